@@ -1,0 +1,85 @@
+/** The catalog inside a shard: markets and instruments by number, kept across replacements. */
+import { invariant } from './invariant.ts';
+import type { Catalog, CatalogInstrument } from './messages.ts';
+import { bookOf, watchMarkets } from './resting.ts';
+import type { Instrument, Market, ShardState } from './state.ts';
+import { NO_ROW } from './table.ts';
+import { HOME_VENUE, type MarketNumber, VENUES, type Venue } from './units.ts';
+
+/** `venue_a/TICKER`: how a catalog names a market. */
+export function marketName(venue: Venue, venueMarketId: string): string {
+  return `${venue}/${venueMarketId}`;
+}
+
+/** Takes a new catalog: numbers stay what they were, live quotes and resting orders stay. */
+export function replaceCatalog(state: ShardState, catalog: Catalog): void {
+  state.catalog = catalog;
+  for (const [number, name] of catalog.marketNames.entries()) nameMarket(state, number, name);
+  for (const [number, id] of catalog.instrumentIds.entries()) {
+    const known = state.instruments[number];
+    invariant(known === undefined || known.id === id, 'an instrument changed its number');
+    if (known !== undefined) continue;
+    const added = { number, id, entry: null, listed: false, game: null, listings: [], home: null };
+    state.instruments[number] = added;
+    state.instrumentsById.set(id, added);
+  }
+  for (const instrument of state.instruments) instrument.listed = false;
+  for (const market of state.markets) market.shownBy = null;
+  const games = new Map(catalog.games.map((game) => [game.slug, game]));
+  for (const entry of catalog.instruments) {
+    const instrument = state.instrumentsById.get(entry.id)!;
+    instrument.listed = true;
+    instrument.game = games.get(entry.gameSlug ?? '') ?? null;
+    describe(state, instrument, entry);
+    for (const { market, polarity } of instrument.listings) {
+      const isBetter = market.shownBy === null || market.shownBy.polarity < polarity;
+      if (isBetter) market.shownBy = { instrument, polarity };
+    }
+  }
+  for (const book of state.books) watchMarkets(book);
+}
+
+function nameMarket(state: ShardState, number: MarketNumber, name: string): void {
+  const known = state.markets[number];
+  invariant(
+    known === undefined || marketName(known.venue, known.ticker) === name,
+    'a market changed its number',
+  );
+  if (known !== undefined) return;
+  const slash = name.indexOf('/');
+  const market: Market = {
+    number,
+    venue: name.slice(0, slash) as Venue,
+    ticker: name.slice(slash + 1),
+    outcome: null,
+    status: 'open',
+    quote: null,
+    lastTrade: null,
+    lastTradeOf: { yes: null, no: null },
+    books: [],
+    shownBy: null,
+    firstPosition: NO_ROW,
+  };
+  state.markets[number] = market;
+  state.marketsByName.set(name, market);
+  if (market.venue === HOME_VENUE) bookOf(state, market, null);
+}
+
+/** Points an instrument at its catalog entry and at the markets of its listings. */
+export function describe(
+  state: ShardState,
+  instrument: Instrument,
+  entry: CatalogInstrument,
+): void {
+  instrument.entry = entry;
+  instrument.listings = entry.listings
+    .map((listing) => ({
+      listing,
+      market: state.marketsByName.get(marketName(listing.venue, listing.venueMarketId))!,
+      polarity: listing.polarity,
+      eligible: listing.venue !== HOME_VENUE && listing.reviewed && listing.fungibility === 'exact',
+    }))
+    .sort((a, b) => VENUES.indexOf(a.market.venue) - VENUES.indexOf(b.market.venue));
+  const homes = instrument.listings.filter(({ market }) => market.venue === HOME_VENUE);
+  instrument.home = homes.length === 1 ? homes[0]! : null;
+}

@@ -1,0 +1,68 @@
+/**
+ * What a command leads to: events, a stored answer, or a refusal. Reads state, changes nothing.
+ * Refusals come in the order of rejections.ts; past them a command cannot fail.
+ */
+import type { Event } from './events.ts';
+import type { AdjustCash, CancelOrder, Command } from './messages.ts';
+import { decidePlace } from './orders.ts';
+import { REJECTIONS, type RejectionCode } from './rejections.ts';
+import type { ShardState } from './state.ts';
+import { NO_ROW } from './table.ts';
+
+export type Rejection = { code: RejectionCode; message: string };
+export type Decision =
+  | { kind: 'accept'; events: Event[] }
+  /** The command was accepted before, under this key; see `RecentRecords`. */
+  | { kind: 'replay' }
+  | { kind: 'reject'; rejection: Rejection };
+
+export function accept(events: Event[]): Decision {
+  return { kind: 'accept', events };
+}
+
+export function reject(code: RejectionCode, message: string = REJECTIONS[code]): Decision {
+  return { kind: 'reject', rejection: { code, message } };
+}
+
+export function decide(state: ShardState, command: Command): Decision {
+  switch (command.kind) {
+    case 'place':
+      return decidePlace(state, command);
+    case 'cancel':
+      return decideCancel(state, command);
+    case 'adjust':
+      return decideAdjust(state, command);
+    case 'catalog':
+      // Sent again at every start: only a change is worth a journal record.
+      return JSON.stringify(command.catalog) === JSON.stringify(state.catalog)
+        ? accept([])
+        : accept([{ kind: 'catalog_replaced', atMs: command.atMs, catalog: command.catalog }]);
+    case 'switches':
+      return accept([]);
+  }
+}
+
+function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder): Decision {
+  const accountRow = state.accountIds.find(account);
+  if (accountRow === NO_ROW) return reject('order_not_found');
+  const order = state.orderIds.find(orderId);
+  if (order === NO_ROW || state.orders.col.account[order] !== accountRow) {
+    const known = state.records.placement(accountRow, orderId) !== undefined;
+    return known
+      ? reject('already_closed', 'The order is not resting.')
+      : reject('order_not_found');
+  }
+  return accept([
+    { kind: 'order_ended', atMs, order, status: 'canceled', reason: 'canceled_by_owner' },
+  ]);
+}
+
+function decideAdjust(state: ShardState, command: AdjustCash): Decision {
+  const account = state.accountIds.find(command.account);
+  if (account === NO_ROW) return reject('account_not_found');
+  if (state.accounts.col.balanceCents[account]! + command.amountCents < 0) {
+    return reject('insufficient_balance');
+  }
+  const { atMs, amountCents } = command;
+  return accept([{ kind: 'cash_adjusted', atMs, account, amountCents }]);
+}

@@ -1,0 +1,166 @@
+/**
+ * What happened, as the journal keeps it. Events carry every number that `evolve` needs, so that a
+ * journal replays without quotes, clocks or rules. Rows are those of the tables in state.ts.
+ */
+import type { Catalog, MarketOutcome } from './messages.ts';
+import type {
+  Action,
+  Cents,
+  Contracts,
+  EpochMs,
+  GameStatus,
+  InstrumentNumber,
+  MarketNumber,
+  OrderType,
+  PlacedVia,
+  PriceCents,
+  Routing,
+  Side,
+  TimeInForce,
+  Uuid,
+} from './units.ts';
+
+export type AccountOpened = {
+  kind: 'account_opened';
+  atMs: EpochMs;
+  /** The row it takes. */
+  account: number;
+  accountId: Uuid;
+};
+
+/** An order as it was accepted; never changes. The row is free again once the order is done. */
+export type OrderPlaced = {
+  kind: 'order_placed';
+  atMs: EpochMs;
+  /** The row it takes while it is not done. */
+  order: number;
+  account: number;
+  orderId: Uuid;
+  idempotencyKey: string;
+  action: Action;
+  type: OrderType;
+  market: MarketNumber;
+  instrument: InstrumentNumber;
+  /** In the venue market's terms. */
+  side: Side;
+  instrumentSide: Side;
+  byTicker: boolean;
+  contracts: Contracts;
+  /** sell: the row and the id of the position. */
+  position: number | null;
+  tradeId: Uuid | null;
+  limitPriceCents: PriceCents | null;
+  boundPriceCents: PriceCents | null;
+  timeInForce: TimeInForce | null;
+  expiresAtMs: EpochMs | null;
+  routing: Routing;
+  statedProbPct: number | null;
+  placedVia: PlacedVia;
+  placedPrivate: boolean;
+  /** It did not trade at once and waits on its book; a buy then holds limit x contracts. */
+  rests: boolean;
+};
+
+/** An order traded: a buy opens a position, a sell closes one. */
+export type OrderFilled = {
+  kind: 'order_filled';
+  atMs: EpochMs;
+  order: number;
+  /** Of the side traded. */
+  priceCents: PriceCents;
+  /** Index into VENUES: where the price came from. */
+  venue: number;
+};
+
+export type OrderEnded = {
+  kind: 'order_ended';
+  atMs: EpochMs;
+  order: number;
+  status: 'canceled' | 'expired';
+  reason: CancelReason;
+};
+export type CancelReason =
+  | 'canceled_by_owner'
+  | 'ioc_not_filled'
+  | 'fok_not_filled'
+  | 'market_resolved'
+  | 'position_closed'
+  | 'account_reset'
+  | 'expired';
+
+/** A position was paid out by its market's result. */
+export type PositionSettled = {
+  kind: 'position_settled';
+  atMs: EpochMs;
+  position: number;
+  proceedsCents: Cents;
+  outcome: MarketOutcome;
+};
+
+export type MarketResolved = {
+  kind: 'market_resolved';
+  atMs: EpochMs;
+  market: MarketNumber;
+  outcome: MarketOutcome;
+};
+
+export type GameChanged = {
+  kind: 'game_changed';
+  atMs: EpochMs;
+  game: string;
+  status: GameStatus;
+};
+
+export type CashAdjusted = {
+  kind: 'cash_adjusted';
+  atMs: EpochMs;
+  account: number;
+  amountCents: Cents;
+};
+
+export type CatalogReplaced = { kind: 'catalog_replaced'; atMs: EpochMs; catalog: Catalog };
+
+export type Event =
+  | AccountOpened
+  | OrderPlaced
+  | OrderFilled
+  | OrderEnded
+  | PositionSettled
+  | MarketResolved
+  | GameChanged
+  | CashAdjusted
+  | CatalogReplaced;
+
+/** How an order ended; written once. */
+export type OrderOutcome = {
+  atMs: EpochMs;
+  status: 'executed' | 'canceled' | 'expired';
+  reason: CancelReason | null;
+  fillPriceCents: PriceCents | null;
+  venue: number | null;
+  tradeId: Uuid | null;
+};
+
+/** A trade that is no longer open; written once. */
+export type ClosedTrade = {
+  tradeId: Uuid;
+  account: number;
+  market: MarketNumber;
+  instrument: InstrumentNumber;
+  side: Side;
+  instrumentSide: Side;
+  contracts: Contracts;
+  costCents: Cents;
+  entryPriceCents: PriceCents;
+  statedProbPct: number | null;
+  placedVia: PlacedVia;
+  placedPrivate: boolean;
+  venue: number;
+  openedAtMs: EpochMs;
+  closedAtMs: EpochMs;
+  status: 'closed' | 'settled' | 'void' | 'reset';
+  closeReason: 'sold' | 'settled' | 'voided' | 'account_reset';
+  proceedsCents: Cents;
+  /** How its market ended; null when it was sold. */
+  outcome: MarketOutcome | null;
+};

@@ -1,0 +1,69 @@
+/**
+ * Money. Every change of an account's cents is one of these functions, and each keeps, in cents:
+ * start + adjustments + realized P&L of the run = balance + held + open stake.
+ * CONTRACT.md section 5, Formulas.
+ */
+import { invariant } from './invariant.ts';
+import type { ShardState } from './state.ts';
+import { type Cents, type Contracts, START_BALANCE_CENTS } from './units.ts';
+
+/** What contracts cost, or bring, at so many cents each: a price, or a payout of 0..100. */
+export function costCents(eachCents: number, contracts: Contracts): Cents {
+  return eachCents * contracts;
+}
+
+/** Cash moves from the balance into a hold; a negative amount releases it. */
+export function hold(state: ShardState, account: number, cents: Cents): void {
+  const { balanceCents, heldCents } = state.accounts.col;
+  balanceCents[account]! -= cents;
+  heldCents[account]! += cents;
+  settled(state, account);
+}
+
+/** Cash moves from the balance into the cost of an open position. */
+export function stake(state: ShardState, account: number, cents: Cents): void {
+  const { balanceCents, openStakeCents } = state.accounts.col;
+  balanceCents[account]! -= cents;
+  openStakeCents[account]! += cents;
+  settled(state, account);
+}
+
+/** A position ends: its cost leaves the stake, its proceeds enter the balance. */
+export function realize(
+  state: ShardState,
+  account: number,
+  cost: Cents,
+  proceedsCents: Cents,
+): void {
+  const { balanceCents, openStakeCents, realizedCents, lifetimeRealizedCents } = state.accounts.col;
+  openStakeCents[account]! -= cost;
+  balanceCents[account]! += proceedsCents;
+  realizedCents[account]! += proceedsCents - cost;
+  lifetimeRealizedCents[account]! += proceedsCents - cost;
+  settled(state, account);
+}
+
+/** An operator's correction. */
+export function adjust(state: ShardState, account: number, cents: Cents): void {
+  const { balanceCents, adjustedCents } = state.accounts.col;
+  balanceCents[account]! += cents;
+  adjustedCents[account]! += cents;
+  settled(state, account);
+}
+
+/** The two sides of the conservation law differ by this much: always 0. */
+export function imbalanceCents(state: ShardState, account: number): Cents {
+  const { balanceCents, heldCents, openStakeCents, realizedCents, adjustedCents } =
+    state.accounts.col;
+  const owed = START_BALANCE_CENTS + adjustedCents[account]! + realizedCents[account]!;
+  return owed - balanceCents[account]! - heldCents[account]! - openStakeCents[account]!;
+}
+
+function settled(state: ShardState, account: number): void {
+  const { balanceCents, heldCents, openStakeCents } = state.accounts.col;
+  invariant(Number.isSafeInteger(balanceCents[account]!), 'a balance left the safe integers');
+  invariant(heldCents[account]! >= 0, 'a hold went below zero');
+  invariant(openStakeCents[account]! >= 0, 'an open stake went below zero');
+  invariant(imbalanceCents(state, account) === 0, 'an account does not add up');
+  state.accounts.touch(account);
+}

@@ -1,0 +1,196 @@
+/**
+ * What a venue says: live quotes change in place, and what follows from them (fills, settlements,
+ * expiries) comes out as events. CONTRACT.md section 5, Live price, Limit order, Settlement.
+ */
+import type { Event } from './events.ts';
+import { evolve } from './evolve.ts';
+import { costCents } from './ledger.ts';
+import { positionsIn } from './links.ts';
+import type { GameTick, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
+import { askOf, complement, isFresh, ladderOf, priceBook, venueIndex } from './pricing.ts';
+import { ordersAtOrAbove, ordersOn } from './resting.ts';
+import { sideOf } from './rows.ts';
+import { type Book, FLAG, type Market, type ShardState, type Source } from './state.ts';
+import { NO_ROW } from './table.ts';
+import { type EpochMs, HOME_VENUE, NO_PRICE, PAYOUT_CENTS, type SourceNumber } from './units.ts';
+
+/** Applies one tick; every event it led to is applied and appended to `journal`. */
+export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
+  const atMs = advance(state, tick.atMs, journal);
+  if (tick.kind === 'time') return;
+  if (tick.kind === 'down') {
+    sourceOf(state, tick.source).epoch++;
+    return;
+  }
+  const revived = hear(state, tick);
+  switch (tick.kind) {
+    case 'quote':
+      setQuote(state, tick);
+      fillBooks(state, state.markets[tick.market]!, atMs, journal);
+      break;
+    case 'trade':
+      setLastTrade(state, tick);
+      break;
+    case 'status': {
+      const market = state.markets[tick.market]!;
+      market.status = tick.status;
+      fillBooks(state, market, atMs, journal);
+      break;
+    }
+    case 'result':
+      settle(state, { ...tick, atMs }, journal);
+      break;
+    case 'game':
+      setGame(state, { ...tick, atMs }, journal);
+      break;
+    case 'heard':
+      break;
+  }
+  // After what the tick itself says: a quote that it replaced must not fill anything.
+  for (const market of revived) fillBooks(state, market, atMs, journal);
+}
+
+/** Moves time on, never back, and ends what expired on the way. */
+export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): EpochMs {
+  if (atMs > state.nowMs) state.nowMs = atMs;
+  const now = state.nowMs;
+  for (let order = state.expiries.nextDue(now); order !== NO_ROW; ) {
+    emit(state, journal, {
+      kind: 'order_ended',
+      atMs: now,
+      order,
+      status: 'expired',
+      reason: 'expired',
+    });
+    order = state.expiries.nextDue(now);
+  }
+  return now;
+}
+
+function emit(state: ShardState, journal: Event[], event: Event): void {
+  evolve(state, event);
+  journal.push(event);
+}
+
+function sourceOf(state: ShardState, number: SourceNumber): Source {
+  const known = state.sources[number];
+  if (known !== undefined) return known;
+  const source: Source = { lastHeardMs: 0, epoch: 0 };
+  state.sources[number] = source;
+  return source;
+}
+
+const NONE: readonly Market[] = [];
+
+/**
+ * Any frame keeps a connection's quotes fresh. Returns the markets whose quotes were stale until
+ * now. What counts is the tick's own time: a quote told again later is no younger for it.
+ */
+function hear(state: ShardState, tick: { source: SourceNumber; atMs: EpochMs }): readonly Market[] {
+  const { nowMs } = state;
+  const { quoteMaxAgeMs } = state.config;
+  const source = sourceOf(state, tick.source);
+  const wasFresh = isFresh(source, nowMs, quoteMaxAgeMs);
+  source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
+  if (wasFresh || !isFresh(source, nowMs, quoteMaxAgeMs)) return NONE;
+  return state.markets.filter((market) => market.quote?.source === tick.source);
+}
+
+function setQuote(state: ShardState, tick: QuoteTick): void {
+  const { atMs, source, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts, crossed } =
+    tick;
+  state.markets[tick.market]!.quote = {
+    source,
+    epoch: sourceOf(state, source).epoch,
+    atMs,
+    yesBidCents,
+    yesBidContracts,
+    yesAskCents,
+    yesAskContracts,
+    // A venue's finer prices can cross where whole cents do not, and the tick says so.
+    crossed: crossed || (yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents),
+  };
+}
+
+/** Informs quotes: the last trade, and the last one in which each side was bought. */
+function setLastTrade(state: ShardState, tick: TradeTick): void {
+  const market = state.markets[tick.market]!;
+  const { yesPriceCents, side, atMs } = tick;
+  const sideCents = side === 'yes' ? yesPriceCents : complement(yesPriceCents);
+  market.lastTrade = { priceCents: yesPriceCents, atMs };
+  market.lastTradeOf[side] = { priceCents: sideCents, atMs };
+}
+
+/** Fills every resting order that the market's price now reaches. */
+function fillBooks(state: ShardState, market: Market, atMs: EpochMs, journal: Event[]): void {
+  for (const number of market.books) fillBook(state, state.books[number]!, atMs, journal);
+}
+
+function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
+  const { ladders } = state;
+  const bestYes = ladders.best(ladderOf(book, 'yes'));
+  const bestNo = ladders.best(ladderOf(book, 'no'));
+  if (bestYes === 0 && bestNo === 0) return;
+  const price = priceBook(state, book, atMs);
+  for (const side of ['yes', 'no'] as const) {
+    const ask = askOf(price, side);
+    if (ask === null) continue;
+    const venue = venueIndex(ask.venue);
+    // Each fill takes its order away, so what is first changes: read it before.
+    for (const order of [...ordersAtOrAbove(state, ladderOf(book, side), ask.priceCents)]) {
+      const isSell = (state.orders.col.flags[order]! & FLAG.sell) !== 0;
+      const priceCents = isSell ? PAYOUT_CENTS - ask.priceCents : ask.priceCents;
+      emit(state, journal, { kind: 'order_filled', atMs, order, priceCents, venue });
+    }
+  }
+}
+
+/** A venue_a result settles its market once, whatever arrives later. */
+function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, journal: Event[]): void {
+  const market = state.markets[tick.market]!;
+  if (market.outcome !== null) return;
+  const { atMs, outcome } = tick;
+  emit(state, journal, { kind: 'market_resolved', atMs, market: market.number, outcome });
+  if (market.venue !== HOME_VENUE) return;
+  for (const number of market.books) {
+    const book = state.books[number]!;
+    if (book.market === market) cancelAll(state, book, atMs, journal);
+  }
+  for (const position of [...positionsIn(state, market.number)]) {
+    const { col } = state.positions;
+    const payout =
+      sideOf(col.flags[position]!) === 'yes' ? tick.yesPayoutCents : tick.noPayoutCents;
+    const proceedsCents =
+      outcome === 'void' ? col.costCents[position]! : costCents(payout, col.contracts[position]!);
+    emit(state, journal, { kind: 'position_settled', atMs, position, proceedsCents, outcome });
+  }
+}
+
+function cancelAll(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
+  for (const order of [...ordersOn(state, book)]) {
+    emit(state, journal, {
+      kind: 'order_ended',
+      atMs,
+      order,
+      status: 'canceled',
+      reason: 'market_resolved',
+    });
+  }
+}
+
+/** A cancelled game voids every market of its instruments that has no result. */
+function setGame(state: ShardState, tick: GameTick, journal: Event[]): void {
+  const { atMs, game: slug, status } = tick;
+  if (state.games.get(slug)?.status === status) return;
+  emit(state, journal, { kind: 'game_changed', atMs, game: slug, status });
+  if (status !== 'cancelled') return;
+  for (const instrument of state.instruments) {
+    if (instrument.entry?.gameSlug !== slug) continue;
+    for (const { market } of instrument.listings) {
+      if (market.venue !== HOME_VENUE) continue;
+      settle(state, { ...VOID, atMs, market: market.number }, journal);
+    }
+  }
+}
+
+const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const;

@@ -1,0 +1,241 @@
+/**
+ * Placing an order. SPEC.md section 4, Trading; CONTRACT.md section 5, Market order, Limit order,
+ * Selling.
+ */
+
+import { marketName } from './catalog-state.ts';
+import { accept, type Decision, reject } from './decide.ts';
+import type { Event, OrderPlaced } from './events.ts';
+import { costCents } from './ledger.ts';
+import type { PlaceOrder } from './messages.ts';
+import { bidOf, priceBook, reaches, type SidePrice, tradePrice, venueIndex } from './pricing.ts';
+import { instrumentSideOf, sideOf } from './rows.ts';
+import type { Instrument, Market, ShardState } from './state.ts';
+import { NO_ROW } from './table.ts';
+import { type EpochMs, HOME_VENUE, oppositeSide, type Side, START_BALANCE_CENTS } from './units.ts';
+
+/** SPEC.md section 8, Other limits: gtc expiry. */
+const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
+
+/** What is traded: a side of a market, as a catalog instrument shows it. */
+type Subject = {
+  market: Market;
+  instrument: Instrument;
+  side: Side;
+  instrumentSide: Side;
+  contracts: number;
+  /** sell: the row of the position. */
+  position: number | null;
+};
+
+export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
+  const account = state.accountIds.find(order.account);
+  const known =
+    account === NO_ROW ? undefined : state.records.placementByKey(account, order.idempotencyKey);
+  if (known !== undefined) {
+    return isSameOrder(state, known, order) ? { kind: 'replay' } : reject('idempotency_key_reused');
+  }
+  const badExpiry = checkExpiry(order.expiresAtMs, state.nowMs);
+  if (badExpiry !== null) return reject('invalid_request', badExpiry);
+
+  const subject =
+    order.action === 'buy' ? buySubject(state, order) : sellSubject(state, order, account);
+  if ('kind' in subject) return subject;
+  const { market } = subject;
+  if (market.outcome !== null) return reject('market_resolved');
+  if (market.status !== 'open') return reject('market_not_open');
+
+  const routed = order.routing === 'best' ? subject.instrument : null;
+  const price = priceBook(state, { market, routed }, state.nowMs);
+  const live = tradePrice(price, order.action, subject.side);
+  if (order.type === 'market') {
+    if (live === null) return reject('no_liquidity');
+    const bound = order.boundPriceCents;
+    if (bound !== null && !reaches(order.action, live.priceCents, bound)) {
+      return reject('price_moved');
+    }
+  }
+  const fill = fillNow(state, order, subject, live);
+  const rests = fill === null && order.timeInForce === 'gtc';
+  if (order.action === 'buy' && (fill !== null || rests)) {
+    const balanceCents =
+      account === NO_ROW ? START_BALANCE_CENTS : state.accounts.col.balanceCents[account]!;
+    const priceCents = fill?.priceCents ?? order.limitPriceCents!;
+    if (costCents(priceCents, subject.contracts) > balanceCents) {
+      return reject('insufficient_balance');
+    }
+  }
+
+  // Past this line the command cannot fail.
+  return accept(placementEvents(state, order, subject, account, fill, rests));
+}
+
+/** The live price, when the whole order trades at it now. */
+function fillNow(
+  state: ShardState,
+  order: PlaceOrder,
+  subject: Subject,
+  live: SidePrice | null,
+): SidePrice | null {
+  if (live === null) return null;
+  const limit = order.limitPriceCents;
+  if (limit !== null && !reaches(order.action, live.priceCents, limit)) return null;
+  const filled = state.fillModel.fills(live, subject.contracts);
+  return filled === subject.contracts ? live : null;
+}
+
+function placementEvents(
+  state: ShardState,
+  order: PlaceOrder,
+  subject: Subject,
+  accountRow: number,
+  fill: SidePrice | null,
+  rests: boolean,
+): Event[] {
+  const events: Event[] = [];
+  const { atMs } = order;
+  const account = accountRow === NO_ROW ? state.accounts.nextRow : accountRow;
+  if (accountRow === NO_ROW) {
+    events.push({ kind: 'account_opened', atMs, account, accountId: order.account });
+  }
+  const { position } = subject;
+  const pendingSell = position === null ? NO_ROW : state.positions.col.sell[position]!;
+  if (pendingSell !== NO_ROW) {
+    events.push({
+      kind: 'order_ended',
+      atMs,
+      order: pendingSell,
+      status: 'canceled',
+      reason: 'position_closed',
+    });
+  }
+  // The pending sell gives its row back first.
+  const row = pendingSell !== NO_ROW ? pendingSell : state.orders.nextRow;
+  events.push(placedEvent(state, order, subject, { account, row, rests }));
+  if (fill !== null) {
+    const venue = venueIndex(fill.venue);
+    events.push({ kind: 'order_filled', atMs, order: row, priceCents: fill.priceCents, venue });
+  } else if (!rests) {
+    const reason = order.timeInForce === 'fok' ? 'fok_not_filled' : 'ioc_not_filled';
+    events.push({ kind: 'order_ended', atMs, order: row, status: 'canceled', reason });
+  }
+  return events;
+}
+
+function placedEvent(
+  state: ShardState,
+  order: PlaceOrder,
+  subject: Subject,
+  { account, row, rests }: { account: number; row: number; rests: boolean },
+): OrderPlaced {
+  return {
+    kind: 'order_placed',
+    atMs: order.atMs,
+    order: row,
+    account,
+    orderId: order.orderId,
+    idempotencyKey: order.idempotencyKey,
+    action: order.action,
+    type: order.type,
+    market: subject.market.number,
+    instrument: subject.instrument.number,
+    side: subject.side,
+    instrumentSide: subject.instrumentSide,
+    byTicker: order.ticker !== null,
+    contracts: subject.contracts,
+    position: subject.position,
+    tradeId: subject.position === null ? null : state.positionIds.idOf(subject.position),
+    limitPriceCents: order.limitPriceCents,
+    boundPriceCents: order.boundPriceCents,
+    timeInForce: order.timeInForce,
+    expiresAtMs: order.expiresAtMs,
+    routing: order.routing,
+    statedProbPct: order.statedProbPct,
+    placedVia: order.placedVia,
+    placedPrivate: order.placedPrivate,
+    rests,
+  };
+}
+
+function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null {
+  if (expiresAtMs === null) return null;
+  if (expiresAtMs <= nowMs) return 'expiresAt must be in the future';
+  if (expiresAtMs - nowMs > EXPIRY_MAX_MS) return 'expiresAt must be at most 365 days out';
+  return null;
+}
+
+function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
+  const asked = order.side!;
+  const contracts = order.contracts!;
+  if (order.ticker !== null) {
+    const market = state.marketsByName.get(marketName(HOME_VENUE, order.ticker));
+    if (market == null || market.shownBy === null) return reject('no_tradable_listing');
+    const { instrument, polarity } = market.shownBy;
+    const instrumentSide = polarity === 1 ? asked : oppositeSide(asked);
+    return { market, instrument, side: asked, instrumentSide, contracts, position: null };
+  }
+  const instrument = state.instrumentsById.get(order.instrumentId!);
+  if (instrument === undefined || !instrument.listed) {
+    return reject('instrument_not_found');
+  }
+  const { home } = instrument;
+  if (home === null) return reject('no_tradable_listing');
+  const side = home.polarity === 1 ? asked : oppositeSide(asked);
+  const { market } = home;
+  return { market, instrument, side, instrumentSide: asked, contracts, position: null };
+}
+
+function sellSubject(state: ShardState, order: PlaceOrder, account: number): Subject | Decision {
+  if (account === NO_ROW) return reject('trade_not_found');
+  const tradeId = order.tradeId!;
+  const position = state.positionIds.find(tradeId);
+  const { col } = state.positions;
+  if (position === NO_ROW || col.account[position] !== account) {
+    const known = state.records.closedTrade(account, tradeId) !== undefined;
+    return known ? reject('already_closed') : reject('trade_not_found');
+  }
+  if (order.type === 'limit' && col.sell[position] !== NO_ROW) return reject('already_closed');
+  const flags = col.flags[position]!;
+  return {
+    market: state.markets[col.market[position]!]!,
+    instrument: state.instruments[col.instrument[position]!]!,
+    side: sideOf(flags),
+    instrumentSide: instrumentSideOf(flags),
+    contracts: col.contracts[position]!,
+    position,
+  };
+}
+
+/** Whether a placement under a known key asks for what was asked for before. */
+function isSameOrder(state: ShardState, known: OrderPlaced, order: PlaceOrder): boolean {
+  return (
+    known.action === order.action &&
+    known.type === order.type &&
+    known.limitPriceCents === order.limitPriceCents &&
+    known.boundPriceCents === order.boundPriceCents &&
+    known.timeInForce === order.timeInForce &&
+    known.expiresAtMs === order.expiresAtMs &&
+    known.routing === order.routing &&
+    known.statedProbPct === order.statedProbPct &&
+    known.tradeId === order.tradeId &&
+    (order.action === 'sell' || isSameSubject(state, known, order))
+  );
+}
+
+function isSameSubject(state: ShardState, known: OrderPlaced, order: PlaceOrder): boolean {
+  if (known.contracts !== order.contracts || known.byTicker !== (order.ticker !== null)) {
+    return false;
+  }
+  return known.byTicker
+    ? known.side === order.side && state.markets[known.market]!.ticker === order.ticker
+    : known.instrumentSide === order.side &&
+        state.instruments[known.instrument]!.id === order.instrumentId;
+}
+
+/** The live bid of what a position holds, or null. Portfolios are marked at it. */
+export function positionBid(state: ShardState, position: number, nowMs: EpochMs): SidePrice | null {
+  const { col } = state.positions;
+  const market = state.markets[col.market[position]!]!;
+  const price = priceBook(state, { market, routed: null }, nowMs);
+  return bidOf(price, sideOf(col.flags[position]!));
+}

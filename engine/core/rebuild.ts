@@ -1,0 +1,93 @@
+/**
+ * The way into and out of a checkpoint: the small state beside the tables' pages, and the derived
+ * columns, indexes and books that a load builds again. Equal rows give an equal state.
+ */
+import { describe, replaceCatalog } from './catalog-state.ts';
+import { invariant } from './invariant.ts';
+import { linkOrder, linkPosition } from './links.ts';
+import type { Catalog, CatalogInstrument, MarketOutcome } from './messages.ts';
+import { rest } from './resting.ts';
+import type { ShardState } from './state.ts';
+import { NO_ROW, type TableHead } from './table.ts';
+import type { EpochMs, GameStatus } from './units.ts';
+
+/** What a checkpoint keeps beside the pages. */
+export type StateHead = {
+  layouts: Record<string, string>;
+  tables: Record<string, TableHead>;
+  sequence: number;
+  nowMs: EpochMs;
+  catalog: Catalog;
+  /** Instruments that the catalog has dropped, as they were last described. */
+  dropped: CatalogInstrument[];
+  outcomes: [market: number, outcome: MarketOutcome][];
+  games: [slug: string, game: { status: GameStatus; atMs: EpochMs }][];
+};
+
+/** The three tables, in the order in which their derived columns are rebuilt. */
+export function tablesOf(state: ShardState) {
+  return [state.accounts, state.positions, state.orders] as const;
+}
+
+export function headOf(state: ShardState): StateHead {
+  const tables = tablesOf(state);
+  return {
+    layouts: Object.fromEntries(tables.map((table) => [table.name, table.layout])),
+    tables: Object.fromEntries(tables.map((table) => [table.name, table.head()])),
+    sequence: state.sequence,
+    nowMs: state.nowMs,
+    catalog: state.catalog,
+    dropped: state.instruments.flatMap(({ entry, listed }) =>
+      entry === null || listed ? [] : [entry],
+    ),
+    outcomes: state.markets.flatMap(({ number, outcome }) =>
+      outcome === null ? [] : [[number, outcome] as [number, MarketOutcome]],
+    ),
+    games: [...state.games],
+  };
+}
+
+/** Brings a head back into an empty state; pages follow, then `rebuildDerived`. */
+export function loadHead(state: ShardState, head: StateHead): void {
+  for (const table of tablesOf(state)) {
+    const layout = head.layouts[table.name];
+    invariant(layout === table.layout, `table ${table.name} was written with other columns`);
+    table.loadHead(head.tables[table.name]!);
+  }
+  state.sequence = head.sequence;
+  state.nowMs = head.nowMs;
+  replaceCatalog(state, head.catalog);
+  for (const entry of head.dropped) {
+    describe(state, state.instrumentsById.get(entry.id)!, entry);
+  }
+  for (const [market, outcome] of head.outcomes) state.markets[market]!.outcome = outcome;
+  for (const [slug, game] of head.games) state.games.set(slug, game);
+}
+
+/** Rebuilds everything that pages do not hold. */
+export function rebuildDerived(state: ShardState): void {
+  const { accounts, positions, orders } = state;
+  for (const row of accounts.rows()) {
+    accounts.col.firstOrder[row] = NO_ROW;
+    accounts.col.firstPosition[row] = NO_ROW;
+    accounts.col.orders[row] = 0;
+    accounts.col.positions[row] = 0;
+    state.accountIds.add(row);
+  }
+  for (const row of inTimeOrder(positions)) {
+    positions.col.sell[row] = NO_ROW;
+    linkPosition(state, row);
+    state.positionIds.add(row);
+  }
+  for (const row of inTimeOrder(orders)) {
+    linkOrder(state, row);
+    state.orderIds.add(row);
+    rest(state, row);
+  }
+}
+
+function inTimeOrder(table: ShardState['orders'] | ShardState['positions']): Uint32Array {
+  const { sequence } = table.col;
+  const rows = Uint32Array.from(table.rows());
+  return rows.sort((a, b) => sequence[a]! - sequence[b]!);
+}

@@ -1,0 +1,21 @@
+/**
+ * Every refusal that a rule of the core can give, in the order in which an order meets the rules.
+ * Their HTTP statuses are the api's. CONTRACT.md section 2.
+ */
+export const REJECTIONS = {
+  idempotency_key_reused: 'This idempotency key was already used for a different order.',
+  invalid_request: 'The request cannot be used.',
+  account_not_found: 'No such account.',
+  instrument_not_found: 'No such instrument.',
+  no_tradable_listing: 'The instrument does not list on exactly one live venue_a market.',
+  trade_not_found: 'No such trade.',
+  order_not_found: 'No such order.',
+  already_closed: 'It is no longer open, or an order to sell it is resting.',
+  market_resolved: 'The venue market has a result.',
+  market_not_open: 'The venue market is paused or closed.',
+  no_liquidity: 'There is no live price on that side now.',
+  price_moved: 'The live price is beyond the bound of the order.',
+  insufficient_balance: 'The cost is above the spendable balance.',
+} as const;
+
+export type RejectionCode = keyof typeof REJECTIONS;

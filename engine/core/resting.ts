@@ -1,0 +1,63 @@
+/** How an order comes to wait on its book: once when it is placed, once more after a load. */
+import { ladderOf, restingPlace } from './pricing.ts';
+import { type Book, FLAG, type Instrument, type Market, type ShardState } from './state.ts';
+import { NO_ROW } from './table.ts';
+import type { Action, Side } from './units.ts';
+
+/** Puts an order on the ladder that its columns name, and a sell onto its position. */
+export function rest(state: ShardState, order: number): void {
+  const { col } = state.orders;
+  const flags = col.flags[order]!;
+  const action: Action = flags & FLAG.sell ? 'sell' : 'buy';
+  const side: Side = flags & FLAG.no ? 'no' : 'yes';
+  const market = state.markets[col.market[order]!]!;
+  const routed = flags & FLAG.routed ? state.instruments[col.instrument[order]!]! : null;
+  const book = bookOf(state, market, routed);
+  const { waitsForAskOf, rank } = restingPlace(action, side, col.limitPriceCents[order]!);
+  state.ladders.add(ladderOf(book, waitsForAskOf), rank, order);
+  if (action === 'sell') state.positions.col.sell[col.position[order]!] = order;
+  const expiresAtMs = col.expiresAtMs[order]!;
+  if (expiresAtMs === 0) return;
+  state.expiries.add({ expiresAtMs, sequence: col.sequence[order]!, order });
+}
+
+/** The book an order of this market rests on; made when first needed. */
+export function bookOf(state: ShardState, market: Market, routed: Instrument | null): Book {
+  const key = routed === null ? market.number : `routed/${routed.number}`;
+  const known = state.booksByKey.get(key);
+  if (known !== undefined) return known;
+  const book: Book = { number: state.books.length, market, routed };
+  state.books.push(book);
+  state.booksByKey.set(key, book);
+  state.ladders.ensureLadders(state.books.length * 2);
+  watchMarkets(book);
+  return book;
+}
+
+/** Makes every market that a book's price depends on know the book. */
+export function watchMarkets(book: Book): void {
+  const listed = book.routed?.listings.map((listing) => listing.market) ?? [];
+  for (const market of new Set([book.market, ...listed])) {
+    if (!market.books.includes(book.number)) market.books.push(book.number);
+  }
+}
+
+/** Orders of a book in the order in which they fill: yes ladder first, best rank first. */
+export function* ordersOn(state: ShardState, book: Book): Generator<number> {
+  for (const side of ['yes', 'no'] as const) {
+    yield* ordersAtOrAbove(state, ladderOf(book, side), 1);
+  }
+}
+
+/** Orders of a ladder whose rank is at least `ask`, best rank first, first placed first. */
+export function* ordersAtOrAbove(
+  state: ShardState,
+  ladder: number,
+  ask: number,
+): Generator<number> {
+  const { ladders } = state;
+  for (let rank = ladders.best(ladder); rank >= ask && rank > 0; ) {
+    for (let row = ladders.first(ladder, rank); row !== NO_ROW; row = ladders.after(row)) yield row;
+    rank = ladders.rankBelow(ladder, rank);
+  }
+}

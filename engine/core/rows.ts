@@ -1,0 +1,63 @@
+/** Reads table rows back as records. */
+import type { ClosedTrade } from './events.ts';
+import { timeOfWords } from './ids.ts';
+import type { MarketOutcome } from './messages.ts';
+import { FLAG, type ShardState } from './state.ts';
+import type { Cents, EpochMs, PlacedVia, Side } from './units.ts';
+
+const VIA: readonly PlacedVia[] = ['api', 'web', 'cli'];
+
+export function viaCode(via: PlacedVia): number {
+  return VIA.indexOf(via);
+}
+
+export function viaOf(code: number): PlacedVia {
+  return VIA[code]!;
+}
+
+export function sideOf(flags: number): Side {
+  return flags & FLAG.no ? 'no' : 'yes';
+}
+
+export function instrumentSideOf(flags: number): Side {
+  return flags & FLAG.instrumentNo ? 'no' : 'yes';
+}
+
+/** A trade's id carries the time at which it was opened. */
+export function openedAtMs({ positions }: ShardState, position: number): EpochMs {
+  return timeOfWords(positions.col.id0[position]!, positions.col.id1[position]!);
+}
+
+/** What stays of a position that ends now. `outcome` null: it was sold. */
+export function closedTradeOf(
+  state: ShardState,
+  position: number,
+  closedAtMs: EpochMs,
+  proceedsCents: Cents,
+  outcome: MarketOutcome | null,
+): ClosedTrade {
+  const { col } = state.positions;
+  const flags = col.flags[position]!;
+  const voided = outcome === 'void';
+  return {
+    tradeId: state.positionIds.idOf(position),
+    account: col.account[position]!,
+    market: col.market[position]!,
+    instrument: col.instrument[position]!,
+    side: sideOf(flags),
+    instrumentSide: instrumentSideOf(flags),
+    contracts: col.contracts[position]!,
+    costCents: col.costCents[position]!,
+    entryPriceCents: col.entryPriceCents[position]!,
+    statedProbPct: col.statedProbPct[position] || null,
+    placedVia: viaOf(col.placedVia[position]!),
+    placedPrivate: (flags & FLAG.private) !== 0,
+    venue: col.venue[position]!,
+    openedAtMs: openedAtMs(state, position),
+    closedAtMs,
+    status: outcome === null ? 'closed' : voided ? 'void' : 'settled',
+    closeReason: outcome === null ? 'sold' : voided ? 'voided' : 'settled',
+    proceedsCents,
+    outcome,
+  };
+}

@@ -1,0 +1,213 @@
+/**
+ * Everything one shard knows. Accounts, orders that are not done and open positions are tables;
+ * markets and instruments are objects, since there are few. `evolve` is the only writer of what
+ * the journal keeps, `observe` the only writer of live quotes.
+ */
+import { ExpiryQueue } from './expiry.ts';
+import { Ladders } from './ladder.ts';
+import type {
+  Catalog,
+  CatalogGame,
+  CatalogInstrument,
+  CatalogListing,
+  MarketOutcome,
+} from './messages.ts';
+import { type FillModel, topOfBook } from './pricing.ts';
+import { type Archive, Records } from './recent.ts';
+import { Table } from './table.ts';
+import type {
+  EpochMs,
+  GameStatus,
+  InstrumentNumber,
+  MarketNumber,
+  MarketStatus,
+  PriceCents,
+  Side,
+  SourceNumber,
+  Venue,
+} from './units.ts';
+import { UuidIndex } from './uuid-index.ts';
+
+/** What an operator chooses once for a shard. CONTRACT.md section 8. */
+export type CoreConfig = {
+  quoteMaxAgeMs: number;
+  routingBandCents: number;
+};
+
+/** A venue market: what is known of it, and what its venue last said. */
+export type Market = {
+  number: MarketNumber;
+  venue: Venue;
+  ticker: string;
+  /** Durable: its result, once. */
+  outcome: MarketOutcome | null;
+  /** Live: gone with a restart. */
+  status: MarketStatus;
+  quote: Quote | null;
+  /** In yes cents. */
+  lastTrade: LastTrade | null;
+  /** By the side that was bought, in that side's cents. */
+  lastTradeOf: Record<Side, LastTrade | null>;
+  /** Numbers of the books whose price depends on this market. */
+  books: number[];
+  /** The instrument that an order by ticker is shown as: polarity 1 first, catalog order. */
+  shownBy: { instrument: Instrument; polarity: 1 | -1 } | null;
+  firstPosition: number;
+};
+
+export type LastTrade = { priceCents: PriceCents; atMs: EpochMs };
+
+export type Quote = {
+  source: SourceNumber;
+  /** The source's epoch when it arrived: it dies with a lost connection. */
+  epoch: number;
+  atMs: EpochMs;
+  yesBidCents: PriceCents;
+  yesBidContracts: number;
+  yesAskCents: PriceCents;
+  yesAskContracts: number;
+  crossed: boolean;
+};
+
+/** A venue connection. */
+export type Source = { lastHeardMs: EpochMs; epoch: number };
+
+/**
+ * Where orders rest. The plain book of a venue_a market follows that market's quote; the routed
+ * book of an instrument follows the best price of its listings. CONTRACT.md section 5, Routing.
+ */
+export type Book = { number: number; market: Market; routed: Instrument | null };
+
+export type Instrument = {
+  number: InstrumentNumber;
+  id: string;
+  /** As a catalog last described it; null when none of this shard's catalogs has. */
+  entry: CatalogInstrument | null;
+  /** In the catalog now. A dropped one keeps its label, prices its positions, and settles. */
+  listed: boolean;
+  game: CatalogGame | null;
+  /** Its listings' markets, home venue first. */
+  listings: InstrumentListing[];
+  /** The one venue_a listing; null when there is none, or more than one. */
+  home: { market: Market; polarity: 1 | -1 } | null;
+};
+
+export type InstrumentListing = {
+  listing: CatalogListing;
+  market: Market;
+  polarity: 1 | -1;
+  /** May price a fill with routing best. CONTRACT.md section 5. */
+  eligible: boolean;
+};
+
+export type Switches = { venueData: boolean; selfReset: boolean };
+
+const ID_COLUMNS = { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32' } as const;
+
+function createTables() {
+  return {
+    accounts: new Table(
+      'accounts',
+      {
+        ...ID_COLUMNS,
+        balanceCents: 'f64',
+        heldCents: 'f64',
+        openStakeCents: 'f64',
+        realizedCents: 'f64',
+        adjustedCents: 'f64',
+        lifetimeRealizedCents: 'f64',
+        runStartedAtMs: 'f64',
+        lastResetAtMs: 'f64',
+        run: 'u32',
+        busts: 'u32',
+        /** The last run that was counted as a bust. */
+        bustedRun: 'u32',
+      },
+      { firstOrder: 'i32', firstPosition: 'i32', orders: 'u32', positions: 'u32' },
+    ),
+    orders: new Table(
+      'orders',
+      {
+        ...ID_COLUMNS,
+        sequence: 'f64',
+        expiresAtMs: 'f64',
+        account: 'i32',
+        market: 'i32',
+        instrument: 'i32',
+        position: 'i32',
+        contracts: 'u32',
+        limitPriceCents: 'u8',
+        statedProbPct: 'u8',
+        flags: 'u8',
+        placedVia: 'u8',
+      },
+      { nextOfAccount: 'i32', prevOfAccount: 'i32' },
+    ),
+    positions: new Table(
+      'positions',
+      {
+        ...ID_COLUMNS,
+        sequence: 'f64',
+        costCents: 'f64',
+        account: 'i32',
+        market: 'i32',
+        instrument: 'i32',
+        contracts: 'u32',
+        entryPriceCents: 'u8',
+        statedProbPct: 'u8',
+        flags: 'u8',
+        placedVia: 'u8',
+        venue: 'u8',
+      },
+      {
+        sell: 'i32',
+        nextOfAccount: 'i32',
+        prevOfAccount: 'i32',
+        nextOfMarket: 'i32',
+        prevOfMarket: 'i32',
+      },
+    ),
+  };
+}
+
+/** Bits of the `flags` columns. */
+export const FLAG = {
+  sell: 1,
+  no: 2,
+  instrumentNo: 4,
+  routed: 8,
+  private: 16,
+  limit: 32,
+} as const;
+
+export type ShardState = ReturnType<typeof createState>;
+
+/** A shard that has seen nothing. */
+export function createState(config: CoreConfig, archive: Archive) {
+  const tables = createTables();
+  return {
+    config,
+    fillModel: topOfBook as FillModel,
+    ...tables,
+    accountIds: new UuidIndex(tables.accounts),
+    orderIds: new UuidIndex(tables.orders),
+    positionIds: new UuidIndex(tables.positions),
+    ladders: new Ladders(),
+    expiries: new ExpiryQueue(tables.orders),
+    records: new Records(archive),
+    /** Counts placements and openings: time order that does not depend on clocks. */
+    sequence: 0,
+    /** The newest time seen; never goes back. */
+    nowMs: 0 as EpochMs,
+    catalog: { games: [], instruments: [], marketNames: [], instrumentIds: [] } as Catalog,
+    markets: [] as Market[],
+    marketsByName: new Map<string, Market>(),
+    instruments: [] as Instrument[],
+    instrumentsById: new Map<string, Instrument>(),
+    games: new Map<string, { status: GameStatus; atMs: EpochMs }>(),
+    books: [] as Book[],
+    booksByKey: new Map<string | number, Book>(),
+    sources: [] as (Source | undefined)[],
+    switches: { venueData: false, selfReset: false } as Switches,
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * The units every other file speaks in. Whole cents, whole contracts, milliseconds: no floating
+ * point money anywhere behind a parser. Rules: CONTRACT.md sections 1 and 5.
+ */
+
+/** A number or string with a name the type checker can tell from another name. */
+export type Tagged<T, Name extends string> = T & { readonly __unit?: Name };
+
+/** Money in whole cents, a safe integer. */
+export type Cents = Tagged<number, 'Cents'>;
+/** Price of one contract in whole cents, 1..99; a winning contract pays 100. */
+export type PriceCents = Tagged<number, 'PriceCents'>;
+/** A venue's own price in ten-thousandths of a dollar (hundredths of a cent), 0..10000. */
+export type PriceE4 = Tagged<number, 'PriceE4'>;
+/** A venue's own size in hundredths of a contract. */
+export type ContractsE2 = Tagged<number, 'ContractsE2'>;
+/** Whole contracts. */
+export type Contracts = Tagged<number, 'Contracts'>;
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+export type EpochMs = Tagged<number, 'EpochMs'>;
+/** A uuid in its lower-case text form. */
+export type Uuid = Tagged<string, 'Uuid'>;
+/** Dense number of a venue market; index 0 is the first market ever named. */
+export type MarketNumber = Tagged<number, 'MarketNumber'>;
+/** Dense number of an instrument. */
+export type InstrumentNumber = Tagged<number, 'InstrumentNumber'>;
+/** Number of one venue connection; quotes of a market live and die with it. */
+export type SourceNumber = Tagged<number, 'SourceNumber'>;
+
+export type Side = 'yes' | 'no';
+export type Action = 'buy' | 'sell';
+export type OrderType = 'market' | 'limit';
+export type TimeInForce = 'gtc' | 'ioc' | 'fok';
+export type Routing = 'venue_a' | 'best';
+export type PlacedVia = 'api' | 'web' | 'cli';
+export type GameStatus = 'scheduled' | 'inprogress' | 'final' | 'postponed' | 'cancelled';
+export type MarketStatus = 'open' | 'paused' | 'closed';
+
+/** The venue whose price every paper order trades at; the others only ever improve it. */
+export const HOME_VENUE = 'venue_a';
+/** Venue tokens of SPEC.md; the order is the order in which quotes list them. */
+export const VENUES = ['venue_a', 'venue_b', 'venue_c', 'venue_c_intl'] as const;
+export type Venue = (typeof VENUES)[number];
+
+/** No price: the value of an empty or unusable side of a book. */
+export const NO_PRICE = 0;
+/** What one winning contract pays. */
+export const PAYOUT_CENTS = 100;
+/** CONTRACT.md section 5, Run and reset. */
+export const START_BALANCE_CENTS = 10_000_000;
+
+/** The other side of a binary market. */
+export function oppositeSide(side: Side): Side {
+  return side === 'yes' ? 'no' : 'yes';
+}
+
+/** A price in 1..99 or `NO_PRICE`. */
+function priceOrNone(cents: number): PriceCents {
+  return cents >= 1 && cents <= 99 ? cents : NO_PRICE;
+}
+
+/** Whole-cent bid of a finer venue bid: rounded down, against the seller. CONTRACT.md section 5. */
+export function bidCentsOf(price: PriceE4): PriceCents {
+  return priceOrNone(Math.floor(price / 100));
+}
+
+/** Whole-cent ask of a finer venue ask: rounded up, against the buyer. CONTRACT.md section 5. */
+export function askCentsOf(price: PriceE4): PriceCents {
+  return priceOrNone(Math.ceil(price / 100));
+}
+
+/** Cents as a JSON number of dollars with at most two decimals; 123456 gives 1234.56. */
+export function dollarsOf(cents: Cents): number {
+  return cents / 100;
+}
+
+/** `2026-11-21T05:00:00.000Z`. CONTRACT.md section 1. */
+export function isoOf(at: EpochMs): string {
+  return new Date(at).toISOString();
+}

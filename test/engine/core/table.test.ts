@@ -1,0 +1,80 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { NO_ROW, PAGE_ROWS, Table } from '../../../engine/core/table.ts';
+import { UuidIndex } from '../../../engine/core/uuid-index.ts';
+import { uuidOf } from '../fixtures.ts';
+
+const IDS = { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32' } as const;
+const newTable = () => new Table('rows', { ...IDS, cents: 'f64', small: 'u8' }, { link2: 'i32' });
+
+test('rows are used again, last released first', (t) => {
+  const table = newTable();
+  t.deepEqual([table.claim(), table.claim(), table.claim()], [0, 1, 2]);
+  table.release(0);
+  table.release(2);
+  t.is(table.nextRow, 2);
+  t.deepEqual([table.claim(), table.claim(), table.claim()], [2, 0, 3]);
+  t.is(table.live, 4);
+  t.throws(() => newTable().release(0), { message: /released a free row/ });
+});
+
+test('pages and head bring a table back, and only changed pages are taken', (t) => {
+  const table = newTable();
+  for (let row = 0; row < 3 * PAGE_ROWS; row++) {
+    table.claim();
+    table.col.cents[row] = row * 1000 + 0.5;
+    table.col.small[row] = row % 100;
+  }
+  for (const row of [5, 200, 7]) table.release(row);
+  const pages = table.takeDirtyPages();
+  t.is(pages.length, 3);
+  t.deepEqual(table.takeDirtyPages(), []);
+  table.touch(PAGE_ROWS);
+  t.deepEqual(
+    table.takeDirtyPages().map(({ page }) => page),
+    [1],
+  );
+
+  const copy = newTable();
+  for (const { page, bytes } of pages) copy.loadPage(page, bytes);
+  copy.loadHead(table.head());
+  t.deepEqual([...copy.rows()], [...table.rows()]);
+  for (const row of copy.rows()) t.is(copy.col.cents[row], table.col.cents[row]);
+  t.is(copy.claim(), table.claim());
+  t.is(copy.claim(), table.claim());
+});
+
+test('the uuid index finds what is set and nothing that was removed', (t) => {
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 40 }), { maxLength: 400 }), (numbers) => {
+      const table = newTable();
+      const index = new UuidIndex(table);
+      const rows = new Map<number, number>();
+      for (const number of numbers) {
+        const id = uuidOf(number * 4096);
+        const known = rows.get(number);
+        if (known === undefined) {
+          const row = table.claim();
+          index.set(row, id);
+          rows.set(number, row);
+        } else {
+          index.remove(known);
+          table.release(known);
+          rows.delete(number);
+        }
+        for (let other = 0; other <= 40; other++) {
+          t.is(index.find(uuidOf(other * 4096)), rows.get(other) ?? NO_ROW);
+        }
+      }
+      for (const [number, row] of rows) t.is(index.idOf(row), uuidOf(number * 4096));
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test('the uuid index grows past many collisions', (t) => {
+  const table = newTable();
+  const index = new UuidIndex(table);
+  for (let number = 0; number < 5000; number++) index.set(table.claim(), uuidOf(number));
+  for (let number = 0; number < 5000; number++) t.is(index.find(uuidOf(number)), number);
+});

@@ -1,0 +1,105 @@
+/** The fast core on an archive of Maps: what the model is compared with. */
+import { audit } from '../../engine/core/audit.ts';
+import type { Event, OrderOutcome, OrderPlaced } from '../../engine/core/events.ts';
+import { evolve } from '../../engine/core/evolve.ts';
+import type { Command, Query, Reply, Tick } from '../../engine/core/messages.ts';
+import { observe } from '../../engine/core/observe.ts';
+import { headOf, loadHead, rebuildDerived, tablesOf } from '../../engine/core/rebuild.ts';
+import { type Archive, newestFirst, RecentRecords } from '../../engine/core/recent.ts';
+import { type CoreConfig, createState, type ShardState } from '../../engine/core/state.ts';
+import { answerQuery, execute } from '../../engine/shard/requests.ts';
+
+export type MemoryEngine = {
+  state(): ShardState;
+  tick(tick: Tick): void;
+  command(command: Command): Reply;
+  query(query: Query): Reply;
+  conservation(): string[];
+  /** Writes what a checkpoint would, to memory. */
+  checkpoint(): void;
+  /** Loses memory and comes back: the last checkpoint, then the journal, then quotes as before. */
+  crash(): void;
+};
+
+export function createMemoryEngine(config: CoreConfig): MemoryEngine {
+  const disk = createDisk();
+  let state = createState(config, disk.archive);
+  let journal: Event[] = [];
+  let saved: { head: unknown; pages: [string, number, Uint8Array][] } | null = null;
+  const pages = new Map<string, [string, number, Uint8Array]>();
+  return {
+    state: () => state,
+    tick: (tick) => observe(state, tick, journal),
+    command: (command) => execute(state, command, journal),
+    query: (query) => answerQuery(state, query),
+    conservation: () => audit(state).problems,
+    checkpoint() {
+      for (const table of tablesOf(state)) {
+        for (const { page, bytes } of table.takeDirtyPages()) {
+          pages.set(`${table.name}/${page}`, [table.name, page, bytes]);
+        }
+      }
+      saved = { head: structuredClone(headOf(state)), pages: [...pages.values()] };
+      disk.write(state.records.beginCheckpoint());
+      state.records.endCheckpoint();
+      journal = [];
+    },
+    crash() {
+      const before = state;
+      state = createState(config, disk.archive);
+      if (saved !== null) {
+        loadHead(state, saved.head as never);
+        for (const table of tablesOf(state)) {
+          for (const [name, page, bytes] of saved.pages) {
+            if (name === table.name) table.loadPage(page, bytes);
+          }
+        }
+        rebuildDerived(state);
+      }
+      for (const event of journal) evolve(state, event);
+      hearAgain(before, state);
+    },
+  };
+}
+
+/** What is not journaled comes again after a start: switches from the operator, quotes by feeds. */
+function hearAgain(before: ShardState, after: ShardState): void {
+  after.switches = before.switches;
+  after.nowMs = before.nowMs;
+  after.sources.push(...before.sources);
+  for (const market of after.markets) {
+    const { status, quote, lastTrade, lastTradeOf } = before.markets[market.number]!;
+    Object.assign(market, { status, quote, lastTrade, lastTradeOf });
+  }
+}
+
+function createDisk(): { archive: Archive; write(records: RecentRecords): void } {
+  const kept = new RecentRecords();
+  const archive: Archive = {
+    placementByKey: (account, key) => kept.placementByKey(account, key),
+    placement: (account, orderId) => ofAccount(kept.placements.get(orderId), account),
+    outcome: (_account, orderId): OrderOutcome | undefined => kept.outcomes.get(orderId)?.outcome,
+    closedTrade: (account, tradeId) => ofAccount(kept.closedTrades.get(tradeId), account),
+    placements: (account, before) =>
+      newestFirst(
+        [...kept.placementsOf(account)].filter((order: OrderPlaced) => order.type === 'limit'),
+        [],
+        before,
+        (order) => order.orderId,
+      ),
+    closedTrades: (account, before) =>
+      newestFirst([...kept.closedTradesOf(account)], [], before, (trade) => trade.tradeId),
+  };
+  return {
+    archive,
+    write(records) {
+      for (const placement of records.placements.values()) kept.addPlacement(placement);
+      for (const [id, row] of records.outcomes) kept.outcomes.set(id, row);
+      for (const trade of records.closedTrades.values()) kept.addClosedTrade(trade);
+    },
+  };
+}
+
+function ofAccount<T extends { account: number }>(row: T | undefined, account: number) {
+  return row?.account === account ? row : undefined;
+}

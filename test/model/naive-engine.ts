@@ -1,0 +1,254 @@
+/**
+ * The naive model of the engine: same ticks, commands and queries, same answers, written to be
+ * obviously right. The engine proper is tested against it (DESIGN.md section 6).
+ */
+
+import type { Command, Query, QuoteTick, Reply, Tick } from '../../engine/core/messages.ts';
+import {
+  type Cents,
+  type EpochMs,
+  HOME_VENUE,
+  NO_PRICE,
+  type OrderType,
+  type PriceCents,
+  type SourceNumber,
+  START_BALANCE_CENTS,
+  type Uuid,
+} from '../../engine/core/units.ts';
+import { countBust, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
+import { matchResting } from './naive-matching.ts';
+import { cancel, place, refuse } from './naive-orders.ts';
+import { oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
+import { quote } from './naive-quote.ts';
+import {
+  type Ending,
+  emptyState,
+  learnCatalog,
+  type ModelOptions,
+  type ModelSource,
+  type ModelState,
+  marketNumberOfListing,
+  marketOf,
+  openTradesOf,
+  ordersOf,
+  restingOf,
+  tradesOf,
+} from './naive-state.ts';
+import { answer } from './naive-views.ts';
+
+export type NaiveQuery = Exclude<Query, { kind: 'audit' | 'digest' }>;
+
+export type NaiveEngine = {
+  tick(tick: Tick): void;
+  command(command: Command): Reply;
+  query(query: NaiveQuery): Reply;
+  /** One line for every broken rule of the ledger; empty when all is well. */
+  conservation(): string[];
+  /** Everything that belongs to accounts, each list sorted by id, as plain data. */
+  digest(): Digest;
+  /** How orders ended so far, in the order in which they ended. */
+  endings(): Ending[];
+  openTradeIds(account: Uuid): Uuid[];
+  /** Of one type or of both, first placed first. */
+  orderIds(account: Uuid, type?: OrderType): Uuid[];
+  /** Spendable cash; the start balance of an account that is not open yet. */
+  spendableCents(account: Uuid): Cents;
+};
+
+type Digest = {
+  accounts: unknown[];
+  restingOrders: unknown[];
+  openPositions: unknown[];
+  finishedOrders: unknown[];
+  finishedTrades: unknown[];
+};
+
+export function createNaiveEngine(options: ModelOptions): NaiveEngine {
+  const state = emptyState(options);
+  return {
+    tick: (tick) => applyTick(state, tick),
+    command: (command) => applyCommand(state, command),
+    query: (query) => answerQuery(state, query),
+    conservation: () => [...state.accounts.keys()].flatMap((id) => problemsOf(state, id)),
+    digest: () => digestOf(state),
+    endings: () => [...state.endings],
+    openTradeIds: (account) => openTradesOf(state, account).map((trade) => trade.id),
+    orderIds: (account, type) =>
+      ordersOf(state, account)
+        .filter((order) => type === undefined || order.type === type)
+        .map((order) => order.id),
+    spendableCents: (account) => state.accounts.get(account)?.balanceCents ?? START_BALANCE_CENTS,
+  };
+}
+
+function applyTick(state: ModelState, tick: Tick): void {
+  advanceTo(state, tick.atMs);
+  const revived = tick.kind === 'time' ? [] : marketsRevivedBy(state, tick.source, tick.atMs);
+  switch (tick.kind) {
+    case 'quote':
+      takeQuote(state, tick);
+      matchResting(state, [...revived, tick.market]);
+      return;
+    case 'status':
+      marketOf(state, tick.market).status = tick.status;
+      matchResting(state, [...revived, tick.market]);
+      return;
+    case 'trade': {
+      const market = marketOf(state, tick.market);
+      const yesCents = priceOrNull(tick.yesPriceCents);
+      const sideCents = yesCents === null || tick.side === 'yes' ? yesCents : 100 - yesCents;
+      market.lastTrade = { priceCents: yesCents, atMs: tick.atMs };
+      market.lastTradeOf[tick.side] = { priceCents: sideCents, atMs: tick.atMs };
+      break;
+    }
+    case 'result':
+      settleMarket(state, tick.market, tick);
+      break;
+    case 'game':
+      state.gameStatus.set(tick.game, tick.status);
+      if (tick.status === 'cancelled') voidGame(state, tick.game);
+      break;
+    case 'down':
+      sourceOf(state, tick.source).timesDown += 1;
+      return;
+    case 'heard':
+    case 'time':
+      break;
+  }
+  matchResting(state, revived);
+}
+
+function applyCommand(state: ModelState, command: Command): Reply {
+  advanceTo(state, command.atMs);
+  switch (command.kind) {
+    case 'place':
+      return place(state, command);
+    case 'cancel':
+      return cancel(state, command);
+    case 'adjust': {
+      const account = state.accounts.get(command.account);
+      if (account === undefined) return refuse('account_not_found');
+      if (account.balanceCents + command.amountCents < 0) return refuse('insufficient_balance');
+      account.balanceCents += command.amountCents;
+      account.adjustmentsCents += command.amountCents;
+      countBust(state, account.id);
+      return answer({});
+    }
+    case 'catalog':
+      learnCatalog(state, command.catalog);
+      return answer({});
+    case 'switches':
+      state.venueData = command.venueData;
+      state.selfReset = command.selfReset;
+      return answer({});
+  }
+}
+
+function answerQuery(state: ModelState, query: NaiveQuery): Reply {
+  const nowMs = Math.max(state.nowMs, query.atMs);
+  switch (query.kind) {
+    case 'portfolio':
+      return portfolio(state, query, nowMs);
+    case 'order':
+      return oneOrder(state, query);
+    case 'orders':
+      return orderList(state, query);
+    case 'trades':
+      return tradeList(state, query);
+    case 'instrument_quote':
+      return quote(state, query, nowMs);
+  }
+}
+
+/** Time never goes back; what its passing ends, ends before anything else happens. */
+function advanceTo(state: ModelState, atMs: EpochMs): void {
+  state.nowMs = Math.max(state.nowMs, atMs);
+  expireOrders(state, state.nowMs);
+}
+
+function sourceOf(state: ModelState, number: SourceNumber): ModelSource {
+  let source = state.sources.get(number);
+  if (source === undefined) {
+    source = { lastHeardMs: 0, timesDown: 0 };
+    state.sources.set(number, source);
+  }
+  return source;
+}
+
+/** Hears the source; the markets it had gone stale on may have their live prices back. */
+function marketsRevivedBy(state: ModelState, number: SourceNumber, atMs: EpochMs): number[] {
+  const source = sourceOf(state, number);
+  const wasStale = state.nowMs - source.lastHeardMs > state.options.quoteMaxAgeMs;
+  source.lastHeardMs = Math.max(source.lastHeardMs, atMs);
+  if (!wasStale) return [];
+  return [...state.markets]
+    .filter(([, market]) => market.quote?.source === number)
+    .map(([market]) => market);
+}
+
+function takeQuote(state: ModelState, tick: QuoteTick): void {
+  marketOf(state, tick.market).quote = {
+    atMs: tick.atMs,
+    source: tick.source,
+    timesDownThen: sourceOf(state, tick.source).timesDown,
+    yesBidCents: priceOrNull(tick.yesBidCents),
+    yesBidContracts: tick.yesBidContracts,
+    yesAskCents: priceOrNull(tick.yesAskCents),
+    yesAskContracts: tick.yesAskContracts,
+    crossed: tick.crossed,
+  };
+}
+
+/** CONTRACT.md section 5, Settlement: a cancelled game voids what has no result. */
+function voidGame(state: ModelState, slug: string): void {
+  for (const instrument of state.instruments.values()) {
+    if (instrument.gameSlug !== slug) continue;
+    for (const listing of instrument.listings) {
+      if (listing.venue !== HOME_VENUE) continue;
+      const number = marketNumberOfListing(state, listing);
+      if (number === null) continue;
+      settleMarket(state, number, { outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 });
+    }
+  }
+}
+
+function priceOrNull(cents: PriceCents): PriceCents | null {
+  return cents === NO_PRICE ? null : cents;
+}
+
+function problemsOf(state: ModelState, id: Uuid): string[] {
+  const account = state.accounts.get(id)!;
+  const resting = restingOf(state, id);
+  const held = resting.reduce((total, order) => total + holdCentsOf(order), 0);
+  const open = openTradesOf(state, id).reduce((total, trade) => total + trade.costCents, 0);
+  const realized = tradesOf(state, id).reduce((total, trade) => total + (trade.pnlCents ?? 0), 0);
+  const sold = resting.filter((order) => order.action === 'sell').map((order) => order.tradeId);
+  const had = START_BALANCE_CENTS + account.adjustmentsCents + account.realizedCents;
+  const has = account.balanceCents + held + open;
+  const problems: [boolean, string][] = [
+    [had !== has, `start + adjustments + realized is ${had}, balance + held + open is ${has}`],
+    [realized !== account.realizedCents, `trades realized ${realized}, not as the account says`],
+    [!Number.isSafeInteger(account.balanceCents), 'the balance is not in whole cents'],
+    [account.balanceCents < 0, `the balance is ${account.balanceCents}`],
+    [new Set(sold).size !== sold.length, 'two resting sells of one position'],
+    [sold.some((trade) => state.trades.get(trade!)!.status !== 'open'), 'a sell of a closed trade'],
+  ];
+  return problems.filter(([broken]) => broken).map(([, text]) => `account ${id}: ${text}`);
+}
+
+function digestOf(state: ModelState): Digest {
+  const accounts = [...state.accounts.values()].map(({ keys: _keys, ...account }) => account);
+  const orders = [...state.orders.values()].map(({ sequence: _sequence, ...order }) => order);
+  const trades = [...state.trades.values()].map((trade) => ({ ...trade }));
+  return {
+    accounts: byId(accounts),
+    restingOrders: byId(orders.filter((order) => order.status === 'resting')),
+    openPositions: byId(trades.filter((trade) => trade.status === 'open')),
+    finishedOrders: byId(orders.filter((order) => order.status !== 'resting')),
+    finishedTrades: byId(trades.filter((trade) => trade.status !== 'open')),
+  };
+}
+
+function byId<R extends { id: Uuid }>(rows: R[]): R[] {
+  return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+}

@@ -1,0 +1,148 @@
+/**
+ * Placing and canceling. SPEC.md section 4, Trading; CONTRACT.md section 5. Every refusal
+ * is an early return, in the order in which an order meets the rules.
+ */
+
+import type { CancelOrder, PlaceOrder, Reply } from '../../engine/core/messages.ts';
+import { REJECTIONS, type RejectionCode } from '../../engine/core/rejections.ts';
+import { START_BALANCE_CENTS } from '../../engine/core/units.ts';
+import { endUnfilled, execute, openedAccount, rest } from './naive-ledger.ts';
+import { isAtLimitOrBetter, priceOf } from './naive-prices.ts';
+import { type ModelOrder, type ModelState, type ModelTrade, marketOf } from './naive-state.ts';
+import { restingSellOf, type Target, targetOf } from './naive-targets.ts';
+import { orderAnswer, placementAnswer } from './naive-views.ts';
+
+const EXPIRY_MAX_MS = 365 * 24 * 3600 * 1000;
+
+export function refuse(code: RejectionCode): Reply {
+  return { ok: false, code, message: REJECTIONS[code] };
+}
+
+export function place(state: ModelState, request: PlaceOrder): Reply {
+  const account = state.accounts.get(request.account);
+  const fingerprint = fingerprintOf(request);
+  const earlier = account?.keys.get(request.idempotencyKey);
+  if (earlier !== undefined) {
+    if (earlier.fingerprint !== fingerprint) return refuse('idempotency_key_reused');
+    return placementAnswer(state, state.orders.get(earlier.orderId)!, true);
+  }
+  if (!isExpiryUsable(state, request)) return refuse('invalid_request');
+
+  const target = targetOf(state, request);
+  if (typeof target === 'string') return refuse(target);
+  const market = marketOf(state, target.market);
+  if (market.result !== null) return refuse('market_resolved');
+  if (market.status !== 'open') return refuse('market_not_open');
+
+  const { action, routing } = request;
+  const live = priceOf(state, { ...target, action, routing }, state.nowMs);
+  if (request.type === 'market') {
+    if (live === null) return refuse('no_liquidity');
+    const bound = request.boundPriceCents;
+    if (bound !== null && !isAtLimitOrBetter(request.action, live.priceCents, bound)) {
+      return refuse('price_moved');
+    }
+  }
+  const limit = request.limitPriceCents;
+  const fillsAtOnce =
+    live !== null && (limit === null || isAtLimitOrBetter(request.action, live.priceCents, limit));
+  const fate = fillsAtOnce ? 'fills' : request.timeInForce === 'gtc' ? 'rests' : 'ends';
+  if (request.action === 'buy') {
+    const spendableCents = account?.balanceCents ?? START_BALANCE_CENTS;
+    const priceCents = fate === 'fills' ? live!.priceCents : fate === 'rests' ? limit! : 0;
+    if (priceCents * target.contracts > spendableCents) return refuse('insufficient_balance');
+  }
+
+  const order = accept(state, request, target, fingerprint);
+  if (fate === 'fills') {
+    cancelRestingSellOf(state, target.position);
+    execute(state, order, live!);
+  } else if (fate === 'rests') {
+    rest(state, order);
+  } else {
+    const reason = request.timeInForce === 'ioc' ? 'ioc_not_filled' : 'fok_not_filled';
+    endUnfilled(state, order, 'canceled', reason);
+  }
+  return placementAnswer(state, order, false);
+}
+
+export function cancel(state: ModelState, request: CancelOrder): Reply {
+  const order = state.orders.get(request.orderId);
+  if (order === undefined || order.account !== request.account || order.type !== 'limit') {
+    return refuse('order_not_found');
+  }
+  if (order.status !== 'resting') return refuse('already_closed');
+  endUnfilled(state, order, 'canceled', 'canceled_by_owner');
+  return orderAnswer(state, order);
+}
+
+/** Two requests under one key are the same order when all but their arrival is the same. */
+function fingerprintOf(request: PlaceOrder): string {
+  return JSON.stringify([
+    request.account,
+    request.action,
+    request.type,
+    request.instrumentId,
+    request.ticker,
+    request.side,
+    request.contracts,
+    request.tradeId,
+    request.limitPriceCents,
+    request.boundPriceCents,
+    request.timeInForce,
+    request.expiresAtMs,
+    request.routing,
+    request.statedProbPct,
+  ]);
+}
+
+function isExpiryUsable(state: ModelState, request: PlaceOrder): boolean {
+  if (request.expiresAtMs === null) return true;
+  const ahead = request.expiresAtMs - state.nowMs;
+  return ahead > 0 && ahead <= EXPIRY_MAX_MS;
+}
+
+function cancelRestingSellOf(state: ModelState, position: ModelTrade | null): void {
+  if (position === null) return;
+  const resting = restingSellOf(state, position.id);
+  if (resting !== undefined) endUnfilled(state, resting, 'canceled', 'position_closed');
+}
+
+/** Stores the order under its key; `place` decides in the next line whether it really rests. */
+function accept(
+  state: ModelState,
+  request: PlaceOrder,
+  target: Target,
+  fingerprint: string,
+): ModelOrder {
+  const account = openedAccount(state, request.account);
+  account.keys.set(request.idempotencyKey, { orderId: request.orderId, fingerprint });
+  const order: ModelOrder = {
+    sequence: state.orders.size,
+    id: request.orderId,
+    account: request.account,
+    idempotencyKey: request.idempotencyKey,
+    action: request.action,
+    type: request.type,
+    instrumentId: target.instrumentId,
+    instrumentSide: target.instrumentSide,
+    market: target.market,
+    marketSide: target.marketSide,
+    contracts: target.contracts,
+    limitPriceCents: request.limitPriceCents,
+    timeInForce: request.timeInForce,
+    expiresAtMs: request.expiresAtMs,
+    routing: request.routing,
+    statedProbPct: request.statedProbPct,
+    placedVia: request.placedVia,
+    placedPrivate: request.placedPrivate,
+    createdAtMs: request.atMs,
+    status: 'resting',
+    cancelReason: null,
+    tradeId: target.position?.id ?? null,
+    fillPriceCents: null,
+    fillVenue: null,
+  };
+  state.orders.set(order.id, order);
+  return order;
+}

@@ -1,0 +1,152 @@
+/**
+ * Which price an order would trade at now. CONTRACT.md section 5, Prices, Live price, Routing best.
+ */
+
+import type { CatalogListing } from '../../engine/core/messages.ts';
+import type {
+  Action,
+  EpochMs,
+  MarketNumber,
+  PriceCents,
+  Routing,
+  Side,
+  Venue,
+} from '../../engine/core/units.ts';
+import { HOME_VENUE, oppositeSide, VENUES } from '../../engine/core/units.ts';
+import {
+  instrumentOf,
+  type ModelQuote,
+  type ModelState,
+  marketNumberOfListing,
+  marketOf,
+} from './naive-state.ts';
+
+/** Best prices of one side of a market in that side's own terms; null where there is none. */
+type SidePrices = { bidCents: PriceCents | null; askCents: PriceCents | null };
+
+export type Priced = { priceCents: PriceCents; venue: Venue };
+
+/** What the price of an order depends on. */
+type Priceable = {
+  action: Action;
+  routing: Routing;
+  market: MarketNumber;
+  marketSide: Side;
+  instrumentId: string;
+  instrumentSide: Side;
+};
+
+/** Why a market has no live price, in the words of a Quote's `omitted`; null if it has one. */
+export function notLiveBecause(
+  state: ModelState,
+  number: MarketNumber,
+  nowMs: EpochMs,
+): string | null {
+  const market = marketOf(state, number);
+  if (market.result !== null) return 'market resolved';
+  if (market.status === 'closed') return 'market closed';
+  if (market.status === 'paused') return 'market paused';
+  const quote = market.quote;
+  if (quote === null) return 'no quote';
+  const source = state.sources.get(quote.source)!;
+  if (source.timesDown !== quote.timesDownThen) return 'no quote';
+  if (nowMs - source.lastHeardMs > state.options.quoteMaxAgeMs) return 'stale';
+  if (isCrossed(quote)) return 'crossed';
+  return null;
+}
+
+/** Both prices of a side at `nowMs`, or null while the market has no live price. */
+export function livePrices(
+  state: ModelState,
+  number: MarketNumber,
+  side: Side,
+  nowMs: EpochMs,
+): SidePrices | null {
+  if (notLiveBecause(state, number, nowMs) !== null) return null;
+  const quote = marketOf(state, number).quote!;
+  if (side === 'yes') return { bidCents: quote.yesBidCents, askCents: quote.yesAskCents };
+  return {
+    bidCents: quote.yesAskCents === null ? null : 100 - quote.yesAskCents,
+    askCents: quote.yesBidCents === null ? null : 100 - quote.yesBidCents,
+  };
+}
+
+/** The price at which an order would fill at once, and whose it is; null without liquidity. */
+export function priceOf(state: ModelState, order: Priceable, nowMs: EpochMs): Priced | null {
+  const home = livePrices(state, order.market, order.marketSide, nowMs);
+  if (home === null) return null;
+  const homePrice = order.action === 'buy' ? home.askCents : home.bidCents;
+  if (homePrice === null) return null;
+
+  let best: Priced = { priceCents: homePrice, venue: HOME_VENUE };
+  if (order.routing !== 'best') return best;
+  for (const listing of routableListings(state, order.instrumentId)) {
+    const other = otherVenuePrice(state, order, listing, nowMs);
+    if (other === null || !isWithinBand(state, other, home)) continue;
+    if (isStrictlyBetter(order.action, other, best.priceCents)) {
+      best = { priceCents: other, venue: listing.venue };
+    }
+  }
+  return best;
+}
+
+/** A limit order takes a price that is its limit or better. */
+export function isAtLimitOrBetter(
+  action: Action,
+  priceCents: PriceCents,
+  limitCents: PriceCents,
+): boolean {
+  return action === 'buy' ? priceCents <= limitCents : priceCents >= limitCents;
+}
+
+/** The side of a listing's market that an instrument's side stands for. */
+export function marketSideOf(instrumentSide: Side, polarity: 1 | -1): Side {
+  return polarity === 1 ? instrumentSide : oppositeSide(instrumentSide);
+}
+
+/** An instrument's listings in the order of VENUES. */
+export function listingsInVenueOrder(state: ModelState, instrumentId: string): CatalogListing[] {
+  const listings = instrumentOf(state, instrumentId).listings;
+  return VENUES.flatMap((venue) => listings.filter((listing) => listing.venue === venue));
+}
+
+function routableListings(state: ModelState, instrumentId: string): CatalogListing[] {
+  return listingsInVenueOrder(state, instrumentId).filter(
+    (listing) =>
+      listing.venue !== HOME_VENUE && listing.reviewed && listing.fungibility === 'exact',
+  );
+}
+
+function otherVenuePrice(
+  state: ModelState,
+  order: Priceable,
+  listing: CatalogListing,
+  nowMs: EpochMs,
+): PriceCents | null {
+  const number = marketNumberOfListing(state, listing);
+  if (number === null) return null;
+  const side = marketSideOf(order.instrumentSide, listing.polarity);
+  const prices = livePrices(state, number, side, nowMs);
+  if (prices === null || prices.bidCents === null || prices.askCents === null) return null;
+  return order.action === 'buy' ? prices.askCents : prices.bidCents;
+}
+
+/** Twice everything, so that a mid of half a cent stays whole. Without both sides, no mid. */
+function isWithinBand(state: ModelState, priceCents: PriceCents, home: SidePrices): boolean {
+  if (home.bidCents === null || home.askCents === null) return false;
+  const twiceDistance = Math.abs(2 * priceCents - (home.bidCents + home.askCents));
+  return twiceDistance <= 2 * state.options.routingBandCents;
+}
+
+function isStrictlyBetter(action: Action, priceCents: PriceCents, than: PriceCents): boolean {
+  return action === 'buy' ? priceCents < than : priceCents > than;
+}
+
+function isCrossed(quote: ModelQuote): boolean {
+  if (quote.crossed) return true;
+  return (
+    quote.yesBidCents !== null &&
+    quote.yesAskCents !== null &&
+    quote.yesBidCents >= quote.yesAskCents
+  );
+}

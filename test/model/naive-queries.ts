@@ -1,0 +1,130 @@
+/**
+ * Portfolio and lists. SPEC.md section 2, Portfolio; CONTRACT.md section 3. A query changes
+ * nothing: what has not been expired by a tick or command is still shown as resting.
+ */
+
+import { cursorOf } from '../../engine/core/ids.ts';
+import type {
+  OrderQuery,
+  OrdersQuery,
+  PortfolioQuery,
+  Reply,
+  TradesQuery,
+} from '../../engine/core/messages.ts';
+import { type EpochMs, isoOf, type Uuid } from '../../engine/core/units.ts';
+import { refuse } from './naive-orders.ts';
+import {
+  type ModelOrder,
+  type ModelState,
+  type ModelTrade,
+  openTradesOf,
+  ordersOf,
+  restingOf,
+  tradesOf,
+} from './naive-state.ts';
+import {
+  accountJson,
+  answer,
+  type Json,
+  listedOrderJson,
+  orderAnswer,
+  orderJson,
+  positionJson,
+  tradeJson,
+} from './naive-views.ts';
+
+const POSITIONS_MAX = 500;
+const RESTING_ORDERS_MAX = 200;
+
+export function portfolio(state: ModelState, query: PortfolioQuery, nowMs: EpochMs): Reply {
+  const account = state.accounts.get(query.account);
+  const positions = openTradesOf(state, query.account).sort(newestTradeFirst);
+  const orders = restingOf(state, query.account).sort(newestOrderFirst);
+  return answer({
+    account: account === undefined ? null : accountJson(state, account, nowMs),
+    positions: positions.slice(0, POSITIONS_MAX).map((trade) => positionJson(state, trade)),
+    positionsCount: positions.length,
+    positionsTruncated: positions.length > POSITIONS_MAX,
+    orders: orders.slice(0, RESTING_ORDERS_MAX).map((order) => listedOrderJson(state, order)),
+    ordersCount: orders.length,
+    ordersTruncated: orders.length > RESTING_ORDERS_MAX,
+    asOf: isoOf(nowMs),
+    venueData: state.venueData,
+    mode: 'paper',
+    ...organizationOf(query.organizationSlug),
+  });
+}
+
+/** One limit order, in any status. */
+export function oneOrder(state: ModelState, query: OrderQuery): Reply {
+  const order = state.orders.get(query.orderId);
+  if (order === undefined || order.account !== query.account || order.type !== 'limit') {
+    return refuse('order_not_found');
+  }
+  return orderAnswer(state, order);
+}
+
+export function orderList(state: ModelState, query: OrdersQuery): Reply {
+  const all = ordersOf(state, query.account)
+    .filter((order) => order.type === 'limit')
+    .sort(newestOrderFirst);
+  const page = pageOf(all, query, state.orders.get(query.before ?? ''), newestOrderFirst);
+  if (page === null) return refuse('invalid_request');
+  return answer({
+    orders: page.rows.map((order) => orderJson(state, order)),
+    nextCursor: page.nextId === null ? null : cursorOf('orders', page.nextId),
+    mode: 'paper',
+    venueData: state.venueData,
+    ...organizationOf(query.organizationSlug),
+  });
+}
+
+export function tradeList(state: ModelState, query: TradesQuery): Reply {
+  const all = tradesOf(state, query.account).sort(newestTradeFirst);
+  const page = pageOf(all, query, state.trades.get(query.before ?? ''), newestTradeFirst);
+  if (page === null) return refuse('invalid_request');
+  return answer({
+    trades: page.rows.map((trade) => tradeJson(state, trade)),
+    nextCursor: page.nextId === null ? null : cursorOf('trades', page.nextId),
+    mode: 'paper',
+    venueData: state.venueData,
+    ...organizationOf(query.organizationSlug),
+  });
+}
+
+type Row = { id: Uuid; account: Uuid; status: string };
+type Page<R> = { rows: R[]; nextId: Uuid | null };
+
+/**
+ * The rows of one status after the row `before`, which may have changed its status since. Null when
+ * `before` is no row of the account.
+ */
+function pageOf<R extends Row>(
+  all: R[],
+  query: { account: Uuid; limit: number; before: Uuid | null; status: string | null },
+  before: R | undefined,
+  newestFirst: (a: R, b: R) => number,
+): Page<R> | null {
+  if (query.before !== null && (before === undefined || !all.includes(before))) return null;
+  const wanted = all
+    .filter((row) => query.status === null || row.status === query.status)
+    .filter((row) => before === undefined || newestFirst(row, before) > 0);
+  const rows = wanted.slice(0, query.limit);
+  return { rows, nextId: wanted.length > rows.length ? rows.at(-1)!.id : null };
+}
+
+function newestOrderFirst(a: ModelOrder, b: ModelOrder): number {
+  return b.createdAtMs - a.createdAtMs || compareText(b.id, a.id);
+}
+
+function newestTradeFirst(a: ModelTrade, b: ModelTrade): number {
+  return b.openedAtMs - a.openedAtMs || compareText(b.id, a.id);
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function organizationOf(slug: string | null): Json {
+  return slug === null ? {} : { organization: { slug } };
+}

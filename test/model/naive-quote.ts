@@ -1,0 +1,114 @@
+/**
+ * One Quote. SPEC.md section 2, Quote; CONTRACT.md section 5, Prices and Live price. Every price is
+ * in the instrument's terms: where the polarity is -1, its bid is 100 minus the market's ask.
+ */
+
+import type { CatalogListing, QuoteQuery, Reply } from '../../engine/core/messages.ts';
+import {
+  type Contracts,
+  type EpochMs,
+  isoOf,
+  type PriceCents,
+  type Side,
+} from '../../engine/core/units.ts';
+import { refuse } from './naive-orders.ts';
+import { listingsInVenueOrder, livePrices, marketSideOf, notLiveBecause } from './naive-prices.ts';
+import { type LastTrade, type ModelState, marketNumberOfListing, marketOf } from './naive-state.ts';
+import { answer, type Json } from './naive-views.ts';
+
+const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
+
+export function quote(state: ModelState, query: QuoteQuery, nowMs: EpochMs): Reply {
+  const instrument = state.instruments.get(query.instrumentId);
+  if (instrument === undefined || !state.listed.has(instrument.id))
+    return refuse('instrument_not_found');
+  const game = instrument.gameSlug === null ? undefined : state.games.get(instrument.gameSlug);
+  const venues: Json[] = [];
+  const omitted: Json[] = [];
+  for (const listing of listingsInVenueOrder(state, instrument.id)) {
+    const number = marketNumberOfListing(state, listing);
+    const reason = number === null ? 'no quote' : notLiveBecause(state, number, nowMs);
+    if (number !== null && reason === null) venues.push(venueItem(state, listing, number, nowMs));
+    else omitted.push({ venue: listing.venue, note: reason });
+  }
+  return answer({
+    instrumentId: instrument.id,
+    label: instrument.label,
+    queryMeans: instrument.yesMeans,
+    startsAt: instrument.startsAt,
+    crossVenue: venues.length > 1,
+    venues,
+    omitted,
+    asOf: isoOf(nowMs),
+    disclaimer: DISCLAIMER,
+    oppositeLabel: instrument.oppositeLabel,
+    league: instrument.league,
+    marketType: instrument.marketType,
+    matchup: game === undefined ? null : `${game.away.name} at ${game.home.name}`,
+    gameStatus: game === undefined ? null : (state.gameStatus.get(game.slug) ?? game.status),
+  });
+}
+
+function venueItem(
+  state: ModelState,
+  listing: CatalogListing,
+  number: number,
+  nowMs: EpochMs,
+): Json {
+  const market = marketOf(state, number);
+  const book = market.quote!;
+  const straight = listing.polarity === 1;
+  const yesSide = marketSideOf('yes', listing.polarity);
+  const noSide = marketSideOf('no', listing.polarity);
+  const prices = livePrices(state, number, yesSide, nowMs)!;
+  const last = market.lastTrade;
+  return {
+    venue: listing.venue,
+    venueMarketId: listing.venueMarketId,
+    venueSideRef: listing.venueSideRef,
+    sideLabel: listing.sideLabel,
+    yesBidCents: prices.bidCents,
+    yesAskCents: prices.askCents,
+    yesMidCents:
+      prices.bidCents === null || prices.askCents === null
+        ? null
+        : (prices.bidCents + prices.askCents) / 2,
+    lastTradeCents: last === null ? null : priceOfOutcome(last.priceCents, yesSide),
+    lastTradeAt: last === null ? null : isoOf(last.atMs),
+    outcomeLastTrades: {
+      yes: outcomeTrade(market.lastTradeOf[yesSide]),
+      no: outcomeTrade(market.lastTradeOf[noSide]),
+    },
+    yesBidContracts: sizeOf(
+      prices.bidCents,
+      straight ? book.yesBidContracts : book.yesAskContracts,
+    ),
+    yesAskContracts: sizeOf(
+      prices.askCents,
+      straight ? book.yesAskContracts : book.yesBidContracts,
+    ),
+    complementTradable: true,
+    minOrderContracts: 1,
+    asOf: isoOf(book.atMs),
+    fungibility: listing.fungibility,
+    note: listing.note,
+    reviewed: listing.reviewed,
+  };
+}
+
+/** The price of one outcome, given the price of the market's yes. */
+function priceOfOutcome(yesPriceCents: PriceCents | null, side: Side): PriceCents | null {
+  if (yesPriceCents === null) return null;
+  return side === 'yes' ? yesPriceCents : 100 - yesPriceCents;
+}
+
+function outcomeTrade(trade: LastTrade | null): Json {
+  return trade === null
+    ? { priceCents: null, at: null }
+    : { priceCents: trade.priceCents, at: isoOf(trade.atMs) };
+}
+
+/** A side without a price has no size either. */
+function sizeOf(priceCents: PriceCents | null, contracts: Contracts): Contracts | null {
+  return priceCents === null ? null : contracts;
+}

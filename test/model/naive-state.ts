@@ -1,0 +1,245 @@
+/**
+ * What the naive model remembers: plain objects in Maps and arrays, found again by scanning. It is
+ * written for being right at a glance; nothing here is fast, and nothing is shared with the engine
+ * but its units and messages.
+ */
+
+import type {
+  Catalog,
+  CatalogGame,
+  CatalogInstrument,
+  CatalogListing,
+  MarketOutcome,
+} from '../../engine/core/messages.ts';
+import type {
+  Action,
+  Cents,
+  Contracts,
+  EpochMs,
+  GameStatus,
+  MarketNumber,
+  MarketStatus,
+  OrderType,
+  PlacedVia,
+  PriceCents,
+  Routing,
+  Side,
+  SourceNumber,
+  TimeInForce,
+  Uuid,
+  Venue,
+} from '../../engine/core/units.ts';
+
+export type ModelOptions = {
+  quoteMaxAgeMs: number;
+  routingBandCents: number;
+};
+
+export type ModelSource = { lastHeardMs: EpochMs; timesDown: number };
+
+export type ModelQuote = {
+  atMs: EpochMs;
+  source: SourceNumber;
+  /** `timesDown` of the source when the quote came: a later loss makes the quote worthless. */
+  timesDownThen: number;
+  yesBidCents: PriceCents | null;
+  yesBidContracts: Contracts;
+  yesAskCents: PriceCents | null;
+  yesAskContracts: Contracts;
+  crossed: boolean;
+};
+
+export type LastTrade = { priceCents: PriceCents | null; atMs: EpochMs };
+
+type ModelMarket = {
+  status: MarketStatus;
+  result: MarketOutcome | null;
+  quote: ModelQuote | null;
+  /** Price of the market's yes, then the price of each outcome when that outcome was bought. */
+  lastTrade: LastTrade | null;
+  lastTradeOf: { yes: LastTrade | null; no: LastTrade | null };
+};
+
+export type ModelAccount = {
+  id: Uuid;
+  balanceCents: Cents;
+  adjustmentsCents: Cents;
+  realizedCents: Cents;
+  runStartedAtMs: EpochMs;
+  busts: number;
+  bustCountedInRun: boolean;
+  keys: Map<string, { orderId: Uuid; fingerprint: string }>;
+};
+
+export type CancelReason =
+  | 'canceled_by_owner'
+  | 'ioc_not_filled'
+  | 'fok_not_filled'
+  | 'market_resolved'
+  | 'position_closed'
+  | 'expired';
+
+export type ModelOrder = {
+  /** Place in the order of acceptance, over all accounts. */
+  sequence: number;
+  id: Uuid;
+  account: Uuid;
+  idempotencyKey: string;
+  action: Action;
+  type: OrderType;
+  instrumentId: string;
+  instrumentSide: Side;
+  market: MarketNumber;
+  marketSide: Side;
+  contracts: Contracts;
+  limitPriceCents: PriceCents | null;
+  timeInForce: TimeInForce | null;
+  expiresAtMs: EpochMs | null;
+  routing: Routing;
+  statedProbPct: number | null;
+  placedVia: PlacedVia;
+  placedPrivate: boolean;
+  createdAtMs: EpochMs;
+  status: 'resting' | 'executed' | 'canceled' | 'expired';
+  cancelReason: CancelReason | null;
+  /** sell: the position it sells. buy: the trade it opened, null until then. */
+  tradeId: Uuid | null;
+  fillPriceCents: PriceCents | null;
+  fillVenue: Venue | null;
+};
+
+export type ModelTrade = {
+  id: Uuid;
+  account: Uuid;
+  instrumentId: string;
+  instrumentSide: Side;
+  market: MarketNumber;
+  boughtSide: Side;
+  contracts: Contracts;
+  costCents: Cents;
+  statedProbPct: number | null;
+  placedVia: PlacedVia;
+  placedPrivate: boolean;
+  fillVenue: Venue;
+  openedAtMs: EpochMs;
+  status: 'open' | 'closed' | 'settled' | 'void';
+  closedAtMs: EpochMs | null;
+  closeReason: 'sold' | 'settled' | 'voided' | null;
+  pnlCents: Cents | null;
+  resolvedOutcome: Side | null;
+};
+
+/** How an order ended, in the order in which orders ended. */
+export type Ending = { orderId: Uuid; status: ModelOrder['status']; reason: CancelReason | null };
+
+export type ModelState = {
+  options: ModelOptions;
+  nowMs: EpochMs;
+  venueData: boolean;
+  selfReset: boolean;
+  marketNames: string[];
+  games: Map<string, CatalogGame>;
+  /** By game slug, what the venues said; it outranks the catalog's status. */
+  gameStatus: Map<string, GameStatus>;
+  instruments: Map<string, CatalogInstrument>;
+  /** Ids of the newest catalog: only these are quoted and bought. */
+  listed: Set<string>;
+  sources: Map<SourceNumber, ModelSource>;
+  markets: Map<MarketNumber, ModelMarket>;
+  accounts: Map<Uuid, ModelAccount>;
+  orders: Map<Uuid, ModelOrder>;
+  /** The resting ones of `orders`, first placed first. */
+  resting: ModelOrder[];
+  trades: Map<Uuid, ModelTrade>;
+  endings: Ending[];
+};
+
+export function emptyState(options: ModelOptions): ModelState {
+  return {
+    options,
+    nowMs: 0,
+    venueData: false,
+    selfReset: false,
+    marketNames: [],
+    games: new Map(),
+    gameStatus: new Map(),
+    instruments: new Map(),
+    listed: new Set(),
+    sources: new Map(),
+    markets: new Map(),
+    accounts: new Map(),
+    orders: new Map(),
+    resting: [],
+    trades: new Map(),
+    endings: [],
+  };
+}
+
+/** Adds and replaces; what an earlier catalog named and this one drops stays known, but is bought no more. */
+export function learnCatalog(state: ModelState, catalog: Catalog): void {
+  state.marketNames = [...catalog.marketNames];
+  for (const game of catalog.games) state.games.set(game.slug, game);
+  for (const instrument of catalog.instruments) state.instruments.set(instrument.id, instrument);
+  state.listed = new Set(catalog.instruments.map(({ id }) => id));
+}
+
+/** The market, made on first mention: open, without a quote. */
+export function marketOf(state: ModelState, market: MarketNumber): ModelMarket {
+  let found = state.markets.get(market);
+  if (found === undefined) {
+    found = {
+      status: 'open',
+      result: null,
+      quote: null,
+      lastTrade: null,
+      lastTradeOf: { yes: null, no: null },
+    };
+    state.markets.set(market, found);
+  }
+  return found;
+}
+
+/** Number of a listing's market, or null where the catalog numbers no such market. */
+export function marketNumberOf(
+  state: ModelState,
+  venue: Venue,
+  venueMarketId: string,
+): MarketNumber | null {
+  const at = state.marketNames.indexOf(`${venue}/${venueMarketId}`);
+  return at === -1 ? null : at;
+}
+
+export function marketNumberOfListing(
+  state: ModelState,
+  listing: CatalogListing,
+): MarketNumber | null {
+  return marketNumberOf(state, listing.venue, listing.venueMarketId);
+}
+
+export function instrumentOf(state: ModelState, id: string): CatalogInstrument {
+  const instrument = state.instruments.get(id);
+  if (instrument === undefined) throw new Error(`the model lost instrument ${id}`);
+  return instrument;
+}
+
+export function accountOf(state: ModelState, id: Uuid): ModelAccount {
+  const account = state.accounts.get(id);
+  if (account === undefined) throw new Error(`the model lost account ${id}`);
+  return account;
+}
+
+export function ordersOf(state: ModelState, account: Uuid): ModelOrder[] {
+  return [...state.orders.values()].filter((order) => order.account === account);
+}
+
+export function tradesOf(state: ModelState, account: Uuid): ModelTrade[] {
+  return [...state.trades.values()].filter((trade) => trade.account === account);
+}
+
+export function openTradesOf(state: ModelState, account: Uuid): ModelTrade[] {
+  return tradesOf(state, account).filter((trade) => trade.status === 'open');
+}
+
+export function restingOf(state: ModelState, account: Uuid): ModelOrder[] {
+  return state.resting.filter((order) => order.account === account);
+}

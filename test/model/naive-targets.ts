@@ -1,0 +1,117 @@
+/**
+ * What an order is about: its instrument, market and sides. SPEC.md section 4, Order body;
+ * CONTRACT.md section 5, Instrument and market sides.
+ */
+
+import type { CatalogInstrument, PlaceOrder } from '../../engine/core/messages.ts';
+import type { RejectionCode } from '../../engine/core/rejections.ts';
+import type { Contracts, MarketNumber, Side, Uuid } from '../../engine/core/units.ts';
+import { HOME_VENUE, oppositeSide } from '../../engine/core/units.ts';
+import { marketSideOf } from './naive-prices.ts';
+import {
+  type ModelOrder,
+  type ModelState,
+  type ModelTrade,
+  marketNumberOf,
+  marketNumberOfListing,
+} from './naive-state.ts';
+
+export type Target = {
+  instrumentId: string;
+  instrumentSide: Side;
+  market: MarketNumber;
+  marketSide: Side;
+  contracts: Contracts;
+  /** sell: the position. */
+  position: ModelTrade | null;
+};
+
+/** The target, or the refusal. */
+export function targetOf(state: ModelState, request: PlaceOrder): Target | RejectionCode {
+  if (request.action === 'sell') return sellTarget(state, request);
+  return request.instrumentId !== null
+    ? instrumentTarget(state, request, request.instrumentId)
+    : tickerTarget(state, request, request.ticker!);
+}
+
+/** The order that rests to sell a position; there is one at most. */
+export function restingSellOf(state: ModelState, tradeId: Uuid): ModelOrder | undefined {
+  return state.resting.find((order) => order.action === 'sell' && order.tradeId === tradeId);
+}
+
+function instrumentTarget(
+  state: ModelState,
+  request: PlaceOrder,
+  instrumentId: string,
+): Target | RejectionCode {
+  const instrument = state.instruments.get(instrumentId);
+  if (instrument === undefined || !state.listed.has(instrumentId)) return 'instrument_not_found';
+  const home = instrument.listings.filter((listing) => listing.venue === HOME_VENUE);
+  if (home.length !== 1) return 'no_tradable_listing';
+  const market = marketNumberOfListing(state, home[0]!);
+  if (market === null) return 'no_tradable_listing';
+  return {
+    instrumentId,
+    instrumentSide: request.side!,
+    market,
+    marketSide: marketSideOf(request.side!, home[0]!.polarity),
+    contracts: request.contracts!,
+    position: null,
+  };
+}
+
+/** A ticker names the market itself; the instrument is only what it is shown as. */
+function tickerTarget(
+  state: ModelState,
+  request: PlaceOrder,
+  ticker: string,
+): Target | RejectionCode {
+  const market = marketNumberOf(state, HOME_VENUE, ticker);
+  if (market === null) return 'no_tradable_listing';
+  const straight = firstListing(state, ticker, 1);
+  const shown = straight ?? firstListing(state, ticker, -1);
+  if (shown === undefined) return 'no_tradable_listing';
+  return {
+    instrumentId: shown.id,
+    instrumentSide: straight !== undefined ? request.side! : oppositeSide(request.side!),
+    market,
+    marketSide: request.side!,
+    contracts: request.contracts!,
+    position: null,
+  };
+}
+
+/** The first instrument that lists a venue_a ticker with the given polarity. */
+function firstListing(
+  state: ModelState,
+  ticker: string,
+  polarity: 1 | -1,
+): CatalogInstrument | undefined {
+  return [...state.instruments.values()]
+    .filter(({ id }) => state.listed.has(id))
+    .find((instrument) =>
+      instrument.listings.some(
+        (listing) =>
+          listing.venue === HOME_VENUE &&
+          listing.venueMarketId === ticker &&
+          listing.polarity === polarity,
+      ),
+    );
+}
+
+function sellTarget(state: ModelState, request: PlaceOrder): Target | RejectionCode {
+  const trade = state.trades.get(request.tradeId!);
+  if (trade === undefined || trade.account !== request.account) return 'trade_not_found';
+  if (trade.status !== 'open') return 'already_closed';
+  if (request.type === 'limit' && restingSellOf(state, trade.id) !== undefined) {
+    return 'already_closed';
+  }
+  return {
+    instrumentId: trade.instrumentId,
+    instrumentSide: trade.instrumentSide,
+    market: trade.market,
+    marketSide: trade.boughtSide,
+    contracts: trade.contracts,
+    position: trade,
+  };
+}

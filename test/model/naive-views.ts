@@ -1,0 +1,181 @@
+/**
+ * The wire objects of SPEC.md section 2: placement result, Order, Trade, Position and Account.
+ * Venue fields are there only while the venue-data switch is on.
+ */
+
+import type { Reply } from '../../engine/core/messages.ts';
+import {
+  type Cents,
+  dollarsOf,
+  type EpochMs,
+  HOME_VENUE,
+  isoOf,
+  START_BALANCE_CENTS,
+} from '../../engine/core/units.ts';
+import { holdCentsOf } from './naive-ledger.ts';
+import { livePrices } from './naive-prices.ts';
+import {
+  instrumentOf,
+  type ModelAccount,
+  type ModelOrder,
+  type ModelState,
+  type ModelTrade,
+  openTradesOf,
+  restingOf,
+} from './naive-state.ts';
+
+export type Json = Record<string, unknown>;
+
+export function answer(body: Json): Reply {
+  return { ok: true, body: JSON.stringify(body) };
+}
+
+/** SPEC.md section 2, Order placement result: of a new order, or of a replayed one as it is now. */
+export function placementAnswer(state: ModelState, order: ModelOrder, replayed: boolean): Reply {
+  const executed = order.status === 'executed';
+  return answer({
+    status: order.status === 'expired' ? 'canceled' : order.status,
+    action: order.action,
+    type: order.type,
+    idempotencyKey: order.idempotencyKey,
+    replayed,
+    originalCreatedAt: replayed ? isoOf(order.createdAtMs) : null,
+    order: order.type === 'limit' ? orderJson(state, order) : null,
+    trade: executed ? tradeJson(state, state.trades.get(order.tradeId!)!) : null,
+    fillVenue: order.fillVenue,
+    mode: 'paper',
+    venueData: state.venueData,
+    ...ifShown(state, { fillPriceCents: order.fillPriceCents }),
+  });
+}
+
+/** The answer of a cancel and of GET /portfolio/orders/{orderId}. */
+export function orderAnswer(state: ModelState, order: ModelOrder): Reply {
+  return answer({ order: orderJson(state, order), mode: 'paper', venueData: state.venueData });
+}
+
+/** SPEC.md section 2, Order. */
+export function orderJson(state: ModelState, order: ModelOrder): Json {
+  return {
+    ...listedOrderJson(state, order),
+    type: order.type,
+    cancelReason: order.cancelReason,
+    tradeId: order.tradeId,
+    ...ifShown(state, { fillPriceCents: order.fillPriceCents }),
+  };
+}
+
+/** An Order in the portfolio list: without type, cancelReason, tradeId and fillPriceCents. */
+export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
+  const filledContracts = order.status === 'executed' ? order.contracts : 0;
+  return {
+    orderId: order.id,
+    action: order.action,
+    instrumentId: order.instrumentId,
+    instrumentLabel: instrumentOf(state, order.instrumentId).label,
+    instrumentSide: order.instrumentSide,
+    orderSide: order.marketSide,
+    contracts: order.contracts,
+    filledContracts,
+    remainingContracts: order.contracts - filledContracts,
+    limitCents: order.limitPriceCents,
+    holdDollars: dollarsOf(holdCentsOf(order)),
+    timeInForce: order.timeInForce,
+    expiresAt: isoOrNull(order.expiresAtMs),
+    status: order.status,
+    createdAt: isoOf(order.createdAtMs),
+    statedProbPct: order.statedProbPct,
+    placedVia: order.placedVia,
+    placedPrivate: order.placedPrivate,
+    ...ifShown(state, { marketTicker: tickerOf(state, order.market) }),
+  };
+}
+
+/** SPEC.md section 2, Trade. */
+export function tradeJson(state: ModelState, trade: ModelTrade): Json {
+  return {
+    ...positionJson(state, trade),
+    status: trade.status,
+    closedAt: isoOrNull(trade.closedAtMs),
+    closeReason: trade.closeReason,
+    pnlDollars: trade.pnlCents === null ? null : dollarsOf(trade.pnlCents),
+    resolvedOutcome: trade.resolvedOutcome,
+  };
+}
+
+/** SPEC.md section 2, Position. */
+export function positionJson(state: ModelState, trade: ModelTrade): Json {
+  return {
+    tradeId: trade.id,
+    instrumentId: trade.instrumentId,
+    instrumentLabel: instrumentOf(state, trade.instrumentId).label,
+    instrumentSide: trade.instrumentSide,
+    boughtSide: trade.boughtSide,
+    contracts: trade.contracts,
+    costDollars: dollarsOf(trade.costCents),
+    statedProbPct: trade.statedProbPct,
+    placedVia: trade.placedVia,
+    placedPrivate: trade.placedPrivate,
+    parlayId: null,
+    fillVenue: trade.fillVenue,
+    openedAt: isoOf(trade.openedAtMs),
+    ...ifShown(state, {
+      marketTicker: tickerOf(state, trade.market),
+      entryCents: trade.costCents / trade.contracts,
+    }),
+  };
+}
+
+/** SPEC.md section 2, Account; CONTRACT.md section 5, Formulas. */
+export function accountJson(state: ModelState, account: ModelAccount, nowMs: EpochMs): Json {
+  const open = openTradesOf(state, account.id);
+  const resting = restingOf(state, account.id);
+  const heldCents = sum(resting.map(holdCentsOf));
+  const openStakeCents = sum(open.map((trade) => trade.costCents));
+  const marksCents = sum(open.map((trade) => markCentsOf(state, trade, nowMs)));
+  const netWorthCents = account.balanceCents + heldCents + marksCents;
+  return {
+    balanceDollars: dollarsOf(account.balanceCents),
+    netWorthDollars: dollarsOf(netWorthCents),
+    openStakeDollars: dollarsOf(openStakeCents),
+    heldDollars: dollarsOf(heldCents),
+    openPositions: open.length,
+    restingOrders: resting.length,
+    run: 1,
+    runStartedAt: isoOf(account.runStartedAtMs),
+    startBalanceDollars: dollarsOf(START_BALANCE_CENTS),
+    adjustmentsInRunDollars: dollarsOf(account.adjustmentsCents),
+    pnlSinceResetDollars: dollarsOf(netWorthCents - START_BALANCE_CENTS - account.adjustmentsCents),
+    selfResetEnabled: state.selfReset,
+    // No message resets an account yet, so no reset can be too soon.
+    resetBlockedBy: state.selfReset ? null : 'reset_not_enabled',
+    nextResetAt: null,
+    lifetimePnlDollars: dollarsOf(account.realizedCents + marksCents - openStakeCents),
+    resets: 0,
+    busts: account.busts,
+    lastResetAt: null,
+  };
+}
+
+/** A position at its live bid; at cost where there is none, or while prices may not be shown. */
+function markCentsOf(state: ModelState, trade: ModelTrade, nowMs: EpochMs): Cents {
+  if (!state.venueData) return trade.costCents;
+  const bid = livePrices(state, trade.market, trade.boughtSide, nowMs)?.bidCents ?? null;
+  return bid === null ? trade.costCents : bid * trade.contracts;
+}
+
+function ifShown(state: ModelState, venueFields: Json): Json {
+  return state.venueData ? venueFields : {};
+}
+
+function tickerOf(state: ModelState, market: number): string {
+  return state.marketNames[market]!.slice(`${HOME_VENUE}/`.length);
+}
+
+function isoOrNull(at: EpochMs | null): string | null {
+  return at === null ? null : isoOf(at);
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,96 @@
+/**
+ * A seeded stream of ticks, commands and queries that mixes the usual with the odd: crossed and
+ * one-sided quotes, losses of a connection, results, jumps of time, reused keys, hopeless orders.
+ * DESIGN.md section 6.
+ */
+
+import type { Command, Tick } from '../../engine/core/messages.ts';
+import type { Uuid } from '../../engine/core/units.ts';
+import type { NaiveQuery } from './naive-engine.ts';
+import { randomCatalogOf } from './random-catalog.ts';
+import { randomCancel, randomPlacement } from './random-orders.ts';
+import { randomQuery } from './random-queries.ts';
+import { randomTick } from './random-ticks.ts';
+import {
+  createRandomWorld,
+  type Feedback,
+  needsNewGames,
+  type RandomWorld,
+  stepMs,
+} from './random-world.ts';
+
+export type Step =
+  | { on: 'tick'; tick: Tick }
+  | { on: 'command'; command: Command }
+  | { on: 'query'; query: NaiveQuery };
+
+type RandomInput = {
+  accounts: Uuid[];
+  /** The first two steps are the catalog and the switches; there is no last one. */
+  next(): Step;
+};
+
+/** The same seed and the same answers of `feedback` give the same steps. */
+export function createRandomInput(
+  options: { seed: number; quoteMaxAgeMs: number },
+  feedback: Feedback,
+): RandomInput {
+  const world = createRandomWorld(options.seed, feedback);
+  const first: Step[] = [
+    commandStep(catalogCommand(world)),
+    commandStep({ kind: 'switches', atMs: world.nowMs, venueData: true, selfReset: false }),
+  ];
+  return {
+    accounts: world.accounts,
+    next: () => first.shift() ?? nextStep(world, options.quoteMaxAgeMs),
+  };
+}
+
+function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
+  world.nowMs += stepMs(world.random, quoteMaxAgeMs);
+  if (needsNewGames(world)) {
+    world.rounds += 1;
+    world.known = randomCatalogOf(world.rounds);
+    return commandStep(catalogCommand(world));
+  }
+  switch (world.random.weighted({ tick: 50, order: 30, cancel: 6, operator: 1, query: 8 })) {
+    case 'tick':
+      return { on: 'tick', tick: randomTick(world) };
+    case 'order':
+      return commandStep(randomPlacement(world));
+    case 'cancel':
+      return commandStep(randomCancel(world));
+    case 'operator':
+      return commandStep(operatorCommand(world));
+    case 'query':
+      return { on: 'query', query: randomQuery(world) };
+  }
+}
+
+function operatorCommand(world: RandomWorld): Command {
+  const { random, nowMs, feedback } = world;
+  switch (random.weighted({ adjust: 6, switches: 2, catalog: 1 })) {
+    case 'adjust': {
+      const account = random.oneIn(10) ? random.uuid(nowMs) : random.pick(world.accounts);
+      // Down to about a dollar, or a little below zero, which is refused.
+      const drainCents = random.int(-1, 150) - feedback.spendableCents(account);
+      const drains = account === world.accounts.at(-1) ? random.oneIn(2) : random.oneIn(10);
+      const amountCents = drains ? drainCents : random.int(-50_000, 500_000);
+      return { kind: 'adjust', atMs: nowMs, account, amountCents: amountCents || 1 };
+    }
+    case 'switches': {
+      const venueData = !random.oneIn(3);
+      return { kind: 'switches', atMs: nowMs, venueData, selfReset: random.oneIn(2) };
+    }
+    case 'catalog':
+      return catalogCommand(world);
+  }
+}
+
+function catalogCommand(world: RandomWorld): Command {
+  return { kind: 'catalog', atMs: world.nowMs, catalog: world.known.catalog };
+}
+
+function commandStep(command: Command): Step {
+  return { on: 'command', command };
+}

@@ -1,0 +1,165 @@
+/**
+ * Generated placements and cancels: mostly ones that a person could mean, some that no rule allows.
+ */
+
+import type { CancelOrder, CatalogInstrument, PlaceOrder } from '../../engine/core/messages.ts';
+import { type EpochMs, HOME_VENUE, type Side, type Uuid } from '../../engine/core/units.ts';
+import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
+
+const PLACEMENTS_REMEMBERED = 50;
+const UNKNOWN_INSTRUMENT = 'ins_ZZZZZZZZZZZZ';
+
+export function randomPlacement(world: RandomWorld): PlaceOrder {
+  const { random, placed } = world;
+  if (placed.length > 0 && random.oneIn(12)) return placedAgain(world, random.pick(placed));
+  const blank = blankOrder(world);
+  const order = random.oneIn(3) ? asSell(world, blank) : asBuy(world, blank);
+  placed.push(order);
+  if (placed.length > PLACEMENTS_REMEMBERED) placed.shift();
+  return order;
+}
+
+export function randomCancel(world: RandomWorld): CancelOrder {
+  const { random, nowMs } = world;
+  const account = someAccount(world);
+  const owner = random.oneIn(8) ? someAccount(world) : account;
+  const type = random.oneIn(10) ? 'market' : 'limit';
+  const orderIds = world.feedback.orderIds(owner, type).slice(-8);
+  const hits = orderIds.length > 0 && !random.oneIn(12);
+  const orderId = hits ? random.pick(orderIds) : random.uuid(nowMs);
+  return { kind: 'cancel', atMs: nowMs, account, orderId };
+}
+
+/** The same key once more: the same order three times out of four. */
+function placedAgain(world: RandomWorld, earlier: PlaceOrder): PlaceOrder {
+  const { random, nowMs } = world;
+  const order: PlaceOrder = {
+    ...earlier,
+    atMs: nowMs,
+    orderId: random.uuid(nowMs),
+    placedVia: random.pick(['api', 'web', 'cli']),
+    placedPrivate: random.oneIn(2),
+  };
+  if (!random.oneIn(4)) return order;
+  return random.oneIn(2)
+    ? { ...order, routing: order.routing === 'best' ? 'venue_a' : 'best' }
+    : { ...order, account: someAccount(world) };
+}
+
+function blankOrder(world: RandomWorld): PlaceOrder {
+  const { random, nowMs } = world;
+  world.keysMade += 1;
+  return {
+    kind: 'place',
+    atMs: nowMs,
+    account: someAccount(world),
+    orderId: random.uuid(nowMs),
+    idempotencyKey: `key-${world.keysMade}`,
+    action: 'buy',
+    type: random.oneIn(2) ? 'market' : 'limit',
+    instrumentId: null,
+    ticker: null,
+    side: null,
+    contracts: null,
+    tradeId: null,
+    limitPriceCents: null,
+    boundPriceCents: null,
+    timeInForce: null,
+    expiresAtMs: null,
+    routing: random.oneIn(3) ? 'best' : 'venue_a',
+    statedProbPct: null,
+    placedVia: random.pick(['api', 'web', 'cli']),
+    placedPrivate: random.oneIn(4),
+  };
+}
+
+function asBuy(world: RandomWorld, blank: PlaceOrder): PlaceOrder {
+  const { random, known } = world;
+  const side: Side = random.pick(['yes', 'no']);
+  const instrument = someInstrument(world);
+  const home = instrument.listings.filter((listing) => listing.venue === HOME_VENUE);
+  const useful = home.length > 0 && !random.oneIn(20) ? home : instrument.listings;
+  const listing = random.pick(useful);
+  const market = known.markets.find((one) => one.venueMarketId === listing.venueMarketId)!;
+  const byTicker = random.oneIn(4);
+  const isYesOfMarket = (side === 'yes') === (byTicker || listing.polarity === 1);
+  const fairCents = fairCentsOf(world, market);
+  const priceCents = isYesOfMarket ? fairCents : 100 - fairCents;
+  return priced(world, priceCents, {
+    ...blank,
+    instrumentId: byTicker ? null : random.oneIn(40) ? UNKNOWN_INSTRUMENT : instrument.id,
+    ticker: byTicker ? (random.oneIn(20) ? 'NOWHERE' : market.venueMarketId) : null,
+    side,
+    contracts: contractsFor(world, blank.account, priceCents),
+    statedProbPct: random.oneIn(3) ? random.int(1, 99) : null,
+  });
+}
+
+/** Mostly one that can be bought: a single venue_a market, without a result. */
+function someInstrument({ random, known, resolved }: RandomWorld): CatalogInstrument {
+  const { instruments } = known.catalog;
+  const buyable = instruments.filter((instrument) => {
+    const home = instrument.listings.filter((listing) => listing.venue === HOME_VENUE);
+    return home.length === 1 && !resolved.has(`${HOME_VENUE}/${home[0]!.venueMarketId}`);
+  });
+  return random.pick(buyable.length > 0 && !random.oneIn(8) ? buyable : instruments);
+}
+
+/** A sell of an open position mostly; else of a past one, another account's, or none at all. */
+function asSell(world: RandomWorld, blank: PlaceOrder): PlaceOrder {
+  const { random, feedback, placed } = world;
+  const owner = random.oneIn(10) ? someAccount(world) : blank.account;
+  const open = feedback.openTradeIds(owner);
+  const past = placed.flatMap((order) => order.tradeId ?? []);
+  const known = open.length > 0 && !random.oneIn(10) ? open : past;
+  const hits = known.length > 0 && !random.oneIn(20);
+  const tradeId = hits ? random.pick(known) : random.uuid(world.nowMs);
+  return priced(world, random.int(20, 80), { ...blank, action: 'sell', tradeId });
+}
+
+function priced(world: RandomWorld, fairCents: number, order: PlaceOrder): PlaceOrder {
+  const { random } = world;
+  const priceCents = random.oneIn(8)
+    ? random.int(1, 99)
+    : clampPrice(fairCents + random.int(-6, 6));
+  if (order.type === 'market') {
+    return { ...order, boundPriceCents: random.oneIn(3) ? priceCents : null };
+  }
+  const timeInForce = random.weighted({ gtc: 6, ioc: 1, fok: 1 });
+  const expires = timeInForce === 'gtc' && random.oneIn(3);
+  const expiresAtMs = expires ? expiry(world) : null;
+  return { ...order, limitPriceCents: priceCents, timeInForce, expiresAtMs };
+}
+
+function contractsFor(world: RandomWorld, account: Uuid, priceCents: number): number {
+  const { random, feedback } = world;
+  switch (random.weighted({ usual: 12, one: 2, allIn: 2, huge: 1 })) {
+    case 'usual':
+      return random.int(2, 4000);
+    case 'one':
+      return 1;
+    case 'allIn': {
+      const eachCents = clampPrice(priceCents + random.int(-2, 2));
+      return Math.max(1, Math.floor(feedback.spendableCents(account) / eachCents));
+    }
+    case 'huge':
+      return random.pick([200_000, 10_000_000, 1_000_000_000]);
+  }
+}
+
+function expiry({ random, nowMs }: RandomWorld): EpochMs {
+  switch (random.weighted({ soon: 8, later: 3, last: 1, tooLate: 1, now: 1, past: 1 })) {
+    case 'soon':
+      return nowMs + random.int(1, 30_000);
+    case 'later':
+      return nowMs + random.int(1, 48) * 3_600_000;
+    case 'last':
+      return nowMs + 365 * DAY_MS;
+    case 'tooLate':
+      return nowMs + 365 * DAY_MS + random.int(1, 1000);
+    case 'now':
+      return nowMs;
+    case 'past':
+      return nowMs - random.int(1, 1000);
+  }
+}

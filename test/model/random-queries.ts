@@ -1,0 +1,54 @@
+/** Generated queries, paging included. */
+
+import type { Uuid } from '../../engine/core/units.ts';
+import type { NaiveQuery } from './naive-engine.ts';
+import type { RandomWorld } from './random-world.ts';
+
+const UNKNOWN_INSTRUMENT = 'ins_ZZZZZZZZZZZZ';
+const SEEN_MAX = 200;
+
+export function randomQuery(world: RandomWorld): NaiveQuery {
+  const { random, nowMs } = world;
+  const account = random.oneIn(20) ? random.uuid(nowMs) : random.pick(world.accounts);
+  const to = { atMs: nowMs + (random.oneIn(5) ? random.int(1, 20_000) : 0), account };
+  const organizationSlug = random.oneIn(4) ? 'acme' : null;
+  const limit = random.pick([1, 3, 50, 200]);
+  switch (random.weighted({ portfolio: 4, order: 2, orders: 3, trades: 3, quote: 4 })) {
+    case 'portfolio':
+      return { kind: 'portfolio', ...to, organizationSlug };
+    case 'order': {
+      const ids = world.feedback.orderIds(account);
+      return { kind: 'order', ...to, orderId: ids.length > 0 ? random.pick(ids) : account };
+    }
+    case 'orders': {
+      const status = random.pick(['resting', 'executed', 'canceled', 'expired', null] as const);
+      const before = rowToContinueAfter(world, 'orders', account);
+      return { kind: 'orders', ...to, organizationSlug, status, limit, before };
+    }
+    case 'trades': {
+      const status = random.pick(['open', 'closed', 'settled', 'void', null] as const);
+      const before = rowToContinueAfter(world, 'trades', account);
+      return { kind: 'trades', ...to, organizationSlug, status, limit, before };
+    }
+    case 'quote': {
+      const { instrumentIds } = world.known.catalog;
+      const instrumentId = random.oneIn(30) ? UNKNOWN_INSTRUMENT : random.pick(instrumentIds);
+      return { kind: 'instrument_quote', atMs: to.atMs, instrumentId };
+    }
+  }
+}
+
+/** A row that the list has shown or would have shown, or none. */
+function rowToContinueAfter(
+  world: RandomWorld,
+  list: 'orders' | 'trades',
+  account: Uuid,
+): Uuid | null {
+  const { random, feedback, seen } = world;
+  const ids =
+    list === 'trades' ? feedback.openTradeIds(account) : feedback.orderIds(account, 'limit');
+  if (ids.length > 0) seen.push({ list, account, id: random.pick(ids) });
+  if (seen.length > SEEN_MAX) seen.shift();
+  const usable = seen.filter((row) => row.list === list && row.account === account);
+  return usable.length > 0 && random.oneIn(2) ? random.pick(usable).id : null;
+}

@@ -1,0 +1,118 @@
+/** Generated ticks: prices that walk, and everything that interrupts them. */
+
+import type { QuoteTick, Tick } from '../../engine/core/messages.ts';
+import { type EpochMs, HOME_VENUE, NO_PRICE } from '../../engine/core/units.ts';
+import type { RandomMarket } from './random-catalog.ts';
+import { clampPrice, fairCentsOf, type RandomWorld, walkPrice } from './random-world.ts';
+
+/** How many of the newest markets get most of the ticks. */
+const FRESH_MARKETS = 14;
+
+type On = { atMs: EpochMs; source: number; market: number };
+
+export function randomTick(world: RandomWorld): Tick {
+  const { random } = world;
+  const market = someMarket(world);
+  const source = random.oneIn(200) ? random.int(0, 3) : market.source;
+  const atMs = tickTime(world);
+  const on: On = { atMs, source, market: world.known.markets.indexOf(market) };
+  const weights = { quote: 60, heard: 20, status: 6, trade: 4, time: 4, down: 2, end: 1 };
+  switch (random.weighted(weights)) {
+    case 'quote':
+      walkPrice(world, market);
+      return { kind: 'quote', ...on, ...randomBook(world, fairCentsOf(world, market)) };
+    case 'trade': {
+      const yesPriceCents = random.oneIn(20) ? NO_PRICE : fairCentsOf(world, market);
+      const side = random.pick(['yes', 'no'] as const);
+      return { kind: 'trade', ...on, yesPriceCents, contracts: random.int(1, 500), side };
+    }
+    case 'status':
+      return { kind: 'status', ...on, status: random.weighted({ open: 12, paused: 2, closed: 1 }) };
+    case 'heard':
+      return { kind: 'heard', atMs, source };
+    case 'down':
+      return { kind: 'down', atMs, source };
+    case 'time':
+      return { kind: 'time', atMs };
+    case 'end':
+      return random.oneIn(3) ? gameTick(world, atMs, source) : resultTick(world, on, market);
+  }
+}
+
+/** Mostly a market that may still trade; now and then one that is over or listed no more. */
+function someMarket(world: RandomWorld): RandomMarket {
+  const { markets } = world.known;
+  if (world.random.oneIn(50)) return world.random.pick(markets);
+  const fresh = markets.filter((market) => !world.resolved.has(market.name));
+  return world.random.pick(fresh.slice(-FRESH_MARKETS));
+}
+
+/** Venues' clocks are not ours: some ticks are a little late, some early. */
+function tickTime({ random, nowMs }: RandomWorld): EpochMs {
+  if (random.oneIn(10)) return nowMs - random.int(1, 60);
+  return random.oneIn(20) ? nowMs + random.int(1, 60) : nowMs;
+}
+
+type Book = Omit<QuoteTick, 'kind' | 'atMs' | 'source' | 'market'>;
+
+function randomBook({ random }: RandomWorld, fairCents: number): Book {
+  const yesBidCents = clampPrice(fairCents - random.int(0, 3));
+  const yesAskCents = clampPrice(Math.max(yesBidCents + 1, fairCents + random.int(0, 3)));
+  const book = {
+    yesBidCents,
+    yesBidContracts: random.int(1, 1000),
+    yesAskCents,
+    yesAskContracts: random.int(1, 1000),
+    crossed: yesBidCents >= yesAskCents,
+  };
+  const noBid = { yesBidCents: NO_PRICE, yesBidContracts: 0, crossed: false };
+  const noAsk = { yesAskCents: NO_PRICE, yesAskContracts: 0, crossed: false };
+  const shape = { whole: 40, noBid: 2, noAsk: 2, empty: 1, crossed: 2, crossedInside: 1 };
+  switch (random.weighted(shape)) {
+    case 'whole':
+      return book;
+    case 'noBid':
+      return { ...book, ...noBid };
+    case 'noAsk':
+      return { ...book, ...noAsk };
+    case 'empty':
+      return { ...book, ...noBid, ...noAsk };
+    case 'crossed':
+      return { ...book, yesBidCents: yesAskCents, yesAskCents: yesBidCents, crossed: true };
+    case 'crossedInside':
+      // Crossed at the venue by less than a cent: rounding to whole cents hides it.
+      return { ...book, crossed: true };
+  }
+}
+
+function gameTick(world: RandomWorld, atMs: EpochMs, source: number): Tick {
+  const { random, known } = world;
+  const game = random.oneIn(20) ? 'no-such-game' : random.pick(known.catalog.games).slug;
+  const status = random.weighted({ inprogress: 4, final: 2, postponed: 1, cancelled: 1 });
+  if (status === 'cancelled') {
+    known.catalog.instruments
+      .filter((instrument) => instrument.gameSlug === game)
+      .flatMap((instrument) => instrument.listings)
+      .filter((listing) => listing.venue === HOME_VENUE)
+      .forEach((listing) => {
+        world.resolved.add(`${HOME_VENUE}/${listing.venueMarketId}`);
+      });
+  }
+  return { kind: 'game', atMs, source, game, status };
+}
+
+function resultTick(world: RandomWorld, on: On, market: RandomMarket): Tick {
+  const { random } = world;
+  world.resolved.add(market.name);
+  const outcome = random.weighted({ yes: 5, no: 5, void: 2, scalar: 2 });
+  const value = random.int(1, 99);
+  // A scalar rounds both sides down: yes gets its value, no 100 minus the value rounded up.
+  const payouts = {
+    yes: [100, 0],
+    no: [0, 100],
+    void: [0, 0],
+    scalar: [value, random.oneIn(2) ? 99 - value : 100 - value],
+  } as const;
+  const [yesPayoutCents, noPayoutCents] = payouts[outcome];
+  return { kind: 'result', ...on, outcome, yesPayoutCents, noPayoutCents };
+}

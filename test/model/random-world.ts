@@ -1,0 +1,107 @@
+/** Where a generated run stands: its clock, its catalog, its prices, what it did before. */
+
+import type { PlaceOrder } from '../../engine/core/messages.ts';
+import { type EpochMs, HOME_VENUE, type Uuid } from '../../engine/core/units.ts';
+import type { NaiveEngine } from './naive-engine.ts';
+import { type RandomCatalog, type RandomMarket, randomCatalogOf } from './random-catalog.ts';
+import { createRandomSource, type RandomSource } from './random-source.ts';
+
+/** What the generator asks about the system under test, so that sells and cancels often hit. */
+export type Feedback = Pick<NaiveEngine, 'openTradeIds' | 'orderIds' | 'spendableCents'>;
+
+export type RandomWorld = {
+  random: RandomSource;
+  feedback: Feedback;
+  nowMs: EpochMs;
+  accounts: Uuid[];
+  rounds: number;
+  known: RandomCatalog;
+  /** By theme, about where its yes trades. */
+  fairs: Map<string, number>;
+  /** Names of markets that were given a result. */
+  resolved: Set<string>;
+  /** The latest placements, to place some again. */
+  placed: PlaceOrder[];
+  keysMade: number;
+  /** Trade and order ids seen earlier, to page from. */
+  seen: { list: 'orders' | 'trades'; account: Uuid; id: Uuid }[];
+};
+
+export const DAY_MS = 24 * 3600 * 1000;
+const START_MS = Date.UTC(2026, 1, 1, 12);
+const ACCOUNTS = 4;
+const FAIR_START_CENTS = 50;
+
+export function createRandomWorld(seed: number, feedback: Feedback): RandomWorld {
+  const random = createRandomSource(seed);
+  return {
+    random,
+    feedback,
+    nowMs: START_MS,
+    accounts: Array.from({ length: ACCOUNTS }, () => random.uuid(START_MS)),
+    rounds: 1,
+    known: randomCatalogOf(1),
+    fairs: new Map(),
+    resolved: new Set(),
+    placed: [],
+    keysMade: 0,
+    seen: [],
+  };
+}
+
+/** The last account trades seldom, so that it is at times without a position, and bust. */
+export function someAccount({ random, accounts }: RandomWorld): Uuid {
+  return random.oneIn(15) ? accounts.at(-1)! : random.pick(accounts.slice(0, -1));
+}
+
+/** About where yes of a market trades, 1..99. */
+export function fairCentsOf(world: RandomWorld, market: RandomMarket): number {
+  const theme = world.fairs.get(market.theme) ?? FAIR_START_CENTS;
+  return market.sign === 1 ? theme : 100 - theme;
+}
+
+/** Moves the price that a market follows, mostly a little. */
+export function walkPrice(world: RandomWorld, market: RandomMarket): void {
+  const { random } = world;
+  const before = world.fairs.get(market.theme) ?? random.int(15, 85);
+  const jump = random.oneIn(10) ? random.int(-15, 15) : random.int(-2, 2);
+  world.fairs.set(market.theme, clampPrice(before + jump));
+}
+
+export function clampPrice(cents: number): number {
+  return Math.min(99, Math.max(1, cents));
+}
+
+/** True when half of the latest round's venue_a markets have a result. */
+export function needsNewGames(world: RandomWorld): boolean {
+  const home = world.known.markets.filter(
+    (market) => market.venue === HOME_VENUE && market.theme.endsWith(`-${world.rounds - 1}`),
+  );
+  return home.filter((market) => world.resolved.has(market.name)).length * 2 >= home.length;
+}
+
+/** Usually nothing or a moment; sometimes up to or past the freshness bound, an hour, a year. */
+export function stepMs(random: RandomSource, quoteMaxAgeMs: number): number {
+  const jump = random.weighted({
+    none: 500,
+    moment: 400,
+    while: 60,
+    bound: 12,
+    long: 4,
+    year: 0.2,
+  });
+  switch (jump) {
+    case 'none':
+      return 0;
+    case 'moment':
+      return random.int(1, 400);
+    case 'while':
+      return random.int(1000, 5000);
+    case 'bound':
+      return quoteMaxAgeMs + random.int(-1, 1);
+    case 'long':
+      return random.int(1, 48) * 3_600_000;
+    case 'year':
+      return 366 * DAY_MS;
+  }
+}
