@@ -1,0 +1,10 @@
+/** The engine cannot take a request now: full queue, starting, restarting or stopping. */
+export class EngineBusy extends Error {
+  readonly retryAfterSeconds: number;
+
+  constructor(reason: string, retryAfterSeconds = 1) {
+    super(reason);
+    this.name = 'EngineBusy';
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}

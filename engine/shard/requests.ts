@@ -1,0 +1,103 @@
+/**
+ * One request against a shard's state: what it changes goes to the journal, what it answers is
+ * ready JSON. The worker, the offline replay and the simulation all come through here.
+ */
+
+import { audit } from '../core/audit.ts';
+import { decide, type Rejection } from '../core/decide.ts';
+import { digest } from '../core/digest.ts';
+import type { Event } from '../core/events.ts';
+import { evolve } from '../core/evolve.ts';
+import type { AuditQuery, Command, DigestQuery, Query, Reply } from '../core/messages.ts';
+import { advance } from '../core/observe.ts';
+import { REJECTIONS, type RejectionCode } from '../core/rejections.ts';
+import type { ShardState } from '../core/state.ts';
+import { NO_ROW } from '../core/table.ts';
+import { orderView, placementView } from './views/order.ts';
+import { envelope, ordersView, portfolioView, tradesView } from './views/portfolio.ts';
+import { quoteView } from './views/quote.ts';
+
+/** Runs a command; its events are applied and appended to `journal`. */
+export function execute(state: ShardState, command: Command, journal: Event[]): Reply {
+  // The engine's time may be ahead of the caller's: what happens now happens at the engine's.
+  const timed = { ...command, atMs: advance(state, command.atMs, journal) };
+  const decision = decide(state, timed);
+  if (decision.kind === 'reject') return refuse(decision.rejection);
+  if (decision.kind === 'accept') {
+    for (const event of decision.events) {
+      evolve(state, event);
+      journal.push(event);
+    }
+  }
+  return answer(commandView(state, timed, decision.kind === 'replay'));
+}
+
+/** Answers a question and changes nothing: time moves on with ticks and commands alone. */
+export function answerQuery(state: ShardState, query: Query): Reply {
+  const timed = { ...query, atMs: Math.max(state.nowMs, query.atMs) };
+  switch (timed.kind) {
+    case 'portfolio':
+      return answer(portfolioView(state, timed));
+    case 'orders':
+      return answer(ordersView(state, timed));
+    case 'trades':
+      return answer(tradesView(state, timed));
+    case 'order': {
+      const account = state.accountIds.find(timed.account);
+      const placed =
+        account === NO_ROW ? undefined : state.records.placement(account, timed.orderId);
+      return placed === undefined
+        ? refuseWith('order_not_found')
+        : answer({ order: orderView(state, placed), ...envelope(state, NO_ORGANIZATION) });
+    }
+    case 'instrument_quote': {
+      const instrument = state.instrumentsById.get(timed.instrumentId);
+      const entry = instrument?.entry;
+      return instrument === undefined || entry == null || !instrument.listed
+        ? refuseWith('instrument_not_found')
+        : answer(quoteView(state, { ...instrument, entry }, timed.atMs));
+    }
+    case 'audit':
+    case 'digest':
+      return answer(inspect(state, timed));
+  }
+}
+
+const NO_ORGANIZATION = { organizationSlug: null };
+
+function inspect(state: ShardState, query: AuditQuery | DigestQuery): unknown {
+  return query.kind === 'audit' ? audit(state) : digest(state);
+}
+
+function commandView(state: ShardState, command: Command, replayed: boolean): unknown {
+  switch (command.kind) {
+    case 'place': {
+      const account = state.accountIds.find(command.account);
+      const placed = state.records.placementByKey(account, command.idempotencyKey)!;
+      return placementView(state, placed, replayed);
+    }
+    case 'cancel': {
+      const account = state.accountIds.find(command.account);
+      const placed = state.records.placement(account, command.orderId)!;
+      return { order: orderView(state, placed), ...envelope(state, NO_ORGANIZATION) };
+    }
+    case 'switches':
+      state.switches = { venueData: command.venueData, selfReset: command.selfReset };
+      return {};
+    case 'adjust':
+    case 'catalog':
+      return {};
+  }
+}
+
+function answer(body: unknown): Reply {
+  return { ok: true, body: JSON.stringify(body) };
+}
+
+function refuse({ code, message }: Rejection): Reply {
+  return { ok: false, code, message };
+}
+
+function refuseWith(code: RejectionCode): Reply {
+  return refuse({ code, message: REJECTIONS[code] });
+}

@@ -1,0 +1,207 @@
+/**
+ * The engine as its callers see it: accounts spread over shards, ticks sent to every shard, quote
+ * reads to the shard that the instrument hashes to.
+ */
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import type { AuditReport } from '../core/audit.ts';
+import type { digest } from '../core/digest.ts';
+import { uuidWord } from '../core/ids.ts';
+import type {
+  Catalog,
+  Command,
+  Query,
+  QuoteTick,
+  Reply,
+  SetSwitches,
+  StatusTick,
+  Tick,
+} from '../core/messages.ts';
+import type { CoreConfig } from '../core/state.ts';
+import type { EpochMs, Uuid } from '../core/units.ts';
+import { EngineBusy } from './busy.ts';
+import type { Clock } from './clock.ts';
+import type { Message } from './codec.ts';
+import { Lane, type Log } from './lane.ts';
+import type { Durability } from './store.ts';
+
+export type ShardsOptions = CoreConfig & {
+  dataDir: string;
+  shards: number;
+  durability: Durability;
+  checkpointEveryEvents: number;
+  queueDepthMax: number;
+  clock: Clock;
+  log: Log;
+};
+
+/** How often shards hear of the time when no tick says it: orders expire by it. */
+const TIME_TICK_MS = 250;
+
+export class Shards {
+  readonly #options: ShardsOptions;
+  readonly #lanes: Lane[];
+  readonly #timer: NodeJS.Timeout;
+  /** What a shard that starts again must be told. */
+  #catalog: Catalog | null = null;
+  #switches: SetSwitches | null = null;
+  readonly #quotes = new Map<number, QuoteTick>();
+  readonly #statuses = new Map<number, StatusTick>();
+  #stopping = false;
+
+  constructor(options: ShardsOptions) {
+    this.#options = options;
+    this.#lanes = Array.from({ length: options.shards }, (_, shard) => this.#createLane(shard));
+    this.#timer = setInterval(() => {
+      this.#tellAll({ kind: 'time', atMs: this.nowMs() });
+    }, TIME_TICK_MS);
+    this.#timer.unref();
+  }
+
+  /** Starts every shard's thread; rejects when one cannot read its data. */
+  async open(): Promise<void> {
+    const reports = await Promise.all(this.#lanes.map((lane) => lane.open()));
+    for (const [shard, report] of reports.entries()) {
+      this.#options.log.info({ shard, ...report }, 'shard ready');
+    }
+  }
+
+  nowMs(): EpochMs {
+    return this.#options.clock.nowMs();
+  }
+
+  state(): 'starting' | 'ready' | 'stopping' {
+    if (this.#stopping) return 'stopping';
+    return this.#lanes.every((lane) => lane.isOpen) ? 'ready' : 'starting';
+  }
+
+  /** Requests waiting or in flight, by shard. */
+  get depths(): number[] {
+    return this.#lanes.map((lane) => lane.depth);
+  }
+
+  /** Runs a command or query on the account's shard. Rejects with `EngineBusy`. */
+  call(account: Uuid, request: Command | Query): Promise<Reply> {
+    if (this.#stopping) return Promise.reject(new EngineBusy('the engine is stopping'));
+    return this.#lanes[uuidWord(account, 3) % this.#lanes.length]!.call(request);
+  }
+
+  /** One instrument's Quote; spread over shards, since every shard hears every tick. */
+  quote(instrumentId: string, atMs: EpochMs): Promise<Reply> {
+    const lane = this.#lanes[textHash(instrumentId) % this.#lanes.length]!;
+    return lane.call({ kind: 'instrument_quote', atMs, instrumentId });
+  }
+
+  /** Tells every shard what the venues said. */
+  tick(tick: Tick): void {
+    this.#options.clock.heard(tick.atMs);
+    if (tick.kind === 'quote') this.#quotes.set(tick.market, tick);
+    if (tick.kind === 'status') this.#statuses.set(tick.market, tick);
+    if (tick.kind === 'down') this.#forgetQuotesOf(tick.source);
+    this.#tellAll(tick);
+  }
+
+  /** Gives every shard the catalog; resolves when it is durable everywhere. */
+  async setCatalog(catalog: Catalog): Promise<void> {
+    this.#catalog = catalog;
+    await this.#all({ kind: 'catalog', atMs: this.nowMs(), catalog });
+  }
+
+  /** Gives every shard the operator's switches; resolves when all answer by them. */
+  async broadcast(switches: SetSwitches): Promise<void> {
+    this.#switches = switches;
+    await this.#all(switches);
+  }
+
+  /** Resolves when everything told so far has been taken in. */
+  async drained(): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.drained()));
+  }
+
+  /** Every invariant of every shard; `problems` is empty when all hold. */
+  async audit(): Promise<AuditReport> {
+    const total = { accounts: 0, restingOrders: 0, openPositions: 0, problems: [] as string[] };
+    for (const text of await this.#all({ kind: 'audit', atMs: this.nowMs() })) {
+      const report = JSON.parse(text) as AuditReport;
+      total.accounts += report.accounts;
+      total.restingOrders += report.restingOrders;
+      total.openPositions += report.openPositions;
+      total.problems.push(...report.problems);
+    }
+    return total;
+  }
+
+  /**
+   * sha-256 over results, game statuses and the accounts' canonical lines: equal for equal
+   * histories. CONTRACT.md section 10.
+   */
+  async stateHash(): Promise<string> {
+    const texts = await this.#all({ kind: 'digest', atMs: this.nowMs() });
+    const digests = texts.map((text) => JSON.parse(text) as ReturnType<typeof digest>);
+    const accounts = digests.flatMap((shard) => shard.accounts);
+    accounts.sort((a, b) => (a.account < b.account ? -1 : 1));
+    const hash = createHash('sha256');
+    for (const line of digests[0]!.world) hash.update(line).update('\n');
+    for (const { line } of accounts) hash.update(line).update('\n');
+    return hash.digest('hex');
+  }
+
+  /** Answers what is queued, writes checkpoints, ends the threads. */
+  async close(): Promise<void> {
+    this.#stopping = true;
+    clearInterval(this.#timer);
+    await Promise.all(this.#lanes.map((lane) => lane.close()));
+  }
+
+  #createLane(shard: number): Lane {
+    const { dataDir, durability, checkpointEveryEvents, queueDepthMax, log } = this.#options;
+    const { quoteMaxAgeMs, routingBandCents } = this.#options;
+    return new Lane({
+      config: {
+        path: path.join(dataDir, `shard-${shard}`),
+        durability,
+        checkpointEveryEvents,
+        quoteMaxAgeMs,
+        routingBandCents,
+      },
+      queueDepthMax,
+      prelude: () => this.#prelude(),
+      log,
+    });
+  }
+
+  #prelude(): Message[] {
+    const messages: Message[] = [];
+    const atMs = this.nowMs();
+    if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
+    if (this.#switches !== null) messages.push(this.#switches);
+    messages.push(...this.#statuses.values(), ...this.#quotes.values());
+    return messages;
+  }
+
+  #tellAll(tick: Tick): void {
+    for (const lane of this.#lanes) lane.tick(tick);
+  }
+
+  async #all(request: Command | Query): Promise<string[]> {
+    const replies = await Promise.all(this.#lanes.map((lane) => lane.call(request)));
+    return replies.map((reply) => {
+      if (!reply.ok) throw new Error(`${request.kind}: ${reply.message}`);
+      return reply.body;
+    });
+  }
+
+  #forgetQuotesOf(source: number): void {
+    for (const [market, quote] of this.#quotes) {
+      if (quote.source === source) this.#quotes.delete(market);
+    }
+  }
+}
+
+function textHash(text: string): number {
+  let hash = 0;
+  for (let at = 0; at < text.length; at++) {
+    hash = (Math.imul(hash, 31) + text.charCodeAt(at)) >>> 0;
+  }
+  return hash;
+}

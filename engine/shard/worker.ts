@@ -1,0 +1,48 @@
+/**
+ * The thread of one shard, as Piscina runs it: one task a batch, several in flight. The first task
+ * opens the shard; `close` ends it with a checkpoint.
+ */
+import { workerData } from 'node:worker_threads';
+import { move } from 'piscina';
+import { messagesCodec, repliesCodec } from './codec.ts';
+import { type OpenReport, Shard, type ShardConfig } from './shard.ts';
+
+export type Task = 'open' | 'checkpoint' | 'close' | Uint8Array;
+
+let shard: Shard | null = null;
+
+export default async function run(task: Task): Promise<OpenReport | Uint8Array | null> {
+  if (task === 'open') {
+    shard ??= new Shard(workerData as ShardConfig);
+    return shard.report;
+  }
+  if (shard === null) throw new Error('the shard is not open');
+  const opened = shard;
+  try {
+    if (task === 'checkpoint') {
+      await opened.checkpoint();
+      return null;
+    }
+    if (task === 'close') {
+      await opened.close();
+      shard = null;
+      return null;
+    }
+    const replies = await opened.run(messagesCodec.unpack(task));
+    return move(repliesCodec.pack(replies)) as unknown as Uint8Array;
+  } catch (error) {
+    void endThread(opened);
+    throw error;
+  }
+}
+
+/**
+ * Memory may be ahead of the journal now, or wrong. The thread ends without a checkpoint, and the
+ * next one starts from disk.
+ */
+async function endThread(failed: Shard): Promise<void> {
+  shard = null;
+  await failed.abandon().catch(() => undefined);
+  // Let the failed task's message leave first.
+  setTimeout(() => process.exit(1), 10);
+}

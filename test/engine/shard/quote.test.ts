@@ -1,0 +1,98 @@
+import test from 'ava';
+import { createScene, HOME, MAX_AGE_MS, WIN, WIN_B, WIN_C } from '../../model/scene.ts';
+
+type Row = Record<string, unknown>;
+const NOON = '2026-03-01T12:00:00.000Z';
+
+test('SPEC.md section 2, Quote: every live venue in the terms of the instrument', (t) => {
+  const scene = createScene();
+  scene.quote(WIN, 41, 44);
+  scene.quote(WIN_B, 56, 0);
+  scene.tick({
+    kind: 'trade',
+    source: 1,
+    market: WIN_B,
+    yesPriceCents: 57,
+    contracts: 5,
+    side: 'no',
+  });
+  scene.tick({ kind: 'game', source: 0, game: 'away-at-home', status: 'inprogress' });
+  scene.nowMs += 1000;
+  const { body } = scene.ask({ kind: 'instrument_quote', instrumentId: HOME });
+  const { venues, ...rest } = body;
+  t.deepEqual(rest, {
+    instrumentId: HOME,
+    label: 'Home wins',
+    queryMeans: 'Home wins it is',
+    startsAt: '2026-03-01T18:00:00.000Z',
+    crossVenue: true,
+    omitted: [{ venue: 'venue_c', note: 'no quote' }],
+    asOf: '2026-03-01T12:00:01.000Z',
+    disclaimer: 'Paper prices for simulation; not an offer to trade.',
+    oppositeLabel: 'not: Home wins',
+    league: 'test',
+    marketType: 'moneyline',
+    matchup: 'Visitors at Homers',
+    gameStatus: 'inprogress',
+  });
+  const [home, other] = venues as [Row, Row];
+  t.deepEqual(home, {
+    venue: 'venue_a',
+    venueMarketId: 'WIN',
+    venueSideRef: null,
+    sideLabel: 'WIN side',
+    yesBidCents: 41,
+    yesAskCents: 44,
+    yesMidCents: 42.5,
+    lastTradeCents: null,
+    lastTradeAt: null,
+    outcomeLastTrades: { yes: { priceCents: null, at: null }, no: { priceCents: null, at: null } },
+    yesBidContracts: 100,
+    yesAskContracts: 200,
+    complementTradable: true,
+    minOrderContracts: 1,
+    asOf: NOON,
+    fungibility: 'exact',
+    note: 'about WIN',
+    reviewed: true,
+  });
+  // venue_b is upside down: its bid of 56 is an ask of 44, its trade of no at 43 one of yes.
+  t.deepEqual(
+    [other.venue, other.yesBidCents, other.yesAskCents, other.yesMidCents, other.yesAskContracts],
+    ['venue_b', null, 44, null, 100],
+  );
+  t.is(other.yesBidContracts, null);
+  t.is(other.lastTradeCents, 43);
+  t.deepEqual(other.outcomeLastTrades, {
+    yes: { priceCents: 43, at: NOON },
+    no: { priceCents: null, at: null },
+  });
+});
+
+test('SPEC.md section 2, Quote: what has no live price is omitted with its reason', (t) => {
+  const scene = createScene();
+  const notes = () => {
+    const { body } = scene.ask({ kind: 'instrument_quote', instrumentId: HOME });
+    return (body.omitted as Row[]).map(({ venue, note }) => `${venue} ${note}`);
+  };
+  t.deepEqual(notes(), ['venue_a no quote', 'venue_b no quote', 'venue_c no quote']);
+  scene.quote(WIN, 41, 43);
+  scene.nowMs += MAX_AGE_MS + 1;
+  scene.quote(WIN_B, 44, 43, true);
+  scene.quote(WIN_C, 41, 43);
+  scene.tick({ kind: 'status', source: 2, market: WIN_C, status: 'paused' });
+  t.deepEqual(notes(), ['venue_a stale', 'venue_b crossed', 'venue_c market paused']);
+  scene.tick({ kind: 'status', source: 2, market: WIN_C, status: 'closed' });
+  scene.tick({ kind: 'down', source: 0 });
+  scene.tick({
+    kind: 'result',
+    source: 1,
+    market: WIN_B,
+    outcome: 'no',
+    yesPayoutCents: 0,
+    noPayoutCents: 100,
+  });
+  t.deepEqual(notes(), ['venue_a no quote', 'venue_b market resolved', 'venue_c market closed']);
+  const unknown = scene.ask({ kind: 'instrument_quote', instrumentId: 'ins_ZZZZZZZZZZZZ' });
+  t.is(unknown.code, 'instrument_not_found');
+});

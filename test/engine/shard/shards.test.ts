@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Reply } from '../../../engine/core/messages.ts';
+import { feedClock } from '../../../engine/shard/clock.ts';
+import { Shards } from '../../../engine/shard/shards.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+
+const quiet = { info() {}, error() {} };
+
+function tempDir(t: ExecutionContext): string {
+  const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-'));
+  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+async function openShards(dataDir: string, shards: number): Promise<Shards> {
+  const engine = new Shards({
+    dataDir,
+    shards,
+    durability: 'sync',
+    checkpointEveryEvents: 40,
+    queueDepthMax: 1000,
+    quoteMaxAgeMs: 15_000,
+    routingBandCents: 10,
+    clock: feedClock(),
+    log: quiet,
+  });
+  await engine.open();
+  await engine.setCatalog(CATALOG);
+  await engine.broadcast({ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false });
+  return engine;
+}
+
+const body = (reply: Reply) => {
+  if (!reply.ok) throw new Error(reply.message);
+  return JSON.parse(reply.body);
+};
+
+async function tradeAbit(engine: Shards): Promise<unknown[]> {
+  const answers: unknown[] = [];
+  for (let step = 0; step < 30; step++) {
+    const atMs = NOON_MS + step * 1000;
+    engine.tick(quoteTick({ atMs, yesBidCents: 40 + (step % 7), yesAskCents: 43 + (step % 7) }));
+    for (let account = 1; account <= 4; account++) {
+      const common = {
+        atMs,
+        account: uuidOf(account),
+        orderId: uuidOf(step * 100 + account * 2, atMs),
+      };
+      const key = { idempotencyKey: `${account}-${step}` };
+      const order =
+        step % 3 === 0
+          ? placeOrder({ ...common, ...key })
+          : placeOrder({ ...common, ...key, type: 'limit', limitPriceCents: 41 + (step % 5) });
+      answers.push(await engine.call(order.account, order));
+    }
+  }
+  for (let account = 1; account <= 4; account++) {
+    const atMs = engine.nowMs();
+    const query = {
+      kind: 'portfolio',
+      atMs,
+      account: uuidOf(account),
+      organizationSlug: null,
+    } as const;
+    answers.push(await engine.call(query.account, query));
+  }
+  return answers;
+}
+
+test('DESIGN section 3: two shards and one shard give the same answers and state hash', async (t) => {
+  const one = await openShards(tempDir(t), 1);
+  const two = await openShards(tempDir(t), 2);
+  t.deepEqual(await tradeAbit(two), await tradeAbit(one));
+  t.is(await two.stateHash(), await one.stateHash());
+  t.deepEqual((await one.audit()).problems, []);
+  t.deepEqual((await two.audit()).problems, []);
+  await one.close();
+  await two.close();
+});
+
+test('a restart finds the same state, from checkpoint and from the journal alone', async (t) => {
+  const dir = tempDir(t);
+  const first = await openShards(dir, 2);
+  await tradeAbit(first);
+  const hash = await first.stateHash();
+  await first.close();
+  const second = await openShards(dir, 2);
+  t.is(await second.stateHash(), hash);
+  t.deepEqual((await second.audit()).problems, []);
+  const order = placeOrder({ account: uuidOf(1), idempotencyKey: '1-0', orderId: uuidOf(9) });
+  const again = body(await second.call(order.account, order));
+  t.true(again.replayed);
+  t.is(again.status, 'executed');
+  await second.close();
+});

@@ -1,0 +1,251 @@
+import test from 'ava';
+import { cursorOf, tradeIdOf } from '../../../engine/core/ids.ts';
+import {
+  ALICE,
+  AWAY,
+  createScene,
+  HOME,
+  idOf,
+  MAX_AGE_MS,
+  type Scene,
+  WIN,
+} from '../../model/scene.ts';
+
+type Row = Record<string, unknown>;
+const NOON = '2026-03-01T12:00:00.000Z';
+
+/** The id of the scene's n-th order, and of the trade that it opens at the same time. */
+const orderId = (scene: Scene, number: number) => {
+  const time = scene.nowMs.toString(16).padStart(12, '0');
+  return idOf(`${time.slice(0, 8)}-${time.slice(8)}`, number * 16);
+};
+
+test('SPEC.md section 2, Portfolio: account, positions and resting orders, newest first', (t) => {
+  const scene = createScene();
+  scene.quote(WIN, 41, 43);
+  const first = orderId(scene, 1);
+  scene.buy(100, { instrumentId: AWAY, statedProbPct: 61, placedPrivate: true });
+  const opened = tradeIdOf(first, scene.nowMs);
+  const second = orderId(scene, 2);
+  scene.limitBuy(40, 200, { placedVia: 'web', expiresAtMs: scene.nowMs + 3_600_000 });
+  scene.limitBuy(1, 1);
+
+  const { body } = scene.ask({ kind: 'portfolio', account: ALICE, organizationSlug: 'acme' });
+  const orders = body.orders as Row[];
+  t.is(orders.length, 2);
+  t.deepEqual(orders[1], {
+    orderId: second,
+    action: 'buy',
+    instrumentId: HOME,
+    instrumentLabel: 'Home wins',
+    instrumentSide: 'yes',
+    orderSide: 'yes',
+    contracts: 200,
+    filledContracts: 0,
+    remainingContracts: 200,
+    limitCents: 40,
+    holdDollars: 80,
+    timeInForce: 'gtc',
+    expiresAt: '2026-03-01T13:00:00.000Z',
+    status: 'resting',
+    createdAt: NOON,
+    statedProbPct: null,
+    placedVia: 'web',
+    placedPrivate: false,
+    marketTicker: 'WIN',
+  });
+  t.deepEqual(body.positions, [
+    {
+      tradeId: opened,
+      instrumentId: AWAY,
+      instrumentLabel: 'Away wins',
+      instrumentSide: 'yes',
+      boughtSide: 'no',
+      contracts: 100,
+      costDollars: 59,
+      statedProbPct: 61,
+      placedVia: 'api',
+      placedPrivate: true,
+      parlayId: null,
+      fillVenue: 'venue_a',
+      openedAt: NOON,
+      marketTicker: 'WIN',
+      entryCents: 59,
+    },
+  ]);
+  t.deepEqual(body.account, {
+    balanceDollars: 99_860.99,
+    netWorthDollars: 99_998,
+    openStakeDollars: 59,
+    heldDollars: 80.01,
+    openPositions: 1,
+    restingOrders: 2,
+    run: 1,
+    runStartedAt: NOON,
+    startBalanceDollars: 100_000,
+    adjustmentsInRunDollars: 0,
+    pnlSinceResetDollars: -2,
+    selfResetEnabled: false,
+    resetBlockedBy: 'reset_not_enabled',
+    nextResetAt: null,
+    lifetimePnlDollars: -2,
+    resets: 0,
+    busts: 0,
+    lastResetAt: null,
+  });
+  const { account: _a, positions: _p, orders: _o, ...rest } = body;
+  t.deepEqual(rest, {
+    positionsCount: 1,
+    positionsTruncated: false,
+    ordersCount: 2,
+    ordersTruncated: false,
+    asOf: NOON,
+    venueData: true,
+    mode: 'paper',
+    organization: { slug: 'acme' },
+  });
+});
+
+test('CONTRACT.md section 5, Formulas: positions are marked at the live bid, else at cost', (t) => {
+  const scene = createScene();
+  scene.quote(WIN, 41, 43);
+  scene.buy(100);
+  scene.quote(WIN, 51, 53);
+  t.is(scene.account().netWorthDollars, 100_008);
+  t.is(scene.account().lifetimePnlDollars, 8);
+  scene.nowMs += MAX_AGE_MS + 1;
+  t.is(scene.account().netWorthDollars, 100_000, 'stale');
+});
+
+test('CONTRACT.md section 3, switch off: no ticker and no price, positions at cost', (t) => {
+  const scene = createScene({ venueData: false });
+  scene.quote(WIN, 41, 43);
+  const { body } = scene.limitBuy(50, 100);
+  t.is(body.venueData, false);
+  t.false('fillPriceCents' in body);
+  t.false('fillPriceCents' in (body.order as Row));
+  t.false('marketTicker' in (body.order as Row));
+  t.false('marketTicker' in (body.trade as Row));
+  t.false('entryCents' in (body.trade as Row));
+  t.is((body.trade as Row).costDollars, 43);
+  t.is((body.order as Row).limitCents, 50);
+  t.is(scene.account().netWorthDollars, 100_000);
+});
+
+test('SPEC.md section 2, Order placement result: limit, then its sale by market', (t) => {
+  const scene = createScene();
+  scene.quote(WIN, 41, 43);
+  const bought = orderId(scene, 1);
+  const tradeId = tradeIdOf(bought, scene.nowMs);
+  const { body } = scene.limitBuy(50, 100);
+  const { order, trade, ...rest } = body;
+  t.deepEqual(rest, {
+    status: 'executed',
+    action: 'buy',
+    type: 'limit',
+    idempotencyKey: 'key-1',
+    replayed: false,
+    originalCreatedAt: null,
+    fillVenue: 'venue_a',
+    mode: 'paper',
+    venueData: true,
+    fillPriceCents: 43,
+  });
+  const { type, cancelReason, fillPriceCents, tradeId: opened } = order as Row;
+  t.deepEqual(
+    { type, cancelReason, fillPriceCents, opened },
+    {
+      type: 'limit',
+      cancelReason: null,
+      fillPriceCents: 43,
+      opened: tradeId,
+    },
+  );
+
+  scene.nowMs += 1000;
+  const sold = scene.sell(tradeId).body;
+  t.is(sold.order, null);
+  const closed = sold.trade as Row;
+  t.deepEqual(closed, {
+    ...(trade as Row),
+    status: 'closed',
+    closedAt: '2026-03-01T12:00:01.000Z',
+    closeReason: 'sold',
+    pnlDollars: -2,
+    resolvedOutcome: null,
+  });
+});
+
+test('CONTRACT.md section 3: lists page newest first, by status, limit orders only', (t) => {
+  const scene = createScene();
+  scene.quote(WIN, 41, 43);
+  const ids: string[] = [];
+  const limit = (price: number) =>
+    ids.push((scene.limitBuy(price, 1).body.order as Row).orderId as string);
+  limit(40);
+  limit(50);
+  scene.buy(1);
+  limit(39);
+  limit(38);
+  const list = (query: { limit: number; before: string | null; status: 'resting' | null }) =>
+    scene.ask({ kind: 'orders', account: ALICE, organizationSlug: null, ...query }).body;
+  const idsOf = (body: Row) => (body.orders as Row[]).map((order) => order.orderId);
+
+  const first = list({ limit: 3, before: null, status: null });
+  t.deepEqual(idsOf(first), [ids[3], ids[2], ids[1]]);
+  t.is(first.nextCursor, cursorOf('orders', ids[1]!));
+  t.is(first.mode, 'paper');
+  t.is(first.venueData, true);
+  t.false('organization' in first);
+  const second = list({ limit: 3, before: ids[1]!, status: null });
+  t.deepEqual(idsOf(second), [ids[0]]);
+  t.is(second.nextCursor, null);
+  t.deepEqual(idsOf(list({ limit: 50, before: null, status: 'resting' })), [
+    ids[3],
+    ids[2],
+    ids[0],
+  ]);
+
+  const exact = list({ limit: 4, before: null, status: null });
+  t.is(exact.nextCursor, null, 'a full last page is the last one');
+  const trades = scene.ask({
+    kind: 'trades',
+    account: ALICE,
+    organizationSlug: 'acme',
+    status: 'open',
+    limit: 1,
+    before: null,
+  }).body;
+  const shown = trades.trades as Row[];
+  t.is(trades.nextCursor, cursorOf('trades', shown[0]!.tradeId as string));
+  t.deepEqual(trades.organization, { slug: 'acme' });
+  t.deepEqual(Object.keys(trades), ['trades', 'nextCursor', 'mode', 'venueData', 'organization']);
+});
+
+test('GET /portfolio/orders/{orderId}: market orders and strangers are order_not_found', (t) => {
+  const scene = createScene();
+  scene.quote(WIN, 41, 43);
+  const market = orderId(scene, 1);
+  scene.buy(1);
+  t.is(scene.ask({ kind: 'order', account: ALICE, orderId: market }).code, 'order_not_found');
+  t.is(scene.cancel(market).code, 'order_not_found');
+});
+
+test('SetCatalog: what a later catalog drops keeps its label and is bought no more', (t) => {
+  const scene = createScene();
+  scene.quote(WIN, 41, 43);
+  scene.buy(1);
+  const marketNames = [
+    'venue_a/WIN',
+    'venue_b/WIN-B',
+    'venue_c/WIN-C',
+    'venue_a/TOTAL',
+    'venue_a/X',
+    'venue_a/Y',
+  ];
+  const catalog = { games: [], instruments: [], marketNames, instrumentIds: [] };
+  scene.engine.command({ kind: 'catalog', atMs: scene.nowMs, catalog });
+  const { body } = scene.ask({ kind: 'portfolio', account: ALICE, organizationSlug: null });
+  t.is((body.positions as Row[])[0]!.instrumentLabel, 'Home wins');
+  t.is(scene.buy(1).code, 'instrument_not_found');
+});
