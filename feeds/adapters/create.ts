@@ -1,0 +1,23 @@
+/** Adapters by the name that configuration and feed files use. CONTRACT.md section 8. */
+import type { AdapterName, VenueAdapter } from '../venue.ts';
+import { kalshiAdapter } from './kalshi.ts';
+import type { VenueKeys } from './keys.ts';
+import { nativeAdapter } from './native.ts';
+import { polymarketUsAdapter } from './polymarket_us.ts';
+
+/**
+ * A new adapter for one connection, or null for a name that this version has no adapter for.
+ * @throws when the keys are incomplete or of the wrong kind.
+ */
+export function createAdapter(name: AdapterName, keys: VenueKeys = {}): VenueAdapter | null {
+  switch (name) {
+    case 'kalshi':
+      return kalshiAdapter(keys);
+    case 'polymarket_us':
+      return polymarketUsAdapter(keys);
+    case 'native':
+      return nativeAdapter();
+    case 'polymarket':
+      return null;
+  }
+}

@@ -1,0 +1,38 @@
+/** What the adapters share: looking into a frame of unknown shape, and saying what it meant. */
+import type { EpochMs, MarketStatus } from '../../engine/core/units.ts';
+import type { BookTick, FrameReading, VenueTick } from '../venue.ts';
+
+export type Fields = { readonly [name: string]: unknown };
+
+/** Longer names are no venue's; they would only fill logs and maps. */
+const NAME_LENGTH_MAX = 200;
+
+/** The fields of a JSON object; null for everything else. */
+export function fieldsOf(value: unknown): Fields | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Fields)
+    : null;
+}
+
+/** A market, game or message name. */
+export function nameOf(value: unknown): string | null {
+  return typeof value === 'string' && value.length > 0 && value.length <= NAME_LENGTH_MAX
+    ? value
+    : null;
+}
+
+/** The frame was understood; without ticks it is of a kind that carries none. */
+export function said(type: string, ticks: VenueTick[], venueAtMs: EpochMs | null): FrameReading {
+  return { type, ticks, venueAtMs, rejected: null, gap: false };
+}
+
+/** The frame could not be used; `ticks` are what follows from that. */
+export function refused(type: string, reason: string, ticks: VenueTick[] = []): FrameReading {
+  return { type, ticks, venueAtMs: null, rejected: reason, gap: false };
+}
+
+/** A market opens on its new book and stops before it, so that no order fills in between. */
+export function statusWithBook(status: MarketStatus, book: BookTick): VenueTick[] {
+  const tick: VenueTick = { kind: 'status', market: book.market, status };
+  return status === 'open' ? [book, tick] : [tick, book];
+}

@@ -1,0 +1,140 @@
+/**
+ * Fields of Kalshi's messages, today's fixed-point form and the integer cents of before 2026.
+ * VENUES.md section 1.1. Nothing here remembers anything.
+ */
+import type { EpochMs, PriceE4, Side } from '../../engine/core/units.ts';
+import { bookTick, type Level } from '../book.ts';
+import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../decimal.ts';
+import { parseInstant } from '../instant.ts';
+import type { BookTick, VenueTick } from '../venue.ts';
+import type { Fields } from './frame.ts';
+
+/** The bids of one side. A side whose key is absent is empty; null: not readable. */
+export function bidLevels(message: Fields, side: Side): Level[] | null {
+  const dollars = firstOf(message, `${side}_dollars_fp`, `${side}_dollars`);
+  const pairs = dollars ?? message[side];
+  if (pairs === undefined || pairs === null) return [];
+  if (!Array.isArray(pairs)) return null;
+  const priceOf = dollars === undefined ? priceE4OfCents : parsePriceE4;
+  const levels: Level[] = [];
+  for (const pair of pairs) {
+    if (!Array.isArray(pair)) return null;
+    const price = priceOf(pair[0]);
+    const size = parseContractsE2(pair[1]);
+    if (price === null || size === null) return null;
+    levels.push({ price, size });
+  }
+  return levels;
+}
+
+/** The first of the named fields that has a value. */
+export function firstOf(message: Fields, ...names: string[]): unknown {
+  for (const name of names) {
+    const value = message[name];
+    if (value !== undefined && value !== null) return value;
+  }
+  return undefined;
+}
+
+/** A price from its dollar field, or else from its field in cents. */
+export function priceIn(message: Fields, dollars: string, cents: string): PriceE4 | null {
+  const text = firstOf(message, dollars);
+  return text === undefined ? priceE4OfCents(message[cents]) : parsePriceE4(text);
+}
+
+/** `ts_ms`, or `ts` in seconds or as a text, or `time`. */
+export function venueTime(message: Fields): EpochMs | null {
+  const { ts_ms: ms, ts, time } = message;
+  if (Number.isSafeInteger(ms)) return ms as number;
+  if (Number.isSafeInteger(ts)) return (ts as number) * 1000;
+  return parseInstant(ts) ?? parseInstant(time) ?? decidedAt(message);
+}
+
+/** The whole top of book of a market; older tickers state no sizes, which are then 0. */
+export function tickerTick(market: string, message: Fields): BookTick | null {
+  const bid = sideOf(message, 'yes_bid');
+  const ask = sideOf(message, 'yes_ask');
+  return bid === undefined || ask === undefined ? null : bookTick(market, bid, ask);
+}
+
+/** A trade; the text says why it is none. */
+export function tradeTick(market: string, message: Fields): VenueTick | string {
+  const yesPrice = yesPriceOf(message);
+  const size = parseContractsE2(firstOf(message, 'count_fp', 'count'));
+  if (yesPrice === null || size === null) return 'unreadable price or size';
+  const takerSide = firstOf(message, 'taker_side', 'taker_outcome_side', 'side');
+  if (takerSide !== 'yes' && takerSide !== 'no') return 'unreadable side';
+  return { kind: 'trade', market, yesPrice, size, takerSide };
+}
+
+/** What an event of a market's life means; null: nothing we keep. A text says what is wrong. */
+export function lifecycleTick(market: string, message: Fields): VenueTick | null | string {
+  switch (message.event_type) {
+    case 'activated':
+      return { kind: 'status', market, status: 'open' };
+    case 'deactivated':
+      return { kind: 'status', market, status: 'paused' };
+    case 'determined':
+      return resultTick(market, message) ?? 'determined without a result';
+    case 'settled':
+      // May only tell that payouts are done; the result was then in `determined`.
+      return resultTick(market, message);
+    case 'created':
+    case 'close_date_updated':
+    case 'price_level_structure_updated':
+    case 'metadata_updated':
+      return null;
+    default:
+      return 'unknown event_type';
+  }
+}
+
+/** Kalshi publishes no example of a result; `result` decides, a value alone decides as well. */
+function resultTick(market: string, message: Fields): VenueTick | null | string {
+  const { result } = message;
+  const stated = firstOf(message, 'settlement_value', 'settlement_value_dollars');
+  const value = stated === undefined || stated === '' ? null : parsePriceE4(stated);
+  if (value === null && stated !== undefined && stated !== '') return 'unreadable settlement_value';
+  const between = value !== null && value > 0 && value < 10_000;
+  switch (result) {
+    case 'yes':
+    case 'no':
+      // A settlement cannot be taken back, so a contradiction settles nothing.
+      if (between) return 'result and settlement_value disagree';
+      return { kind: 'result', market, outcome: result, yesValue: null };
+    case 'void':
+      return { kind: 'result', market, outcome: 'void', yesValue: null };
+    case 'scalar':
+    case '':
+    case null:
+    case undefined:
+      if (between) return { kind: 'result', market, outcome: 'scalar', yesValue: value };
+      if (value !== null) {
+        const outcome = value === 0 ? 'no' : 'yes';
+        return { kind: 'result', market, outcome, yesValue: null };
+      }
+      return result === 'scalar' ? 'scalar result without a settlement_value' : null;
+    default:
+      return 'unknown result';
+  }
+}
+
+function decidedAt({ determination_ts: determined, settled_ts: settled }: Fields): EpochMs | null {
+  const seconds = settled ?? determined;
+  return Number.isSafeInteger(seconds) ? (seconds as number) * 1000 : null;
+}
+
+function yesPriceOf(message: Fields): PriceE4 | null {
+  const yes = firstOf(message, 'yes_price_dollars');
+  if (yes !== undefined) return parsePriceE4(yes);
+  return priceE4OfCents(firstOf(message, 'yes_price', 'price'));
+}
+
+/** Null is an absent side, undefined one that is not readable. */
+function sideOf(message: Fields, name: 'yes_bid' | 'yes_ask'): Level | null | undefined {
+  if (firstOf(message, `${name}_dollars`, name) === undefined) return null;
+  const price = priceIn(message, `${name}_dollars`, name);
+  const stated = firstOf(message, `${name}_size_fp`, `${name}_size`);
+  const size = stated === undefined ? 0 : parseContractsE2(stated);
+  return price === null || size === null ? undefined : { price, size };
+}

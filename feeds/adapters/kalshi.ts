@@ -1,0 +1,244 @@
+/**
+ * Kalshi's WebSocket v2. VENUES.md section 1.1. Books are kept from a snapshot and its increments;
+ * both sides are bids, and the yes ask is 1 minus the best no bid.
+ *
+ * `seq` counts per `sid` over all markets of the subscription, whatever the message type. A gap is
+ * told with every frame and changes nothing here: live, the connection starts over; in a recording
+ * of some markets only, jumps are no loss.
+ */
+import type { EpochMs } from '../../engine/core/units.ts';
+import { BidLadder, bookTick, unknownBook } from '../book.ts';
+import { parseDeltaE2 } from '../decimal.ts';
+import type { BookTick, FrameReading, VenueAdapter } from '../venue.ts';
+import { type Fields, fieldsOf, nameOf, refused, said } from './frame.ts';
+import {
+  bidLevels,
+  firstOf,
+  lifecycleTick,
+  priceIn,
+  tickerTick,
+  tradeTick,
+  venueTime,
+} from './kalshi-messages.ts';
+import { type Signer, signerOf, type VenueKeys } from './keys.ts';
+
+const WS_PATH = '/trade-api/ws/v2';
+/** Kalshi limits the markets of one subscription (error 26); its clients use up to 256. */
+const MARKETS_A_SUBSCRIPTION = 250;
+/** Far above any real catalog: what is read must not make memory grow without end. */
+const BOOKS_MAX = 100_000;
+const SIDS_MAX = 1_000;
+/** The channel broke or its buffer ran over: updates are lost, only a new subscription helps. */
+const TERMINAL_ERRORS: ReadonlySet<unknown> = new Set([10, 25]);
+
+/** Messages that are understood and carry no price. */
+const NO_PRICE: ReadonlySet<string> = new Set([
+  'subscribed',
+  'unsubscribed',
+  'ok',
+  'list_subscriptions',
+  'event_lifecycle',
+  'event_fee_update',
+  'multivariate_market_lifecycle',
+  'fill',
+  'market_position',
+  'user_order',
+  'order_group_updates',
+  'rfq_created',
+  'rfq_deleted',
+  'quote_created',
+  'quote_accepted',
+  'quote_executed',
+]);
+
+type Book = { yes: BidLadder; no: BidLadder };
+
+/**
+ * An adapter for one connection; with keys its handshake is signed, as Kalshi always wants it.
+ * @throws when only one of the keys is given or the private key is not an RSA one.
+ */
+export function kalshiAdapter(keys: VenueKeys = {}): VenueAdapter {
+  return new KalshiAdapter(signerOf('kalshi', 'rsa', keys));
+}
+
+class KalshiAdapter implements VenueAdapter {
+  readonly name = 'kalshi';
+  readonly contractDecimals = 2;
+  readonly keepalive = null;
+  readonly #signer: Signer | null;
+  readonly #books = new Map<string, Book>();
+  readonly #lastSeq = new Map<number, number>();
+  /** Subscribed markets; empty when none were asked for, as in a replay. */
+  readonly #wanted = new Set<string>();
+  #nextCommand = 1;
+
+  constructor(signer: Signer | null) {
+    this.#signer = signer;
+  }
+
+  read(frame: unknown): FrameReading {
+    const fields = fieldsOf(frame);
+    const type = nameOf(fields?.type);
+    if (fields === null || type === null) return refused('unreadable', 'no type');
+    const gap = this.#gap(type, fields);
+    const reading = this.#readType(type, fields);
+    reading.gap ||= gap;
+    return reading;
+  }
+
+  subscribe(markets: readonly string[]): unknown[] {
+    const commands: unknown[] = [];
+    for (let first = 0; first < markets.length; first += MARKETS_A_SUBSCRIPTION) {
+      commands.push(
+        this.#command({
+          channels: ['orderbook_delta', 'trade'],
+          market_tickers: markets.slice(first, first + MARKETS_A_SUBSCRIPTION),
+          // Announced to become true by default; no-side prices would then mean something else.
+          use_yes_price: false,
+        }),
+      );
+    }
+    for (const market of markets) this.#wanted.add(market);
+    // This channel takes no market filter: it tells of every market there is.
+    if (markets.length > 0) commands.push(this.#command({ channels: ['market_lifecycle_v2'] }));
+    return commands;
+  }
+
+  headers(nowMs: EpochMs): Record<string, string> {
+    if (this.#signer === null) return {};
+    const timestamp = String(nowMs);
+    return {
+      'KALSHI-ACCESS-KEY': this.#signer.keyId,
+      'KALSHI-ACCESS-TIMESTAMP': timestamp,
+      'KALSHI-ACCESS-SIGNATURE': this.#signer.sign(`${timestamp}GET${WS_PATH}`),
+    };
+  }
+
+  reset(): void {
+    this.#books.clear();
+    this.#lastSeq.clear();
+    this.#wanted.clear();
+    this.#nextCommand = 1;
+  }
+
+  #command(params: object): unknown {
+    return { id: this.#nextCommand++, cmd: 'subscribe', params };
+  }
+
+  #gap(type: string, { sid, seq }: Fields): boolean {
+    if (!Number.isSafeInteger(sid) || !Number.isSafeInteger(seq)) return false;
+    const [id, now] = [sid as number, seq as number];
+    if (type === 'unsubscribed') {
+      this.#lastSeq.delete(id);
+      return false;
+    }
+    const last = this.#lastSeq.get(id);
+    if (last === undefined && this.#lastSeq.size >= SIDS_MAX) this.#lastSeq.clear();
+    this.#lastSeq.set(id, now);
+    // `ok` states the position of its subscription; whether it takes a number is not documented.
+    return type !== 'ok' && last !== undefined && now !== last + 1;
+  }
+
+  #readType(type: string, fields: Fields): FrameReading {
+    if (NO_PRICE.has(type)) return said(type, [], null);
+    const message = fieldsOf(fields.msg);
+    if (type === 'error') return readError(message);
+    const market = nameOf(message?.market_ticker);
+    switch (type) {
+      case 'orderbook_snapshot':
+      case 'orderbook_delta':
+      case 'ticker':
+      case 'trade':
+      case 'market_lifecycle_v2':
+        if (message === null || market === null) return refused(type, 'no market_ticker');
+        return this.#readMarket(type, market, message);
+      default:
+        return refused(type, 'unknown type');
+    }
+  }
+
+  #readMarket(type: string, market: string, message: Fields): FrameReading {
+    switch (type) {
+      case 'orderbook_snapshot':
+        return this.#snapshot(market, message);
+      case 'orderbook_delta':
+        return this.#delta(market, message);
+      case 'ticker':
+        return this.#ticker(market, message);
+      case 'trade': {
+        const tick = tradeTick(market, message);
+        if (typeof tick === 'string') return refused(type, tick);
+        return said(type, [tick], venueTime(message));
+      }
+      default:
+        return this.#lifecycle(market, message);
+    }
+  }
+
+  #snapshot(market: string, message: Fields): FrameReading {
+    const yes = bidLevels(message, 'yes');
+    const no = bidLevels(message, 'no');
+    if (yes === null || no === null) return this.#lost('orderbook_snapshot', market);
+    if (!this.#books.has(market) && this.#books.size >= BOOKS_MAX) {
+      return refused('orderbook_snapshot', 'too many markets');
+    }
+    const book: Book = { yes: new BidLadder(), no: new BidLadder() };
+    for (const { price, size } of yes) book.yes.add(price, size);
+    for (const { price, size } of no) book.no.add(price, size);
+    this.#books.set(market, book);
+    return said('orderbook_snapshot', [topOf(market, book)], venueTime(message));
+  }
+
+  #delta(market: string, message: Fields): FrameReading {
+    const book = this.#books.get(market);
+    if (book === undefined) return refused('orderbook_delta', 'delta before snapshot');
+    const price = priceIn(message, 'price_dollars', 'price');
+    const delta = parseDeltaE2(firstOf(message, 'delta_fp', 'delta'));
+    const { side } = message;
+    if (price === null || delta === null || (side !== 'yes' && side !== 'no')) {
+      return this.#lost('orderbook_delta', market);
+    }
+    const kept = book[side].add(price, delta);
+    const top = topOf(market, book);
+    if (!kept) return refused('orderbook_delta', 'delta takes a level below zero', [top]);
+    return said('orderbook_delta', [top], venueTime(message));
+  }
+
+  #ticker(market: string, message: Fields): FrameReading {
+    // Tickers have no sequence: one can be older than the deltas already applied, and would put a
+    // price back that is gone. So a market with a book of its own takes no price from them.
+    if (this.#books.has(market)) return said('ticker', [], venueTime(message));
+    const tick = tickerTick(market, message);
+    if (tick === null) return this.#lost('ticker', market);
+    return said('ticker', [tick], venueTime(message));
+  }
+
+  #lifecycle(market: string, message: Fields): FrameReading {
+    if (this.#wanted.size > 0 && !this.#wanted.has(market)) {
+      return said('market_lifecycle_v2', [], null);
+    }
+    const tick = lifecycleTick(market, message);
+    if (typeof tick === 'string') return refused('market_lifecycle_v2', tick);
+    return said('market_lifecycle_v2', tick === null ? [] : [tick], venueTime(message));
+  }
+
+  /** An update that cannot be read: the book is not known any more until the next snapshot. */
+  #lost(type: string, market: string): FrameReading {
+    this.#books.delete(market);
+    return refused(type, 'unreadable price, size or side', [unknownBook(market)]);
+  }
+}
+
+function topOf(market: string, book: Book): BookTick {
+  const no = book.no.best();
+  const ask = no === null ? null : { price: 10_000 - no.price, size: no.size };
+  return bookTick(market, book.yes.best(), ask);
+}
+
+function readError(message: Fields | null): FrameReading {
+  const code = Number.isSafeInteger(message?.code) ? String(message?.code) : 'without a code';
+  const text = nameOf(message?.msg) ?? 'no message';
+  const reading = refused('error', `error ${code}: ${text}`);
+  reading.gap = TERMINAL_ERRORS.has(message?.code);
+  return reading;
+}

@@ -1,0 +1,175 @@
+/**
+ * Paperbook's own venue protocol, spoken by venue_b and the simulator. CONTRACT.md section 10,
+ * Native frames. Every book frame is a whole top of book, so only the sequence is remembered.
+ *
+ * One extension: `resolved` may carry `"settlementValue":"0.64"` in place of a result, for a market
+ * that pays something in between.
+ */
+import type { GameStatus, MarketStatus } from '../../engine/core/units.ts';
+import { bestLevel, bookTick, type Level, unknownBook } from '../book.ts';
+import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../decimal.ts';
+import { parseInstant } from '../instant.ts';
+import type { BookTick, FrameReading, VenueAdapter, VenueTick } from '../venue.ts';
+import { type Fields, fieldsOf, nameOf, refused, said, statusWithBook } from './frame.ts';
+
+const GAME_STATUSES: ReadonlySet<unknown> = new Set<GameStatus>([
+  'scheduled',
+  'inprogress',
+  'final',
+  'postponed',
+  'cancelled',
+]);
+const MARKET_STATUSES: ReadonlySet<unknown> = new Set<MarketStatus>(['open', 'paused', 'closed']);
+
+/** An adapter of the native protocol; it needs no keys. */
+export function nativeAdapter(): VenueAdapter {
+  return new NativeAdapter();
+}
+
+class NativeAdapter implements VenueAdapter {
+  readonly name = 'native';
+  readonly contractDecimals = 0;
+  readonly keepalive = null;
+  #lastSeq: number | null = null;
+
+  read(frame: unknown): FrameReading {
+    const fields = fieldsOf(frame);
+    const type = nameOf(fields?.type);
+    if (fields === null || type === null) return refused('unreadable', 'no type');
+    const gap = this.#gap(fields.seq);
+    const reading = readType(type, fields);
+    reading.gap = gap;
+    return reading;
+  }
+
+  subscribe(markets: readonly string[]): unknown[] {
+    return [{ op: 'subscribe', markets: [...markets] }];
+  }
+
+  headers(): Record<string, string> {
+    return {};
+  }
+
+  reset(): void {
+    this.#lastSeq = null;
+  }
+
+  /** Recordings may leave `seq` out; a frame without one can show no gap. */
+  #gap(seq: unknown): boolean {
+    if (!Number.isSafeInteger(seq)) return false;
+    const last = this.#lastSeq;
+    this.#lastSeq = seq as number;
+    return last !== null && seq !== last + 1;
+  }
+}
+
+function readType(type: string, fields: Fields): FrameReading {
+  if (type === 'heartbeat') return said(type, [], null);
+  if (type === 'game') return readGame(fields);
+  const market = nameOf(fields.market);
+  switch (type) {
+    case 'snapshot':
+      return market === null ? refused(type, 'no market') : readSnapshot(market, fields);
+    case 'quote':
+      return market === null ? refused(type, 'no market') : readQuote(market, fields);
+    case 'trade':
+      return market === null ? refused(type, 'no market') : readTrade(market, fields);
+    case 'status': {
+      if (market === null) return refused(type, 'no market');
+      const tick = statusOrResult(market, fields);
+      return typeof tick === 'string' ? refused(type, tick) : said(type, [tick], at(fields));
+    }
+    default:
+      return refused(type, 'unknown type');
+  }
+}
+
+function readSnapshot(market: string, fields: Fields): FrameReading {
+  const bids = levelsOf(fields.yesBids);
+  const asks = levelsOf(fields.yesAsks);
+  if (bids === null || asks === null) {
+    return refused('snapshot', 'unreadable levels', [unknownBook(market)]);
+  }
+  const status = statusOrResult(market, fields);
+  if (typeof status === 'string') return refused('snapshot', status, [unknownBook(market)]);
+  const book = bookTick(market, bestLevel(bids, 'bid'), bestLevel(asks, 'ask'));
+  const ticks = status.kind === 'status' ? statusWithBook(status.status, book) : [status, book];
+  return said('snapshot', ticks, at(fields));
+}
+
+function readQuote(market: string, fields: Fields): FrameReading {
+  const bid = sideOf(fields.yesBidCents, fields.yesBidContracts);
+  const ask = sideOf(fields.yesAskCents, fields.yesAskContracts);
+  if (bid === undefined || ask === undefined) {
+    return refused('quote', 'unreadable price or size', [unknownBook(market)]);
+  }
+  const book: BookTick = bookTick(market, bid, ask);
+  return said('quote', [book], at(fields));
+}
+
+function readTrade(market: string, fields: Fields): FrameReading {
+  const yesPrice = priceE4OfCents(fields.yesPriceCents);
+  const size = wholeContractsE2(fields.contracts);
+  const { side } = fields;
+  if (yesPrice === null || size === null) return refused('trade', 'unreadable price or size');
+  if (side !== 'yes' && side !== 'no') return refused('trade', 'unreadable side');
+  const tick: VenueTick = { kind: 'trade', market, yesPrice, size, takerSide: side };
+  return said('trade', [tick], at(fields));
+}
+
+function readGame(fields: Fields): FrameReading {
+  const game = nameOf(fields.game);
+  if (game === null) return refused('game', 'no game');
+  if (!GAME_STATUSES.has(fields.status)) return refused('game', 'unknown status');
+  const status = fields.status as GameStatus;
+  return said('game', [{ kind: 'game', game, status }], at(fields));
+}
+
+/** The tick of a `status` and, when it is `resolved`, of its result; a text says what is wrong. */
+function statusOrResult(
+  market: string,
+  { status, result, settlementValue }: Fields,
+): Extract<VenueTick, { kind: 'status' | 'result' }> | string {
+  if (MARKET_STATUSES.has(status)) {
+    return { kind: 'status', market, status: status as MarketStatus };
+  }
+  if (status !== 'resolved') return 'unknown status';
+  if (result === 'yes' || result === 'no' || result === 'void') {
+    return { kind: 'result', market, outcome: result, yesValue: null };
+  }
+  if (result !== undefined && result !== null) return 'unknown result';
+  const yesValue = parsePriceE4(settlementValue);
+  if (yesValue === null) return 'resolved without a result';
+  if (yesValue === 0) return { kind: 'result', market, outcome: 'no', yesValue: null };
+  if (yesValue === 10_000) return { kind: 'result', market, outcome: 'yes', yesValue: null };
+  return { kind: 'result', market, outcome: 'scalar', yesValue };
+}
+
+/** `[[cents, contracts], …]`; null when it is not that. */
+function levelsOf(value: unknown): Level[] | null {
+  if (!Array.isArray(value)) return null;
+  const levels: Level[] = [];
+  for (const pair of value) {
+    if (!Array.isArray(pair)) return null;
+    const level = sideOf(pair[0], pair[1]);
+    if (level === null || level === undefined) return null;
+    levels.push(level);
+  }
+  return levels;
+}
+
+/** A price with its size; null is an empty side (null or absent), undefined is not readable. */
+function sideOf(cents: unknown, contracts: unknown): Level | null | undefined {
+  if (cents === null || cents === undefined) return null;
+  const price = priceE4OfCents(cents);
+  const size = wholeContractsE2(contracts);
+  return price === null || size === null ? undefined : { price, size };
+}
+
+function wholeContractsE2(value: unknown): number | null {
+  return typeof value === 'number' ? parseContractsE2(value) : null;
+}
+
+function at(fields: Fields): number | null {
+  return parseInstant(fields.at);
+}

@@ -1,0 +1,191 @@
+/**
+ * Polymarket US markets WebSocket. VENUES.md section 1.4. Every message is a whole state: no
+ * increments and no sequence, so nothing is remembered and no gap can show.
+ *
+ * The venue's own pages disagree on names and types; snake_case and camelCase, enum names and enum
+ * numbers are all read.
+ */
+import type { EpochMs, MarketStatus, Side } from '../../engine/core/units.ts';
+import { bestLevel, bookTick, type Level, unknownBook } from '../book.ts';
+import { parseContractsE2, parsePriceE4 } from '../decimal.ts';
+import { parseInstant } from '../instant.ts';
+import type { FrameReading, VenueAdapter, VenueTick } from '../venue.ts';
+import { type Fields, fieldsOf, nameOf, refused, said, statusWithBook } from './frame.ts';
+import { type Signer, signerOf, type VenueKeys } from './keys.ts';
+
+const WS_PATH = '/v1/ws/markets';
+const SLUGS_A_SUBSCRIPTION = 100;
+/** Sizes of a lite message are not stated: its depths count levels, not contracts. */
+const SIZE_UNKNOWN = 0;
+
+/** Enum numbers are those of the venue's instrument states. */
+const STATES: ReadonlyMap<unknown, MarketStatus> = new Map<unknown, MarketStatus>([
+  ['OPEN', 'open'],
+  [1, 'open'],
+  ['PREOPEN', 'paused'],
+  [2, 'paused'],
+  ['SUSPENDED', 'paused'],
+  [3, 'paused'],
+  ['HALTED', 'paused'],
+  [6, 'paused'],
+  ['PENDING', 'paused'],
+  [8, 'paused'],
+  ['CLOSED', 'closed'],
+  [0, 'closed'],
+  ['EXPIRED', 'closed'],
+  [4, 'closed'],
+  ['TERMINATED', 'closed'],
+  [5, 'closed'],
+  ['MATCH_AND_CLOSE_AUCTION', 'closed'],
+  [7, 'closed'],
+]);
+
+/** The price is that of yes: a buyer of the book takes yes, whatever the intent calls it. */
+const TAKER_SIDES: ReadonlyMap<unknown, Side> = new Map<unknown, Side>([
+  ['ORDER_SIDE_BUY', 'yes'],
+  [1, 'yes'],
+  ['ORDER_SIDE_SELL', 'no'],
+  [2, 'no'],
+]);
+
+/**
+ * An adapter for one connection; with keys its handshake is signed.
+ * @throws when only one of the keys is given or the private key is not an Ed25519 one.
+ */
+export function polymarketUsAdapter(keys: VenueKeys = {}): VenueAdapter {
+  return new PolymarketUsAdapter(signerOf('polymarket_us', 'ed25519', keys));
+}
+
+class PolymarketUsAdapter implements VenueAdapter {
+  readonly name = 'polymarket_us';
+  readonly contractDecimals = 2;
+  readonly keepalive = null;
+  readonly #signer: Signer | null;
+
+  constructor(signer: Signer | null) {
+    this.#signer = signer;
+  }
+
+  read(frame: unknown): FrameReading {
+    const fields = fieldsOf(frame);
+    if (fields === null) return refused('unreadable', 'not an object');
+    const full = either(fields, 'marketData', 'market_data');
+    if (full !== undefined) return readMarketData(fieldsOf(full));
+    const lite = either(fields, 'marketDataLite', 'market_data_lite');
+    if (lite !== undefined) return readLite(fieldsOf(lite));
+    if (fields.trade !== undefined) return readTrade(fieldsOf(fields.trade));
+    if (fields.heartbeat !== undefined) return said('heartbeat', [], null);
+    if (fields.error !== undefined) {
+      return refused('error', `error: ${nameOf(fields.error) ?? 'no message'}`);
+    }
+    return refused('unreadable', 'unknown message');
+  }
+
+  subscribe(markets: readonly string[]): unknown[] {
+    const messages: unknown[] = [];
+    for (let first = 0; first < markets.length; first += SLUGS_A_SUBSCRIPTION) {
+      const marketSlugs = markets.slice(first, first + SLUGS_A_SUBSCRIPTION);
+      const number = first / SLUGS_A_SUBSCRIPTION + 1;
+      for (const [name, subscriptionType] of [
+        ['book', 'SUBSCRIPTION_TYPE_MARKET_DATA'],
+        ['trade', 'SUBSCRIPTION_TYPE_TRADE'],
+      ] as const) {
+        const requestId = `${name}-${number}`;
+        messages.push({ subscribe: { requestId, subscriptionType, marketSlugs } });
+      }
+    }
+    return messages;
+  }
+
+  headers(nowMs: EpochMs): Record<string, string> {
+    if (this.#signer === null) return {};
+    const timestamp = String(nowMs);
+    return {
+      'X-PM-Access-Key': this.#signer.keyId,
+      'X-PM-Timestamp': timestamp,
+      'X-PM-Signature': this.#signer.sign(`${timestamp}GET${WS_PATH}`),
+    };
+  }
+
+  reset(): void {}
+}
+
+function readMarketData(data: Fields | null): FrameReading {
+  const market = slugOf(data);
+  if (data === null || market === null) return refused('marketData', 'no market slug');
+  const bids = levelsOf(data.bids);
+  const offers = levelsOf(data.offers);
+  if (bids === null || offers === null) {
+    return refused('marketData', 'unreadable levels', [unknownBook(market)]);
+  }
+  const book = bookTick(market, bestLevel(bids, 'bid'), bestLevel(offers, 'ask'));
+  const at = parseInstant(either(data, 'transactTime', 'transact_time'));
+  if (data.state === undefined || data.state === null) return said('marketData', [book], at);
+  const status = statusOf(data.state);
+  if (status === undefined) return refused('marketData', 'unknown state', [unknownBook(market)]);
+  return said('marketData', statusWithBook(status, book), at);
+}
+
+function readLite(data: Fields | null): FrameReading {
+  const market = slugOf(data);
+  if (data === null || market === null) return refused('marketDataLite', 'no market slug');
+  const bid = liteSide(either(data, 'bestBid', 'best_bid'));
+  const ask = liteSide(either(data, 'bestAsk', 'best_ask'));
+  if (bid === undefined || ask === undefined) {
+    return refused('marketDataLite', 'unreadable price', [unknownBook(market)]);
+  }
+  // Its lastTradePx repeats with every message and is no trade of this moment.
+  return said('marketDataLite', [bookTick(market, bid, ask)], null);
+}
+
+function readTrade(data: Fields | null): FrameReading {
+  const market = slugOf(data);
+  if (data === null || market === null) return refused('trade', 'no market slug');
+  const yesPrice = parsePriceE4(amountOf(data.price));
+  const size = parseContractsE2(amountOf(data.quantity));
+  if (yesPrice === null || size === null) return refused('trade', 'unreadable price or size');
+  const takerSide = TAKER_SIDES.get(fieldsOf(data.taker)?.side);
+  if (takerSide === undefined) return refused('trade', 'unreadable side');
+  const tick: VenueTick = { kind: 'trade', market, yesPrice, size, takerSide };
+  return said('trade', [tick], parseInstant(either(data, 'tradeTime', 'trade_time')));
+}
+
+function either(fields: Fields, camel: string, snake: string): unknown {
+  return fields[camel] ?? fields[snake] ?? undefined;
+}
+
+function slugOf(data: Fields | null): string | null {
+  return data === null ? null : nameOf(either(data, 'marketSlug', 'market_slug'));
+}
+
+function statusOf(state: unknown): MarketStatus | undefined {
+  return STATES.get(typeof state === 'string' ? state.replace(/^MARKET_STATE_/, '') : state);
+}
+
+/** An amount is `{"value":"0.55",…}`, a quantity may be the bare text. */
+function amountOf(value: unknown): unknown {
+  const fields = fieldsOf(value);
+  return fields === null ? value : fields.value;
+}
+
+/** Levels of one side in any order; an absent side has none. Null: not readable. */
+function levelsOf(side: unknown): Level[] | null {
+  if (side === undefined || side === null) return [];
+  if (!Array.isArray(side)) return null;
+  const levels: Level[] = [];
+  for (const entry of side) {
+    const fields = fieldsOf(entry);
+    const price = parsePriceE4(amountOf(fields?.px));
+    const size = parseContractsE2(amountOf(fields?.qty));
+    if (price === null || size === null) return null;
+    levels.push({ price, size });
+  }
+  return levels;
+}
+
+/** Null is an absent side, undefined one that is not readable. */
+function liteSide(value: unknown): Level | null | undefined {
+  if (value === undefined) return null;
+  const price = parsePriceE4(amountOf(value));
+  return price === null ? undefined : { price, size: SIZE_UNKNOWN };
+}

@@ -1,0 +1,228 @@
+/**
+ * The shape of a catalog file. CONTRACT.md section 10, Catalog file; fields of SPEC.md section 2,
+ * Game, Instrument and Listing; values of CONTRACT.md section 4.
+ *
+ * A field that may be left out is null when it is, unless its comment says what it becomes. Fields
+ * that SPEC.md derives may be present, so that what the API answered can be written to a file; the
+ * cross checks of catalog.ts hold them to what they derive from. Any other field is an error.
+ */
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { Ajv, type ErrorObject } from 'ajv';
+import { type EpochMs, VENUES } from '../engine/core/units.ts';
+import { GAME_ID, INSTRUMENT_ID } from './ids.ts';
+
+const MARKET_TYPES = [
+  'moneyline',
+  'spread',
+  'total',
+  'team_total',
+  'player_prop',
+  'series',
+  'outright',
+  'other',
+] as const;
+
+const PERIODS = [
+  'game',
+  'h1',
+  'h2',
+  'q1',
+  'q2',
+  'q3',
+  'q4',
+  'p1',
+  'p2',
+  'p3',
+  'inning_1',
+  'set_1',
+  'regulation',
+  'season',
+] as const;
+
+const GAME_STATUSES = ['scheduled', 'inprogress', 'final', 'postponed', 'cancelled'] as const;
+const SIDES = ['yes', 'no'] as const;
+
+/** `description` finishes the sentence "must be ...": it is what an error says. */
+const closed = { additionalProperties: false } as const;
+
+function oneOf<const T extends readonly (string | number)[]>(values: T) {
+  return Type.Unsafe<T[number]>({ enum: [...values] });
+}
+
+function nullable<T extends TSchema>(schema: T) {
+  return Type.Unsafe<Static<T> | null>({ ...schema, nullable: true });
+}
+
+function matching(pattern: RegExp, description: string) {
+  return Type.String({ pattern: pattern.source, description });
+}
+
+const text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
+const optionalText = Type.Optional(nullable(text(300)));
+const slug = matching(
+  /^(?!ins_|game_)[a-z0-9][a-z0-9._-]{0,159}$/,
+  'a slug: up to 160 of a-z 0-9 . _ -, beginning with a letter or digit, not with ins_ or game_',
+);
+const gameId = matching(GAME_ID, 'game_ and 10 characters of 0-9A-HJKMNP-TV-Z');
+const instrumentId = matching(INSTRUMENT_ID, 'ins_ and 12 characters of 0-9A-HJKMNP-TV-Z');
+const league = matching(/^[a-z0-9][a-z0-9_-]{0,31}$/, 'a league: up to 32 of a-z 0-9 _ -');
+const marketId = matching(/^[!-~]{1,256}$/, '1 to 256 visible ASCII characters');
+const dateTime = Type.String({
+  format: 'date-time',
+  description: 'a date-time like 2026-11-21T05:00:00.000Z',
+});
+const team = Type.Object(
+  { code: matching(/^\S{1,64}$/, 'a code: 1 to 64 characters without a space'), name: text(120) },
+  closed,
+);
+
+const listing = Type.Object(
+  {
+    venue: oneOf(VENUES),
+    polarity: oneOf([1, -1]),
+    sideLabel: optionalText,
+    fungibility: oneOf(['exact', 'near', 'none']),
+    reviewed: Type.Boolean(),
+    note: optionalText,
+    /** Left out: what the polarity says. */
+    buyForYes: Type.Optional(oneOf(SIDES)),
+    buyForNo: Type.Optional(oneOf(SIDES)),
+    venueMarketId: marketId,
+    venueSideRef: optionalText,
+    venueEvent: optionalText,
+  },
+  closed,
+);
+
+const game = Type.Object(
+  {
+    /** Left out: derived from the slug. */
+    id: Type.Optional(gameId),
+    slug,
+    league,
+    startsAt: dateTime,
+    status: oneOf(GAME_STATUSES),
+    home: team,
+    away: team,
+    season: Type.Optional(nullable(Type.Integer())),
+    seasonType: optionalText,
+    week: Type.Optional(nullable(Type.Integer())),
+    /** Derived; checked. */
+    instrumentCount: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  closed,
+);
+
+const instrument = Type.Object(
+  {
+    /** Left out: derived from the slug. */
+    id: Type.Optional(instrumentId),
+    slug,
+    /** Either names the game; both left out or null: an instrument without a game. */
+    gameSlug: Type.Optional(nullable(slug)),
+    gameId: Type.Optional(nullable(gameId)),
+    /** Left out: the game's. */
+    league: Type.Optional(league),
+    startsAt: Type.Optional(dateTime),
+    marketType: oneOf(MARKET_TYPES),
+    period: oneOf(PERIODS),
+    line: Type.Optional(nullable(Type.Number())),
+    subject: Type.Optional(nullable(team)),
+    label: text(300),
+    oppositeLabel: optionalText,
+    yesMeans: text(300),
+    pushPossible: Type.Boolean(),
+    stat: optionalText,
+    tieRule: optionalText,
+    settlesOn: optionalText,
+    postponementWindowHours: Type.Optional(nullable(Type.Integer({ minimum: 0 }))),
+    /** Left out: 1. */
+    rulesVersion: Type.Optional(Type.Integer({ minimum: 1 })),
+    listings: Type.Array(listing),
+    /** Derived from the game and the listings; checked, except the status, which moves. */
+    home: Type.Optional(nullable(team)),
+    away: Type.Optional(nullable(team)),
+    gameStatus: Type.Optional(
+      Type.Unsafe<(typeof GAME_STATUSES)[number] | null>({ enum: [...GAME_STATUSES, null] }),
+    ),
+    venues: Type.Optional(Type.Array(oneOf(VENUES))),
+  },
+  closed,
+);
+
+const catalogFile = Type.Object(
+  { games: Type.Array(game), instruments: Type.Array(instrument) },
+  closed,
+);
+
+/** A catalog file as parsed from JSON. */
+export type CatalogFile = Static<typeof catalogFile>;
+export type GameEntry = CatalogFile['games'][number];
+export type InstrumentEntry = CatalogFile['instruments'][number];
+export type ListingEntry = InstrumentEntry['listings'][number];
+
+/** `place` is a path into the file, like `instruments[3].listings[0].polarity`. */
+export type CatalogError = { place: string; message: string };
+
+/** Every way in which a parsed file is not a `CatalogFile`; none when it is one. */
+export function schemaErrors(file: unknown): CatalogError[] {
+  return isCatalogFile(file) ? [] : (isCatalogFile.errors ?? []).map(errorOf);
+}
+
+const ajv = new Ajv({ allErrors: true, verbose: true });
+ajv.addFormat('date-time', { type: 'string', validate: (value) => epochMsOf(value) !== null });
+const isCatalogFile = ajv.compile<CatalogFile>(catalogFile);
+
+function errorOf(error: ErrorObject): CatalogError {
+  const place = placeOf(error.instancePath);
+  if (error.keyword === 'required') {
+    return { place: member(place, error.params.missingProperty), message: 'is required' };
+  }
+  if (error.keyword === 'additionalProperties') {
+    const name: string = error.params.additionalProperty;
+    return { place: member(place, name), message: 'is not a field of a catalog' };
+  }
+  return { place: place === '' ? 'file' : place, message: messageOf(error) };
+}
+
+function messageOf({ keyword, params, parentSchema, message }: ErrorObject): string {
+  if (keyword === 'enum') return `must be ${alternatives(params.allowedValues)}`;
+  if (keyword === 'type') {
+    return `must be ${params.type}${parentSchema?.nullable === true ? ' or null' : ''}`;
+  }
+  const described = parentSchema?.description;
+  if (described !== undefined) return `must be ${described}`;
+  return message ?? 'is not valid';
+}
+
+/** `1 or -1`; `a, b or c`. */
+function alternatives(values: readonly unknown[]): string {
+  const texts = values.map(String);
+  const last = texts.pop() ?? '';
+  return texts.length === 0 ? last : `${texts.join(', ')} or ${last}`;
+}
+
+/** A JSON pointer like `/instruments/3/label` as `instruments[3].label`. */
+function placeOf(pointer: string): string {
+  let place = '';
+  for (const part of pointer.split('/').slice(1)) {
+    place = /^\d+$/.test(part) ? `${place}[${part}]` : member(place, part);
+  }
+  return place;
+}
+
+function member(place: string, name: string): string {
+  return place === '' ? name : `${place}.${name}`;
+}
+
+const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
+/** The instant of an ISO 8601 date-time with Z or an offset; null when it is none. */
+function epochMsOf(value: string): EpochMs | null {
+  const fields = DATE_TIME.exec(value);
+  const atMs = Date.parse(value);
+  if (fields === null || Number.isNaN(atMs)) return null;
+  // Date.parse takes 30 February for 2 March.
+  const [year, month, day] = fields.slice(1, 4).map(Number);
+  return new Date(Date.UTC(year!, month! - 1, day)).getUTCDate() === day ? atMs : null;
+}

@@ -1,0 +1,327 @@
+/**
+ * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps, and
+ * dial again. What a frame means is the adapter's and the ingest's business; this file only decides
+ * whether the venue can be believed to be there. CONTRACT.md section 5, Live price.
+ *
+ * Every way of losing sync ends the same way: the socket is dropped, `onLost` kills its quotes, and
+ * a new connection starts from fresh snapshots.
+ */
+import { WebSocket } from 'ws';
+import type { EpochMs, Venue } from '../engine/core/units.ts';
+import { feedUrlOf, safeUrlOf } from './endpoint.ts';
+import type { VenueAdapter } from './venue.ts';
+
+/** `waiting` is the pause before the next attempt; `closed` is final. */
+export type ConnectionState = 'connecting' | 'open' | 'waiting' | 'closed';
+
+/** What `/admin/feeds` shows of a connection. */
+export type ConnectionStatus = {
+  venue: Venue;
+  adapter: string;
+  /** Without user, password, query and fragment, which may hold secrets. */
+  url: string;
+  state: ConnectionState;
+  sinceMs: EpochMs;
+  /** Connection attempts since the last one that stayed healthy. */
+  attempts: number;
+  /** Frames handed over since the start, over all connections. */
+  frames: number;
+  lastHeardMs: EpochMs | null;
+  /** Why the last connection ended, or could not be made; null before the first time. */
+  lastProblem: string | null;
+};
+
+/** The part of a pino logger that is used here. */
+type ConnectionLog = {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+};
+
+/** Milliseconds throughout. */
+type ConnectionTiming = {
+  /** Nothing heard for this long: the connection is taken for dead. */
+  silenceMs: number;
+  /** Full jitter: the pause is random between 0 and base * 2^(attempts - 1), at most the cap. */
+  backoffBaseMs: number;
+  backoffCapMs: number;
+  /** A connection that lived this long starts the backoff over. */
+  healthyMs: number;
+  handshakeMs: number;
+};
+
+const DEFAULT_TIMING: ConnectionTiming = {
+  silenceMs: 30_000,
+  backoffBaseMs: 250,
+  backoffCapMs: 30_000,
+  healthyMs: 60_000,
+  handshakeMs: 10_000,
+};
+
+/** No venue message comes near this; a larger one ends the connection. */
+const MAX_FRAME_BYTES = 4 * 1024 * 1024;
+
+export type ConnectionOptions = {
+  /** `ws:` or `wss:`. */
+  url: string;
+  venue: Venue;
+  adapter: VenueAdapter;
+  /** The markets to subscribe to now, in the venue's own names. */
+  markets(): readonly string[];
+  /** Takes one text frame at once, in order. A frame also counts as heard. */
+  onFrame(text: string, atMs: EpochMs): { gap: boolean };
+  /** The venue was heard from without a frame to read: a ping, or the answer to a keepalive. */
+  onHeard(atMs: EpochMs): void;
+  /** An open connection ended or lost sync: its quotes are dead. Once for every `open`. */
+  onLost(atMs: EpochMs): void;
+  onState?(status: ConnectionStatus): void;
+  nowMs(): EpochMs;
+  log: ConnectionLog;
+  timing?: Partial<ConnectionTiming>;
+  /** 0 <= random < 1. */
+  random?(): number;
+};
+
+export type Connection = {
+  status(): ConnectionStatus;
+  /** The catalog changed: subscribes to markets that are new in `markets()`. */
+  marketsChanged(): void;
+  /** Ends the connection and every timer at once, also between attempts. Idempotent. */
+  close(): void;
+};
+
+/**
+ * Dials the venue and keeps the connection up until `close()`. Network trouble never throws; it is
+ * logged, shown in `status()` and retried.
+ * @throws when `url` is not a ws: or wss: address. The message does not repeat the address.
+ */
+export function openConnection(options: ConnectionOptions): Connection {
+  return new VenueConnection(options);
+}
+
+class VenueConnection implements Connection {
+  readonly #options: ConnectionOptions;
+  readonly #timing: ConnectionTiming;
+  readonly #url: URL;
+  readonly #subscribed = new Set<string>();
+  #socket: WebSocket | null = null;
+  #state: ConnectionState = 'connecting';
+  #sinceMs: EpochMs;
+  #attempts = 0;
+  #frames = 0;
+  #lastHeardMs: EpochMs | null = null;
+  #lastProblem: string | null = null;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #silenceTimer: NodeJS.Timeout | undefined;
+  #healthyTimer: NodeJS.Timeout | undefined;
+  #keepaliveTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#timing = { ...DEFAULT_TIMING, ...options.timing };
+    this.#url = feedUrlOf(options.url, options.venue);
+    this.#sinceMs = options.nowMs();
+    this.#connect();
+  }
+
+  status(): ConnectionStatus {
+    return {
+      venue: this.#options.venue,
+      adapter: this.#options.adapter.name,
+      url: safeUrlOf(this.#url),
+      state: this.#state,
+      sinceMs: this.#sinceMs,
+      attempts: this.#attempts,
+      frames: this.#frames,
+      lastHeardMs: this.#lastHeardMs,
+      lastProblem: this.#lastProblem,
+    };
+  }
+
+  marketsChanged(): void {
+    if (this.#state !== 'open') return; // the next `open` reads markets() anyway
+    const added = this.#options.markets().filter((market) => !this.#subscribed.has(market));
+    if (added.length === 0) return;
+    // Our own protocol takes further subscribes on a connection. What the venues make of a second
+    // one (reused request ids, other verbs, one channel twice) differs, so there we dial again.
+    if (this.#options.adapter.name === 'native') {
+      this.#subscribe(added);
+      return;
+    }
+    this.#endSocket();
+    if (this.#state === 'open') this.#connect();
+  }
+
+  close(): void {
+    if (this.#state === 'closed') return;
+    clearTimeout(this.#retryTimer);
+    this.#endSocket();
+    this.#enter('closed');
+  }
+
+  #connect(): void {
+    const { adapter, nowMs } = this.#options;
+    this.#attempts += 1;
+    this.#enter('connecting');
+    if (this.#state !== 'connecting') return; // closed by onState
+    adapter.reset();
+    let socket: WebSocket;
+    try {
+      socket = new WebSocket(this.#url, {
+        headers: adapter.headers(nowMs()),
+        handshakeTimeout: this.#timing.handshakeMs,
+        maxPayload: MAX_FRAME_BYTES,
+        perMessageDeflate: false,
+      });
+    } catch (error) {
+      // Only the code: a failed signature could carry key material in its message.
+      this.#retry(`handshake could not be prepared (${codeOf(error)})`);
+      return;
+    }
+    this.#socket = socket;
+    this.#listen(socket);
+  }
+
+  /** Events of a socket that was replaced or dropped are ignored; its listeners stay attached. */
+  #listen(socket: WebSocket): void {
+    const current = () => this.#socket === socket;
+    socket.on('open', () => {
+      if (current()) this.#opened();
+    });
+    socket.on('message', (data) => {
+      if (current()) this.#received(String(data));
+    });
+    socket.on('ping', () => {
+      if (current()) this.#heardOnly();
+    });
+    socket.on('pong', () => {
+      if (current()) this.#heardOnly();
+    });
+    socket.on('error', (error) => {
+      if (current()) this.#drop(error.message);
+    });
+    socket.on('close', (code) => {
+      if (current()) this.#drop(`closed by the venue (${code})`);
+    });
+  }
+
+  #opened(): void {
+    const { silenceMs, healthyMs } = this.#timing;
+    const { keepalive } = this.#options.adapter;
+    this.#silenceTimer = setTimeout(() => this.#drop(`silent for ${silenceMs} ms`), silenceMs);
+    this.#healthyTimer = setTimeout(() => {
+      this.#attempts = 0;
+    }, healthyMs);
+    if (keepalive !== null) {
+      this.#keepaliveTimer = setInterval(() => this.#send(keepalive.text), keepalive.everyMs);
+    }
+    this.#enter('open');
+    if (this.#state === 'open') this.#subscribe(this.#options.markets());
+  }
+
+  #subscribe(markets: readonly string[]): void {
+    if (markets.length === 0) return;
+    for (const market of markets) this.#subscribed.add(market);
+    for (const message of this.#options.adapter.subscribe(markets)) {
+      this.#send(JSON.stringify(message));
+    }
+  }
+
+  #send(text: string): void {
+    // A failed send is followed by the socket's own error or close.
+    this.#socket?.send(text, () => {});
+  }
+
+  #received(text: string): void {
+    if (this.#options.adapter.keepalive !== null && isKeepaliveAnswer(text)) {
+      this.#heardOnly();
+      return;
+    }
+    const atMs = this.#heard();
+    this.#frames += 1;
+    let gap: boolean;
+    try {
+      gap = this.#options.onFrame(text, atMs).gap;
+    } catch (error) {
+      // Half a frame may have been taken; only a fresh start is known to be right.
+      this.#drop(`frame could not be taken (${codeOf(error)})`);
+      return;
+    }
+    // Dialing again is right for every venue: sequences, request ids and books all start over.
+    // Asking the old one for snapshots differs by venue and can race with what it still sends.
+    if (gap) this.#drop('gap in the sequence');
+  }
+
+  #heardOnly(): void {
+    const atMs = this.#heard();
+    this.#call(() => this.#options.onHeard(atMs));
+  }
+
+  #heard(): EpochMs {
+    const atMs = this.#options.nowMs();
+    this.#lastHeardMs = atMs;
+    this.#silenceTimer?.refresh();
+    return atMs;
+  }
+
+  /** Ends the socket for a reason and plans the next attempt. */
+  #drop(reason: string): void {
+    if (this.#socket === null) return;
+    this.#endSocket();
+    if (this.#state !== 'closed') this.#retry(reason);
+  }
+
+  /** Ends the socket, its timers and its quotes; the state is the caller's to change. */
+  #endSocket(): void {
+    const socket = this.#socket;
+    if (socket === null) return;
+    this.#socket = null;
+    clearTimeout(this.#silenceTimer);
+    clearTimeout(this.#healthyTimer);
+    clearInterval(this.#keepaliveTimer);
+    this.#subscribed.clear();
+    socket.terminate();
+    if (this.#state !== 'open') return;
+    this.#options.adapter.reset();
+    this.#call(() => this.#options.onLost(this.#options.nowMs()));
+  }
+
+  #retry(reason: string): void {
+    const { backoffBaseMs, backoffCapMs } = this.#timing;
+    const ceilingMs = Math.min(backoffCapMs, backoffBaseMs * 2 ** Math.max(0, this.#attempts - 1));
+    const delayMs = Math.floor((this.#options.random ?? Math.random)() * ceilingMs);
+    this.#lastProblem = reason;
+    this.#options.log.warn(
+      { venue: this.#options.venue, url: safeUrlOf(this.#url), reason, retryInMs: delayMs },
+      'venue connection lost',
+    );
+    this.#retryTimer = setTimeout(() => this.#connect(), delayMs);
+    this.#enter('waiting');
+  }
+
+  #enter(state: ConnectionState): void {
+    this.#state = state;
+    this.#sinceMs = this.#options.nowMs();
+    const { venue, log, onState } = this.#options;
+    if (state === 'open') log.info({ venue, url: safeUrlOf(this.#url) }, 'venue connection open');
+    if (onState !== undefined) this.#call(() => onState(this.status()));
+  }
+
+  /** A listener's fault must not take the process down from inside a socket event. */
+  #call(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#options.log.warn({ venue: this.#options.venue, err: error }, 'feed listener failed');
+    }
+  }
+}
+
+/** `PONG` and the like: a bare word. Frames are JSON and begin with a bracket or a brace. */
+function isKeepaliveAnswer(text: string): boolean {
+  return /^[A-Za-z]{1,16}$/.test(text);
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -1,0 +1,222 @@
+/**
+ * From a venue's frames to the core's ticks: catalog numbers instead of names, whole cents rounded
+ * against the trader, whole contracts. Here, too, everything is counted that could not be used.
+ * CONTRACT.md section 5, Prices, Live price, Settlement.
+ *
+ * What is wrong with a frame is never an exception, and never more than about a hundred log lines.
+ */
+import type { GameTick, QuoteTick, ResultTick, Tick, TradeTick } from '../engine/core/messages.ts';
+import {
+  askCentsOf,
+  bidCentsOf,
+  type EpochMs,
+  type MarketNumber,
+  NO_PRICE,
+  PAYOUT_CENTS,
+  type SourceNumber,
+  type Venue,
+} from '../engine/core/units.ts';
+import { type IngestCounts, type IngestLogEvent, Tally } from './tally.ts';
+import type { BookTick, FrameReading, VenueAdapter, VenueTick } from './venue.ts';
+
+export type IngestOptions = {
+  /** The catalog's number of a venue market; undefined when the catalog does not name it. */
+  marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
+  sink(tick: Tick): void;
+  log(event: IngestLogEvent): void;
+};
+
+/** `live`: a sequence gap is a loss. `recorded`: jumps inside a feed file are not. */
+type SequenceMode = 'live' | 'recorded';
+
+export type IngestConnection = {
+  /** Takes one frame, as text or as what its JSON parsed to. `gap` asks to subscribe again. */
+  frame(raw: unknown, atMs: EpochMs): FrameReading;
+  /** The venue was heard from without a frame. */
+  heard(atMs: EpochMs): void;
+  /** The connection ended: its quotes are dead, and its books start over. */
+  lost(atMs: EpochMs): void;
+};
+
+export type Ingest = {
+  /** `source` is the connection's own number; `sequence` is `live` when left out. */
+  connection(
+    venue: Venue,
+    adapter: VenueAdapter,
+    source: SourceNumber,
+    options?: { sequence?: SequenceMode },
+  ): IngestConnection;
+  /** Counts over all connections since the start. */
+  counts(): IngestCounts;
+};
+
+/** One per process or replay; connections share its counts and its bound on log lines. */
+export function createIngest(options: IngestOptions): Ingest {
+  const tally = new Tally(options.log);
+  return {
+    connection: (venue, adapter, source, { sequence = 'live' } = {}) =>
+      new Connection({ venue, adapter, source, sequence, options, tally }),
+    counts: () => tally.counts(),
+  };
+}
+
+type ConnectionParts = {
+  venue: Venue;
+  adapter: VenueAdapter;
+  source: SourceNumber;
+  sequence: SequenceMode;
+  options: IngestOptions;
+  tally: Tally;
+};
+
+class Connection implements IngestConnection {
+  readonly #parts: ConnectionParts;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+  }
+
+  frame(raw: unknown, atMs: EpochMs): FrameReading {
+    const { venue, adapter, tally, sequence, source } = this.#parts;
+    const reading = readingOf(adapter, raw);
+    tally.frame(reading.type);
+    if (reading.rejected !== null) {
+      tally.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
+    }
+    if (reading.gap) tally.gap();
+    if (reading.gap && sequence === 'live') {
+      this.#send({ kind: 'down', atMs, source });
+      adapter.reset();
+      // Its prices stand on what was missed. Results and the like stay true, and come only once.
+      for (const tick of reading.ticks) if (tick.kind !== 'book') this.#tick(tick, atMs);
+      return reading;
+    }
+    let quoted = false;
+    for (const tick of reading.ticks) quoted = this.#tick(tick, atMs) || quoted;
+    if (!quoted) this.heard(atMs);
+    return reading;
+  }
+
+  heard(atMs: EpochMs): void {
+    const { options, source } = this.#parts;
+    // Not counted: it says nothing of a market or a game.
+    options.sink({ kind: 'heard', atMs, source });
+  }
+
+  lost(atMs: EpochMs): void {
+    const { adapter, source } = this.#parts;
+    adapter.reset();
+    this.#send({ kind: 'down', atMs, source });
+  }
+
+  #send(tick: Tick): void {
+    const { options, tally } = this.#parts;
+    tally.tick();
+    options.sink(tick);
+  }
+
+  /** Sends what the tick means, if we know its market. @returns whether that was a quote. */
+  #tick(tick: VenueTick, atMs: EpochMs): boolean {
+    const { venue, source, options, tally } = this.#parts;
+    if (tick.kind === 'game') {
+      const game: GameTick = { kind: 'game', atMs, source, game: tick.game, status: tick.status };
+      this.#send(game);
+      return false;
+    }
+    const market = options.marketNumber(venue, tick.market);
+    if (market === undefined) {
+      tally.unknownMarket(`${venue}/${tick.market}`);
+      return false;
+    }
+    const place: Place = { atMs, source, market };
+    switch (tick.kind) {
+      case 'book':
+        this.#send(quoteOf(tick, place));
+        return true;
+      case 'trade': {
+        const trade = tradeOf(tick, place);
+        if (trade === null) tally.skip('trade price outside 1..99', `${venue}/${tick.market}`);
+        else this.#send(trade);
+        return false;
+      }
+      case 'status':
+        this.#send({ kind: 'status', ...place, status: tick.status });
+        return false;
+      case 'result':
+        this.#send(resultOf(tick, place));
+        return false;
+    }
+  }
+}
+
+type Place = { atMs: EpochMs; source: SourceNumber; market: MarketNumber };
+
+/** JSON.parse, for text; anything that is not JSON is a rejected frame like any other. */
+function readingOf(adapter: VenueAdapter, raw: unknown): FrameReading {
+  if (typeof raw !== 'string') return adapter.read(raw);
+  let frame: unknown;
+  try {
+    frame = JSON.parse(raw);
+  } catch {
+    return { type: 'unreadable', ticks: [], venueAtMs: null, rejected: 'not JSON', gap: false };
+  }
+  return adapter.read(frame);
+}
+
+/** Whether the venue's own book is crossed or locked: before rounding, which widens it. */
+export function isCrossed({ yesBid, yesAsk }: BookTick): boolean {
+  return yesBid !== null && yesAsk !== null && yesBid >= yesAsk;
+}
+
+function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteTick {
+  const yesBidCents = tick.yesBid === null ? NO_PRICE : bidCentsOf(tick.yesBid);
+  const yesAskCents = tick.yesAsk === null ? NO_PRICE : askCentsOf(tick.yesAsk);
+  return {
+    kind: 'quote',
+    atMs,
+    source,
+    market,
+    yesBidCents,
+    yesBidContracts: yesBidCents === NO_PRICE ? 0 : wholeContracts(tick.yesBidSize),
+    yesAskCents,
+    yesAskContracts: yesAskCents === NO_PRICE ? 0 : wholeContracts(tick.yesAskSize),
+    crossed: isCrossed(tick),
+  };
+}
+
+/** Rounded against the taker; null when no price of 1..99 is left. */
+function tradeOf(
+  { yesPrice, size, takerSide }: Extract<VenueTick, { kind: 'trade' }>,
+  { atMs, source, market }: Place,
+): TradeTick | null {
+  const yesPriceCents = takerSide === 'yes' ? askCentsOf(yesPrice) : bidCentsOf(yesPrice);
+  if (yesPriceCents === NO_PRICE) return null;
+  const contracts = wholeContracts(size);
+  return { kind: 'trade', atMs, source, market, yesPriceCents, contracts, side: takerSide };
+}
+
+function resultOf(
+  { outcome, yesValue }: Extract<VenueTick, { kind: 'result' }>,
+  { atMs, source, market }: Place,
+): ResultTick {
+  const tick: ResultTick = {
+    kind: 'result',
+    atMs,
+    source,
+    market,
+    outcome,
+    yesPayoutCents: 0,
+    noPayoutCents: 0,
+  };
+  if (outcome === 'yes') tick.yesPayoutCents = PAYOUT_CENTS;
+  if (outcome === 'no') tick.noPayoutCents = PAYOUT_CENTS;
+  if (outcome === 'scalar') {
+    tick.yesPayoutCents = Math.floor(yesValue! / 100);
+    tick.noPayoutCents = PAYOUT_CENTS - Math.ceil(yesValue! / 100);
+  }
+  return tick;
+}
+
+function wholeContracts(size: number): number {
+  return Math.floor(size / 100);
+}

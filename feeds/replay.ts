@@ -1,0 +1,34 @@
+/**
+ * Plays a feed file through an ingest: one connection a venue and adapter, numbered in order of
+ * first appearance. Jumps in a recording's sequences are not gaps. CONTRACT.md section 10, Replay.
+ */
+import type { SourceNumber } from '../engine/core/units.ts';
+import { createAdapter } from './adapters/create.ts';
+import { FeedFileError, type FeedLine } from './feed-file.ts';
+import type { Ingest, IngestConnection } from './ingest.ts';
+
+export class FeedPlayer {
+  readonly #ingest: Ingest;
+  readonly #connections = new Map<string, IngestConnection>();
+
+  constructor(ingest: Ingest) {
+    this.#ingest = ingest;
+  }
+
+  /** @throws FeedFileError when the line is of an adapter that this version lacks. */
+  play(line: FeedLine): void {
+    this.#connectionOf(line).frame(line.frame, line.atMs);
+  }
+
+  #connectionOf({ line, venue, adapter }: FeedLine): IngestConnection {
+    const key = `${venue} ${adapter}`;
+    const known = this.#connections.get(key);
+    if (known !== undefined) return known;
+    const reader = createAdapter(adapter);
+    if (reader === null) throw new FeedFileError(line, `there is no adapter ${adapter} yet`);
+    const source: SourceNumber = this.#connections.size;
+    const connection = this.#ingest.connection(venue, reader, source, { sequence: 'recorded' });
+    this.#connections.set(key, connection);
+    return connection;
+  }
+}

@@ -1,0 +1,211 @@
+/**
+ * One simulated venue as a stream of native frames, without sockets and without a clock: the same
+ * schedule and the same times give the same frames. CONTRACT.md section 10, Native frames.
+ *
+ * Prices, pauses, starts and results are pure functions of the time (schedule.ts, price-walk.ts);
+ * the model only remembers what it said last, and says what changed.
+ */
+import type { EpochMs, GameStatus, MarketStatus } from '../../engine/core/units.ts';
+import { isoOf } from '../../engine/core/units.ts';
+import { gameStatusAt, keyOfTicker, type SimVenue, tickerOf } from './catalog-file.ts';
+import { pausedAt, quoteAt, type SimQuote, tradeAt, tradeTurn } from './price-walk.ts';
+import {
+  gameOfKey,
+  gamesBetween,
+  type Schedule,
+  type SimGame,
+  type SimMarket,
+} from './schedule.ts';
+
+export type SimResult = 'yes' | 'no' | 'void';
+
+/** A native frame before a connection numbers it. */
+export type NativeFrame =
+  | {
+      type: 'snapshot';
+      market: string;
+      status: MarketStatus;
+      yesBids: [priceCents: number, contracts: number][];
+      yesAsks: [priceCents: number, contracts: number][];
+    }
+  | ({ type: 'quote'; market: string; at: string } & SimQuote)
+  | {
+      type: 'trade';
+      market: string;
+      yesPriceCents: number;
+      contracts: number;
+      side: 'yes' | 'no';
+      at: string;
+    }
+  | { type: 'status'; market: string; status: MarketStatus }
+  | { type: 'status'; market: string; status: 'resolved'; result: SimResult }
+  | { type: 'game'; game: string; status: GameStatus }
+  | { type: 'heartbeat' };
+
+/** What an operator or a test holds against the simulation; what is absent is simulated. */
+type Override = { status?: 'open' | 'paused'; result?: SimResult; quote?: SimQuote };
+
+export type Model = {
+  /** Time of the last step. */
+  atMs(): EpochMs;
+  /** Moves the time on and says what changed since; a time in the past changes nothing. */
+  step(nowMs: EpochMs): NativeFrame[];
+  /** Markets that `*` stands for: open ones and those resolved within the last hour. */
+  markets(): string[];
+  /** What a new subscriber of a market is told first; null when there is no such market. */
+  introduce(market: string): NativeFrame[] | null;
+  /** Slug of a market's game; null when there is no such market. */
+  gameOf(market: string): string | null;
+  /** Takes effect, and is told, with the next step. @throws when there is no such market. */
+  override(market: string, change: Override): void;
+  /** Gives a market back to the simulation. */
+  release(market: string): void;
+};
+
+type MarketState = {
+  status: MarketStatus;
+  result: SimResult | null;
+  quote: SimQuote;
+};
+
+const REMEMBERED_MS = 3_600_000;
+/** How far ahead a market can be subscribed to. */
+const AHEAD_MS = 14 * 24 * 3_600_000;
+const EMPTY: SimQuote = {
+  yesBidCents: null,
+  yesBidContracts: 0,
+  yesAskCents: null,
+  yesAskContracts: 0,
+};
+
+export function createModel(schedule: Schedule, venue: SimVenue, startMs: EpochMs): Model {
+  const overrides = new Map<string, Override>();
+  const told = new Map<string, MarketState>();
+  const toldGames = new Map<string, GameStatus>();
+  let atMs = startMs;
+
+  const stateAt = (game: SimGame, market: SimMarket): MarketState => {
+    const changed = overrides.get(tickerOf(venue, market.key));
+    return marketStateAt(schedule.seed, venue, game, market, atMs, changed);
+  };
+  const find = (ticker: string): { game: SimGame; market: SimMarket } | null => {
+    const key = keyOfTicker(venue, ticker);
+    const game = key === undefined ? undefined : gameOfKey(schedule, key);
+    if (game === undefined || game.listedAtMs > atMs + AHEAD_MS) return null;
+    return { game, market: game.markets.find((market) => market.key === key)! };
+  };
+  const stepMarket = (game: SimGame, market: SimMarket, newTurn: boolean): NativeFrame[] => {
+    const ticker = tickerOf(venue, market.key);
+    const before = told.get(ticker);
+    const now = stateAt(game, market);
+    told.set(ticker, now);
+    if (before === undefined) return introduction(ticker, now);
+    const frames = changes(ticker, before, now, atMs);
+    if (newTurn && now.status === 'open') {
+      const trade = tradeAt(schedule.seed, venue, market, now.quote, atMs);
+      if (trade !== null) frames.push({ type: 'trade', market: ticker, ...trade, at: isoOf(atMs) });
+    }
+    return frames;
+  };
+  const step = (nowMs: EpochMs): NativeFrame[] => {
+    const lastMs = atMs;
+    atMs = Math.max(atMs, nowMs);
+    const frames: NativeFrame[] = [];
+    const newTurn = tradeTurn(atMs) > tradeTurn(lastMs);
+    const fromMs = Math.min(lastMs, atMs - REMEMBERED_MS);
+    for (const game of gamesBetween(schedule, fromMs, atMs)) {
+      for (const market of game.markets) frames.push(...stepMarket(game, market, newTurn));
+      const status = gameStatusAt(game, atMs);
+      if (status !== (toldGames.get(game.slug) ?? 'scheduled')) {
+        frames.push({ type: 'game', game: game.slug, status });
+      }
+      toldGames.set(game.slug, status);
+      if (game.resolvesAtMs < atMs - REMEMBERED_MS) {
+        toldGames.delete(game.slug);
+        for (const market of game.markets) told.delete(tickerOf(venue, market.key));
+      }
+    }
+    return frames;
+  };
+
+  step(startMs); // nobody listens yet: later steps say what changed from here
+  return {
+    atMs: () => atMs,
+    step,
+    markets: () => [...told.keys()],
+    introduce(ticker) {
+      const found = find(ticker);
+      if (found === null) return null;
+      const frames = introduction(ticker, told.get(ticker) ?? stateAt(found.game, found.market));
+      const status = gameStatusAt(found.game, atMs);
+      const { slug } = found.game;
+      return status === 'scheduled' ? frames : [...frames, { type: 'game', game: slug, status }];
+    },
+    gameOf: (ticker) => find(ticker)?.game.slug ?? null,
+    override(ticker, change) {
+      if (find(ticker) === null) throw new Error(`no simulated market ${ticker}`);
+      overrides.set(ticker, { ...overrides.get(ticker), ...change });
+    },
+    release: (ticker) => void overrides.delete(ticker),
+  };
+}
+
+function marketStateAt(
+  seed: number,
+  venue: SimVenue,
+  game: SimGame,
+  market: SimMarket,
+  atMs: EpochMs,
+  changed: Override = {},
+): MarketState {
+  const result = changed.result ?? (atMs >= game.resolvesAtMs ? market.result : null);
+  const listed = atMs >= game.listedAtMs && atMs < game.endsAtMs;
+  if (result !== null || !listed) return { status: 'closed', result, quote: EMPTY };
+  const paused = pausedAt(seed, venue, market, atMs);
+  return {
+    status: changed.status ?? (paused ? 'paused' : 'open'),
+    result,
+    quote: changed.quote ?? quoteAt(seed, venue, game, market, atMs),
+  };
+}
+
+/** A resolved market is told as closed and empty, then its result. */
+function introduction(ticker: string, { status, result, quote }: MarketState): NativeFrame[] {
+  const { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts } = quote;
+  const snapshot: NativeFrame = {
+    type: 'snapshot',
+    market: ticker,
+    status,
+    yesBids: yesBidCents === null ? [] : [[yesBidCents, yesBidContracts]],
+    yesAsks: yesAskCents === null ? [] : [[yesAskCents, yesAskContracts]],
+  };
+  if (result === null) return [snapshot];
+  return [snapshot, { type: 'status', market: ticker, status: 'resolved', result }];
+}
+
+function changes(
+  ticker: string,
+  before: MarketState,
+  now: MarketState,
+  atMs: EpochMs,
+): NativeFrame[] {
+  const frames: NativeFrame[] = [];
+  if (!sameQuote(before.quote, now.quote)) {
+    frames.push({ type: 'quote', market: ticker, ...now.quote, at: isoOf(atMs) });
+  }
+  if (now.result !== before.result && now.result !== null) {
+    frames.push({ type: 'status', market: ticker, status: 'resolved', result: now.result });
+  } else if (now.status !== before.status) {
+    frames.push({ type: 'status', market: ticker, status: now.status });
+  }
+  return frames;
+}
+
+function sameQuote(a: SimQuote, b: SimQuote): boolean {
+  return (
+    a.yesBidCents === b.yesBidCents &&
+    a.yesBidContracts === b.yesBidContracts &&
+    a.yesAskCents === b.yesAskCents &&
+    a.yesAskContracts === b.yesAskContracts
+  );
+}

@@ -1,0 +1,235 @@
+/**
+ * Which simulated games exist, when they start, and how they end: a pure function of the seed, the
+ * first start and the game's number, so that a restarted demo has the games it had. A day's long
+ * games give something to trade at leisure, express games settle within minutes.
+ */
+import type { Team } from '../../engine/core/messages.ts';
+import type { EpochMs } from '../../engine/core/units.ts';
+import { draw, drawBetween, keyOf } from './random.ts';
+
+export type Schedule = {
+  seed: number;
+  /** When the demo was started for the first time. */
+  firstStartMs: EpochMs;
+  /** Long games at a time, 0..26; 6 unless told. */
+  longGames?: number;
+};
+
+export type SimMarket = {
+  /** Part of every venue's ticker: `L0A-ML`. */
+  key: string;
+  kind: 'moneyline' | 'total';
+  /** Of a total; null for a moneyline, whose yes is the away team. */
+  line: number | null;
+  /** Mean of the fair value before the game, in cents. */
+  baseCents: number;
+  result: 'yes' | 'no' | 'void';
+};
+
+export type SimGame = {
+  slug: string;
+  away: Team;
+  home: Team;
+  /** Markets open. */
+  listedAtMs: EpochMs;
+  startsAtMs: EpochMs;
+  /** Markets close. */
+  endsAtMs: EpochMs;
+  /** Results are known, and the game is final or, with every result void, cancelled. */
+  resolvesAtMs: EpochMs;
+  cancelled: boolean;
+  markets: SimMarket[];
+};
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const SETTLE_MS = 5_000;
+
+/** A generation of long games a day, listed before the one before it is over. */
+const LONG = {
+  everyMs: 24 * HOUR,
+  listedMs: -2 * HOUR,
+  startsMs: 20 * HOUR,
+  apartMs: 30 * MINUTE,
+  lastsMs: 3 * HOUR,
+};
+const LONG_GAMES_MAX = 26;
+const EXPRESS = {
+  everyMs: 3 * MINUTE,
+  listedMs: -4 * MINUTE,
+  startsMs: 2 * MINUTE,
+  lastsMs: 4 * MINUTE,
+};
+
+const TEAMS: readonly Team[] = [
+  { code: 'ALD', name: 'Alder Bay Herons' },
+  { code: 'BRK', name: 'Brackwater Otters' },
+  { code: 'CAL', name: 'Calloway Lanterns' },
+  { code: 'DUN', name: 'Dunmore Badgers' },
+  { code: 'EVE', name: 'Everfall Comets' },
+  { code: 'FEN', name: 'Fenwick Cranes' },
+  { code: 'GLA', name: 'Glasshill Rams' },
+  { code: 'HOL', name: 'Hollin Port Gulls' },
+  { code: 'IVE', name: 'Iverton Millers' },
+  { code: 'JUN', name: 'Juniper Foxes' },
+  { code: 'KES', name: 'Kestrel Point Kites' },
+  { code: 'LOR', name: 'Lorne Valley Stags' },
+  { code: 'MAR', name: 'Marrow Creek Pikes' },
+  { code: 'NOR', name: 'Northam Bells' },
+  { code: 'OAK', name: 'Oakmere Owls' },
+  { code: 'PEL', name: 'Pellworth Anchors' },
+];
+
+const LANE = { shuffle: 0, away: 1, home: 2, cancelled: 3, base: 4, result: 5, line: 6 } as const;
+
+/**
+ * Every game listed by `untilMs`, in the order of listing, so that a later call only appends.
+ * `sinceMs` leaves out those that were over by then.
+ */
+export function scheduleUntil(
+  schedule: Schedule,
+  untilMs: EpochMs,
+  { sinceMs = 0 }: { sinceMs?: EpochMs } = {},
+): SimGame[] {
+  return gamesBetween(schedule, sinceMs, untilMs).sort((a, b) => a.listedAtMs - b.listedAtMs);
+}
+
+/** Games listed by `toMs` and not yet resolved before `fromMs`. */
+export function gamesBetween(schedule: Schedule, fromMs: EpochMs, toMs: EpochMs): SimGame[] {
+  const { firstStartMs } = schedule;
+  const games: SimGame[] = [];
+  const add = (game: SimGame) => {
+    if (game.listedAtMs <= toMs && game.resolvesAtMs >= fromMs) games.push(game);
+  };
+
+  const longLifeMs = LONG.startsMs + LONG_GAMES_MAX * LONG.apartMs + LONG.lastsMs + SETTLE_MS;
+  const firstDay = firstIndex(fromMs - firstStartMs - longLifeMs, LONG.everyMs);
+  const lastDay = Math.floor((toMs - firstStartMs - LONG.listedMs) / LONG.everyMs);
+  for (let day = firstDay; day <= lastDay; day++) {
+    for (let slot = 0; slot < longGamesOf(schedule); slot++) add(longGame(schedule, day, slot));
+  }
+
+  const expressLifeMs = EXPRESS.startsMs + EXPRESS.lastsMs + SETTLE_MS;
+  const first = firstIndex(fromMs - firstStartMs - expressLifeMs, EXPRESS.everyMs);
+  const last = Math.floor((toMs - firstStartMs - EXPRESS.listedMs) / EXPRESS.everyMs);
+  for (let n = first; n <= last; n++) add(expressGame(schedule, n));
+  return games;
+}
+
+/** The game that lists the market of this key, whenever that is; undefined for no key of ours. */
+export function gameOfKey(schedule: Schedule, key: string): SimGame | undefined {
+  const fields = /^(?:L(\d{1,6})([A-Z])|X(\d{1,9}))-[A-Z]+$/.exec(key);
+  if (fields === null) return undefined;
+  const [, day, letter, number] = fields;
+  let game: SimGame;
+  if (letter === undefined) {
+    game = expressGame(schedule, Number(number));
+  } else {
+    const slot = letter.charCodeAt(0) - 65;
+    if (slot >= longGamesOf(schedule)) return undefined;
+    game = longGame(schedule, Number(day), slot);
+  }
+  // Also refuses other spellings, such as a leading zero.
+  return game.markets.some((market) => market.key === key) ? game : undefined;
+}
+
+function longGamesOf({ longGames = 6 }: Schedule): number {
+  return Math.min(longGames, LONG_GAMES_MAX);
+}
+
+function firstIndex(offsetMs: number, everyMs: number): number {
+  return Math.max(0, Math.floor(offsetMs / everyMs));
+}
+
+function longGame(schedule: Schedule, day: number, slot: number): SimGame {
+  const name = `L${day}${String.fromCharCode(65 + slot)}`;
+  const teams = shuffledTeams(schedule.seed, day);
+  const dayMs = schedule.firstStartMs + day * LONG.everyMs;
+  return gameOf(schedule, {
+    name,
+    away: teams[(2 * slot) % teams.length]!,
+    home: teams[(2 * slot + 1) % teams.length]!,
+    listedAtMs: dayMs + LONG.listedMs,
+    startsAtMs: dayMs + LONG.startsMs + slot * LONG.apartMs,
+    lastsMs: LONG.lastsMs,
+    withTotal: slot % 2 === 0,
+    cancelledShare: 0.02,
+  });
+}
+
+function expressGame(schedule: Schedule, n: number): SimGame {
+  const key = keyOf(schedule.seed, `express ${n}`);
+  const away = drawBetween(key, LANE.away, 0, 0, TEAMS.length - 1);
+  const home = (away + drawBetween(key, LANE.home, 0, 1, TEAMS.length - 1)) % TEAMS.length;
+  const slotMs = schedule.firstStartMs + n * EXPRESS.everyMs;
+  return gameOf(schedule, {
+    name: `X${n}`,
+    away: TEAMS[away]!,
+    home: TEAMS[home]!,
+    listedAtMs: slotMs + EXPRESS.listedMs,
+    startsAtMs: slotMs + EXPRESS.startsMs,
+    lastsMs: EXPRESS.lastsMs,
+    withTotal: false,
+    cancelledShare: 0.04,
+  });
+}
+
+type GamePlan = {
+  name: string;
+  away: Team;
+  home: Team;
+  listedAtMs: EpochMs;
+  startsAtMs: EpochMs;
+  lastsMs: number;
+  withTotal: boolean;
+  cancelledShare: number;
+};
+
+function gameOf({ seed }: Schedule, plan: GamePlan): SimGame {
+  const { name, away, home, startsAtMs } = plan;
+  const cancelled = draw(keyOf(seed, name), LANE.cancelled, 0) < plan.cancelledShare;
+  const date = new Date(startsAtMs).toISOString().slice(0, 10);
+  const markets = [marketOf(seed, `${name}-ML`, 'moneyline', cancelled)];
+  if (plan.withTotal) markets.push(marketOf(seed, `${name}-TOT`, 'total', cancelled));
+  return {
+    slug: `sim-${away.code}-${home.code}-${date}-${name}`.toLowerCase(),
+    away,
+    home,
+    listedAtMs: plan.listedAtMs,
+    startsAtMs,
+    endsAtMs: startsAtMs + plan.lastsMs,
+    resolvesAtMs: startsAtMs + plan.lastsMs + SETTLE_MS,
+    cancelled,
+    markets,
+  };
+}
+
+function marketOf(
+  seed: number,
+  marketKey: string,
+  kind: SimMarket['kind'],
+  cancelled: boolean,
+): SimMarket {
+  const key = keyOf(seed, marketKey);
+  const [low, high] = kind === 'total' ? [42, 58] : [28, 72];
+  const baseCents = drawBetween(key, LANE.base, 0, low, high);
+  // The price is right on average: yes wins as often as its base says.
+  const yes = draw(key, LANE.result, 0) * 100 < baseCents;
+  return {
+    key: marketKey,
+    kind,
+    line: kind === 'total' ? drawBetween(key, LANE.line, 0, 6, 10) + 0.5 : null,
+    baseCents,
+    result: cancelled ? 'void' : yes ? 'yes' : 'no',
+  };
+}
+
+function shuffledTeams(seed: number, day: number): Team[] {
+  const key = keyOf(seed, `long ${day}`);
+  const teams = [...TEAMS];
+  for (let i = teams.length - 1; i > 0; i--) {
+    const j = drawBetween(key, LANE.shuffle, i, 0, i);
+    [teams[i], teams[j]] = [teams[j]!, teams[i]!];
+  }
+  return teams;
+}

@@ -1,0 +1,167 @@
+/**
+ * Two simulated venues as WebSocket servers on one loopback port, `/venue_a` and `/venue_b`, in the
+ * native protocol of CONTRACT.md section 10.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { WebSocketServer } from 'ws';
+import type { EpochMs } from '../../engine/core/units.ts';
+import type { CatalogFile } from '../catalog-schema.ts';
+import { catalogFileOf, keyOfTicker, SIM_VENUES, type SimVenue } from './catalog-file.ts';
+import { type PreparedFrame, prepare, SimClient } from './client.ts';
+import { createModel, type Model, type SimResult } from './model.ts';
+import type { SimQuote } from './price-walk.ts';
+import { type Schedule, scheduleUntil } from './schedule.ts';
+
+export type SimulatorOptions = {
+  seed: number;
+  /** First start of this schedule; now unless told. A restart passes the same again. */
+  firstStartMs?: EpochMs;
+  /** Long games at a time; 6 unless told. */
+  longGames?: number;
+  nowMs?(): EpochMs;
+  /** Time between steps; 500 unless told. 0: time stands still between calls of `step()`. */
+  tickMs?: number;
+  /** 5000 unless told; 0: none. */
+  heartbeatMs?: number;
+  host?: string;
+  /** 0 takes a free one. */
+  port?: number;
+};
+
+export type Simulator = {
+  urls: Record<SimVenue, string>;
+  port: number;
+  /** Games listed until then (an hour ahead unless told) as a catalog file's content. */
+  catalog(untilMs?: EpochMs): CatalogFile;
+  /** Moves on by `byMs` (500 unless told) where time stands still, else to the present. */
+  step(byMs?: number): void;
+  /** Open connections of both venues, or of one. */
+  connections(venue?: SimVenue): number;
+  /** Cuts every connection, as a failing network does. */
+  dropConnections(venue?: SimVenue): void;
+  /** Leaves a number out of every connection's sequence. */
+  skipSequence(venue?: SimVenue): void;
+  /** Hold one market of one venue, by its ticker, against the simulation; told at once. */
+  pause(market: string): void;
+  open(market: string): void;
+  resolve(market: string, result: SimResult): void;
+  quote(market: string, quote: SimQuote): void;
+  /** Gives a market back to the simulation. */
+  release(market: string): void;
+  close(): Promise<void>;
+};
+
+type VenueServer = { model: Model; clients: Set<SimClient> };
+
+const MANUAL_STEP_MS = 500;
+const SUBSCRIBE_MAX_BYTES = 1024 * 1024;
+
+/** Starts both venues. @throws when the port cannot be had. */
+export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
+  const { nowMs = Date.now, tickMs = 500, heartbeatMs = 5000, host = '127.0.0.1' } = options;
+  const startMs = nowMs();
+  const { seed, firstStartMs = startMs, longGames = 6 } = options;
+  const schedule: Schedule = { seed, firstStartMs, longGames };
+  const venues: Record<SimVenue, VenueServer> = {
+    venue_a: { model: createModel(schedule, 'venue_a', startMs), clients: new Set() },
+    venue_b: { model: createModel(schedule, 'venue_b', startMs), clients: new Set() },
+  };
+  const chosen = (venue?: SimVenue) =>
+    venue === undefined ? Object.values(venues) : [venues[venue]];
+  const stepTo = (atMs: EpochMs) => {
+    for (const { model, clients } of Object.values(venues)) {
+      broadcast(clients, model.step(atMs).map(prepare));
+    }
+  };
+  const present = () => (tickMs > 0 ? nowMs() : venues.venue_a.model.atMs());
+  /** Changes one market and tells it at once. */
+  const hold = (market: string, change: (model: Model) => void) => {
+    const venue = SIM_VENUES.find((name) => keyOfTicker(name, market) !== undefined);
+    if (venue === undefined) throw new Error(`no simulated market ${market}`);
+    change(venues[venue].model);
+    stepTo(present());
+  };
+
+  const web = createServer((_request, response) => response.writeHead(426).end());
+  const sockets = acceptClients(web, venues);
+  const port = await listen(web, options.port ?? 0, host);
+  const timers = [
+    ...every(tickMs, () => stepTo(nowMs())),
+    ...every(heartbeatMs, () => {
+      const heartbeat = prepare({ type: 'heartbeat' });
+      for (const { clients } of chosen()) broadcast(clients, [heartbeat]);
+    }),
+  ];
+  const base = `ws://${host.includes(':') ? `[${host}]` : host}:${port}`;
+
+  return {
+    urls: { venue_a: `${base}/venue_a`, venue_b: `${base}/venue_b` },
+    port,
+    catalog: (untilMs = present() + 3_600_000) =>
+      catalogFileOf(scheduleUntil(schedule, untilMs), present()),
+    step: (byMs = MANUAL_STEP_MS) => stepTo(tickMs > 0 ? nowMs() : present() + byMs),
+    connections: (venue) => chosen(venue).reduce((sum, { clients }) => sum + clients.size, 0),
+    dropConnections(venue) {
+      for (const { clients } of chosen(venue)) for (const client of clients) client.drop();
+    },
+    skipSequence(venue) {
+      for (const { clients } of chosen(venue)) for (const client of clients) client.skipSequence();
+    },
+    pause: (market) => hold(market, (model) => model.override(market, { status: 'paused' })),
+    open: (market) => hold(market, (model) => model.override(market, { status: 'open' })),
+    resolve: (market, result) => hold(market, (model) => model.override(market, { result })),
+    quote: (market, quote) => hold(market, (model) => model.override(market, { quote })),
+    release: (market) => hold(market, (model) => model.release(market)),
+    async close() {
+      for (const timer of timers) clearInterval(timer);
+      for (const { clients } of chosen()) for (const client of clients) client.drop();
+      sockets.close();
+      web.closeAllConnections();
+      await new Promise<void>((closed) => web.close(() => closed()));
+    },
+  };
+}
+
+function broadcast(clients: Iterable<SimClient>, frames: readonly PreparedFrame[]): void {
+  for (const client of clients) for (const frame of frames) client.tell(frame);
+}
+
+/** Upgrades `/venue_a` and `/venue_b`; anything else is cut off with a 404. */
+function acceptClients(web: Server, venues: Record<SimVenue, VenueServer>): WebSocketServer {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: SUBSCRIBE_MAX_BYTES,
+    perMessageDeflate: false,
+  });
+  web.on('upgrade', (request, socket, head) => {
+    const path = (request.url ?? '').split('?')[0];
+    const venue = SIM_VENUES.find((name) => path === `/${name}`);
+    socket.on('error', () => socket.destroy());
+    if (venue === undefined) {
+      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    const { model, clients } = venues[venue];
+    sockets.handleUpgrade(request, socket, head, (accepted) => {
+      const client = new SimClient(accepted, model);
+      clients.add(client);
+      accepted.on('close', () => clients.delete(client));
+    });
+  });
+  return sockets;
+}
+
+function listen(web: Server, port: number, host: string): Promise<number> {
+  return new Promise((listening, failed) => {
+    web.once('error', failed);
+    web.listen(port, host, () => {
+      web.off('error', failed);
+      listening((web.address() as AddressInfo).port);
+    });
+  });
+}
+
+function every(ms: number, action: () => void): NodeJS.Timeout[] {
+  return ms > 0 ? [setInterval(action, ms)] : [];
+}

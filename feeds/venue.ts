@@ -1,0 +1,70 @@
+/**
+ * The contract of a venue adapter: what a frame of a venue means, in the venue's own names and
+ * precision. Adapters are pure readers of frames plus the books that deltas need; sockets, clocks,
+ * catalog numbers and whole-cent rounding live elsewhere (connection.ts, ingest.ts).
+ */
+
+import type { MarketOutcome } from '../engine/core/messages.ts';
+import type {
+  ContractsE2,
+  EpochMs,
+  GameStatus,
+  MarketStatus,
+  PriceE4,
+  Side,
+} from '../engine/core/units.ts';
+
+export const ADAPTERS = ['kalshi', 'polymarket', 'polymarket_us', 'native'] as const;
+export type AdapterName = (typeof ADAPTERS)[number];
+
+/** The top of one market's book after a frame, in the terms of its yes; null is an empty side. */
+export type BookTick = {
+  kind: 'book';
+  market: string;
+  yesBid: PriceE4 | null;
+  yesBidSize: ContractsE2;
+  yesAsk: PriceE4 | null;
+  yesAskSize: ContractsE2;
+};
+
+export type VenueTick =
+  | BookTick
+  | { kind: 'trade'; market: string; yesPrice: PriceE4; size: ContractsE2; takerSide: Side }
+  | { kind: 'status'; market: string; status: MarketStatus }
+  | {
+      kind: 'result';
+      market: string;
+      outcome: MarketOutcome;
+      /** Settlement value of one yes contract; null unless the outcome is `scalar`. */
+      yesValue: PriceE4 | null;
+    }
+  | { kind: 'game'; game: string; status: GameStatus };
+
+/** What one frame said. */
+export type FrameReading = {
+  /** The venue's own message type, for counts: `orderbook_delta`, `marketDataLite`, ... */
+  type: string;
+  ticks: VenueTick[];
+  /** The venue's own event time where the frame has one. */
+  venueAtMs: EpochMs | null;
+  /** Why the frame could not be used, a short stable phrase; null when it could. */
+  rejected: string | null;
+  /** The venue's sequence skipped: a live connection must subscribe again. */
+  gap: boolean;
+};
+
+export interface VenueAdapter {
+  readonly name: AdapterName;
+  /** Decimals in which this venue states sizes: 0 or 2. */
+  readonly contractDecimals: 0 | 2;
+  /** Reads one frame, already parsed from JSON. Never throws: bad input is `rejected`. */
+  read(frame: unknown): FrameReading;
+  /** The messages that subscribe to these markets on a new connection. */
+  subscribe(markets: readonly string[]): unknown[];
+  /** Handshake headers, signed for this moment when the venue wants it. */
+  headers(nowMs: EpochMs): Record<string, string>;
+  /** A text the client must send at this interval to keep the connection, where one is needed. */
+  readonly keepalive: { text: string; everyMs: number } | null;
+  /** Forgets books and sequences; the next snapshot starts over. */
+  reset(): void;
+}

@@ -1,0 +1,240 @@
+import test from 'ava';
+import fc from 'fast-check';
+import type { Tick } from '../../engine/core/messages.ts';
+import { kalshiAdapter } from '../../feeds/adapters/kalshi.ts';
+import { nativeAdapter } from '../../feeds/adapters/native.ts';
+import { polymarketUsAdapter } from '../../feeds/adapters/polymarket_us.ts';
+import { createIngest } from '../../feeds/ingest.ts';
+import type { IngestLogEvent } from '../../feeds/tally.ts';
+
+const SOURCE = 3;
+const AT = 1_783_880_000_000;
+
+function world() {
+  const ticks: Tick[] = [];
+  const logged: IngestLogEvent[] = [];
+  const ingest = createIngest({
+    marketNumber: (venue, id) => (venue === 'venue_a' && id === 'T' ? 7 : undefined),
+    sink: (tick) => ticks.push(tick),
+    log: (event) => logged.push(event),
+  });
+  const taken = () => ticks.splice(0);
+  return { ingest, taken, logged };
+}
+
+function lite(bid: string | null, ask: string | null) {
+  const amount = (value: string | null) => (value === null ? null : { value });
+  return { marketDataLite: { marketSlug: 'T', bestBid: amount(bid), bestAsk: amount(ask) } };
+}
+
+const heard: Tick = { kind: 'heard', atMs: AT, source: SOURCE };
+const down: Tick = { kind: 'down', atMs: AT, source: SOURCE };
+const place = { atMs: AT, source: SOURCE, market: 7 };
+
+test('CONTRACT.md section 5, Prices: bids round down, asks up, and outside 1..99 is none', (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.connection('venue_a', polymarketUsAdapter(), SOURCE);
+  const centsOf = (bid: string | null, ask: string | null) => {
+    connection.frame(lite(bid, ask), AT);
+    const [tick] = taken();
+    return tick?.kind === 'quote' ? [tick.yesBidCents, tick.yesAskCents, tick.crossed] : tick;
+  };
+  t.deepEqual(centsOf('0.475', '0.48'), [47, 48, false]);
+  t.deepEqual(centsOf('0.4701', '0.4799'), [47, 48, false]);
+  t.deepEqual(centsOf('0.0099', '0.9901'), [0, 0, false]);
+  t.deepEqual(centsOf('0.01', '0.99'), [1, 99, false]);
+  t.deepEqual(centsOf(null, '0.5'), [0, 50, false]);
+  t.deepEqual(centsOf('0.995', null), [99, 0, false]);
+});
+
+test("CONTRACT.md section 5, Live price: crossed is judged on the venue's own prices", (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.connection('venue_a', polymarketUsAdapter(), SOURCE);
+  const crossed = (bid: string | null, ask: string | null) => {
+    connection.frame(lite(bid, ask), AT);
+    const [tick] = taken();
+    return tick?.kind === 'quote' && tick.crossed;
+  };
+  t.true(crossed('0.48', '0.48'));
+  t.true(crossed('0.486', '0.485')); // 48 and 49 after rounding
+  t.false(crossed('0.485', '0.486'));
+  t.false(crossed('0.48', null));
+  t.false(crossed(null, null));
+});
+
+test('CONTRACT.md section 5, Prices: sizes are whole contracts, of prices that are shown', (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.connection('venue_a', kalshiAdapter(), SOURCE);
+  const msg = {
+    market_ticker: 'T',
+    yes_dollars_fp: [['0.4050', '12.99']],
+    no_dollars_fp: [['0.0010', '5.00']],
+  };
+  connection.frame({ type: 'orderbook_snapshot', sid: 1, seq: 1, msg }, AT);
+  t.deepEqual(taken(), [
+    {
+      kind: 'quote',
+      ...place,
+      yesBidCents: 40,
+      yesBidContracts: 12,
+      yesAskCents: 0, // 0.999 rounds up to 100
+      yesAskContracts: 0,
+      crossed: false,
+    },
+  ]);
+});
+
+test('CONTRACT.md section 5, Prices: a trade rounds against its taker', (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.connection('venue_a', kalshiAdapter(), SOURCE);
+  const trade = (yes_price_dollars: string, taker_side: string) => {
+    const msg = { market_ticker: 'T', yes_price_dollars, count_fp: '46.99', taker_side };
+    connection.frame({ type: 'trade', msg }, AT);
+    return taken();
+  };
+  const tick = { kind: 'trade', ...place, contracts: 46 } as const;
+  t.deepEqual(trade('0.6810', 'yes'), [{ ...tick, yesPriceCents: 69, side: 'yes' }, heard]);
+  t.deepEqual(trade('0.6890', 'no'), [{ ...tick, yesPriceCents: 68, side: 'no' }, heard]);
+  t.deepEqual(trade('0.9910', 'yes'), [heard]);
+  t.deepEqual(ingest.counts().skippedByReason, { 'trade price outside 1..99': 1 });
+});
+
+test('CONTRACT.md section 5, Settlement: what one contract of each side receives', (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.connection('venue_a', nativeAdapter(), SOURCE);
+  const payouts = (fields: object) => {
+    connection.frame({ type: 'status', market: 'T', status: 'resolved', ...fields }, AT);
+    const [tick, second] = taken();
+    t.deepEqual(second, heard);
+    if (tick?.kind !== 'result') return tick;
+    return [tick.outcome, tick.yesPayoutCents, tick.noPayoutCents];
+  };
+  t.deepEqual(payouts({ result: 'yes' }), ['yes', 100, 0]);
+  t.deepEqual(payouts({ result: 'no' }), ['no', 0, 100]);
+  t.deepEqual(payouts({ result: 'void' }), ['void', 0, 0]);
+  t.deepEqual(payouts({ settlementValue: '0.64' }), ['scalar', 64, 36]);
+  t.deepEqual(payouts({ settlementValue: '0.645' }), ['scalar', 64, 35]);
+  t.deepEqual(payouts({ settlementValue: '0.0001' }), ['scalar', 0, 99]);
+});
+
+test('CONTRACT.md section 5, Live price: every frame is a sign of life', (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.connection('venue_a', nativeAdapter(), SOURCE);
+  connection.frame('{"type":"heartbeat"}', AT);
+  t.deepEqual(taken(), [heard]);
+  connection.frame('no json', AT);
+  t.deepEqual(taken(), [heard]);
+  connection.frame({ type: 'game', game: 'g', status: 'final' }, AT);
+  const game: Tick = { kind: 'game', atMs: AT, source: SOURCE, game: 'g', status: 'final' };
+  t.deepEqual(taken(), [game, heard]);
+  connection.frame({ type: 'status', market: 'T', status: 'paused' }, AT);
+  t.deepEqual(taken(), [{ kind: 'status', ...place, status: 'paused' }, heard]);
+  connection.heard(AT);
+  t.deepEqual(taken(), [heard]);
+});
+
+test('CONTRACT.md section 5, Live price: a live gap ends every quote and book', (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.connection('venue_a', kalshiAdapter(), SOURCE);
+  const delta = { market_ticker: 'T', price_dollars: '0.4000', delta_fp: '5.00', side: 'yes' };
+  connection.frame({ type: 'orderbook_snapshot', sid: 1, seq: 1, msg: delta }, AT);
+  taken();
+  const reading = connection.frame({ type: 'orderbook_delta', sid: 1, seq: 3, msg: delta }, AT);
+  t.true(reading.gap);
+  t.deepEqual(taken(), [down]);
+  connection.frame({ type: 'orderbook_delta', sid: 1, seq: 4, msg: delta }, AT);
+  t.deepEqual(taken(), [heard]); // nothing to stand on until a fresh snapshot
+  connection.frame({ type: 'orderbook_snapshot', sid: 2, seq: 1, msg: delta }, AT);
+  t.is(taken()[0]?.kind, 'quote');
+  t.is(ingest.counts().gaps, 1);
+});
+
+test('CONTRACT.md section 5, Live price: what a gap frame says besides prices is kept', (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.connection('venue_a', nativeAdapter(), SOURCE);
+  connection.frame({ type: 'heartbeat', seq: 1 }, AT);
+  taken();
+  const resolved = { type: 'status', market: 'T', status: 'resolved', result: 'yes' };
+  connection.frame({ ...resolved, seq: 5 }, AT);
+  const result = { kind: 'result', outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  t.deepEqual(taken(), [down, { ...place, ...result }]);
+});
+
+test('CONTRACT.md section 10, Feed file: jumps inside a recording are not gaps', (t) => {
+  const { ingest, taken } = world();
+  const options = { sequence: 'recorded' } as const;
+  const connection = ingest.connection('venue_a', kalshiAdapter(), SOURCE, options);
+  const delta = { market_ticker: 'T', price_dollars: '0.4000', delta_fp: '5.00', side: 'yes' };
+  connection.frame({ type: 'orderbook_snapshot', sid: 1, seq: 1, msg: delta }, AT);
+  connection.frame({ type: 'orderbook_delta', sid: 1, seq: 9, msg: delta }, AT);
+  const kinds = taken().map(({ kind }) => kind);
+  t.deepEqual(kinds, ['quote', 'quote']);
+});
+
+test('CONTRACT.md section 5, Live price: a lost connection ends its quotes and books', (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.connection('venue_a', kalshiAdapter(), SOURCE);
+  connection.frame({ type: 'orderbook_snapshot', msg: { market_ticker: 'T' } }, AT);
+  taken();
+  connection.lost(AT);
+  t.deepEqual(taken(), [down]);
+  const delta = { market_ticker: 'T', price_dollars: '0.4000', delta_fp: '5.00', side: 'yes' };
+  const reading = connection.frame({ type: 'orderbook_delta', msg: delta }, AT);
+  t.is(reading.rejected, 'delta before snapshot');
+});
+
+test('issue 2, Bad input: unknown markets and bad frames are counted, and logged once', (t) => {
+  const { ingest, taken, logged } = world();
+  const connection = ingest.connection('venue_b', nativeAdapter(), SOURCE);
+  const quote = { type: 'quote', market: 'U', yesBidCents: 41, yesBidContracts: 1 };
+  for (let round = 0; round < 3; round++) {
+    connection.frame(quote, AT);
+    connection.frame('{"type":', AT);
+    connection.frame({ type: 'weather' }, AT);
+  }
+  t.true(taken().every(({ kind }) => kind === 'heard'));
+  t.deepEqual(ingest.counts(), {
+    frames: 9,
+    framesByType: { quote: 3, unreadable: 3, weather: 3 },
+    ticks: 9,
+    skipped: 9,
+    skippedByReason: { 'unknown market': 3, 'not JSON': 3, 'unknown type': 3 },
+    unknownMarkets: 3,
+    gaps: 0,
+  });
+  t.deepEqual(logged, [
+    { level: 'warn', reason: 'unknown market', detail: 'venue_b/U' },
+    { level: 'warn', reason: 'not JSON', detail: 'venue_b native unreadable' },
+    { level: 'warn', reason: 'unknown type', detail: 'venue_b native weather' },
+  ]);
+});
+
+test('issue 2, Bad input: a flood of different problems fills neither log nor memory', (t) => {
+  const { ingest, logged } = world();
+  const connection = ingest.connection('venue_a', nativeAdapter(), SOURCE);
+  for (let number = 0; number < 500; number++) {
+    connection.frame({ type: `type ${number}`, market: 'T' }, AT);
+    connection.frame({ type: 'status', market: `market ${number}`, status: 'open' }, AT);
+  }
+  t.is(logged.length, 101);
+  t.is(logged.at(-1)!.detail, 'further ones are only counted');
+  const { framesByType, skippedByReason, unknownMarkets } = ingest.counts();
+  t.is(Object.keys(framesByType).length, 101);
+  t.is(framesByType.other, 401); // all but 99 of the made-up types; `status` came among the first
+  t.deepEqual(skippedByReason, { 'unknown type': 500, 'unknown market': 500 });
+  t.is(unknownMarkets, 500);
+});
+
+test('issue 2, Bad input: garbage never throws, whatever the adapter', (t) => {
+  for (const adapter of [nativeAdapter(), kalshiAdapter(), polymarketUsAdapter()]) {
+    const { ingest } = world();
+    const connection = ingest.connection('venue_a', adapter, SOURCE);
+    const garbage = fc.oneof(fc.string(), fc.json(), fc.anything());
+    fc.assert(
+      fc.property(garbage, (raw) => {
+        connection.frame(raw, AT);
+      }),
+    );
+    t.true(ingest.counts().skipped > 0);
+  }
+});

@@ -1,0 +1,55 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { nativeAdapter } from '../../feeds/adapters/native.ts';
+import { goldenLines } from './golden.ts';
+
+test('CONTRACT.md section 10, Native frames: every frame means what the golden file says', (t) => {
+  const adapter = nativeAdapter();
+  for (const { rule, frame, reading } of goldenLines('native')) {
+    t.deepEqual(adapter.read(frame), reading, rule);
+  }
+});
+
+test('CONTRACT.md section 10, Native frames: seq counts up by one per connection', (t) => {
+  const adapter = nativeAdapter();
+  const gaps = (...seqs: unknown[]) =>
+    seqs.map((seq) => adapter.read({ type: 'heartbeat', seq }).gap);
+  t.deepEqual(gaps(5, 6, 7, 9, 10, 9), [false, false, false, true, false, true]);
+  adapter.reset();
+  t.deepEqual(gaps(1, undefined, 2, 'x', 3), [false, false, false, false, false]);
+});
+
+test('CONTRACT.md section 10, Native frames: the client subscribes to markets or to all', (t) => {
+  const adapter = nativeAdapter();
+  t.deepEqual(adapter.subscribe(['T', 'U']), [{ op: 'subscribe', markets: ['T', 'U'] }]);
+  t.deepEqual(adapter.subscribe(['*']), [{ op: 'subscribe', markets: ['*'] }]);
+  t.deepEqual(adapter.headers(0), {});
+});
+
+test('issue 2, Bad input: garbage frames are rejected and never throw', (t) => {
+  const types = ['snapshot', 'quote', 'trade', 'status', 'game', 'heartbeat', 'x'];
+  const frame = fc.oneof(
+    fc.jsonValue(),
+    fc.record(
+      {
+        type: fc.constantFrom(...types),
+        seq: fc.jsonValue(),
+        market: fc.oneof(fc.constant('T'), fc.jsonValue()),
+        status: fc.oneof(fc.constant('resolved'), fc.jsonValue()),
+        yesBids: fc.oneof(fc.array(fc.array(fc.integer())), fc.jsonValue()),
+        yesAsks: fc.jsonValue(),
+        yesBidCents: fc.jsonValue(),
+        yesBidContracts: fc.jsonValue(),
+        yesPriceCents: fc.jsonValue(),
+        settlementValue: fc.jsonValue(),
+      },
+      { requiredKeys: ['type'] },
+    ),
+  );
+  fc.assert(
+    fc.property(fc.array(frame, { maxLength: 20 }), (frames) => {
+      const adapter = nativeAdapter();
+      for (const one of frames) t.is(typeof adapter.read(one).type, 'string');
+    }),
+  );
+});
