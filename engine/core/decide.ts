@@ -2,27 +2,12 @@
  * What a command leads to: events, a stored answer, or a refusal. Reads state, changes nothing.
  * Refusals come in the order of rejections.ts; past them a command cannot fail.
  */
-import type { Event } from './events.ts';
+
+import { accept, type Decision, reject } from './decision.ts';
 import type { AdjustCash, CancelOrder, Command } from './messages.ts';
 import { decidePlace } from './orders.ts';
-import { REJECTIONS, type RejectionCode } from './rejections.ts';
 import type { ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';
-
-export type Rejection = { code: RejectionCode; message: string };
-export type Decision =
-  | { kind: 'accept'; events: Event[] }
-  /** The command was accepted before, under this key; see `RecentRecords`. */
-  | { kind: 'replay' }
-  | { kind: 'reject'; rejection: Rejection };
-
-export function accept(events: Event[]): Decision {
-  return { kind: 'accept', events };
-}
-
-export function reject(code: RejectionCode, message: string = REJECTIONS[code]): Decision {
-  return { kind: 'reject', rejection: { code, message } };
-}
 
 export function decide(state: ShardState, command: Command): Decision {
   switch (command.kind) {

@@ -4,7 +4,7 @@
  */
 
 import { marketName } from './catalog-state.ts';
-import { accept, type Decision, reject } from './decide.ts';
+import { accept, type Decision, reject } from './decision.ts';
 import type { Event, OrderPlaced } from './events.ts';
 import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';

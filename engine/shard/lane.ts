@@ -74,7 +74,7 @@ export class Lane {
   /** Starts the thread; rejects when the shard's data cannot be read. */
   async open(): Promise<OpenReport> {
     const report = (await this.#pool.run('open')) as OpenReport;
-    await this.#deliver(this.#options.prelude(), []);
+    await this.#deliver(this.#options.prelude());
     this.#state = 'open';
     return report;
   }
@@ -150,11 +150,13 @@ export class Lane {
       this.#waiters = this.#waiters.slice(asked);
       this.#quoteAt.clear();
       this.#inFlight++;
-      this.#deliver(messages, waiters)
-        .catch((error: Error) => this.#failed(error, waiters))
+      this.#deliver(messages)
+        .then(
+          (replies) => this.#answer(waiters, replies),
+          (error: Error) => this.#failed(error, waiters),
+        )
         .finally(() => {
           this.#inFlight--;
-          this.#depth -= waiters.length;
           if (this.#messages.length > 0) this.#schedule();
           else if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
         });
@@ -165,16 +167,21 @@ export class Lane {
     return this.#messages.length === 0 && this.#inFlight === 0;
   }
 
-  async #deliver(messages: Message[], waiters: Waiter[]): Promise<void> {
+  async #deliver(messages: Message[]): Promise<Reply[]> {
     const bytes = messagesCodec.pack(messages);
     const answer = await this.#pool.run(bytes, { transferList: [bytes.buffer] });
-    const replies = repliesCodec.unpack(answer as Uint8Array);
+    return repliesCodec.unpack(answer as Uint8Array);
+  }
+
+  #answer(waiters: Waiter[], replies: Reply[]): void {
+    this.#depth -= waiters.length;
     for (const [index, waiter] of waiters.entries()) waiter.resolve(replies[index]!);
   }
 
   /** The thread ended. Nobody knows what of these batches is on disk: a retry will find out. */
   #failed(error: Error, waiters: Waiter[]): void {
     const busy = new EngineBusy('the engine is restarting');
+    this.#depth -= waiters.length;
     for (const waiter of waiters) waiter.reject(busy);
     if (this.#state !== 'open') return;
     this.#state = 'restarting';

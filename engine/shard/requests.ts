@@ -4,7 +4,8 @@
  */
 
 import { audit } from '../core/audit.ts';
-import { decide, type Rejection } from '../core/decide.ts';
+import { decide } from '../core/decide.ts';
+import type { Rejection } from '../core/decision.ts';
 import { digest } from '../core/digest.ts';
 import type { Event } from '../core/events.ts';
 import { evolve } from '../core/evolve.ts';

@@ -44,7 +44,7 @@ export function portfolioView(state: ShardState, query: PortfolioQuery) {
 }
 
 /** CONTRACT.md section 5, Formulas. */
-export function accountView(state: ShardState, account: number, nowMs: EpochMs) {
+function accountView(state: ShardState, account: number, nowMs: EpochMs) {
   const { col } = state.accounts;
   const balanceCents = col.balanceCents[account]!;
   const heldCents = col.heldCents[account]!;

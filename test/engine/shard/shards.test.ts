@@ -1,37 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import type { Reply } from '../../../engine/core/messages.ts';
-import { feedClock } from '../../../engine/shard/clock.ts';
-import { Shards } from '../../../engine/shard/shards.ts';
-import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
-
-const quiet = { info() {}, error() {} };
-
-function tempDir(t: ExecutionContext): string {
-  const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-'));
-  t.teardown(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
-
-async function openShards(dataDir: string, shards: number): Promise<Shards> {
-  const engine = new Shards({
-    dataDir,
-    shards,
-    durability: 'sync',
-    checkpointEveryEvents: 40,
-    queueDepthMax: 1000,
-    quoteMaxAgeMs: 15_000,
-    routingBandCents: 10,
-    clock: feedClock(),
-    log: quiet,
-  });
-  await engine.open();
-  await engine.setCatalog(CATALOG);
-  await engine.broadcast({ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false });
-  return engine;
-}
+import type { Shards } from '../../../engine/shard/shards.ts';
+import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { openShards, tempDir } from './engine-process.ts';
 
 const body = (reply: Reply) => {
   if (!reply.ok) throw new Error(reply.message);
@@ -71,8 +42,8 @@ async function tradeAbit(engine: Shards): Promise<unknown[]> {
 }
 
 test('DESIGN section 3: two shards and one shard give the same answers and state hash', async (t) => {
-  const one = await openShards(tempDir(t), 1);
-  const two = await openShards(tempDir(t), 2);
+  const one = await openShards(tempDir(t));
+  const two = await openShards(tempDir(t), { shards: 2 });
   t.deepEqual(await tradeAbit(two), await tradeAbit(one));
   t.is(await two.stateHash(), await one.stateHash());
   t.deepEqual((await one.audit()).problems, []);
@@ -83,11 +54,11 @@ test('DESIGN section 3: two shards and one shard give the same answers and state
 
 test('a restart finds the same state, from checkpoint and from the journal alone', async (t) => {
   const dir = tempDir(t);
-  const first = await openShards(dir, 2);
+  const first = await openShards(dir, { shards: 2 });
   await tradeAbit(first);
   const hash = await first.stateHash();
   await first.close();
-  const second = await openShards(dir, 2);
+  const second = await openShards(dir, { shards: 2 });
   t.is(await second.stateHash(), hash);
   t.deepEqual((await second.audit()).problems, []);
   const order = placeOrder({ account: uuidOf(1), idempotencyKey: '1-0', orderId: uuidOf(9) });

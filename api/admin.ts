@@ -1,0 +1,237 @@
+/**
+ * The operator's listener, on loopback only: health, metrics and `/admin/*` with the bearer token
+ * of DATA_DIR/admin.token. CONTRACT.md section 8.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { Type } from '@sinclair/typebox';
+import { type EpochMs, isoOf } from '../engine/core/units.ts';
+import type { Deps } from './deps.ts';
+import { ApiError } from './errors.ts';
+import type { Exchange } from './http.ts';
+import { hashOfToken, KEY_INPUT, type Key, keyView, newKey } from './identity/keys.ts';
+import { newUser, type User, UserChangeSchema, UserInputSchema } from './identity/users.ts';
+import type { Metrics } from './metrics.ts';
+import { keyed, open, type Route } from './route.ts';
+import {
+  AdminKeyAnswer,
+  AdminKeysAnswer,
+  AdminNewKeyAnswer,
+  AdminUserAnswer,
+  AdminUsersAnswer,
+  AuditAnswer,
+  FeedsAnswer,
+  HealthAnswer,
+  MetricsText,
+  ReadyAnswer,
+  SwitchAnswer,
+  SwitchBody,
+} from './schemas/admin.ts';
+import { NoQuery, strict, Uuid } from './schemas/common.ts';
+import type { SwitchName } from './switches.ts';
+import { bodyReader } from './validation.ts';
+
+const readUserInput = bodyReader(UserInputSchema);
+const readUserChange = bodyReader(UserChangeSchema);
+const readKeyInput = bodyReader(strict({ userId: Uuid, ...KEY_INPUT }));
+const readSwitch = bodyReader(SwitchBody);
+
+/** There is one operator; who holds the token is that. */
+export type Operator = true;
+
+/** Throws 401 unless the request carries the admin token. */
+export function operatorOf(adminToken: string): (exchange: Exchange) => Operator {
+  // Hashes have one length whatever was sent, as the comparison in constant time needs.
+  const wanted = Buffer.from(hashOfToken(`Bearer ${adminToken}`));
+  return (exchange) => {
+    const sent = Buffer.from(hashOfToken(exchange.header('authorization')));
+    if (timingSafeEqual(sent, wanted)) return true;
+    throw new ApiError('unauthorized', {
+      message: 'Send the token of DATA_DIR/admin.token as a bearer token.',
+      headers: ['WWW-Authenticate', 'Bearer'],
+    });
+  };
+}
+
+export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
+  return [
+    ...healthRoutes(deps, metrics),
+    ...userRoutes(deps),
+    ...keyRoutes(deps),
+    ...switchRoutes(deps, '/admin/venue-data', 'venueData'),
+    ...switchRoutes(deps, '/admin/trading', 'trading'),
+    keyed({
+      method: 'GET',
+      path: '/admin/audit',
+      query: NoQuery,
+      response: AuditAnswer,
+      run: async () => JSON.stringify(await deps.engine.audit()),
+    }),
+    keyed({
+      method: 'GET',
+      path: '/admin/feeds',
+      query: NoQuery,
+      response: FeedsAnswer,
+      run: () =>
+        JSON.stringify({
+          feeds: deps.feeds().map(({ sinceMs, lastHeardMs, ...feed }) => ({
+            ...feed,
+            since: isoOf(sinceMs),
+            lastHeardAt: lastHeardMs === null ? null : isoOf(lastHeardMs),
+          })),
+        }),
+    }),
+  ];
+}
+
+function healthRoutes({ engine, feeds }: Deps, metrics: Metrics): Route<Operator>[] {
+  return [
+    open({
+      method: 'GET',
+      path: '/healthz',
+      query: NoQuery,
+      response: HealthAnswer,
+      run: () => '{"ok":true}',
+    }),
+    open({
+      method: 'GET',
+      path: '/readyz',
+      query: NoQuery,
+      response: ReadyAnswer,
+      run: () => {
+        const state = engine.state();
+        if (state === 'ready') return JSON.stringify({ ok: true, state });
+        throw new ApiError('internal_error', {
+          status: 503,
+          message: `The engine is ${state}.`,
+          retryAfterSeconds: 1,
+        });
+      },
+    }),
+    open({
+      method: 'GET',
+      path: '/metrics',
+      query: NoQuery,
+      response: MetricsText,
+      contentType: 'text/plain; version=0.0.4; charset=utf-8',
+      run: () => metrics.text(engine.state(), feeds()),
+    }),
+  ];
+}
+
+function userRoutes({ identity, log }: Deps): Route<Operator>[] {
+  return [
+    keyed({
+      method: 'GET',
+      path: '/admin/users',
+      query: NoQuery,
+      response: AdminUsersAnswer,
+      run: () => JSON.stringify({ users: [...identity.users.values()].map(userView) }),
+    }),
+    keyed({
+      method: 'POST',
+      path: '/admin/users',
+      query: NoQuery,
+      response: AdminUserAnswer,
+      readBody: readUserInput,
+      run: async ({ body }) => {
+        const user = newUser(body, Date.now());
+        await identity.addUser(user);
+        log.info({ userId: user.id, plan: user.plan }, 'user created');
+        return JSON.stringify({ user: userView(user) });
+      },
+    }),
+    keyed({
+      method: 'PATCH',
+      path: '/admin/users/{userId}',
+      query: NoQuery,
+      response: AdminUserAnswer,
+      readBody: readUserChange,
+      run: async ({ param, body }) => {
+        const user = await identity.changeUser(param.toLowerCase(), body);
+        log.info({ userId: user.id, ...body }, 'user changed');
+        return JSON.stringify({ user: userView(user) });
+      },
+    }),
+  ];
+}
+
+function keyRoutes({ identity, log }: Deps): Route<Operator>[] {
+  return [
+    keyed({
+      method: 'GET',
+      path: '/admin/keys',
+      query: strict({ userId: Type.Optional(Uuid) }),
+      response: AdminKeysAnswer,
+      run: ({ query }) => {
+        const userId = query.userId?.toLowerCase();
+        const keys = [...identity.keys.values()].filter((key) => {
+          return userId === undefined || key.userId === userId;
+        });
+        return JSON.stringify({ keys: keys.map((key) => adminKeyView(key, Date.now())) });
+      },
+    }),
+    keyed({
+      method: 'POST',
+      path: '/admin/keys',
+      query: NoQuery,
+      response: AdminNewKeyAnswer,
+      readBody: readKeyInput,
+      run: async ({ body: { userId, ...input } }) => {
+        const nowMs = Date.now();
+        const user = identity.users.get(userId.toLowerCase());
+        if (user === undefined) throw new ApiError('account_not_found');
+        const { key, token } = newKey(user.id, input, 'cli', nowMs);
+        await identity.putKey(key);
+        log.info({ keyId: key.id, userId: user.id, scopes: key.scopes }, 'key created');
+        return JSON.stringify({ key: adminKeyView(key, nowMs), token });
+      },
+    }),
+    keyed({
+      method: 'DELETE',
+      path: '/admin/keys/{keyId}',
+      query: NoQuery,
+      response: AdminKeyAnswer,
+      run: async ({ param }) => {
+        const nowMs = Date.now();
+        const key = identity.keys.get(param.toLowerCase());
+        if (key === undefined || key.revokedAtMs !== null) throw new ApiError('key_not_found');
+        const revoked = { ...key, revokedAtMs: nowMs };
+        await identity.putKey(revoked);
+        log.info({ keyId: key.id, userId: key.userId }, 'key revoked');
+        return JSON.stringify({ key: adminKeyView(revoked, nowMs) });
+      },
+    }),
+  ];
+}
+
+function switchRoutes({ switches }: Deps, path: string, name: SwitchName): Route<Operator>[] {
+  return [
+    keyed({
+      method: 'GET',
+      path,
+      query: NoQuery,
+      response: SwitchAnswer,
+      run: () => JSON.stringify({ on: switches[name] }),
+    }),
+    keyed({
+      method: 'PUT',
+      path,
+      query: NoQuery,
+      response: SwitchAnswer,
+      readBody: readSwitch,
+      run: async ({ body }) => {
+        await switches.set(name, body.on);
+        return JSON.stringify({ on: switches[name] });
+      },
+    }),
+  ];
+}
+
+function userView(user: User) {
+  const { createdAtMs, ...shown } = user;
+  return { ...shown, createdAt: isoOf(createdAtMs) };
+}
+
+function adminKeyView(key: Key, nowMs: EpochMs) {
+  return { ...keyView(key, nowMs), userId: key.userId };
+}

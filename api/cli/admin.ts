@@ -1,0 +1,144 @@
+/**
+ * `paperbook admin`: talks to a running server's admin listener with the token of its data
+ * directory. CONTRACT.md sections 8 and 9.
+ */
+import { type Command, Option } from 'commander';
+import { readAdminToken } from '../admin-token.ts';
+import { UsageError } from './usage.ts';
+
+type Connect = { dataDir: string; adminUrl: string; json?: true };
+type Answer = Record<string, unknown>;
+
+const PLANS = ['none', 'basic', 'builder', 'desk', 'enterprise'];
+
+export function addAdminCommands(program: Command): void {
+  const admin = program.command('admin').description('operate a running server');
+  addUserCommands(admin);
+  addKeyCommands(admin);
+  addSwitchCommand(admin, 'venue-data', 'the venue-data switch');
+  addSwitchCommand(admin, 'trading', 'trading with keys');
+  connected(admin.command('feeds').description('the venue connections')).action(
+    async (options: Connect) => print(options, await ask(options, 'GET', '/admin/feeds')),
+  );
+  connected(admin.command('audit').description('check every invariant of every account')).action(
+    async (options: Connect) => {
+      const report = await ask(options, 'GET', '/admin/audit');
+      print(options, report);
+      if ((report.problems as string[]).length > 0) process.exitCode = 1;
+    },
+  );
+}
+
+function addUserCommands(admin: Command): void {
+  const user = admin.command('user').description('users');
+  connected(user.command('list').description('every user')).action(async (options: Connect) =>
+    print(options, await ask(options, 'GET', '/admin/users')),
+  );
+  connected(user.command('create').description('add a user'))
+    .requiredOption('--email <address>', 'email address')
+    .option('--display-name <name>', 'name shown to others')
+    .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
+    .action(async (options: Connect & { email: string; displayName?: string; plan?: string }) => {
+      const { email, displayName, plan } = options;
+      print(options, await ask(options, 'POST', '/admin/users', { email, displayName, plan }));
+    });
+  connected(user.command('set <userId>').description('change a user'))
+    .option('--display-name <name>', 'name shown to others')
+    .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
+    .action(async (id: string, options: Connect & { displayName?: string; plan?: string }) => {
+      const { displayName, plan } = options;
+      const path = `/admin/users/${encodeURIComponent(id)}`;
+      print(options, await ask(options, 'PATCH', path, { displayName, plan }));
+    });
+}
+
+function addKeyCommands(admin: Command): void {
+  const key = admin.command('key').description('API keys');
+  connected(key.command('list').description('every key'))
+    .option('--user <userId>', 'keys of one user')
+    .action(async (options: Connect & { user?: string }) => {
+      const query = options.user === undefined ? '' : `?userId=${encodeURIComponent(options.user)}`;
+      print(options, await ask(options, 'GET', `/admin/keys${query}`));
+    });
+  connected(key.command('create').description('add a key; its token is shown once'))
+    .requiredOption('--user <userId>', 'whose key it is')
+    .option('--label <label>', 'what it is for')
+    .option('--scopes <scopes...>', 'scopes; reading alone unless told')
+    .option('--expires-in-days <days>', 'days until it expires', wholeNumber)
+    .action(
+      async (
+        options: Connect & {
+          user: string;
+          label?: string;
+          scopes?: string[];
+          expiresInDays?: number;
+        },
+      ) => {
+        const { user: userId, label, scopes, expiresInDays } = options;
+        const body = { userId, label, scopes, expiresInDays };
+        print(options, await ask(options, 'POST', '/admin/keys', body));
+      },
+    );
+  connected(key.command('revoke <keyId>').description('end a key at once')).action(
+    async (id: string, options: Connect) =>
+      print(options, await ask(options, 'DELETE', `/admin/keys/${encodeURIComponent(id)}`)),
+  );
+}
+
+function addSwitchCommand(admin: Command, name: string, what: string): void {
+  connected(admin.command(`${name} [on|off]`).description(`show or turn ${what}`)).action(
+    async (wanted: string | undefined, options: Connect) => {
+      if (wanted !== undefined && wanted !== 'on' && wanted !== 'off') {
+        throw new UsageError(`${name} is turned on or off, not ${wanted}`);
+      }
+      const path = `/admin/${name}`;
+      const answer =
+        wanted === undefined
+          ? await ask(options, 'GET', path)
+          : await ask(options, 'PUT', path, { on: wanted === 'on' });
+      print(options, answer);
+    },
+  );
+}
+
+function connected(command: Command): Command {
+  const port = process.env.PAPERBOOK_ADMIN_PORT ?? '8081';
+  return command
+    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
+    .option('--admin-url <url>', 'admin listener', `http://127.0.0.1:${port}`)
+    .option('--json', 'print JSON on one line');
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,4}$/.test(text)) throw new UsageError(`${text} is not a number of days`);
+  return Number(text);
+}
+
+async function ask(
+  { dataDir, adminUrl }: Connect,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Answer> {
+  let token: string;
+  try {
+    token = readAdminToken(dataDir);
+  } catch {
+    throw new Error(`${dataDir} holds no admin token: is it the server's data directory?`);
+  }
+  const response = await fetch(adminUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${token}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new Error(`no server answers at ${adminUrl}`);
+  });
+  const answer = (await response.json()) as Answer;
+  if (response.ok) return answer;
+  const { code, message } = answer.error as { code: string; message: string };
+  throw new Error(`${code}: ${message}`);
+}
+
+function print({ json }: Connect, answer: Answer): void {
+  process.stdout.write(`${JSON.stringify(answer, null, json === true ? 0 : 2)}\n`);
+}

@@ -1,0 +1,48 @@
+/** The demo's user and key, kept in DATA_DIR/demo.json for its owner alone. CONTRACT.md section 9. */
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { hashOfToken, keyStatus, newKey } from '../identity/keys.ts';
+import type { ControlStore } from '../identity/store.ts';
+import { newUser } from '../identity/users.ts';
+
+export type DemoUser = { email: string; password: string; key: string };
+
+const EMAIL = 'demo@paperbook.local';
+const SCOPES = ['records:read', 'portfolio:read', 'markets:read', 'trade:write'] as const;
+
+/** The user and key of the last start, or new ones. */
+export async function demoUser(identity: ControlStore, dataDir: string): Promise<DemoUser> {
+  const nowMs = Date.now();
+  const known = readDemoFile(dataDir);
+  let user = identity.userByEmail(EMAIL);
+  if (user === undefined) {
+    user = newUser({ email: EMAIL, displayName: 'Demo trader', plan: 'enterprise' }, nowMs);
+    await identity.addUser(user);
+  }
+  const password = known?.password ?? randomBytes(12).toString('base64url');
+  const key = known === null ? undefined : identity.keyByHash(hashOfToken(known.key));
+  if (known !== null && key?.userId === user.id && keyStatus(key, nowMs) === 'active') {
+    return { email: EMAIL, password, key: known.key };
+  }
+  const made = newKey(user.id, { label: 'demo', scopes: [...SCOPES] }, 'cli', nowMs);
+  await identity.putKey(made.key);
+  return { email: EMAIL, password, key: made.token };
+}
+
+/** `{baseUrl, adminUrl, email, password, key}`. */
+export function writeDemoFile(
+  dataDir: string,
+  { baseUrl, adminUrl }: { baseUrl: string; adminUrl: string },
+  user: DemoUser,
+): void {
+  const text = JSON.stringify({ baseUrl, adminUrl, ...user }, null, 2);
+  writeFileSync(fileIn(dataDir), `${text}\n`, { mode: 0o600 });
+}
+
+function readDemoFile(dataDir: string): DemoUser | null {
+  const file = fileIn(dataDir);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DemoUser) : null;
+}
+
+const fileIn = (dataDir: string) => path.join(dataDir, 'demo.json');

@@ -1,0 +1,99 @@
+/** `paperbook feed`: reads and replays feed files. CONTRACT.md sections 9 and 10. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
+import { replay } from './replay.ts';
+import type { ReplaySummary } from './summary.ts';
+
+export function addFeedCommands(program: Command): void {
+  const feed = program.command('feed').description('feed files: what venues sent, recorded');
+  feed
+    .command('inspect <file>')
+    .description('what a feed file holds, read without an engine')
+    .option('--json', 'print JSON on one line')
+    .option('--bbo <seconds>', 'print the top of book as CSV, a line a boundary', wholeNumber)
+    .option('--skip-bad', 'count lines that cannot be read and go on')
+    .action(inspect);
+  feed
+    .command('replay <file>')
+    .description('run a feed file, and an orders file, through an engine of its own')
+    .requiredOption('--catalog <file>', 'catalog file')
+    .option('--orders <file>', 'orders file')
+    .option('--shards <n>', 'worker threads', wholeNumber, 1)
+    .option('--data-dir <dir>', 'keep the data directory here')
+    .option('--speed <speed>', 'max, or feed seconds a second', speed, null)
+    .option('--trades <file>', 'write every trade as CSV')
+    .option('--skip-bad', 'count lines that cannot be read and go on')
+    .option('--json', 'print JSON on one line')
+    .action(runReplay);
+}
+
+type InspectOptions = { json?: true; bbo?: number; skipBad?: true };
+
+async function inspect(file: string, { json, bbo, skipBad }: InspectOptions): Promise<void> {
+  const options = { skipBad: skipBad === true };
+  if (bbo === undefined) {
+    const summary = await inspectFeed(file, options);
+    process.stdout.write(`${JSON.stringify(summary, null, json === true ? 0 : 2)}\n`);
+    return;
+  }
+  for await (const row of bboRows(file, bbo, options)) {
+    if (!process.stdout.write(`${row}\n`)) {
+      await new Promise((resolve) => process.stdout.once('drain', resolve));
+    }
+  }
+}
+
+type ReplayFlags = {
+  catalog: string;
+  orders?: string;
+  shards: number;
+  dataDir?: string;
+  speed: number | null;
+  trades?: string;
+  skipBad?: true;
+  json?: true;
+};
+
+async function runReplay(feed: string, flags: ReplayFlags): Promise<void> {
+  const summary = await replay({
+    feed,
+    catalog: flags.catalog,
+    orders: flags.orders ?? null,
+    shards: flags.shards,
+    dataDir: flags.dataDir ?? null,
+    speed: flags.speed,
+    skipBad: flags.skipBad === true,
+    trades: flags.trades ?? null,
+  });
+  const text = flags.json === true ? JSON.stringify(summary) : readable(summary);
+  process.stdout.write(`${text}\n`);
+}
+
+function readable(summary: ReplaySummary): string {
+  const { accounts, orders, ...figures } = summary;
+  const { refused, ...ended } = orders;
+  const lines = Object.entries({ ...figures, ...ended }).map(([name, value]) => {
+    return `${name.padEnd(16)}${value}`;
+  });
+  for (const [code, count] of Object.entries(refused))
+    lines.push(`refused         ${code} ${count}`);
+  for (const { account, balanceDollars, netWorthDollars, realizedPnlDollars } of accounts) {
+    const figuresOf = `balance ${balanceDollars}, net worth ${netWorthDollars}`;
+    lines.push(`account         ${account}: ${figuresOf}, realized ${realizedPnlDollars}`);
+  }
+  return lines.join('\n');
+}
+
+function wholeNumber(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number above 0.');
+  return Number(text);
+}
+
+function speed(text: string): number | null {
+  if (text === 'max') return null;
+  const value = Number(text);
+  if (!(value > 0) || !Number.isFinite(value)) {
+    throw new InvalidArgumentError('max, or a number above 0.');
+  }
+  return value;
+}

@@ -1,0 +1,62 @@
+/**
+ * The orders file of a replay: JSON Lines sorted by `at`, each an order or a cancel of an account
+ * that is known by name. CONTRACT.md section 10, Orders file.
+ */
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { Type } from '@sinclair/typebox';
+import type { EpochMs } from '../../engine/core/units.ts';
+import { strict } from '../schemas/common.ts';
+import { valueReader } from '../validation.ts';
+
+/** `order` is an order body; a sell may name its position by `sellOf` in place of `tradeId`. */
+export type OrderLine = {
+  line: number;
+  atMs: EpochMs;
+  account: string;
+  step: { order: Record<string, unknown> } | { cancel: string };
+};
+
+const At = Type.String({ format: 'date-time' });
+const Name = Type.String({ minLength: 1, maxLength: 128 });
+const readOrder = valueReader(
+  strict({ at: At, account: Name, order: Type.Record(Type.String(), Type.Unknown()) }),
+  'field',
+);
+const readCancel = valueReader(strict({ at: At, account: Name, cancel: Name }), 'field');
+
+/** Lines in file order. Throws `FILE line 3: ...` at the first that cannot be read. */
+export async function* readOrdersFile(path: string): AsyncGenerator<OrderLine> {
+  const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity });
+  let number = 0;
+  let newestMs = 0;
+  for await (const text of lines) {
+    number++;
+    if (text.trim() === '') continue;
+    let line: OrderLine;
+    try {
+      line = readLine(number, text);
+      if (line.atMs < newestMs) throw new Error('at is earlier than on the line before');
+    } catch (error) {
+      throw new Error(`${path} line ${number}: ${(error as Error).message}`);
+    }
+    newestMs = line.atMs;
+    yield line;
+  }
+}
+
+function readLine(line: number, text: string): OrderLine {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Error('not JSON');
+  }
+  const isCancel = typeof value === 'object' && value !== null && 'cancel' in value;
+  if (isCancel) {
+    const { at, account, cancel } = readCancel(value);
+    return { line, atMs: Date.parse(at), account, step: { cancel } };
+  }
+  const { at, account, order } = readOrder(value);
+  return { line, atMs: Date.parse(at), account, step: { order } };
+}

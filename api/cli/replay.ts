@@ -1,0 +1,284 @@
+/**
+ * `paperbook feed replay` offline: a feed file and an orders file through an engine of its own, on
+ * the feed's clock. Equal input gives an equal state hash. CONTRACT.md section 10, Replay.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Query, Reply } from '../../engine/core/messages.ts';
+import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import { feedClock } from '../../engine/shard/clock.ts';
+import { Shards } from '../../engine/shard/shards.ts';
+import { catalogErrorText, loadCatalog, marketNumbers } from '../../feeds/catalog.ts';
+import { type FeedLine, readFeed } from '../../feeds/feed-file.ts';
+import { createIngest, type Ingest } from '../../feeds/ingest.ts';
+import { FeedPlayer } from '../../feeds/replay.ts';
+import { ApiError } from '../errors.ts';
+import { placeOrderOf, readOrderBody } from '../order-request.ts';
+import { type OrderLine, readOrdersFile } from './orders-file.ts';
+import { accountSummary, type ReplayAccount, type ReplaySummary, tradesCsv } from './summary.ts';
+
+export type ReplayOptions = {
+  feed: string;
+  catalog: string;
+  orders: string | null;
+  shards: number;
+  /** Kept when given; must not hold anything yet. */
+  dataDir: string | null;
+  /** Feed seconds a second; null as fast as possible. */
+  speed: number | null;
+  skipBad: boolean;
+  /** Where every trade is written as CSV. */
+  trades: string | null;
+};
+
+/** Ticks told before waiting for the shards to take them in. */
+const TICKS_AHEAD_MAX = 5000;
+const QUOTE_MAX_AGE_MS = 15_000;
+const ROUTING_BAND_CENTS = 10;
+
+export async function replay(options: ReplayOptions): Promise<ReplaySummary> {
+  const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'paperbook-replay-'));
+  if (options.dataDir !== null && existsSync(dataDir) && readdirSync(dataDir).length > 0) {
+    throw new Error(`--data-dir ${dataDir} is not empty: a replay starts from nothing`);
+  }
+  const engine = new Shards({
+    dataDir,
+    shards: options.shards,
+    durability: 'commit',
+    checkpointEveryEvents: 100_000,
+    queueDepthMax: 10_000,
+    quoteMaxAgeMs: QUOTE_MAX_AGE_MS,
+    routingBandCents: ROUTING_BAND_CENTS,
+    clock: feedClock(),
+    log: SILENT,
+  });
+  try {
+    await engine.open();
+    return await new Replay(engine, options).run();
+  } finally {
+    await engine.close();
+    if (options.dataDir === null) rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+const SILENT = { info() {}, error() {} };
+
+class Replay {
+  readonly #engine: Shards;
+  readonly #options: ReplayOptions;
+  readonly #accounts = new Map<string, ReplayAccount>();
+  readonly #refused: Record<string, number> = {};
+  #marketOrders = 0;
+  #skippedLines = 0;
+  #ticksAhead = 0;
+
+  constructor(engine: Shards, options: ReplayOptions) {
+    this.#engine = engine;
+    this.#options = options;
+  }
+
+  async run(): Promise<ReplaySummary> {
+    const ingest = await this.#prepare();
+    const startedMs = performance.now();
+    const pace = paceOf(this.#options.speed);
+    const player = new FeedPlayer(ingest);
+    const orders = this.#options.orders === null ? null : readOrdersFile(this.#options.orders);
+    let order = await nextOf(orders);
+    const onBad = () => {
+      this.#skippedLines++;
+    };
+    const lines = readFeed(this.#options.feed, { skipBad: this.#options.skipBad, onBad });
+    for await (const batch of lines) {
+      for (const line of batch) {
+        // At one instant frames come before orders.
+        for (; order !== null && order.atMs < line.atMs; order = await nextOf(orders)) {
+          await this.#step(order);
+        }
+        await pace(line.atMs);
+        await this.#play(player, line);
+      }
+    }
+    for (; order !== null; order = await nextOf(orders)) await this.#step(order);
+    await this.#engine.drained();
+    return this.#summarize(ingest, performance.now() - startedMs);
+  }
+
+  async #prepare(): Promise<Ingest> {
+    const { catalog: file } = this.#options;
+    const reading = await loadCatalog(file);
+    if (!reading.ok) throw new Error(`${file} has errors:\n${catalogErrorText(reading.errors)}`);
+    const { catalog } = reading;
+    await this.#engine.setCatalog(catalog);
+    await this.#engine.broadcast({ kind: 'switches', atMs: 0, venueData: true, selfReset: false });
+    return createIngest({
+      marketNumber: marketNumbers(catalog),
+      sink: (tick) => {
+        this.#ticksAhead++;
+        this.#engine.tick(tick);
+      },
+      log: ({ reason, detail }) => process.stderr.write(`not used: ${reason} (${detail})\n`),
+    });
+  }
+
+  async #play(player: FeedPlayer, line: FeedLine): Promise<void> {
+    player.play(line);
+    if (this.#ticksAhead < TICKS_AHEAD_MAX) return;
+    this.#ticksAhead = 0;
+    await this.#engine.drained();
+  }
+
+  async #step({ atMs, account: name, step }: OrderLine): Promise<void> {
+    const account = this.#accountOf(name);
+    const code =
+      'cancel' in step
+        ? await this.#cancel(account, atMs, step.cancel)
+        : await this.#place(account, atMs, step.order);
+    if (code !== null) this.#refused[code] = (this.#refused[code] ?? 0) + 1;
+  }
+
+  /** The code of the refusal, or null. */
+  async #place(
+    account: ReplayAccount,
+    atMs: EpochMs,
+    order: Record<string, unknown>,
+  ): Promise<string | null> {
+    const { sellOf, ...rest } = order;
+    const tradeId = typeof sellOf === 'string' ? await this.#tradeOf(account, sellOf) : undefined;
+    if (typeof sellOf === 'string' && tradeId === undefined) return 'trade_not_found';
+    let reply: Reply;
+    let key: string;
+    const orderIdFor = (text: string) => seededUuid(`${account.id}/${text}`, atMs);
+    try {
+      const body = readOrderBody(tradeId === undefined ? order : { ...rest, tradeId });
+      key = (body.idempotencyKey ?? body.clientOrderId)!;
+      const orderId = orderIdFor(key);
+      const placed = { atMs, account: account.id, orderId, placedVia: 'api' as const };
+      const command = placeOrderOf(body, { ...placed, placedPrivate: true });
+      reply = await this.#engine.call(account.id, command);
+    } catch (error) {
+      if (error instanceof ApiError) return error.code;
+      throw error;
+    }
+    if (!reply.ok) return reply.code;
+    const result = JSON.parse(reply.body);
+    if (result.replayed) return null;
+    if (result.type === 'market') this.#marketOrders++;
+    account.orders.set(key, {
+      orderId: result.order?.orderId ?? null,
+      tradeId: result.trade?.tradeId ?? null,
+    });
+    return null;
+  }
+
+  async #cancel(account: ReplayAccount, atMs: EpochMs, key: string): Promise<string | null> {
+    const orderId = account.orders.get(key)?.orderId ?? null;
+    if (orderId === null) return 'order_not_found';
+    const reply = await this.#engine.call(account.id, {
+      kind: 'cancel',
+      atMs,
+      account: account.id,
+      orderId,
+    });
+    return reply.ok ? null : reply.code;
+  }
+
+  /** The trade that the buy of this key opened; undefined while there is none. */
+  async #tradeOf(account: ReplayAccount, key: string): Promise<Uuid | undefined> {
+    const known = account.orders.get(key);
+    if (known === undefined) return undefined;
+    if (known.tradeId === null && known.orderId !== null) {
+      const { orderId } = known;
+      const { order } = await this.#ask({ kind: 'order', account: account.id, orderId });
+      known.tradeId = order.tradeId;
+    }
+    return known.tradeId ?? undefined;
+  }
+
+  async #summarize(ingest: Ingest, elapsedMs: number): Promise<ReplaySummary> {
+    const counts = ingest.counts();
+    const orders = { executed: this.#marketOrders, resting: 0, canceled: 0, expired: 0 };
+    const csv = tradesCsv(this.#options.trades);
+    const accounts: ReplaySummary['accounts'] = [];
+    let trades = 0;
+    const byName = [...this.#accounts.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    for (const account of byName) {
+      for await (const order of this.#rows('orders', account)) {
+        orders[order.status as keyof typeof orders]++;
+      }
+      for await (const trade of this.#rows('trades', account)) {
+        trades++;
+        csv.add(account.name, trade);
+      }
+      const query = { kind: 'portfolio', account: account.id, organizationSlug: null } as const;
+      accounts.push(accountSummary(account.name, (await this.#ask(query)).account));
+    }
+    csv.write();
+    return {
+      frames: counts.frames,
+      ticks: counts.ticks,
+      skipped: counts.skipped + this.#skippedLines,
+      orders: { ...orders, refused: this.#refused },
+      trades,
+      accounts,
+      stateHash: await this.#engine.stateHash(),
+      elapsedMs: Math.round(elapsedMs),
+      ticksPerSecond: Math.round((counts.ticks / Math.max(elapsedMs, 1)) * 1000),
+    };
+  }
+
+  async *#rows(kind: 'orders' | 'trades', account: ReplayAccount) {
+    const page = { limit: 200, status: null, organizationSlug: null, account: account.id };
+    let before: Uuid | null = null;
+    for (;;) {
+      const answer = await this.#ask({ kind, ...page, before });
+      yield* answer[kind];
+      if (answer.nextCursor === null) return;
+      before = answer[kind].at(-1)[kind === 'orders' ? 'orderId' : 'tradeId'];
+    }
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: wire JSON of the engine's own answers.
+  async #ask(query: DistributiveOmit<Query, 'atMs'> & { account: Uuid }): Promise<any> {
+    const timed = { ...query, atMs: this.#engine.nowMs() } as Query;
+    const reply = await this.#engine.call(query.account, timed);
+    if (!reply.ok) throw new Error(`${query.kind}: ${reply.message}`);
+    return JSON.parse(reply.body);
+  }
+
+  #accountOf(name: string): ReplayAccount {
+    const known = this.#accounts.get(name);
+    if (known !== undefined) return known;
+    const account = { name, id: seededUuid(`account/${name}`, 0), orders: new Map() };
+    this.#accounts.set(name, account);
+    return account;
+  }
+}
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+async function nextOf(orders: AsyncGenerator<OrderLine> | null): Promise<OrderLine | null> {
+  const next = await orders?.next();
+  return next === undefined || next.done === true ? null : next.value;
+}
+
+/** A uuid v7 of a time whose other bits are the text's: a replay names things the same way. */
+function seededUuid(text: string, atMs: EpochMs): Uuid {
+  const time = atMs.toString(16).padStart(12, '0');
+  const hash = createHash('sha256').update(text).digest('hex');
+  const variant = '89ab'[Number.parseInt(hash[3]!, 16) & 3]!;
+  const tail = `7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-${tail}`;
+}
+
+/** Holds frames back so that feed time passes at the speed asked for. */
+function paceOf(speed: number | null): (atMs: EpochMs) => Promise<void> {
+  if (speed === null) return async () => {};
+  let first: { atMs: EpochMs; wallMs: number } | null = null;
+  return async (atMs) => {
+    first ??= { atMs, wallMs: performance.now() };
+    const aheadMs = (atMs - first.atMs) / speed - (performance.now() - first.wallMs);
+    if (aheadMs > 1) await new Promise((resolve) => setTimeout(resolve, aheadMs));
+  };
+}

@@ -1,0 +1,173 @@
+/**
+ * The server's configuration: environment variables over an optional JSON file with the same keys.
+ * CONTRACT.md section 8.
+ */
+import { readFileSync } from 'node:fs';
+import { type FeedConfig, SETTINGS, type Setting } from './settings.ts';
+
+export type Config = {
+  host: string;
+  port: number;
+  adminPort: number;
+  tls: { certFile: string; keyFile: string } | null;
+  behindTlsProxy: boolean;
+  dataDir: string;
+  /** Null: the number the data directory has, or by the cores of the machine in a new one. */
+  shards: number | null;
+  durability: 'sync' | 'commit';
+  /** Null: not configured, so that a value set live stays. */
+  venueData: boolean | null;
+  trading: boolean | null;
+  selfReset: boolean;
+  quoteMaxAgeMs: number;
+  routingBandCents: number;
+  feeds: FeedConfig[];
+  clock: 'wall' | 'feed';
+  catalogFile: string | null;
+};
+
+/** A configuration that cannot be used; the message names each bad variable or key on a line. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+  }
+}
+
+const PREFIX = 'PAPERBOOK_';
+
+/**
+ * Reads the environment, over `configFile` when one is given. An empty variable counts as not set.
+ * Throws `ConfigError` with every problem found.
+ */
+export function loadConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  configFile: string | null,
+): Config {
+  const problems: string[] = [];
+  const texts = configFile === null ? new Map() : readConfigFile(configFile, problems);
+  for (const [name, text] of Object.entries(env)) {
+    if (!name.startsWith(PREFIX) || text === undefined || text === '') continue;
+    if (isKnown(name)) texts.set(name, text);
+    else problems.push(`${name} is not a configuration variable`);
+  }
+  const config = readSettings(texts, problems);
+  if (problems.length === 0) problems.push(...crossChecks(config));
+  if (problems.length > 0) throw new ConfigError(problems);
+  return config;
+}
+
+/** A line a variable, as `serve --help` prints them. */
+export function configHelp(): string {
+  const settings = Object.entries(SETTINGS as Record<string, Setting<unknown>>);
+  const width = PREFIX.length + Math.max(...settings.map(([name]) => name.length));
+  return settings
+    .map(([name, { about, defaultShown }]) => {
+      const shown = defaultShown === null ? '' : ` (default ${defaultShown})`;
+      return `  ${(PREFIX + name).padEnd(width)}  ${about}${shown}`;
+    })
+    .join('\n');
+}
+
+function isKnown(name: string): boolean {
+  return name.startsWith(PREFIX) && Object.hasOwn(SETTINGS, name.slice(PREFIX.length));
+}
+
+function readConfigFile(file: string, problems: string[]): Map<string, string> {
+  const texts = new Map<string, string>();
+  let values: unknown;
+  try {
+    values = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new ConfigError([`${file} cannot be read as JSON: ${(error as Error).message}`]);
+  }
+  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
+    throw new ConfigError([`${file} must hold a JSON object`]);
+  }
+  for (const [name, value] of Object.entries(values)) {
+    if (!isKnown(name)) problems.push(`${name} in ${file} is not a configuration key`);
+    else if (value === null) problems.push(`${name} in ${file} must not be null`);
+    else if (value !== '') texts.set(name, textOf(value));
+  }
+  return texts;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  return JSON.stringify(value);
+}
+
+function readSettings(texts: Map<string, string>, problems: string[]): Config {
+  const read = <T>(name: keyof typeof SETTINGS, { read: reader, defaultText }: Setting<T>) => {
+    const text = texts.get(PREFIX + name) ?? defaultText;
+    if (text === null) return null;
+    try {
+      return reader(text);
+    } catch (error) {
+      problems.push(`${PREFIX + name} must be ${(error as Error).message}`);
+      return null;
+    }
+  };
+  /** Null only beside a problem, and then nobody sees the configuration. */
+  const must = <T>(name: keyof typeof SETTINGS, of: Setting<T>) => read(name, of) as T;
+  const s = SETTINGS;
+  const config: Config = {
+    host: must('HOST', s.HOST),
+    port: must('PORT', s.PORT),
+    adminPort: must('ADMIN_PORT', s.ADMIN_PORT),
+    tls: tlsOf(read('TLS_CERT', s.TLS_CERT), read('TLS_KEY', s.TLS_KEY), problems),
+    behindTlsProxy: must('BEHIND_TLS_PROXY', s.BEHIND_TLS_PROXY),
+    dataDir: must('DATA_DIR', s.DATA_DIR),
+    shards: read('SHARDS', s.SHARDS),
+    durability: must('DURABILITY', s.DURABILITY),
+    venueData: read('VENUE_DATA', s.VENUE_DATA),
+    trading: read('TRADING', s.TRADING),
+    selfReset: must('SELF_RESET', s.SELF_RESET),
+    quoteMaxAgeMs: must('QUOTE_MAX_AGE_MS', s.QUOTE_MAX_AGE_MS),
+    routingBandCents: must('ROUTING_BAND_CENTS', s.ROUTING_BAND_CENTS),
+    feeds: must('FEEDS', s.FEEDS),
+    clock: must('CLOCK', s.CLOCK),
+    catalogFile: read('CATALOG', s.CATALOG),
+  };
+  for (const name of REFUSED_YET) read(name, s[name]);
+  return config;
+}
+
+const REFUSED_YET = [
+  'LIMITS_ENFORCED',
+  'FILL_MODEL',
+  'HISTORY_URL',
+  'HISTORY_TOKEN',
+  'BACKTEST_URL',
+  'ORGANIZATIONS_URL',
+  'AUTH_JWKS_URL',
+  'AUTH_ISSUER',
+] as const;
+
+function tlsOf(certFile: string | null, keyFile: string | null, problems: string[]) {
+  if (certFile !== null && keyFile !== null) return { certFile, keyFile };
+  if (certFile !== null || keyFile !== null) {
+    problems.push('PAPERBOOK_TLS_CERT and PAPERBOOK_TLS_KEY must be set together');
+  }
+  return null;
+}
+
+/** What no single setting can tell. */
+function crossChecks({ host, port, adminPort, tls, behindTlsProxy }: Config): string[] {
+  const problems: string[] = [];
+  if (!isLoopback(host) && tls === null && !behindTlsProxy) {
+    problems.push(
+      `PAPERBOOK_HOST ${host} is not loopback, and keys would travel in plain HTTP: set ` +
+        'PAPERBOOK_TLS_CERT and PAPERBOOK_TLS_KEY, or PAPERBOOK_BEHIND_TLS_PROXY=on',
+    );
+  }
+  if (port !== 0 && port === adminPort) {
+    problems.push('PAPERBOOK_PORT and PAPERBOOK_ADMIN_PORT must differ');
+  }
+  return problems;
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}

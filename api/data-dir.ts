@@ -1,0 +1,134 @@
+/**
+ * A data directory: made at the first start, used by one server at a time, with a number of shards
+ * that never changes. CONTRACT.md section 8.
+ */
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import path from 'node:path';
+
+/** The directory cannot be used; the message is one line for the operator. */
+export class DataDirError extends Error {}
+
+export type DataDir = { path: string; shards: number; release(): Promise<void> };
+
+/**
+ * Makes or opens the directory and takes it for this process.
+ *
+ * @param shardsWanted null takes the directory's own number, or `shardsDefault` for a new one
+ */
+export async function openDataDir(
+  directory: string,
+  shardsWanted: number | null,
+  shardsDefault: number,
+): Promise<DataDir> {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new DataDirError(`PAPERBOOK_DATA_DIR ${directory} cannot be written to (${code})`);
+  }
+  const lock = await takeLock(directory);
+  try {
+    const shards = settleShards(directory, shardsWanted, shardsDefault);
+    return { path: directory, shards, release: () => releaseLock(lock) };
+  } catch (error) {
+    await releaseLock(lock);
+    throw error;
+  }
+}
+
+/**
+ * A name in the kernel's abstract socket space, after the directory's inode: taken by one process
+ * at a time, and free again the moment that process is gone, however it ended.
+ */
+function takeLock(directory: string): Promise<Server> {
+  const { dev, ino } = statSync(directory);
+  const lock = createServer();
+  return new Promise((resolve, reject) => {
+    lock.once('error', (error: NodeJS.ErrnoException) => {
+      const inUse = error.code === 'EADDRINUSE';
+      const reason = inUse ? 'is in use by another server' : `cannot be locked (${error.code})`;
+      reject(new DataDirError(`PAPERBOOK_DATA_DIR ${directory} ${reason}`));
+    });
+    lock.listen(`\0paperbook-${dev}-${ino}`, () => resolve(lock));
+  });
+}
+
+function releaseLock(lock: Server): Promise<void> {
+  return new Promise((resolve) => {
+    lock.close(() => resolve());
+  });
+}
+
+/** Readers, and the start after a crash, see the old content or the new, never half of it. */
+export function replaceFile(file: string, text: string): void {
+  writeFileSync(`${file}.new`, text, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/** The value in a JSON file; null when there is none. Throws `DataDirError` naming the file. */
+export function readJsonFile(file: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    throw new DataDirError(`${file} cannot be read (${code})`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new DataDirError(`${file} does not hold JSON; move it away to start without it`);
+  }
+}
+
+type Meta = { format: 'paperbook-data'; version: 1; shards: number };
+
+function settleShards(directory: string, wanted: number | null, byDefault: number): number {
+  const file = path.join(directory, 'paperbook.json');
+  const meta = readMeta(file);
+  if (meta === null) {
+    const shards = wanted ?? byDefault;
+    const first: Meta = { format: 'paperbook-data', version: 1, shards };
+    replaceFile(file, `${JSON.stringify(first)}\n`);
+    return shards;
+  }
+  if (wanted !== null && wanted !== meta.shards) {
+    throw new DataDirError(
+      `PAPERBOOK_SHARDS is ${wanted}, but ${directory} was first started with ${meta.shards}: ` +
+        `an account lives in one shard for good. Set it to ${meta.shards} or leave it out; to ` +
+        `reshard, start a new data directory with PAPERBOOK_SHARDS=${wanted}`,
+    );
+  }
+  return meta.shards;
+}
+
+function readMeta(file: string): Meta | null {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new DataDirError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  let meta: Partial<Meta> | null = null;
+  try {
+    meta = JSON.parse(text);
+  } catch {
+    // Falls to the check below.
+  }
+  if (meta?.format !== 'paperbook-data' || meta.version !== 1 || !Number.isInteger(meta.shards)) {
+    throw new DataDirError(`${file} does not describe a data directory of this version`);
+  }
+  return meta as Meta;
+}

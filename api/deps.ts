@@ -1,0 +1,72 @@
+/** What the HTTP layer is handed: the composition root builds these, tests fake them. */
+import type {
+  CancelOrder,
+  PlaceOrder,
+  Query,
+  Reply,
+  SetSwitches,
+} from '../engine/core/messages.ts';
+import type { EpochMs, Uuid, Venue } from '../engine/core/units.ts';
+import type { CatalogView } from './catalog-view.ts';
+import type { Config } from './config.ts';
+import type { ControlStore } from './identity/store.ts';
+import type { Switches } from './switches.ts';
+
+/** The sharded engine. Every call rejects with `EngineBusy` when it cannot be taken now. */
+export interface Engine {
+  /** Runs a command or query of one account in that account's shard. */
+  call(account: Uuid, request: PlaceOrder | CancelOrder | Query): Promise<Reply>;
+  /** One Quote as JSON text, or `instrument_not_found`. */
+  quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
+  /** Tells every shard the switches that their answers depend on. */
+  broadcast(command: SetSwitches): Promise<void>;
+  /** Checks every invariant of every shard. */
+  audit(): Promise<AuditReport>;
+  /** The engine's time: the wall's, or the feed's when PAPERBOOK_CLOCK is `feed`. */
+  nowMs(): EpochMs;
+  state(): EngineState;
+}
+
+export type EngineState = 'starting' | 'ready' | 'stopping';
+
+export type AuditReport = {
+  accounts: number;
+  restingOrders: number;
+  openPositions: number;
+  /** Broken rules in words; empty when all hold. */
+  problems: string[];
+};
+
+/** One venue connection as an operator sees it; nothing secret in it. */
+export type FeedStatus = {
+  venue: Venue;
+  adapter: string;
+  /** Without user, password, query and fragment, which may hold secrets. */
+  url: string;
+  state: 'connecting' | 'open' | 'waiting' | 'closed';
+  sinceMs: EpochMs;
+  /** Attempts since the last connection that stayed healthy. */
+  attempts: number;
+  frames: number;
+  lastHeardMs: EpochMs | null;
+  lastProblem: string | null;
+};
+
+/** The part of a pino logger that is used here. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export type Deps = {
+  engine: Engine;
+  catalog: CatalogView;
+  feeds: () => FeedStatus[];
+  log: Log;
+  config: Config;
+  identity: ControlStore;
+  switches: Switches;
+  /** The bearer token of the admin listener: `admin-token.ts`. */
+  adminToken: string;
+};

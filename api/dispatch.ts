@@ -1,0 +1,173 @@
+/**
+ * Takes one exchange through its route, in the order of checks of CONTRACT.md section 1: route,
+ * credential and scope, query and body, then what the listener admits, then the operation itself.
+ * Request limits will stand between scope and query.
+ */
+import type { Reply } from '../engine/core/messages.ts';
+import { EngineBusy } from '../engine/shard/busy.ts';
+import type { Log } from './deps.ts';
+import { ApiError, ERRORS, errorBody, invalidRequest } from './errors.ts';
+import type { BodyText, Exchange } from './http.ts';
+import type { Metrics } from './metrics.ts';
+import type { Call, Result, Route } from './route.ts';
+import { createRouter } from './router.ts';
+
+/** CONTRACT.md section 1, body. */
+const BODY_BYTES_MAX = 64 * 1024;
+
+export type DispatchOptions<C> = {
+  prefix: string;
+  routes: readonly Route<C>[];
+  /** Who calls, from the headers, holding the route's scope. Throws the 401 or 403. */
+  authorize(exchange: Exchange, route: Route<C>): C;
+  /** The checks between the body and the operation. Throws the refusal. */
+  admit(route: Route<C>, call: Call<unknown, unknown, C>): void;
+  metrics: Metrics;
+  log: Log;
+};
+
+const NO_STORE = ['Cache-Control', 'no-store'] as const;
+const ERROR_HEADERS = ['Content-Type', 'application/json', ...NO_STORE] as const;
+
+/** The `handle` of a listener: never throws, answers every exchange once. */
+export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exchange) => void {
+  const { authorize, admit, metrics, log } = options;
+  const route = createRouter(options.prefix, options.routes);
+  const headers = new Map(options.routes.map((known) => [known, headersOf(known)]));
+
+  function handle(exchange: Exchange): void {
+    let found: Route<C> | null = null;
+    try {
+      const match = route(exchange.path);
+      if (match === null) throw new ApiError('route_not_found');
+      const { allow, routes } = match.entry;
+      if (exchange.method === 'OPTIONS') {
+        exchange.answer(204, ['Allow', allow, ...NO_STORE], null);
+        return;
+      }
+      found = routes.get(exchange.method) ?? null;
+      if (found === null) throw new ApiError('method_not_allowed', { headers: ['Allow', allow] });
+      const call: Call<unknown, unknown, C> = {
+        // An open route's declaration says that it has no caller.
+        caller: found.isOpen ? (null as C) : authorize(exchange, found),
+        param: decodeSegment(match.param),
+        query: found.readQuery(exchange.query),
+        body: null,
+        organization: found.takesOrganization ? organizationOf(exchange) : null,
+      };
+      if (found.readBody === null) run(exchange, found, call);
+      else readBody(exchange, found, call);
+    } catch (error) {
+      fail(exchange, error, found);
+    }
+  }
+
+  function readBody(exchange: Exchange, found: Route<C>, call: Call<unknown, unknown, C>): void {
+    // What is declared too large need not arrive first.
+    if (Number(exchange.header('content-length')) > BODY_BYTES_MAX) throw tooLarge();
+    exchange.readText(BODY_BYTES_MAX, (body) => {
+      try {
+        call.body = found.readBody!(textOf(body));
+        run(exchange, found, call);
+      } catch (error) {
+        fail(exchange, error, found);
+      }
+    });
+  }
+
+  function run(exchange: Exchange, found: Route<C>, call: Call<unknown, unknown, C>): void {
+    admit(found, call);
+    const result = found.run(call);
+    if (!(result instanceof Promise)) {
+      finish(exchange, found, result);
+      return;
+    }
+    exchange.hold();
+    result.then(
+      (settled) => finish(exchange, found, settled),
+      (error) => fail(exchange, error, found),
+    );
+  }
+
+  function finish(exchange: Exchange, found: Route<C>, result: Result): void {
+    if (typeof result !== 'string' && !result.ok) {
+      refuse(exchange, result, found);
+      return;
+    }
+    metrics.countRequest(found, 200);
+    exchange.answer(200, headers.get(found)!, typeof result === 'string' ? result : result.body);
+  }
+
+  function refuse(
+    exchange: Exchange,
+    { code, message }: Extract<Reply, { ok: false }>,
+    found: Route<C>,
+  ): void {
+    const { status } = ERRORS[code];
+    metrics.countRequest(found, status);
+    exchange.answer(status, ERROR_HEADERS, errorBody(code, message, null));
+  }
+
+  function fail(exchange: Exchange, error: unknown, found: Route<C> | null): void {
+    const refusal = refusalOf(error, exchange, log);
+    const { status, code, message, retryAfterSeconds } = refusal;
+    metrics.countRequest(found, status);
+    const retryAfter = retryAfterSeconds === null ? [] : ['Retry-After', String(retryAfterSeconds)];
+    exchange.answer(
+      status,
+      [...ERROR_HEADERS, ...refusal.headers, ...retryAfter],
+      errorBody(code, message, retryAfterSeconds),
+    );
+  }
+
+  return handle;
+}
+
+/** The organization header; null only where none was sent, since an empty one must not pass. */
+function organizationOf(exchange: Exchange): string | null {
+  const value = exchange.header('x-service-org');
+  return value === '' && !exchange.hasHeader('x-service-org') ? null : value;
+}
+
+/** What the caller is told of an error; a fault of ours is logged and told as one. */
+function refusalOf(error: unknown, exchange: Exchange, log: Log): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof EngineBusy) {
+    return new ApiError('internal_error', {
+      status: 503,
+      message: 'The engine cannot take this request now; nothing was done.',
+      retryAfterSeconds: Math.max(1, Math.ceil(error.retryAfterSeconds)),
+    });
+  }
+  const { method, path, requestId } = exchange;
+  log.error({ err: error, method, path, requestId }, 'request failed');
+  return new ApiError('internal_error');
+}
+
+function headersOf<C>({ contentType, cacheSeconds }: Route<C>): readonly string[] {
+  const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', `max-age=${cacheSeconds}`];
+  return ['Content-Type', contentType, ...cache];
+}
+
+function textOf(body: BodyText): string {
+  if (body.ok) return body.text;
+  if (body.fault === 'too_large') throw tooLarge();
+  throw invalidRequest('the body is not UTF-8');
+}
+
+function tooLarge(): ApiError {
+  return new ApiError('invalid_request', {
+    status: 413,
+    message: `the body must have at most ${BODY_BYTES_MAX} bytes`,
+  });
+}
+
+/** A path segment as meant; as sent where it is not percent-encoded UTF-8, to be found nowhere. */
+function decodeSegment(segment: string): string {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

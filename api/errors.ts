@@ -1,0 +1,261 @@
+/**
+ * Every error code of the service with its status, its sentence and when it is given: SPEC.md
+ * section 7 and CONTRACT.md section 2. The wire body is `{error: {code, message}}`.
+ */
+import type { REJECTIONS } from '../engine/core/rejections.ts';
+
+type ErrorRow = { status: number; message: string; when: string };
+
+export const ERRORS = {
+  invalid_request: {
+    status: 400,
+    message: 'The request cannot be used.',
+    when: 'bad query, body, cursor or X-Service-Org; 413 for a body too large; 403 from history',
+  },
+  unauthorized: {
+    status: 401,
+    message: 'Send an API key: "Authorization: Bearer svc_sk_..." or "x-service-key: svc_sk_...".',
+    when: 'no credential',
+  },
+  invalid_token: {
+    status: 401,
+    message: 'The API key is not valid.',
+    when: 'malformed, unknown, revoked or expired key',
+  },
+  session_required: {
+    status: 401,
+    message: 'Keys are managed with a signed-in session, not with a key.',
+    when: 'a key presented on a key-management call',
+  },
+  insufficient_scope: {
+    status: 403,
+    message: 'The API key lacks the scope of this call.',
+    when: 'key lacks the scope of the endpoint or of the chosen execution',
+  },
+  guest_account: {
+    status: 403,
+    message: 'A guest cannot manage keys.',
+    when: 'guest session on key management',
+  },
+  scope_not_available: {
+    status: 403,
+    message: 'The scope trade:write is not available now.',
+    when: 'trade:write requested while trading with keys is off',
+  },
+  venue_data_off: {
+    status: 403,
+    message: 'Venue data is switched off.',
+    when: 'quotes or history routes while the switch is off',
+  },
+  trading_off: {
+    status: 403,
+    message: 'Trading with keys is switched off.',
+    when: 'trading with keys is switched off',
+  },
+  membership_required: {
+    status: 403,
+    message: 'Opening a position needs the basic plan or a higher one.',
+    when: 'opening a position without the basic plan or a higher one',
+  },
+  us_not_eligible: {
+    status: 403,
+    message: 'The US variant of venue_c is not offered.',
+    when: 'execution venue_c',
+  },
+  organization_forbidden: {
+    status: 403,
+    message: 'This key cannot use that organization.',
+    when: 'organization the key cannot use',
+  },
+  organization_not_found: {
+    status: 404,
+    message: 'No such organization.',
+    when: 'unknown organization',
+  },
+  route_not_found: { status: 404, message: 'No such path.', when: 'unknown path' },
+  market_not_found: {
+    status: 404,
+    message: 'No such market.',
+    when: 'history service answered 404',
+  },
+  instrument_not_found: {
+    status: 404,
+    message: 'No such instrument.',
+    when: 'unknown or malformed instrument ref',
+  },
+  game_not_found: {
+    status: 404,
+    message: 'No such game.',
+    when: 'unknown or malformed game ref',
+  },
+  trader_not_found: { status: 404, message: 'No such trader.', when: 'unknown trader' },
+  account_not_found: {
+    status: 404,
+    message: 'No such account.',
+    when: 'the account of the key is gone or closed',
+  },
+  key_not_found: {
+    status: 404,
+    message: 'No such key.',
+    when: 'no such key of this account, or it is revoked, expired or (for rotate) not active',
+  },
+  trade_not_found: {
+    status: 404,
+    message: 'No such trade.',
+    when: 'unknown trade, or of another account',
+  },
+  order_not_found: {
+    status: 404,
+    message: 'No such order.',
+    when: 'unknown order, or of another account',
+  },
+  method_not_allowed: {
+    status: 405,
+    message: 'This path does not take that method; see Allow.',
+    when: 'wrong method on a known path',
+  },
+  idempotency_key_reused: {
+    status: 409,
+    message: 'This idempotency key was already used for a different order.',
+    when: 'same idempotency key, different order',
+  },
+  no_tradable_listing: {
+    status: 409,
+    message: 'The instrument does not list on exactly one live venue_a market.',
+    when: 'instrument does not list on one live venue_a market',
+  },
+  price_moved: {
+    status: 409,
+    message: 'The live price is beyond the bound of the order.',
+    when: 'price cap or floor of a market order not met',
+  },
+  insufficient_balance: {
+    status: 409,
+    message: 'The cost is above the spendable balance.',
+    when: 'cost above the spendable balance',
+  },
+  market_not_open: {
+    status: 409,
+    message: 'The venue market is paused or closed.',
+    when: 'the venue market is paused or closed',
+  },
+  market_resolved: {
+    status: 409,
+    message: 'The venue market has a result.',
+    when: 'the venue market has a result',
+  },
+  no_liquidity: {
+    status: 409,
+    message: 'There is no live price on that side now.',
+    when: 'no quote, an empty side, or a quote older than the freshness bound',
+  },
+  already_closed: {
+    status: 409,
+    message: 'It is no longer open, or an order to sell it is resting.',
+    when: 'the trade is not open, or the order is not resting',
+  },
+  venue_a_key_missing: {
+    status: 409,
+    message: 'No credential for venue_a is stored.',
+    when: 'execution venue_a with its scope and no venue credential stored',
+  },
+  venue_c_intl_key_missing: {
+    status: 409,
+    message: 'No credential for venue_c_intl is stored.',
+    when: 'execution venue_c_intl with its scope and no venue credential stored',
+  },
+  venue_a_rejected: {
+    status: 409,
+    message: 'venue_a refused the order.',
+    when: 'the venue refused the order',
+  },
+  venue_c_intl_rejected: {
+    status: 409,
+    message: 'venue_c_intl refused the order.',
+    when: 'the venue refused the order',
+  },
+  live_trading_unavailable: {
+    status: 409,
+    message: 'Live trading is not open yet; nothing was sent.',
+    when: 'execution chosen with its scope and a stored credential',
+  },
+  key_limit_reached: {
+    status: 409,
+    message: 'The account holds 10 active keys already.',
+    when: 'the account holds 10 active keys; rotating ones are not counted',
+  },
+  reset_not_available: {
+    status: 409,
+    message: 'The account cannot be reset now; see resetBlockedBy.',
+    when: 'self-reset is blocked',
+  },
+  rate_limited: {
+    status: 429,
+    message: 'Too many requests in this minute.',
+    when: 'over the minute limit, or a hard trade limit',
+  },
+  quota_exceeded: {
+    status: 429,
+    message: 'The requests of this month are used up.',
+    when: 'over the month',
+  },
+  key_creation_limited: {
+    status: 429,
+    message: 'Too many keys were created today.',
+    when: 'more than 20 keys created in a UTC day',
+  },
+  internal_error: {
+    status: 500,
+    message: 'Something went wrong on our side.',
+    when: 'a fault of ours; 503 while the engine cannot take the request',
+  },
+  not_configured: {
+    status: 503,
+    message: 'This service is configured away.',
+    when: 'a forwarded service that is configured away',
+  },
+} as const satisfies Record<string, ErrorRow> & Record<keyof typeof REJECTIONS, ErrorRow>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+type ErrorOptions = {
+  message?: string;
+  /** Where it is not the code's own status: 413, 503. */
+  status?: number;
+  retryAfterSeconds?: number;
+  /** Header names and values in turn. */
+  headers?: readonly string[];
+};
+
+/** A refusal on its way to the caller. Thrown by whoever finds it, written by the dispatcher. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly retryAfterSeconds: number | null;
+  readonly headers: readonly string[];
+
+  constructor(code: ErrorCode, options: ErrorOptions = {}) {
+    super(options.message ?? ERRORS[code].message);
+    this.name = 'ApiError';
+    this.code = code;
+    this.status = options.status ?? ERRORS[code].status;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? null;
+    this.headers = options.headers ?? [];
+  }
+}
+
+/** A 400 `invalid_request` that says what is wrong with which field. */
+export function invalidRequest(message: string): ApiError {
+  return new ApiError('invalid_request', { message });
+}
+
+/** The wire body of an error. SPEC.md section 2, Error. */
+export function errorBody(
+  code: ErrorCode,
+  message: string,
+  retryAfterSeconds: number | null,
+): string {
+  const error =
+    retryAfterSeconds === null ? { code, message } : { code, message, retryAfterSeconds };
+  return JSON.stringify({ error });
+}

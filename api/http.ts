@@ -1,0 +1,265 @@
+/**
+ * HTTP over uWebSockets.js: the only file that knows it. An `Exchange` is one request and its one
+ * answer. What uWebSockets.js punishes is kept in here: the request is readable only while its
+ * handler first runs, a response must not be touched after its abort, body chunks are taken back
+ * when their callback returns, and an answer is written inside `cork`.
+ */
+
+import * as uws from 'uWebSockets.js';
+import { randomBytes } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+
+type Tls = { certFile: string; keyFile: string };
+
+export type ListenOptions = {
+  host: string;
+  /** 0 takes a free port. */
+  port: number;
+  tls: Tls | null;
+  /** Names and values in turn, written on every response. */
+  headers: readonly string[];
+  /** Called once a request, and must answer, hold or read the body before it returns. */
+  handle(exchange: Exchange): void;
+};
+
+export type Listener = {
+  port: number;
+  /** Stops accepting, waits up to `graceMs` for held answers, then closes every connection. */
+  close(graceMs: number): Promise<void>;
+};
+
+/** Opens a listener. Rejects when the address cannot be bound or the TLS files cannot be used. */
+export function listen(options: ListenOptions): Promise<Listener> {
+  const app = createApp(options.tls);
+  const held: Held = { count: 0, whenNone: null };
+  app.any('/*', (res, req) => {
+    const exchange = new Exchange(res, req, options.headers, held);
+    options.handle(exchange);
+    exchange.leaveHandler();
+  });
+  return new Promise((resolve, reject) => {
+    // Without this flag a second server could share the port unnoticed (SO_REUSEPORT).
+    const exclusive = 1;
+    (app as unknown as ExclusiveApp).listen(options.host, options.port, exclusive, (socket) => {
+      if (socket === false) {
+        reject(new Error(`cannot listen on ${options.host} port ${options.port}: is it in use?`));
+        return;
+      }
+      const port = uws.us_socket_local_port(socket);
+      resolve({ port, close: (graceMs) => close(app, socket, held, graceMs) });
+    });
+  });
+}
+
+/** The overload that the binary has and its type declarations lack. */
+type ExclusiveApp = {
+  listen(
+    host: string,
+    port: number,
+    flags: number,
+    done: (socket: uws.us_listen_socket | false) => void,
+  ): void;
+};
+
+function createApp(tls: Tls | null): uws.TemplatedApp {
+  if (tls === null) return uws.App();
+  try {
+    return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+  } catch {
+    throw new Error(`cannot use the TLS files ${tls.certFile} and ${tls.keyFile}`);
+  }
+}
+
+/** Requests whose answer is still to come. */
+type Held = { count: number; whenNone: (() => void) | null };
+
+async function close(
+  app: uws.TemplatedApp,
+  socket: uws.us_listen_socket,
+  held: Held,
+  graceMs: number,
+): Promise<void> {
+  uws.us_listen_socket_close(socket);
+  if (held.count > 0) {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, graceMs);
+      held.whenNone = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+  app.close();
+}
+
+/** What reading a body can come to. */
+export type BodyText = { ok: true; text: string } | { ok: false; fault: 'too_large' | 'not_utf8' };
+
+const FIRST_BODY_BUFFER_BYTES = 4096;
+const REQUEST_ID = /^[!-~]{1,128}$/;
+// Unique by process and count: cheaper than a uuid on every request, and as good for finding one.
+const requestIdPrefix = `${randomBytes(8).toString('hex')}-`;
+let requestCount = 0;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const statusLines = new Map(
+  Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
+);
+
+/** One request and its answer. Valid for reading headers only while the handler first runs. */
+export class Exchange {
+  readonly method: string;
+  readonly path: string;
+  /** The raw text behind `?`, or empty. */
+  readonly query: string;
+  /** The caller's own X-Request-Id, or a new one. CONTRACT.md section 1. */
+  readonly requestId: string;
+  readonly #res: uws.HttpResponse;
+  readonly #headers: readonly string[];
+  readonly #held: Held;
+  #req: uws.HttpRequest | null;
+  #isOpen = true;
+  #isHeld = false;
+
+  constructor(res: uws.HttpResponse, req: uws.HttpRequest, headers: readonly string[], held: Held) {
+    this.method = req.getCaseSensitiveMethod();
+    this.path = req.getUrl();
+    // Undefined where there is no `?`, whatever its type says.
+    this.query = req.getQuery() ?? '';
+    const requestId = req.getHeader('x-request-id');
+    this.requestId =
+      requestId !== '' && REQUEST_ID.test(requestId)
+        ? requestId
+        : requestIdPrefix + (++requestCount).toString(36);
+    this.#res = res;
+    this.#req = req;
+    this.#headers = headers;
+    this.#held = held;
+  }
+
+  /** A request header by its lower-case name, or empty. */
+  header(name: string): string {
+    if (this.#req === null) throw new Error('headers are gone once the handler has returned');
+    return this.#req.getHeader(name);
+  }
+
+  /** Whether a header was sent at all, be it empty. Costs more than `header`. */
+  hasHeader(name: string): boolean {
+    if (this.#req === null) throw new Error('headers are gone once the handler has returned');
+    let isThere = false;
+    this.#req.forEach((sent) => {
+      if (sent === name) isThere = true;
+    });
+    return isThere;
+  }
+
+  /** Ends the time in which headers can be read. */
+  leaveHandler(): void {
+    this.#req = null;
+  }
+
+  /** Announces that the answer comes later; the caller may go away meanwhile. */
+  hold(): void {
+    if (this.#isHeld || !this.#isOpen) return;
+    this.#isHeld = true;
+    this.#held.count++;
+    this.#res.onAborted(() => this.#finish());
+  }
+
+  /** Reads the whole body as UTF-8 text; `done` is not called when the caller goes away. */
+  readText(maxBytes: number, done: (body: BodyText) => void): void {
+    this.hold();
+    let partial: Buffer | null = null;
+    let size = 0;
+    let isDone = false;
+    this.#res.onData((chunk, isLast) => {
+      if (isDone || !this.#isOpen) return;
+      const end = size + chunk.byteLength;
+      if (end > maxBytes) {
+        isDone = true;
+        done({ ok: false, fault: 'too_large' });
+        return;
+      }
+      if (!isLast || partial !== null) {
+        partial = roomFor(partial, size, end);
+        partial.set(new Uint8Array(chunk), size);
+      }
+      size = end;
+      if (!isLast) return;
+      isDone = true;
+      done(textOf(partial === null ? new Uint8Array(chunk) : partial.subarray(0, size)));
+    });
+  }
+
+  /** Writes the answer, once; nothing happens when the caller is gone. A null body sends none. */
+  answer(status: number, headers: readonly string[], body: string | null): void {
+    if (!this.#isOpen) return;
+    this.#finish();
+    pendingWrite.res = this.#res;
+    pendingWrite.status = statusLines.get(status)!;
+    pendingWrite.requestId = this.requestId;
+    pendingWrite.common = this.#headers;
+    pendingWrite.headers = headers;
+    pendingWrite.body = body;
+    pendingWrite.isHead = this.method === 'HEAD';
+    this.#res.cork(writePending);
+  }
+
+  #finish(): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    if (!this.#isHeld) return;
+    const held = this.#held;
+    held.count--;
+    if (held.count === 0) held.whenNone?.();
+  }
+}
+
+/** A buffer with `size` bytes of `partial` in it and room for `end`. */
+function roomFor(partial: Buffer | null, size: number, end: number): Buffer {
+  if (partial !== null && end <= partial.length) return partial;
+  const bytes = Math.max(FIRST_BODY_BUFFER_BYTES, 2 ** Math.ceil(Math.log2(end)));
+  const grown = Buffer.allocUnsafe(bytes);
+  partial?.copy(grown, 0, 0, size);
+  return grown;
+}
+
+function textOf(bytes: Uint8Array): BodyText {
+  try {
+    return { ok: true, text: utf8.decode(bytes) };
+  } catch {
+    return { ok: false, fault: 'not_utf8' };
+  }
+}
+
+// `cork` calls back before it returns, so one shared slot serves every answer without a closure.
+const pendingWrite = {
+  res: null as unknown as uws.HttpResponse,
+  status: '',
+  requestId: '',
+  common: [] as readonly string[],
+  headers: [] as readonly string[],
+  body: null as string | null,
+  isHead: false,
+};
+
+function writePending(): void {
+  const { res, status, requestId, common, headers, body, isHead } = pendingWrite;
+  res.writeStatus(status);
+  res.writeHeader('X-Request-Id', requestId);
+  writeHeaders(res, common);
+  writeHeaders(res, headers);
+  if (body === null) {
+    res.endWithoutBody();
+  } else if (isHead) {
+    // Its own way of reporting a length leaves the response open and drops the connection.
+    res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
+    res.endWithoutBody();
+  } else {
+    res.end(body);
+  }
+}
+
+function writeHeaders(res: uws.HttpResponse, pairs: readonly string[]): void {
+  for (let i = 0; i < pairs.length; i += 2) res.writeHeader(pairs[i]!, pairs[i + 1]!);
+}

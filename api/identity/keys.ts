@@ -1,0 +1,111 @@
+/** API keys: shown once, stored hashed. SPEC.md sections 2 (KeyView) and 5. */
+import { hash, randomBytes } from 'node:crypto';
+import { type Static, Type } from '@sinclair/typebox';
+import { type EpochMs, isoOf, type Uuid } from '../../engine/core/units.ts';
+import { strict } from '../schemas/common.ts';
+import { ScopeSchema } from '../schemas/identity.ts';
+import { newUuid } from '../uuid.ts';
+
+export type Scope = Static<typeof ScopeSchema>;
+
+/** What a key gets when no scope is asked for. SPEC.md section 2, KeyCreateRequest. */
+const DEFAULT_SCOPES: readonly Scope[] = ['records:read', 'portfolio:read', 'markets:read'];
+
+export type Key = {
+  id: Uuid;
+  userId: Uuid;
+  label: string;
+  /** The first 16 characters of the token: what a key is recognized by. */
+  tokenPrefix: string;
+  /** SHA-256 of the token in hex. The token has 256 random bits, so nothing slower is needed. */
+  hash: string;
+  scopes: Scope[];
+  createdAtMs: EpochMs;
+  /** Kept to the hour, so that a busy key costs a write an hour. */
+  lastUsedAtMs: EpochMs | null;
+  expiresAtMs: EpochMs | null;
+  revokedAtMs: EpochMs | null;
+  createdVia: 'web' | 'cli';
+  rotatedFrom: Uuid | null;
+  rotatedAtMs: EpochMs | null;
+};
+
+/** SPEC.md section 2, KeyCreateRequest. */
+export const KEY_INPUT = {
+  label: Type.Optional(Type.String({ maxLength: 64 })),
+  scopes: Type.Optional(Type.Array(ScopeSchema, { minItems: 1 })),
+  expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
+};
+const KeyInputSchema = strict(KEY_INPUT);
+export type KeyInput = Static<typeof KeyInputSchema>;
+
+const TOKEN_PREFIX = 'svc_sk_';
+const SHOWN_CHARACTERS = 16;
+const DAY_MS = 86_400_000;
+const LAST_USED_REFRESH_MS = 3_600_000;
+
+/** A new key and its token, which exists nowhere else. */
+export function newKey(
+  userId: Uuid,
+  input: KeyInput,
+  createdVia: Key['createdVia'],
+  nowMs: EpochMs,
+): { key: Key; token: string } {
+  const token = TOKEN_PREFIX + randomBytes(32).toString('base64url');
+  const label = input.label?.trim() ?? '';
+  const key: Key = {
+    id: newUuid(nowMs),
+    userId,
+    label: label === '' ? 'Untitled key' : label,
+    tokenPrefix: token.slice(0, SHOWN_CHARACTERS),
+    hash: hashOfToken(token),
+    scopes: [...new Set(input.scopes ?? DEFAULT_SCOPES)],
+    createdAtMs: nowMs,
+    lastUsedAtMs: null,
+    expiresAtMs: input.expiresInDays === undefined ? null : nowMs + input.expiresInDays * DAY_MS,
+    revokedAtMs: null,
+    createdVia,
+    rotatedFrom: null,
+    rotatedAtMs: null,
+  };
+  return { key, token };
+}
+
+/** SHA-256 in hex. */
+export function hashOfToken(token: string): string {
+  return hash('sha256', token);
+}
+
+export type KeyStatus = 'active' | 'rotating' | 'revoked' | 'expired';
+
+/** SPEC.md section 3, Key status. */
+export function keyStatus(key: Key, nowMs: EpochMs): KeyStatus {
+  if (key.revokedAtMs !== null) return 'revoked';
+  if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) return 'expired';
+  return key.rotatedAtMs === null ? 'active' : 'rotating';
+}
+
+/** Whether a use now is to be written down. SPEC.md section 8: at most once an hour. */
+export function isLastUseStale(key: Key, nowMs: EpochMs): boolean {
+  return key.lastUsedAtMs === null || nowMs - key.lastUsedAtMs >= LAST_USED_REFRESH_MS;
+}
+
+/** SPEC.md section 2, KeyView, without the request count, which comes with the limits. */
+export function keyView(key: Key, nowMs: EpochMs) {
+  return {
+    id: key.id,
+    label: key.label,
+    tokenPrefix: key.tokenPrefix,
+    scopes: key.scopes,
+    status: keyStatus(key, nowMs),
+    createdAt: isoOf(key.createdAtMs),
+    lastUsedAt: isoOrNull(key.lastUsedAtMs),
+    expiresAt: isoOrNull(key.expiresAtMs),
+    revokedAt: isoOrNull(key.revokedAtMs),
+    createdVia: key.createdVia,
+    rotatedFrom: key.rotatedFrom,
+    rotatedAt: isoOrNull(key.rotatedAtMs),
+  };
+}
+
+const isoOrNull = (atMs: EpochMs | null) => (atMs === null ? null : isoOf(atMs));

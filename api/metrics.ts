@@ -1,0 +1,74 @@
+/** Counts of requests, and the text that Prometheus reads. Exposition format 0.0.4. */
+import type { EngineState, FeedStatus } from './deps.ts';
+import type { Route } from './route.ts';
+
+/** The part of a route that names it in a metric. */
+type Named = Pick<Route<never>, 'method' | 'path'>;
+
+export class Metrics {
+  /** Requests by route, then by status; null is no route at all. */
+  readonly #requests = new Map<Named | null, Map<number, number>>();
+
+  countRequest(route: Named | null, status: number): void {
+    let counts = this.#requests.get(route);
+    if (counts === undefined) {
+      counts = new Map();
+      this.#requests.set(route, counts);
+    }
+    counts.set(status, (counts.get(status) ?? 0) + 1);
+  }
+
+  /** The whole text of `/metrics`. */
+  text(state: EngineState, feeds: readonly FeedStatus[]): string {
+    const memory = process.memoryUsage();
+    return [
+      ...family('paperbook_http_requests_total', 'counter', 'Requests answered.', this.#samples()),
+      ...family('paperbook_engine_ready', 'gauge', 'Whether the engine takes requests.', [
+        ['', state === 'ready' ? 1 : 0],
+      ]),
+      ...family('paperbook_feed_open', 'gauge', 'Whether a venue connection is up.', [
+        ...feeds.map((feed) => [feedLabels(feed), feed.state === 'open' ? 1 : 0] as const),
+      ]),
+      ...family('paperbook_feed_frames_total', 'counter', 'Frames taken from a venue.', [
+        ...feeds.map((feed) => [feedLabels(feed), feed.frames] as const),
+      ]),
+      ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [['', memory.rss]]),
+      ...family('process_heap_bytes', 'gauge', 'Heap of the main thread in use.', [
+        ['', memory.heapUsed],
+      ]),
+      ...family('process_uptime_seconds', 'gauge', 'Time since the start.', [
+        ['', process.uptime()],
+      ]),
+      '',
+    ].join('\n');
+  }
+
+  *#samples(): Generator<Sample> {
+    for (const [route, counts] of this.#requests) {
+      for (const [status, count] of counts) {
+        const { method, path } = route ?? { method: '', path: '' };
+        yield [labels({ method, route: path, status: String(status) }), count];
+      }
+    }
+  }
+}
+
+type Sample = readonly [labels: string, value: number];
+
+function family(name: string, type: string, help: string, samples: Iterable<Sample>): string[] {
+  const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+  for (const [labelText, value] of samples) lines.push(`${name}${labelText} ${value}`);
+  return lines;
+}
+
+const feedLabels = ({ venue, adapter, url }: FeedStatus) => labels({ venue, adapter, url });
+
+function labels(pairs: Record<string, string>): string {
+  const inside = Object.entries(pairs).map(([name, value]) => `${name}=${labelValue(value)}`);
+  return `{${inside.join(',')}}`;
+}
+
+function labelValue(text: string): string {
+  const escaped = text.replace(/[\\"\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`));
+  return `"${escaped}"`;
+}

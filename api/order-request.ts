@@ -1,0 +1,127 @@
+/**
+ * From an order body to the core's `PlaceOrder`: which fields belong to which order, and what is
+ * meant where one is left out. No HTTP in it: the replay's orders file has the same bodies.
+ * SPEC.md section 4, Trading; CONTRACT.md section 3, The order body's open names.
+ */
+import type { PlaceOrder } from '../engine/core/messages.ts';
+import type { EpochMs, PlacedVia, TimeInForce, Uuid } from '../engine/core/units.ts';
+import { invalidRequest } from './errors.ts';
+import { type OrderBody, OrderBodySchema } from './schemas/trading.ts';
+import { valueReader } from './validation.ts';
+
+const readBody = valueReader(OrderBodySchema, 'field');
+
+/** What an order takes from its caller rather than from its body. */
+export type OrderContext = {
+  atMs: EpochMs;
+  account: Uuid;
+  /** A new uuid v7 whose time is `atMs`. */
+  orderId: Uuid;
+  placedVia: PlacedVia;
+  placedPrivate: boolean;
+};
+
+/**
+ * A parsed JSON object as an order body. Throws `invalid_request` naming the field that is
+ * unknown, wrong, missing or does not belong to an order of its action and type.
+ */
+export function readOrderBody(value: unknown): OrderBody {
+  const body = readBody(value);
+  const kind = KINDS[body.action][body.type];
+  for (const field of kind.refused) {
+    if (body[field] !== undefined) throw invalidRequest(`${field} does not belong to ${kind.name}`);
+  }
+  for (const field of kind.required) {
+    if (body[field] === undefined) throw invalidRequest(`${field} is required for ${kind.name}`);
+  }
+  exactlyOne(body, 'idempotencyKey', 'clientOrderId');
+  if (body.action === 'buy') exactlyOne(body, 'instrumentId', 'ticker');
+  if (body.expiresAt !== undefined) {
+    if (timeInForceOf(body) !== 'gtc')
+      throw invalidRequest('expiresAt belongs to a gtc order only');
+    if (Number.isNaN(Date.parse(body.expiresAt))) {
+      throw invalidRequest('expiresAt must be a date-time with a zone');
+    }
+  }
+  return body;
+}
+
+/** The command of a body that `readOrderBody` passed. */
+export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder {
+  return {
+    kind: 'place',
+    atMs: context.atMs,
+    account: context.account,
+    orderId: context.orderId,
+    idempotencyKey: (body.idempotencyKey ?? body.clientOrderId)!,
+    action: body.action,
+    type: body.type,
+    instrumentId: body.instrumentId ?? null,
+    ticker: body.ticker ?? null,
+    side: body.side ?? null,
+    contracts: body.count ?? null,
+    tradeId: body.tradeId?.toLowerCase() ?? null,
+    limitPriceCents: body.limitPriceCents ?? null,
+    boundPriceCents: body.maxPriceCents ?? body.minPriceCents ?? null,
+    timeInForce: timeInForceOf(body),
+    // That it lies ahead, and within 365 days, is the core's to judge, behind the replay check.
+    expiresAtMs: body.expiresAt === undefined ? null : Date.parse(body.expiresAt),
+    routing: body.routing ?? 'venue_a',
+    statedProbPct: body.statedProbPct ?? null,
+    placedVia: context.placedVia,
+    placedPrivate: context.placedPrivate,
+  };
+}
+
+type Field = keyof OrderBody;
+type Kind = { name: string; required: readonly Field[]; refused: readonly Field[] };
+
+const OF_LIMIT = ['limitPriceCents', 'timeInForce', 'expiresAt'] as const;
+const OF_BUY = ['instrumentId', 'ticker', 'side', 'count', 'statedProbPct'] as const;
+
+const KINDS: Record<OrderBody['action'], Record<OrderBody['type'], Kind>> = {
+  buy: {
+    market: {
+      name: 'a market buy',
+      required: ['side', 'count'],
+      refused: [...OF_LIMIT, 'tradeId', 'minPriceCents'],
+    },
+    limit: {
+      name: 'a limit buy',
+      required: ['side', 'count', 'limitPriceCents'],
+      refused: ['tradeId', 'maxPriceCents', 'minPriceCents'],
+    },
+  },
+  sell: {
+    market: {
+      name: 'a market sell',
+      required: ['tradeId'],
+      refused: [...OF_LIMIT, ...OF_BUY, 'maxPriceCents'],
+    },
+    limit: {
+      name: 'a limit sell',
+      required: ['tradeId', 'limitPriceCents'],
+      refused: [...OF_BUY, 'maxPriceCents', 'minPriceCents'],
+    },
+  },
+};
+
+function exactlyOne(body: OrderBody, first: Field, second: Field): void {
+  if ((body[first] === undefined) !== (body[second] === undefined)) return;
+  throw invalidRequest(`exactly one of ${first} and ${second} must be sent`);
+}
+
+const SHORT: Record<NonNullable<OrderBody['timeInForce']>, TimeInForce> = {
+  gtc: 'gtc',
+  ioc: 'ioc',
+  fok: 'fok',
+  good_till_canceled: 'gtc',
+  immediate_or_cancel: 'ioc',
+  fill_or_kill: 'fok',
+};
+
+/** The short name; gtc for a limit order that names none, null for a market order. */
+function timeInForceOf(body: OrderBody): TimeInForce | null {
+  if (body.type === 'market') return null;
+  return SHORT[body.timeInForce ?? 'gtc'];
+}

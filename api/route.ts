@@ -1,0 +1,105 @@
+/**
+ * What a route declares: its place, who may call it, what it takes and answers. The dispatcher
+ * runs it, tests check answers against `response`, the API description will be made of these.
+ */
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import type { Reply } from '../engine/core/messages.ts';
+import type { Scope } from './identity/keys.ts';
+import { type BodyReader, type QueryReader, queryReader } from './validation.ts';
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** A request that passed every check of its route. `C` is who calls. */
+export type Call<Q, B, C> = {
+  caller: C;
+  /** The `{...}` segment of the path, percent-decoded; empty where the path has none. */
+  param: string;
+  query: Q;
+  body: B;
+  /** The X-Service-Org header as sent; null where none was, or the route takes none. */
+  organization: string | null;
+};
+
+/** JSON text of the 200 answer, or the engine's reply. Refusals of our own are thrown. */
+export type Result = string | Reply;
+
+export type Route<C> = {
+  method: Method;
+  /** `/portfolio/orders/{orderId}`: at most one segment is a parameter. */
+  path: string;
+  /** Whether the caller is asked for; an open route's `caller` is null. */
+  isOpen: boolean;
+  /** Null: any valid key. */
+  scope: Scope | null;
+  takesOrganization: boolean;
+  /** The operator's switch that must be on. */
+  needs: 'venueData' | 'trading' | null;
+  /** How long the answer may be cached; 0: not at all. */
+  cacheSeconds: number;
+  readQuery: QueryReader<unknown>;
+  /** Null: the route takes no body, and one that is sent is not read. */
+  readBody: BodyReader<unknown> | null;
+  /** A further scope that the body asks for. */
+  scopeOfBody(body: unknown): Scope | null;
+  response: TSchema;
+  /** Of an answer that is not JSON. */
+  contentType: string;
+  run(call: Call<unknown, unknown, C>): Result | Promise<Result>;
+};
+
+type Declaration<C, Q extends TObject, P, B> = {
+  method: Method;
+  path: string;
+  query: Q;
+  /** What no schema can check or read of the query: cursors, instants. Throws the 400. */
+  prepare?: (query: Static<Q>) => P;
+  response: TSchema;
+  scope?: Scope | null;
+  takesOrganization?: boolean;
+  needs?: 'venueData' | 'trading';
+  cacheSeconds?: number;
+  contentType?: string;
+  readBody?: BodyReader<B>;
+  scopeOfBody?: (body: B) => Scope | null;
+  run(call: Call<P, B, C>): Result | Promise<Result>;
+};
+
+/** A route that needs a caller of kind `C`. */
+export function keyed<C, Q extends TObject, P = Static<Q>, B = null>(
+  declared: Declaration<C, Q, P, B>,
+): Route<C> {
+  return routeOf(declared, false);
+}
+
+/** A route for anyone. */
+export function open<C, Q extends TObject>(
+  declared: Declaration<null, Q, Static<Q>, null>,
+): Route<C> {
+  return routeOf(declared, true) as unknown as Route<C>;
+}
+
+function routeOf<C, Q extends TObject, P, B>(
+  declared: Declaration<C, Q, P, B>,
+  isOpen: boolean,
+): Route<C> {
+  const { prepare, scopeOfBody } = declared;
+  const readQuery = queryReader(declared.query);
+  return {
+    method: declared.method,
+    path: declared.path,
+    isOpen,
+    scope: declared.scope ?? null,
+    takesOrganization: declared.takesOrganization ?? false,
+    needs: declared.needs ?? null,
+    cacheSeconds: declared.cacheSeconds ?? 0,
+    readQuery: prepare === undefined ? readQuery : (query) => prepare(readQuery(query)),
+    readBody: declared.readBody ?? null,
+    // The casts below hold because the readers above made the values they cast.
+    scopeOfBody: scopeOfBody === undefined ? noScope : (body) => scopeOfBody(body as B),
+    response: declared.response,
+    contentType: declared.contentType ?? 'application/json',
+    run: (call) => declared.run(call as Call<P, B, C>),
+  };
+}
+
+const noScope = () => null;

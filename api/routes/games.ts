@@ -1,0 +1,82 @@
+/** Games that have instruments. SPEC.md section 4, Markets; CONTRACT.md section 3. */
+import { type EpochMs, isoOf } from '../../engine/core/units.ts';
+import type { Caller } from '../access.ts';
+import { gameText, instrumentText } from '../catalog-view.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError, invalidRequest } from '../errors.ts';
+import { placeOfCursor, takePage } from '../paging.ts';
+import { keyed, type Route } from '../route.ts';
+import { NoQuery } from '../schemas/common.ts';
+import { GameAnswer, GamesAnswer, GamesQuery } from '../schemas/markets.ts';
+import { envelopeText } from './instruments.ts';
+
+/** With neither `from` nor `to` the list starts this long ago. */
+const LOOK_BACK_MS = 6 * 60 * 60 * 1000;
+
+export function gameRoutes({ catalog, engine, switches }: Deps): Route<Caller>[] {
+  return [
+    keyed({
+      method: 'GET',
+      path: '/games',
+      scope: 'markets:read',
+      query: GamesQuery,
+      response: GamesAnswer,
+      prepare: (query) => ({
+        ...query,
+        fromMs: instantOf('from', query.from),
+        toMs: instantOf('to', query.to),
+        after: placeOfCursor(query.cursor, 'game_'),
+      }),
+      run: ({ query }) => {
+        const nowMs = engine.nowMs();
+        const lookBack = query.fromMs === null && query.toMs === null;
+        const fromMs = lookBack ? nowMs - LOOK_BACK_MS : (query.fromMs ?? -Infinity);
+        const toMs = query.toMs ?? Infinity;
+        const { rows, nextCursor } = takePage(
+          catalog.games(),
+          query.after,
+          query.limit,
+          ({ startsAtMs, status, game }) =>
+            startsAtMs >= fromMs &&
+            startsAtMs < toMs &&
+            (query.status === undefined || status === query.status) &&
+            (query.league === undefined || game.league === query.league),
+        );
+        return (
+          `{"games":[${rows.map(gameText).join(',')}],"count":${rows.length},` +
+          `"nextCursor":${JSON.stringify(nextCursor)},"asOf":"${isoOf(nowMs)}","mode":"paper"}`
+        );
+      },
+    }),
+    keyed({
+      method: 'GET',
+      path: '/games/{ref}',
+      scope: 'markets:read',
+      query: NoQuery,
+      response: GameAnswer,
+      run: ({ param }) => {
+        const entry = catalog.game(param);
+        if (entry === undefined) throw new ApiError('game_not_found');
+        const { venueData } = switches;
+        const texts = entry.instruments.map((row) => instrumentText(row, venueData)).join(',');
+        const envelope = envelopeText(venueData, isoOf(engine.nowMs()));
+        const count = entry.instruments.length;
+        return `{"game":${gameText(entry)},"instruments":[${texts}],"count":${count},${envelope}}`;
+      },
+    }),
+  ];
+}
+
+const DATE = /^\d{4}-\d{2}-\d{2}$/;
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
+
+/** A date (its UTC midnight) or a date-time with a zone. */
+function instantOf(name: string, text: string | undefined): EpochMs | null {
+  if (text === undefined) return null;
+  const atMs = DATE.test(text) || DATE_TIME.test(text) ? Date.parse(text) : Number.NaN;
+  // 2026-02-30 parses, as a day in March.
+  if (Number.isNaN(atMs) || (DATE.test(text) && isoOf(atMs).slice(0, 10) !== text)) {
+    throw invalidRequest(`${name} must be a date or a date-time with a zone`);
+  }
+  return atMs;
+}

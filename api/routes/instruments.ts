@@ -1,0 +1,87 @@
+/** Instruments: list, search, one, and its quote. SPEC.md section 4, Markets. */
+import { isoOf } from '../../engine/core/units.ts';
+import type { Caller } from '../access.ts';
+import { type InstrumentEntry, instrumentText, isTradable } from '../catalog-view.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { InstrumentSearch } from '../instrument-search.ts';
+import { placeOfCursor, takePage } from '../paging.ts';
+import { keyed, type Route } from '../route.ts';
+import { NoQuery } from '../schemas/common.ts';
+import {
+  InstrumentAnswer,
+  InstrumentSearchAnswer,
+  InstrumentSearchQuery,
+  InstrumentsAnswer,
+  type InstrumentsFilter,
+  InstrumentsQuery,
+} from '../schemas/markets.ts';
+
+export function instrumentRoutes(deps: Deps): Route<Caller>[] {
+  const { catalog, engine, switches } = deps;
+  const search = new InstrumentSearch(catalog);
+  return [
+    keyed({
+      method: 'GET',
+      path: '/instruments',
+      scope: 'markets:read',
+      query: InstrumentsQuery,
+      response: InstrumentsAnswer,
+      prepare: (query) => ({ ...query, after: placeOfCursor(query.cursor, 'ins_') }),
+      run: ({ query }) => {
+        const { after, limit } = query;
+        const isMatch = (entry: InstrumentEntry) => matches(entry, query);
+        const { rows, nextCursor } = takePage(catalog.instruments(), after, limit, isMatch);
+        return listText(deps, rows, `"nextCursor":${JSON.stringify(nextCursor)},`);
+      },
+    }),
+    keyed({
+      method: 'GET',
+      path: '/instruments/search',
+      scope: 'markets:read',
+      query: InstrumentSearchQuery,
+      response: InstrumentSearchAnswer,
+      run: ({ query }) => listText(deps, search.find(query.q, query.league, query.limit), ''),
+    }),
+    keyed({
+      method: 'GET',
+      path: '/instruments/{ref}',
+      scope: 'markets:read',
+      query: NoQuery,
+      response: InstrumentAnswer,
+      run: ({ param }) => {
+        const entry = catalog.instrument(param);
+        if (entry === undefined) throw new ApiError('instrument_not_found');
+        const text = instrumentText(entry, switches.venueData);
+        return `{"instrument":${text},${envelopeText(switches.venueData, isoOf(engine.nowMs()))}}`;
+      },
+    }),
+  ];
+}
+
+function matches(entry: InstrumentEntry, query: InstrumentsFilter): boolean {
+  const { instrument, game } = entry;
+  return (
+    (query.league === undefined || instrument.league === query.league) &&
+    (query.gameId === undefined || game?.id === query.gameId) &&
+    (query.marketType === undefined || instrument.marketType === query.marketType) &&
+    (query.status === undefined || game?.status === query.status) &&
+    (query.tradable === undefined || isTradable(entry) === (query.tradable === 'true'))
+  );
+}
+
+function listText(
+  { engine, switches }: Deps,
+  rows: readonly InstrumentEntry[],
+  cursorText: string,
+): string {
+  const { venueData } = switches;
+  const texts = rows.map((entry) => instrumentText(entry, venueData)).join(',');
+  const envelope = envelopeText(venueData, isoOf(engine.nowMs()));
+  return `{"instruments":[${texts}],"count":${rows.length},${cursorText}${envelope}}`;
+}
+
+/** What the instrument and game answers share, behind their rows. */
+export function envelopeText(venueData: boolean, asOf: string): string {
+  return `"venueData":${venueData},"asOf":"${asOf}","mode":"paper"`;
+}

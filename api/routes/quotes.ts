@@ -1,0 +1,83 @@
+/** Live quotes, by ids or of one instrument. SPEC.md section 4, Markets; CONTRACT.md section 3. */
+import type { Reply } from '../../engine/core/messages.ts';
+import { isoOf } from '../../engine/core/units.ts';
+import type { Caller } from '../access.ts';
+import type { Deps } from '../deps.ts';
+import { ApiError, invalidRequest } from '../errors.ts';
+import { keyed, type Result, type Route } from '../route.ts';
+import { InstrumentId, NoQuery } from '../schemas/common.ts';
+import { QuoteAnswer, QuotesAnswer, QuotesQuery } from '../schemas/markets.ts';
+
+/** SPEC.md section 8, Other limits. */
+const IDS_MAX = 20;
+const INSTRUMENT_ID = new RegExp(InstrumentId.pattern!);
+
+export function quoteRoutes({ catalog, engine }: Deps): Route<Caller>[] {
+  return [
+    keyed({
+      method: 'GET',
+      path: '/quotes',
+      scope: 'markets:read',
+      needs: 'venueData',
+      query: QuotesQuery,
+      response: QuotesAnswer,
+      prepare: ({ ids }) => idsOf(ids),
+      run: async ({ query: ids }) => {
+        const nowMs = engine.nowMs();
+        const replies = await Promise.all(
+          ids.map((id) => (INSTRUMENT_ID.test(id) ? engine.quote(id, nowMs) : NOT_FOUND)),
+        );
+        return quotesText(ids, replies, isoOf(nowMs));
+      },
+    }),
+    keyed({
+      method: 'GET',
+      path: '/instruments/{ref}/quote',
+      scope: 'markets:read',
+      needs: 'venueData',
+      query: NoQuery,
+      response: QuoteAnswer,
+      run: async ({ param }) => {
+        const entry = catalog.instrument(param);
+        if (entry === undefined) throw new ApiError('instrument_not_found');
+        const nowMs = engine.nowMs();
+        const reply = await engine.quote(entry.id, nowMs);
+        if (!reply.ok) return reply;
+        const crossVenue = isCrossVenue(reply.body);
+        return `{"quote":${reply.body},"crossVenue":${crossVenue},${tail(isoOf(nowMs))}}`;
+      },
+    }),
+  ];
+}
+
+const NOT_FOUND: Reply = { ok: false, code: 'instrument_not_found', message: '' };
+
+/** The ids asked for, each once, in order. */
+function idsOf(text: string): string[] {
+  const ids = [...new Set(text.split(','))];
+  if (ids.includes('')) throw invalidRequest('ids must not have an empty id');
+  if (ids.length > IDS_MAX) throw invalidRequest(`ids must have at most ${IDS_MAX} ids`);
+  return ids;
+}
+
+function quotesText(ids: string[], replies: Reply[], asOf: string): Result {
+  const quotes: string[] = [];
+  const notFound: string[] = [];
+  for (const [i, reply] of replies.entries()) {
+    if (reply.ok) quotes.push(reply.body);
+    else if (reply.code === 'instrument_not_found') notFound.push(ids[i]!);
+    else return reply;
+  }
+  const crossVenue = quotes.some(isCrossVenue);
+  return (
+    `{"quotes":[${quotes.join(',')}],"notFound":${JSON.stringify(notFound)},` +
+    `"crossVenue":${crossVenue},${tail(asOf)}}`
+  );
+}
+
+/** Read off the text: inside a JSON string the quotation marks would be escaped. */
+function isCrossVenue(quote: string): boolean {
+  return quote.includes('"crossVenue":true');
+}
+
+const tail = (asOf: string) => `"asOf":"${asOf}","mode":"paper"`;

@@ -1,0 +1,20 @@
+/** GET /status: that the service is there. SPEC.md section 2, Status. */
+import { isoOf } from '../../engine/core/units.ts';
+import type { Caller } from '../access.ts';
+import { open, type Route } from '../route.ts';
+import { NoQuery } from '../schemas/common.ts';
+import { StatusAnswer } from '../schemas/identity.ts';
+
+export function statusRoutes(): Route<Caller>[] {
+  return [
+    open({
+      method: 'GET',
+      path: '/status',
+      query: NoQuery,
+      response: StatusAnswer,
+      cacheSeconds: 5,
+      run: () =>
+        JSON.stringify({ ok: true, version: 'v1', mode: 'paper', time: isoOf(Date.now()) }),
+    }),
+  ];
+}

@@ -1,0 +1,68 @@
+/** Shapes of the admin listener. They are between the server and its own command. */
+import { Type } from '@sinclair/typebox';
+import { Count, DateTime, nullable, oneOf, strict, Uuid, VenueSchema } from './common.ts';
+import { PlanSchema, ScopeSchema } from './identity.ts';
+
+export const HealthAnswer = strict({ ok: Type.Literal(true) });
+export const ReadyAnswer = strict({ ok: Type.Literal(true), state: oneOf(['ready']) });
+export const MetricsText = Type.String();
+
+export const AuditAnswer = strict({
+  accounts: Count,
+  restingOrders: Count,
+  openPositions: Count,
+  problems: Type.Array(Type.String()),
+});
+
+export const SwitchBody = strict({ on: Type.Boolean() });
+export const SwitchAnswer = strict({ on: Type.Boolean() });
+
+export const FeedsAnswer = strict({
+  feeds: Type.Array(
+    strict({
+      venue: VenueSchema,
+      adapter: Type.String(),
+      url: Type.String(),
+      state: oneOf(['connecting', 'open', 'waiting', 'closed']),
+      since: DateTime,
+      attempts: Count,
+      frames: Count,
+      lastHeardAt: nullable(DateTime),
+      lastProblem: nullable(Type.String()),
+    }),
+  ),
+});
+
+const AdminUser = strict({
+  id: Uuid,
+  displayName: nullable(Type.String()),
+  email: Type.String(),
+  private: Type.Boolean(),
+  showEarlierTrades: Type.Boolean(),
+  plan: PlanSchema,
+  createdAt: DateTime,
+});
+export const AdminUserAnswer = strict({ user: AdminUser });
+export const AdminUsersAnswer = strict({ users: Type.Array(AdminUser) });
+
+const AdminKey = strict({
+  id: Uuid,
+  userId: Uuid,
+  label: Type.String({ maxLength: 64 }),
+  tokenPrefix: Type.String({ minLength: 16, maxLength: 16 }),
+  scopes: Type.Array(ScopeSchema),
+  status: oneOf(['active', 'rotating', 'revoked', 'expired']),
+  createdAt: DateTime,
+  lastUsedAt: nullable(DateTime),
+  expiresAt: nullable(DateTime),
+  revokedAt: nullable(DateTime),
+  createdVia: oneOf(['web', 'cli']),
+  rotatedFrom: nullable(Uuid),
+  rotatedAt: nullable(DateTime),
+});
+export const AdminKeyAnswer = strict({ key: AdminKey });
+export const AdminKeysAnswer = strict({ keys: Type.Array(AdminKey) });
+export const AdminNewKeyAnswer = strict({
+  key: AdminKey,
+  token: Type.String({ pattern: '^svc_sk_[A-Za-z0-9_-]{43}$' }),
+});

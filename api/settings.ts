@@ -1,0 +1,161 @@
+/** Every configuration variable: default, what it means, how its text is read. CONTRACT.md
+ * section 8. */
+import { VENUES, type Venue } from '../engine/core/units.ts';
+
+const ADAPTERS = ['kalshi', 'polymarket', 'polymarket_us', 'native'] as const;
+
+/** One entry of PAPERBOOK_FEEDS; what else an adapter wants of it stands beside these. */
+export type FeedConfig = {
+  venue: Venue;
+  adapter: (typeof ADAPTERS)[number];
+  url: string;
+  [option: string]: unknown;
+};
+
+export type Setting<T> = {
+  /** Read as if it had been set. Null: not set, which gives null. */
+  defaultText: string | null;
+  /** What `--help` shows as the default. */
+  defaultShown: string | null;
+  about: string;
+  /** Reads a non-empty text. Throws what it must be. */
+  read(text: string): T;
+};
+
+/** The settings by the name behind `PAPERBOOK_`. */
+export const SETTINGS = {
+  HOST: setting('127.0.0.1', 'address to listen on', readHost),
+  PORT: setting('8080', 'port to listen on; 0 takes a free one', integer(0, 65535)),
+  ADMIN_PORT: setting('8081', 'port of the admin listener, on loopback', integer(0, 65535)),
+  TLS_CERT: unset('certificate file (PEM); with TLS_KEY the server speaks HTTPS', anyText),
+  TLS_KEY: unset('private key file (PEM) of the certificate', anyText),
+  BEHIND_TLS_PROXY: setting('off', 'on: plain HTTP on a non-loopback host is wanted', readSwitch),
+  DATA_DIR: setting('./data', 'directory of everything that is kept', anyText),
+  SHARDS: unset(
+    'worker threads, fixed at the first start of a data directory',
+    integer(1, 64),
+    'cores - 1, at least 1',
+  ),
+  DURABILITY: setting(
+    'sync',
+    'sync: answer once on disk; commit: once a crash of the process cannot undo it',
+    choice('sync', 'commit'),
+  ),
+  VENUE_DATA: unset('the venue-data switch; not set: as last set live', readSwitch, 'off'),
+  TRADING: unset('trading with keys; not set: as last set live', readSwitch, 'on'),
+  SELF_RESET: setting('off', 'users may reset their account', readSwitch),
+  QUOTE_MAX_AGE_MS: setting(
+    '15000',
+    'age from which a quote is no live price',
+    integer(1, 86_400_000),
+  ),
+  ROUTING_BAND_CENTS: setting(
+    '10',
+    'how far from the mid of venue_a a fill with routing best may lie',
+    integer(0, 99),
+  ),
+  FEEDS: setting('[]', 'JSON array of {venue, adapter, url, ...}', readFeeds),
+  CLOCK: setting(
+    'wall',
+    'feed: the time of the engine is the newest one fed to it',
+    choice('wall', 'feed'),
+  ),
+  CATALOG: unset('catalog file, loaded at the start and on change', anyText),
+  // What follows is part of the contract, but what it would turn on is not there yet. To take it
+  // and do nothing would be worse than to refuse it.
+  LIMITS_ENFORCED: setting('off', 'refuse requests over the request limits', onlyYet('off')),
+  FILL_MODEL: setting(
+    'top_of_book',
+    'top_of_book: the displayed size does not bound a fill',
+    onlyYet('top_of_book'),
+  ),
+  HISTORY_URL: unset('history service to forward to', notYet),
+  HISTORY_TOKEN: unset('credential for that history service', notYet),
+  BACKTEST_URL: unset('backtest service to forward to', notYet),
+  ORGANIZATIONS_URL: unset('organization service to forward to', notYet),
+  AUTH_JWKS_URL: unset('keys of an outside auth server', notYet),
+  AUTH_ISSUER: unset('issuer of that auth server', notYet),
+};
+
+function setting<T>(defaultText: string, about: string, read: (text: string) => T): Setting<T> {
+  return { defaultText, defaultShown: defaultText, about, read };
+}
+
+function unset<T>(
+  about: string,
+  read: (text: string) => T,
+  defaultShown: string | null = null,
+): Setting<T> {
+  return { defaultText: null, defaultShown, about, read };
+}
+
+function anyText(text: string): string {
+  return text;
+}
+
+function readHost(text: string): string {
+  if (!/^[A-Za-z0-9.:_-]{1,255}$/.test(text)) throw new Error('a host name or address');
+  return text;
+}
+
+function readSwitch(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new Error('on or off');
+  return text === 'on';
+}
+
+function integer(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+    if (value < minimum || value > maximum) {
+      throw new Error(`a whole number from ${minimum} to ${maximum}`);
+    }
+    return value;
+  };
+}
+
+function choice<const C extends string>(...choices: C[]): (text: string) => C {
+  return (text) => {
+    const found = choices.find((known) => known === text);
+    if (found === undefined) throw new Error(`one of ${choices.join(', ')}`);
+    return found;
+  };
+}
+
+function onlyYet(only: string): (text: string) => string {
+  return (text) => {
+    if (text !== only) throw new Error(`${only}: this version has nothing else yet`);
+    return text;
+  };
+}
+
+function notYet(): never {
+  throw new Error('left out: this version does not use it yet');
+}
+
+function readFeeds(text: string): FeedConfig[] {
+  let feeds: unknown;
+  try {
+    feeds = JSON.parse(text);
+  } catch {
+    feeds = null;
+  }
+  if (!Array.isArray(feeds)) throw new Error('a JSON array');
+  return feeds.map(readFeed);
+}
+
+function readFeed(feed: unknown, index: number): FeedConfig {
+  const array = `a JSON array whose entry ${index}`;
+  if (typeof feed !== 'object' || feed === null) throw new Error(`${array} is an object`);
+  const { venue, adapter, url } = feed as Record<string, unknown>;
+  if (!VENUES.includes(venue as Venue)) {
+    throw new Error(`${array} has a venue: one of ${VENUES.join(', ')}`);
+  }
+  if (!ADAPTERS.includes(adapter as FeedConfig['adapter'])) {
+    throw new Error(`${array} has an adapter: one of ${ADAPTERS.join(', ')}`);
+  }
+  const protocol = typeof url === 'string' && URL.canParse(url) ? new URL(url).protocol : '';
+  if (protocol !== 'ws:' && protocol !== 'wss:') {
+    throw new Error(`${array} has a url of ws:// or wss://`);
+  }
+  return feed as FeedConfig;
+}

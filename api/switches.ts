@@ -1,0 +1,80 @@
+/**
+ * The operator's switches: venue data and trading. Set by configuration at the start, or live
+ * through the admin listener, which outlives a restart that configures nothing else. SPEC.md
+ * section 1; CONTRACT.md section 8.
+ */
+import type { Config } from './config.ts';
+import type { Engine, Log } from './deps.ts';
+import type { ControlStore } from './identity/store.ts';
+
+export type SwitchName = 'venueData' | 'trading';
+
+const DEFAULTS = { venueData: false, trading: true };
+
+export class Switches {
+  #venueData: boolean;
+  #trading: boolean;
+  readonly #store: ControlStore;
+  readonly #engine: Pick<Engine, 'broadcast' | 'nowMs'>;
+  readonly #selfReset: boolean;
+  readonly #log: Log;
+  /** One change after another, so that the shards end where the last caller wanted them. */
+  #changes: Promise<void> = Promise.resolve();
+
+  constructor(
+    config: Pick<Config, 'venueData' | 'trading' | 'selfReset'>,
+    store: ControlStore,
+    engine: Pick<Engine, 'broadcast' | 'nowMs'>,
+    log: Log,
+  ) {
+    const stored = store.switches();
+    this.#venueData = config.venueData ?? stored.venueData ?? DEFAULTS.venueData;
+    this.#trading = config.trading ?? stored.trading ?? DEFAULTS.trading;
+    this.#selfReset = config.selfReset;
+    this.#store = store;
+    this.#engine = engine;
+    this.#log = log;
+  }
+
+  get venueData(): boolean {
+    return this.#venueData;
+  }
+
+  get trading(): boolean {
+    return this.#trading;
+  }
+
+  /** Tells the shards; must have happened once before the first request. */
+  announce(): Promise<void> {
+    return this.#broadcast(this.#venueData);
+  }
+
+  /** Turns a switch and resolves when it is on disk and every shard knows. */
+  set(name: SwitchName, on: boolean): Promise<void> {
+    const change = this.#changes.then(() => this.#set(name, on));
+    this.#changes = change.catch(() => {});
+    return change;
+  }
+
+  async #set(name: SwitchName, on: boolean): Promise<void> {
+    await this.#store.putSwitches({ ...this.#store.switches(), [name]: on });
+    if (name === 'trading') {
+      this.#trading = on;
+    } else {
+      // Off takes hold here before the shards hear of it, on only after: never a price too many.
+      if (!on) this.#venueData = false;
+      await this.#broadcast(on);
+      this.#venueData = on;
+    }
+    this.#log.info({ switch: name, on }, 'switch set');
+  }
+
+  #broadcast(venueData: boolean): Promise<void> {
+    return this.#engine.broadcast({
+      kind: 'switches',
+      atMs: this.#engine.nowMs(),
+      venueData,
+      selfReset: this.#selfReset,
+    });
+  }
+}

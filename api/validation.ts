@@ -1,0 +1,161 @@
+/**
+ * Validators compiled once from the wire schemas, and what a failure says: always the field or
+ * parameter by its name. CONTRACT.md section 1.
+ */
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import { Ajv, type ErrorObject } from 'ajv';
+import addFormats from 'ajv-formats';
+import { isUuid } from '../engine/core/ids.ts';
+import { invalidRequest } from './errors.ts';
+
+/** Takes a raw query string, answers its parameters or throws `invalid_request`. */
+export type QueryReader<Q> = (query: string) => Q;
+/** Takes a body's text, answers its value or throws `invalid_request`. */
+export type BodyReader<B> = (text: string) => B;
+
+/** An Ajv with the formats of the wire: the one instance the requests use, tests make their own. */
+export function createAjv(): Ajv {
+  // verbose: an error carries its schema, whose description says what a pattern means.
+  const ajv = new Ajv({ verbose: true, useDefaults: false });
+  addFormats.default(ajv, ['date-time']);
+  // Its own `uuid` also takes `urn:uuid:` in front.
+  ajv.addFormat('uuid', isUuid);
+  return ajv;
+}
+
+const ajv = createAjv();
+
+/** A body reader for an object schema. Keys that JSON repeats count once, the last one. */
+export function bodyReader<B extends TSchema>(schema: B): BodyReader<Static<B>> {
+  const check = valueReader(schema, 'field');
+  return (text) => check(parseObject(text));
+}
+
+/** Checks a value that was parsed already. Throws `invalid_request` naming the field. */
+export function valueReader<T extends TSchema>(
+  schema: T,
+  noun: 'field' | 'query parameter',
+): (value: unknown) => Static<T> {
+  const validate = ajv.compile(schema);
+  return (value) => {
+    if (validate(value)) return value as Static<T>;
+    throw invalidRequest(explain(validate.errors![0]!, noun));
+  };
+}
+
+/** A body's text as a JSON object. Throws `invalid_request`. */
+export function parseObject(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidRequest('the body is not JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalidRequest('the body must be a JSON object');
+  }
+  return value;
+}
+
+/**
+ * A query reader for an object schema of string and integer parameters. Parameters with a default
+ * are always present in what it answers. Unknown and repeated parameters are refused.
+ */
+export function queryReader<Q extends TObject>(schema: Q): QueryReader<Static<Q>> {
+  const check = valueReader(schema, 'query parameter');
+  const integers = new Set<string>();
+  const defaults: Record<string, unknown> = {};
+  for (const [name, property] of Object.entries(schema.properties)) {
+    if (property.type === 'integer') integers.add(name);
+    if (property.default !== undefined) defaults[name] = property.default;
+  }
+  const whenEmpty = Object.freeze({ ...defaults });
+  const mayBeEmpty = (schema.required ?? []).every((name) => name in defaults);
+
+  return (query) => {
+    if (query === '' && mayBeEmpty) return whenEmpty as Static<Q>;
+    const given = Array.from(parseQuery(query), ([name, value]) => {
+      return [name, integers.has(name) && INTEGER.test(value) ? Number(value) : value] as const;
+    });
+    // fromEntries makes `__proto__` a property like any other, to be refused as unknown.
+    const values = Object.fromEntries([...Object.entries(defaults), ...given]);
+    return check(values);
+  };
+}
+
+const INTEGER = /^-?\d{1,15}$/;
+
+function parseQuery(query: string): Map<string, string> {
+  const values = new Map<string, string>();
+  for (const part of query.split('&')) {
+    if (part === '') continue;
+    const equals = part.indexOf('=');
+    const name = decode(equals < 0 ? part : part.slice(0, equals));
+    const value = equals < 0 ? '' : decode(part.slice(equals + 1));
+    if (values.has(name)) {
+      throw invalidRequest(`query parameter ${quoted(name)} is given twice`);
+    }
+    values.set(name, value);
+  }
+  return values;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw invalidRequest('the query is not percent-encoded UTF-8');
+  }
+}
+
+function explain(error: ErrorObject, noun: string): string {
+  const { keyword, params } = error;
+  const field = fieldOf(error.instancePath);
+  if (keyword === 'additionalProperties') {
+    return `unknown ${noun} ${quoted(within(field, params.additionalProperty))}`;
+  }
+  if (keyword === 'required') return `${within(field, params.missingProperty)} is required`;
+  const name = field === '' ? 'the body' : field;
+  switch (keyword) {
+    case 'type':
+      return `${name} must be ${withArticle(params.type)}`;
+    case 'enum':
+      return `${name} must be one of ${params.allowedValues.join(', ')}`;
+    case 'minimum':
+      return `${name} must be at least ${params.limit}`;
+    case 'maximum':
+      return `${name} must be at most ${params.limit}`;
+    case 'minLength':
+      return params.limit === 1
+        ? `${name} must not be empty`
+        : `${name} must have at least ${params.limit} characters`;
+    case 'maxLength':
+      return `${name} must have at most ${params.limit} characters`;
+    case 'minItems':
+      return `${name} must not be empty`;
+    case 'pattern':
+      return `${name} must be ${error.parentSchema?.description ?? params.pattern}`;
+    case 'format':
+      return `${name} must be a ${FORMAT_NAMES[params.format] ?? params.format}`;
+    default:
+      return `${name} ${error.message}`;
+  }
+}
+
+const FORMAT_NAMES: Record<string, string> = { 'date-time': 'date-time with a zone' };
+
+/** `/scopes/0` as `scopes[0]`. */
+function fieldOf(path: string): string {
+  return path
+    .slice(1)
+    .replace(/\/(\d+)/g, '[$1]')
+    .replaceAll('/', '.');
+}
+
+const within = (field: string, name: string) => (field === '' ? name : `${field}.${name}`);
+const withArticle = (type: string) => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);
+
+/** A caller's own text, short and escaped enough to stand in a message. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}...` : text);
+}

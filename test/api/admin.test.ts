@@ -1,0 +1,236 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { ensureAdminToken } from '../../api/admin-token.ts';
+import { NOW_MS } from './samples.ts';
+import { type Api, startApi } from './support.ts';
+
+const ADMIN_ROUTES: [method: string, path: string, body?: object][] = [
+  ['GET', '/admin/users'],
+  ['POST', '/admin/users', { email: 'a@example.com' }],
+  ['PATCH', '/admin/users/0195d3a0-0000-7000-8000-000000000001', { plan: 'desk' }],
+  ['GET', '/admin/keys'],
+  ['POST', '/admin/keys', { userId: '0195d3a0-0000-7000-8000-000000000001' }],
+  ['DELETE', '/admin/keys/0195d3a0-0000-7000-8000-000000000001'],
+  ['GET', '/admin/venue-data'],
+  ['PUT', '/admin/venue-data', { on: true }],
+  ['GET', '/admin/trading'],
+  ['PUT', '/admin/trading', { on: false }],
+  ['GET', '/admin/audit'],
+  ['GET', '/admin/feeds'],
+];
+
+test('CONTRACT.md section 8, admin port: every /admin route needs the admin token', async (t) => {
+  const api = await startApi(t);
+  for (const token of [null, 'nonsense', api.token, api.adminToken.slice(1)]) {
+    for (const [method, path, body] of ADMIN_ROUTES) {
+      const answer = await api.admin(method, path, { token, body });
+      t.is(answer.status, 401, `${method} ${path}`);
+      t.is(answer.json.error.code, 'unauthorized');
+    }
+  }
+  t.is(api.store.users.size, 1);
+  t.true(api.switches.trading);
+});
+
+test('CONTRACT.md section 8: the admin routes are not on the public listener', async (t) => {
+  const api = await startApi(t);
+  const origin = new URL(api.baseUrl).origin;
+  for (const path of ['/admin/users', '/v1/admin/users', '/healthz', '/metrics']) {
+    const headers = { authorization: `Bearer ${api.adminToken}` };
+    t.is((await fetch(origin + path, { headers })).status, 404, path);
+  }
+  t.is(new URL(api.adminUrl).hostname, '127.0.0.1');
+});
+
+test('CONTRACT.md section 8: the token file is made once, for its owner only', async (t) => {
+  const api = await startApi(t);
+  t.is(ensureAdminToken(api.dataDir), api.adminToken);
+  t.is(statSync(join(api.dataDir, 'admin.token')).mode & 0o777, 0o600);
+});
+
+test('/healthz always answers, /readyz says whether the engine takes requests', async (t) => {
+  const api = await startApi(t);
+  t.is((await api.admin('GET', '/readyz', { token: null })).status, 200);
+  for (const state of ['starting', 'stopping'] as const) {
+    api.engine.currentState = state;
+    t.is((await api.admin('GET', '/healthz', { token: null })).status, 200);
+    const ready = await api.admin('GET', '/readyz', { token: null });
+    t.is(ready.status, 503);
+    t.is(ready.json.error.message, `The engine is ${state}.`);
+    t.is(ready.headers.get('retry-after'), '1');
+  }
+});
+
+test('/metrics counts requests by route and status in the Prometheus text format', async (t) => {
+  const api = await startApi(t);
+  await api.call('GET', '/status');
+  await api.call('GET', '/status');
+  await api.call('GET', '/portfolio', { token: null });
+  await api.call('GET', '/nowhere');
+  api.setFeeds([feed('we "quote"\nlines')]);
+  const { text, headers } = await api.admin('GET', '/metrics', { token: null });
+  t.is(headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8');
+  const lines = text.split('\n');
+  const total = 'paperbook_http_requests_total';
+  t.true(lines.includes(`${total}{method="GET",route="/status",status="200"} 2`));
+  t.true(lines.includes(`${total}{method="GET",route="/portfolio",status="401"} 1`));
+  t.true(lines.includes(`${total}{method="",route="",status="404"} 1`));
+  t.true(lines.includes('paperbook_engine_ready 1'));
+  t.true(text.includes('url="we \\"quote\\"\\nlines"} 1'));
+  for (const line of lines.slice(0, -1)) {
+    t.regex(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{.*\})? [\d.e+-]+)$/);
+  }
+});
+
+test('CONTRACT.md section 9, admin user: created, changed, listed', async (t) => {
+  const api = await startApi(t);
+  const input = { email: 'New@Example.com', displayName: 'Newcomer', plan: 'desk' };
+  const { user } = (await api.admin('POST', '/admin/users', { body: input })).json;
+  t.like(user, { email: 'new@example.com', displayName: 'Newcomer', plan: 'desk', private: true });
+  const changed = await api.admin('PATCH', `/admin/users/${user.id}`, { body: { plan: 'none' } });
+  t.deepEqual(changed.json.user, { ...user, plan: 'none' });
+  const { users } = (await api.admin('GET', '/admin/users')).json;
+  t.deepEqual(users.at(-1), changed.json.user);
+
+  const refusals: [body: object, message: string][] = [
+    [{}, 'email is required'],
+    [{ email: 'nonsense' }, 'email must be an email address'],
+    [{ email: 'NEW@example.com' }, 'email is used by another user'],
+    [{ email: 'x@example.com', displayName: 'newcomer' }, 'displayName is used by another user'],
+    [{ email: 'x@example.com', displayName: 'x' }, 'displayName must have at least 2 characters'],
+    [
+      { email: 'x@example.com', plan: 'gold' },
+      'plan must be one of none, basic, builder, desk, enterprise',
+    ],
+    [{ email: 'x@example.com', admin: true }, 'unknown field "admin"'],
+  ];
+  for (const [body, message] of refusals) {
+    const answer = await api.admin('POST', '/admin/users', { body });
+    t.is(answer.status, 400, message);
+    t.is(answer.json.error.message, message);
+  }
+  const nobody = '/admin/users/0195d3a0-0000-7000-8000-000000000001';
+  t.is((await api.admin('PATCH', nobody, { body: { plan: 'desk' } })).status, 404);
+  const taken = await api.admin('PATCH', `/admin/users/${user.id}`, {
+    body: { displayName: 'OWNER' },
+  });
+  t.is(taken.json.error.message, 'displayName is used by another user');
+});
+
+test('CONTRACT.md section 9, admin key: made, used, listed, revoked', async (t) => {
+  const api = await startApi(t);
+  const userId = api.user.id;
+  const body = { userId, label: '  my bot ', scopes: ['markets:read'], expiresInDays: 30 };
+  const made = (await api.admin('POST', '/admin/keys', { body })).json;
+  t.regex(made.token, /^svc_sk_[A-Za-z0-9_-]{43}$/);
+  t.like(made.key, {
+    userId,
+    label: 'my bot',
+    tokenPrefix: made.token.slice(0, 16),
+    scopes: ['markets:read'],
+    status: 'active',
+    createdVia: 'cli',
+  });
+  const days = (Date.parse(made.key.expiresAt) - Date.parse(made.key.createdAt)) / 86_400_000;
+  t.is(days, 30);
+  t.is((await api.call('GET', '/me', { token: made.token })).status, 200);
+
+  const { keys } = (await api.admin('GET', `/admin/keys?userId=${userId.toUpperCase()}`)).json;
+  t.is(keys.length, 2);
+  const other = '0195d3a0-0000-7000-8000-000000000001';
+  t.deepEqual((await api.admin('GET', `/admin/keys?userId=${other}`)).json.keys, []);
+  t.false(JSON.stringify(keys).includes(made.token), 'the token is shown once');
+
+  const revoked = await api.admin('DELETE', `/admin/keys/${made.key.id}`);
+  t.is(revoked.json.key.status, 'revoked');
+  t.is((await api.call('GET', '/me', { token: made.token })).status, 401);
+  t.is((await api.admin('DELETE', `/admin/keys/${made.key.id}`)).status, 404);
+  t.is((await api.admin('POST', '/admin/keys', { body: { userId: other } })).status, 404);
+  t.false(JSON.stringify(api.log).includes(made.token), 'no secret is logged');
+});
+
+test('SPEC.md section 2, KeyCreateRequest: default label, default scopes, bad input', async (t) => {
+  const api = await startApi(t);
+  const userId = api.user.id;
+  const { key } = (await api.admin('POST', '/admin/keys', { body: { userId, label: '  ' } })).json;
+  t.is(key.label, 'Untitled key');
+  t.deepEqual(key.scopes, ['records:read', 'portfolio:read', 'markets:read']);
+  t.is(key.expiresAt, null);
+  const refusals: [body: object, message: RegExp][] = [
+    [{ userId: 'x' }, /^userId must be a uuid$/],
+    [{ userId, scopes: [] }, /^scopes must not be empty$/],
+    [{ userId, scopes: ['markets:read', 'all'] }, /^scopes\[1\] must be one of records:read, /],
+    [{ userId, expiresInDays: 366 }, /^expiresInDays must be at most 365$/],
+    [{ userId, label: 'x'.repeat(65) }, /^label must have at most 64 characters$/],
+  ];
+  for (const [body, message] of refusals) {
+    const answer = await api.admin('POST', '/admin/keys', { body });
+    t.is(answer.status, 400);
+    t.regex(answer.json.error.message, message);
+  }
+});
+
+async function turn(api: Api, path: string, on: unknown) {
+  return api.admin('PUT', path, { body: { on } });
+}
+
+test('CONTRACT.md section 8, PAPERBOOK_VENUE_DATA: the switch is turned live', async (t) => {
+  const api = await startApi(t);
+  t.deepEqual((await api.admin('GET', '/admin/venue-data')).json, { on: true });
+  t.deepEqual((await turn(api, '/admin/venue-data', false)).json, { on: false });
+  t.is((await api.call('GET', '/quotes?ids=x')).json.error.code, 'venue_data_off');
+  t.deepEqual((await turn(api, '/admin/venue-data', true)).json, { on: true });
+  t.is((await api.call('GET', '/quotes?ids=x')).status, 200);
+  const told = api.engine.broadcasts.map(({ venueData }) => venueData);
+  t.deepEqual(told, [true, false, true], 'the shards were told at the start and at each turn');
+  t.like(api.engine.broadcasts[0], { kind: 'switches', atMs: NOW_MS, selfReset: false });
+  t.is((await turn(api, '/admin/venue-data', 'on')).json.error.message, 'on must be a boolean');
+});
+
+test('CONTRACT.md section 8, PAPERBOOK_TRADING: the switch is turned live', async (t) => {
+  const api = await startApi(t);
+  t.deepEqual((await turn(api, '/admin/trading', false)).json, { on: false });
+  t.false(api.switches.trading);
+  t.deepEqual(api.store.switches(), { trading: false });
+  t.deepEqual((await api.admin('GET', '/admin/trading')).json, { on: false });
+});
+
+test('/admin/audit answers the engine`s report', async (t) => {
+  const api = await startApi(t);
+  api.engine.report = { accounts: 1, restingOrders: 0, openPositions: 0, problems: ['a hold'] };
+  t.deepEqual((await api.admin('GET', '/admin/audit')).json, api.engine.report);
+});
+
+test('/admin/feeds shows every venue connection', async (t) => {
+  const api = await startApi(t);
+  t.deepEqual((await api.admin('GET', '/admin/feeds')).json, { feeds: [] });
+  api.setFeeds([feed('ws://127.0.0.1:1/')]);
+  t.deepEqual((await api.admin('GET', '/admin/feeds')).json.feeds, [
+    {
+      venue: 'venue_a',
+      adapter: 'native',
+      url: 'ws://127.0.0.1:1/',
+      state: 'open',
+      since: '2026-11-21T05:00:00.000Z',
+      attempts: 0,
+      frames: 7,
+      lastHeardAt: null,
+      lastProblem: null,
+    },
+  ]);
+});
+
+function feed(url: string) {
+  return {
+    venue: 'venue_a',
+    adapter: 'native',
+    url,
+    state: 'open',
+    sinceMs: NOW_MS,
+    attempts: 0,
+    frames: 7,
+    lastHeardMs: null,
+    lastProblem: null,
+  } as const;
+}

@@ -1,0 +1,99 @@
+import test from 'ava';
+import { RawConnection, request } from './raw-connection.ts';
+import { startApi } from './support.ts';
+
+const MARKET_BUY = {
+  action: 'buy',
+  type: 'market',
+  idempotencyKey: 'k-1',
+  instrumentId: 'ins_0000000000A1',
+  side: 'yes',
+  count: 10,
+};
+
+test('CONTRACT.md section 1, body: not JSON and not an object are 400', async (t) => {
+  const api = await startApi(t);
+  const messages: [body: string | Uint8Array, message: string][] = [
+    ['', 'the body is not JSON'],
+    ['{', 'the body is not JSON'],
+    ['{"a":1}}', 'the body is not JSON'],
+    ['\ufeff{}', 'the body is not JSON'],
+    ["{'a':1}", 'the body is not JSON'],
+    [new Uint8Array([0x22, 0xff, 0xfe, 0x22]), 'the body is not UTF-8'],
+    ['[]', 'the body must be a JSON object'],
+    ['null', 'the body must be a JSON object'],
+    ['"text"', 'the body must be a JSON object'],
+    ['42', 'the body must be a JSON object'],
+    ['{"__proto__":{"action":"buy"}}', 'action is required'],
+    ['[[[[['.repeat(5000), 'the body is not JSON'],
+  ];
+  for (const [body, message] of messages) {
+    const answer = await api.call('POST', '/portfolio/orders', { body });
+    t.is(answer.status, 400);
+    t.deepEqual(answer.json.error, { code: 'invalid_request', message }, String(body).slice(0, 99));
+  }
+  const polluted = `${JSON.stringify(MARKET_BUY).slice(0, -1)},"__proto__":{"x":1}}`;
+  const answer = await api.call('POST', '/portfolio/orders', { body: polluted });
+  t.is(answer.json.error.message, 'unknown field "__proto__"');
+  t.is(({} as { x?: number }).x, undefined);
+  t.deepEqual(api.engine.requests, []);
+});
+
+test('CONTRACT.md section 1, body: 64 KiB are read, a byte more is 413', async (t) => {
+  const api = await startApi(t);
+  const order = JSON.stringify(MARKET_BUY);
+  const fits = await api.call('POST', '/portfolio/orders', { body: order.padEnd(65_536) });
+  t.is(fits.status, 200);
+  const tooLarge = await api.call('POST', '/portfolio/orders', { body: order.padEnd(65_537) });
+  t.is(tooLarge.status, 413);
+  t.deepEqual(tooLarge.json.error, {
+    code: 'invalid_request',
+    message: 'the body must have at most 65536 bytes',
+  });
+  t.is(api.engine.requests.length, 1);
+});
+
+test('CONTRACT.md section 1, body: a chunked body is read whole, and bounded too', async (t) => {
+  const api = await startApi(t);
+  const order = JSON.stringify(MARKET_BUY);
+  const raw = new RawConnection(t, api.port);
+  const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+  const head = request('POST', '/v1/portfolio/orders', api, 'Transfer-Encoding: chunked\r\n');
+  raw.send(head + chunk(order.slice(0, 10)));
+  raw.send(chunk(order.slice(10)) + chunk(''));
+  await raw.until(({ text }) => text.includes('"executed"'));
+  t.like(api.engine.requests[0], { kind: 'place', idempotencyKey: 'k-1' });
+
+  const large = new RawConnection(t, api.port);
+  large.send(head);
+  for (let i = 0; i < 9; i++) large.send(chunk(' '.repeat(8192)));
+  await large.until(({ text }) => text.includes('413'));
+  // The rest of the body is thrown away, and the connection goes on.
+  large.send(chunk(order) + chunk('') + request('GET', '/v1/status'));
+  await large.until(({ text }) => text.includes('"version":"v1"'));
+  t.is(api.engine.requests.length, 1);
+});
+
+test('a body that arrives byte by byte is put together', async (t) => {
+  const api = await startApi(t);
+  const order = JSON.stringify({ ...MARKET_BUY, idempotencyKey: 'x'.repeat(128) });
+  const raw = new RawConnection(t, api.port);
+  const length = `Content-Length: ${order.length}\r\n`;
+  raw.send(request('POST', '/v1/portfolio/orders', api, length));
+  for (const byte of order) {
+    raw.send(byte);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await raw.until(({ text }) => text.includes('"executed"'));
+  t.like(api.engine.requests[0], { idempotencyKey: 'x'.repeat(128), contracts: 10 });
+});
+
+test('a body that never ends leaves no trace and the server goes on', async (t) => {
+  const api = await startApi(t);
+  const raw = new RawConnection(t, api.port);
+  raw.send(`${request('POST', '/v1/portfolio/orders', api, 'Content-Length: 500\r\n')}{"action"`);
+  t.is((await api.call('GET', '/status')).status, 200);
+  raw.destroy();
+  t.is((await api.call('GET', '/status')).status, 200);
+  t.deepEqual(api.engine.requests, []);
+});

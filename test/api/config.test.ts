@@ -1,0 +1,221 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { ConfigError, configHelp, loadConfig } from '../../api/config.ts';
+
+function fileWith(t: ExecutionContext, text: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'paperbook-config-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'paperbook.json');
+  writeFileSync(file, text);
+  return file;
+}
+
+test('CONTRACT.md section 8: the defaults', (t) => {
+  t.deepEqual(loadConfig({ PATH: '/bin', HOME: '/root' }, null), {
+    host: '127.0.0.1',
+    port: 8080,
+    adminPort: 8081,
+    tls: null,
+    behindTlsProxy: false,
+    dataDir: './data',
+    shards: null,
+    durability: 'sync',
+    venueData: null,
+    trading: null,
+    selfReset: false,
+    quoteMaxAgeMs: 15_000,
+    routingBandCents: 10,
+    feeds: [],
+    clock: 'wall',
+    catalogFile: null,
+  });
+});
+
+const EVERYTHING = {
+  PAPERBOOK_HOST: '0.0.0.0',
+  PAPERBOOK_PORT: '0',
+  PAPERBOOK_ADMIN_PORT: '0',
+  PAPERBOOK_TLS_CERT: 'cert.pem',
+  PAPERBOOK_TLS_KEY: 'key.pem',
+  PAPERBOOK_BEHIND_TLS_PROXY: 'on',
+  PAPERBOOK_DATA_DIR: '/var/lib/paperbook',
+  PAPERBOOK_SHARDS: '4',
+  PAPERBOOK_DURABILITY: 'commit',
+  PAPERBOOK_VENUE_DATA: 'on',
+  PAPERBOOK_TRADING: 'off',
+  PAPERBOOK_LIMITS_ENFORCED: 'off',
+  PAPERBOOK_SELF_RESET: 'on',
+  PAPERBOOK_QUOTE_MAX_AGE_MS: '1',
+  PAPERBOOK_FILL_MODEL: 'top_of_book',
+  PAPERBOOK_ROUTING_BAND_CENTS: '0',
+  PAPERBOOK_FEEDS: '[{"venue":"venue_b","adapter":"native","url":"ws://127.0.0.1:9","keyId":"k"}]',
+  PAPERBOOK_CLOCK: 'feed',
+  PAPERBOOK_CATALOG: 'catalog.json',
+};
+const EVERYTHING_READ = {
+  host: '0.0.0.0',
+  port: 0,
+  adminPort: 0,
+  tls: { certFile: 'cert.pem', keyFile: 'key.pem' },
+  behindTlsProxy: true,
+  dataDir: '/var/lib/paperbook',
+  shards: 4,
+  durability: 'commit',
+  venueData: true,
+  trading: false,
+  selfReset: true,
+  quoteMaxAgeMs: 1,
+  routingBandCents: 0,
+  feeds: [{ venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9', keyId: 'k' }],
+  clock: 'feed',
+  catalogFile: 'catalog.json',
+};
+
+test('CONTRACT.md section 8: every variable from the environment', (t) => {
+  t.deepEqual(loadConfig(EVERYTHING, null) as object, EVERYTHING_READ);
+});
+
+test('CONTRACT.md section 8: the same keys from a JSON file, as texts or as JSON values', (t) => {
+  const texts = fileWith(t, JSON.stringify(EVERYTHING));
+  t.deepEqual(loadConfig({}, texts) as object, EVERYTHING_READ);
+  const values = fileWith(
+    t,
+    JSON.stringify({
+      ...EVERYTHING,
+      PAPERBOOK_PORT: 0,
+      PAPERBOOK_SHARDS: 4,
+      PAPERBOOK_TRADING: false,
+      PAPERBOOK_VENUE_DATA: true,
+      PAPERBOOK_FEEDS: JSON.parse(EVERYTHING.PAPERBOOK_FEEDS),
+    }),
+  );
+  t.deepEqual(loadConfig({}, values) as object, EVERYTHING_READ);
+});
+
+test('CONTRACT.md section 8: the environment stands over the file, an empty one does not', (t) => {
+  const file = fileWith(t, '{"PAPERBOOK_PORT":1000,"PAPERBOOK_SHARDS":2}');
+  const config = loadConfig({ PAPERBOOK_PORT: '2000', PAPERBOOK_SHARDS: '' }, file);
+  t.is(config.port, 2000);
+  t.is(config.shards, 2);
+});
+
+test('CONTRACT.md section 8: a bad value is an error that names its variable', (t) => {
+  const bad: Record<string, string>[] = [
+    { PAPERBOOK_HOST: 'not a host' },
+    { PAPERBOOK_PORT: '65536' },
+    { PAPERBOOK_PORT: '-1' },
+    { PAPERBOOK_PORT: '80.5' },
+    { PAPERBOOK_ADMIN_PORT: 'admin' },
+    { PAPERBOOK_BEHIND_TLS_PROXY: 'yes' },
+    { PAPERBOOK_SHARDS: '0' },
+    { PAPERBOOK_SHARDS: '65' },
+    { PAPERBOOK_DURABILITY: 'none' },
+    { PAPERBOOK_VENUE_DATA: 'true' },
+    { PAPERBOOK_TRADING: 'ON' },
+    { PAPERBOOK_SELF_RESET: '1' },
+    { PAPERBOOK_QUOTE_MAX_AGE_MS: '0' },
+    { PAPERBOOK_ROUTING_BAND_CENTS: '100' },
+    { PAPERBOOK_CLOCK: 'sun' },
+    { PAPERBOOK_FEEDS: '{' },
+    { PAPERBOOK_FEEDS: '{}' },
+    { PAPERBOOK_FEEDS: '[1]' },
+    { PAPERBOOK_FEEDS: '[{"venue":"venue_z","adapter":"native","url":"ws://x"}]' },
+    { PAPERBOOK_FEEDS: '[{"venue":"venue_a","adapter":"other","url":"ws://x"}]' },
+    { PAPERBOOK_FEEDS: '[{"venue":"venue_a","adapter":"native","url":"http://x"}]' },
+    { PAPERBOOK_FEEDS: '[{"venue":"venue_a","adapter":"native"}]' },
+  ];
+  for (const env of bad) {
+    const [name] = Object.keys(env);
+    const error = t.throws(() => loadConfig(env, null), { instanceOf: ConfigError });
+    t.true(error?.message.startsWith(`${name} must be `), error?.message);
+    t.false(error?.message.includes('\n'), 'one problem, one line');
+  }
+});
+
+test('CONTRACT.md section 8: an unknown variable or key is an error that names it', (t) => {
+  t.throws(() => loadConfig({ PAPERBOOK_PROT: '1' }, null), {
+    message: 'PAPERBOOK_PROT is not a configuration variable',
+  });
+  t.throws(() => loadConfig({ PAPERBOOK___proto__: '1' }, null), { instanceOf: ConfigError });
+  for (const key of ['PAPERBOOK_PROT', 'PORT', 'constructor', '__proto__']) {
+    const file = fileWith(t, `{"${key}":"1"}`);
+    t.throws(() => loadConfig({}, file), {
+      message: `${key} in ${file} is not a configuration key`,
+    });
+  }
+});
+
+test('CONTRACT.md section 8: every problem is told at once', (t) => {
+  const file = fileWith(t, '{"PAPERBOOK_CLOCK":null,"PAPERBOOK_X":1}');
+  const env = { PAPERBOOK_PORT: 'x', PAPERBOOK_Y: '1' };
+  const error = t.throws(() => loadConfig(env, file), { instanceOf: ConfigError });
+  t.deepEqual(error?.message.split('\n'), [
+    `PAPERBOOK_CLOCK in ${file} must not be null`,
+    `PAPERBOOK_X in ${file} is not a configuration key`,
+    'PAPERBOOK_Y is not a configuration variable',
+    'PAPERBOOK_PORT must be a whole number from 0 to 65535',
+  ]);
+});
+
+test('CONTRACT.md section 8: a config file that cannot be used is one clear error', (t) => {
+  const missing = join(tmpdir(), 'paperbook-no-such-file.json');
+  t.throws(() => loadConfig({}, missing), { instanceOf: ConfigError, message: /no-such-file/ });
+  const broken = fileWith(t, '{');
+  t.throws(() => loadConfig({}, broken), { message: /cannot be read as JSON/ });
+  const list = fileWith(t, '[]');
+  t.throws(() => loadConfig({}, list), { message: `${list} must hold a JSON object` });
+});
+
+test('CONTRACT.md section 8: plain HTTP off loopback is refused unless behind a TLS proxy', (t) => {
+  for (const PAPERBOOK_HOST of ['0.0.0.0', '192.168.1.2', '::', 'example.com', '1127.0.0.1']) {
+    t.throws(() => loadConfig({ PAPERBOOK_HOST }, null), { message: /is not loopback/ });
+    const proxied = { PAPERBOOK_HOST, PAPERBOOK_BEHIND_TLS_PROXY: 'on' };
+    t.is(loadConfig(proxied, null).host, PAPERBOOK_HOST);
+    const secure = { PAPERBOOK_HOST, PAPERBOOK_TLS_CERT: 'c', PAPERBOOK_TLS_KEY: 'k' };
+    t.is(loadConfig(secure, null).host, PAPERBOOK_HOST);
+  }
+  for (const PAPERBOOK_HOST of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) {
+    t.is(loadConfig({ PAPERBOOK_HOST }, null).host, PAPERBOOK_HOST);
+  }
+});
+
+test('CONTRACT.md section 8: certificate and key go together, the ports apart', (t) => {
+  const together = 'PAPERBOOK_TLS_CERT and PAPERBOOK_TLS_KEY must be set together';
+  t.throws(() => loadConfig({ PAPERBOOK_TLS_CERT: 'c' }, null), { message: together });
+  t.throws(() => loadConfig({ PAPERBOOK_TLS_KEY: 'k' }, null), { message: together });
+  t.throws(() => loadConfig({ PAPERBOOK_PORT: '8081' }, null), { message: /must differ/ });
+  t.notThrows(() => loadConfig({ PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0' }, null));
+});
+
+test('a setting whose feature is not there yet is refused, not ignored', (t) => {
+  const settings: Record<string, string>[] = [
+    { PAPERBOOK_LIMITS_ENFORCED: 'on' },
+    { PAPERBOOK_FILL_MODEL: 'book_depth' },
+    { PAPERBOOK_HISTORY_URL: 'http://127.0.0.1:1' },
+    { PAPERBOOK_HISTORY_TOKEN: 'hush-hush' },
+    { PAPERBOOK_BACKTEST_URL: 'http://127.0.0.1:1' },
+    { PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:1' },
+    { PAPERBOOK_AUTH_JWKS_URL: 'http://127.0.0.1:1' },
+    { PAPERBOOK_AUTH_ISSUER: 'me' },
+  ];
+  for (const env of settings) {
+    const [name] = Object.keys(env);
+    const error = t.throws(() => loadConfig(env, null), { instanceOf: ConfigError });
+    t.regex(error?.message ?? '', new RegExp(`^${name} must be .* yet$`));
+    t.false(error?.message.includes('hush-hush'));
+  }
+});
+
+test('CONTRACT.md section 8: `serve --help` lists every variable with its default', (t) => {
+  const lines = configHelp().split('\n');
+  for (const name of Object.keys(EVERYTHING)) {
+    t.is(lines.filter((line) => line.startsWith(`  ${name} `)).length, 1, name);
+  }
+  for (const name of ['HISTORY_URL', 'HISTORY_TOKEN', 'BACKTEST_URL', 'ORGANIZATIONS_URL']) {
+    t.true(lines.some((line) => line.startsWith(`  PAPERBOOK_${name} `)));
+  }
+  t.true(configHelp().includes('port to listen on; 0 takes a free one (default 8080)'));
+  t.true(configHelp().includes('(default cores - 1, at least 1)'));
+});

@@ -1,0 +1,165 @@
+import test from 'ava';
+import { keyStatus, newKey } from '../../api/identity/keys.ts';
+import { type Answer, type Api, startApi } from './support.ts';
+
+const HOUR_MS = 3_600_000;
+
+function isInvalidToken(answer: Answer): boolean {
+  return (
+    answer.status === 401 &&
+    answer.json.error.code === 'invalid_token' &&
+    answer.headers.get('www-authenticate') === 'Bearer error="invalid_token"'
+  );
+}
+
+async function me(api: Api, headers: Record<string, string>): Promise<Answer> {
+  return api.call('GET', '/me', { token: null, headers });
+}
+
+test('SPEC.md section 5, rule 3: no credential is 401 unauthorized', async (t) => {
+  const api = await startApi(t);
+  for (const headers of [{}, { authorization: 'Basic dXNlcjpwYXNz' }, { authorization: '' }]) {
+    const answer = await me(api, headers as Record<string, string>);
+    t.is(answer.status, 401);
+    t.is(answer.json.error.code, 'unauthorized');
+    t.is(answer.headers.get('www-authenticate'), 'Bearer error="invalid_request"');
+    t.is(answer.headers.get('cache-control'), 'no-store');
+  }
+});
+
+test('SPEC.md section 5, rule 1: the key goes in either header', async (t) => {
+  const api = await startApi(t);
+  const { token } = api;
+  for (const headers of [
+    { authorization: `Bearer ${token}` },
+    { authorization: `bearer   ${token}` },
+    { 'x-service-key': token },
+    { authorization: 'Basic dXNlcjpwYXNz', 'x-service-key': token },
+  ]) {
+    t.is((await me(api, headers as Record<string, string>)).status, 200, JSON.stringify(headers));
+  }
+});
+
+test('CONTRACT.md section 1, both credential headers: one key is fine, two 400', async (t) => {
+  const api = await startApi(t);
+  const authorization = `Bearer ${api.token}`;
+  const same = await me(api, { authorization, 'x-service-key': api.token });
+  t.is(same.status, 200);
+  for (const other of [await api.addKey({}), 'svc_sk_nonsense']) {
+    const two = await me(api, { authorization, 'x-service-key': other });
+    t.is(two.status, 400);
+    t.is(two.json.error.code, 'invalid_request');
+  }
+});
+
+test('SPEC.md section 5, rule 3: malformed and unknown keys have one answer', async (t) => {
+  const api = await startApi(t);
+  const unknown = newKey(api.user.id, {}, 'cli', Date.now()).token;
+  for (const token of [unknown, 'svc_sk_', 'nonsense', `${api.token}x`, api.token.slice(0, -1)]) {
+    t.true(isInvalidToken(await me(api, { authorization: `Bearer ${token}` })), token);
+    t.true(isInvalidToken(await me(api, { 'x-service-key': token })), token);
+  }
+  t.true(isInvalidToken(await me(api, { authorization: 'Bearer' })));
+});
+
+test('SPEC.md section 3, Key status: a revoked key is invalid at once', async (t) => {
+  const api = await startApi(t);
+  const [key] = api.store.keys.values();
+  t.is((await api.call('GET', '/me')).status, 200);
+  const written = api.store.putKey({ ...key!, revokedAtMs: Date.now() });
+  t.true(isInvalidToken(await api.call('GET', '/me')));
+  await written;
+});
+
+test('SPEC.md section 3, Key status: expired is invalid, rotating works', async (t) => {
+  const api = await startApi(t);
+  const [key] = api.store.keys.values();
+  const rotating = { ...key!, rotatedAtMs: Date.now() - 1, expiresAtMs: Date.now() + HOUR_MS };
+  await api.store.putKey(rotating);
+  t.is(keyStatus(rotating, Date.now()), 'rotating');
+  t.is((await api.call('GET', '/me')).status, 200);
+  await api.store.putKey({ ...rotating, expiresAtMs: Date.now() - 1 });
+  t.true(isInvalidToken(await api.call('GET', '/me')));
+});
+
+test('SPEC.md section 5, rule 4: each route asks for its scope', async (t) => {
+  const api = await startApi(t);
+  const id = '0195d3a0-0000-7000-8000-000000000001';
+  const routes: [method: string, path: string, scope: string][] = [
+    ['GET', '/instruments', 'markets:read'],
+    ['GET', '/instruments/search?q=lions', 'markets:read'],
+    ['GET', '/instruments/some-slug', 'markets:read'],
+    ['GET', '/instruments/some-slug/quote', 'markets:read'],
+    ['GET', '/games', 'markets:read'],
+    ['GET', '/games/some-slug', 'markets:read'],
+    ['GET', '/quotes?ids=x', 'markets:read'],
+    ['GET', '/portfolio', 'portfolio:read'],
+    ['GET', '/portfolio/trades', 'portfolio:read'],
+    ['GET', '/portfolio/orders', 'portfolio:read'],
+    ['GET', `/portfolio/orders/${id}`, 'portfolio:read'],
+    ['POST', '/portfolio/orders', 'trade:write'],
+    ['DELETE', `/portfolio/orders/${id}`, 'trade:write'],
+  ];
+  const all = ['records:read', 'portfolio:read', 'markets:read', 'trade:write'] as const;
+  for (const [method, path, scope] of routes) {
+    const token = await api.addKey({ scopes: all.filter((held) => held !== scope) });
+    const answer = await api.call(method, path, { token });
+    t.is(answer.status, 403, `${method} ${path}`);
+    t.is(answer.json.error.code, 'insufficient_scope');
+    t.is(
+      answer.headers.get('www-authenticate'),
+      `Bearer error="insufficient_scope", scope="${scope}"`,
+    );
+  }
+});
+
+test('SPEC.md section 2, KeyView: lastUsedAt moves at most once an hour', async (t) => {
+  const api = await startApi(t);
+  const keyNow = () => [...api.store.keys.values()][0]!;
+  t.is(keyNow().lastUsedAtMs, null);
+  await api.call('GET', '/me');
+  const first = keyNow().lastUsedAtMs!;
+  t.true(Math.abs(Date.now() - first) < HOUR_MS);
+  const recent = Date.now() - HOUR_MS + 60_000;
+  await api.store.putKey({ ...keyNow(), lastUsedAtMs: recent });
+  await api.call('GET', '/me');
+  t.is(keyNow().lastUsedAtMs, recent);
+  await api.store.putKey({ ...keyNow(), lastUsedAtMs: Date.now() - HOUR_MS });
+  await api.call('GET', '/me');
+  t.true(keyNow().lastUsedAtMs! > recent);
+});
+
+test('CONTRACT.md section 2, account_not_found: a key whose user is gone', async (t) => {
+  const api = await startApi(t);
+  const { key, token } = newKey('0195d3a0-0000-7000-8000-00000000dead', {}, 'cli', Date.now());
+  await api.store.putKey(key);
+  const answer = await api.call('GET', '/me', { token });
+  t.is(answer.status, 404);
+  t.is(answer.json.error.code, 'account_not_found');
+});
+
+test('SPEC.md section 4, Organization header: unknown id 404, anything else 400', async (t) => {
+  const api = await startApi(t);
+  const id = '0195d3a0-0000-7000-8000-000000000001';
+  const body = { action: 'sell', type: 'market', idempotencyKey: 'k', tradeId: id };
+  const routes: [method: string, path: string, body?: object][] = [
+    ['GET', '/portfolio'],
+    ['GET', '/portfolio/trades'],
+    ['GET', '/portfolio/orders'],
+    ['GET', `/portfolio/orders/${id}`],
+    ['DELETE', `/portfolio/orders/${id}`],
+    ['POST', '/portfolio/orders', body],
+  ];
+  for (const [method, path, sent] of routes) {
+    const unknown = await api.call(method, path, { headers: { 'x-service-org': id }, body: sent });
+    t.is(unknown.status, 404, `${method} ${path}`);
+    t.is(unknown.json.error.code, 'organization_not_found');
+    for (const value of ['acme', '', `${id}0`]) {
+      const headers = { 'x-service-org': value };
+      const bad = await api.call(method, path, { headers, body: sent });
+      t.is(bad.status, 400, `${method} ${path} for '${value}'`);
+      t.is(bad.json.error.message, 'X-Service-Org must be an organization id');
+    }
+  }
+  t.deepEqual(api.engine.requests, [], 'the personal account is never the fallback');
+});

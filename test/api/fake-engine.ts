@@ -1,0 +1,77 @@
+/** An engine that is one object: answers samples, writes down what it was asked. */
+import type { AuditReport, Engine, EngineState } from '../../api/deps.ts';
+import type {
+  CancelOrder,
+  PlaceOrder,
+  Query,
+  Reply,
+  SetSwitches,
+} from '../../engine/core/messages.ts';
+import * as samples from './samples.ts';
+
+export type EngineRequest = PlaceOrder | CancelOrder | Query;
+
+/** A test replaces the parts it is about. */
+export class FakeEngine implements Engine {
+  readonly requests: EngineRequest[] = [];
+  readonly accounts: string[] = [];
+  readonly quoted: string[] = [];
+  readonly broadcasts: SetSwitches[] = [];
+  currentState: EngineState = 'ready';
+  reply: (request: EngineRequest) => Promise<Reply> = async (request) => sampleReply(request);
+  replyQuote: (instrumentId: string) => Promise<Reply> = async (id) => {
+    const known = Object.values(samples.IDS).includes(id);
+    if (!known) return { ok: false, code: 'instrument_not_found', message: 'No such instrument.' };
+    return ok(samples.sampleQuote(id, id === samples.IDS.lions));
+  };
+  report: AuditReport = { accounts: 2, restingOrders: 1, openPositions: 1, problems: [] };
+
+  call(account: string, request: EngineRequest): Promise<Reply> {
+    this.accounts.push(account);
+    this.requests.push(request);
+    return this.reply(request);
+  }
+
+  quote(instrumentId: string): Promise<Reply> {
+    this.quoted.push(instrumentId);
+    return this.replyQuote(instrumentId);
+  }
+
+  async broadcast(command: SetSwitches): Promise<void> {
+    this.broadcasts.push(command);
+  }
+
+  async audit(): Promise<AuditReport> {
+    return this.report;
+  }
+
+  nowMs(): number {
+    return samples.NOW_MS;
+  }
+
+  state(): EngineState {
+    return this.currentState;
+  }
+}
+
+export function ok(body: unknown): Reply {
+  return { ok: true, body: JSON.stringify(body) };
+}
+
+function sampleReply(request: EngineRequest): Reply {
+  switch (request.kind) {
+    case 'place':
+      return ok({ ...samples.samplePlacement, idempotencyKey: request.idempotencyKey });
+    case 'cancel':
+    case 'order':
+      return ok(samples.sampleOrderAnswer);
+    case 'orders':
+      return ok(samples.sampleOrders);
+    case 'trades':
+      return ok(samples.sampleTrades);
+    case 'portfolio':
+      return ok(samples.samplePortfolio);
+    default:
+      throw new Error(`the API asked the engine for ${request.kind}`);
+  }
+}

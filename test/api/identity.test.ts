@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { open } from 'lmdb';
+import { keyStatus, newKey } from '../../api/identity/keys.ts';
+import { ControlStore } from '../../api/identity/store.ts';
+import { newUser } from '../../api/identity/users.ts';
+import { Switches } from '../../api/switches.ts';
+import { FakeEngine } from './fake-engine.ts';
+
+const NOW_MS = Date.parse('2026-11-21T05:00:00Z');
+
+function temporaryDir(t: ExecutionContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'paperbook-identity-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+test('SPEC.md section 5, rule 2: svc_sk_ and 43 characters, kept hashed', (t) => {
+  const tokens = new Set<string>();
+  for (let i = 0; i < 20; i++) {
+    const { key, token } = newKey('0195d3a0-0000-7000-8000-000000000001', {}, 'cli', NOW_MS);
+    t.regex(token, /^svc_sk_[A-Za-z0-9_-]{43}$/);
+    t.is(key.hash, createHash('sha256').update(token).digest('hex'));
+    t.is(key.tokenPrefix, token.slice(0, 16));
+    t.false(JSON.stringify(key).includes(token));
+    tokens.add(token);
+  }
+  t.is(tokens.size, 20);
+});
+
+test('SPEC.md section 3, Key status: active, rotating, expired, revoked', (t) => {
+  const { key } = newKey('u', { expiresInDays: 1 }, 'web', NOW_MS);
+  const endMs = NOW_MS + 86_400_000;
+  t.is(keyStatus(key, endMs - 1), 'active');
+  t.is(keyStatus(key, endMs), 'expired');
+  t.is(keyStatus({ ...key, rotatedAtMs: NOW_MS }, NOW_MS), 'rotating');
+  t.is(keyStatus({ ...key, rotatedAtMs: NOW_MS }, endMs), 'expired');
+  t.is(keyStatus({ ...key, revokedAtMs: NOW_MS }, endMs), 'revoked');
+});
+
+test('the control store finds everything again after it was closed', async (t) => {
+  const directory = temporaryDir(t);
+  const first = new ControlStore(directory);
+  const user = newUser({ email: 'A@b.c', displayName: 'Ann', plan: 'desk' }, NOW_MS);
+  await first.addUser(user);
+  const { key, token } = newKey(user.id, { label: 'bot', expiresInDays: 3 }, 'cli', NOW_MS);
+  await first.putKey(key);
+  await first.putKey({ ...key, revokedAtMs: NOW_MS });
+  await first.changeUser(user.id, { private: false });
+  t.is(first.numbers(), null);
+  t.deepEqual(first.switches(), {});
+  const numbers = { marketNames: ['venue_a/T-1'], instrumentIds: ['ins_000000000001'] };
+  await first.putNumbers(numbers);
+  await first.putSwitches({ trading: false });
+  await first.close();
+
+  const second = new ControlStore(directory);
+  t.teardown(() => second.close());
+  t.deepEqual([...second.users.values()], [{ ...user, private: false }]);
+  t.deepEqual([...second.keys.values()], [{ ...key, revokedAtMs: NOW_MS }]);
+  t.is(second.keyByHash(key.hash)?.id, key.id);
+  t.is(second.userByEmail('a@B.C')?.id, user.id);
+  t.deepEqual(second.numbers(), numbers);
+  t.deepEqual(second.switches(), { trading: false });
+  for (const file of readdirSync(join(directory, 'control'))) {
+    t.false(readFileSync(join(directory, 'control', file)).includes(token), file);
+  }
+});
+
+test('one address and one display name belong to one user', async (t) => {
+  const store = new ControlStore(temporaryDir(t));
+  t.teardown(() => store.close());
+  const ann = newUser({ email: 'ann@b.c', displayName: 'Ann' }, NOW_MS);
+  const both = [
+    store.addUser(ann),
+    store.addUser(newUser({ email: 'ANN@b.c' }, NOW_MS)),
+    store.addUser(newUser({ email: 'x@b.c', displayName: 'ANN' }, NOW_MS)),
+  ];
+  const settled = await Promise.allSettled(both);
+  t.deepEqual(
+    settled.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected'],
+  );
+  await store.changeUser(ann.id, { displayName: 'ann' });
+  t.is(store.users.get(ann.id)?.displayName, 'ann');
+  t.is(store.users.size, 1);
+});
+
+test('a control store of another format is refused and left as it is', async (t) => {
+  const directory = temporaryDir(t);
+  await new ControlStore(directory).close();
+  const other = open({ path: join(directory, 'control'), maxDbs: 8 });
+  await other.put('format', 2);
+  await other.close();
+  t.throws(() => new ControlStore(directory), { message: /has format 2; this version reads/ });
+});
+
+test('CONTRACT.md section 8: configured, else as set live, else default', async (t) => {
+  const store = new ControlStore(temporaryDir(t));
+  t.teardown(() => store.close());
+  const log = { info() {}, warn() {}, error() {} };
+  const switchesOf = (venueData: boolean | null, trading: boolean | null) =>
+    new Switches({ venueData, trading, selfReset: false }, store, new FakeEngine(), log);
+  t.like(switchesOf(null, null), { venueData: false, trading: true });
+  await switchesOf(null, null).set('venueData', true);
+  await switchesOf(null, null).set('trading', false);
+  t.like(switchesOf(null, null), { venueData: true, trading: false });
+  t.like(switchesOf(false, true), { venueData: false, trading: true });
+});
+
+test('SPEC.md section 1, rule 7: prices stop first here and start here last', async (t) => {
+  const store = new ControlStore(temporaryDir(t));
+  t.teardown(() => store.close());
+  const engine = new FakeEngine();
+  const log = { info() {}, warn() {}, error() {} };
+  const config = { venueData: true, trading: true, selfReset: true };
+  const switches = new Switches(config, store, engine, log);
+  const shown: [told: boolean, here: boolean][] = [];
+  engine.broadcast = async ({ venueData }) => {
+    shown.push([venueData, switches.venueData]);
+  };
+  await Promise.all([
+    switches.set('venueData', false),
+    switches.set('venueData', true),
+    switches.set('venueData', false),
+  ]);
+  t.deepEqual(shown, [
+    [false, false],
+    [true, false],
+    [false, false],
+  ]);
+  t.false(switches.venueData);
+  t.deepEqual(store.switches(), { venueData: false });
+});

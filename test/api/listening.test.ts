@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { listen } from '../../api/http.ts';
+import { selfSignedCertificate } from './certificate.ts';
+import { startApi } from './support.ts';
+
+function tlsFiles(t: ExecutionContext) {
+  const directory = mkdtempSync(join(tmpdir(), 'paperbook-tls-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const { cert, key } = selfSignedCertificate();
+  const certFile = join(directory, 'cert.pem');
+  const keyFile = join(directory, 'key.pem');
+  writeFileSync(certFile, cert);
+  writeFileSync(keyFile, key);
+  return { cert, certFile, keyFile };
+}
+
+test('CONTRACT.md section 8, PAPERBOOK_TLS_CERT and _KEY: the API speaks HTTPS', async (t) => {
+  const { cert, certFile, keyFile } = tlsFiles(t);
+  const env = { PAPERBOOK_TLS_CERT: certFile, PAPERBOOK_TLS_KEY: keyFile };
+  const api = await startApi(t, { env });
+  t.regex(api.baseUrl, /^https:\/\/127\.0\.0\.1:\d+\/v1$/);
+  const headers = { 'x-service-key': api.token };
+  const answer = await new Promise<{ status: number; text: string; hsts: unknown }>(
+    (resolve, reject) => {
+      get(`${api.baseUrl}/me`, { ca: cert, headers, agent: false }, (response) => {
+        let text = '';
+        response.on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('end', () => {
+          const hsts = response.headers['strict-transport-security'];
+          resolve({ status: response.statusCode!, text, hsts });
+        });
+      }).on('error', reject);
+    },
+  );
+  t.is(answer.status, 200);
+  t.is(JSON.parse(answer.text).user.id, api.user.id);
+  t.is(answer.hsts, 'max-age=31536000');
+  t.regex(api.adminUrl, /^http:\/\/127\.0\.0\.1:\d+$/, 'the admin listener stays on loopback');
+  t.is((await api.admin('GET', '/healthz')).status, 200);
+  await t.throwsAsync(fetch(api.baseUrl.replace('https', 'http')), undefined, 'no plain HTTP');
+});
+
+test('over plain HTTP no Strict-Transport-Security is sent', async (t) => {
+  const api = await startApi(t);
+  const answer = await api.call('GET', '/status');
+  t.is(answer.headers.get('strict-transport-security'), null);
+});
+
+const nothing = { headers: [], handle() {} };
+
+test('TLS files that cannot be used are a clear error', async (t) => {
+  const { certFile } = tlsFiles(t);
+  for (const keyFile of ['/no/such/key.pem', certFile]) {
+    const tls = { certFile, keyFile };
+    await t.throwsAsync(async () => listen({ ...nothing, host: '127.0.0.1', port: 0, tls }), {
+      message: `cannot use the TLS files ${certFile} and ${keyFile}`,
+    });
+  }
+});
+
+test('a port in use is a clear error, whoever uses it', async (t) => {
+  const first = await listen({ ...nothing, host: '127.0.0.1', port: 0, tls: null });
+  t.teardown(() => first.close(0));
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => other.close());
+  const { port } = other.address() as { port: number };
+  for (const taken of [first.port, port]) {
+    await t.throwsAsync(listen({ ...nothing, host: '127.0.0.1', port: taken, tls: null }), {
+      message: `cannot listen on 127.0.0.1 port ${taken}: is it in use?`,
+    });
+  }
+});
+
+test('an admin port in use closes the API listener again', async (t) => {
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => other.close());
+  const { port } = other.address() as { port: number };
+  const free = createServer();
+  await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
+  const { port: apiPort } = free.address() as { port: number };
+  await new Promise((resolve) => free.close(resolve));
+  const env = { PAPERBOOK_PORT: String(apiPort), PAPERBOOK_ADMIN_PORT: String(port) };
+  await t.throwsAsync(startApi(t, { env }), { message: /cannot listen on 127.0.0.1 port/ });
+  await t.throwsAsync(fetch(`http://127.0.0.1:${apiPort}/v1/status`));
+});

@@ -1,0 +1,246 @@
+import test from 'ava';
+import { IDS, NOW_MS, sampleCatalog } from './samples.ts';
+import { type Api, type Json, startApi } from './support.ts';
+
+const NOW = new Date(NOW_MS).toISOString();
+const VENUE_FIELDS = [
+  'sideLabel',
+  'buyForYes',
+  'buyForNo',
+  'venueMarketId',
+  'venueSideRef',
+  'venueEvent',
+];
+
+const idsOf = (rows: Json[]) => rows.map(({ id }) => id);
+
+async function listed(api: Api, query: string): Promise<string[]> {
+  return idsOf((await api.call('GET', `/instruments?${query}`)).json.instruments);
+}
+
+test('SPEC.md section 2, Instrument: derived fields are there', async (t) => {
+  const api = await startApi(t);
+  const { json } = await api.call('GET', `/instruments/${IDS.lions}`);
+  t.like(json, { venueData: true, asOf: NOW, mode: 'paper' });
+  t.like(json.instrument, {
+    id: IDS.lions,
+    gameId: 'game_00000000A0',
+    gameSlug: 'bears-lions',
+    gameStatus: 'scheduled',
+    home: { code: 'LIO', name: 'Lions' },
+    away: { code: 'BEA', name: 'Bears' },
+    venues: ['venue_a', 'venue_b'],
+    line: null,
+    startsAt: '2026-11-21T08:00:00.000Z',
+  });
+  t.is(json.instrument.listings[0].venueMarketId, 'T-LIONS');
+  const { json: alone } = await api.call('GET', '/instruments/season-champion-lions');
+  t.like(alone.instrument, { id: IDS.outright, gameId: null, gameSlug: null, gameStatus: null });
+  t.like(alone.instrument, { home: null, away: null });
+});
+
+test('SPEC.md section 1, rule 7: no venue reference while the switch is off', async (t) => {
+  const api = await startApi(t);
+  const paths = ['/instruments', '/instruments/search?q=lions', `/instruments/${IDS.lions}`];
+  paths.push('/games/bears-lions');
+  for (const on of [true, false, true]) {
+    await api.switches.set('venueData', on);
+    for (const path of paths) {
+      const { text, json } = await api.call('GET', path);
+      t.is(json.venueData, on);
+      t.is(text.includes('T-LIONS'), on, path);
+      for (const field of VENUE_FIELDS) t.is(text.includes(`"${field}"`), on, field);
+      t.true(text.includes('"venues":["venue_a","venue_b"]'));
+    }
+  }
+});
+
+test('SPEC.md section 4, Markets: instruments are paged to the end, each once', async (t) => {
+  const api = await startApi(t);
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const from: string = cursor === null ? '' : `&cursor=${cursor}`;
+    const { json } = await api.call('GET', `/instruments?limit=2${from}`);
+    t.is(json.count, json.instruments.length);
+    seen.push(...idsOf(json.instruments));
+    cursor = json.nextCursor;
+  } while (cursor !== null);
+  t.deepEqual(seen, [IDS.old, IDS.lions, IDS.bears, IDS.total, IDS.outright]);
+});
+
+test('SPEC.md section 8, Pagination: a cursor outlives its row', async (t) => {
+  const api = await startApi(t);
+  const { json } = await api.call('GET', '/instruments?limit=2');
+  const catalog = sampleCatalog();
+  catalog.instruments = catalog.instruments.filter(({ id }) => id !== IDS.lions);
+  api.setCatalog(catalog);
+  t.deepEqual(await listed(api, `cursor=${json.nextCursor}`), [IDS.bears, IDS.total, IDS.outright]);
+});
+
+test('CONTRACT.md section 3, GET /instruments: every filter', async (t) => {
+  const api = await startApi(t);
+  t.deepEqual(await listed(api, 'league=cup'), [IDS.outright]);
+  t.deepEqual(await listed(api, 'gameId=game_00000000A0'), [IDS.lions, IDS.bears]);
+  t.deepEqual(await listed(api, 'gameId=game_nonsense'), []);
+  t.deepEqual(await listed(api, 'marketType=total'), [IDS.total]);
+  t.deepEqual(await listed(api, 'tradable=false'), [IDS.total], 'without a venue_a listing');
+  t.deepEqual(await listed(api, 'tradable=true&league=nfl'), [IDS.old, IDS.lions, IDS.bears]);
+  api.catalog.setGameStatus('bears-lions', 'inprogress');
+  t.deepEqual(await listed(api, 'status=inprogress'), [IDS.lions, IDS.bears]);
+  api.catalog.setGameStatus('bears-lions', 'final');
+  t.deepEqual(await listed(api, 'tradable=true'), [IDS.old, IDS.outright]);
+  t.is((await api.call('GET', '/instruments?tradable=yes')).status, 400);
+  t.is((await api.call('GET', '/instruments?marketType=parlay')).status, 400);
+});
+
+test('SPEC.md section 8, Pagination: malformed cursors are 400', async (t) => {
+  const api = await startApi(t);
+  const { json } = await api.call('GET', '/instruments?limit=1');
+  const ofInstruments = json.nextCursor as string;
+  const ofGames = (await api.call('GET', '/games?limit=1')).json.nextCursor as string;
+  const cases = { instruments: ofGames, games: ofInstruments };
+  for (const [list, other] of Object.entries(cases)) {
+    for (const cursor of [other, 'x', `${ofInstruments}A`, `${ofGames}=`, 'bm9uc2Vuc2U']) {
+      const answer = await api.call('GET', `/${list}?cursor=${encodeURIComponent(cursor)}`);
+      t.is(answer.status, 400, cursor);
+      t.is(answer.json.error.message, 'cursor is malformed');
+    }
+  }
+});
+
+test('CONTRACT.md section 2, instrument_not_found: unknown and malformed refs', async (t) => {
+  const api = await startApi(t);
+  for (const ref of [
+    'nobody',
+    'ins_000000000000',
+    'INS_0000000000A1',
+    '%',
+    '%ff',
+    '%00',
+    '..%2f',
+  ]) {
+    for (const path of [`/instruments/${ref}`, `/instruments/${ref}/quote`]) {
+      const answer = await api.call('GET', path);
+      t.is(answer.status, 404, path);
+      t.is(answer.json.error.code, 'instrument_not_found');
+    }
+  }
+  t.is((await api.call('GET', '/instruments/season%2Dchampion%2Dlions')).status, 200);
+});
+
+test('SPEC.md section 4, Markets: games earliest first, from six hours ago on', async (t) => {
+  const api = await startApi(t);
+  const { json } = await api.call('GET', '/games');
+  t.deepEqual(
+    json.games.map(({ slug }: Json) => slug),
+    ['bears-lions', 'hawks-owls'],
+    'without yesterday`s, and without the one that has no instrument',
+  );
+  t.like(json, { count: 2, nextCursor: null, asOf: NOW, mode: 'paper' });
+  t.deepEqual(json.games[0], {
+    id: 'game_00000000A0',
+    slug: 'bears-lions',
+    league: 'nfl',
+    startsAt: '2026-11-21T08:00:00.000Z',
+    status: 'scheduled',
+    home: { code: 'LIO', name: 'Lions' },
+    away: { code: 'BEA', name: 'Bears' },
+    instrumentCount: 2,
+    season: 2026,
+    seasonType: 'regular',
+    week: null,
+  });
+});
+
+test('CONTRACT.md section 3, GET /games: from and to are dates or date-times', async (t) => {
+  const api = await startApi(t);
+  const slugs = async (query: string) =>
+    (await api.call('GET', `/games?${query}`)).json.games.map(({ slug }: Json) => slug);
+  t.deepEqual(await slugs('from=2026-11-20'), ['yesterday', 'bears-lions', 'hawks-owls']);
+  t.deepEqual(await slugs('to=2026-11-21'), ['yesterday']);
+  t.deepEqual(await slugs('from=2026-11-21T08:00:00Z&to=2026-11-22'), ['bears-lions']);
+  t.deepEqual(await slugs('from=2026-11-21T08:00:00.001Z'), ['hawks-owls']);
+  t.deepEqual(await slugs('from=2026-11-21T09:00:00%2B01:00&to=2026-11-22'), ['bears-lions']);
+  t.deepEqual(await slugs('to=2026-11-21T08:00:00Z&from=2026-11-21'), [], 'to is not included');
+  for (const bad of [
+    'yesterday',
+    '2026-11-21T08:00:00',
+    '2026-02-30',
+    '2026-13-01',
+    '1795219200',
+  ]) {
+    const answer = await api.call('GET', `/games?from=${bad}`);
+    t.is(answer.status, 400, bad);
+    t.is(answer.json.error.message, 'from must be a date or a date-time with a zone');
+  }
+});
+
+test('SPEC.md section 4, Markets: games by status and league, paged', async (t) => {
+  const api = await startApi(t);
+  api.catalog.setGameStatus('hawks-owls', 'postponed');
+  const { json } = await api.call('GET', '/games?status=postponed&league=nfl');
+  t.is(json.games[0].slug, 'hawks-owls');
+  t.is(json.count, 1);
+  t.is((await api.call('GET', '/games?league=nba')).json.count, 0);
+  const first = (await api.call('GET', '/games?limit=1')).json;
+  const second = (await api.call('GET', `/games?limit=1&cursor=${first.nextCursor}`)).json;
+  t.is(first.games[0].slug, 'bears-lions');
+  t.is(second.games[0].slug, 'hawks-owls');
+  t.is(second.nextCursor, null);
+});
+
+test('SPEC.md section 4, Markets: one game with its instruments, by id or slug', async (t) => {
+  const api = await startApi(t);
+  const bySlug = await api.call('GET', '/games/bears-lions');
+  const byId = await api.call('GET', '/games/game_00000000A0');
+  t.is(bySlug.text, byId.text);
+  t.like(byId.json, { count: 2, venueData: true, asOf: NOW, mode: 'paper' });
+  t.deepEqual(idsOf(byId.json.instruments), [IDS.lions, IDS.bears]);
+  for (const ref of ['nobody-plays', 'x', 'y'.repeat(200), '%ff']) {
+    const answer = await api.call('GET', `/games/${ref}`);
+    t.is(answer.status, 404, ref);
+    t.is(answer.json.error.code, 'game_not_found');
+  }
+});
+
+test('a live game status shows everywhere until the catalog says something new', async (t) => {
+  const api = await startApi(t);
+  const shown = async () => {
+    const game = (await api.call('GET', '/games/bears-lions')).json;
+    t.is(game.instruments[0].gameStatus, game.game.status);
+    return game.game.status;
+  };
+  t.is(await shown(), 'scheduled');
+  api.catalog.setGameStatus('bears-lions', 'inprogress');
+  api.catalog.setGameStatus('no-such-game', 'final');
+  t.is(await shown(), 'inprogress');
+  api.setCatalog(sampleCatalog());
+  t.is(await shown(), 'inprogress', 'the same catalog again');
+  const later = sampleCatalog();
+  for (const game of later.games) game.status = 'postponed';
+  api.setCatalog(later);
+  t.is(await shown(), 'postponed');
+});
+
+test('CONTRACT.md section 3, GET /instruments/search: best first, a typo allowed', async (t) => {
+  const api = await startApi(t);
+  const found = async (query: string): Promise<string[]> => {
+    const { json } = await api.call('GET', `/instruments/search?${query}`);
+    t.is(json.count, json.instruments.length);
+    return idsOf(json.instruments);
+  };
+  t.is((await found('q=hawks+owls'))[0], IDS.total);
+  t.is((await found('q=hwks+ols'))[0], IDS.total);
+  t.is((await found('q=Champoin'))[0], IDS.outright);
+  t.is((await found('q=%C3%89c%C3%B6re+over+41'))[0], IDS.total);
+  t.deepEqual(await found('q=lions&league=cup'), [IDS.outright]);
+  t.is((await found('q=lions&limit=1')).length, 1);
+  t.deepEqual(await found('q=zzzzzz'), []);
+  t.deepEqual(await found('q=%25%25'), []);
+  for (const query of ['', 'q=', `q=${'x'.repeat(101)}`, 'q=a&limit=26', 'q=a&cursor=x']) {
+    t.is((await api.call('GET', `/instruments/search?${query}`)).status, 400, query);
+  }
+  api.setCatalog({ ...sampleCatalog(), instruments: [] });
+  t.deepEqual(await found('q=lions'), []);
+});

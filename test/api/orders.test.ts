@@ -1,0 +1,152 @@
+import test from 'ava';
+import { ERRORS } from '../../api/errors.ts';
+import { uuidTimeMs } from '../../engine/core/ids.ts';
+import { REJECTIONS, type RejectionCode } from '../../engine/core/rejections.ts';
+import { IDS, NOW_MS } from './samples.ts';
+import { startApi, TRADER_SCOPES } from './support.ts';
+
+const TRADE_ID = '0195d3a0-0000-7000-8000-000000000001';
+const BUY = {
+  action: 'buy',
+  type: 'market',
+  idempotencyKey: 'k-1',
+  instrumentId: IDS.lions,
+  side: 'yes',
+  count: 10,
+};
+const SELL = { action: 'sell', type: 'market', idempotencyKey: 'k-2', tradeId: TRADE_ID };
+
+test('SPEC.md section 4, Trading: a placement reaches the engine as the caller`s', async (t) => {
+  const api = await startApi(t);
+  const answer = await api.call('POST', '/portfolio/orders', { body: BUY });
+  t.is(answer.status, 200);
+  t.is(answer.json.idempotencyKey, 'k-1');
+  t.is(answer.headers.get('cache-control'), 'no-store');
+  t.deepEqual(api.engine.accounts, [api.user.id]);
+  t.like(api.engine.requests[0], {
+    kind: 'place',
+    atMs: NOW_MS,
+    account: api.user.id,
+    idempotencyKey: 'k-1',
+    instrumentId: IDS.lions,
+    contracts: 10,
+    routing: 'venue_a',
+    placedVia: 'api',
+    placedPrivate: true,
+  });
+});
+
+test('CONTRACT.md section 5, Privacy: the privacy of now goes with an order', async (t) => {
+  const api = await startApi(t);
+  await api.store.changeUser(api.user.id, { private: false });
+  await api.call('POST', '/portfolio/orders', { body: BUY });
+  t.like(api.engine.requests[0], { placedPrivate: false });
+});
+
+test('CONTRACT.md section 1, ids: a placement has a uuid v7 of the engine`s time', async (t) => {
+  const api = await startApi(t);
+  for (let i = 0; i < 3; i++) await api.call('POST', '/portfolio/orders', { body: BUY });
+  const ids = api.engine.requests.map((request) => ('orderId' in request ? request.orderId : ''));
+  t.is(new Set(ids).size, 3);
+  for (const id of ids) t.is(uuidTimeMs(id), NOW_MS);
+});
+
+test('CONTRACT.md section 1, body: Content-Type is not asked for', async (t) => {
+  const api = await startApi(t);
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const answer = await api.call('POST', '/portfolio/orders', { body: BUY, headers });
+  t.is(answer.status, 200);
+});
+
+test('SPEC.md section 4, Order body: an unknown field is 400 by its name', async (t) => {
+  const api = await startApi(t);
+  const { count, ...rest } = BUY;
+  const answer = await api.call('POST', '/portfolio/orders', { body: { ...rest, cout: count } });
+  t.is(answer.status, 400);
+  t.deepEqual(answer.json.error, { code: 'invalid_request', message: 'unknown field "cout"' });
+});
+
+test('CONTRACT.md section 2, membership_required: a buy needs a plan', async (t) => {
+  const api = await startApi(t);
+  const token = await api.addKey({ scopes: TRADER_SCOPES! }, 'none');
+  const buy = await api.call('POST', '/portfolio/orders', { token, body: BUY });
+  t.is(buy.status, 403);
+  t.is(buy.json.error.code, 'membership_required');
+  const sell = await api.call('POST', '/portfolio/orders', { token, body: SELL });
+  t.is(sell.status, 200);
+  for (const plan of ['basic', 'builder', 'desk', 'enterprise'] as const) {
+    const member = await api.addKey({ scopes: TRADER_SCOPES! }, plan);
+    const answer = await api.call('POST', '/portfolio/orders', { token: member, body: BUY });
+    t.is(answer.status, 200, plan);
+  }
+});
+
+test('CONTRACT.md section 2, trading_off: no order is placed, one can be canceled', async (t) => {
+  const api = await startApi(t);
+  await api.switches.set('trading', false);
+  for (const body of [BUY, SELL]) {
+    const answer = await api.call('POST', '/portfolio/orders', { body });
+    t.is(answer.status, 403);
+    t.is(answer.json.error.code, 'trading_off');
+  }
+  t.is((await api.call('DELETE', `/portfolio/orders/${TRADE_ID}`)).status, 200);
+  t.is(api.engine.requests.length, 1);
+});
+
+test('CONTRACT.md section 2: execution at a venue is refused, scope first', async (t) => {
+  const api = await startApi(t);
+  const token = await api.addKey({
+    scopes: ['trade:write', 'trade:write:venue_a', 'trade:write:venue_c_intl'],
+  });
+  const place = (held: string, execution: string) =>
+    api.call('POST', '/portfolio/orders', { token: held, body: { ...BUY, execution } });
+  for (const venue of ['venue_a', 'venue_c_intl']) {
+    const without = await place(api.token, venue);
+    t.is(without.status, 403);
+    t.is(without.json.error.code, 'insufficient_scope');
+    t.is(
+      without.headers.get('www-authenticate'),
+      `Bearer error="insufficient_scope", scope="trade:write:${venue}"`,
+    );
+    const within = await place(token, venue);
+    t.is(within.status, 409);
+    t.is(within.json.error.code, `${venue}_key_missing`);
+  }
+  const american = await place(token, 'venue_c');
+  t.is(american.status, 403);
+  t.is(american.json.error.code, 'us_not_eligible');
+  t.deepEqual(api.engine.requests, []);
+  t.is((await place(api.token, 'paper')).status, 200);
+});
+
+test('CONTRACT.md section 2: every refusal of the engine has the status of its code', async (t) => {
+  const api = await startApi(t);
+  for (const code of Object.keys(REJECTIONS) as RejectionCode[]) {
+    api.engine.reply = async () => ({ ok: false, code, message: `because of ${code}` });
+    const answer = await api.call('POST', '/portfolio/orders', { body: BUY });
+    t.is(answer.status, ERRORS[code].status, code);
+    t.deepEqual(answer.json.error, { code, message: `because of ${code}` });
+  }
+});
+
+test('CONTRACT.md section 3: an order is read and canceled by its id in either case', async (t) => {
+  const api = await startApi(t);
+  const upper = 'ABCDEF01-0000-7000-8000-000000000001';
+  t.is((await api.call('GET', `/portfolio/orders/${upper}`)).status, 200);
+  t.is((await api.call('DELETE', `/portfolio/orders/${upper}`)).status, 200);
+  const asked = { account: api.user.id, orderId: upper.toLowerCase(), atMs: NOW_MS };
+  t.like(api.engine.requests[0], { kind: 'order', ...asked });
+  t.like(api.engine.requests[1], { kind: 'cancel', ...asked });
+});
+
+test('CONTRACT.md section 2, order_not_found: also for an id that is no uuid', async (t) => {
+  const api = await startApi(t);
+  for (const id of ['1', `urn:uuid:${TRADE_ID}`, `${TRADE_ID}%00`, '%', '%ff', 'x'.repeat(500)]) {
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await api.call(method, `/portfolio/orders/${id}`);
+      t.is(answer.status, 404, id);
+      t.is(answer.json.error.code, 'order_not_found');
+    }
+  }
+  t.deepEqual(api.engine.requests, []);
+});

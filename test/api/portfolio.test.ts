@@ -1,0 +1,92 @@
+import test from 'ava';
+import { cursorOf } from '../../engine/core/ids.ts';
+import { ok } from './fake-engine.ts';
+import { NOW_MS, sampleOrders, samplePortfolio, sampleTrades } from './samples.ts';
+import { startApi } from './support.ts';
+
+const ID = '0195d3a0-0000-7000-8000-000000000001';
+
+test('SPEC.md section 4, Portfolio: the engine`s text is the answer, untouched', async (t) => {
+  const api = await startApi(t);
+  const texts = {
+    '/portfolio': JSON.stringify(samplePortfolio, null, 1),
+    '/portfolio/trades': JSON.stringify(sampleTrades, null, 1),
+    '/portfolio/orders': JSON.stringify(sampleOrders, null, 1),
+  };
+  for (const [path, body] of Object.entries(texts)) {
+    api.engine.reply = async () => ({ ok: true, body });
+    const answer = await api.call('GET', path);
+    t.is(answer.text, body);
+    t.is(answer.headers.get('content-type'), 'application/json');
+    t.is(answer.headers.get('cache-control'), 'no-store');
+  }
+});
+
+test('SPEC.md section 8, Pagination: limits, statuses and cursors reach the engine', async (t) => {
+  const api = await startApi(t);
+  await api.call('GET', '/portfolio');
+  await api.call('GET', '/portfolio/trades');
+  await api.call('GET', `/portfolio/trades?limit=200&status=void&cursor=${cursorOf('trades', ID)}`);
+  await api.call('GET', '/portfolio/orders');
+  await api.call(
+    'GET',
+    `/portfolio/orders?limit=1&status=resting&cursor=${cursorOf('orders', ID)}`,
+  );
+  const common = { atMs: NOW_MS, account: api.user.id, organizationSlug: null };
+  const first = { ...common, status: null, limit: 50, before: null };
+  t.deepEqual(api.engine.requests, [
+    { kind: 'portfolio', ...common },
+    { kind: 'trades', ...first },
+    { kind: 'trades', ...common, status: 'void', limit: 200, before: ID },
+    { kind: 'orders', ...first },
+    { kind: 'orders', ...common, status: 'resting', limit: 1, before: ID },
+  ]);
+  t.deepEqual(api.engine.accounts, Array(5).fill(api.user.id));
+});
+
+test('SPEC.md section 8, Pagination: bad cursors and limits are 400', async (t) => {
+  const api = await startApi(t);
+  const bad: [query: string, message: string][] = [
+    ['limit=0', 'limit must be at least 1'],
+    ['limit=201', 'limit must be at most 200'],
+    ['limit=ten', 'limit must be an integer'],
+    ['cursor=', 'cursor must not be empty'],
+    ['cursor=nonsense', 'cursor is malformed'],
+    [`cursor=${'A'.repeat(23)}`, 'cursor is malformed'],
+    [`cursor=${'A'.repeat(300)}`, 'cursor must have at most 256 characters'],
+  ];
+  for (const path of ['/portfolio/trades', '/portfolio/orders']) {
+    for (const [query, message] of bad) {
+      const answer = await api.call('GET', `${path}?${query}`);
+      t.is(answer.status, 400, query);
+      t.is(answer.json.error.message, message);
+    }
+  }
+  const orders = cursorOf('orders', ID);
+  const mixed = await api.call('GET', `/portfolio/trades?cursor=${orders}`);
+  t.is(mixed.json.error.message, 'cursor is malformed', 'a cursor of the other list');
+  t.deepEqual(api.engine.requests, []);
+});
+
+test('CONTRACT.md section 3: statuses of trades and of orders', async (t) => {
+  const api = await startApi(t);
+  for (const status of ['open', 'closed', 'settled', 'void']) {
+    t.is((await api.call('GET', `/portfolio/trades?status=${status}`)).status, 200);
+  }
+  for (const status of ['resting', 'executed', 'canceled', 'expired']) {
+    t.is((await api.call('GET', `/portfolio/orders?status=${status}`)).status, 200);
+  }
+  t.is((await api.call('GET', '/portfolio/trades?status=resting')).status, 400);
+  t.is((await api.call('GET', '/portfolio/orders?status=open')).status, 400);
+});
+
+test('SPEC.md section 4, Portfolio: one account`s key reads that account only', async (t) => {
+  const api = await startApi(t);
+  api.engine.reply = async () => ok(samplePortfolio);
+  const token = await api.addKey({ scopes: ['portfolio:read'] });
+  await api.call('GET', '/portfolio', { token });
+  await api.call('GET', '/portfolio');
+  const other = [...api.store.users.values()].at(-1)!;
+  t.not(other.id, api.user.id);
+  t.deepEqual(api.engine.accounts, [other.id, api.user.id]);
+});

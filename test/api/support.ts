@@ -1,0 +1,239 @@
+/**
+ * A whole HTTP server over a fake engine on loopback, and the client that checks every answer it
+ * gets against the response schema of its route and the headers that every response has.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TSchema } from '@sinclair/typebox';
+import type { ValidateFunction } from 'ajv';
+import type { ExecutionContext } from 'ava';
+import { adminRoutes } from '../../api/admin.ts';
+import { ensureAdminToken } from '../../api/admin-token.ts';
+import { CatalogView } from '../../api/catalog-view.ts';
+import { type Config, loadConfig } from '../../api/config.ts';
+import type { Deps, FeedStatus, Log } from '../../api/deps.ts';
+import { type KeyInput, newKey } from '../../api/identity/keys.ts';
+import { ControlStore } from '../../api/identity/store.ts';
+import { newUser, type Plan, type User } from '../../api/identity/users.ts';
+import { Metrics } from '../../api/metrics.ts';
+import type { Route } from '../../api/route.ts';
+import { createRouter, type Router } from '../../api/router.ts';
+import { ErrorAnswer } from '../../api/schemas/common.ts';
+import { apiRoutes, startServer } from '../../api/server.ts';
+import { Switches } from '../../api/switches.ts';
+import { createAjv } from '../../api/validation.ts';
+import type { Catalog } from '../../engine/core/messages.ts';
+import { FakeEngine } from './fake-engine.ts';
+import * as samples from './samples.ts';
+
+export type LogLine = { level: string; fields: object; message: string };
+
+export type Api = {
+  engine: FakeEngine;
+  store: ControlStore;
+  switches: Switches;
+  catalog: CatalogView;
+  setCatalog(catalog: Catalog): void;
+  setFeeds(feeds: FeedStatus[]): void;
+  log: LogLine[];
+  user: User;
+  /** A key with the default scopes and trade:write. */
+  token: string;
+  adminToken: string;
+  baseUrl: string;
+  adminUrl: string;
+  port: number;
+  dataDir: string;
+  close(): Promise<void>;
+  addKey(input: KeyInput, plan?: Plan): Promise<string>;
+  /** A request of the public API; `token` null sends no credential. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** A request of the admin listener, with the admin token. */
+  admin(method: string, path: string, options?: CallOptions): Promise<Answer>;
+};
+
+export type CallOptions = {
+  token?: string | null;
+  headers?: Record<string, string>;
+  /** Sent as it is when a string or bytes, else as JSON. */
+  body?: unknown;
+};
+
+export type Answer = { status: number; headers: Headers; text: string; json: Json };
+// biome-ignore lint/suspicious/noExplicitAny: tests reach into answers that a schema has checked
+export type Json = any;
+
+export const TRADER_SCOPES: KeyInput['scopes'] = [
+  'records:read',
+  'portfolio:read',
+  'markets:read',
+  'trade:write',
+];
+
+type Options = { env?: Record<string, string>; config?: Partial<Config> };
+
+/** Starts a server for one test; it ends with the test. */
+export async function startApi(t: ExecutionContext, options: Options = {}): Promise<Api> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'paperbook-api-'));
+  const env = {
+    PAPERBOOK_PORT: '0',
+    PAPERBOOK_ADMIN_PORT: '0',
+    PAPERBOOK_VENUE_DATA: 'on',
+    PAPERBOOK_DATA_DIR: dataDir,
+    ...options.env,
+  };
+  const config = { ...loadConfig(env, null), ...options.config };
+  const log: LogLine[] = [];
+  const engine = new FakeEngine();
+  const store = new ControlStore(dataDir);
+  const switches = new Switches(config, store, engine, logInto(t, log));
+  let catalogNow = samples.sampleCatalog();
+  let feeds: FeedStatus[] = [];
+  const catalog = new CatalogView(() => catalogNow);
+  const deps: Deps = {
+    engine,
+    catalog,
+    feeds: () => feeds,
+    log: logInto(t, log),
+    config,
+    identity: store,
+    switches,
+    adminToken: ensureAdminToken(dataDir),
+  };
+  t.teardown(async () => {
+    await store.close();
+    rmSync(dataDir, { recursive: true });
+  });
+  const server = await startServer(deps);
+  let closing: Promise<void> | null = null;
+  const close = () => {
+    closing ??= server.close();
+    return closing;
+  };
+  t.teardown(close);
+
+  const user = newUser({ email: 'owner@example.com', displayName: 'Owner', plan: 'basic' }, 1);
+  await store.addUser(user);
+  const { key, token } = newKey(user.id, { scopes: TRADER_SCOPES! }, 'cli', Date.now());
+  await store.putKey(key);
+
+  const publicRouter = createRouter('/v1', apiRoutes(deps) as unknown as Route<unknown>[]);
+  const adminRouter = createRouter(
+    '',
+    adminRoutes(deps, new Metrics()) as unknown as Route<unknown>[],
+  );
+  const origin = new URL(server.baseUrl).origin;
+  return {
+    engine,
+    store,
+    switches,
+    catalog,
+    setCatalog: (next) => {
+      catalogNow = next;
+    },
+    setFeeds: (next) => {
+      feeds = next;
+    },
+    log,
+    user,
+    token,
+    adminToken: deps.adminToken,
+    baseUrl: server.baseUrl,
+    adminUrl: server.adminUrl,
+    port: Number(new URL(server.baseUrl).port),
+    dataDir,
+    close,
+    addKey: async (input, plan = 'basic') => {
+      const email = `user${store.users.size}@example.com`;
+      const owner = newUser({ email, plan }, Date.now());
+      await store.addUser(owner);
+      const added = newKey(owner.id, input, 'cli', Date.now());
+      await store.putKey(added.key);
+      return added.token;
+    },
+    call: (method, path, call = {}) =>
+      send(t, origin, publicRouter, method, `/v1${path}`, { token, ...call }),
+    admin: (method, path, call = {}) =>
+      send(t, server.adminUrl, adminRouter, method, path, { token: deps.adminToken, ...call }),
+  };
+}
+
+function logInto(t: ExecutionContext, lines: LogLine[]): Log {
+  const at = (level: string) => (fields: object, message: string) => {
+    lines.push({ level, fields, message });
+    if (level === 'error') t.log(message, fields);
+  };
+  return { info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+async function send(
+  t: ExecutionContext,
+  origin: string,
+  router: Router<unknown>,
+  method: string,
+  path: string,
+  { token, headers = {}, body }: CallOptions,
+): Promise<Answer> {
+  const credential: Record<string, string> =
+    token === null || token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(origin + path, {
+    method,
+    headers: { ...credential, ...headers },
+    ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const answer = { status: response.status, headers: response.headers, text, json: null as Json };
+  if (text !== '' && response.headers.get('content-type') === 'application/json') {
+    answer.json = JSON.parse(text);
+  }
+  checkAnswer(t, router, method, path.split('?')[0]!, answer);
+  return answer;
+}
+
+const ajv = createAjv();
+const validators = new Map<TSchema, ValidateFunction>();
+
+function checkAnswer(
+  t: ExecutionContext,
+  router: Router<unknown>,
+  method: string,
+  path: string,
+  answer: Answer,
+): void {
+  const at = `${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 500)}`;
+  t.regex(answer.headers.get('x-request-id') ?? '', /^[!-~]{1,128}$/, at);
+  t.is(answer.headers.get('x-content-type-options'), 'nosniff', at);
+  t.truthy(answer.headers.get('cache-control'), at);
+  if (answer.status === 204 || method === 'HEAD') {
+    t.is(answer.text, '', at);
+    return;
+  }
+  const schema = answer.status === 200 ? responseOf(router, method, path) : ErrorAnswer;
+  const value = answer.json ?? answer.text;
+  let validate = validators.get(schema);
+  if (validate === undefined) {
+    validate = ajv.compile(schema);
+    validators.set(schema, validate);
+  }
+  t.true(validate(value), `${at}\n${ajv.errorsText(validate.errors)}`);
+  checkDollars(t, value);
+}
+
+function responseOf(router: Router<unknown>, method: string, path: string): TSchema {
+  const route = router(path)?.entry.routes.get(method);
+  if (route === undefined) throw new Error(`no route ${method} ${path} answers 200`);
+  return route.response;
+}
+
+/** CONTRACT.md section 1, money: at most two decimals. */
+function checkDollars(t: ExecutionContext, value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    if (name.endsWith('Dollars') && typeof inner === 'number') {
+      t.is(Number(inner.toFixed(2)), inner, `${name} has more than two decimals`);
+    }
+    checkDollars(t, inner);
+  }
+}
