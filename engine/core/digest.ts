@@ -82,7 +82,7 @@ function positionLine(state: ShardState, row: number): string {
 
 function* finishedLines(state: ShardState, account: number): Generator<string> {
   for (const placed of state.records.placements(account, null)) {
-    const outcome = state.records.outcome(account, placed.orderId);
+    const outcome = state.records.outcome(placed);
     if (outcome === undefined) continue;
     const { status, reason, fillPriceCents, venue, tradeId, atMs } = outcome;
     yield [placed.orderId, status, reason, fillPriceCents, venue, tradeId, atMs].join(' ');

@@ -10,7 +10,7 @@ export interface Archive {
   placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined;
   /** Limit orders only; so are lists. */
   placement(account: number, orderId: Uuid): OrderPlaced | undefined;
-  outcome(account: number, orderId: Uuid): OrderOutcome | undefined;
+  outcome(account: number, placed: OrderPlaced): OrderOutcome | undefined;
   closedTrade(account: number, tradeId: Uuid): ClosedTrade | undefined;
   placements(account: number, before: Uuid | null): Iterable<OrderPlaced>;
   closedTrades(account: number, before: Uuid | null): Iterable<ClosedTrade>;
@@ -52,10 +52,6 @@ export class RecentRecords {
   closedTradesOf(account: number): Iterable<ClosedTrade> {
     return this.#tradesOf.get(account) ?? [];
   }
-
-  get isEmpty(): boolean {
-    return this.placements.size + this.outcomes.size + this.closedTrades.size === 0;
-  }
 }
 
 /** Reads through what is in memory into the archive. */
@@ -96,9 +92,11 @@ export class Records {
     return found?.account === account && found.type === 'limit' ? found : undefined;
   }
 
-  outcome(account: number, orderId: Uuid): OrderOutcome | undefined {
+  /** How an order ended; undefined while it rests. */
+  outcome(placed: OrderPlaced): OrderOutcome | undefined {
+    const { orderId, account } = placed;
     const recent = this.current.outcomes.get(orderId) ?? this.#leaving?.outcomes.get(orderId);
-    return recent?.outcome ?? this.#archive.outcome(account, orderId);
+    return recent?.outcome ?? this.#archive.outcome(account, placed);
   }
 
   closedTrade(account: number, tradeId: Uuid): ClosedTrade | undefined {

@@ -76,5 +76,8 @@ export function dollarsOf(cents: Cents): number {
 
 /** `2026-11-21T05:00:00.000Z`. CONTRACT.md section 1. */
 export function isoOf(at: EpochMs): string {
-  return new Date(at).toISOString();
+  if (at !== lastIso.at) lastIso = { at, text: new Date(at).toISOString() };
+  return lastIso.text;
 }
+// Most times of an answer, and of the answers around it, are the same millisecond.
+let lastIso: { at: EpochMs; text: string } = { at: 0, text: new Date(0).toISOString() };

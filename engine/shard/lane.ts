@@ -10,7 +10,9 @@ import { type Message, messagesCodec, repliesCodec } from './codec.ts';
 import type { OpenReport, ShardConfig } from './shard.ts';
 import type { Task } from './worker.ts';
 
-const BATCH_MAX = 64;
+/** A batch this large is sent while others are in flight; a smaller one waits for their return. */
+const BATCH_FULL = 96;
+const BATCH_MAX = 256;
 const IN_FLIGHT_MAX = 4;
 const TICKS_MAX = 50_000;
 const RESTART_DELAY_MS = 250;
@@ -132,7 +134,7 @@ export class Lane {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#inFlight >= IN_FLIGHT_MAX) return;
+    if (this.#scheduled || !this.#maySend()) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -141,7 +143,7 @@ export class Lane {
   }
 
   #flush(): void {
-    while (this.#messages.length > 0 && this.#inFlight < IN_FLIGHT_MAX) {
+    while (this.#messages.length > 0 && this.#maySend()) {
       const messages = this.#messages.slice(0, BATCH_MAX);
       const rest = this.#messages.slice(BATCH_MAX);
       const asked = messages.filter((message) => !isTick(message)).length;
@@ -150,17 +152,30 @@ export class Lane {
       this.#waiters = this.#waiters.slice(asked);
       this.#quoteAt.clear();
       this.#inFlight++;
-      this.#deliver(messages)
-        .then(
-          (replies) => this.#answer(waiters, replies),
-          (error: Error) => this.#failed(error, waiters),
-        )
-        .finally(() => {
-          this.#inFlight--;
-          if (this.#messages.length > 0) this.#schedule();
-          else if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
-        });
+      this.#deliver(messages).then(
+        (replies) => this.#answered(waiters, replies),
+        (error: Error) => this.#failed(error, waiters),
+      );
     }
+  }
+
+  /** The next batch leaves before these answers are passed on: both threads work meanwhile. */
+  #answered(waiters: Waiter[], replies: Reply[]): void {
+    this.#inFlight--;
+    this.#depth -= waiters.length;
+    this.#flush();
+    for (const [index, waiter] of waiters.entries()) waiter.resolve(replies[index]!);
+    this.#tellIfIdle();
+  }
+
+  #tellIfIdle(): void {
+    if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** At once when nothing is under way; else only what fills a batch, so that commits are shared. */
+  #maySend(): boolean {
+    if (this.#inFlight === 0) return true;
+    return this.#inFlight < IN_FLIGHT_MAX && this.#messages.length >= BATCH_FULL;
   }
 
   #isIdle(): boolean {
@@ -173,16 +188,13 @@ export class Lane {
     return repliesCodec.unpack(answer as Uint8Array);
   }
 
-  #answer(waiters: Waiter[], replies: Reply[]): void {
-    this.#depth -= waiters.length;
-    for (const [index, waiter] of waiters.entries()) waiter.resolve(replies[index]!);
-  }
-
   /** The thread ended. Nobody knows what of these batches is on disk: a retry will find out. */
   #failed(error: Error, waiters: Waiter[]): void {
     const busy = new EngineBusy('the engine is restarting');
+    this.#inFlight--;
     this.#depth -= waiters.length;
     for (const waiter of waiters) waiter.reject(busy);
+    this.#tellIfIdle();
     if (this.#state !== 'open') return;
     this.#state = 'restarting';
     const { config, log } = this.#options;
@@ -193,6 +205,7 @@ export class Lane {
     }
     this.#messages = [];
     this.#quoteAt.clear();
+    this.#tellIfIdle();
     setTimeout(() => this.#restart(), RESTART_DELAY_MS);
   }
 

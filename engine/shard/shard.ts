@@ -1,6 +1,7 @@
 /**
- * One shard: its state, its journal, its checkpoints. Decides a batch at once, and answers it when
- * the events of the batch are on disk; while they are written the next batch is decided.
+ * One shard: its state, its journal, its checkpoints. A batch is decided, its events are written,
+ * and then it is answered, all in one synchronous step; meanwhile the callers' thread gathers the
+ * next batch. A checkpoint is written a step at a time along with the batches.
  */
 import type { Event } from '../core/events.ts';
 import { evolve } from '../core/evolve.ts';
@@ -36,9 +37,8 @@ export class Shard {
   /** Journal sequence of the last batch appended. */
   #sequence = 0;
   #eventsSinceCheckpoint = 0;
-  /** Resolves when everything appended so far is durable. */
-  #durable: Promise<void> = Promise.resolve();
-  #checkpoint: Promise<void> | null = null;
+  /** The steps still to take of the checkpoint being written. */
+  #checkpoint: Generator<void> | null = null;
 
   /** Opens the environment and brings the state back: pages, then the journal's tail. */
   constructor(config: ShardConfig) {
@@ -53,8 +53,12 @@ export class Shard {
     };
   }
 
-  /** Runs a batch; answers come in the order of its commands and queries. */
-  async run(messages: Message[]): Promise<Reply[]> {
+  /**
+   * Runs a batch; answers come in the order of its commands and queries. On return all that they
+   * show is durable. Throws on a fault of ours or of the disk: memory is then ahead of the journal,
+   * and the shard must start again.
+   */
+  run(messages: Message[]): Reply[] {
     const journal: Event[] = [];
     const replies: Reply[] = [];
     for (const message of messages) {
@@ -63,73 +67,80 @@ export class Shard {
       else replies.push(answerQuery(this.state, message));
     }
     if (journal.length > 0) this.#append(journal);
-    // Reads too wait for what they saw: nothing shown can be taken back by a crash.
-    await this.#durable;
     return replies;
   }
 
+  /** Takes one step of the checkpoint being written, or begins one that is due. False: none. */
+  idle(): boolean {
+    if (this.#checkpoint === null) return false;
+    this.#store.commit(() => this.#step());
+    return this.#checkpoint !== null;
+  }
+
   /** Writes a checkpoint of everything journaled so far. */
-  async checkpoint(): Promise<void> {
-    this.#checkpoint ??= this.#writeCheckpoint().finally(() => {
-      this.#checkpoint = null;
-    });
-    await this.#checkpoint;
+  checkpoint(): void {
+    this.#finishCheckpoint();
+    if (this.#eventsSinceCheckpoint === 0) return;
+    this.#beginCheckpoint();
+    this.#finishCheckpoint();
   }
 
   /** Ends with a checkpoint, so that the next start replays nothing. */
   async close(): Promise<void> {
-    await this.#durable;
-    await this.#checkpoint;
-    if (this.#eventsSinceCheckpoint > 0) await this.checkpoint();
+    this.checkpoint();
     await this.#store.close();
   }
 
   /** Ends without a checkpoint: what is on disk is what counts. */
   async abandon(): Promise<void> {
-    await this.#checkpoint?.catch(() => undefined);
     await this.#store.close();
   }
 
   #append(events: Event[]): void {
-    const written = this.#store.append(++this.#sequence, events);
-    this.#durable = Promise.all([this.#durable, written]).then(() => undefined);
-    // The batch's own await reports a failure; this one only keeps it from going unhandled.
-    this.#durable.catch(() => undefined);
+    const sequence = this.#sequence + 1;
+    this.#store.commit(() => {
+      this.#store.append(sequence, events);
+      this.#step();
+    });
+    this.#sequence = sequence;
     this.#eventsSinceCheckpoint += events.length;
-    if (this.#eventsSinceCheckpoint >= this.#config.checkpointEveryEvents) {
-      // Pages and records were taken from memory: without them on disk the shard must start again.
-      this.checkpoint().catch((error: unknown) => {
-        this.#durable = Promise.reject(error);
-        this.#durable.catch(() => undefined);
-      });
-    }
+    if (this.#checkpoint !== null) return;
+    if (this.#eventsSinceCheckpoint >= this.#config.checkpointEveryEvents) this.#beginCheckpoint();
   }
 
-  async #writeCheckpoint(): Promise<void> {
-    // Taken in one synchronous step: pages, records and sequence belong to one moment.
+  /** Takes what the checkpoint holds in one synchronous step: it all belongs to one moment. */
+  #beginCheckpoint(): void {
     const { state } = this;
     const pages = tablesOf(state).flatMap((table) =>
       table.takeDirtyPages().map((page) => ({ table: table.name, ...page })),
     );
-    const head = { ...headOf(state), journalSequence: this.#sequence };
     const records = state.records.beginCheckpoint();
+    const sequence = this.#sequence;
     this.#eventsSinceCheckpoint = 0;
-    await this.#durable;
-    await this.#store.writeCheckpoint({ sequence: head.journalSequence, head, pages, records });
-    state.records.endCheckpoint();
+    this.#checkpoint = this.#store.checkpoint({ sequence, head: headOf(state), pages, records });
+  }
+
+  #finishCheckpoint(): void {
+    while (this.idle());
+  }
+
+  #step(): void {
+    if (this.#checkpoint?.next().done !== true) return;
+    this.#checkpoint = null;
+    this.state.records.endCheckpoint();
   }
 
   #recover(): number {
-    const head = this.#store.readHead() as (StateHead & { journalSequence: number }) | null;
+    const head = this.#store.readHead();
     if (head !== null) {
-      loadHead(this.state, head);
+      loadHead(this.state, head as unknown as StateHead);
+      this.#sequence = head.journalSequence;
       for (const table of tablesOf(this.state)) {
-        for (const { page, bytes } of this.#store.readPages(table.name)) {
+        for (const { page, bytes } of this.#store.readPages(table.name, this.#sequence)) {
           table.loadPage(page, bytes);
         }
       }
       rebuildDerived(this.state);
-      this.#sequence = head.journalSequence;
     }
     let batches = 0;
     for (const { sequence, events } of this.#store.journalAfter(this.#sequence)) {

@@ -1,29 +1,34 @@
 /**
  * One shard's LMDB environment: the journal, the pages of its tables, and the archive of what left
- * memory. The journal is written on the hot path, one record a batch; the rest at checkpoints,
- * in one transaction with the journal sequence that it covers.
+ * memory. Everything is written from one thread, synchronously: one transaction a batch, which the
+ * batch's journal record shares with the next step of a checkpoint while one is being written.
  */
 import { mkdirSync } from 'node:fs';
-import { type Database, open, type RootDatabase } from 'lmdb';
-import type { ClosedTrade, Event, OrderOutcome, OrderPlaced } from '../core/events.ts';
-import type { Archive, RecentRecords } from '../core/recent.ts';
-import type { Uuid } from '../core/units.ts';
+import { open } from 'lmdb';
+import type { Event } from '../core/events.ts';
+import type { RecentRecords } from '../core/recent.ts';
+import { archiveOf, openArchive, recordWrites } from './archive.ts';
 import { eventsCodec, recordCodec } from './codec.ts';
 
 /** `sync`: on disk; `commit`: survives a crash of the process. CONTRACT.md section 8. */
 export type Durability = 'sync' | 'commit';
-
-type Rows = Database<Buffer, [account: number, id: string]>;
 
 /** Everything a checkpoint writes. */
 export type Checkpoint = {
   /** The journal sequence that the pages and records cover. */
   sequence: number;
   /** Small state, one msgpack value. */
-  head: unknown;
-  pages: { table: string; page: number; bytes: Uint8Array }[];
+  head: object;
+  pages: Page[];
   records: RecentRecords;
 };
+type Page = { table: string; page: number; bytes: Uint8Array };
+
+/** A page is kept twice: the copy of the newest finished checkpoint, and the one being written. */
+type PageKey = [table: string, page: number, copy: 0 | 1];
+
+const PAGES_A_STEP = 32;
+const ROWS_A_STEP = 256;
 
 export type ShardStore = ReturnType<typeof openStore>;
 
@@ -31,116 +36,124 @@ export type ShardStore = ReturnType<typeof openStore>;
 export function openStore(path: string, durability: Durability) {
   mkdirSync(path, { recursive: true });
   const root = open({ path, maxDbs: 8, noSync: durability === 'commit', encoding: 'binary' });
-  const binary = (name: string) => root.openDB({ name, encoding: 'binary' });
-  const journal = root.openDB({ name: 'journal', encoding: 'binary', keyEncoding: 'uint32' });
-  const pages = binary('pages') as Database<Buffer, [table: string, page: number]>;
-  const heads = binary('heads') as Database<Buffer, string>;
-  const tables = {
-    keys: binary('keys') as Rows,
-    orders: binary('orders') as Rows,
-    outcomes: binary('outcomes') as Rows,
-    trades: binary('trades') as Rows,
-  };
+  const journal = root.openDB<Buffer, number>({ name: 'journal', encoding: 'binary' });
+  const pages = root.openDB<Buffer, PageKey>({ name: 'pages', encoding: 'binary' });
+  const heads = root.openDB<Buffer, string>({ name: 'heads', encoding: 'binary' });
+  const archive = openArchive(root);
+  const copies = new PageCopies();
 
   return {
-    archive: createArchive(tables),
+    archive: archiveOf(archive),
 
-    /** Resolves when the batch is as safe as the durability promises. */
-    async append(sequence: number, events: Event[]): Promise<void> {
-      await journal.put(sequence, Buffer.from(eventsCodec.pack(events).buffer));
-      if (durability === 'sync') await root.flushed;
+    /** Runs the writes of `work` in one transaction; safe on return, as the durability promises. */
+    commit(work: () => void): void {
+      root.transactionSync(() => {
+        work();
+      });
+    },
+
+    /** Inside `commit`: one batch's events. */
+    append(sequence: number, events: Event[]): void {
+      journal.put(sequence, bufferOf(eventsCodec.pack(events)));
+    },
+
+    /**
+     * Inside `commit`, a step at a time: pages and records first, then the head that makes them
+     * count, then the journal that they cover goes. A crash between steps loses nothing.
+     */
+    *checkpoint({ sequence, head, pages: changed, records }: Checkpoint): Generator<void> {
+      for (const step of inSteps(changed, PAGES_A_STEP)) {
+        for (const page of step) pages.put(copies.toWrite(page), stamped(sequence, page.bytes));
+        yield;
+      }
+      for (const step of inSteps(recordWrites(records), ROWS_A_STEP)) {
+        for (const { table, key, value } of step) archive[table].put(key, bufferOf(value));
+        yield;
+      }
+      heads.put('head', bufferOf(recordCodec.pack({ ...head, journalSequence: sequence })));
+      yield;
+      copies.finish(changed);
+      for (const step of inSteps(journal.getKeys({ end: sequence + 1 }), ROWS_A_STEP)) {
+        for (const key of step) journal.remove(key);
+        yield;
+      }
     },
 
     /** Journal batches after a sequence, in order. */
     *journalAfter(sequence: number): Generator<{ sequence: number; events: Event[] }> {
       for (const { key, value } of journal.getRange({ start: sequence + 1 })) {
-        yield { sequence: Number(key), events: eventsCodec.unpack(value as Buffer) };
+        yield { sequence: key, events: eventsCodec.unpack(value) };
       }
     },
 
-    /** The newest checkpoint's head, or null in a new environment. */
-    readHead(): unknown {
+    /** The head of the newest finished checkpoint, or null in a new environment. */
+    readHead(): ({ journalSequence: number } & Record<string, unknown>) | null {
       const bytes = heads.get('head');
-      return bytes === undefined ? null : recordCodec.unpack(bytes);
+      return bytes === undefined ? null : (recordCodec.unpack(bytes) as never);
     },
 
-    *readPages(table: string): Generator<{ page: number; bytes: Uint8Array }> {
-      const range = { start: [table, 0] as [string, number], end: [table, Infinity] as never };
-      for (const { key, value } of pages.getRange(range)) yield { page: key[1], bytes: value };
+    /** The pages of a table as the checkpoint that covers `sequence` left them. */
+    *readPages(table: string, sequence: number): Generator<Page> {
+      let best: { stamp: number; copy: 0 | 1; page: Page } | null = null;
+      const range = { start: [table, 0, 0] as PageKey, end: [table, Infinity, 0] as PageKey };
+      for (const { key, value } of pages.getRange(range)) {
+        const [, page, copy] = key;
+        const stamp = value.readDoubleLE(0);
+        if (stamp > sequence) continue;
+        if (best !== null && best.page.page !== page) yield copies.found(best);
+        if (best !== null && best.page.page === page && best.stamp > stamp) continue;
+        best = { stamp, copy, page: { table, page, bytes: value.subarray(STAMP_BYTES) } };
+      }
+      if (best !== null) yield copies.found(best);
     },
 
-    async writeCheckpoint(checkpoint: Checkpoint): Promise<void> {
-      await root.transaction(() => {
-        for (const { table, page, bytes } of checkpoint.pages) {
-          pages.put([table, page], Buffer.from(bytes.buffer));
-        }
-        writeRecords(tables, checkpoint.records);
-        heads.put('head', pack(checkpoint.head));
-        for (const key of journal.getKeys({ end: checkpoint.sequence + 1 })) journal.remove(key);
-      });
+    async close(): Promise<void> {
       await root.flushed;
+      await root.close();
     },
-
-    close: () => closeRoot(root),
   };
 }
 
-async function closeRoot(root: RootDatabase): Promise<void> {
-  await root.flushed;
-  await root.close();
+const STAMP_BYTES = 8;
+
+/** A page behind the sequence of the checkpoint that wrote it. */
+function stamped(sequence: number, bytes: Uint8Array): Buffer {
+  const buffer = Buffer.allocUnsafe(STAMP_BYTES + bytes.length);
+  buffer.writeDoubleLE(sequence, 0);
+  buffer.set(bytes, STAMP_BYTES);
+  return buffer;
 }
 
-function pack(value: unknown): Buffer {
-  return Buffer.from(recordCodec.pack(value).buffer);
+function bufferOf(bytes: Uint8Array<ArrayBuffer>): Buffer {
+  return Buffer.from(bytes.buffer);
 }
 
-type Tables = { keys: Rows; orders: Rows; outcomes: Rows; trades: Rows };
-
-/** Sorted by key: random puts cost several times more. */
-function writeRecords(tables: Tables, records: RecentRecords): void {
-  const placed = [...records.placements.values()];
-  for (const order of sorted(placed, (row) => [row.account, row.idempotencyKey])) {
-    tables.keys.put([order.account, order.idempotencyKey], pack(order));
+function* inSteps<T>(rows: Iterable<T>, size: number): Generator<T[]> {
+  let step: T[] = [];
+  for (const row of rows) {
+    step.push(row);
+    if (step.length < size) continue;
+    yield step;
+    step = [];
   }
-  const limits = placed.filter((order) => order.type === 'limit');
-  for (const order of sorted(limits, (row) => [row.account, row.orderId])) {
-    tables.orders.put([order.account, order.orderId], pack(order));
-  }
-  const outcomes = [...records.outcomes].map(([id, row]) => ({ id, ...row }));
-  for (const { id, account, outcome } of sorted(outcomes, (row) => [row.account, row.id])) {
-    tables.outcomes.put([account, id], pack(outcome));
-  }
-  const trades = [...records.closedTrades.values()];
-  for (const trade of sorted(trades, (row) => [row.account, row.tradeId])) {
-    tables.trades.put([trade.account, trade.tradeId], pack(trade));
-  }
+  if (step.length > 0) yield step;
 }
 
-function sorted<T>(rows: T[], keyOf: (row: T) => [number, string]): T[] {
-  return rows
-    .map((row) => ({ row, key: keyOf(row) }))
-    .sort((a, b) => a.key[0] - b.key[0] || (a.key[1] < b.key[1] ? -1 : 1))
-    .map(({ row }) => row);
-}
+/** Which of its two copies a page's newest finished checkpoint is in. */
+class PageCopies {
+  readonly #finished = new Map<string, 0 | 1>();
 
-function createArchive(tables: Tables): Archive {
-  const read = <T>(table: Rows, account: number, id: string): T | undefined => {
-    const bytes = table.get([account, id]);
-    return bytes === undefined ? undefined : (recordCodec.unpack(bytes) as T);
-  };
-  function* newestFirst<T>(table: Rows, account: number, before: Uuid | null): Generator<T> {
-    // Reverse ranges include their start: step below `before`, or above every uuid.
-    const start: [number, string] = [account, before ?? 'g'];
-    for (const { key, value } of table.getRange({ start, end: [account, ''], reverse: true })) {
-      if (key[1] !== before) yield recordCodec.unpack(value) as T;
-    }
+  toWrite({ table, page }: Page): PageKey {
+    return [table, page, this.#finished.get(`${table}/${page}`) === 0 ? 1 : 0];
   }
-  return {
-    placementByKey: (account, key) => read<OrderPlaced>(tables.keys, account, key),
-    placement: (account, orderId) => read<OrderPlaced>(tables.orders, account, orderId),
-    outcome: (account, orderId) => read<OrderOutcome>(tables.outcomes, account, orderId),
-    closedTrade: (account, tradeId) => read<ClosedTrade>(tables.trades, account, tradeId),
-    placements: (account, before) => newestFirst(tables.orders, account, before),
-    closedTrades: (account, before) => newestFirst(tables.trades, account, before),
-  };
+
+  finish(pages: readonly Page[]): void {
+    for (const page of pages)
+      this.#finished.set(`${page.table}/${page.page}`, this.toWrite(page)[2]);
+  }
+
+  found({ copy, page }: { copy: 0 | 1; page: Page }): Page {
+    this.#finished.set(`${page.table}/${page.page}`, copy);
+    return page;
+  }
 }

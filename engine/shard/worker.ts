@@ -20,7 +20,7 @@ export default async function run(task: Task): Promise<OpenReport | Uint8Array |
   const opened = shard;
   try {
     if (task === 'checkpoint') {
-      await opened.checkpoint();
+      opened.checkpoint();
       return null;
     }
     if (task === 'close') {
@@ -28,12 +28,30 @@ export default async function run(task: Task): Promise<OpenReport | Uint8Array |
       shard = null;
       return null;
     }
-    const replies = await opened.run(messagesCodec.unpack(task));
+    const replies = opened.run(messagesCodec.unpack(task));
+    goOnWithCheckpoint();
     return move(repliesCodec.pack(replies)) as unknown as Uint8Array;
   } catch (error) {
     void endThread(opened);
     throw error;
   }
+}
+
+let isStepping = false;
+
+/** Between batches a checkpoint goes on by itself, so that it ends when nobody asks anything. */
+function goOnWithCheckpoint(): void {
+  if (isStepping) return;
+  isStepping = true;
+  setImmediate(() => {
+    isStepping = false;
+    const current = shard;
+    try {
+      if (current?.idle() === true) goOnWithCheckpoint();
+    } catch {
+      if (current !== null) void endThread(current);
+    }
+  });
 }
 
 /**

@@ -78,7 +78,8 @@ function createDisk(): { archive: Archive; write(records: RecentRecords): void }
   const archive: Archive = {
     placementByKey: (account, key) => kept.placementByKey(account, key),
     placement: (account, orderId) => ofAccount(kept.placements.get(orderId), account),
-    outcome: (_account, orderId): OrderOutcome | undefined => kept.outcomes.get(orderId)?.outcome,
+    outcome: (_account, { orderId }): OrderOutcome | undefined =>
+      kept.outcomes.get(orderId)?.outcome,
     closedTrade: (account, tradeId) => ofAccount(kept.closedTrades.get(tradeId), account),
     placements: (account, before) =>
       newestFirst(

@@ -111,7 +111,7 @@ export function statusOf(state: ShardState, placed: OrderPlaced): string {
 }
 
 function outcomeOf(state: ShardState, placed: OrderPlaced): OrderOutcome {
-  const outcome = state.records.outcome(placed.account, placed.orderId);
+  const outcome = state.records.outcome(placed);
   if (outcome === undefined) throw new Error(`order ${placed.orderId} has no outcome`);
   return outcome;
 }
