@@ -101,8 +101,10 @@ async function start(
     },
     log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
   });
+  // On the feed's clock a live frame is what moves time, so it brings the wall's.
+  const nowMs = config.clock === 'feed' ? Date.now : () => engine.nowMs();
   const connections = config.feeds.map((feed, source) => {
-    return connectFeed(feed, source, { ingest, catalog, nowMs: () => engine.nowMs(), log });
+    return connectFeed(feed, source, { ingest, catalog, nowMs, log });
   });
   stack.add(async () => {
     for (const connection of connections) connection.close();
@@ -204,8 +206,7 @@ function connectFeed(feed: FeedConfig, source: number, parts: FeedParts): Connec
     onFrame: (text, atMs) => sink.frame(text, atMs),
     onHeard: (atMs) => sink.heard(atMs),
     onLost: (atMs) => sink.lost(atMs),
-    // The connection's own times are the wall's, whatever clock the engine runs on.
-    nowMs: Date.now,
+    nowMs: parts.nowMs,
     log: parts.log,
   });
 }

@@ -23,6 +23,7 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
     state.instruments[number] = added;
     state.instrumentsById.set(id, added);
   }
+  for (const { slug } of catalog.games) state.listedGames.add(slug);
   for (const instrument of state.instruments) instrument.listed = false;
   for (const market of state.markets) market.shownBy = null;
   const games = new Map(catalog.games.map((game) => [game.slug, game]));

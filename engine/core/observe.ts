@@ -181,7 +181,8 @@ function cancelAll(state: ShardState, book: Book, atMs: EpochMs, journal: Event[
 /** A cancelled game voids every market of its instruments that has no result. */
 function setGame(state: ShardState, tick: GameTick, journal: Event[]): void {
   const { atMs, game: slug, status } = tick;
-  if (state.games.get(slug)?.status === status) return;
+  // A venue may name games that we do not list: they are not ours to remember.
+  if (!state.listedGames.has(slug) || state.games.get(slug)?.status === status) return;
   emit(state, journal, { kind: 'game_changed', atMs, game: slug, status });
   if (status !== 'cancelled') return;
   for (const instrument of state.instruments) {

@@ -21,6 +21,7 @@ export type StateHead = {
   /** Instruments that the catalog has dropped, as they were last described. */
   dropped: CatalogInstrument[];
   outcomes: [market: number, outcome: MarketOutcome][];
+  listedGames: string[];
   games: [slug: string, game: { status: GameStatus; atMs: EpochMs }][];
 };
 
@@ -43,6 +44,7 @@ export function headOf(state: ShardState): StateHead {
     outcomes: state.markets.flatMap(({ number, outcome }) =>
       outcome === null ? [] : [[number, outcome] as [number, MarketOutcome]],
     ),
+    listedGames: [...state.listedGames],
     games: [...state.games],
   };
 }
@@ -61,6 +63,7 @@ export function loadHead(state: ShardState, head: StateHead): void {
     describe(state, state.instrumentsById.get(entry.id)!, entry);
   }
   for (const [market, outcome] of head.outcomes) state.markets[market]!.outcome = outcome;
+  for (const slug of head.listedGames) state.listedGames.add(slug);
   for (const [slug, game] of head.games) state.games.set(slug, game);
 }
 

@@ -204,6 +204,8 @@ export function createState(config: CoreConfig, archive: Archive) {
     marketsByName: new Map<string, Market>(),
     instruments: [] as Instrument[],
     instrumentsById: new Map<string, Instrument>(),
+    /** Slugs of every game that a catalog has listed. */
+    listedGames: new Set<string>(),
     games: new Map<string, { status: GameStatus; atMs: EpochMs }>(),
     books: [] as Book[],
     booksByKey: new Map<string | number, Book>(),

@@ -9,6 +9,7 @@ import type { Command, Query, Reply, Tick } from '../core/messages.ts';
 import { observe } from '../core/observe.ts';
 import { headOf, loadHead, rebuildDerived, type StateHead, tablesOf } from '../core/rebuild.ts';
 import { type CoreConfig, createState, type ShardState } from '../core/state.ts';
+import type { EpochMs } from '../core/units.ts';
 import type { Message } from './codec.ts';
 import { answerQuery, execute } from './requests.ts';
 import { type Durability, openStore, type ShardStore } from './store.ts';
@@ -21,7 +22,13 @@ export type ShardConfig = CoreConfig & {
 };
 
 /** What a start found. */
-export type OpenReport = { accounts: number; restingOrders: number; replayedBatches: number };
+export type OpenReport = {
+  accounts: number;
+  restingOrders: number;
+  replayedBatches: number;
+  /** The engine's time when it stopped. */
+  nowMs: EpochMs;
+};
 
 const TICKS = { quote: 1, trade: 1, status: 1, result: 1, game: 1, heard: 1, down: 1, time: 1 };
 const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1 };
@@ -50,6 +57,7 @@ export class Shard {
       accounts: this.state.accounts.live,
       restingOrders: this.state.orders.live,
       replayedBatches,
+      nowMs: this.state.nowMs,
     };
   }
 

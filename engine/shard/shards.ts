@@ -62,6 +62,7 @@ export class Shards {
   async open(): Promise<void> {
     const reports = await Promise.all(this.#lanes.map((lane) => lane.open()));
     for (const [shard, report] of reports.entries()) {
+      this.#options.clock.startFrom(report.nowMs);
       this.#options.log.info({ shard, ...report }, 'shard ready');
     }
   }

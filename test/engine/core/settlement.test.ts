@@ -1,6 +1,8 @@
 import test from 'ava';
 import type { MarketOutcome } from '../../../engine/core/messages.ts';
 import { ALICE, AWAY, BOB, createScene, OVER, type Scene, TOTAL, WIN } from '../../model/scene.ts';
+import { CATALOG, NOON_MS } from '../fixtures.ts';
+import { createMemoryEngine } from '../memory-engine.ts';
 
 type Row = Record<string, unknown>;
 
@@ -148,4 +150,14 @@ test('AdjustCash: an unknown account, and more than there is, are refused', (t) 
   t.is(scene.account().adjustmentsInRunDollars, 2.5);
   t.is(scene.account().pnlSinceResetDollars, 0);
   t.deepEqual(scene.engine.conservation(), []);
+});
+
+test('CONTRACT.md section 5, Settlement: a game that no catalog lists is not remembered', (t) => {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  const told = { kind: 'game', atMs: NOON_MS, source: 0, status: 'inprogress' } as const;
+  for (let n = 0; n < 100; n++) engine.tick({ ...told, game: `somewhere-${n}` });
+  t.is(engine.state().games.size, 0);
+  engine.tick({ ...told, game: 'awy-hom' });
+  t.is(engine.state().games.size, 1);
 });
