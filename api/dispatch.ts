@@ -98,18 +98,22 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
     exchange.answer(200, headers.get(found)!, typeof result === 'string' ? result : result.body);
   }
 
+  /** A refusal by a rule of the engine; no Error is made, since refusals can be many. */
   function refuse(
     exchange: Exchange,
-    { code, message }: Extract<Reply, { ok: false }>,
+    { code, message, retryAfterSeconds: seconds }: EngineRefusal,
     found: Route<C>,
   ): void {
     const { status } = ERRORS[code];
-    metrics.countRequest(found, status);
-    exchange.answer(status, ERROR_HEADERS, errorBody(code, message, null));
+    const retryAfterSeconds = seconds ?? null;
+    answerError(exchange, { status, code, message, retryAfterSeconds, headers: [] }, found);
   }
 
   function fail(exchange: Exchange, error: unknown, found: Route<C> | null): void {
-    const refusal = refusalOf(error, exchange, log);
+    answerError(exchange, refusalOf(error, exchange, log), found);
+  }
+
+  function answerError(exchange: Exchange, refusal: Refusal, found: Route<C> | null): void {
     const { status, code, message, retryAfterSeconds } = refusal;
     metrics.countRequest(found, status);
     const retryAfter = retryAfterSeconds === null ? [] : ['Retry-After', String(retryAfterSeconds)];
@@ -122,6 +126,9 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
 
   return handle;
 }
+
+type EngineRefusal = Extract<Reply, { ok: false }>;
+type Refusal = Pick<ApiError, 'status' | 'code' | 'message' | 'retryAfterSeconds' | 'headers'>;
 
 /** The organization header; null only where none was sent, since an empty one must not pass. */
 function organizationOf(exchange: Exchange): string | null {

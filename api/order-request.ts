@@ -3,7 +3,7 @@
  * meant where one is left out. No HTTP in it: the replay's orders file has the same bodies.
  * SPEC.md section 4, Trading; CONTRACT.md section 3, The order body's open names.
  */
-import type { PlaceOrder } from '../engine/core/messages.ts';
+import type { PlaceOrder, TradeCounting } from '../engine/core/messages.ts';
 import type { EpochMs, PlacedVia, TimeInForce, Uuid } from '../engine/core/units.ts';
 import { invalidRequest } from './errors.ts';
 import { type OrderBody, OrderBodySchema } from './schemas/trading.ts';
@@ -19,6 +19,7 @@ export type OrderContext = {
   orderId: Uuid;
   placedVia: PlacedVia;
   placedPrivate: boolean;
+  counting: TradeCounting | null;
 };
 
 /**
@@ -70,6 +71,7 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     statedProbPct: body.statedProbPct ?? null,
     placedVia: context.placedVia,
     placedPrivate: context.placedPrivate,
+    counting: context.counting,
   };
 }
 

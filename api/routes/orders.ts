@@ -44,6 +44,7 @@ export function orderRoutes({ engine }: Deps): Route<Caller>[] {
             orderId: newUuid(atMs),
             placedVia: 'api',
             placedPrivate: user.private,
+            counting: null,
           }),
         );
       },
@@ -95,6 +96,7 @@ export function orderRoutes({ engine }: Deps): Route<Caller>[] {
           atMs: engine.nowMs(),
           account: user.id,
           orderId: orderIdOf(param),
+          counting: null,
         }),
     }),
   ];

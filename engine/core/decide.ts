@@ -4,6 +4,7 @@
  */
 
 import { accept, type Decision, reject } from './decision.ts';
+import { withinLimits } from './limits.ts';
 import type { AdjustCash, CancelOrder, Command } from './messages.ts';
 import { decidePlace } from './orders.ts';
 import type { ShardState } from './state.ts';
@@ -14,7 +15,7 @@ export function decide(state: ShardState, command: Command): Decision {
     case 'place':
       return decidePlace(state, command);
     case 'cancel':
-      return decideCancel(state, command);
+      return withinLimits(state, command, true, () => decideCancel(state, command));
     case 'adjust':
       return decideAdjust(state, command);
     case 'catalog':

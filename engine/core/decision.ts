@@ -2,17 +2,30 @@
 import type { Event } from './events.ts';
 import { REJECTIONS, type RejectionCode } from './rejections.ts';
 
-export type Rejection = { code: RejectionCode; message: string };
+export type Rejection = {
+  code: RejectionCode;
+  message: string;
+  /** Until the window of a limit ends. */
+  retryAfterSeconds?: number;
+};
 export type Decision =
   | { kind: 'accept'; events: Event[] }
   /** The command was accepted before, under this key; see `RecentRecords`. */
   | { kind: 'replay' }
-  | { kind: 'reject'; rejection: Rejection };
+  /** `events`: a refused attempt to trade counts all the same. */
+  | { kind: 'reject'; rejection: Rejection; events: Event[] };
 
 export function accept(events: Event[]): Decision {
   return { kind: 'accept', events };
 }
 
 export function reject(code: RejectionCode, message: string = REJECTIONS[code]): Decision {
-  return { kind: 'reject', rejection: { code, message } };
+  return { kind: 'reject', rejection: { code, message }, events: [] };
+}
+
+/** The decision with an event in front of it, whether it was accepted or refused. */
+export function preceded(decision: Decision, event: Event): Decision {
+  return decision.kind === 'replay'
+    ? decision
+    : { ...decision, events: [event, ...decision.events] };
 }

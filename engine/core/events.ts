@@ -118,6 +118,15 @@ export type CashAdjusted = {
   amountCents: Cents;
 };
 
+/** Somebody tried to trade; counts towards the hard trade limits. */
+export type TradeCounted = {
+  kind: 'trade_counted';
+  atMs: EpochMs;
+  account: Uuid;
+  keyId: Uuid;
+  closing: boolean;
+};
+
 export type CatalogReplaced = { kind: 'catalog_replaced'; atMs: EpochMs; catalog: Catalog };
 
 export type Event =
@@ -129,6 +138,7 @@ export type Event =
   | MarketResolved
   | GameChanged
   | CashAdjusted
+  | TradeCounted
   | CatalogReplaced;
 
 /** How an order ended; written once. */

@@ -41,6 +41,8 @@ export function evolve(state: ShardState, event: Event): void {
     case 'cash_adjusted':
       adjust(state, event.account, event.amountCents);
       return countBust(state, event.account);
+    case 'trade_counted':
+      return state.tradeCounts.add(event);
     case 'market_resolved':
       state.markets[event.market]!.outcome = event.outcome;
       return;

@@ -100,6 +100,17 @@ export type Tick =
   | DownTick
   | TimeTick;
 
+/** How often one key, or one account, may trade. SPEC.md section 8, Hard trade limits. */
+export type TradeLimits = {
+  newPerMinute: number;
+  newPerDay: number;
+  /** Sells and cancels. */
+  closingPerMinute: number;
+};
+
+/** Whose trading a command counts as, and within which limits. */
+export type TradeCounting = { keyId: Uuid; keyLimits: TradeLimits; accountLimits: TradeLimits };
+
 /**
  * Place one order. SPEC.md section 4, Trading. Already checked against the order schema: exactly the
  * fields of its action and type are set, the rest are null.
@@ -130,9 +141,17 @@ export type PlaceOrder = {
   statedProbPct: number | null;
   placedVia: PlacedVia;
   placedPrivate: boolean;
+  /** Null: outside the hard trade limits, as a replay is. */
+  counting: TradeCounting | null;
 };
 
-export type CancelOrder = { kind: 'cancel'; atMs: EpochMs; account: Uuid; orderId: Uuid };
+export type CancelOrder = {
+  kind: 'cancel';
+  atMs: EpochMs;
+  account: Uuid;
+  orderId: Uuid;
+  counting: TradeCounting | null;
+};
 
 /** An operator's correction of an account's cash; shown as adjustmentsInRunDollars. */
 export type AdjustCash = { kind: 'adjust'; atMs: EpochMs; account: Uuid; amountCents: Cents };
@@ -196,7 +215,7 @@ export type Query =
 /** `body` is the JSON text of the answer, ready to send; a refusal names its rule. */
 export type Reply =
   | { ok: true; body: string }
-  | { ok: false; code: RejectionCode; message: string };
+  | { ok: false; code: RejectionCode; message: string; retryAfterSeconds?: number };
 
 /** One venue's side of an instrument. SPEC.md section 2, Listing. */
 export type CatalogListing = {

@@ -7,6 +7,7 @@ import { marketName } from './catalog-state.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import type { Event, OrderPlaced } from './events.ts';
 import { costCents } from './ledger.ts';
+import { withinLimits } from './limits.ts';
 import type { PlaceOrder } from './messages.ts';
 import { bidOf, priceBook, reaches, type SidePrice, tradePrice, venueIndex } from './pricing.ts';
 import { instrumentSideOf, sideOf } from './rows.ts';
@@ -37,7 +38,13 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   }
   const badExpiry = checkExpiry(order.expiresAtMs, state.nowMs);
   if (badExpiry !== null) return reject('invalid_request', badExpiry);
+  return withinLimits(state, order, order.action === 'sell', () => {
+    return decideNew(state, order, account);
+  });
+}
 
+/** An order whose key is new, and which counts towards the limits whatever becomes of it. */
+function decideNew(state: ShardState, order: PlaceOrder, account: number): Decision {
   const subject =
     order.action === 'buy' ? buySubject(state, order) : sellSubject(state, order, account);
   if ('kind' in subject) return subject;

@@ -4,6 +4,7 @@
  */
 import { describe, replaceCatalog } from './catalog-state.ts';
 import { invariant } from './invariant.ts';
+import type { TradeCounts } from './limits.ts';
 import { linkOrder, linkPosition } from './links.ts';
 import type { Catalog, CatalogInstrument, MarketOutcome } from './messages.ts';
 import { rest } from './resting.ts';
@@ -16,6 +17,7 @@ export type StateHead = {
   layouts: Record<string, string>;
   tables: Record<string, TableHead>;
   sequence: number;
+  tradeCounts: ReturnType<TradeCounts['save']>;
   nowMs: EpochMs;
   catalog: Catalog;
   /** Instruments that the catalog has dropped, as they were last described. */
@@ -36,6 +38,7 @@ export function headOf(state: ShardState): StateHead {
     layouts: Object.fromEntries(tables.map((table) => [table.name, table.layout])),
     tables: Object.fromEntries(tables.map((table) => [table.name, table.head()])),
     sequence: state.sequence,
+    tradeCounts: state.tradeCounts.save(),
     nowMs: state.nowMs,
     catalog: state.catalog,
     dropped: state.instruments.flatMap(({ entry, listed }) =>
@@ -57,6 +60,7 @@ export function loadHead(state: ShardState, head: StateHead): void {
     table.loadHead(head.tables[table.name]!);
   }
   state.sequence = head.sequence;
+  state.tradeCounts.load(head.tradeCounts);
   state.nowMs = head.nowMs;
   replaceCatalog(state, head.catalog);
   for (const entry of head.dropped) {

@@ -5,6 +5,7 @@
 export const REJECTIONS = {
   idempotency_key_reused: 'This idempotency key was already used for a different order.',
   invalid_request: 'The request cannot be used.',
+  rate_limited: 'Over a hard trade limit.',
   account_not_found: 'No such account.',
   instrument_not_found: 'No such instrument.',
   no_tradable_listing: 'The instrument does not list on exactly one live venue_a market.',

@@ -5,6 +5,7 @@
  */
 import { ExpiryQueue } from './expiry.ts';
 import { Ladders } from './ladder.ts';
+import { TradeCounts } from './limits.ts';
 import type {
   Catalog,
   CatalogGame,
@@ -195,6 +196,7 @@ export function createState(config: CoreConfig, archive: Archive) {
     ladders: new Ladders(),
     expiries: new ExpiryQueue(tables.orders),
     records: new Records(archive),
+    tradeCounts: new TradeCounts(),
     /** Counts placements and openings: time order that does not depend on clocks. */
     sequence: 0,
     /** The newest time seen; never goes back. */

@@ -6,7 +6,7 @@
  */
 import { Packr } from 'msgpackr';
 import type { ClosedTrade, Event, OrderOutcome } from '../core/events.ts';
-import type { Command, Query, Reply, Tick } from '../core/messages.ts';
+import type { Command, Query, Reply, Tick, TradeCounting, TradeLimits } from '../core/messages.ts';
 
 type Fields<T> = T extends unknown ? readonly (keyof T & string)[] : never;
 type FieldsByKind<T extends { kind: string }> = {
@@ -49,6 +49,7 @@ const EVENT_FIELDS: FieldsByKind<Event> = {
   game_changed: ['kind', 'atMs', 'game', 'status'],
   cash_adjusted: ['kind', 'atMs', 'account', 'amountCents'],
   catalog_replaced: ['kind', 'atMs', 'catalog'],
+  trade_counted: ['kind', 'atMs', 'account', 'keyId', 'closing'],
 };
 
 const OUTCOME_FIELDS: Fields<OrderOutcome> = [
@@ -129,8 +130,9 @@ const REQUEST_FIELDS: FieldsByKind<HotRequest> = {
     'statedProbPct',
     'placedVia',
     'placedPrivate',
+    'counting',
   ],
-  cancel: ['kind', 'atMs', 'account', 'orderId'],
+  cancel: ['kind', 'atMs', 'account', 'orderId', 'counting'],
   portfolio: ['kind', 'atMs', 'account', 'organizationSlug'],
   instrument_quote: ['kind', 'atMs', 'instrumentId'],
 };
@@ -138,6 +140,7 @@ const REQUEST_FIELDS: FieldsByKind<HotRequest> = {
 const REPLY_FIELDS: Fields<Reply>[] = [
   ['ok', 'body'],
   ['ok', 'code', 'message'],
+  ['ok', 'code', 'message', 'retryAfterSeconds'],
 ];
 
 function createCodec<T>(fieldLists: readonly (readonly string[])[]) {
@@ -165,7 +168,12 @@ export const recordCodec = createCodec<unknown>([
 
 /** What a shard is asked. Ticks are not answered. */
 export type Message = Tick | Command | Query;
+const COUNTING_FIELDS: (readonly string[])[] = [
+  ['keyId', 'keyLimits', 'accountLimits'] satisfies Fields<TradeCounting>,
+  ['newPerMinute', 'newPerDay', 'closingPerMinute'] satisfies Fields<TradeLimits>,
+];
 export const messagesCodec = createCodec<Message[]>([
+  ...COUNTING_FIELDS,
   ...Object.values(TICK_FIELDS),
   ...Object.values(REQUEST_FIELDS),
 ]);

@@ -23,13 +23,13 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
   // The engine's time may be ahead of the caller's: what happens now happens at the engine's.
   const timed = { ...command, atMs: advance(state, command.atMs, journal) };
   const decision = decide(state, timed);
-  if (decision.kind === 'reject') return refuse(decision.rejection);
-  if (decision.kind === 'accept') {
+  if (decision.kind !== 'replay') {
     for (const event of decision.events) {
       evolve(state, event);
       journal.push(event);
     }
   }
+  if (decision.kind === 'reject') return refuse(decision.rejection);
   return answer(commandView(state, timed, decision.kind === 'replay'));
 }
 
@@ -95,8 +95,8 @@ function answer(body: unknown): Reply {
   return { ok: true, body: JSON.stringify(body) };
 }
 
-function refuse({ code, message }: Rejection): Reply {
-  return { ok: false, code, message };
+function refuse(rejection: Rejection): Reply {
+  return { ok: false, ...rejection };
 }
 
 function refuseWith(code: RejectionCode): Reply {

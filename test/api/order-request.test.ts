@@ -17,6 +17,7 @@ const CONTEXT = {
   orderId: TRADE_ID,
   placedVia: 'api',
   placedPrivate: false,
+  counting: null,
 } as const;
 
 function place(body: object) {

@@ -7,6 +7,7 @@ import type { CancelOrder, PlaceOrder, Reply } from '../../engine/core/messages.
 import { REJECTIONS, type RejectionCode } from '../../engine/core/rejections.ts';
 import { START_BALANCE_CENTS } from '../../engine/core/units.ts';
 import { endUnfilled, execute, openedAccount, rest } from './naive-ledger.ts';
+import { countOrRefuse } from './naive-limits.ts';
 import { isAtLimitOrBetter, priceOf } from './naive-prices.ts';
 import { type ModelOrder, type ModelState, type ModelTrade, marketOf } from './naive-state.ts';
 import { restingSellOf, type Target, targetOf } from './naive-targets.ts';
@@ -27,6 +28,8 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
     return placementAnswer(state, state.orders.get(earlier.orderId)!, true);
   }
   if (!isExpiryUsable(state, request)) return refuse('invalid_request');
+  const limited = countOrRefuse(state, request, request.action === 'sell');
+  if (limited !== null) return limited;
 
   const target = targetOf(state, request);
   if (typeof target === 'string') return refuse(target);
@@ -67,6 +70,8 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
 }
 
 export function cancel(state: ModelState, request: CancelOrder): Reply {
+  const limited = countOrRefuse(state, request, true);
+  if (limited !== null) return limited;
   const order = state.orders.get(request.orderId);
   if (order === undefined || order.account !== request.account || order.type !== 'limit') {
     return refuse('order_not_found');

@@ -30,6 +30,8 @@ import type {
   Venue,
 } from '../../engine/core/units.ts';
 
+import type { Attempt } from './naive-limits.ts';
+
 export type ModelOptions = {
   quoteMaxAgeMs: number;
   routingBandCents: number;
@@ -152,6 +154,8 @@ export type ModelState = {
   resting: ModelOrder[];
   trades: Map<Uuid, ModelTrade>;
   endings: Ending[];
+  /** Every attempt to trade that was counted. */
+  attempts: Attempt[];
 };
 
 export function emptyState(options: ModelOptions): ModelState {
@@ -172,6 +176,7 @@ export function emptyState(options: ModelOptions): ModelState {
     resting: [],
     trades: new Map(),
     endings: [],
+    attempts: [],
   };
 }
 

@@ -6,7 +6,7 @@ import { createRandomInput, type Step } from './random-input.ts';
 
 const QUOTE_MAX_AGE_MS = 15_000;
 const STEPS = 2500;
-const SEEDS = [1, 2, 3, 4];
+const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 
 type Run = {
   steps: Step[];

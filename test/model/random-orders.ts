@@ -2,7 +2,12 @@
  * Generated placements and cancels: mostly ones that a person could mean, some that no rule allows.
  */
 
-import type { CancelOrder, CatalogInstrument, PlaceOrder } from '../../engine/core/messages.ts';
+import type {
+  CancelOrder,
+  CatalogInstrument,
+  PlaceOrder,
+  TradeCounting,
+} from '../../engine/core/messages.ts';
 import { type EpochMs, HOME_VENUE, type Side, type Uuid } from '../../engine/core/units.ts';
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
 
@@ -14,6 +19,7 @@ export function randomPlacement(world: RandomWorld): PlaceOrder {
   if (placed.length > 0 && random.oneIn(12)) return placedAgain(world, random.pick(placed));
   const blank = blankOrder(world);
   const order = random.oneIn(3) ? asSell(world, blank) : asBuy(world, blank);
+  order.counting = randomCounting(world, order.account);
   placed.push(order);
   if (placed.length > PLACEMENTS_REMEMBERED) placed.shift();
   return order;
@@ -27,7 +33,22 @@ export function randomCancel(world: RandomWorld): CancelOrder {
   const orderIds = world.feedback.orderIds(owner, type).slice(-8);
   const hits = orderIds.length > 0 && !random.oneIn(12);
   const orderId = hits ? random.pick(orderIds) : random.uuid(nowMs);
-  return { kind: 'cancel', atMs: nowMs, account, orderId };
+  return {
+    kind: 'cancel',
+    atMs: nowMs,
+    account,
+    orderId,
+    counting: randomCounting(world, account),
+  };
+}
+
+/** Mostly outside the limits, so that other rules get their turn; else with small ones. */
+function randomCounting({ random }: RandomWorld, account: Uuid): TradeCounting | null {
+  if (!random.oneIn(10)) return null;
+  const keyLimits = { newPerMinute: 3, newPerDay: 12, closingPerMinute: 2 };
+  const accountLimits = { newPerMinute: 4, newPerDay: 20, closingPerMinute: 3 };
+  const last = random.oneIn(2) ? '1' : '2';
+  return { keyId: `${account.slice(0, -1)}${last}`, keyLimits, accountLimits };
 }
 
 /** The same key once more: the same order three times out of four. */
@@ -70,6 +91,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     statedProbPct: null,
     placedVia: random.pick(['api', 'web', 'cli']),
     placedPrivate: random.oneIn(4),
+    counting: null,
   };
 }
 

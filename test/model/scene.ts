@@ -103,7 +103,9 @@ export function createScene(options: { venueData?: boolean } = {}): Scene {
     sell: (tradeId, order = {}) =>
       scene.place({ action: 'sell', type: 'market', tradeId, ...order }),
     cancel: (orderId, account = ALICE) =>
-      reading(engine.command({ kind: 'cancel', atMs: scene.nowMs, account, orderId })),
+      reading(
+        engine.command({ kind: 'cancel', atMs: scene.nowMs, account, orderId, counting: null }),
+      ),
     ask: (query) => reading(engine.query({ ...query, atMs: scene.nowMs } as NaiveQuery)),
     account: (account = ALICE) =>
       scene.ask({ kind: 'portfolio', account, organizationSlug: null }).body.account as never,
@@ -148,6 +150,7 @@ function blankOrder(atMs: number, number: number): PlaceOrder {
     statedProbPct: null,
     placedVia: 'api',
     placedPrivate: false,
+    counting: null,
   };
 }
 

@@ -1,0 +1,90 @@
+import test from 'ava';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/core/limits.ts';
+import type { PlaceOrder, Reply } from '../../../engine/core/messages.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { createMemoryEngine } from '../memory-engine.ts';
+
+const counting = (key: number) => ({
+  keyId: uuidOf(900 + key),
+  keyLimits: KEY_LIMITS,
+  accountLimits: ACCOUNT_LIMITS,
+});
+
+function tradingEngine() {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  engine.tick(quoteTick());
+  return engine;
+}
+
+const buy = (key: number, over: Partial<PlaceOrder> = {}) => {
+  return placeOrder({ contracts: 1, counting: counting(key), ...over });
+};
+const codeOf = (reply: Reply) => (reply.ok ? 'ok' : reply.code);
+
+test('SPEC.md section 8, Hard trade limits: a key has ten new orders a minute', (t) => {
+  const engine = tradingEngine();
+  for (let n = 0; n < 10; n++) t.is(codeOf(engine.command(buy(1))), 'ok');
+  const refused = engine.command(buy(1));
+  t.like(refused, { ok: false, code: 'rate_limited', retryAfterSeconds: 60 });
+  t.regex(refused.ok ? '' : refused.message, /key .* 10 new orders a minute/);
+  t.is(codeOf(engine.command(buy(2))), 'ok', 'another key of the account');
+  t.is(codeOf(engine.command(buy(1, { atMs: NOON_MS + 59_999 }))), 'rate_limited');
+  t.is(
+    codeOf(engine.command(buy(1, { atMs: NOON_MS + 60_000, boundPriceCents: 1 }))),
+    'no_liquidity',
+  );
+});
+
+test('SPEC.md section 8, Hard trade limits: an account has twenty over all its keys', (t) => {
+  const engine = tradingEngine();
+  for (let n = 0; n < 20; n++) t.is(codeOf(engine.command(buy(n % 2))), 'ok');
+  const refused = engine.command(buy(3));
+  t.regex(refused.ok ? '' : refused.message, /account .* 20 new orders a minute/);
+  t.is(codeOf(engine.command(buy(3, { account: uuidOf(2) }))), 'ok', 'another account');
+});
+
+test('SPEC.md section 8, Hard trade limits: a key has fifty new orders a day', (t) => {
+  const engine = tradingEngine();
+  const minute = (n: number) => NOON_MS + Math.floor(n / 10) * 60_000;
+  for (let n = 0; n < 50; n++) engine.command(buy(1, { atMs: minute(n) }));
+  const refused = engine.command(buy(1, { atMs: NOON_MS + 3_600_000 }));
+  t.like(refused, { code: 'rate_limited', retryAfterSeconds: 11 * 3600 });
+  const tomorrow = NOON_MS + 12 * 3_600_000;
+  engine.tick(quoteTick({ atMs: tomorrow }));
+  t.is(codeOf(engine.command(buy(1, { atMs: tomorrow }))), 'ok');
+});
+
+test('CONTRACT.md section 5, Hard trade limits: refusals count and replays do not', (t) => {
+  const engine = tradingEngine();
+  const first = buy(1);
+  t.is(codeOf(engine.command(first)), 'ok');
+  for (let n = 0; n < 20; n++) t.is(codeOf(engine.command(first)), 'ok', 'a replay');
+  for (let n = 0; n < 9; n++) {
+    t.is(codeOf(engine.command(buy(1, { boundPriceCents: 1 }))), 'price_moved');
+  }
+  t.is(codeOf(engine.command(buy(1))), 'rate_limited');
+  t.is(codeOf(engine.command(first)), 'ok', 'a replay is answered over the limit too');
+});
+
+test('SPEC.md section 8, Hard trade limits: sells and cancels have a limit of their own', (t) => {
+  const engine = tradingEngine();
+  const cancel = { kind: 'cancel', atMs: NOON_MS, account: uuidOf(1) } as const;
+  for (let n = 0; n < 20; n++) {
+    const reply = engine.command({ ...cancel, orderId: uuidOf(n), counting: counting(1) });
+    t.is(codeOf(reply), 'order_not_found');
+  }
+  const sell = buy(1, { action: 'sell', tradeId: uuidOf(5), side: null, contracts: null });
+  t.is(codeOf(engine.command(sell)), 'rate_limited');
+  t.is(codeOf(engine.command(buy(1))), 'ok', 'new orders are counted apart');
+});
+
+test('hard trade limits hold over a restart, from a checkpoint and from the journal', (t) => {
+  for (const restart of ['checkpoint', 'journal'] as const) {
+    const engine = tradingEngine();
+    for (let n = 0; n < 10; n++) engine.command(buy(1));
+    if (restart === 'checkpoint') engine.checkpoint();
+    engine.crash();
+    t.is(codeOf(engine.command(buy(1))), 'rate_limited', restart);
+  }
+});
