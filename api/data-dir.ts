@@ -75,20 +75,15 @@ export function replaceFile(file: string, text: string): void {
   renameSync(`${file}.new`, file);
 }
 
-/** The value in a JSON file; null when there is none. Throws `DataDirError` naming the file. */
+/** The value in a JSON file; undefined when there is none. Throws `DataDirError` naming it. */
 export function readJsonFile(file: string): unknown {
-  let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return null;
-    throw new DataDirError(`${file} cannot be read (${code})`);
-  }
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new DataDirError(`${file} does not hold JSON; move it away to start without it`);
+    if (code === 'ENOENT') return undefined;
+    const what = error instanceof SyntaxError ? 'does not hold JSON' : `cannot be read (${code})`;
+    throw new DataDirError(`${file} ${what}`);
   }
 }
 
@@ -97,7 +92,7 @@ type Meta = { format: 'paperbook-data'; version: 1; shards: number };
 function settleShards(directory: string, wanted: number | null, byDefault: number): number {
   const file = path.join(directory, 'paperbook.json');
   const meta = readMeta(file);
-  if (meta === null) {
+  if (meta === undefined) {
     const shards = wanted ?? byDefault;
     const first: Meta = { format: 'paperbook-data', version: 1, shards };
     replaceFile(file, `${JSON.stringify(first)}\n`);
@@ -113,20 +108,9 @@ function settleShards(directory: string, wanted: number | null, byDefault: numbe
   return meta.shards;
 }
 
-function readMeta(file: string): Meta | null {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new DataDirError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-  let meta: Partial<Meta> | null = null;
-  try {
-    meta = JSON.parse(text);
-  } catch {
-    // Falls to the check below.
-  }
+function readMeta(file: string): Meta | undefined {
+  const meta = readJsonFile(file) as Partial<Meta> | null | undefined;
+  if (meta === undefined) return undefined;
   if (meta?.format !== 'paperbook-data' || meta.version !== 1 || !Number.isInteger(meta.shards)) {
     throw new DataDirError(`${file} does not describe a data directory of this version`);
   }

@@ -15,6 +15,7 @@ export function addAdminCommands(program: Command): void {
   const admin = program.command('admin').description('operate a running server');
   addUserCommands(admin);
   addKeyCommands(admin);
+  addLimitsCommand(admin);
   addSwitchCommand(admin, 'venue-data', 'the venue-data switch');
   addSwitchCommand(admin, 'trading', 'trading with keys');
   connected(admin.command('feeds').description('the venue connections')).action(
@@ -85,6 +86,32 @@ function addKeyCommands(admin: Command): void {
   );
 }
 
+function addLimitsCommand(admin: Command): void {
+  const limit = (flag: string, what: string) => new Option(flag, what).argParser(wholeNumber);
+  connected(admin.command('limits <userId>').description("an enterprise account's trade limits"))
+    .addOption(limit('--orders-per-minute <n>', 'new orders a minute').default(6000))
+    .addOption(limit('--orders-per-day <n>', 'new orders a day').default(1_000_000))
+    .addOption(limit('--closing-per-minute <n>', 'sells and cancels a minute').default(6000))
+    .option('--standard', 'back to the limits of everybody')
+    .action(async (id: string, options: Connect & LimitFlags) => {
+      const limits = {
+        newPerMinute: options.ordersPerMinute,
+        newPerDay: options.ordersPerDay,
+        closingPerMinute: options.closingPerMinute,
+      };
+      const tradeLimits = options.standard === true ? null : { key: limits, account: limits };
+      const path = `/admin/users/${encodeURIComponent(id)}`;
+      print(options, await ask(options, 'PATCH', path, { tradeLimits }));
+    });
+}
+
+type LimitFlags = {
+  ordersPerMinute: number;
+  ordersPerDay: number;
+  closingPerMinute: number;
+  standard?: true;
+};
+
 function addSwitchCommand(admin: Command, name: string, what: string): void {
   connected(admin.command(`${name} [on|off]`).description(`show or turn ${what}`)).action(
     async (wanted: string | undefined, options: Connect) => {
@@ -110,7 +137,7 @@ function connected(command: Command): Command {
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,4}$/.test(text)) throw new UsageError(`${text} is not a number of days`);
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${text} is not a whole number`);
   return Number(text);
 }
 

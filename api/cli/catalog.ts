@@ -10,7 +10,9 @@ export function addCatalogCommands(program: Command): void {
     .option('--json', 'print JSON')
     .action(async (file: string, { json }: { json?: boolean }) => {
       const reading = await loadCatalog(file);
-      if (!reading.ok && json !== true) throw new Error(catalogErrorText(reading.errors));
+      if (!reading.ok && json !== true) {
+        throw new Error(`${file} has errors:\n${catalogErrorText(reading.errors)}`);
+      }
       const { games, instruments } = reading.ok ? reading.catalog : { games: [], instruments: [] };
       const summary = {
         ok: reading.ok,

@@ -1,12 +1,16 @@
-/** The demo's user and key, kept in DATA_DIR/demo.json for its owner alone. CONTRACT.md section 9. */
+/** The demo's user and key, in DATA_DIR/demo.json for its owner alone. CONTRACT.md section 9. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { DataDirError, readJsonFile, replaceFile } from '../data-dir.ts';
 import { hashOfToken, keyStatus, newKey } from '../identity/keys.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { newUser } from '../identity/users.ts';
 
 export type DemoUser = { email: string; password: string; key: string };
+
+/** Wide enough for a bot. CONTRACT.md section 9. */
+const LIMITS = { newPerMinute: 6000, newPerDay: 1_000_000, closingPerMinute: 6000 };
+const BOT_LIMITS = { key: LIMITS, account: LIMITS };
 
 const EMAIL = 'demo@paperbook.local';
 const SCOPES = ['records:read', 'portfolio:read', 'markets:read', 'trade:write'] as const;
@@ -17,7 +21,10 @@ export async function demoUser(identity: ControlStore, dataDir: string): Promise
   const known = readDemoFile(dataDir);
   let user = identity.userByEmail(EMAIL);
   if (user === undefined) {
-    user = newUser({ email: EMAIL, displayName: 'Demo trader', plan: 'enterprise' }, nowMs);
+    user = newUser(
+      { email: EMAIL, displayName: 'Demo trader', plan: 'enterprise', tradeLimits: BOT_LIMITS },
+      nowMs,
+    );
     await identity.addUser(user);
   }
   const password = known?.password ?? randomBytes(12).toString('base64url');
@@ -37,12 +44,17 @@ export function writeDemoFile(
   user: DemoUser,
 ): void {
   const text = JSON.stringify({ baseUrl, adminUrl, ...user }, null, 2);
-  writeFileSync(fileIn(dataDir), `${text}\n`, { mode: 0o600 });
+  replaceFile(fileIn(dataDir), `${text}\n`);
 }
 
 function readDemoFile(dataDir: string): DemoUser | null {
   const file = fileIn(dataDir);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DemoUser) : null;
+  const value = readJsonFile(file) as Partial<DemoUser> | null | undefined;
+  if (value === undefined) return null;
+  if (typeof value?.key !== 'string' || typeof value.password !== 'string') {
+    throw new DataDirError(`${file} is not what the demo wrote: it has no key and password`);
+  }
+  return value as DemoUser;
 }
 
 const fileIn = (dataDir: string) => path.join(dataDir, 'demo.json');

@@ -2,7 +2,7 @@
  * `paperbook demo`: the server on simulated venues, with a demo user and key, and what to try
  * first. The venues are real WebSockets on loopback. CONTRACT.md section 9.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { EpochMs } from '../../engine/core/units.ts';
@@ -10,6 +10,7 @@ import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
 import { type Schedule, scheduleUntil } from '../../feeds/simulator/schedule.ts';
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
 import { loadConfig } from '../config.ts';
+import { readJsonFile, replaceFile } from '../data-dir.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { firstSteps } from './demo-steps.ts';
 import { demoUser, writeDemoFile } from './demo-user.ts';
@@ -40,9 +41,11 @@ async function startDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
   const basics = loadConfig(env, null);
   const dataDir = await takeDataDir(basics);
   let simulator: Simulator | undefined;
+  let server: Paperbook | undefined;
   let refill: NodeJS.Timeout | undefined;
   const stop = async () => {
     clearInterval(refill);
+    await server?.close();
     await simulator?.close();
   };
   try {
@@ -61,20 +64,18 @@ async function startDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
       },
       null,
     );
-    const server = await startPaperbook(config, dataDir, log);
+    server = await startPaperbook(config, dataDir, log);
     const user = await demoUser(server.identity, dataDir.path);
     writeDemoFile(dataDir.path, server, user);
     return {
       baseUrl: server.baseUrl,
       adminUrl: server.adminUrl,
       welcome: await firstSteps(server, user),
-      close: async () => {
-        await server.close();
-        await stop();
-      },
+      close: stop,
     };
   } catch (error) {
-    await stop();
+    // What went wrong first is what the operator needs to hear.
+    await stop().catch(() => undefined);
     await dataDir.release();
     throw error;
   }
@@ -101,19 +102,16 @@ class DemoVenues {
     const { lastListedMs } = this.#read();
     const sinceMs = Math.min(nowMs, lastListedMs) - LISTED_AFTER_MS;
     const games = scheduleUntil(this.schedule, nowMs + LISTED_AHEAD_MS, { sinceMs });
-    replaceFile(this.catalogFile, catalogFileOf(games, nowMs));
-    replaceFile(this.#stateFile, { ...this.schedule, lastListedMs: nowMs });
+    replaceFile(this.catalogFile, JSON.stringify(catalogFileOf(games, nowMs)));
+    replaceFile(this.#stateFile, JSON.stringify({ ...this.schedule, lastListedMs: nowMs }));
   }
 
-  #read(): { seed: number; firstStartMs: EpochMs; lastListedMs: EpochMs } {
-    if (existsSync(this.#stateFile)) return JSON.parse(readFileSync(this.#stateFile, 'utf8'));
+  #read(): SimulatorState {
+    const state = readJsonFile(this.#stateFile);
+    if (state !== undefined) return state as SimulatorState;
     const nowMs = Date.now();
     return { seed: 1, firstStartMs: nowMs, lastListedMs: nowMs };
   }
 }
 
-/** Readers see the old content or the new, never half of it. */
-function replaceFile(file: string, content: unknown): void {
-  writeFileSync(`${file}.new`, JSON.stringify(content));
-  renameSync(`${file}.new`, file);
-}
+type SimulatorState = { seed: number; firstStartMs: EpochMs; lastListedMs: EpochMs };

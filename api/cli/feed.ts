@@ -1,5 +1,6 @@
 /** `paperbook feed`: reads and replays feed files. CONTRACT.md sections 9 and 10. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { FeedFileError } from '../../feeds/feed-file.ts';
 import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
 import { replay } from './replay.ts';
 import type { ReplaySummary } from './summary.ts';
@@ -12,19 +13,30 @@ export function addFeedCommands(program: Command): void {
     .option('--json', 'print JSON on one line')
     .option('--bbo <seconds>', 'print the top of book as CSV, a line a boundary', wholeNumber)
     .option('--skip-bad', 'count lines that cannot be read and go on')
-    .action(inspect);
+    .action(namingTheFile(inspect));
   feed
     .command('replay <file>')
     .description('run a feed file, and an orders file, through an engine of its own')
     .requiredOption('--catalog <file>', 'catalog file')
     .option('--orders <file>', 'orders file')
-    .option('--shards <n>', 'worker threads', wholeNumber, 1)
+    .option('--shards <n>', 'worker threads', shards, 1)
     .option('--data-dir <dir>', 'keep the data directory here')
-    .option('--speed <speed>', 'max, or feed seconds a second', speed, null)
+    .option('--speed <speed>', 'max, or feed seconds a second', speed, 'max')
     .option('--trades <file>', 'write every trade as CSV')
     .option('--skip-bad', 'count lines that cannot be read and go on')
     .option('--json', 'print JSON on one line')
-    .action(runReplay);
+    .action(namingTheFile(runReplay));
+}
+
+/** Errors in a feed file give its line; the operator also needs to know which file it was. */
+function namingTheFile<Options>(command: (file: string, options: Options) => Promise<void>) {
+  return async (file: string, options: Options): Promise<void> => {
+    try {
+      await command(file, options);
+    } catch (error) {
+      throw error instanceof FeedFileError ? new Error(`${file}: ${error.message}`) : error;
+    }
+  };
 }
 
 type InspectOptions = { json?: true; bbo?: number; skipBad?: true };
@@ -48,7 +60,7 @@ type ReplayFlags = {
   orders?: string;
   shards: number;
   dataDir?: string;
-  speed: number | null;
+  speed: number | 'max';
   trades?: string;
   skipBad?: true;
   json?: true;
@@ -61,7 +73,7 @@ async function runReplay(feed: string, flags: ReplayFlags): Promise<void> {
     orders: flags.orders ?? null,
     shards: flags.shards,
     dataDir: flags.dataDir ?? null,
-    speed: flags.speed,
+    speed: flags.speed === 'max' ? null : flags.speed,
     skipBad: flags.skipBad === true,
     trades: flags.trades ?? null,
   });
@@ -89,8 +101,16 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
-function speed(text: string): number | null {
-  if (text === 'max') return null;
+/** As PAPERBOOK_SHARDS. CONTRACT.md section 8. */
+function shards(text: string): number {
+  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
+  if (count < 1 || count > 64) throw new InvalidArgumentError('a whole number from 1 to 64.');
+  return count;
+}
+
+/** Not null for max: commander takes a null for an empty text. */
+function speed(text: string): number | 'max' {
+  if (text === 'max') return text;
   const value = Number(text);
   if (!(value > 0) || !Number.isFinite(value)) {
     throw new InvalidArgumentError('max, or a number above 0.');

@@ -6,6 +6,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Type } from '@sinclair/typebox';
 import type { EpochMs } from '../../engine/core/units.ts';
+import { parseInstant } from '../../feeds/instant.ts';
 import { strict } from '../schemas/common.ts';
 import { valueReader } from '../validation.ts';
 
@@ -17,7 +18,7 @@ export type OrderLine = {
   step: { order: Record<string, unknown> } | { cancel: string };
 };
 
-const At = Type.String({ format: 'date-time' });
+const At = Type.String();
 const Name = Type.String({ minLength: 1, maxLength: 128 });
 const readOrder = valueReader(
   strict({ at: At, account: Name, order: Type.Record(Type.String(), Type.Unknown()) }),
@@ -27,10 +28,9 @@ const readCancel = valueReader(strict({ at: At, account: Name, cancel: Name }), 
 
 /** Lines in file order. Throws `FILE line 3: ...` at the first that cannot be read. */
 export async function* readOrdersFile(path: string): AsyncGenerator<OrderLine> {
-  const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity });
   let number = 0;
   let newestMs = 0;
-  for await (const text of lines) {
+  for await (const text of linesOf(path)) {
     number++;
     if (text.trim() === '') continue;
     let line: OrderLine;
@@ -45,6 +45,14 @@ export async function* readOrdersFile(path: string): AsyncGenerator<OrderLine> {
   }
 }
 
+async function* linesOf(path: string): AsyncGenerator<string> {
+  try {
+    yield* createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity });
+  } catch (error) {
+    throw new Error(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
 function readLine(line: number, text: string): OrderLine {
   let value: unknown;
   try {
@@ -55,8 +63,15 @@ function readLine(line: number, text: string): OrderLine {
   const isCancel = typeof value === 'object' && value !== null && 'cancel' in value;
   if (isCancel) {
     const { at, account, cancel } = readCancel(value);
-    return { line, atMs: Date.parse(at), account, step: { cancel } };
+    return { line, atMs: instantOf(at), account, step: { cancel } };
   }
   const { at, account, order } = readOrder(value);
-  return { line, atMs: Date.parse(at), account, step: { order } };
+  return { line, atMs: instantOf(at), account, step: { order } };
+}
+
+/** As in a feed file: leap seconds, which a clock of milliseconds cannot say, are refused. */
+function instantOf(at: string): EpochMs {
+  const atMs = parseInstant(at);
+  if (atMs === null) throw new Error('at must be a date-time with a zone');
+  return atMs;
 }

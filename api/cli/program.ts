@@ -21,6 +21,11 @@ export async function run(argv: readonly string[]): Promise<void> {
   addFeedCommands(program);
   addCatalogCommands(program);
   addAdminCommands(program);
+  // Who reads may stop reading, as in `paperbook feed inspect FILE | head`: that is no fault.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
   try {
     await program.parseAsync([...argv]);
   } catch (error) {

@@ -2,21 +2,20 @@
  * `paperbook feed replay` offline: a feed file and an orders file through an engine of its own, on
  * the feed's clock. Equal input gives an equal state hash. CONTRACT.md section 10, Replay.
  */
-import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import type { Query, Reply } from '../../engine/core/messages.ts';
+import type { Catalog, Query, Reply } from '../../engine/core/messages.ts';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';
 import { catalogErrorText, loadCatalog, marketNumbers } from '../../feeds/catalog.ts';
-import { type FeedLine, readFeed } from '../../feeds/feed-file.ts';
+import { FeedFileError, type FeedLine, readFeed } from '../../feeds/feed-file.ts';
 import { createIngest, type Ingest } from '../../feeds/ingest.ts';
 import { FeedPlayer } from '../../feeds/replay.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError, invalidRequest } from '../errors.ts';
 import { placeOrderOf, readOrderBody } from '../order-request.ts';
+import type { OrderBody } from '../schemas/trading.ts';
 import { type OrderLine, readOrdersFile } from './orders-file.ts';
+import { takeDirectory } from './replay-dir.ts';
+import { accountIdOf, orderIdOf } from './replay-ids.ts';
 import { accountSummary, type ReplayAccount, type ReplaySummary, tradesCsv } from './summary.ts';
 
 export type ReplayOptions = {
@@ -38,35 +37,51 @@ const TICKS_AHEAD_MAX = 5000;
 const QUOTE_MAX_AGE_MS = 15_000;
 const ROUTING_BAND_CENTS = 10;
 
+/**
+ * Runs the whole file. Nothing of a run that fails is kept.
+ * @throws FeedFileError at a line of the feed; other errors name their file, and its line.
+ */
 export async function replay(options: ReplayOptions): Promise<ReplaySummary> {
-  const dataDir = options.dataDir ?? mkdtempSync(path.join(tmpdir(), 'paperbook-replay-'));
-  if (options.dataDir !== null && existsSync(dataDir) && readdirSync(dataDir).length > 0) {
-    throw new Error(`--data-dir ${dataDir} is not empty: a replay starts from nothing`);
-  }
-  const engine = new Shards({
-    dataDir,
-    shards: options.shards,
-    durability: 'commit',
-    checkpointEveryEvents: 100_000,
-    queueDepthMax: 10_000,
-    quoteMaxAgeMs: QUOTE_MAX_AGE_MS,
-    routingBandCents: ROUTING_BAND_CENTS,
-    clock: feedClock(),
-    log: SILENT,
-  });
+  const catalog = await readCatalog(options.catalog);
+  const directory = await takeDirectory(options.dataDir, options.shards);
+  let done = false;
   try {
-    await engine.open();
-    return await new Replay(engine, options).run();
+    const engine = new Shards({
+      dataDir: directory.path,
+      shards: options.shards,
+      durability: 'commit',
+      checkpointEveryEvents: 100_000,
+      queueDepthMax: 10_000,
+      quoteMaxAgeMs: QUOTE_MAX_AGE_MS,
+      routingBandCents: ROUTING_BAND_CENTS,
+      clock: feedClock(),
+      log: SILENT,
+    });
+    let summary: ReplaySummary;
+    try {
+      await engine.open();
+      summary = await new Replay(engine, catalog, options).run();
+    } finally {
+      await engine.close();
+    }
+    done = true;
+    return summary;
   } finally {
-    await engine.close();
-    if (options.dataDir === null) rmSync(dataDir, { recursive: true, force: true });
+    await directory.release(done);
   }
 }
 
 const SILENT = { info() {}, error() {} };
 
+async function readCatalog(file: string): Promise<Catalog> {
+  const reading = await loadCatalog(file);
+  if (!reading.ok) throw new Error(`${file} has errors:\n${catalogErrorText(reading.errors)}`);
+  return reading.catalog;
+}
+
 class Replay {
   readonly #engine: Shards;
+  readonly #catalog: Catalog;
   readonly #options: ReplayOptions;
   readonly #accounts = new Map<string, ReplayAccount>();
   readonly #refused: Record<string, number> = {};
@@ -74,8 +89,9 @@ class Replay {
   #skippedLines = 0;
   #ticksAhead = 0;
 
-  constructor(engine: Shards, options: ReplayOptions) {
+  constructor(engine: Shards, catalog: Catalog, options: ReplayOptions) {
     this.#engine = engine;
+    this.#catalog = catalog;
     this.#options = options;
   }
 
@@ -86,11 +102,11 @@ class Replay {
     const player = new FeedPlayer(ingest);
     const orders = this.#options.orders === null ? null : readOrdersFile(this.#options.orders);
     let order = await nextOf(orders);
+    const { feed, skipBad } = this.#options;
     const onBad = () => {
       this.#skippedLines++;
     };
-    const lines = readFeed(this.#options.feed, { skipBad: this.#options.skipBad, onBad });
-    for await (const batch of lines) {
+    for await (const batch of readFeed(feed, { skipBad, onBad })) {
       for (const line of batch) {
         // At one instant frames come before orders.
         for (; order !== null && order.atMs < line.atMs; order = await nextOf(orders)) {
@@ -106,14 +122,10 @@ class Replay {
   }
 
   async #prepare(): Promise<Ingest> {
-    const { catalog: file } = this.#options;
-    const reading = await loadCatalog(file);
-    if (!reading.ok) throw new Error(`${file} has errors:\n${catalogErrorText(reading.errors)}`);
-    const { catalog } = reading;
-    await this.#engine.setCatalog(catalog);
+    await this.#engine.setCatalog(this.#catalog);
     await this.#engine.broadcast({ kind: 'switches', atMs: 0, venueData: true, selfReset: false });
     return createIngest({
-      marketNumber: marketNumbers(catalog),
+      marketNumber: marketNumbers(this.#catalog),
       sink: (tick) => {
         this.#ticksAhead++;
         this.#engine.tick(tick);
@@ -123,13 +135,20 @@ class Replay {
   }
 
   async #play(player: FeedPlayer, line: FeedLine): Promise<void> {
-    player.play(line);
+    try {
+      player.play(line);
+    } catch (error) {
+      if (!this.#options.skipBad || !(error instanceof FeedFileError)) throw error;
+      this.#skippedLines++;
+    }
     if (this.#ticksAhead < TICKS_AHEAD_MAX) return;
     this.#ticksAhead = 0;
     await this.#engine.drained();
   }
 
   async #step({ atMs, account: name, step }: OrderLine): Promise<void> {
+    // To every shard: what expires, and how old a quote is, must not hang on who shares a shard.
+    this.#engine.tick({ kind: 'time', atMs });
     const account = this.#accountOf(name);
     const code =
       'cancel' in step
@@ -149,13 +168,16 @@ class Replay {
     if (typeof sellOf === 'string' && tradeId === undefined) return 'trade_not_found';
     let reply: Reply;
     let key: string;
-    const orderIdFor = (text: string) => seededUuid(`${account.id}/${text}`, atMs);
     try {
+      if (tradeId !== undefined && 'tradeId' in rest) {
+        throw invalidRequest('sellOf stands in place of tradeId');
+      }
       const body = readOrderBody(tradeId === undefined ? order : { ...rest, tradeId });
+      refuseExecution(body.execution);
       key = (body.idempotencyKey ?? body.clientOrderId)!;
-      const orderId = orderIdFor(key);
+      const orderId = orderIdOf(account.id, key, atMs);
       const placed = { atMs, account: account.id, orderId, placedVia: 'api' as const };
-      const command = placeOrderOf(body, { ...placed, placedPrivate: true });
+      const command = placeOrderOf(body, { ...placed, placedPrivate: true, counting: null });
       reply = await this.#engine.call(account.id, command);
     } catch (error) {
       if (error instanceof ApiError) return error.code;
@@ -180,6 +202,7 @@ class Replay {
       atMs,
       account: account.id,
       orderId,
+      counting: null,
     });
     return reply.ok ? null : reply.code;
   }
@@ -250,7 +273,7 @@ class Replay {
   #accountOf(name: string): ReplayAccount {
     const known = this.#accounts.get(name);
     if (known !== undefined) return known;
-    const account = { name, id: seededUuid(`account/${name}`, 0), orders: new Map() };
+    const account = { name, id: accountIdOf(name), orders: new Map() };
     this.#accounts.set(name, account);
     return account;
   }
@@ -263,14 +286,14 @@ async function nextOf(orders: AsyncGenerator<OrderLine> | null): Promise<OrderLi
   return next === undefined || next.done === true ? null : next.value;
 }
 
-/** A uuid v7 of a time whose other bits are the text's: a replay names things the same way. */
-function seededUuid(text: string, atMs: EpochMs): Uuid {
-  const time = atMs.toString(16).padStart(12, '0');
-  const hash = createHash('sha256').update(text).digest('hex');
-  const variant = '89ab'[Number.parseInt(hash[3]!, 16) & 3]!;
-  const tail = `7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
-  return `${time.slice(0, 8)}-${time.slice(8)}-${tail}`;
+/** An account of an orders file holds no scope for an execution. CONTRACT.md section 2. */
+function refuseExecution(execution: OrderBody['execution']): void {
+  if (execution === undefined || execution === 'paper') return;
+  throw new ApiError(execution === 'venue_c' ? 'us_not_eligible' : 'insufficient_scope');
 }
+
+/** A longer timer would end at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
 
 /** Holds frames back so that feed time passes at the speed asked for. */
 function paceOf(speed: number | null): (atMs: EpochMs) => Promise<void> {
@@ -278,7 +301,10 @@ function paceOf(speed: number | null): (atMs: EpochMs) => Promise<void> {
   let first: { atMs: EpochMs; wallMs: number } | null = null;
   return async (atMs) => {
     first ??= { atMs, wallMs: performance.now() };
-    const aheadMs = (atMs - first.atMs) / speed - (performance.now() - first.wallMs);
-    if (aheadMs > 1) await new Promise((resolve) => setTimeout(resolve, aheadMs));
+    for (;;) {
+      const aheadMs = (atMs - first.atMs) / speed - (performance.now() - first.wallMs);
+      if (aheadMs <= 1) return;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(aheadMs, TIMER_MAX_MS)));
+    }
   };
 }

@@ -25,12 +25,22 @@ export function createLog(level: 'info' | 'warn') {
   return pino({ level, base: null }, pino.destination({ dest: 2, sync: true }));
 }
 
-/** Waits for SIGINT or SIGTERM, then closes the server; a second signal ends it at once. */
+/**
+ * A Ctrl-C can arrive twice: from the terminal, and from npm, which passes it on. A second signal
+ * within this time is that echo, and not someone who wants to wait no longer.
+ */
+const ECHO_MS = 1000;
+
+/** Waits for SIGINT or SIGTERM, then closes the server; a later signal ends it at once. */
 export async function untilStopped(server: Pick<Paperbook, 'close'>): Promise<void> {
   await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    let firstMs: number | null = null;
+    const onSignal = () => {
+      firstMs ??= Date.now();
+      if (Date.now() - firstMs > ECHO_MS) process.exit(1);
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
   });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   await server.close();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeAllListeners(signal);
 }

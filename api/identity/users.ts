@@ -1,11 +1,16 @@
 /** People. A user's personal paper account has the user's own id. SPEC.md section 1. */
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
+import type { TradeCounting, TradeLimits } from '../../engine/core/messages.ts';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
-import { strict } from '../schemas/common.ts';
-import { PlanSchema } from '../schemas/identity.ts';
+import { nullable, strict } from '../schemas/common.ts';
+import { PlanSchema, TradeLimitsSchema } from '../schemas/identity.ts';
 import { newUuid } from '../uuid.ts';
 
 export type Plan = 'none' | 'basic' | 'builder' | 'desk' | 'enterprise';
+
+/** One key's and the whole account's. CONTRACT.md section 5, Hard trade limits. */
+export type OwnTradeLimits = { key: TradeLimits; account: TradeLimits };
 
 export type User = {
   id: Uuid;
@@ -17,6 +22,8 @@ export type User = {
   /** Whether trades placed while private are shown once public. CONTRACT.md section 5, Privacy. */
   showEarlierTrades: boolean;
   plan: Plan;
+  /** Its own hard trade limits, which only the plan enterprise has; null: those of everybody. */
+  tradeLimits: OwnTradeLimits | null;
   createdAtMs: EpochMs;
 };
 
@@ -31,14 +38,16 @@ export const UserInputSchema = strict({
   }),
   displayName: Type.Optional(DisplayName),
   plan: Type.Optional(PlanSchema),
+  tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),
 });
-export type UserInput = { email: string; displayName?: string; plan?: Plan };
+export type UserInput = Static<typeof UserInputSchema>;
 
 /** What an operator can change of a user. */
 export const UserChangeSchema = strict({
   displayName: Type.Optional(DisplayName),
   plan: Type.Optional(PlanSchema),
   private: Type.Optional(Type.Boolean()),
+  tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),
 });
 
 /** A user who is private, on no plan unless told otherwise. */
@@ -50,6 +59,17 @@ export function newUser(input: UserInput, nowMs: EpochMs): User {
     private: true,
     showEarlierTrades: false,
     plan: input.plan ?? 'none',
+    tradeLimits: input.tradeLimits ?? null,
     createdAtMs: nowMs,
+  };
+}
+
+/** Whose trading a command of this key counts as, and within which limits. SPEC.md section 8. */
+export function countingOf({ plan, tradeLimits }: User, keyId: Uuid): TradeCounting {
+  const own = plan === 'enterprise' ? tradeLimits : null;
+  return {
+    keyId,
+    keyLimits: own?.key ?? KEY_LIMITS,
+    accountLimits: own?.account ?? ACCOUNT_LIMITS,
   };
 }

@@ -5,6 +5,7 @@ import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import type { Scope } from '../identity/keys.ts';
+import { countingOf } from '../identity/users.ts';
 import { placeOrderOf, readOrderBody } from '../order-request.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
@@ -30,7 +31,7 @@ export function orderRoutes({ engine }: Deps): Route<Caller>[] {
       response: PlacementAnswer,
       readBody: (text) => readOrderBody(parseObject(text)),
       scopeOfBody: scopeOfExecution,
-      run: ({ caller: { user }, body }) => {
+      run: ({ caller: { user, key }, body }) => {
         refuseExecution(body.execution);
         if (body.action === 'buy' && user.plan === 'none') {
           throw new ApiError('membership_required');
@@ -44,7 +45,7 @@ export function orderRoutes({ engine }: Deps): Route<Caller>[] {
             orderId: newUuid(atMs),
             placedVia: 'api',
             placedPrivate: user.private,
-            counting: null,
+            counting: countingOf(user, key.id),
           }),
         );
       },
@@ -90,13 +91,13 @@ export function orderRoutes({ engine }: Deps): Route<Caller>[] {
       takesOrganization: true,
       query: NoQuery,
       response: OrderAnswer,
-      run: ({ caller: { user }, param }) =>
+      run: ({ caller: { user, key }, param }) =>
         engine.call(user.id, {
           kind: 'cancel',
           atMs: engine.nowMs(),
           account: user.id,
           orderId: orderIdOf(param),
-          counting: null,
+          counting: countingOf(user, key.id),
         }),
     }),
   ];

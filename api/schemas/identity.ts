@@ -20,6 +20,11 @@ export const ScopeSchema = oneOf([
 
 export const PlanSchema = oneOf(['none', 'basic', 'builder', 'desk', 'enterprise']);
 
+/** An enterprise account's own hard trade limits. CONTRACT.md section 5. */
+const Limit = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
+const LimitsSchema = strict({ newPerMinute: Limit, newPerDay: Limit, closingPerMinute: Limit });
+export const TradeLimitsSchema = strict({ key: LimitsSchema, account: LimitsSchema });
+
 const Limits = strict({
   minute: strict({ limit: Count, remaining: Count }),
   month: strict({ limit: Count, used: Count }),

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { ERRORS } from '../../api/errors.ts';
 import { uuidTimeMs } from '../../engine/core/ids.ts';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/core/rejections.ts';
 import { IDS, NOW_MS } from './samples.ts';
 import { startApi, TRADER_SCOPES } from './support.ts';
@@ -149,4 +150,36 @@ test('CONTRACT.md section 2, order_not_found: also for an id that is no uuid', a
     }
   }
   t.deepEqual(api.engine.requests, []);
+});
+
+test('SPEC.md section 8, Hard trade limits: orders and cancels carry what limits them', async (t) => {
+  const api = await startApi(t);
+  const own = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
+  const send = async () => {
+    await api.call('POST', '/portfolio/orders', { body: BUY });
+    await api.call('DELETE', `/portfolio/orders/${TRADE_ID}`);
+    return api.engine.requests.slice(-2).map((request) => {
+      return 'counting' in request ? request.counting : null;
+    });
+  };
+  await api.store.changeUser(api.user.id, {
+    plan: 'basic',
+    tradeLimits: { key: own, account: own },
+  });
+  for (const counting of await send()) {
+    t.like(counting, { keyLimits: KEY_LIMITS, accountLimits: ACCOUNT_LIMITS }, 'only enterprise');
+    t.true(api.store.keys.has(counting!.keyId));
+  }
+  await api.store.changeUser(api.user.id, { plan: 'enterprise' });
+  for (const counting of await send()) t.like(counting, { keyLimits: own, accountLimits: own });
+});
+
+test('CONTRACT.md section 2, rate_limited: a hard trade limit tells when it ends', async (t) => {
+  const api = await startApi(t);
+  const refusal = { code: 'rate_limited', message: 'Enough.', retryAfterSeconds: 17 } as const;
+  api.engine.reply = async () => ({ ok: false, ...refusal });
+  const answer = await api.call('POST', '/portfolio/orders', { body: BUY });
+  t.is(answer.status, 429);
+  t.is(answer.headers.get('retry-after'), '17');
+  t.deepEqual(answer.json, { error: refusal });
 });

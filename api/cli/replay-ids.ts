@@ -1,0 +1,25 @@
+/**
+ * Ids of a replay, made of what its orders file says: the same lines give the same ids, and with
+ * them the same state hash. CONTRACT.md section 10, Replay.
+ */
+import { createHash } from 'node:crypto';
+import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+
+/** The id of an account that an orders file names, as a kept data directory has it. */
+export function accountIdOf(name: string): Uuid {
+  return seededUuid(`account/${name}`, 0);
+}
+
+/** The id of the order that a line placed under its key. */
+export function orderIdOf(account: Uuid, key: string, atMs: EpochMs): Uuid {
+  return seededUuid(`${account}/${key}`, atMs);
+}
+
+/** A uuid v7 of a time whose other bits are the text's: a replay names things the same way. */
+function seededUuid(text: string, atMs: EpochMs): Uuid {
+  const time = atMs.toString(16).padStart(12, '0');
+  const hash = createHash('sha256').update(text).digest('hex');
+  const variant = '89ab'[Number.parseInt(hash[3]!, 16) & 3]!;
+  const tail = `7${hash.slice(0, 3)}-${variant}${hash.slice(4, 7)}-${hash.slice(7, 19)}`;
+  return `${time.slice(0, 8)}-${time.slice(8)}-${tail}`;
+}
