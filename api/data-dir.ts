@@ -4,14 +4,17 @@
  */
 import {
   accessSync,
+  closeSync,
   constants,
   mkdirSync,
+  openSync,
   readFileSync,
   renameSync,
   statSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import path from 'node:path';
 
 /** The directory cannot be used; the message is one line for the operator. */
@@ -39,33 +42,82 @@ export async function openDataDir(
   const lock = await takeLock(directory);
   try {
     const shards = settleShards(directory, shardsWanted, shardsDefault);
-    return { path: directory, shards, release: () => releaseLock(lock) };
+    return { path: directory, shards, release: () => lock.release() };
   } catch (error) {
-    await releaseLock(lock);
+    await lock.release();
     throw error;
   }
 }
 
+type Lock = { release(): Promise<void> };
+
 /**
- * A name in the kernel's abstract socket space, after the directory's inode: taken by one process
- * at a time, and free again the moment that process is gone, however it ended.
+ * Takes the directory twice over: by a name in the kernel's abstract socket space, after its inode,
+ * which is atomic and free again the moment its process is gone; and by a socket in the directory,
+ * which a server in another network namespace (a container on the same volume) sees too.
  */
-function takeLock(directory: string): Promise<Server> {
+async function takeLock(directory: string): Promise<Lock> {
   const { dev, ino } = statSync(directory);
-  const lock = createServer();
-  return new Promise((resolve, reject) => {
-    lock.once('error', (error: NodeJS.ErrnoException) => {
-      const inUse = error.code === 'EADDRINUSE';
-      const reason = inUse ? 'is in use by another server' : `cannot be locked (${error.code})`;
-      reject(new DataDirError(`PAPERBOOK_DATA_DIR ${directory} ${reason}`));
+  const refuse = (error: NodeJS.ErrnoException): never => {
+    const inUse = error.code === 'EADDRINUSE';
+    const reason = inUse ? 'is in use by another server' : `cannot be locked (${error.code})`;
+    throw new DataDirError(`PAPERBOOK_DATA_DIR ${directory} ${reason}`);
+  };
+  const here = await listenOn(`\0paperbook-${dev}-${ino}`).catch(refuse);
+  const fd = openSync(directory, 'r');
+  const closeHere = async () => {
+    closeSync(fd);
+    await closeServer(here);
+  };
+  // By its descriptor, since a socket's path must be short.
+  const inside = await takeSocketFile(`/proc/self/fd/${fd}/server.lock`).catch(
+    async (error: NodeJS.ErrnoException) => {
+      await closeHere();
+      return refuse(error);
+    },
+  );
+  return {
+    async release() {
+      await closeServer(inside);
+      await closeHere();
+    },
+  };
+}
+
+/** A socket file that nobody answers on was left behind by a process that is gone. */
+async function takeSocketFile(file: string): Promise<Server> {
+  try {
+    return await listenOn(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || (await answers(file)))
+      throw error;
+  }
+  unlinkSync(file);
+  return listenOn(file);
+}
+
+function answers(file: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(file);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
     });
-    lock.listen(`\0paperbook-${dev}-${ino}`, () => resolve(lock));
+    socket.once('error', () => resolve(false));
   });
 }
 
-function releaseLock(lock: Server): Promise<void> {
+function listenOn(address: string): Promise<Server> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(address, () => resolve(server));
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    lock.close(() => resolve());
+    server.close(() => resolve());
   });
 }
 

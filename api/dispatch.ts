@@ -142,7 +142,8 @@ function refusalOf(error: unknown, exchange: Exchange, log: Log): ApiError {
   if (error instanceof EngineBusy) {
     return new ApiError('internal_error', {
       status: 503,
-      message: 'The engine cannot take this request now; nothing was done.',
+      message:
+        'The engine cannot take this request now. Send it again, with the same idempotencyKey.',
       retryAfterSeconds: Math.max(1, Math.ceil(error.retryAfterSeconds)),
     });
   }

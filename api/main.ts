@@ -8,6 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Catalog, Tick } from '../engine/core/messages.ts';
+import type { MarketNumber, Venue } from '../engine/core/units.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
 import { Shards } from '../engine/shard/shards.ts';
 import { createAdapter } from '../feeds/adapters/create.ts';
@@ -88,27 +89,31 @@ async function start(
     log,
   });
   stack.add(() => engine.close());
-  await engine.open();
+  const reports = await engine.open();
 
-  const catalog = new LiveCatalog(config.catalogFile, identity, engine);
+  const openMarkets = reports.flatMap((report) => report.openMarkets);
+  const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
   await catalog.start();
   const view = new CatalogView(() => catalog.current);
+  for (const { slug, status } of reports[0]!.games) view.setGameStatus(slug, status);
   const ingest = createIngest({
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
     sink: (tick: Tick) => {
       if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);
+      if (tick.kind === 'result') catalog.settled(tick.market);
       engine.tick(tick);
     },
     log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
   });
   // On the feed's clock a live frame is what moves time, so it brings the wall's.
   const nowMs = config.clock === 'feed' ? Date.now : () => engine.nowMs();
-  const connections = config.feeds.map((feed, source) => {
-    return connectFeed(feed, source, { ingest, catalog, nowMs, log });
-  });
+  const connections: Connection[] = [];
   stack.add(async () => {
     for (const connection of connections) connection.close();
   });
+  for (const [source, feed] of config.feeds.entries()) {
+    connections.push(connectFeed(feed, source, { ingest, catalog, nowMs, log }));
+  }
   const watch = catalog.watch(log, () => {
     for (const connection of connections) connection.marketsChanged();
   });
@@ -142,9 +147,17 @@ class LiveCatalog {
   readonly #file: string | null;
   readonly #identity: ControlStore;
   readonly #engine: Shards;
+  /** Markets to hear of although the catalog may have dropped them: somebody may be in them. */
+  readonly #unsettled: Set<MarketNumber>;
 
-  constructor(file: string | null, identity: ControlStore, engine: Shards) {
+  constructor(
+    file: string | null,
+    identity: ControlStore,
+    engine: Shards,
+    openMarkets: MarketNumber[],
+  ) {
     this.#file = file;
+    this.#unsettled = new Set(openMarkets);
     this.#identity = identity;
     this.#engine = engine;
     const numbers = identity.numbers() ?? { marketNames: [], instrumentIds: [] };
@@ -170,6 +183,21 @@ class LiveCatalog {
     return watchCatalog(file, reload, log);
   }
 
+  /** What to subscribe to: what the catalog lists, and what it once listed and has no result. */
+  watchedMarkets(venue: Venue): string[] {
+    const names = new Set(listedMarkets(this.current, venue));
+    for (const number of this.#unsettled) {
+      const name = this.current.marketNames[number]!;
+      if (name.startsWith(`${venue}/`)) names.add(name.slice(venue.length + 1));
+    }
+    return [...names];
+  }
+
+  /** A market has its result: nobody waits for it any more. */
+  settled(market: MarketNumber): void {
+    this.#unsettled.delete(market);
+  }
+
   async #load(file: string): Promise<void> {
     const reading = await loadCatalog(file, this.current);
     if (!reading.ok) {
@@ -183,9 +211,14 @@ class LiveCatalog {
   async #use(catalog: Catalog): Promise<void> {
     const { marketNames, instrumentIds } = catalog;
     await this.#identity.putNumbers({ marketNames, instrumentIds });
-    await this.#engine.setCatalog(catalog);
     this.current = catalog;
     this.marketNumber = marketNumbers(catalog);
+    for (const { listings } of catalog.instruments) {
+      for (const { venue, venueMarketId } of listings) {
+        this.#unsettled.add(this.marketNumber(venue, venueMarketId)!);
+      }
+    }
+    await this.#engine.setCatalog(catalog);
   }
 }
 
@@ -202,7 +235,7 @@ function connectFeed(feed: FeedConfig, source: number, parts: FeedParts): Connec
     url,
     venue,
     adapter,
-    markets: () => listedMarkets(parts.catalog.current, venue),
+    markets: () => parts.catalog.watchedMarkets(venue),
     onFrame: (text, atMs) => sink.frame(text, atMs),
     onHeard: (atMs) => sink.heard(atMs),
     onLost: (atMs) => sink.lost(atMs),

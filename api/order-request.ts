@@ -19,6 +19,8 @@ export type OrderContext = {
   orderId: Uuid;
   placedVia: PlacedVia;
   placedPrivate: boolean;
+  /** Whether the caller's plan allows opening positions. */
+  mayOpen: boolean;
   counting: TradeCounting | null;
 };
 
@@ -40,7 +42,7 @@ export function readOrderBody(value: unknown): OrderBody {
   if (body.expiresAt !== undefined) {
     if (timeInForceOf(body) !== 'gtc')
       throw invalidRequest('expiresAt belongs to a gtc order only');
-    if (Number.isNaN(Date.parse(body.expiresAt))) {
+    if (!body.expiresAt.includes('T') || Number.isNaN(Date.parse(body.expiresAt))) {
       throw invalidRequest('expiresAt must be a date-time with a zone');
     }
   }
@@ -71,6 +73,7 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     statedProbPct: body.statedProbPct ?? null,
     placedVia: context.placedVia,
     placedPrivate: context.placedPrivate,
+    mayOpen: context.mayOpen,
     counting: context.counting,
   };
 }

@@ -177,7 +177,12 @@ class Replay {
       key = (body.idempotencyKey ?? body.clientOrderId)!;
       const orderId = orderIdOf(account.id, key, atMs);
       const placed = { atMs, account: account.id, orderId, placedVia: 'api' as const };
-      const command = placeOrderOf(body, { ...placed, placedPrivate: true, counting: null });
+      const command = placeOrderOf(body, {
+        ...placed,
+        placedPrivate: true,
+        mayOpen: true,
+        counting: null,
+      });
       reply = await this.#engine.call(account.id, command);
     } catch (error) {
       if (error instanceof ApiError) return error.code;

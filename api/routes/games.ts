@@ -75,7 +75,8 @@ function instantOf(name: string, text: string | undefined): EpochMs | null {
   if (text === undefined) return null;
   const atMs = DATE.test(text) || DATE_TIME.test(text) ? Date.parse(text) : Number.NaN;
   // 2026-02-30 parses, as a day in March.
-  if (Number.isNaN(atMs) || (DATE.test(text) && isoOf(atMs).slice(0, 10) !== text)) {
+  const day = text.slice(0, 10);
+  if (Number.isNaN(atMs) || isoOf(Date.parse(day)).slice(0, 10) !== day) {
     throw invalidRequest(`${name} must be a date or a date-time with a zone`);
   }
   return atMs;

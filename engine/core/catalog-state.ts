@@ -13,7 +13,6 @@ export function marketName(venue: Venue, venueMarketId: string): string {
 
 /** Takes a new catalog: numbers stay what they were, live quotes and resting orders stay. */
 export function replaceCatalog(state: ShardState, catalog: Catalog): void {
-  state.catalog = catalog;
   for (const [number, name] of catalog.marketNames.entries()) nameMarket(state, number, name);
   for (const [number, id] of catalog.instrumentIds.entries()) {
     const known = state.instruments[number];
@@ -23,6 +22,8 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
     state.instruments[number] = added;
     state.instrumentsById.set(id, added);
   }
+  dropOutdatedStatuses(state, catalog);
+  state.catalog = catalog;
   for (const { slug } of catalog.games) state.listedGames.add(slug);
   for (const instrument of state.instruments) instrument.listed = false;
   for (const market of state.markets) market.shownBy = null;
@@ -38,6 +39,14 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
     }
   }
   for (const book of state.books) watchMarkets(book);
+}
+
+/** A feed's status holds until a catalog says something new of that game. */
+function dropOutdatedStatuses(state: ShardState, catalog: Catalog): void {
+  const before = new Map(state.catalog.games.map(({ slug, status }) => [slug, status]));
+  for (const { slug, status } of catalog.games) {
+    if (before.has(slug) && before.get(slug) !== status) state.games.delete(slug);
+  }
 }
 
 function nameMarket(state: ShardState, number: MarketNumber, name: string): void {

@@ -141,6 +141,8 @@ export type PlaceOrder = {
   statedProbPct: number | null;
   placedVia: PlacedVia;
   placedPrivate: boolean;
+  /** The caller's plan allows opening positions. SPEC.md section 4, Rules. */
+  mayOpen: boolean;
   /** Null: outside the hard trade limits, as a replay is. */
   counting: TradeCounting | null;
 };

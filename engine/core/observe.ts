@@ -57,7 +57,8 @@ export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): Epo
   for (let order = state.expiries.nextDue(now); order !== NO_ROW; ) {
     emit(state, journal, {
       kind: 'order_ended',
-      atMs: now,
+      // When it was due, not when this shard next heard of the time.
+      atMs: state.orders.col.expiresAtMs[order]!,
       order,
       status: 'expired',
       reason: 'expired',

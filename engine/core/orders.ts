@@ -38,6 +38,7 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   }
   const badExpiry = checkExpiry(order.expiresAtMs, state.nowMs);
   if (badExpiry !== null) return reject('invalid_request', badExpiry);
+  if (order.action === 'buy' && !order.mayOpen) return reject('membership_required');
   return withinLimits(state, order, order.action === 'sell', () => {
     return decideNew(state, order, account);
   });

@@ -84,7 +84,8 @@ export function priceBook(
   const quote = market.quote!;
   price.yesAskCents = quote.yesAskCents;
   price.noAskCents = complement(quote.yesBidCents);
-  if (routed !== null) improve(state, routed, price, nowMs);
+  // An instrument that has moved to another market says nothing of this one.
+  if (routed?.home?.market === market) improve(state, routed, price, nowMs);
   return price;
 }
 

@@ -52,6 +52,10 @@ export class RecentRecords {
   closedTradesOf(account: number): Iterable<ClosedTrade> {
     return this.#tradesOf.get(account) ?? [];
   }
+
+  get size(): number {
+    return this.placements.size + this.outcomes.size + this.closedTrades.size;
+  }
 }
 
 /** Reads through what is in memory into the archive. */
@@ -75,6 +79,11 @@ export class Records {
   /** The archive now has what the checkpoint took. */
   endCheckpoint(): void {
     this.#leaving = null;
+  }
+
+  /** Records that no finished checkpoint has. */
+  get inMemory(): number {
+    return this.current.size + (this.#leaving?.size ?? 0);
   }
 
   placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined {

@@ -23,7 +23,8 @@ export function rest(state: ShardState, order: number): void {
 
 /** The book an order of this market rests on; made when first needed. */
 export function bookOf(state: ShardState, market: Market, routed: Instrument | null): Book {
-  const key = routed === null ? market.number : `routed/${routed.number}`;
+  // By both: a later catalog may move an instrument to another market, and orders stay.
+  const key = routed === null ? market.number : `${market.number}/${routed.number}`;
   const known = state.booksByKey.get(key);
   if (known !== undefined) return known;
   const book: Book = { number: state.books.length, market, routed };

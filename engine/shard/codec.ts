@@ -130,6 +130,7 @@ const REQUEST_FIELDS: FieldsByKind<HotRequest> = {
     'statedProbPct',
     'placedVia',
     'placedPrivate',
+    'mayOpen',
     'counting',
   ],
   cancel: ['kind', 'atMs', 'account', 'orderId', 'counting'],

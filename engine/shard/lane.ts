@@ -7,6 +7,7 @@ import { Piscina } from 'piscina';
 import type { Command, Query, Reply, Tick } from '../core/messages.ts';
 import { EngineBusy } from './busy.ts';
 import { type Message, messagesCodec, repliesCodec } from './codec.ts';
+import { isTick, Outbox, type Waiter } from './outbox.ts';
 import type { OpenReport, ShardConfig } from './shard.ts';
 import type { Task } from './worker.ts';
 
@@ -16,6 +17,7 @@ const BATCH_MAX = 256;
 const IN_FLIGHT_MAX = 4;
 const TICKS_MAX = 50_000;
 const RESTART_DELAY_MS = 250;
+const RESTART_DELAY_MAX_MS = 10_000;
 
 export type LaneOptions = {
   config: ShardConfig;
@@ -30,20 +32,19 @@ export type Log = {
   error(details: object, message: string): void;
 };
 
-type Waiter = { resolve: (reply: Reply) => void; reject: (error: Error) => void };
 type LaneState = 'opening' | 'open' | 'restarting' | 'closed';
 
 export class Lane {
   readonly #options: LaneOptions;
   readonly #pool: Piscina<Task, unknown>;
+  readonly #outbox = new Outbox(TICKS_MAX);
   #state: LaneState = 'opening';
-  #messages: Message[] = [];
-  #waiters: Waiter[] = [];
-  /** Where in `#messages` the newest quote of a market waits. */
-  #quoteAt = new Map<number, number>();
   #depth = 0;
   #inFlight = 0;
   #scheduled = false;
+  #restartTimer: NodeJS.Timeout | null = null;
+  /** Starts in a row that did not last; each waits longer. */
+  #failures = 0;
   readonly #whenIdle: (() => void)[] = [];
 
   constructor(options: LaneOptions) {
@@ -76,32 +77,55 @@ export class Lane {
   /** Starts the thread; rejects when the shard's data cannot be read. */
   async open(): Promise<OpenReport> {
     const report = (await this.#pool.run('open')) as OpenReport;
-    await this.#deliver(this.#options.prelude());
+    // In one step: what is told from here on queues up behind what the shard must be told first.
     this.#state = 'open';
+    const told = this.#options.prelude().map((message) => {
+      if (!isTick(message)) return this.#ask(message);
+      this.tick(message);
+      return null;
+    });
+    for (const reply of await Promise.all(told)) {
+      if (reply?.ok === false) throw new Error(reply.message);
+    }
     return report;
   }
 
   /** Resolves when what the answer shows is durable. Rejects with `EngineBusy`. */
   call(request: Command | Query): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      if (this.#state !== 'open') return reject(new EngineBusy(`the engine is ${this.#state}`));
-      if (this.#depth >= this.#options.queueDepthMax) {
-        return reject(new EngineBusy('the engine is at its limit'));
-      }
-      this.#depth++;
-      this.#messages.push(request);
-      this.#waiters.push({ resolve, reject });
-      this.#schedule();
+    if (this.#state !== 'open') {
+      return Promise.reject(new EngineBusy(`the engine is ${this.#state}`));
+    }
+    if (this.#depth >= this.#options.queueDepthMax) {
+      return Promise.reject(new EngineBusy('the engine is at its limit'));
+    }
+    return this.#ask(request);
+  }
+
+  /**
+   * Tells the shard what its prelude says from now on: whatever the queue, and at its next start
+   * where it is not open. Null: it will hear then.
+   */
+  async tell(command: Command): Promise<Reply | null> {
+    if (this.#state !== 'open') return null;
+    return this.#ask(command).catch((error: unknown) => {
+      if (error instanceof EngineBusy) return null;
+      throw error;
     });
   }
 
   /** Ticks are not answered. A shard that restarts gets the newest ones with its prelude. */
   tick(tick: Tick): void {
     if (this.#state !== 'open') return;
-    if (this.#messages.length >= TICKS_MAX && !this.#replaceQuote(tick)) return;
-    if (tick.kind === 'quote') this.#quoteAt.set(tick.market, this.#messages.length);
-    this.#messages.push(tick);
+    this.#outbox.addTick(tick);
     this.#schedule();
+  }
+
+  #ask(request: Command | Query): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      this.#depth++;
+      this.#outbox.addRequest(request, { resolve, reject });
+      this.#schedule();
+    });
   }
 
   async checkpoint(): Promise<void> {
@@ -123,16 +147,6 @@ export class Lane {
     await this.#pool.destroy();
   }
 
-  /** Past the bound only the newest price of a market counts. False: keep the tick anyway. */
-  #replaceQuote(tick: Tick): boolean {
-    // Results, statuses and lost connections are few and must not be lost.
-    if (tick.kind === 'status' || tick.kind === 'result' || tick.kind === 'game') return true;
-    if (tick.kind === 'down') return true;
-    const at = tick.kind === 'quote' ? this.#quoteAt.get(tick.market) : undefined;
-    if (at !== undefined) this.#messages[at] = tick;
-    return false;
-  }
-
   #schedule(): void {
     if (this.#scheduled || !this.#maySend()) return;
     this.#scheduled = true;
@@ -143,14 +157,8 @@ export class Lane {
   }
 
   #flush(): void {
-    while (this.#messages.length > 0 && this.#maySend()) {
-      const messages = this.#messages.slice(0, BATCH_MAX);
-      const rest = this.#messages.slice(BATCH_MAX);
-      const asked = messages.filter((message) => !isTick(message)).length;
-      const waiters = this.#waiters.slice(0, asked);
-      this.#messages = rest;
-      this.#waiters = this.#waiters.slice(asked);
-      this.#quoteAt.clear();
+    while (this.#outbox.length > 0 && this.#maySend()) {
+      const { messages, waiters } = this.#outbox.take(BATCH_MAX);
       this.#inFlight++;
       this.#deliver(messages).then(
         (replies) => this.#answered(waiters, replies),
@@ -175,11 +183,11 @@ export class Lane {
   /** At once when nothing is under way; else only what fills a batch, so that commits are shared. */
   #maySend(): boolean {
     if (this.#inFlight === 0) return true;
-    return this.#inFlight < IN_FLIGHT_MAX && this.#messages.length >= BATCH_FULL;
+    return this.#inFlight < IN_FLIGHT_MAX && this.#outbox.length >= BATCH_FULL;
   }
 
   #isIdle(): boolean {
-    return this.#messages.length === 0 && this.#inFlight === 0;
+    return this.#outbox.length === 0 && this.#inFlight === 0;
   }
 
   async #deliver(messages: Message[]): Promise<Reply[]> {
@@ -192,38 +200,42 @@ export class Lane {
   #failed(error: Error, waiters: Waiter[]): void {
     const busy = new EngineBusy('the engine is restarting');
     this.#inFlight--;
+    const { config, log } = this.#options;
+    if (this.#state === 'open') {
+      this.#state = 'restarting';
+      log.error({ path: config.path, error: String(error) }, 'shard failed; starting it again');
+      waiters.push(...this.#outbox.clear());
+      this.#restartLater();
+    }
     this.#depth -= waiters.length;
     for (const waiter of waiters) waiter.reject(busy);
     this.#tellIfIdle();
-    if (this.#state !== 'open') return;
-    this.#state = 'restarting';
-    const { config, log } = this.#options;
-    log.error({ path: config.path, error: String(error) }, 'shard failed; starting it again');
-    for (const waiter of this.#waiters.splice(0)) {
-      waiter.reject(busy);
-      this.#depth--;
-    }
-    this.#messages = [];
-    this.#quoteAt.clear();
-    this.#tellIfIdle();
-    setTimeout(() => this.#restart(), RESTART_DELAY_MS);
+  }
+
+  #restartLater(): void {
+    const delayMs = Math.min(RESTART_DELAY_MS * 2 ** this.#failures, RESTART_DELAY_MAX_MS);
+    this.#restartTimer ??= setTimeout(() => {
+      this.#failures++;
+      this.#restartTimer = null;
+      if (this.#state === 'restarting') this.#restart();
+    }, delayMs);
   }
 
   #restart(): void {
-    if (this.#state !== 'restarting') return;
     const { config, log } = this.#options;
     this.open().then(
-      (report) => log.info({ path: config.path, ...report }, 'shard is back'),
+      (report) => {
+        this.#failures = 0;
+        const { accounts, restingOrders, replayedBatches } = report;
+        const found = { accounts, restingOrders, replayedBatches };
+        log.info({ path: config.path, ...found }, 'shard is back');
+      },
       (error: unknown) => {
+        if (this.#state === 'closed') return;
         log.error({ path: config.path, error: String(error) }, 'shard did not start; trying again');
-        setTimeout(() => this.#restart(), 20 * RESTART_DELAY_MS);
+        this.#state = 'restarting';
+        this.#restartLater();
       },
     );
   }
-}
-
-const TICK_KINDS = new Set(['quote', 'trade', 'status', 'result', 'game', 'heard', 'down', 'time']);
-
-function isTick(message: Message): boolean {
-  return TICK_KINDS.has(message.kind);
 }

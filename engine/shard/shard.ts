@@ -5,12 +5,13 @@
  */
 import type { Event } from '../core/events.ts';
 import { evolve } from '../core/evolve.ts';
-import type { Command, Query, Reply, Tick } from '../core/messages.ts';
+import type { Command, Query, Reply } from '../core/messages.ts';
 import { observe } from '../core/observe.ts';
 import { headOf, loadHead, rebuildDerived, type StateHead, tablesOf } from '../core/rebuild.ts';
 import { type CoreConfig, createState, type ShardState } from '../core/state.ts';
-import type { EpochMs } from '../core/units.ts';
+import type { EpochMs, GameStatus } from '../core/units.ts';
 import type { Message } from './codec.ts';
+import { isTick } from './outbox.ts';
 import { answerQuery, execute } from './requests.ts';
 import { type Durability, openStore, type ShardStore } from './store.ts';
 
@@ -28,13 +29,25 @@ export type OpenReport = {
   replayedBatches: number;
   /** The engine's time when it stopped. */
   nowMs: EpochMs;
+  /** Markets without a result that somebody holds a position or an order in. */
+  openMarkets: number[];
+  games: { slug: string; status: GameStatus }[];
 };
 
-const TICKS = { quote: 1, trade: 1, status: 1, result: 1, game: 1, heard: 1, down: 1, time: 1 };
+/** An event leaves at most three rows behind, and a step writes 256. */
+const EVENTS_A_STEP = 64;
+
 const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1 };
 
-const isTick = (message: Message): message is Tick => message.kind in TICKS && 'atMs' in message;
 const isCommand = (message: Command | Query): message is Command => message.kind in COMMANDS;
+
+/** Every market that an order or a position is in; those with a result have neither. */
+function openMarketsOf({ orders, positions }: ShardState): number[] {
+  const markets = new Set<number>();
+  for (const row of orders.rows()) markets.add(orders.col.market[row]!);
+  for (const row of positions.rows()) markets.add(positions.col.market[row]!);
+  return [...markets];
+}
 
 export class Shard {
   readonly state: ShardState;
@@ -58,6 +71,8 @@ export class Shard {
       restingOrders: this.state.orders.live,
       replayedBatches,
       nowMs: this.state.nowMs,
+      openMarkets: openMarketsOf(this.state),
+      games: [...this.state.games].map(([slug, { status }]) => ({ slug, status })),
     };
   }
 
@@ -108,12 +123,15 @@ export class Shard {
     const sequence = this.#sequence + 1;
     this.#store.commit(() => {
       this.#store.append(sequence, events);
-      this.#step();
+      // Faster than events arrive, so that a checkpoint ends before the next one is due.
+      const steps = 1 + Math.ceil(events.length / EVENTS_A_STEP);
+      for (let step = 0; step < steps; step++) this.#step();
     });
     this.#sequence = sequence;
     this.#eventsSinceCheckpoint += events.length;
-    if (this.#checkpoint !== null) return;
-    if (this.#eventsSinceCheckpoint >= this.#config.checkpointEveryEvents) this.#beginCheckpoint();
+    if (this.#eventsSinceCheckpoint < this.#config.checkpointEveryEvents) return;
+    this.#finishCheckpoint();
+    this.#beginCheckpoint();
   }
 
   /** Takes what the checkpoint holds in one synchronous step: it all belongs to one moment. */

@@ -10,9 +10,11 @@ import { uuidWord } from '../core/ids.ts';
 import type {
   Catalog,
   Command,
+  GameTick,
   Query,
   QuoteTick,
   Reply,
+  ResultTick,
   SetSwitches,
   StatusTick,
   Tick,
@@ -23,6 +25,7 @@ import { EngineBusy } from './busy.ts';
 import type { Clock } from './clock.ts';
 import type { Message } from './codec.ts';
 import { Lane, type Log } from './lane.ts';
+import type { OpenReport } from './shard.ts';
 import type { Durability } from './store.ts';
 
 export type ShardsOptions = CoreConfig & {
@@ -47,6 +50,10 @@ export class Shards {
   #switches: SetSwitches | null = null;
   readonly #quotes = new Map<number, QuoteTick>();
   readonly #statuses = new Map<number, StatusTick>();
+  /** A market's first result, and a listed game's last status: told once, true for good. */
+  readonly #results = new Map<number, ResultTick>();
+  readonly #games = new Map<string, GameTick>();
+  readonly #listedGames = new Set<string>();
   #stopping = false;
 
   constructor(options: ShardsOptions) {
@@ -58,13 +65,16 @@ export class Shards {
     this.#timer.unref();
   }
 
-  /** Starts every shard's thread; rejects when one cannot read its data. */
-  async open(): Promise<void> {
+  /** Starts every shard's thread; rejects when one cannot read its data. A report a shard. */
+  async open(): Promise<OpenReport[]> {
     const reports = await Promise.all(this.#lanes.map((lane) => lane.open()));
     for (const [shard, report] of reports.entries()) {
       this.#options.clock.startFrom(report.nowMs);
-      this.#options.log.info({ shard, ...report }, 'shard ready');
+      const { accounts, restingOrders, replayedBatches } = report;
+      const found = { accounts, restingOrders, replayedBatches };
+      this.#options.log.info({ shard, ...found }, 'shard ready');
     }
+    return reports;
   }
 
   nowMs(): EpochMs {
@@ -96,22 +106,21 @@ export class Shards {
   /** Tells every shard what the venues said. */
   tick(tick: Tick): void {
     this.#options.clock.heard(tick.atMs);
-    if (tick.kind === 'quote') this.#quotes.set(tick.market, tick);
-    if (tick.kind === 'status') this.#statuses.set(tick.market, tick);
-    if (tick.kind === 'down') this.#forgetQuotesOf(tick.source);
+    this.#remember(tick);
     this.#tellAll(tick);
   }
 
-  /** Gives every shard the catalog; resolves when it is durable everywhere. */
+  /** Gives every shard the catalog; durable on return, or told to a shard that is not up then. */
   async setCatalog(catalog: Catalog): Promise<void> {
     this.#catalog = catalog;
-    await this.#all({ kind: 'catalog', atMs: this.nowMs(), catalog });
+    for (const { slug } of catalog.games) this.#listedGames.add(slug);
+    await this.#told({ kind: 'catalog', atMs: this.nowMs(), catalog });
   }
 
   /** Gives every shard the operator's switches; resolves when all answer by them. */
   async broadcast(switches: SetSwitches): Promise<void> {
     this.#switches = switches;
-    await this.#all(switches);
+    await this.#told(switches);
   }
 
   /** Resolves when everything told so far has been taken in. */
@@ -171,11 +180,33 @@ export class Shards {
     });
   }
 
+  #remember(tick: Tick): void {
+    switch (tick.kind) {
+      case 'quote':
+        this.#quotes.set(tick.market, tick);
+        break;
+      case 'status':
+        this.#statuses.set(tick.market, tick);
+        break;
+      case 'result':
+        if (!this.#results.has(tick.market)) this.#results.set(tick.market, tick);
+        break;
+      case 'game':
+        if (this.#listedGames.has(tick.game)) this.#games.set(tick.game, tick);
+        break;
+      case 'down':
+        this.#forgetQuotesOf(tick.source);
+        break;
+      default:
+    }
+  }
+
   #prelude(): Message[] {
     const messages: Message[] = [];
     const atMs = this.nowMs();
     if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#switches !== null) messages.push(this.#switches);
+    messages.push(...this.#results.values(), ...this.#games.values());
     messages.push(...this.#statuses.values(), ...this.#quotes.values());
     return messages;
   }
@@ -190,6 +221,13 @@ export class Shards {
       if (!reply.ok) throw new Error(`${request.kind}: ${reply.message}`);
       return reply.body;
     });
+  }
+
+  async #told(command: Command): Promise<void> {
+    const replies = await Promise.all(this.#lanes.map((lane) => lane.tell(command)));
+    for (const reply of replies) {
+      if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);
+    }
   }
 
   #forgetQuotesOf(source: number): void {

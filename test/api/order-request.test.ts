@@ -17,6 +17,7 @@ const CONTEXT = {
   orderId: TRADE_ID,
   placedVia: 'api',
   placedPrivate: false,
+  mayOpen: true,
   counting: null,
 } as const;
 

@@ -133,6 +133,7 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
     statedProbPct: null,
     placedVia: 'api',
     placedPrivate: true,
+    mayOpen: true,
     counting: null,
     ...over,
   };

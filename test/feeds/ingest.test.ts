@@ -196,7 +196,7 @@ test('issue 2, Bad input: unknown markets and bad frames are counted, and logged
   t.deepEqual(ingest.counts(), {
     frames: 9,
     framesByType: { quote: 3, unreadable: 3, weather: 3 },
-    ticks: 9,
+    ticks: 0,
     skipped: 9,
     skippedByReason: { 'unknown market': 3, 'not JSON': 3, 'unknown type': 3 },
     unknownMarkets: 3,

@@ -28,6 +28,7 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
     return placementAnswer(state, state.orders.get(earlier.orderId)!, true);
   }
   if (!isExpiryUsable(state, request)) return refuse('invalid_request');
+  if (request.action === 'buy' && !request.mayOpen) return refuse('membership_required');
   const limited = countOrRefuse(state, request, request.action === 'sell');
   if (limited !== null) return limited;
 

@@ -91,6 +91,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     statedProbPct: null,
     placedVia: random.pick(['api', 'web', 'cli']),
     placedPrivate: random.oneIn(4),
+    mayOpen: !random.oneIn(40),
     counting: null,
   };
 }

@@ -150,6 +150,7 @@ function blankOrder(atMs: number, number: number): PlaceOrder {
     statedProbPct: null,
     placedVia: 'api',
     placedPrivate: false,
+    mayOpen: true,
     counting: null,
   };
 }

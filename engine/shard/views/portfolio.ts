@@ -27,17 +27,21 @@ const RESET_EVERY_MS = 30 * 24 * 60 * 60 * 1000;
 
 export function portfolioView(state: ShardState, query: PortfolioQuery) {
   const account = state.accountIds.find(query.account);
-  const orders = account === NO_ROW ? [] : newestRows(state.orderIds, ordersOf(state, account));
-  const positions =
-    account === NO_ROW ? [] : newestRows(state.positionIds, positionsOf(state, account));
+  const isOpen = account !== NO_ROW;
+  const ordersCount = isOpen ? state.accounts.col.orders[account]! : 0;
+  const positionsCount = isOpen ? state.accounts.col.positions[account]! : 0;
+  const orders = isOpen ? newest(state.orderIds, ordersOf(state, account), ORDERS_MAX) : [];
+  const positions = isOpen
+    ? newest(state.positionIds, positionsOf(state, account), POSITIONS_MAX)
+    : [];
   return {
-    account: account === NO_ROW ? null : accountView(state, account, query.atMs),
-    positions: positions.slice(0, POSITIONS_MAX).map((row) => positionView(state, row)),
-    positionsCount: positions.length,
-    positionsTruncated: positions.length > POSITIONS_MAX,
-    orders: orders.slice(0, ORDERS_MAX).map((row) => restingOrderView(state, row)),
-    ordersCount: orders.length,
-    ordersTruncated: orders.length > ORDERS_MAX,
+    account: isOpen ? accountView(state, account, query.atMs) : null,
+    positions: positions.map((row) => positionView(state, row)),
+    positionsCount,
+    positionsTruncated: positionsCount > POSITIONS_MAX,
+    orders: orders.map((row) => restingOrderView(state, row)),
+    ordersCount,
+    ordersTruncated: ordersCount > ORDERS_MAX,
     asOf: isoOf(query.atMs),
     ...envelope(state, query),
   };
@@ -101,10 +105,15 @@ function openValueCents(state: ShardState, account: number, nowMs: EpochMs): Cen
 
 export function ordersView(state: ShardState, query: OrdersQuery) {
   const account = state.accountIds.find(query.account);
-  const matches = (placed: OrderPlaced) =>
-    query.status === null || statusOf(state, placed) === query.status;
-  const placed = account === NO_ROW ? [] : state.records.placements(account, query.before);
-  const page = takePage(placed, query.limit, matches, (order) => order.orderId);
+  const { status, before, limit } = query;
+  const matches = (placed: OrderPlaced) => status === null || statusOf(state, placed) === status;
+  const placed =
+    account === NO_ROW
+      ? []
+      : status === 'resting'
+        ? restingOf(state, account, before)
+        : state.records.placements(account, before);
+  const page = takePage(placed, limit, matches, (order) => order.orderId);
   return {
     orders: page.rows.map((order) => orderView(state, order)),
     nextCursor: page.next === null ? null : cursorOf('orders', page.next),
@@ -112,15 +121,24 @@ export function ordersView(state: ShardState, query: OrdersQuery) {
   };
 }
 
+/** Resting orders are in memory, however long the account's history is. */
+function* restingOf(
+  state: ShardState,
+  account: number,
+  before: Uuid | null,
+): Generator<OrderPlaced> {
+  const ids = [...ordersOf(state, account)].map((row) => state.orderIds.idOf(row));
+  for (const id of ids.sort().reverse()) {
+    if (before === null || id < before) yield state.records.placement(account, id)!;
+  }
+}
+
 export function tradesView(state: ShardState, query: TradesQuery) {
   const account = state.accountIds.find(query.account);
   const trades = account === NO_ROW ? [] : tradesOf(state, account, query);
-  const page = takePage(
-    trades,
-    query.limit,
-    () => true,
-    (trade) => trade.tradeId,
-  );
+  const matches = (trade: OpenTrade | ClosedTrade) =>
+    'row' in trade || query.status === null || trade.status === query.status;
+  const page = takePage(trades, query.limit, matches, (trade) => trade.tradeId);
   return {
     trades: page.rows.map((trade) =>
       'row' in trade ? openTradeView(state, trade.row) : closedTradeView(state, trade),
@@ -144,15 +162,16 @@ function tradesOf(
     }
   }
   const closed = status === 'open' ? [] : state.records.closedTrades(account, before);
-  const matching = filter(closed, (trade) => status === null || trade.status === status);
-  return newestFirst<OpenTrade | ClosedTrade>(open, matching, before, (trade) => trade.tradeId);
+  return newestFirst<OpenTrade | ClosedTrade>(open, closed, before, (trade) => trade.tradeId);
 }
 
-function* filter<T>(rows: Iterable<T>, matches: (row: T) => boolean): Generator<T> {
-  for (const row of rows) if (matches(row)) yield row;
-}
+/** Rows looked at for one page: a rare status must not walk a whole history at once. */
+const SCAN_MAX = 5000;
 
-/** One page, and the id to continue from when there is more. */
+/**
+ * One page, and the id to continue from when there is more. A page may be short, or empty, where
+ * few rows match: what counts is the cursor.
+ */
 function takePage<T>(
   rows: Iterable<T>,
   limit: number,
@@ -160,20 +179,31 @@ function takePage<T>(
   idOf: (row: T) => Uuid,
 ): { rows: T[]; next: Uuid | null } {
   const page: T[] = [];
+  let scanned = 0;
+  let last: T | null = null;
   for (const row of rows) {
-    if (!matches(row)) continue;
-    if (page.length === limit) return { rows: page, next: idOf(page.at(-1)!) };
-    page.push(row);
+    if (scanned++ === SCAN_MAX) return { rows: page, next: idOf(last!) };
+    if (matches(row)) {
+      if (page.length === limit) return { rows: page, next: idOf(page.at(-1)!) };
+      page.push(row);
+    }
+    last = row;
   }
   return { rows: page, next: null };
 }
 
-/** Rows by id, newest first: ids carry the time at which they were made. */
-function newestRows(ids: { idOf(row: number): Uuid }, rows: Iterable<number>): number[] {
-  return [...rows]
-    .map((row) => ({ row, id: ids.idOf(row) }))
-    .sort((a, b) => (a.id < b.id ? 1 : -1))
-    .map(({ row }) => row);
+/** More than the rows of one millisecond, within which the lists and the ids may disagree. */
+const SAME_MOMENT_MAX = 256;
+
+/** The newest `max` rows by id; `rows` come newest first already, but for the same millisecond. */
+function newest(ids: { idOf(row: number): Uuid }, rows: Iterable<number>, max: number): number[] {
+  const candidates: { row: number; id: Uuid }[] = [];
+  for (const row of rows) {
+    if (candidates.length === max + SAME_MOMENT_MAX) break;
+    candidates.push({ row, id: ids.idOf(row) });
+  }
+  candidates.sort((a, b) => (a.id < b.id ? 1 : -1));
+  return candidates.slice(0, max).map(({ row }) => row);
 }
 
 /** What every portfolio answer carries. SPEC.md section 4, Organization header. */

@@ -89,3 +89,14 @@ test('PlaceOrder: engine time never goes back', (t) => {
   t.is(scene.limitBuy(40, 10, { expiresAtMs }).code, 'invalid_request');
   t.is(orderOf(scene.limitBuy(40, 10)).createdAt, '2026-03-01T12:00:00.500Z', "its caller's time");
 });
+
+test('CONTRACT.md section 2, membership_required: to open, not to sell nor to hear again', (t) => {
+  const scene = createScene();
+  scene.quote(WIN, 41, 43);
+  t.is(scene.buy(1, { mayOpen: false }).code, 'membership_required');
+  const bought = scene.buy(1, { idempotencyKey: 'mine' });
+  const again = scene.buy(1, { idempotencyKey: 'mine', mayOpen: false });
+  t.is(again.body.replayed, true, 'a replay opens nothing');
+  const { tradeId } = bought.body.trade as { tradeId: string };
+  t.is(scene.sell(tradeId, { mayOpen: false }).body.status, 'executed');
+});

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { EngineBusy } from '../../../engine/shard/busy.ts';
-import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import type { Shards } from '../../../engine/shard/shards.ts';
+import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { openShards, tempDir } from './engine-process.ts';
 
 const portfolio = { kind: 'portfolio', atMs: NOON_MS, organizationSlug: null } as const;
@@ -24,12 +25,11 @@ test('a shard that fails is busy, then back with all it acknowledged and its quo
   t.true((await engine.call(order.account, order)).ok);
   const hash = await engine.stateHash();
 
-  // A market without a number is a fault of ours, not of a venue: nothing may go on from there.
-  const trade = { kind: 'trade', yesPriceCents: 40, contracts: 1, side: 'yes' } as const;
-  engine.tick({ ...trade, atMs: NOON_MS, source: 0, market: 999 });
+  await breakShard(engine, order.account);
+  t.is(engine.state(), 'starting');
   const query = { ...portfolio, account: order.account };
   await t.throwsAsync(engine.call(order.account, query), { instanceOf: EngineBusy });
-  while (engine.state() !== 'ready') await new Promise((resolve) => setTimeout(resolve, 20));
+  await untilReady(engine);
 
   t.is(await engine.stateHash(), hash);
   const again = placeOrder();
@@ -45,3 +45,52 @@ test('a stopping engine is busy', async (t) => {
   });
   await closing;
 });
+
+test('a result told while a shard restarts settles its market all the same', async (t) => {
+  const engine = await openShards(tempDir(t));
+  const order = placeOrder();
+  engine.tick(quoteTick());
+  t.true((await engine.call(order.account, order)).ok);
+  await breakShard(engine, order.account);
+
+  const from = { atMs: NOON_MS, source: 0 };
+  const pays = { yesPayoutCents: 100, noPayoutCents: 0 };
+  engine.tick({ kind: 'result', ...from, market: 0, outcome: 'yes', ...pays });
+  engine.tick({ kind: 'game', ...from, game: 'awy-hom', status: 'final' });
+  await untilReady(engine);
+
+  const answer = await engine.call(order.account, { ...portfolio, account: order.account });
+  t.like(JSON.parse(answer.ok ? answer.body : ''), {
+    account: { openPositions: 0, balanceDollars: 100_000 - 4.3 + 10 },
+  });
+  await engine.close();
+});
+
+test('a catalog and switches told while a shard is busy or restarts are taken by it', async (t) => {
+  const engine = await openShards(tempDir(t), { queueDepthMax: 1 });
+  const account = uuidOf(1);
+  const waiting = engine.call(account, { ...portfolio, account });
+  await engine.setCatalog({ ...CATALOG, games: [] });
+  t.true((await waiting).ok);
+  await breakShard(engine, account);
+  await engine.setCatalog(CATALOG);
+  await engine.broadcast({ kind: 'switches', atMs: NOON_MS, venueData: false, selfReset: false });
+  await untilReady(engine);
+  const answer = await engine.call(account, { ...portfolio, account });
+  t.like(JSON.parse(answer.ok ? answer.body : ''), { venueData: false });
+  engine.tick(quoteTick());
+  const quote = await engine.quote(AWAY, NOON_MS);
+  t.like(JSON.parse(quote.ok ? quote.body : ''), { matchup: 'Away at Home' });
+  await engine.close();
+});
+
+/** A trade in a market without a number: a fault of ours, from which nothing may go on. */
+async function breakShard(engine: Shards, account: string): Promise<void> {
+  const trade = { kind: 'trade', yesPriceCents: 40, contracts: 1, side: 'yes' } as const;
+  engine.tick({ ...trade, atMs: NOON_MS, source: 0, market: 999 });
+  await engine.call(account, { ...portfolio, account }).catch(() => undefined);
+}
+
+async function untilReady(engine: Shards): Promise<void> {
+  while (engine.state() !== 'ready') await new Promise((resolve) => setTimeout(resolve, 20));
+}

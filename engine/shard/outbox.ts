@@ -1,0 +1,79 @@
+/**
+ * What waits to be sent to a shard, in order. Ticks are bounded: past the bound the newest quote of
+ * a market takes the place of the one that waits, and what only informs is dropped.
+ */
+import type { Command, Query, Reply, Tick } from '../core/messages.ts';
+import type { Message } from './codec.ts';
+
+export type Waiter = { resolve: (reply: Reply) => void; reject: (error: Error) => void };
+
+export class Outbox {
+  readonly #ticksMax: number;
+  #messages: Message[] = [];
+  #waiters: Waiter[] = [];
+  /** Messages taken so far: what waits at place `p` since the start is at `p - taken` now. */
+  #taken = 0;
+  /** The place of a market's newest quote, since the start. */
+  readonly #quotePlaces = new Map<number, number>();
+
+  constructor(ticksMax: number) {
+    this.#ticksMax = ticksMax;
+  }
+
+  get length(): number {
+    return this.#messages.length;
+  }
+
+  addRequest(request: Command | Query, waiter: Waiter): void {
+    this.#messages.push(request);
+    this.#waiters.push(waiter);
+  }
+
+  addTick(tick: Tick): void {
+    if (this.#messages.length < this.#ticksMax) this.#append(tick);
+    else if (tick.kind === 'quote') this.#replaceQuote(tick);
+    // Results, statuses, games and lost connections are few, and true only if told.
+    else if (!INFORMING.has(tick.kind)) this.#append(tick);
+  }
+
+  /** The next messages, at most `max`, with the waiters of the requests among them. */
+  take(max: number): { messages: Message[]; waiters: Waiter[] } {
+    const messages = this.#messages.slice(0, max);
+    this.#messages = this.#messages.slice(max);
+    this.#taken += messages.length;
+    const asked = messages.reduce((count, message) => count + (isTick(message) ? 0 : 1), 0);
+    const waiters = this.#waiters.slice(0, asked);
+    this.#waiters = this.#waiters.slice(asked);
+    return { messages, waiters };
+  }
+
+  /** Drops everything; the waiters are the caller's to answer. */
+  clear(): Waiter[] {
+    const waiters = this.#waiters;
+    this.#messages = [];
+    this.#waiters = [];
+    this.#quotePlaces.clear();
+    return waiters;
+  }
+
+  #append(tick: Tick): void {
+    if (tick.kind === 'quote') {
+      this.#quotePlaces.set(tick.market, this.#taken + this.#messages.length);
+    }
+    this.#messages.push(tick);
+  }
+
+  /** At most one quote a market is added past the bound. */
+  #replaceQuote(tick: Extract<Tick, { kind: 'quote' }>): void {
+    const at = (this.#quotePlaces.get(tick.market) ?? -1) - this.#taken;
+    if (at >= 0) this.#messages[at] = tick;
+    else this.#append(tick);
+  }
+}
+
+const INFORMING = new Set(['trade', 'heard', 'time']);
+const TICK_KINDS = new Set([...INFORMING, 'quote', 'status', 'result', 'game', 'down']);
+
+export function isTick(message: Message): message is Tick {
+  return TICK_KINDS.has(message.kind);
+}

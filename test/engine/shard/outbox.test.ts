@@ -1,0 +1,54 @@
+import test from 'ava';
+import type { Tick } from '../../../engine/core/messages.ts';
+import { Outbox } from '../../../engine/shard/outbox.ts';
+import { NOON_MS, quoteTick } from '../fixtures.ts';
+
+const heard: Tick = { kind: 'heard', atMs: NOON_MS, source: 0 };
+const waiter = { resolve() {}, reject() {} };
+
+test('requests and ticks leave in the order in which they came', (t) => {
+  const outbox = new Outbox(10);
+  outbox.addTick(heard);
+  outbox.addRequest({ kind: 'audit', atMs: 1 }, waiter);
+  outbox.addTick(quoteTick());
+  const first = outbox.take(2);
+  t.deepEqual(
+    first.messages.map(({ kind }) => kind),
+    ['heard', 'audit'],
+  );
+  t.is(first.waiters.length, 1);
+  t.deepEqual(outbox.take(9), { messages: [quoteTick()], waiters: [] });
+  t.is(outbox.length, 0);
+});
+
+test('past its bound the newest quote of a market replaces the one that waits', (t) => {
+  const outbox = new Outbox(3);
+  outbox.addTick(heard);
+  outbox.addTick(quoteTick({ yesBidCents: 1 }));
+  outbox.addTick(heard);
+  outbox.take(1);
+  outbox.addTick(heard);
+  outbox.addTick(quoteTick({ yesBidCents: 2 }));
+  outbox.addTick(heard);
+  const { messages } = outbox.take(9);
+  t.deepEqual(messages, [quoteTick({ yesBidCents: 2 }), heard, heard]);
+});
+
+test('past its bound no newest quote is lost, and results and statuses are kept', (t) => {
+  const outbox = new Outbox(2);
+  outbox.addTick(quoteTick({ yesBidCents: 1 }));
+  outbox.addTick(heard);
+  outbox.take(1);
+  outbox.addTick(heard);
+  // Its quote has left already: the newer one must not be dropped, nor the one after it.
+  outbox.addTick(quoteTick({ yesBidCents: 2 }));
+  outbox.addTick(quoteTick({ yesBidCents: 3 }));
+  outbox.addTick({ kind: 'status', atMs: NOON_MS, source: 0, market: 0, status: 'paused' });
+  outbox.addTick({ kind: 'down', atMs: NOON_MS, source: 0 });
+  const { messages } = outbox.take(99);
+  t.deepEqual(
+    messages.map(({ kind }) => kind),
+    ['heard', 'heard', 'quote', 'status', 'down'],
+  );
+  t.like(messages[2], { yesBidCents: 3 });
+});

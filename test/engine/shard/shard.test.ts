@@ -1,0 +1,54 @@
+import test from 'ava';
+import { Shard } from '../../../engine/shard/shard.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { tempDir } from './engine-process.ts';
+
+function openShard(path: string, checkpointEveryEvents: number): Shard {
+  const shard = new Shard({
+    path,
+    durability: 'commit',
+    checkpointEveryEvents,
+    quoteMaxAgeMs: 15_000,
+    routingBandCents: 10,
+  });
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  return shard;
+}
+
+const ioc = (account: number) =>
+  placeOrder({
+    account: uuidOf(account),
+    type: 'limit',
+    timeInForce: 'ioc',
+    limitPriceCents: 1,
+  });
+
+test('DESIGN section 3, Bounded everything: checkpoints keep up with a shard that never rests', async (t) => {
+  const shard = openShard(tempDir(t), 1000);
+  let most = 0;
+  for (let batch = 0; batch < 120; batch++) {
+    shard.run(Array.from({ length: 128 }, (_, n) => ioc(n % 7)));
+    most = Math.max(most, shard.state.records.inMemory);
+  }
+  // Two generations of at most a checkpoint's events and the batch that made it due.
+  t.true(most <= 2 * (1000 + 3 * 128), `${most} records in memory`);
+  await shard.close();
+});
+
+test('a crash between any two steps of a checkpoint finds every order', async (t) => {
+  const dir = tempDir(t);
+  const placed = Array.from({ length: 300 }, (_, n) => ioc(n % 3));
+  let shard = openShard(dir, 100);
+  for (let n = 0; n < placed.length; n += 20) {
+    shard.run(placed.slice(n, n + 20));
+    for (let step = 0; step < n % 7; step++) shard.idle();
+    if (n % 60 !== 0) continue;
+    await shard.abandon();
+    shard = openShard(dir, 100);
+  }
+  for (const order of placed) {
+    const [reply] = shard.run([{ ...order, orderId: uuidOf(1) }]);
+    t.like(JSON.parse(reply?.ok ? reply.body : '{}'), { replayed: true, status: 'canceled' });
+  }
+  await shard.close();
+});
