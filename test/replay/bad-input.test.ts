@@ -1,0 +1,241 @@
+/** What a replay does with files that cannot be used, and with frames that mean nothing. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import { FeedFileError } from '../../feeds/feed-file.ts';
+import { FRAMES, files } from './files.ts';
+import { command, feedLine, HEADER, run, storedOrders, tradeRows } from './harness.ts';
+import { at, CATALOG, quote } from './scene.ts';
+
+test('CONTRACT.md section 10, Feed file: a bad line stops a replay with its number', async (t) => {
+  const feed = [HEADER, FRAMES[0], '{"at":"2026-01-15T12:00:01', FRAMES[2]];
+  const { work, orders, catalog, ...made } = files(t, { feed });
+  const trades = path.join(work, 'trades.csv');
+  const exit = await command(
+    made.feed,
+    '--catalog',
+    catalog,
+    '--orders',
+    orders,
+    '--trades',
+    trades,
+  );
+  t.is(exit.code, 1);
+  t.is(exit.stdout, '');
+  t.is(exit.stderr, `paperbook: ${made.feed}: line 3: not JSON\n`);
+  t.false(existsSync(trades));
+});
+
+for (const [what, line, reason] of [
+  ['an array', '[]', 'not an object'],
+  ['no time', { ...FRAMES[0], at: undefined }, 'at is missing'],
+  ['a time without a zone', { ...FRAMES[0], at: '2026-01-15T12:00:00' }, 'at is not a date-time'],
+  ['a leap second', { ...FRAMES[0], at: '2026-01-15T23:59:60Z' }, 'at is not a date-time'],
+  ['no frame', { ...FRAMES[0], frame: undefined }, 'frame is missing'],
+  ['another venue', { ...FRAMES[0], venue: 'venue_z' }, 'venue "venue_z" is unknown'],
+  ['another adapter', { ...FRAMES[0], adapter: 'nasdaq' }, 'adapter "nasdaq" is unknown'],
+  [
+    'an adapter to come',
+    { ...FRAMES[0], adapter: 'polymarket' },
+    'there is no adapter polymarket yet',
+  ],
+] as const) {
+  test(`CONTRACT.md section 10, Feed file: ${what} is a bad line, passed over on request`, async (t) => {
+    const { feed, catalog } = files(t, { feed: [HEADER, FRAMES[0], line, FRAMES[2], line] });
+    const error = await t.throwsAsync(run({ feed, catalog }), { instanceOf: FeedFileError });
+    t.is(error?.message, `line 3: ${reason}`);
+    const summary = await run({ feed, catalog, skipBad: true });
+    t.like(summary, { frames: 2, ticks: 2, skipped: 2 });
+  });
+}
+
+test('CONTRACT.md section 10, Feed file: --skip-bad counts and goes on', async (t) => {
+  const feed = [HEADER, FRAMES[0], 'no', FRAMES[1], '', '{}', FRAMES[2]];
+  const made = files(t, { feed });
+  const args = [made.feed, '--catalog', made.catalog, '--orders', made.orders];
+  const exit = await command(...args, '--skip-bad', '--json');
+  t.is(exit.code, 0);
+  const summary = JSON.parse(exit.stdout);
+  t.like(summary, { frames: 3, ticks: 3, skipped: 2, trades: 1 }); // an empty line is no line
+  const good = files(t, {});
+  const { stateHash } = await run(good);
+  t.is(summary.stateHash, stateHash);
+});
+
+test('issue 2, Bad input: a truncated gzip names the line that is cut', async (t) => {
+  const { work, catalog } = files(t, {});
+  const many = Array.from({ length: 2000 }, (_, n) =>
+    feedLine(at(n / 1000), quote('A', 40, 41 + (n % 50))),
+  );
+  const whole = gzipSync(
+    [HEADER, ...many]
+      .map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`)
+      .join(''),
+  );
+  const feed = path.join(work, 'cut.jsonl.gz');
+  writeFileSync(feed, whole.subarray(0, whole.length / 2));
+  const error = await t.throwsAsync(run({ feed, catalog }), { instanceOf: FeedFileError });
+  const cutAt = Number(/^line (\d+): the gzip file ends early$/.exec(error!.message)?.[1]);
+  t.true(cutAt > 100 && cutAt < 2000, error!.message);
+  // Everything before the cut counts, the half line at it does not.
+  const summary = await run({ feed, catalog, skipBad: true });
+  t.like(summary, { frames: cutAt - 2, ticks: cutAt - 2, skipped: 1 });
+  writeFileSync(feed, 'this is no gzip');
+  const damaged = await t.throwsAsync(run({ feed, catalog }));
+  t.regex(damaged!.message, /gzip file is damaged/);
+});
+
+test('CONTRACT.md section 10, Feed file: the header is asked for, with or without --skip-bad', async (t) => {
+  const missing = `line 1: the header ${HEADER} is missing`;
+  for (const [feed, message] of [
+    [[FRAMES[0], FRAMES[1]], missing],
+    [[], missing],
+    [['PK'], missing],
+    [
+      [{ format: 'paperbook-feed', version: 2 }],
+      'line 1: version 2 of the format is not supported',
+    ],
+  ] as const) {
+    const made = files(t, { feed: [...feed] });
+    for (const skipBad of [false, true]) {
+      await t.throwsAsync(run({ ...made, skipBad }), { message });
+    }
+  }
+  const { work, catalog } = files(t, {});
+  const absent = path.join(work, 'absent.jsonl');
+  const exit = await command(absent, '--catalog', catalog);
+  t.is(exit.code, 1);
+  t.is(exit.stderr, `paperbook: ${absent}: the feed file cannot be read (ENOENT)\n`);
+});
+
+test('CONTRACT.md section 10, Catalog file: all five errors are listed, nothing is run', async (t) => {
+  const [game] = CATALOG.games;
+  const [a, home, b] = CATALOG.instruments;
+  const catalog = {
+    games: [{ ...game, status: 'halftime' }],
+    instruments: [
+      { ...a, label: undefined },
+      { ...home, marketType: 'bet' },
+      { ...b, gameSlug: 'nowhere' },
+      { ...b, slug: 'c', listings: [{ ...b!.listings[0], polarity: 0 }] },
+    ],
+  };
+  const made = files(t, { catalog });
+  const dataDir = path.join(made.work, 'data');
+  const exit = await command(made.feed, '--catalog', made.catalog, '--data-dir', dataDir);
+  t.is(exit.code, 1);
+  const [first, ...errors] = exit.stderr.trim().split('\n');
+  t.is(first, `paperbook: ${made.catalog} has errors:`);
+  const places = errors.map((line) => line.slice(0, line.indexOf(': ')));
+  t.deepEqual(places.sort(), [
+    'games[0].status',
+    'instruments[0].label',
+    'instruments[1].marketType',
+    'instruments[2].gameSlug',
+    'instruments[3].listings[0].polarity',
+  ]);
+  t.false(existsSync(dataDir));
+});
+
+test('CONTRACT.md section 10: --data-dir is kept; one that holds something is left alone', async (t) => {
+  const made = files(t, {});
+  const dataDir = path.join(made.work, 'data');
+  const args = [
+    made.feed,
+    '--catalog',
+    made.catalog,
+    '--orders',
+    made.orders,
+    '--data-dir',
+    dataDir,
+  ];
+  t.is((await command(...args, '--shards', '2')).code, 0);
+  t.deepEqual(readdirSync(dataDir).sort(), ['paperbook.json', 'shard-0', 'shard-1']);
+  t.like(JSON.parse(readFileSync(path.join(dataDir, 'paperbook.json'), 'utf8')), { shards: 2 });
+  t.is((await storedOrders(dataDir, 2, ['ann'])).size, 0); // a market order is a fill
+  t.deepEqual(await command(...args), {
+    code: 1,
+    stdout: '',
+    stderr: `paperbook: --data-dir ${dataDir} is not empty: a replay starts from nothing\n`,
+  });
+  t.deepEqual(readdirSync(dataDir).sort(), ['paperbook.json', 'shard-0', 'shard-1']);
+});
+
+test('issue 2, Bad input: a replay that fails leaves the --data-dir it was given empty', async (t) => {
+  const made = files(t, { feed: [HEADER, FRAMES[0], FRAMES[1], 'no'] });
+  const dataDir = path.join(made.work, 'data');
+  mkdirSync(dataDir);
+  await t.throwsAsync(run({ ...made, dataDir }), { message: 'line 4: not JSON' });
+  t.deepEqual(readdirSync(dataDir), []);
+  await run({ ...made, dataDir, skipBad: true });
+  t.true(readdirSync(dataDir).length > 0);
+});
+
+test('CONTRACT.md section 9: bad usage is exit code 2, and says which option', async (t) => {
+  const { feed, catalog, work } = files(t, {});
+  const trades = path.join(work, 'trades.csv');
+  for (const [flag, value] of [
+    ['--speed', '0'],
+    ['--speed', '-1'],
+    ['--speed', 'fast'],
+    ['--speed', 'Infinity'],
+    ['--shards', '0'],
+    ['--shards', '65'],
+    ['--shards', '1.5'],
+  ] as const) {
+    const exit = await command(feed, '--catalog', catalog, '--trades', trades, flag, value);
+    t.deepEqual([exit.code, exit.stdout], [2, ''], `${flag} ${value}`);
+    t.regex(
+      exit.stderr,
+      new RegExp(`^error: option '${flag} <\\w+>' argument '${value}' is invalid`),
+    );
+  }
+  for (const [args, said] of [
+    [[feed], /required option '--catalog/],
+    [['--catalog', catalog], /missing required argument 'file'/],
+    [[feed, '--catalog', catalog, '--fast'], /unknown option '--fast'/],
+  ] as const) {
+    const exit = await command(...args);
+    t.deepEqual([exit.code, exit.stdout], [2, '']);
+    t.regex(exit.stderr, said);
+  }
+  t.false(existsSync(trades));
+});
+
+test('issue 2, Bad input: what no frame means is counted, and named once on stderr', async (t) => {
+  const feed = [
+    HEADER,
+    FRAMES[0],
+    feedLine(at(1), 'garbage'),
+    feedLine(at(1), null),
+    feedLine(at(1), { type: 'riddle', seq: 1 }),
+    feedLine(at(1), { type: 'riddle', seq: 2 }),
+    feedLine(at(1), quote('NOWHERE', 1, 2)),
+    feedLine(at(1), quote('NOWHERE', 2, 3)),
+    feedLine(at(1), { ...quote('B', 50, 53), yesBidCents: '50' }),
+    FRAMES[2],
+  ];
+  const made = files(t, { feed });
+  const args = [made.feed, '--catalog', made.catalog, '--orders', made.orders, '--json'];
+  const exit = await command(...args);
+  t.is(exit.code, 0);
+  t.deepEqual(exit.stderr.trimEnd().split('\n'), [
+    'not used: not JSON (venue_a native unreadable)', // a text stands for the frame it holds
+    'not used: no type (venue_a native unreadable)',
+    'not used: unknown type (venue_a native riddle)',
+    'not used: unknown market (venue_a/NOWHERE)',
+    'not used: unreadable price or size (venue_a native quote)',
+  ]);
+  const summary = JSON.parse(exit.stdout);
+  // The quote that cannot be read is a tick all the same: it takes the price of B away.
+  t.like(summary, { frames: 9, ticks: 3, skipped: 7, trades: 1 });
+});
+
+test('CONTRACT.md section 10, Replay: --trades writes a header when nothing was traded', async (t) => {
+  const { feed, catalog, work } = files(t, {});
+  const trades = path.join(work, 'trades.csv');
+  await run({ feed, catalog, trades });
+  t.regex(readFileSync(trades, 'utf8'), /^account,tradeId,[\w,]+\n$/);
+  t.deepEqual(tradeRows(trades), []);
+});
