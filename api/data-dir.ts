@@ -49,6 +49,7 @@ export async function openDataDir(
   }
 }
 
+/** Released once, however often it is asked to. */
 type Lock = { release(): Promise<void> };
 
 /**
@@ -76,10 +77,11 @@ async function takeLock(directory: string): Promise<Lock> {
       return refuse(error);
     },
   );
+  let released: Promise<void> | null = null;
   return {
-    async release() {
-      await closeServer(inside);
-      await closeHere();
+    release() {
+      released ??= closeServer(inside).then(closeHere);
+      return released;
     },
   };
 }

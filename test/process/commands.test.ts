@@ -1,0 +1,178 @@
+/** Commands beside the server, and the operator's against a running one. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import { catalogOf, game, instrument } from './catalogs.ts';
+import { request } from './client.ts';
+import { Command, run, startFor, tempDir } from './server.ts';
+
+const COMMANDS = [
+  ['serve'],
+  ['demo'],
+  ['feed', 'inspect'],
+  ['feed', 'replay'],
+  ['catalog', 'check'],
+  ['admin', 'user', 'create'],
+  ['admin', 'key', 'create'],
+  ['admin', 'key', 'revoke'],
+  ['admin', 'venue-data'],
+  ['admin', 'audit'],
+];
+
+test.serial('CONTRACT.md section 9: every command has --help, exit code 0', async (t) => {
+  const top = await run(['--help']);
+  t.is(top.code, 0);
+  for (const name of new Set(COMMANDS.map(([first]) => first))) {
+    t.regex(top.stdout, new RegExp(`^  ${name} `, 'm'));
+  }
+  for (const command of COMMANDS) {
+    const { code, stdout, stderr } = await run([...command, '--help']);
+    t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, command.join(' '));
+    t.true(stdout.startsWith(`Usage: paperbook ${command.join(' ')} `), stdout);
+  }
+});
+
+test.serial('CONTRACT.md section 8: serve --help lists the variables with defaults', async (t) => {
+  const { stdout } = await run(['serve', '--help']);
+  t.regex(stdout, /^ {2}PAPERBOOK_PORT +.*\(default 8080\)$/m);
+  t.regex(stdout, /^ {2}PAPERBOOK_DATA_DIR +.*\(default \.\/data\)$/m);
+});
+
+for (const args of [
+  [],
+  ['frobnicate'],
+  ['feed'],
+  ['serve', '--frobnicate'],
+  ['demo', 'extra'],
+  ['feed', 'inspect'],
+  ['feed', 'inspect', 'a.jsonl', '--bbo', '0'],
+  ['feed', 'replay', 'a.jsonl'],
+  ['admin', 'venue-data', 'perhaps'],
+  ['admin', 'user', 'create', '--email', 'a@example.com', '--plan', 'golden'],
+]) {
+  const title = `CONTRACT.md section 9: bad usage is exit code 2: paperbook ${args.join(' ')}`;
+  test.serial(title, async (t) => {
+    const { code, stdout, stderr } = await run(args);
+    t.is(code, 2, stderr);
+    t.is(stdout, '');
+    t.regex(stderr, /^(error: .*|paperbook: .*|Usage: paperbook .*)\n/);
+  });
+}
+
+test.serial('CONTRACT.md section 9: feed inspect of a missing file, exit code 1', async (t) => {
+  const file = path.join(tempDir(t), 'missing.jsonl');
+  const { code, stderr } = await run(['feed', 'inspect', file]);
+  t.is(code, 1);
+  t.is(stderr, `paperbook: ${file}: the feed file cannot be read (ENOENT)\n`);
+});
+
+test.serial('a catalog with five errors: catalog check reports all five', async (t) => {
+  const file = path.join(tempDir(t), 'catalog.json');
+  const good = instrument('i1', 'g1');
+  writeFileSync(
+    file,
+    catalogOf(
+      [game('g1'), { ...game('g2'), startsAt: 'soon' }, game('g1')],
+      [
+        good,
+        { ...instrument('i2', 'g1'), marketType: 'coin_toss' },
+        instrument('i3', 'g9'),
+        { ...instrument('i4', 'g1'), listings: [{ ...good.listings[0], polarity: 0 }] },
+      ],
+    ),
+  );
+  const { code, stdout, stderr } = await run(['catalog', 'check', file]);
+  t.is(code, 1);
+  t.is(stdout, '');
+  const [first, ...errors] = stderr.trimEnd().split('\n');
+  t.is(first, `paperbook: ${file} has errors:`);
+  t.deepEqual(errors.map((line) => line.slice(0, line.indexOf(': '))).sort(), [
+    'games[1].startsAt',
+    'games[2].slug',
+    'instruments[1].marketType',
+    'instruments[2].gameSlug',
+    'instruments[3].listings[0].polarity',
+  ]);
+  const json = JSON.parse((await run(['catalog', 'check', file, '--json'])).stdout);
+  t.is(json.ok, false);
+  t.is(json.errors.length, 5);
+
+  writeFileSync(file, catalogOf([game('g1')], [good]));
+  t.like(await run(['catalog', 'check', file]), {
+    code: 0,
+    stdout: '1 games and 1 instruments, no errors\n',
+    stderr: '',
+  });
+});
+
+test.serial('CONTRACT.md section 9, admin user and key: made, used, revoked', async (t) => {
+  const { dataDir, baseUrl, adminUrl } = await startFor(t, 'serve');
+  const admin = async (...args: string[]) => {
+    const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
+    const { code, stdout, stderr } = await run(['admin', ...args, ...at]);
+    return { code, stderr, answer: stdout === '' ? null : JSON.parse(stdout) };
+  };
+  const user = ['user', 'create', '--email', 'ann@example.com', '--plan', 'basic'];
+  const made = await admin(...user);
+  t.is(made.code, 0, made.stderr);
+  t.like(made.answer.user, { email: 'ann@example.com', plan: 'basic' });
+  const userId: string = made.answer.user.id;
+
+  const scopes = ['--scopes', 'portfolio:read', 'trade:write'];
+  const { answer } = await admin('key', 'create', '--user', userId, '--label', 'bot', ...scopes);
+  const { key, token } = answer;
+  t.like(key, { userId, label: 'bot', status: 'active' });
+  const listed = await admin('key', 'list', '--user', userId);
+  t.deepEqual(listed.answer.keys, [key]);
+  t.false(JSON.stringify(listed.answer).includes(token), 'a token is shown once');
+
+  const me = await request(token, 'GET', `${baseUrl}/me`);
+  t.is(me.status, 200);
+  t.is(me.body.user.id, userId);
+  // The order goes as far as an empty catalog lets it: the key itself may trade.
+  const order = { action: 'buy', type: 'market', instrumentId: 'ins_000000000000', side: 'yes' };
+  const placed = await request(token, 'POST', `${baseUrl}/portfolio/orders`, {
+    ...order,
+    count: 1,
+    idempotencyKey: 'one',
+  });
+  t.like(placed, { status: 404, body: { error: { code: 'instrument_not_found' } } });
+
+  t.is((await admin('key', 'revoke', key.id)).answer.key.status, 'revoked');
+  const revoked = await request(token, 'GET', `${baseUrl}/me`);
+  t.like(revoked, { status: 401, body: { error: { code: 'invalid_token' } } });
+  const again = await admin('key', 'revoke', key.id);
+  t.is(again.code, 1);
+  t.regex(again.stderr, /^paperbook: key_not_found: .*\n$/);
+});
+
+test.serial('admin without a server, or with another directory: one clear line', async (t) => {
+  const { command, dataDir, adminUrl } = await startFor(t, 'serve');
+  const other = await startFor(t, 'serve');
+  const list = (dir: string) => {
+    return run(['admin', 'user', 'list', '--data-dir', dir, '--admin-url', adminUrl]);
+  };
+  const empty = tempDir(t);
+  t.like(await list(empty), {
+    code: 1,
+    stderr: `paperbook: ${empty} holds no admin token: is it the server's data directory?\n`,
+  });
+  const wrong = await list(other.dataDir);
+  t.is(wrong.code, 1);
+  t.regex(wrong.stderr, /^paperbook: unauthorized: .*\n$/);
+  await command.end('SIGINT');
+  t.like(await list(dataDir), {
+    code: 1,
+    stderr: `paperbook: no server answers at ${adminUrl}\n`,
+  });
+});
+
+test.serial(
+  'output that nobody reads is no fault: as in paperbook feed inspect FILE | head',
+  async (t) => {
+    const command = new Command(['serve', '--help']);
+    command.stopReading();
+    const { code, stderr } = await command.ended;
+    t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+  },
+);

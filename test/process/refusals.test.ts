@@ -1,0 +1,180 @@
+/** Starts that cannot be: each says why in a line, and harms neither a server nor a directory. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { catalogOf, game, instrument } from './catalogs.ts';
+import { type Exit, run, type Server, startFor, tempDir } from './server.ts';
+
+for (const version of ['20.20.2', '22.17.1', '23.4.0', '24.1.0']) {
+  test.serial(`another version of Node, ${version}: one clear line, exit code 1`, async (t) => {
+    const versions = `{ value: { ...process.versions, node: '${version}' } }`;
+    const code = `Object.defineProperty(process, 'versions', ${versions})`;
+    const dataDir = path.join(tempDir(t), 'data');
+    const exit = await run(['demo'], {
+      nodeArgs: ['--import', `data:text/javascript,${encodeURIComponent(code)}`],
+      env: { PAPERBOOK_DATA_DIR: dataDir },
+    });
+    refused(t, exit, 1, [`paperbook needs Node 22.18 or a later 22, this is ${version}`]);
+    t.false(existsSync(dataDir));
+  });
+}
+
+const otherNode = findOtherNode();
+// Where the machine has no Node of another version this one is shown as skipped.
+(otherNode === null ? test.serial.skip : test.serial)(
+  'another version of Node, a real one: one clear line, exit code 1',
+  async (t) => {
+    const { node, version } = otherNode!;
+    const exit = await run(['--help'], { node });
+    refused(t, exit, 1, [`paperbook needs Node 22.18 or a later 22, this is ${version}`]);
+  },
+);
+
+for (const name of ['demo', 'serve'] as const) {
+  test.serial(`a port in use, ${name}: one clear line, exit code 1, nothing harmed`, async (t) => {
+    const server = await startFor(t, 'serve');
+    const dataDir = path.join(tempDir(t), 'data');
+    for (const [variable, url] of [
+      ['PAPERBOOK_PORT', server.baseUrl],
+      ['PAPERBOOK_ADMIN_PORT', server.adminUrl],
+    ] as const) {
+      const { port } = new URL(url);
+      const exit = await run([name], { env: { PAPERBOOK_DATA_DIR: dataDir, [variable]: port } });
+      refused(t, exit, 1, [`cannot listen on 127.0.0.1 port ${port}`]);
+    }
+    await stillAnswers(t, server);
+    await stillAnswers(t, await startFor(t, name, { dataDir }));
+  });
+
+  test.serial(`an unwritable data directory, ${name}: one clear line, exit code 1`, async (t) => {
+    // Below a regular file not even root can make one.
+    const file = path.join(tempDir(t), 'file');
+    writeFileSync(file, 'mine');
+    for (const dataDir of [file, path.join(file, 'data')]) {
+      const exit = await run([name], { env: { PAPERBOOK_DATA_DIR: dataDir } });
+      refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${dataDir} cannot be written to`]);
+    }
+  });
+
+  test.serial(`a second server on the same data directory, ${name}: exit code 1`, async (t) => {
+    const server = await startFor(t, name);
+    const { dataDir } = server;
+    const alias = path.join(tempDir(t), 'alias');
+    symlinkSync(dataDir, alias);
+    for (const same of [dataDir, alias]) {
+      const exit = await run([name], { env: { PAPERBOOK_DATA_DIR: same } });
+      refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${same} is in use by another server`]);
+    }
+    await stillAnswers(t, server);
+    await server.command.end('SIGKILL');
+    await stillAnswers(t, await startFor(t, name, { dataDir }));
+  });
+}
+
+test.serial(
+  'CONTRACT.md section 8: unknown and bad variables are named, exit code 2',
+  async (t) => {
+    const dataDir = path.join(tempDir(t), 'data');
+    const env = {
+      PAPERBOOK_DATA_DIR: dataDir,
+      PAPERBOOK_PROT: '8080',
+      PAPERBOOK_PORT: '80800',
+      PAPERBOOK_DURABILITY: 'none',
+    };
+    for (const name of ['serve', 'demo']) {
+      refused(t, await run([name], { env }), 2, [
+        'PAPERBOOK_PROT is not a configuration variable',
+        'PAPERBOOK_PORT must be a whole number from 0 to 65535',
+        'PAPERBOOK_DURABILITY must be one of sync, commit',
+      ]);
+    }
+    t.false(existsSync(dataDir), 'nothing was made');
+  },
+);
+
+test.serial('CONTRACT.md section 8: a bad configuration file is named, exit code 2', async (t) => {
+  const dir = tempDir(t);
+  const file = path.join(dir, 'config.json');
+  const env = { PAPERBOOK_DATA_DIR: path.join(dir, 'data') };
+  refused(t, await run(['serve', '--config', file], { env }), 2, [`${file} cannot be read`]);
+  writeFileSync(file, '{"PAPERBOOK_PORTS": 1}');
+  refused(t, await run(['serve', '--config', file], { env }), 2, [`PAPERBOOK_PORTS in ${file}`]);
+});
+
+test.serial('CONTRACT.md section 10, Catalog file: all its errors, exit code 2', async (t) => {
+  const dir = tempDir(t);
+  const dataDir = path.join(dir, 'data');
+  const file = path.join(dir, 'catalog.json');
+  const env = { PAPERBOOK_CATALOG: file };
+  const start = () => run(['serve'], { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
+  refused(t, await start(), 2, [file, 'file: cannot be read (ENOENT)']);
+  const [home, away] = [game('g1'), { ...game('g2'), status: 'over', league: 5 }];
+  writeFileSync(file, catalogOf([home, away], [instrument('i1', 'g1')]));
+  refused(t, await start(), 2, [file, 'games[1].league: ', 'games[1].status: ']);
+  writeFileSync(file, catalogOf([home], [instrument('i1', 'g1')]));
+  await stillAnswers(t, await startFor(t, 'serve', { dataDir, env }));
+});
+
+test.serial('CONTRACT.md section 8, PAPERBOOK_SHARDS: a later mismatch, exit code 1', async (t) => {
+  const first = await startFor(t, 'serve', { env: { PAPERBOOK_SHARDS: '2' } });
+  const { dataDir } = first;
+  await first.command.end('SIGINT');
+  const start = (shards: string) => {
+    return run(['serve'], { env: { PAPERBOOK_DATA_DIR: dataDir, PAPERBOOK_SHARDS: shards } });
+  };
+  refused(t, await start('3'), 1, ['PAPERBOOK_SHARDS is 3']);
+  refused(t, await start('0'), 2, ['PAPERBOOK_SHARDS must be']);
+  await stillAnswers(t, await startFor(t, 'serve', { dataDir, env: { PAPERBOOK_SHARDS: '2' } }));
+  const shards = readdirSync(dataDir).filter((name) => name.startsWith('shard-'));
+  t.deepEqual(shards, ['shard-0', 'shard-1']);
+});
+
+for (const [name, text] of [
+  ['demo.json', '{"key": "svc_sk_'],
+  ['demo.json', '{}'],
+  ['demo/simulator.json', '{"seed": 1,'],
+  ['paperbook.json', ''],
+  ['paperbook.json', 'null'],
+] as const) {
+  const title = `a damaged ${name}, ${text || 'empty'}: one clear line, exit code 1`;
+  test.serial(title, async (t) => {
+    const dataDir = tempDir(t);
+    const file = path.join(dataDir, name);
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    refused(t, await run(['demo'], { env: { PAPERBOOK_DATA_DIR: dataDir } }), 1, [file]);
+  });
+}
+
+/** The exit code; a line an error, in order, beside the log; and no stack trace. */
+function refused(t: ExecutionContext, exit: Exit, code: number, errors: string[]): void {
+  const lines = exit.stderr.split('\n').filter((line) => line !== '' && !isLogLine(line));
+  t.is(lines.length, errors.length, exit.stderr);
+  for (const [index, error] of errors.entries()) {
+    t.true(lines[index]!.includes(error), `${lines[index]} does not say: ${error}`);
+  }
+  t.is(exit.code, code, exit.stderr);
+  t.is(exit.stdout, '');
+}
+
+/** A log line below warn: nothing that has gone wrong. */
+function isLogLine(line: string): boolean {
+  return line.startsWith('{') && JSON.parse(line).level < 40;
+}
+
+async function stillAnswers(t: ExecutionContext, { baseUrl, adminUrl }: Server): Promise<void> {
+  t.true((await fetch(`${baseUrl}/status`)).ok);
+  t.true((await fetch(`${adminUrl}/readyz`)).ok);
+}
+
+/** The first Node of the path that is no Node 22. */
+function findOtherNode(): { node: string; version: string } | null {
+  for (const dir of (process.env.PATH ?? '').split(path.delimiter)) {
+    const node = path.join(dir, 'node');
+    const { status, stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+    const version = status === 0 ? stdout.trim().slice(1) : '22';
+    if (!version.startsWith('22')) return { node, version };
+  }
+  return null;
+}

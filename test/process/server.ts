@@ -1,0 +1,195 @@
+/**
+ * Paperbook as a process of its own, the way an operator runs it: started from its command,
+ * watched by what it prints, ended by a signal. Whatever was started ends with the tests.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ExecutionContext } from 'ava';
+
+/** How a process ended, and all that it printed. */
+export type Exit = {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+};
+
+export type Env = Readonly<Record<string, string>>;
+type RunOptions = {
+  env?: Env;
+  /** Options of Node itself. */
+  nodeArgs?: readonly string[];
+  /** Another Node than the one that runs the tests. */
+  node?: string;
+};
+
+const COMMAND = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
+const STARTS_WITHIN_MS = 60_000;
+const ENDS_WITHIN_MS = 30_000;
+const EVENTUALLY_MS = 60_000;
+
+const running = new Set<ChildProcess>();
+// A test run that is cut short must not leave servers behind.
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** A running `paperbook` command. */
+export class Command {
+  readonly ended: Promise<Exit>;
+  readonly #child: ChildProcess;
+  #stdout = '';
+  #stderr = '';
+  #onOutput: (() => void) | null = null;
+
+  constructor(args: readonly string[], { env = {}, nodeArgs = [], node }: RunOptions = {}) {
+    const child = spawn(node ?? process.execPath, [...nodeArgs, COMMAND, ...args], {
+      env: { ...outerEnv(), PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.add(child);
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+      this.#onOutput?.();
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+    });
+    this.ended = new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (code, signal) => {
+        running.delete(child);
+        resolve({ code, signal, ...this.output });
+        this.#onOutput?.();
+      });
+    });
+    this.#child = child;
+  }
+
+  get output(): { stdout: string; stderr: string } {
+    return { stdout: this.#stdout, stderr: this.#stderr };
+  }
+
+  get isRunning(): boolean {
+    return running.has(this.#child);
+  }
+
+  /** Resolves when standard output matches; rejects when the process ends first, or in time. */
+  async printed(pattern: RegExp): Promise<void> {
+    const seen = new Promise<void>((resolve, reject) => {
+      this.#onOutput = () => {
+        if (pattern.test(this.#stdout)) resolve();
+        else if (!this.isRunning) reject(new Error(`ended without ${pattern}:\n${this.#stderr}`));
+      };
+      this.#onOutput();
+    });
+    await within(seen, STARTS_WITHIN_MS, `the output ${pattern}`);
+  }
+
+  /** Closes the reading end of its standard output. */
+  stopReading(): void {
+    this.#child.stdout!.destroy();
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Sends the signal and waits for the end, which nothing may put off for long. */
+  async end(signal: NodeJS.Signals): Promise<Exit> {
+    this.signal(signal);
+    return await within(this.ended, ENDS_WITHIN_MS, `the end after ${signal}`);
+  }
+}
+
+/** Runs a command to its end. */
+export async function run(args: readonly string[], options: RunOptions = {}): Promise<Exit> {
+  const command = new Command(args, options);
+  try {
+    return await within(command.ended, STARTS_WITHIN_MS, `the end of ${args.join(' ')}`);
+  } finally {
+    if (command.isRunning) await command.end('SIGKILL');
+  }
+}
+
+export type Server = {
+  command: Command;
+  dataDir: string;
+  /** `http://127.0.0.1:41234/v1` */
+  baseUrl: string;
+  adminUrl: string;
+};
+
+/** Starts `paperbook demo` or `serve` and waits until it says that it can be used. */
+export async function startServer(
+  name: 'demo' | 'serve',
+  dataDir: string,
+  env: Env = {},
+): Promise<Server> {
+  const command = new Command([name], { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
+  try {
+    await command.printed(name === 'demo' ? /^Ctrl-C stops it/m : /^Paperbook listens on /m);
+    const { stdout, stderr } = command.output;
+    const [api, admin] =
+      name === 'demo'
+        ? [/^ {2}API +(\S+)$/m.exec(stdout), /^ {2}Admin +(\S+)$/m.exec(stdout)]
+        : [/ listens on (\S+)$/m.exec(stdout), /"adminUrl":"([^"]+)"/.exec(stderr)];
+    return { command, dataDir, baseUrl: api![1]!, adminUrl: admin![1]! };
+  } catch (error) {
+    if (command.isRunning) await command.end('SIGKILL');
+    throw error;
+  }
+}
+
+/** `startServer` for one test, on a directory of its own unless told; ended with the test. */
+export async function startFor(
+  t: ExecutionContext,
+  name: 'demo' | 'serve',
+  { dataDir = path.join(tempDir(t), 'data'), env = {} }: { dataDir?: string; env?: Env } = {},
+): Promise<Server> {
+  const server = await startServer(name, dataDir, env);
+  t.teardown(async () => {
+    if (server.command.isRunning) await server.command.end('SIGKILL');
+  });
+  return server;
+}
+
+/** A directory that goes with the test. */
+export function tempDir(t: ExecutionContext): string {
+  const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-'));
+  t.teardown(() => rmSync(dir, { recursive: true }));
+  return dir;
+}
+
+/** Looks again and again until there is something to return; fails after a while. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | null>,
+  { everyMs = 50 }: { everyMs?: number } = {},
+): Promise<T> {
+  const deadlineMs = Date.now() + EVENTUALLY_MS;
+  for (;;) {
+    const found = await look();
+    if (found !== null) return found;
+    if (Date.now() > deadlineMs) throw new Error(`waited in vain for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
+  }
+}
+
+async function within<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), ms);
+  });
+  return await Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** The environment without what would configure the server under test. */
+function outerEnv(): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('PAPERBOOK_')),
+  );
+}

@@ -1,0 +1,171 @@
+/** The newcomer's path: the demo, the lines it prints, Ctrl-C, and starting again. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+import { allRows, ask, centsOf, type Json, request } from './client.ts';
+import { eventually, type Server, startFor, tempDir } from './server.ts';
+
+const hasCurl = spawnSync('curl', ['--version']).status === 0;
+// Without curl this one is shown as skipped.
+const curlTest = hasCurl ? test.serial : test.serial.skip;
+
+curlTest('CONTRACT.md section 9, paperbook demo: the curl lines work as printed', async (t) => {
+  const server = await startFor(t, 'demo');
+  const { stdout } = server.command.output;
+  const lines = stdout.split('\n').filter((line) => line.startsWith('curl'));
+  t.is(lines.length, 5, stdout);
+  const [quoteLine, buyLine, bidLine, portfolioLine, sellLine] = lines as [string, ...string[]];
+
+  const quoted = await eventually('a live quote', async () => {
+    const { quotes } = runLine(quoteLine);
+    return quotes[0].venues[0]?.venue === 'venue_a' ? quotes[0].venues[0] : null;
+  });
+  t.true(quoted.yesAskCents >= 1 && quoted.yesAskCents <= 99, JSON.stringify(quoted));
+
+  const buy = await untilTaken(() => runLine(buyLine!));
+  t.like(buy, { status: 'executed', action: 'buy', type: 'market', mode: 'paper' });
+  t.like(buy.trade, { status: 'open', contracts: 10 });
+  t.is(centsOf(buy.trade.costDollars), 10 * buy.fillPriceCents);
+
+  const bid = await untilTaken(() => runLine(bidLine!));
+  t.true(['resting', 'executed'].includes(bid.status), JSON.stringify(bid));
+  t.is(bid.order.status, bid.status);
+  if (bid.status === 'resting') {
+    t.is(centsOf(bid.order.holdDollars), 10 * bid.order.limitCents);
+  }
+
+  const { account, positions } = runLine(portfolioLine!);
+  const { balanceDollars, heldDollars, openStakeDollars } = account;
+  const cents = [balanceDollars, heldDollars, openStakeDollars].map(centsOf);
+  t.is(cents[0]! + cents[1]! + cents[2]!, 10_000_000, 'nothing was sold yet');
+  t.true(positions.some(({ tradeId }: Json) => tradeId === buy.trade.tradeId));
+
+  const sell = await untilTaken(() => runLine(sellLine!));
+  t.like(sell, { status: 'executed', action: 'sell', replayed: false });
+  t.like(sell.trade, { status: 'closed', closeReason: 'sold' });
+  t.is(centsOf(sell.trade.pnlDollars), 10 * sell.fillPriceCents - 10 * sell.trade.entryCents);
+});
+
+test.serial('a resting limit order fills when the price moves', async (t) => {
+  const server = await startFor(t, 'demo');
+  const { key, get, post } = callerOf(server);
+  const { instruments } = await get('/instruments?tradable=true&limit=10');
+  const ids = instruments.map(({ id }: Json) => id).join(',');
+  const { quotes } = await get(`/quotes?ids=${ids}`);
+  // A cent below the ask on both sides: whichever way a price goes next, an order is reached.
+  const resting = new Set<string>();
+  for (const { instrumentId, venues } of quotes) {
+    const { yesBidCents, yesAskCents } = venues[0] ?? {};
+    for (const [side, ask] of [
+      ['yes', yesAskCents],
+      ['no', 100 - yesBidCents],
+    ]) {
+      if (!(ask > 1)) continue;
+      const buy = { action: 'buy', type: 'limit', instrumentId, side, count: 7 };
+      const idempotencyKey = `${side}-${instrumentId}`;
+      const { body } = await post({ ...buy, limitPriceCents: ask - 1, idempotencyKey });
+      if (body.status === 'resting') resting.add(body.order.orderId);
+    }
+  }
+  t.true(resting.size > 0, 'no order rests');
+
+  const filled = await eventually('a resting order that fills', async () => {
+    const orders = await allRows(key, `${server.baseUrl}/portfolio/orders`, 'orders');
+    return (
+      orders.find(({ orderId, status }) => resting.has(orderId) && status === 'executed') ?? null
+    );
+  });
+  t.true(filled.fillPriceCents <= filled.limitCents, JSON.stringify(filled));
+  t.like(filled, { filledContracts: 7, remainingContracts: 0, holdDollars: 0 });
+  const trades = await allRows(key, `${server.baseUrl}/portfolio/trades`, 'trades');
+  const trade = trades.find(({ tradeId }) => tradeId === filled.tradeId);
+  t.is(centsOf(trade.costDollars), 7 * filled.fillPriceCents);
+});
+
+test.serial('Ctrl-C stops it cleanly; starting again finds the same account', async (t) => {
+  const dataDir = path.join(tempDir(t), 'data');
+  const first = await startFor(t, 'demo', { dataDir });
+  const demoFile = path.join(dataDir, 'demo.json');
+  const demo = JSON.parse(readFileSync(demoFile, 'utf8'));
+  t.deepEqual(Object.keys(demo), ['baseUrl', 'adminUrl', 'email', 'password', 'key']);
+  t.deepEqual([demo.baseUrl, demo.adminUrl], [first.baseUrl, first.adminUrl]);
+  t.is(statSync(demoFile).mode & 0o777, 0o600, 'a key is for its owner alone');
+
+  const { get, post } = callerOf(first);
+  const { instruments } = await get('/instruments?tradable=true&limit=100');
+  const latest = instruments.sort((a: Json, b: Json) => (a.startsAt < b.startsAt ? 1 : -1))[0];
+  const buy = { action: 'buy', instrumentId: latest.id, side: 'yes', count: 3 };
+  await untilTaken(async () => {
+    return (await post({ ...buy, type: 'market', idempotencyKey: 'keep' })).body;
+  });
+  await untilTaken(async () => {
+    const rests = { type: 'limit', limitPriceCents: 1, idempotencyKey: 'rest' };
+    return (await post({ ...buy, ...rests })).body;
+  });
+  const before = await get('/portfolio');
+  t.is(before.positions.length, 1);
+  t.is(before.orders.length, 1);
+
+  const exit = await first.command.end('SIGINT');
+  t.like(exit, { code: 0, signal: null, stderr: '' });
+  t.regex(exit.stdout, /\nStopped\. [^\n]+\n$/);
+
+  const second = await startFor(t, 'demo', { dataDir });
+  const again = callerOf(second);
+  t.is(again.key, demo.key);
+  t.true(second.command.output.stdout.includes(demo.key), 'the lines are of the same key');
+  const after = await again.get('/portfolio');
+  t.deepEqual(after.positions, before.positions);
+  t.deepEqual(after.orders, before.orders);
+  for (const field of ['balanceDollars', 'heldDollars', 'openStakeDollars', 'runStartedAt']) {
+    t.is(after.account[field], before.account[field], field);
+  }
+  const { body: replay } = await again.post({ ...buy, type: 'market', idempotencyKey: 'keep' });
+  t.like(replay, { replayed: true, trade: { tradeId: before.positions[0].tradeId } });
+});
+
+test.serial(
+  'Ctrl-C that npm passes on too, as a second signal, still stops it cleanly',
+  async (t) => {
+    const { command } = await startFor(t, 'demo');
+    command.signal('SIGINT');
+    const exit = await command.end('SIGINT');
+    t.like(exit, { code: 0, signal: null, stderr: '' });
+    t.regex(exit.stdout, /\nStopped\. [^\n]+\n$/);
+  },
+);
+
+test.serial(
+  'CONTRACT.md section 9, paperbook serve: starts bare and stops on SIGTERM',
+  async (t) => {
+    const server = await startFor(t, 'serve');
+    const status = await fetch(`${server.baseUrl}/status`);
+    t.like(await status.json(), { ok: true, version: 'v1', mode: 'paper' });
+    t.true((await fetch(`${server.adminUrl}/readyz`)).ok);
+    const { code, stdout } = await server.command.end('SIGTERM');
+    t.is(code, 0);
+    t.is(stdout, `Paperbook listens on ${server.baseUrl}\n`);
+  },
+);
+
+function runLine(line: string): Json {
+  return JSON.parse(execFileSync('bash', ['-c', line], { encoding: 'utf8' }));
+}
+
+/** A simulated venue pauses a market now and then, for seconds: nothing is placed meanwhile. */
+async function untilTaken(place: () => Json | Promise<Json>): Promise<Json> {
+  return await eventually('an open market', async () => {
+    const answer = await place();
+    return ['market_not_open', 'no_liquidity'].includes(answer.error?.code) ? null : answer;
+  });
+}
+
+function callerOf({ baseUrl, dataDir }: Server) {
+  const { key } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
+  return {
+    key: key as string,
+    get: (where: string) => ask(key, 'GET', baseUrl + where),
+    post: (order: object) => request(key, 'POST', `${baseUrl}/portfolio/orders`, order),
+  };
+}
