@@ -1,0 +1,77 @@
+/** The core without a disk: what it would archive is dropped, as a checkpoint would. */
+import type { Event, OrderPlaced } from '../../engine/core/events.ts';
+import { evolve } from '../../engine/core/evolve.ts';
+import type { Archive } from '../../engine/core/recent.ts';
+import { createState, type ShardState } from '../../engine/core/state.ts';
+import type { EpochMs, PriceCents, Side, Uuid } from '../../engine/core/units.ts';
+import { ASK_CENTS, catalogOf } from './catalog.ts';
+
+/** The defaults of CONTRACT.md section 8. */
+export const CORE_CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
+
+const EMPTY: Archive = {
+  placementByKey: () => undefined,
+  placement: () => undefined,
+  outcome: () => undefined,
+  closedTrade: () => undefined,
+  placements: () => [],
+  closedTrades: () => [],
+};
+
+/** A state that knows the catalog of so many markets. */
+export function coreState(markets: number, atMs: EpochMs): ShardState {
+  const state = createState(CORE_CONFIG, EMPTY);
+  evolve(state, { kind: 'catalog_replaced', atMs, catalog: catalogOf(markets) });
+  return state;
+}
+
+/** What has ended leaves memory, as at the end of a checkpoint. */
+export function forgetRecords(state: ShardState): void {
+  state.records.beginCheckpoint();
+  state.records.endCheckpoint();
+}
+
+type Buy = { account: number; orderId: Uuid; market: number };
+type Resting = Buy & { side: Side; rank: PriceCents };
+
+/** The event of a limit buy of one contract that rests at `rank` of its side's ladder. */
+export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): OrderPlaced {
+  const { account, orderId, market, side, rank } = order;
+  return {
+    kind: 'order_placed',
+    atMs,
+    order: state.orders.nextRow,
+    account,
+    orderId,
+    idempotencyKey: orderId,
+    action: 'buy',
+    type: 'limit',
+    market,
+    instrument: market,
+    side,
+    instrumentSide: side,
+    byTicker: false,
+    contracts: 1,
+    position: null,
+    tradeId: null,
+    limitPriceCents: rank,
+    boundPriceCents: null,
+    timeInForce: 'gtc',
+    expiresAtMs: null,
+    routing: 'venue_a',
+    statedProbPct: null,
+    placedVia: 'api',
+    placedPrivate: true,
+    rests: true,
+  };
+}
+
+/** The events of a market buy of one yes contract that fills. */
+export function filledBuy(state: ShardState, atMs: EpochMs, buy: Buy): Event[] {
+  const resting = restedBuy(state, atMs, { ...buy, side: 'yes', rank: ASK_CENTS });
+  const { order } = resting;
+  return [
+    { ...resting, type: 'market', limitPriceCents: null, timeInForce: null, rests: false },
+    { kind: 'order_filled', atMs, order, priceCents: ASK_CENTS, venue: 0 },
+  ];
+}

@@ -1,0 +1,144 @@
+/**
+ * A stream of operations on books, made with a naive book beside it that says what must come out:
+ * 60% resting adds, 30% cancels of an order that still rests, 10% prices that reach the best rank
+ * of a ladder and fill all that waits there.
+ */
+import type { Random } from './random.ts';
+
+export const ADD = 0;
+export const CANCEL = 1;
+export const CROSS = 2;
+
+export type Outcome = { fills: number; cancels: number; checksum: number };
+type Expected = Outcome & { adds: number; crossings: number; resting: number };
+
+/** An operation a place; an order is named by the place of its add. */
+export type Stream = {
+  markets: number;
+  kinds: Uint8Array;
+  /** Two ladders a market: bids (or yes) at even numbers, asks (or no) at odd ones. */
+  ladderOf: Uint16Array;
+  /** Ranks 1..49, so that both ladders of a market fit on one book of bids and asks. */
+  ranks: Uint8Array;
+  /** add, cancel: the row of the order, used again as the engine's tables do. */
+  rows: Int32Array;
+  /** cancel: where its order was added. */
+  placedAt: Int32Array;
+  rowsMax: number;
+  expected: Expected;
+};
+
+const RANKS = 49;
+const LEVELS = 100;
+
+export function makeStream(random: Random, operations: number, markets: number): Stream {
+  const book = new NaiveBook(operations, markets * 2);
+  const kinds = new Uint8Array(operations);
+  const ladderOf = new Uint16Array(operations);
+  const ranks = new Uint8Array(operations);
+  const rows = new Int32Array(operations);
+  const placedAt = new Int32Array(operations);
+  const { expected } = book;
+  for (let at = 0; at < operations; at++) {
+    const drawn = random.below(10);
+    const ladder = random.below(markets * 2);
+    if (drawn >= 6 && drawn < 9 && book.live > 0) {
+      const order = book.orderAt(random.below(book.live));
+      kinds[at] = CANCEL;
+      placedAt[at] = order;
+      ladderOf[at] = ladderOf[order]!;
+      ranks[at] = ranks[order]!;
+      rows[at] = rows[order]!;
+      book.remove(order, ladderOf[order]! * LEVELS + ranks[order]!, rows[order]!);
+      expected.cancels++;
+      continue;
+    }
+    ladderOf[at] = ladder;
+    const best = book.best(ladder);
+    if (drawn === 9 && best > 0) {
+      kinds[at] = CROSS;
+      ranks[at] = best;
+      expected.crossings++;
+      book.fill(ladder * LEVELS + best, rows);
+      continue;
+    }
+    kinds[at] = ADD;
+    ranks[at] = 1 + random.below(RANKS);
+    rows[at] = book.add(at, ladder * LEVELS + ranks[at]!);
+    expected.adds++;
+  }
+  expected.resting = book.live;
+  return { markets, kinds, ladderOf, ranks, rows, placedAt, rowsMax: book.rowsMax, expected };
+}
+
+/** Obviously right: a list a level in time order, and every order looked at one by one. */
+class NaiveBook {
+  readonly expected: Expected = {
+    adds: 0,
+    cancels: 0,
+    crossings: 0,
+    fills: 0,
+    checksum: 0,
+    resting: 0,
+  };
+  rowsMax = 0;
+  readonly #freeRows: number[] = [];
+  readonly #levels: number[][];
+  readonly #counts: Int32Array;
+  readonly #isLive: Uint8Array;
+  readonly #live: number[] = [];
+  /** Where in `#live` an order is. */
+  readonly #place: Int32Array;
+
+  constructor(operations: number, ladders: number) {
+    this.#levels = Array.from({ length: ladders * LEVELS }, () => []);
+    this.#counts = new Int32Array(ladders * LEVELS);
+    this.#isLive = new Uint8Array(operations);
+    this.#place = new Int32Array(operations);
+  }
+
+  get live(): number {
+    return this.#live.length;
+  }
+
+  orderAt(place: number): number {
+    return this.#live[place]!;
+  }
+
+  best(ladder: number): number {
+    let rank = RANKS;
+    while (rank > 0 && this.#counts[ladder * LEVELS + rank] === 0) rank--;
+    return rank;
+  }
+
+  /** The row it takes: the one given back last, or a new one. */
+  add(order: number, level: number): number {
+    this.#levels[level]!.push(order);
+    this.#counts[level]!++;
+    this.#isLive[order] = 1;
+    this.#place[order] = this.#live.length;
+    this.#live.push(order);
+    return this.#freeRows.pop() ?? this.rowsMax++;
+  }
+
+  remove(order: number, level: number, row: number): void {
+    this.#counts[level]!--;
+    this.#isLive[order] = 0;
+    this.#freeRows.push(row);
+    const last = this.#live.pop()!;
+    if (last === order) return;
+    this.#live[this.#place[order]!] = last;
+    this.#place[last] = this.#place[order]!;
+  }
+
+  fill(level: number, rows: Int32Array): void {
+    const { expected } = this;
+    for (const order of this.#levels[level]!) {
+      if (this.#isLive[order] === 0) continue;
+      this.remove(order, level, rows[order]!);
+      expected.checksum = (Math.imul(expected.checksum, 31) + order) | 0;
+      expected.fills++;
+    }
+    this.#levels[level] = [];
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * An endless seeded stream of valid orders: limit buys that rest far below the market, market buys
+ * that fill, cancels of what rests, sells of what is held. It knows what it placed, so that nothing
+ * in it can be refused, and it keeps what is open within bounds, so that it can go on for ever.
+ */
+import { tradeIdOf } from '../../engine/core/ids.ts';
+import type { CancelOrder, PlaceOrder, Tick, TradeCounting } from '../../engine/core/messages.ts';
+import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import { instrumentIdOf, quoteOf } from './catalog.ts';
+import { type Random, seededRandom } from './random.ts';
+import { seededUuid } from './uuid.ts';
+
+export type FlowOptions = {
+  seed: number;
+  accounts: number;
+  markets: number;
+  /** Orders that rest, and positions that are open, at most. */
+  restingMax: number;
+  positionsMax: number;
+};
+
+/** Out of a hundred orders. */
+const LIMIT_BUYS = 50;
+const MARKET_BUYS = 25;
+const CANCELS = 15;
+
+const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
+/** How many orders share a millisecond. */
+const ORDERS_A_MS = 32;
+const LIMIT_CENTS_MAX = 5;
+
+/** As an operator sets them for a bot: the counting is done, and never refuses. */
+const WIDE = { newPerMinute: 1e9, newPerDay: 1e9, closingPerMinute: 1e9 };
+
+type Kept = { account: number; id: Uuid };
+
+export class OrderFlow {
+  readonly accounts: readonly Uuid[];
+  readonly #options: FlowOptions;
+  readonly #random: Random;
+  readonly #countings: readonly TradeCounting[];
+  readonly #resting: Kept[] = [];
+  readonly #positions: Kept[] = [];
+  #orders = 0;
+
+  constructor(options: FlowOptions) {
+    this.#options = options;
+    this.#random = seededRandom(options.seed);
+    const ids = () =>
+      Array.from({ length: options.accounts }, () => seededUuid(this.#random, START_MS));
+    this.accounts = ids();
+    this.#countings = ids().map((keyId) => ({ keyId, keyLimits: WIDE, accountLimits: WIDE }));
+  }
+
+  /** The time of the next order: a millisecond later every so many. */
+  get nowMs(): EpochMs {
+    return START_MS + Math.floor(this.#orders / ORDERS_A_MS);
+  }
+
+  /** What the venue says first; every batch repeats that it is there. */
+  quotes(): Tick[] {
+    return Array.from({ length: this.#options.markets }, (_, market) => {
+      return quoteOf(market, this.nowMs);
+    });
+  }
+
+  heard(): Tick {
+    return { kind: 'heard', atMs: this.nowMs, source: 0 };
+  }
+
+  batch(size: number): (PlaceOrder | CancelOrder)[] {
+    return Array.from({ length: size }, () => this.next());
+  }
+
+  next(): PlaceOrder | CancelOrder {
+    const { restingMax, positionsMax } = this.#options;
+    const drawn = this.#random.below(100);
+    const resting = this.#resting.length;
+    const positions = this.#positions.length;
+    const atMs = this.nowMs;
+    this.#orders++;
+    if (drawn < LIMIT_BUYS) return resting < restingMax ? this.#limit(atMs) : this.#cancel(atMs);
+    if (drawn < LIMIT_BUYS + MARKET_BUYS) {
+      return positions < positionsMax ? this.#buy(atMs) : this.#sell(atMs);
+    }
+    if (drawn < LIMIT_BUYS + MARKET_BUYS + CANCELS) {
+      return resting > 0 ? this.#cancel(atMs) : this.#limit(atMs);
+    }
+    return positions > 0 ? this.#sell(atMs) : this.#buy(atMs);
+  }
+
+  #limit(atMs: EpochMs): PlaceOrder {
+    const account = this.#random.below(this.accounts.length);
+    const order = this.#order(atMs, account);
+    this.#resting.push({ account, id: order.orderId });
+    return {
+      ...order,
+      type: 'limit',
+      limitPriceCents: 1 + this.#random.below(LIMIT_CENTS_MAX),
+      timeInForce: 'gtc',
+    };
+  }
+
+  #buy(atMs: EpochMs): PlaceOrder {
+    const account = this.#random.below(this.accounts.length);
+    const order = this.#order(atMs, account);
+    this.#positions.push({ account, id: tradeIdOf(order.orderId, atMs) });
+    return order;
+  }
+
+  #cancel(atMs: EpochMs): CancelOrder {
+    const { account, id } = this.#takeOne(this.#resting);
+    return {
+      kind: 'cancel',
+      atMs,
+      account: this.accounts[account]!,
+      orderId: id,
+      counting: this.#countings[account]!,
+    };
+  }
+
+  #sell(atMs: EpochMs): PlaceOrder {
+    const { account, id } = this.#takeOne(this.#positions);
+    return {
+      ...this.#order(atMs, account),
+      action: 'sell',
+      instrumentId: null,
+      side: null,
+      contracts: null,
+      tradeId: id,
+    };
+  }
+
+  /** A market buy of one contract. */
+  #order(atMs: EpochMs, account: number): PlaceOrder {
+    const market = this.#random.below(this.#options.markets);
+    const order = marketBuy(this.#random, atMs, this.accounts[account]!, market);
+    return { ...order, counting: this.#countings[account]! };
+  }
+
+  #takeOne(kept: Kept[]): Kept {
+    const at = this.#random.below(kept.length);
+    const taken = kept[at]!;
+    kept[at] = kept.at(-1)!;
+    kept.pop();
+    return taken;
+  }
+}
+
+function marketBuy(random: Random, atMs: EpochMs, account: Uuid, market: number): PlaceOrder {
+  return {
+    kind: 'place',
+    atMs,
+    account,
+    orderId: seededUuid(random, atMs),
+    idempotencyKey: seededUuid(random, atMs),
+    action: 'buy',
+    type: 'market',
+    instrumentId: instrumentIdOf(market),
+    ticker: null,
+    side: (random.word() & 1) === 0 ? 'yes' : 'no',
+    contracts: 1,
+    tradeId: null,
+    limitPriceCents: null,
+    boundPriceCents: null,
+    timeInForce: null,
+    expiresAtMs: null,
+    routing: 'venue_a',
+    statedProbPct: null,
+    placedVia: 'api',
+    placedPrivate: true,
+    mayOpen: true,
+    counting: null,
+  };
+}
+
+/** A limit buy of one contract that rests far below the market, outside the trade limits. */
+export function limitBuy(random: Random, atMs: EpochMs, account: Uuid, market: number): PlaceOrder {
+  return {
+    ...marketBuy(random, atMs, account, market),
+    type: 'limit',
+    limitPriceCents: 1 + random.below(LIMIT_CENTS_MAX),
+    timeInForce: 'gtc',
+  };
+}

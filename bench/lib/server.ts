@@ -1,0 +1,91 @@
+/** Servers under test as processes of their own, ended with this one at the latest. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export type Target = { pid: number; port: number; basePath: string };
+export type Running = Target & { stop(): Promise<void> };
+export type Paperbook = Running & { adminUrl: string; adminToken: string; demoKey: string };
+
+const COMMAND = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
+const BARE = fileURLToPath(new URL('../processes/bare.ts', import.meta.url));
+const STARTS_WITHIN_MS = 60_000;
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** `paperbook demo` on a directory, `sync` durability, one shard unless told. */
+export async function startPaperbook(
+  dataDir: string,
+  { nodeArgs = [], shards = 1 }: { nodeArgs?: readonly string[]; shards?: number } = {},
+): Promise<Paperbook> {
+  const outer = Object.entries(process.env).filter(([name]) => !name.startsWith('PAPERBOOK_'));
+  const { child, printed } = start([...nodeArgs, COMMAND, 'demo'], {
+    ...Object.fromEntries(outer),
+    PAPERBOOK_DATA_DIR: dataDir,
+    PAPERBOOK_PORT: '0',
+    PAPERBOOK_ADMIN_PORT: '0',
+    PAPERBOOK_SHARDS: String(shards),
+    PAPERBOOK_DURABILITY: 'sync',
+  });
+  await printed(/^Ctrl-C stops it/m);
+  const demo = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
+  const { port, pathname } = new URL(demo.baseUrl);
+  return {
+    pid: child.pid!,
+    port: Number(port),
+    basePath: pathname,
+    adminUrl: demo.adminUrl,
+    adminToken: readFileSync(path.join(dataDir, 'admin.token'), 'utf8').trim(),
+    demoKey: demo.key,
+    stop: () => stop(child),
+  };
+}
+
+/** Bytes of the real server's answers, so that the peer's are as long. */
+export type AnswerBytes = Record<'limit' | 'market' | 'cancel' | 'quotes' | 'portfolio', number>;
+
+/** The peer: uWebSockets.js, JSON.parse of the body, an answer of so many bytes. */
+export async function startBare(bytes: AnswerBytes): Promise<Running> {
+  const { child, printed } = start([BARE, JSON.stringify(bytes)], process.env);
+  const [, port] = await printed(/^listening on (\d+)$/m);
+  return { pid: child.pid!, port: Number(port), basePath: '/v1', stop: () => stop(child) };
+}
+
+function start(args: readonly string[], env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const printed = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    const deadlineMs = Date.now() + STARTS_WITHIN_MS;
+    for (;;) {
+      const match = pattern.exec(stdout);
+      if (match !== null) return match;
+      if (!running.has(child) || Date.now() > deadlineMs) {
+        child.kill('SIGKILL');
+        throw new Error(`the server did not start: ${stderr}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  };
+  return { child, printed };
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (!running.has(child)) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGINT');
+  await ended;
+}

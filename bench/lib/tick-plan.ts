@@ -1,0 +1,89 @@
+/**
+ * Resting orders and the quotes that pass over them, made together: which quotes reach something
+ * is settled beforehand, with a naive count of what they must fill.
+ */
+import { PAYOUT_CENTS } from '../../engine/core/units.ts';
+import type { Random } from './random.ts';
+
+/** An order a place, in the order of placing. */
+export type RestingPlan = { markets: number; ladders: Uint16Array; ranks: Uint8Array };
+
+/**
+ * A quote a place: both asks of one market, 100 where there is none. A side's bid is 100 minus the
+ * other side's ask.
+ */
+export type TickPlan = {
+  markets: Uint16Array;
+  yesAsks: Uint8Array;
+  noAsks: Uint8Array;
+  /** Quotes that fill something, and orders that they fill. */
+  filling: number;
+  fills: number;
+};
+
+/** Orders rest at 1..49, so that asks from 51 on reach none of them. */
+const RANKS = 49;
+const LEVELS = 100;
+
+export function planResting(random: Random, orders: number, markets: number): RestingPlan {
+  const ladders = new Uint16Array(orders);
+  const ranks = new Uint8Array(orders);
+  for (let order = 0; order < orders; order++) {
+    ladders[order] = random.below(markets * 2);
+    ranks[order] = 1 + random.below(RANKS);
+  }
+  return { markets, ladders, ranks };
+}
+
+/**
+ * So many quotes, of which `share` reach the best rank of one ladder. Ends early when a quote would
+ * take the filled orders above half of all.
+ */
+export function planTicks(
+  random: Random,
+  { markets, ladders, ranks }: RestingPlan,
+  { ticksMax, share }: { ticksMax: number; share: number },
+): TickPlan {
+  const counts = new Uint32Array(markets * 2 * LEVELS);
+  for (let order = 0; order < ladders.length; order++) {
+    counts[ladders[order]! * LEVELS + ranks[order]!]!++;
+  }
+  const bestOf = (ladder: number) => {
+    let rank = RANKS;
+    while (rank > 0 && counts[ladder * LEVELS + rank] === 0) rank--;
+    return rank;
+  };
+  const plan = {
+    markets: new Uint16Array(ticksMax),
+    yesAsks: new Uint8Array(ticksMax),
+    noAsks: new Uint8Array(ticksMax),
+    filling: 0,
+    fills: 0,
+  };
+  let at = 0;
+  for (; at < ticksMax && plan.fills < ladders.length / 2; at++) {
+    const market = random.below(markets);
+    plan.markets[at] = market;
+    const asks = [plan.yesAsks, plan.noAsks] as const;
+    for (const side of asks) side[at] = RANKS + 2 + random.below(RANKS);
+    if (random.word() / 2 ** 32 >= share) continue;
+    const side = random.below(2) as 0 | 1;
+    const ladder = market * 2 + side;
+    const best = bestOf(ladder);
+    if (best === 0) continue;
+    asks[side][at] = best;
+    // Above 100 together, or the book would be crossed.
+    asks[1 - side]![at] = PAYOUT_CENTS - random.below(best);
+    plan.filling++;
+    plan.fills += counts[ladder * LEVELS + best]!;
+    counts[ladder * LEVELS + best] = 0;
+  }
+  const { filling, fills } = plan;
+  return {
+    markets: plan.markets.subarray(0, at),
+    yesAsks: plan.yesAsks.subarray(0, at),
+    noAsks: plan.noAsks.subarray(0, at),
+    filling,
+    fills,
+  };
+}

@@ -1,0 +1,112 @@
+/**
+ * `node bench/main.ts [SUITE...] [--json FILE] [--quick]`: measures, prints a table a suite, and
+ * writes the figures. Without a name every suite runs but `profile`, which has no figures.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { loadNow, machine, machineText } from './lib/machine.ts';
+import { type Figures, type Suite, tableText } from './lib/report.ts';
+import { http } from './suites/http.ts';
+import { match } from './suites/match.ts';
+import { memory } from './suites/memory.ts';
+import { overload } from './suites/overload.ts';
+import { profile } from './suites/profile.ts';
+import { scale } from './suites/scale.ts';
+import { shard } from './suites/shard.ts';
+import { tick } from './suites/tick.ts';
+
+/** A suite without the type of its sizes. */
+type AnySuite = { name: string; about: string; start: Start };
+type Start = (quick: boolean, progress: (line: string) => void) => ReturnType<Suite<never>['run']>;
+
+const SUITES: readonly AnySuite[] = [
+  named(match),
+  named(tick),
+  named(shard),
+  named(http),
+  named(memory),
+  named(scale),
+  named(overload),
+  named(profile),
+];
+
+const USAGE = [
+  'usage: npm run bench -- [SUITE...] [--json FILE] [--quick]',
+  ...SUITES.map(({ name, about }) => `  ${name.padEnd(9)} ${about}`),
+  '  --json FILE  write the figures; other suites already in FILE stay',
+  '  --quick      small sizes: to look, not to quote',
+].join('\n');
+
+/** What `--json` writes, by suite: when and on what the figures were taken. */
+type Taken = {
+  takenAt: string;
+  quick: boolean;
+  machine: string;
+  loadBefore: number;
+  figures: Figures;
+};
+
+await main();
+
+async function main(): Promise<void> {
+  const { values, positionals } = readArguments();
+  const chosen = chosenSuites(positionals);
+  const { json, quick } = values;
+  out(`machine: ${machineText(machine())}; load before: ${loadNow()}`);
+  if (quick) out('quick sizes: to look, not to quote');
+  for (const { name, start } of chosen) {
+    const loadBefore = loadNow();
+    const { tables, figures } = await start(quick, (line) => process.stderr.write(`${line}\n`));
+    for (const table of tables) out(`\n${tableText(table)}`);
+    if (json === undefined || Object.keys(figures).length === 0) continue;
+    const takenAt = new Date().toISOString();
+    writeFigures(json, name, {
+      takenAt,
+      quick,
+      machine: machineText(machine()),
+      loadBefore,
+      figures,
+    });
+  }
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { json: { type: 'string' }, quick: { type: 'boolean', default: false } },
+    });
+  } catch (error) {
+    return misused((error as Error).message);
+  }
+}
+
+function chosenSuites(names: readonly string[]): readonly AnySuite[] {
+  if (names.length === 0) return SUITES.filter(({ name }) => name !== profile.name);
+  return names.map(
+    (name) => SUITES.find((suite) => suite.name === name) ?? misused(`there is no suite ${name}`),
+  );
+}
+
+function writeFigures(file: string, suite: string, taken: Taken): void {
+  const known = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as object) : {};
+  writeFileSync(file, `${JSON.stringify({ ...known, [suite]: taken }, rounded, 2)}\n`);
+}
+
+/** Six digits are more than any measurement here has. */
+function rounded(_key: string, value: unknown): unknown {
+  return typeof value === 'number' ? Number(value.toPrecision(6)) : value;
+}
+
+function named<Sizes>({ name, about, full, quick, run }: Suite<Sizes>): AnySuite {
+  return { name, about, start: (isQuick, progress) => run(isQuick ? quick : full, progress) };
+}
+
+function misused(message: string): never {
+  process.stderr.write(`bench: ${message}\n${USAGE}\n`);
+  process.exit(2);
+}
+
+function out(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

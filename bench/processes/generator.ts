@@ -1,0 +1,196 @@
+/**
+ * The load generator, in a process of its own. Closed loop: every connection asks again as soon as
+ * it is answered. Open loop: requests are due at a rate, whatever the answers do, and a request
+ * that finds no idle connection is counted and dropped.
+ */
+import { type Answer, HttpConnection } from '../lib/http-connection.ts';
+import { type Caller, createCaller, type LoadOptions } from '../lib/load.ts';
+import { Latencies, type LatencySummary } from '../lib/stats.ts';
+
+export type LoadJob = {
+  load: LoadOptions;
+  connections: number;
+  warmupMs: number;
+  measureMs: number;
+  /** Null is the closed loop. */
+  ratePerSecond: number | null;
+};
+
+export type LoadResult = {
+  seconds: number;
+  /** Answers by status. */
+  statuses: Record<string, number>;
+  /** Answers of 503 that said when to come back. */
+  retryAfters: number;
+  /** Of answers with status 200. */
+  latency: LatencySummary;
+  /** Open loop: requests that were due while every connection waited. */
+  notSent: number;
+  /** Mean bytes of a body, by the length of the whole answer less its head. */
+  bodyBytes: number;
+  /** A message and how often, of answers that were neither 200 nor 503. */
+  refusals: Record<string, number>;
+};
+
+export type ToGenerator = LoadJob;
+export type FromGenerator =
+  | { kind: 'measuring' }
+  | { kind: 'measured' }
+  | { kind: 'result'; result: LoadResult }
+  | { kind: 'failed'; message: string };
+
+const OPENING_AT_ONCE = 200;
+const TICK_MS = 1;
+
+process.on('message', (job: ToGenerator) => {
+  runJob(job).catch((error: unknown) => tell({ kind: 'failed', message: String(error) }));
+});
+process.on('disconnect', () => process.exit(0));
+
+function tell(message: FromGenerator): void {
+  process.send!(message);
+}
+
+async function runJob(job: LoadJob): Promise<void> {
+  const load = new Load(job);
+  await load.open();
+  try {
+    load.start();
+    await load.wait(job.warmupMs);
+    load.reset();
+    tell({ kind: 'measuring' });
+    const startedMs = performance.now();
+    await load.wait(job.measureMs);
+    const seconds = (performance.now() - startedMs) / 1000;
+    tell({ kind: 'measured' });
+    tell({ kind: 'result', result: load.result(seconds) });
+  } finally {
+    load.close();
+  }
+}
+
+class Load {
+  readonly #job: LoadJob;
+  readonly #connections: HttpConnection[] = [];
+  readonly #callers: Caller[] = [];
+  readonly #idle: number[] = [];
+  readonly #latencies = new Latencies();
+  #statuses: Record<string, number> = {};
+  #refusals: Record<string, number> = {};
+  #retryAfters = 0;
+  #notSent = 0;
+  #bytes = 0;
+  #answers = 0;
+  #isRunning = false;
+  #timer: NodeJS.Timeout | undefined;
+  #lost: string | null = null;
+
+  constructor(job: LoadJob) {
+    this.#job = job;
+  }
+
+  async open(): Promise<void> {
+    const { connections, load } = this.#job;
+    while (this.#connections.length < connections) {
+      const wanted = Math.min(OPENING_AT_ONCE, connections - this.#connections.length);
+      const opened = await Promise.all(
+        Array.from({ length: wanted }, () => HttpConnection.open(load.port)),
+      );
+      for (const connection of opened) {
+        const number = this.#connections.length;
+        this.#connections.push(connection);
+        this.#callers.push(createCaller(load, number));
+        connection.onAnswer = (answer) => this.#answered(number, answer);
+        connection.onLost = (reason) => {
+          this.#lost = reason;
+        };
+      }
+    }
+  }
+
+  start(): void {
+    this.#isRunning = true;
+    const all = this.#connections.keys();
+    if (this.#job.ratePerSecond === null) for (const number of all) this.#send(number, now());
+    else this.#startOpenLoop(this.#job.ratePerSecond, [...all]);
+  }
+
+  /** Rejects when a connection was lost meanwhile. */
+  async wait(forMs: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, forMs));
+    if (this.#lost !== null) throw new Error(`a connection was lost: ${this.#lost}`);
+  }
+
+  reset(): void {
+    this.#latencies.clear();
+    this.#statuses = {};
+    this.#refusals = {};
+    this.#retryAfters = 0;
+    this.#notSent = 0;
+    this.#bytes = 0;
+    this.#answers = 0;
+  }
+
+  result(seconds: number): LoadResult {
+    return {
+      seconds,
+      statuses: this.#statuses,
+      retryAfters: this.#retryAfters,
+      latency: this.#latencies.summary(),
+      notSent: this.#notSent,
+      bodyBytes: this.#bytes / Math.max(1, this.#answers),
+      refusals: this.#refusals,
+    };
+  }
+
+  close(): void {
+    this.#isRunning = false;
+    clearInterval(this.#timer);
+    for (const connection of this.#connections) connection.close();
+  }
+
+  #startOpenLoop(ratePerSecond: number, all: number[]): void {
+    this.#idle.push(...all);
+    const startedMs = now();
+    let sent = 0;
+    this.#timer = setInterval(() => {
+      const due = ((now() - startedMs) / 1000) * ratePerSecond;
+      for (; sent < due; sent++) {
+        const number = this.#idle.pop();
+        if (number === undefined) this.#notSent++;
+        else this.#send(number, startedMs + (sent / ratePerSecond) * 1000);
+      }
+    }, TICK_MS);
+  }
+
+  #send(number: number, dueMs: number): void {
+    this.#connections[number]!.send(this.#callers[number]!.next(), dueMs);
+  }
+
+  #answered(number: number, answer: Answer): void {
+    const { status, text, bodyStart } = answer;
+    const answeredMs = now();
+    this.#answers++;
+    this.#bytes += text.length - bodyStart;
+    this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
+    if (status === 200) this.#latencies.add(answeredMs - this.#connections[number]!.dueMs);
+    else this.#countRefusal(answer);
+    this.#callers[number]!.saw(answer);
+    if (!this.#isRunning) return;
+    if (this.#job.ratePerSecond === null) this.#send(number, answeredMs);
+    else this.#idle.push(number);
+  }
+
+  #countRefusal({ status, text, bodyStart }: Answer): void {
+    if (status === 503) {
+      if (text.slice(0, bodyStart).includes('Retry-After: ')) this.#retryAfters++;
+      return;
+    }
+    const message = text.slice(bodyStart, bodyStart + 120);
+    this.#refusals[message] = (this.#refusals[message] ?? 0) + 1;
+  }
+}
+
+function now(): number {
+  return performance.now();
+}

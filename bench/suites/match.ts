@@ -1,0 +1,240 @@
+/**
+ * The book alone: one seeded stream of orders, cancels and crossing prices, on the ladders that
+ * the engine runs and on a peer. All must fill the same orders in the same sequence.
+ */
+import { OrderBook, Side } from 'nodejs-order-book';
+import { Ladders } from '../../engine/core/ladder.ts';
+import { NO_ROW } from '../../engine/core/table.ts';
+import { UuidIndex } from '../../engine/core/uuid-index.ts';
+import { ADD, CANCEL, makeStream, type Outcome, type Stream } from '../lib/op-stream.ts';
+import { seededRandom } from '../lib/random.ts';
+import { count, type Figures, type Report, range, ratio, type Suite } from '../lib/report.ts';
+import type { Spread } from '../lib/stats.ts';
+import { ratesOf, timeRounds } from '../lib/timed.ts';
+import { seededUuid } from '../lib/uuid.ts';
+
+export type MatchSizes = {
+  operations: number;
+  /** The peer runs only the first so many: it is that much slower. */
+  peerOperations: number;
+  markets: readonly number[];
+  rounds: number;
+};
+
+const SEED = 3;
+
+export const match: Suite<MatchSizes> = {
+  name: 'match',
+  about: 'the book alone, against nodejs-order-book',
+  full: { operations: 1_000_000, peerOperations: 100_000, markets: [1, 1000], rounds: 9 },
+  quick: { operations: 200_000, peerOperations: 10_000, markets: [1, 1000], rounds: 3 },
+  run,
+};
+
+async function run(sizes: MatchSizes, progress: (line: string) => void): Promise<Report> {
+  const figures: Figures = {};
+  const rows: string[][] = [];
+  const notes: string[] = [];
+  for (const markets of sizes.markets) {
+    const long = makeStream(seededRandom(SEED), sizes.operations, markets);
+    const short = makeStream(seededRandom(SEED), sizes.peerOperations, markets);
+    const { adds, cancels, crossings, fills, resting } = long.expected;
+    notes.push(
+      `${markets} market(s): ${count(adds)} adds, ${count(cancels)} cancels, ${count(crossings)} ` +
+        `crossings with ${count(fills)} fills, ${count(resting)} resting at the end`,
+    );
+    const rates = new Map<string, Rates>();
+    for (const [name, stream, player] of [
+      ['paperbook, by row', long, playByRow],
+      ['paperbook, by uuid', long, playByUuid],
+      ['paperbook, by row, short stream', short, playByRow],
+      ['paperbook, by uuid, short stream', short, playByUuid],
+      ['nodejs-order-book, short stream', short, playOnPeer],
+    ] as const) {
+      progress(`match: ${markets} market(s), ${name}`);
+      const rate = await measure(name, stream, player, sizes.rounds);
+      rates.set(name, rate);
+      figures[`${markets} markets/${name}`] = { unit: 'operations/s', value: rate.wall };
+      figures[`${markets} markets/${name}/cpu`] = { unit: 'operations/CPU s', value: rate.cpu };
+    }
+    const peer = rates.get('nodejs-order-book, short stream')!;
+    for (const [name, rate] of rates) {
+      const isShort = name.endsWith('short stream');
+      rows.push([
+        `${markets} market(s), ${name}`,
+        count(rate.wall.median),
+        range(rate.wall),
+        count(rate.cpu.median),
+        isShort ? ratio(rate.cpu.median / peer.cpu.median) : '',
+      ]);
+    }
+  }
+  const columns = ['book', 'operations/s', 'min .. max', 'a CPU second', 'to the peer, by CPU'];
+  return { tables: [{ title: 'match: operations a second', columns, rows, notes }], figures };
+}
+
+type Rates = { wall: Spread; cpu: Spread };
+type Round = { play: () => void; outcome: () => Outcome };
+/** Gets ready for a stream, then for each round anew. */
+type Player = (stream: Stream) => () => Round;
+
+/** Operations a second of each round; throws when a round filled anything else than it should. */
+async function measure(
+  name: string,
+  stream: Stream,
+  player: Player,
+  rounds: number,
+): Promise<Rates> {
+  const newRound = player(stream);
+  let current: Round | null = null;
+  const verify = () => {
+    if (current === null) return;
+    const { expected } = stream;
+    const { fills, cancels, checksum } = current.outcome();
+    if (fills === expected.fills && cancels === expected.cancels && checksum === expected.checksum)
+      return;
+    throw new Error(`${name}: ${fills} fills, ${cancels} cancels, ${checksum} is not what it was`);
+  };
+  const timed = await timeRounds({
+    name,
+    rounds,
+    prepare() {
+      verify();
+      current = newRound();
+    },
+    run: () => current!.play(),
+  });
+  verify();
+  return ratesOf(timed, stream.kinds.length);
+}
+
+/** As the engine's own loop, with rows known: what filled goes, best rank first. */
+const playByRow: Player = (stream) => () => {
+  const { kinds, ladderOf, ranks, rows } = stream;
+  const ladders = new Ladders();
+  ladders.ensureLadders(stream.markets * 2);
+  const orderInRow = new Int32Array(stream.rowsMax);
+  const outcome = { fills: 0, cancels: 0, checksum: 0 };
+  const play = () => {
+    let fills = 0;
+    let cancels = 0;
+    let checksum = 0;
+    for (let at = 0; at < kinds.length; at++) {
+      const kind = kinds[at]!;
+      const row = rows[at]!;
+      const ladder = ladderOf[at]!;
+      if (kind === ADD) {
+        orderInRow[row] = at;
+        ladders.add(ladder, ranks[at]!, row);
+      } else if (kind === CANCEL) {
+        ladders.remove(row);
+        cancels++;
+      } else {
+        const ask = ranks[at]!;
+        for (let best = ladders.best(ladder); best >= ask; best = ladders.best(ladder)) {
+          const filled = ladders.first(ladder, best);
+          ladders.remove(filled);
+          checksum = (Math.imul(checksum, 31) + orderInRow[filled]!) | 0;
+          fills++;
+        }
+      }
+    }
+    Object.assign(outcome, { fills, cancels, checksum });
+  };
+  return { play, outcome: () => outcome };
+};
+
+/** The same with the engine's index: a cancel names its order by uuid, as callers do. */
+const playByUuid: Player = (stream) => {
+  const random = seededRandom(SEED);
+  const uuids = Array.from(stream.kinds, (_, at) => seededUuid(random, UUID_MS + (at >> 5)));
+  return () => byUuid(stream, uuids);
+};
+
+/** Some 30 orders a millisecond. */
+const UUID_MS = Date.parse('2026-11-21T12:00:00.000Z');
+
+function byUuid(stream: Stream, uuids: readonly string[]): Round {
+  const { kinds, ladderOf, ranks, rows, placedAt } = stream;
+  const ladders = new Ladders();
+  ladders.ensureLadders(stream.markets * 2);
+  const column = () => new Uint32Array(stream.rowsMax);
+  const index = new UuidIndex({
+    col: { id0: column(), id1: column(), id2: column(), id3: column() },
+  });
+  const orderInRow = new Int32Array(stream.rowsMax);
+  const outcome = { fills: 0, cancels: 0, checksum: 0 };
+  const play = () => {
+    let fills = 0;
+    let cancels = 0;
+    let checksum = 0;
+    for (let at = 0; at < kinds.length; at++) {
+      const kind = kinds[at]!;
+      const ladder = ladderOf[at]!;
+      if (kind === ADD) {
+        const row = rows[at]!;
+        orderInRow[row] = at;
+        index.set(row, uuids[at]!);
+        ladders.add(ladder, ranks[at]!, row);
+      } else if (kind === CANCEL) {
+        const row = index.find(uuids[placedAt[at]!]!);
+        if (row === NO_ROW) continue;
+        ladders.remove(row);
+        index.remove(row);
+        cancels++;
+      } else {
+        const ask = ranks[at]!;
+        for (let best = ladders.best(ladder); best >= ask; best = ladders.best(ladder)) {
+          const filled = ladders.first(ladder, best);
+          ladders.remove(filled);
+          index.remove(filled);
+          checksum = (Math.imul(checksum, 31) + orderInRow[filled]!) | 0;
+          fills++;
+        }
+      }
+    }
+    Object.assign(outcome, { fills, cancels, checksum });
+  };
+  return { play, outcome: () => outcome };
+}
+
+/** Its enum is not among its exports. */
+const IOC = 'IOC' as NonNullable<Parameters<OrderBook['limit']>[0]['timeInForce']>;
+
+/**
+ * On the peer a rank of the yes ladder is a bid at that price and one of the no ladder an ask at
+ * 100 minus it; a crossing price is an order on the other side, large enough for all it reaches.
+ */
+const playOnPeer: Player = (stream) => {
+  const ids = Array.from(stream.kinds, (_, at) => `o${at}`);
+  return () => onPeer(stream, ids);
+};
+
+function onPeer(stream: Stream, ids: readonly string[]): Round {
+  const { kinds, ladderOf, ranks, placedAt } = stream;
+  const books = Array.from({ length: stream.markets }, () => new OrderBook());
+  const size = kinds.length;
+  const outcome = { fills: 0, cancels: 0, checksum: 0 };
+  const play = () => {
+    for (let at = 0; at < kinds.length; at++) {
+      const kind = kinds[at]!;
+      const ladder = ladderOf[at]!;
+      const book = books[ladder >> 1]!;
+      const isBid = (ladder & 1) === 0;
+      const price = isBid ? ranks[at]! : 100 - ranks[at]!;
+      if (kind === ADD) {
+        book.limit({ id: ids[at]!, side: isBid ? Side.BUY : Side.SELL, size: 1, price });
+      } else if (kind === CANCEL) {
+        if (book.cancel(ids[placedAt[at]!]!) !== undefined) outcome.cancels++;
+      } else {
+        const side = isBid ? Side.SELL : Side.BUY;
+        const { done } = book.limit({ id: ids[at]!, side, size, price, timeInForce: IOC });
+        for (const { id } of done) {
+          outcome.checksum = (Math.imul(outcome.checksum, 31) + Number(id.slice(1))) | 0;
+        }
+        outcome.fills += done.length;
+      }
+    }
+  };
+  return { play, outcome: () => outcome };
+}

@@ -1,0 +1,196 @@
+/**
+ * The engine with its threads, from callers that wait for durable answers: one shard and two, what
+ * each thread used, and where that must end with more cores.
+ */
+import { Shards } from '../../engine/shard/shards.ts';
+import { CHECKPOINT_EVERY_EVENTS } from '../lib/bench-shard.ts';
+import { catalogOf } from '../lib/catalog.ts';
+import { CORE_CONFIG } from '../lib/core-state.ts';
+import { type FlowOptions, OrderFlow } from '../lib/order-flow.ts';
+import { threadCpuMs, threadCpuSince } from '../lib/proc.ts';
+import { count, type Figures, type Report, range, ratio, type Suite } from '../lib/report.ts';
+import { spreadOf } from '../lib/stats.ts';
+import { dropDir, tempDir } from '../lib/temp.ts';
+
+export type ScaleSizes = {
+  shards: readonly number[];
+  /** Orders that wait at a time, by shard: what its lane makes its batches of. */
+  waitingByShard: number;
+  rounds: number;
+  warmupMs: number;
+  roundMs: number;
+  flow: FlowOptions;
+};
+
+const FLOW: FlowOptions = {
+  seed: 13,
+  accounts: 1000,
+  markets: 1000,
+  restingMax: 200_000,
+  positionsMax: 100_000,
+};
+
+export const scale: Suite<ScaleSizes> = {
+  name: 'scale',
+  about: 'shards with their threads, and what more cores would do',
+  full: {
+    shards: [1, 2],
+    waitingByShard: 1024,
+    rounds: 5,
+    warmupMs: 3000,
+    roundMs: 4000,
+    flow: FLOW,
+  },
+  quick: {
+    shards: [1, 2],
+    waitingByShard: 1024,
+    rounds: 2,
+    warmupMs: 500,
+    roundMs: 1000,
+    flow: FLOW,
+  },
+  run,
+};
+
+/** Orders a second, and CPU microseconds an order on the main and on the shards' threads. */
+type Round = { rate: number; mainMicros: number; shardMicros: number };
+
+async function run(sizes: ScaleSizes, progress: (line: string) => void): Promise<Report> {
+  const figures: Figures = {};
+  const rows: string[][] = [];
+  let base = 0;
+  let last: { mainMicros: number; shardMicros: number } = { mainMicros: 0, shardMicros: 0 };
+  for (const shards of sizes.shards) {
+    progress(`scale: ${shards} shard(s)`);
+    const rounds = await measure(shards, sizes);
+    const rate = spreadOf(rounds.map((round) => round.rate));
+    const main = spreadOf(rounds.map((round) => round.mainMicros));
+    const shard = spreadOf(rounds.map((round) => round.shardMicros));
+    base ||= rate.median;
+    last = { mainMicros: main.median, shardMicros: shard.median };
+    figures[`${shards} shards/orders`] = { unit: 'orders/s', value: rate };
+    figures[`${shards} shards/main thread`] = { unit: 'CPU us/order', value: main };
+    figures[`${shards} shards/shard threads`] = { unit: 'CPU us/order', value: shard };
+    rows.push([
+      String(shards),
+      count(rate.median),
+      range(rate),
+      ratio(rate.median / base),
+      main.median.toFixed(1),
+      shard.median.toFixed(1),
+    ]);
+  }
+  const columns = [
+    'shards',
+    'orders/s',
+    'min .. max',
+    'to the first',
+    'main CPU us',
+    'shard CPU us',
+  ];
+  const notes = [
+    `${sizes.waitingByShard} orders a shard wait at a time; sync durability; no HTTP`,
+    `on cores of their own, one main thread ends at ${count(1e6 / last.mainMicros)} orders a second`,
+    `and one shard at ${count(1e6 / last.shardMicros)}, by CPU alone: its disk may end it before`,
+  ];
+  return { tables: [{ title: 'scale: durable orders a second', columns, rows, notes }], figures };
+}
+
+const HEARD_EVERY_MS = 50;
+
+async function measure(shards: number, sizes: ScaleSizes): Promise<Round[]> {
+  const dir = tempDir();
+  const flow = new OrderFlow(sizes.flow);
+  const engine = new Shards({
+    ...CORE_CONFIG,
+    dataDir: dir,
+    shards,
+    durability: 'sync',
+    checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
+    queueDepthMax: sizes.waitingByShard * 4,
+    // The flow's own time, by which it knows the ids of the trades that it opens.
+    clock: { nowMs: () => flow.nowMs, heard() {}, startFrom() {} },
+    log: { info() {}, error() {} },
+  });
+  try {
+    await engine.open();
+    await engine.setCatalog(catalogOf(sizes.flow.markets));
+    for (const quote of flow.quotes()) engine.tick(quote);
+    const heard = setInterval(() => engine.tick(flow.heard()), HEARD_EVERY_MS);
+    const load = new ClosedLoop(engine, flow, sizes.waitingByShard * shards);
+    load.start();
+    await load.wait(sizes.warmupMs);
+    const rounds: Round[] = [];
+    for (let round = 0; round < sizes.rounds; round++) {
+      rounds.push(await measureRound(load, sizes.roundMs, shards));
+    }
+    await load.stop();
+    clearInterval(heard);
+    return rounds;
+  } finally {
+    await engine.close();
+    dropDir(dir);
+  }
+}
+
+async function measureRound(load: ClosedLoop, roundMs: number, shards: number): Promise<Round> {
+  const before = load.answered;
+  const threads = threadCpuMs(process.pid);
+  const startedMs = performance.now();
+  await load.wait(roundMs);
+  const seconds = (performance.now() - startedMs) / 1000;
+  const orders = load.answered - before;
+  const { main, others } = threadCpuSince(process.pid, threads);
+  const shardMs = others.slice(0, shards).reduce((sum, millis) => sum + millis, 0);
+  return {
+    rate: orders / seconds,
+    mainMicros: (main * 1000) / orders,
+    shardMicros: (shardMs * 1000) / orders,
+  };
+}
+
+/** So many callers, each of which asks again when it is answered. */
+class ClosedLoop {
+  answered = 0;
+  readonly #engine: Shards;
+  readonly #flow: OrderFlow;
+  readonly #callers: number;
+  readonly #done: Promise<void>[] = [];
+  #isRunning = true;
+  #failure: unknown = null;
+
+  constructor(engine: Shards, flow: OrderFlow, callers: number) {
+    this.#engine = engine;
+    this.#flow = flow;
+    this.#callers = callers;
+  }
+
+  start(): void {
+    for (let caller = 0; caller < this.#callers; caller++) {
+      this.#done.push(
+        this.#loop().catch((error: unknown) => {
+          this.#failure ??= error;
+        }),
+      );
+    }
+  }
+
+  async wait(forMs: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, forMs));
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  async stop(): Promise<void> {
+    this.#isRunning = false;
+    await Promise.all(this.#done);
+  }
+
+  async #loop(): Promise<void> {
+    while (this.#isRunning) {
+      const order = this.#flow.next();
+      const reply = await this.#engine.call(order.account, order);
+      if (!reply.ok) throw new Error(`the flow placed a bad order: ${reply.code}`);
+      this.answered++;
+    }
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * Quotes over a million resting orders: in the ladders alone, and through the core's `observe` with
+ * ledger and events. What fills is planned beforehand and counted afterwards.
+ */
+import type { Event } from '../../engine/core/events.ts';
+import { evolve } from '../../engine/core/evolve.ts';
+import { Ladders } from '../../engine/core/ladder.ts';
+import { observe } from '../../engine/core/observe.ts';
+import { complement } from '../../engine/core/pricing.ts';
+import type { ShardState } from '../../engine/core/state.ts';
+import { coreState, forgetRecords, restedBuy } from '../lib/core-state.ts';
+import { seededRandom } from '../lib/random.ts';
+import { count, type Figures, percent, type Report, range, type Suite } from '../lib/report.ts';
+import { spreadOf } from '../lib/stats.ts';
+import { planResting, planTicks, type RestingPlan, type TickPlan } from '../lib/tick-plan.ts';
+import { ratesOf, timeRounds } from '../lib/timed.ts';
+import { seededUuid } from '../lib/uuid.ts';
+
+export type TickSizes = {
+  orders: number;
+  markets: number;
+  accounts: number;
+  /** Shares of the quotes that fill something. */
+  shares: readonly number[];
+  ticksMax: number;
+  /** Orders at one rank, to see that a fill costs the same at any depth. */
+  depths: readonly number[];
+  bookRounds: number;
+  coreRounds: number;
+};
+
+const SEED = 5;
+const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
+/** A batch's events; the journal takes them and the array is new again. */
+const BATCH_TICKS = 64;
+/** As the server's checkpoints: what ended leaves memory after so many events. */
+const FORGET_EVERY_EVENTS = 100_000;
+
+export const tick: Suite<TickSizes> = {
+  name: 'tick',
+  about: 'quotes over resting orders, in the book alone and with ledger and events',
+  full: {
+    orders: 1_000_000,
+    markets: 1000,
+    accounts: 10_000,
+    shares: [0, 0.01, 0.1],
+    ticksMax: 4_000_000,
+    depths: [1_000, 100_000, 1_000_000],
+    bookRounds: 7,
+    coreRounds: 3,
+  },
+  quick: {
+    orders: 100_000,
+    markets: 1000,
+    accounts: 1000,
+    shares: [0, 0.01, 0.1],
+    ticksMax: 1_000_000,
+    depths: [1_000, 100_000],
+    bookRounds: 3,
+    coreRounds: 2,
+  },
+  run,
+};
+
+async function run(sizes: TickSizes, progress: (line: string) => void): Promise<Report> {
+  const figures: Figures = {};
+  const resting = planResting(seededRandom(SEED), sizes.orders, sizes.markets);
+  const rows: string[][] = [];
+  for (const where of ['book', 'core'] as const) {
+    for (const share of sizes.shares) {
+      const plan = planTicks(seededRandom(SEED), resting, { ticksMax: sizes.ticksMax, share });
+      progress(`tick: ${where}, ${percent(share)} of the quotes fill something`);
+      const round = where === 'book' ? bookRound(resting) : coreRound(resting, sizes.accounts);
+      const timed = await timeRounds({
+        name: `${where} ${share}`,
+        rounds: where === 'book' ? sizes.bookRounds : sizes.coreRounds,
+        prepare: round.prepare,
+        run: () => check(round.play(plan), plan),
+      });
+      const ticks = ratesOf(timed, plan.markets.length);
+      const fills = ratesOf(timed, plan.fills);
+      const name = `${where === 'book' ? 'book alone' : 'ledger and events'}, ${percent(share)}`;
+      figures[`${name}/ticks`] = { unit: 'ticks/s', value: ticks.wall };
+      figures[`${name}/ticks/cpu`] = { unit: 'ticks/CPU s', value: ticks.cpu };
+      figures[`${name}/fills`] = { unit: 'fills/s', value: fills.wall };
+      figures[`${name}/fills/cpu`] = { unit: 'fills/CPU s', value: fills.cpu };
+      const hasFills = plan.fills > 0;
+      rows.push([
+        name,
+        count(ticks.wall.median),
+        range(ticks.wall),
+        count(ticks.cpu.median),
+        hasFills ? count(fills.wall.median) : '',
+        hasFills ? count(fills.cpu.median) : '',
+        hasFills ? (plan.fills / plan.filling).toFixed(1) : '',
+      ]);
+    }
+  }
+  const columns = [
+    'quotes that fill',
+    'ticks/s',
+    'min .. max',
+    'a CPU second',
+    'fills/s',
+    'a CPU second',
+    'fills a filling tick',
+  ];
+  const title = `tick: ${count(sizes.orders)} resting orders over ${sizes.markets} markets`;
+  const depth = await depthTable(sizes, figures, progress);
+  return { tables: [{ title, columns, rows }, depth], figures };
+}
+
+function check(fills: number, plan: TickPlan): void {
+  if (fills !== plan.fills) throw new Error(`${fills} fills, planned were ${plan.fills}`);
+}
+
+type Round = { prepare(): void; play(plan: TickPlan): number };
+
+function bookRound({ markets, ladders, ranks }: RestingPlan): Round {
+  let book: Ladders;
+  return {
+    prepare() {
+      book = new Ladders();
+      book.ensureLadders(markets * 2);
+      for (let order = 0; order < ladders.length; order++) {
+        book.add(ladders[order]!, ranks[order]!, order);
+      }
+    },
+    play(plan) {
+      let fills = 0;
+      for (let at = 0; at < plan.markets.length; at++) {
+        const yes = plan.markets[at]! * 2;
+        const yesAsk = plan.yesAsks[at]!;
+        const noAsk = plan.noAsks[at]!;
+        if (book.best(yes) >= yesAsk) fills += sweep(book, yes, yesAsk);
+        if (book.best(yes + 1) >= noAsk) fills += sweep(book, yes + 1, noAsk);
+      }
+      return fills;
+    },
+  };
+}
+
+function sweep(book: Ladders, ladder: number, ask: number): number {
+  let fills = 0;
+  for (let best = book.best(ladder); best >= ask; best = book.best(ladder)) {
+    book.remove(book.first(ladder, best));
+    fills++;
+  }
+  return fills;
+}
+
+function coreRound(resting: RestingPlan, accounts: number): Round {
+  let state: ShardState;
+  return {
+    prepare() {
+      state = restingState(resting, accounts);
+    },
+    play(plan) {
+      let fills = 0;
+      let events = 0;
+      let journal: Event[] = [];
+      for (let at = 0; at < plan.markets.length; at++) {
+        observe(
+          state,
+          {
+            kind: 'quote',
+            // A thousand quotes a millisecond, and the connection stays fresh by them.
+            atMs: START_MS + Math.floor(at / 1000),
+            source: 0,
+            market: plan.markets[at]!,
+            yesBidCents: complement(plan.noAsks[at]!),
+            yesBidContracts: 100,
+            yesAskCents: plan.yesAsks[at]!,
+            yesAskContracts: 100,
+            crossed: false,
+          },
+          journal,
+        );
+        if (at % BATCH_TICKS !== 0) continue;
+        fills += journal.length;
+        events += journal.length;
+        journal = [];
+        if (events < FORGET_EVERY_EVENTS) continue;
+        events = 0;
+        forgetRecords(state);
+      }
+      return fills + journal.length;
+    },
+  };
+}
+
+/** Accounts and resting orders, come about through events. */
+function restingState({ markets, ladders, ranks }: RestingPlan, accounts: number): ShardState {
+  const random = seededRandom(SEED);
+  const state = coreState(markets, START_MS);
+  for (let account = 0; account < accounts; account++) {
+    const accountId = seededUuid(random, START_MS);
+    evolve(state, { kind: 'account_opened', atMs: START_MS, account, accountId });
+  }
+  for (let order = 0; order < ladders.length; order++) {
+    const ladder = ladders[order]!;
+    const placed = restedBuy(state, START_MS, {
+      account: order % accounts,
+      orderId: seededUuid(random, START_MS),
+      market: ladder >> 1,
+      side: (ladder & 1) === 0 ? 'yes' : 'no',
+      rank: ranks[order]!,
+    });
+    evolve(state, placed);
+    if (order % FORGET_EVERY_EVENTS === 0) forgetRecords(state);
+  }
+  forgetRecords(state);
+  return state;
+}
+
+/** One quote that takes everything from one rank, at several depths. */
+async function depthTable(
+  { depths, bookRounds }: TickSizes,
+  figures: Figures,
+  progress: (line: string) => void,
+) {
+  const rows: string[][] = [];
+  for (const depth of depths) {
+    progress(`tick: ${count(depth)} orders at one rank`);
+    const ladders = new Uint16Array(depth);
+    const round = bookRound({ markets: 1, ladders, ranks: new Uint8Array(depth).fill(40) });
+    const plan: TickPlan = {
+      markets: new Uint16Array(1),
+      yesAsks: new Uint8Array([40]),
+      noAsks: new Uint8Array([50]),
+      filling: 1,
+      fills: depth,
+    };
+    const { wall } = await timeRounds({
+      name: `depth ${depth}`,
+      rounds: bookRounds,
+      prepare: round.prepare,
+      run: () => check(round.play(plan), plan),
+    });
+    const nanos = spreadOf(wall.map((millis) => (millis * 1e6) / depth));
+    figures[`depth ${depth}`] = { unit: 'ns/fill', value: nanos };
+    const show = (value: number) => value.toFixed(1);
+    rows.push([count(depth), show(nanos.median), range(nanos, show)]);
+  }
+  const columns = ['orders at the rank', 'ns a fill', 'min .. max'];
+  return { title: 'tick: what a fill costs by depth, book alone', columns, rows };
+}
