@@ -93,6 +93,15 @@ async function start(
 
   const openMarkets = reports.flatMap((report) => report.openMarkets);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
+  const connections: Connection[] = [];
+  stack.add(async () => {
+    for (const connection of connections) connection.close();
+  });
+  // Watched first and loaded then, so that no change falls between the two.
+  const watch = catalog.watch(log, () => {
+    for (const connection of connections) connection.marketsChanged();
+  });
+  stack.add(async () => watch.close());
   await catalog.start();
   const view = new CatalogView(() => catalog.current);
   for (const { slug, status } of reports[0]!.games) view.setGameStatus(slug, status);
@@ -107,17 +116,9 @@ async function start(
   });
   // On the feed's clock a live frame is what moves time, so it brings the wall's.
   const nowMs = config.clock === 'feed' ? Date.now : () => engine.nowMs();
-  const connections: Connection[] = [];
-  stack.add(async () => {
-    for (const connection of connections) connection.close();
-  });
   for (const [source, feed] of config.feeds.entries()) {
     connections.push(connectFeed(feed, source, { ingest, catalog, nowMs, log }));
   }
-  const watch = catalog.watch(log, () => {
-    for (const connection of connections) connection.marketsChanged();
-  });
-  stack.add(async () => watch.close());
 
   const switches = new Switches(config, identity, engine, log);
   const server = await startServer({

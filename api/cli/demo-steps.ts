@@ -43,7 +43,7 @@ function steps(baseUrl: string, key: string, { instrument, label, askCents }: Li
     get(`/quotes?ids=${instrument}`),
     '# buy ten contracts at the ask',
     post({ ...buy, type: 'market', idempotencyKey: `buy-${run}` }),
-    '# bid two cents less: it rests, holds its cost, and fills when the price comes down',
+    '# bid two cents less: it holds its cost and fills once the price has come down',
     post({ ...buy, type: 'limit', limitPriceCents, idempotencyKey: `bid-${run}` }),
     '# cash, positions and resting orders',
     get('/portfolio'),
