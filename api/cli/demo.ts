@@ -14,7 +14,7 @@ import { readJsonFile, replaceFile } from '../data-dir.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { firstSteps } from './demo-steps.ts';
 import { demoUser, writeDemoFile } from './demo-user.ts';
-import { createLog, untilStopped } from './serve.ts';
+import { createLog, stopSignal } from './serve.ts';
 
 const HOUR_MS = 3_600_000;
 /** Games stay listed for a day after they were last known, so that a restart settles them. */
@@ -26,9 +26,11 @@ export function addDemoCommand(program: Command): void {
     .command('demo')
     .description('start the server on simulated venues, with a user and a key to try it')
     .action(async () => {
+      const stopped = stopSignal();
       const server = await startDemo(process.env);
       process.stdout.write(`${server.welcome}\n`);
-      await untilStopped(server);
+      await stopped;
+      await server.close();
       process.stdout.write('Stopped. What you traded is kept; npm start goes on from here.\n');
     });
 }

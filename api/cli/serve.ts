@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import { configHelp, loadConfig } from '../config.ts';
-import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
+import { startPaperbook, takeDataDir } from '../main.ts';
 
 export function addServeCommand(program: Command): void {
   program
@@ -12,11 +12,13 @@ export function addServeCommand(program: Command): void {
     .addHelpText('after', `\nEnvironment variables:\n${configHelp()}`)
     .action(async ({ config: file }: { config?: string }) => {
       const log = createLog('info');
+      const stopped = stopSignal();
       const config = loadConfig(process.env, file ?? null);
       const server = await startPaperbook(config, await takeDataDir(config), log);
       log.info({ baseUrl: server.baseUrl, adminUrl: server.adminUrl }, 'listening');
       process.stdout.write(`Paperbook listens on ${server.baseUrl}\n`);
-      await untilStopped(server);
+      await stopped;
+      await server.close();
     });
 }
 
@@ -31,9 +33,12 @@ export function createLog(level: 'info' | 'warn') {
  */
 const ECHO_MS = 1000;
 
-/** Waits for SIGINT or SIGTERM, then closes the server; a later signal ends it at once. */
-export async function untilStopped(server: Pick<Paperbook, 'close'>): Promise<void> {
-  await new Promise<void>((resolve) => {
+/**
+ * Resolves at the first SIGINT or SIGTERM; a later one ends the process at once. Asked for before a
+ * start, so that a signal during it stops what was started instead of cutting it off.
+ */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
     let firstMs: number | null = null;
     const onSignal = () => {
       firstMs ??= Date.now();
@@ -42,5 +47,4 @@ export async function untilStopped(server: Pick<Paperbook, 'close'>): Promise<vo
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, onSignal);
   });
-  await server.close();
 }
