@@ -8,38 +8,16 @@
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Ajv, type ErrorObject } from 'ajv';
-import { type EpochMs, VENUES } from '../engine/core/units.ts';
+import {
+  type EpochMs,
+  FUNGIBILITIES,
+  GAME_STATUSES,
+  MARKET_TYPES,
+  PERIODS,
+  VENUES,
+} from '../engine/core/units.ts';
 import { GAME_ID, INSTRUMENT_ID } from './ids.ts';
 
-const MARKET_TYPES = [
-  'moneyline',
-  'spread',
-  'total',
-  'team_total',
-  'player_prop',
-  'series',
-  'outright',
-  'other',
-] as const;
-
-const PERIODS = [
-  'game',
-  'h1',
-  'h2',
-  'q1',
-  'q2',
-  'q3',
-  'q4',
-  'p1',
-  'p2',
-  'p3',
-  'inning_1',
-  'set_1',
-  'regulation',
-  'season',
-] as const;
-
-const GAME_STATUSES = ['scheduled', 'inprogress', 'final', 'postponed', 'cancelled'] as const;
 const SIDES = ['yes', 'no'] as const;
 
 /** `description` finishes the sentence "must be ...": it is what an error says. */
@@ -81,7 +59,7 @@ const listing = Type.Object(
     venue: oneOf(VENUES),
     polarity: oneOf([1, -1]),
     sideLabel: optionalText,
-    fungibility: oneOf(['exact', 'near', 'none']),
+    fungibility: oneOf(FUNGIBILITIES),
     reviewed: Type.Boolean(),
     note: optionalText,
     /** Left out: what the polarity says. */

@@ -2,6 +2,7 @@
  * The pieces every wire schema is made of. Schemas are the one source of the types, the validators
  * and the API description. SPEC.md sections 1 and 2, CONTRACT.md section 1.
  */
+
 import {
   type SchemaOptions,
   type Static,
@@ -10,6 +11,7 @@ import {
   type TSchema,
   Type,
 } from '@sinclair/typebox';
+import { GAME_STATUSES } from '../../engine/core/units.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 
 /** An object without any other field. */
@@ -37,13 +39,7 @@ export const Contracts = Type.Integer({ minimum: 1 });
 export const Mode = oneOf(['paper']);
 export const SideSchema = oneOf(['yes', 'no']);
 export const VenueSchema = oneOf(['venue_a', 'venue_b', 'venue_c', 'venue_c_intl']);
-export const GameStatusSchema = oneOf([
-  'scheduled',
-  'inprogress',
-  'final',
-  'postponed',
-  'cancelled',
-]);
+export const GameStatusSchema = oneOf(GAME_STATUSES);
 
 const ID_LETTERS = '0-9A-HJKMNP-TV-Z';
 export const InstrumentId = Type.String({

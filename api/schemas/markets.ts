@@ -1,5 +1,6 @@
 /** Wire shapes of games, instruments and quotes. SPEC.md section 2, CONTRACT.md section 3. */
 import { type Static, Type } from '@sinclair/typebox';
+import { FUNGIBILITIES, MARKET_TYPES, PERIODS } from '../../engine/core/units.ts';
 import {
   Contracts,
   Count,
@@ -20,33 +21,9 @@ import {
 } from './common.ts';
 
 const Team = strict({ code: Type.String(), name: Type.String() });
-const Fungibility = oneOf(['exact', 'near', 'none']);
-const MarketTypeSchema = oneOf([
-  'moneyline',
-  'spread',
-  'total',
-  'team_total',
-  'player_prop',
-  'series',
-  'outright',
-  'other',
-]);
-const PeriodSchema = oneOf([
-  'game',
-  'h1',
-  'h2',
-  'q1',
-  'q2',
-  'q3',
-  'q4',
-  'p1',
-  'p2',
-  'p3',
-  'inning_1',
-  'set_1',
-  'regulation',
-  'season',
-]);
+const Fungibility = oneOf(FUNGIBILITIES);
+const MarketTypeSchema = oneOf(MARKET_TYPES);
+const PeriodSchema = oneOf(PERIODS);
 
 export const Game = strict({
   id: GameId,

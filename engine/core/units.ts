@@ -33,7 +33,7 @@ export type OrderType = 'market' | 'limit';
 export type TimeInForce = 'gtc' | 'ioc' | 'fok';
 export type Routing = 'venue_a' | 'best';
 export type PlacedVia = 'api' | 'web' | 'cli';
-export type GameStatus = 'scheduled' | 'inprogress' | 'final' | 'postponed' | 'cancelled';
+export type GameStatus = (typeof GAME_STATUSES)[number];
 export type MarketStatus = 'open' | 'paused' | 'closed';
 
 /** The venue whose price every paper order trades at; the others only ever improve it. */
@@ -41,6 +41,44 @@ export const HOME_VENUE = 'venue_a';
 /** Venue tokens of SPEC.md; the order is the order in which quotes list them. */
 export const VENUES = ['venue_a', 'venue_b', 'venue_c', 'venue_c_intl'] as const;
 export type Venue = (typeof VENUES)[number];
+
+/** Values of CONTRACT.md section 4 that catalogs and answers share. */
+export const MARKET_TYPES = [
+  'moneyline',
+  'spread',
+  'total',
+  'team_total',
+  'player_prop',
+  'series',
+  'outright',
+  'other',
+] as const;
+
+export const PERIODS = [
+  'game',
+  'h1',
+  'h2',
+  'q1',
+  'q2',
+  'q3',
+  'q4',
+  'p1',
+  'p2',
+  'p3',
+  'inning_1',
+  'set_1',
+  'regulation',
+  'season',
+] as const;
+
+export const GAME_STATUSES = [
+  'scheduled',
+  'inprogress',
+  'final',
+  'postponed',
+  'cancelled',
+] as const;
+export const FUNGIBILITIES = ['exact', 'near', 'none'] as const;
 
 /** No price: the value of an empty or unusable side of a book. */
 export const NO_PRICE = 0;
