@@ -1,16 +1,15 @@
 /** The admin token at DATA_DIR/admin.token, readable by its owner only. CONTRACT.md section 8. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from './data-dir.ts';
 
-/** The token of a data directory, made at the first start. */
+/** The token of a data directory, made at the first start and kept from then on. */
 export function ensureAdminToken(dataDir: string): string {
   const path = pathOf(dataDir);
-  try {
-    // wx: never over an existing one, so that tools which read it already stay right.
-    writeFileSync(path, `${randomBytes(32).toString('base64url')}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  // An empty file is what a crash in the middle of a first start could leave.
+  if (!existsSync(path) || readFileSync(path, 'utf8') === '') {
+    replaceFile(path, `${randomBytes(32).toString('base64url')}\n`);
   }
   return readAdminToken(dataDir);
 }

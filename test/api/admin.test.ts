@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { ensureAdminToken } from '../../api/admin-token.ts';
@@ -47,6 +47,17 @@ test('CONTRACT.md section 8: the token file is made once, for its owner only', a
   const api = await startApi(t);
   t.is(ensureAdminToken(api.dataDir), api.adminToken);
   t.is(statSync(join(api.dataDir, 'admin.token')).mode & 0o777, 0o600);
+});
+
+test('a first start that crashed while it wrote the admin token does not stop the next one', async (t) => {
+  const api = await startApi(t);
+  const file = join(api.dataDir, 'admin.token');
+  writeFileSync(file, '');
+  const made = ensureAdminToken(api.dataDir);
+  t.true(made.length >= 32);
+  t.is(ensureAdminToken(api.dataDir), made);
+  writeFileSync(file, 'short');
+  t.throws(() => ensureAdminToken(api.dataDir), { message: /does not hold an admin token/ });
 });
 
 test('/healthz always answers, /readyz says whether the engine takes requests', async (t) => {
