@@ -21,13 +21,18 @@ export class BenchShard {
   begun = 0;
   finished = 0;
 
-  constructor(dir: string, durability: Durability, flow: FlowOptions) {
+  constructor(
+    dir: string,
+    durability: Durability,
+    flow: FlowOptions,
+    checkpointEveryEvents: number = CHECKPOINT_EVERY_EVENTS,
+  ) {
     this.flow = new OrderFlow(flow);
     this.shard = new Shard({
       ...CORE_CONFIG,
       path: path.join(dir, 'shard'),
       durability,
-      checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
+      checkpointEveryEvents,
     });
     this.#countCheckpoints();
     const atMs = this.flow.nowMs;

@@ -17,6 +17,7 @@ export type ShardSizes = {
   sliceMs: number;
   /** A size goes on until a whole checkpoint is in it, but not longer than this. */
   sizeMsMax: number;
+  checkpointEveryEvents: number;
   flow: FlowOptions;
 };
 
@@ -36,9 +37,17 @@ export const shard: Suite<ShardSizes> = {
     slices: 5,
     sliceMs: 2000,
     sizeMsMax: 180_000,
+    checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
     flow: FLOW,
   },
-  quick: { batches: [1, 64, 1024], slices: 3, sliceMs: 700, sizeMsMax: 5000, flow: FLOW },
+  quick: {
+    batches: [1, 64, 1024],
+    slices: 3,
+    sliceMs: 700,
+    sizeMsMax: 5000,
+    checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
+    flow: FLOW,
+  },
   run,
 };
 
@@ -46,7 +55,8 @@ async function run(sizes: ShardSizes, progress: (line: string) => void): Promise
   const dir = tempDir();
   const figures: Figures = {};
   const rows: string[][] = [];
-  const running = new BenchShard(dir, 'sync', sizes.flow);
+  const { flow, checkpointEveryEvents } = sizes;
+  const running = new BenchShard(dir, 'sync', flow, checkpointEveryEvents);
   try {
     for (const size of sizes.batches) {
       progress(`shard: batches of ${size}`);
@@ -90,7 +100,7 @@ async function run(sizes: ShardSizes, progress: (line: string) => void): Promise
   ];
   const notes = [
     'orders/s and ceiling/s are of all slices together: a checkpoint is in some of them only',
-    `checkpoints: begun while timed; one is due every ${count(CHECKPOINT_EVERY_EVENTS)} events`,
+    `checkpoints: begun while timed; one is due every ${count(checkpointEveryEvents)} events`,
   ];
   return { tables: [{ title: 'shard: durable orders a second', columns, rows, notes }], figures };
 }
@@ -183,13 +193,14 @@ class Slices {
   }
 }
 
-/** How many records stay: the file then stops growing, which is what is fastest. */
-const KEPT = 4096;
+/** Older records go after so many bytes: the file then stops growing, which is what is fastest. */
+const KEPT_BYTES = 16 * 2 ** 20;
 
 function openBare(dir: string) {
   const root = open({ path: dir, maxDbs: 8, encoding: 'binary' });
   const journal = root.openDB<Buffer, number>({ name: 'journal', encoding: 'binary' });
   let sequence = 0;
+  let bytesKept = 0;
   return {
     timeCommit(blob: Uint8Array): Cost {
       const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
@@ -199,7 +210,8 @@ function openBare(dir: string) {
         });
       });
       sequence++;
-      if (sequence % KEPT === 0) forgetBefore(sequence);
+      bytesKept += bytes.length;
+      if (bytesKept > KEPT_BYTES) forgetBefore(sequence);
       return cost;
     },
     close: () => root.close(),
@@ -207,6 +219,7 @@ function openBare(dir: string) {
 
   /** Not timed. */
   function forgetBefore(end: number): void {
+    bytesKept = 0;
     root.transactionSync(() => {
       for (const key of [...journal.getKeys({ end })]) journal.remove(key);
     });
