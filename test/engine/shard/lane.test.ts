@@ -91,6 +91,8 @@ async function breakShard(engine: Shards, account: string): Promise<void> {
   await engine.call(account, { ...portfolio, account }).catch(() => undefined);
 }
 
+/** Open again, and told what it had to be told. */
 async function untilReady(engine: Shards): Promise<void> {
   while (engine.state() !== 'ready') await new Promise((resolve) => setTimeout(resolve, 20));
+  await engine.drained();
 }
