@@ -7,7 +7,7 @@ import type { Reply } from '../engine/core/messages.ts';
 import { EngineBusy } from '../engine/shard/busy.ts';
 import type { Log } from './deps.ts';
 import { ApiError, ERRORS, errorBody, invalidRequest } from './errors.ts';
-import type { BodyText, Exchange } from './http.ts';
+import { type BodyText, type Exchange, type HeaderLines, headerLines } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import type { Call, Result, Route } from './route.ts';
 import { createRouter } from './router.ts';
@@ -42,7 +42,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
       if (match === null) throw new ApiError('route_not_found');
       const { allow, routes } = match.entry;
       if (exchange.method === 'OPTIONS') {
-        exchange.answer(204, ['Allow', allow, ...NO_STORE], null);
+        exchange.answer(204, headerLines(['Allow', allow, ...NO_STORE]), null);
         return;
       }
       found = routes.get(exchange.method) ?? null;
@@ -119,7 +119,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
     const retryAfter = retryAfterSeconds === null ? [] : ['Retry-After', String(retryAfterSeconds)];
     exchange.answer(
       status,
-      [...ERROR_HEADERS, ...refusal.headers, ...retryAfter],
+      headerLines([...ERROR_HEADERS, ...refusal.headers, ...retryAfter]),
       errorBody(code, message, retryAfterSeconds),
     );
   }
@@ -152,9 +152,9 @@ function refusalOf(error: unknown, exchange: Exchange, log: Log): ApiError {
   return new ApiError('internal_error');
 }
 
-function headersOf<C>({ contentType, cacheSeconds }: Route<C>): readonly string[] {
+function headersOf<C>({ contentType, cacheSeconds }: Route<C>): HeaderLines {
   const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', `max-age=${cacheSeconds}`];
-  return ['Content-Type', contentType, ...cache];
+  return headerLines(['Content-Type', contentType, ...cache]);
 }
 
 function textOf(body: BodyText): string {

@@ -3,7 +3,7 @@ import { admitter, authorizer, type Caller } from './access.ts';
 import { adminRoutes, operatorOf } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { createDispatcher } from './dispatch.ts';
-import { listen } from './http.ts';
+import { headerLines, listen } from './http.ts';
 import { Metrics } from './metrics.ts';
 import type { Route } from './route.ts';
 import { gameRoutes } from './routes/games.ts';
@@ -42,7 +42,7 @@ export async function startServer(deps: Deps): Promise<Server> {
     host: config.host,
     port: config.port,
     tls: config.tls,
-    headers: config.tls === null ? NOSNIFF : [...NOSNIFF, ...HSTS],
+    headers: headerLines(config.tls === null ? NOSNIFF : [...NOSNIFF, ...HSTS]),
     handle: createDispatcher({
       prefix: BASE_PATH,
       routes: apiRoutes(deps),
@@ -58,7 +58,7 @@ export async function startServer(deps: Deps): Promise<Server> {
     host: ADMIN_HOST,
     port: config.adminPort,
     tls: null,
-    headers: NOSNIFF,
+    headers: headerLines(NOSNIFF),
     handle: createDispatcher({
       prefix: '',
       routes: adminRoutes(deps, metrics),

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { listen } from '../../api/http.ts';
+import { headerLines, listen } from '../../api/http.ts';
 import { selfSignedCertificate } from './certificate.ts';
 import { startApi } from './support.ts';
 
@@ -53,7 +53,7 @@ test('over plain HTTP no Strict-Transport-Security is sent', async (t) => {
   t.is(answer.headers.get('strict-transport-security'), null);
 });
 
-const nothing = { headers: [], handle() {} };
+const nothing = { headers: headerLines([]), handle() {} };
 
 test('TLS files that cannot be used are a clear error', async (t) => {
   const { certFile } = tlsFiles(t);
