@@ -3,7 +3,8 @@ import path from 'node:path';
 import type { Event } from '../../engine/core/events.ts';
 import { evolve } from '../../engine/core/evolve.ts';
 import { observe } from '../../engine/core/observe.ts';
-import { eventsCodec, type Message } from '../../engine/shard/codec.ts';
+import type { Message } from '../../engine/shard/codec.ts';
+import { packEvents } from '../../engine/shard/event-layouts.ts';
 import { execute } from '../../engine/shard/requests.ts';
 import { Shard } from '../../engine/shard/shard.ts';
 import type { Durability } from '../../engine/shard/store.ts';
@@ -87,6 +88,6 @@ export function journalBlobs(options: FlowOptions, size: number, batches: number
     const journal: Event[] = [];
     observe(state, flow.heard(), journal);
     for (const command of flow.batch(size)) execute(state, command, journal);
-    return eventsCodec.pack(journal);
+    return packEvents(journal);
   });
 }

@@ -182,7 +182,7 @@ function finishOrder(state: ShardState, order: number, outcome: OrderOutcome): v
   unlinkOrder(state, order);
   state.orderIds.remove(order);
   orders.release(order);
-  state.records.current.outcomes.set(orderId, { account, outcome });
+  state.records.current.addOutcome(account, orderId, outcome);
   countBust(state, account);
 }
 

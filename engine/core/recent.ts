@@ -10,51 +10,85 @@ export interface Archive {
   placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined;
   /** Limit orders only; so are lists. */
   placement(account: number, orderId: Uuid): OrderPlaced | undefined;
-  outcome(account: number, placed: OrderPlaced): OrderOutcome | undefined;
+  outcome(placed: OrderPlaced): OrderOutcome | undefined;
   closedTrade(account: number, tradeId: Uuid): ClosedTrade | undefined;
   placements(account: number, before: Uuid | null): Iterable<OrderPlaced>;
   closedTrades(account: number, before: Uuid | null): Iterable<ClosedTrade>;
 }
 
+/** An order placed since the last checkpoint, and how it ended if it has. */
+export type RecentOrder = { readonly placed: OrderPlaced; outcome: OrderOutcome | null };
+
+/** What one account did between two checkpoints. */
+export type RecentOfAccount = {
+  /** By idempotency key. */
+  readonly orders: Map<string, RecentOrder>;
+  readonly closedTrades: ClosedTrade[];
+};
+
 /** What happened between two checkpoints. */
 export class RecentRecords {
-  readonly placements = new Map<Uuid, OrderPlaced>();
-  readonly outcomes = new Map<Uuid, { account: number; outcome: OrderOutcome }>();
+  /** By account row. */
+  readonly byAccount = new Map<number, RecentOfAccount>();
+  /** Limit orders by id. A market order is done before the next one is placed. */
+  readonly limitOrders = new Map<Uuid, RecentOrder>();
   readonly closedTrades = new Map<Uuid, ClosedTrade>();
-  readonly #byKey = new Map<number, Map<string, OrderPlaced>>();
-  readonly #tradesOf = new Map<number, ClosedTrade[]>();
+  /** How orders ended that were placed before. */
+  readonly lateOutcomes = new Map<Uuid, { account: number; outcome: OrderOutcome }>();
+  #newest: RecentOrder | null = null;
+  #orders = 0;
 
-  addPlacement(placement: OrderPlaced): void {
-    this.placements.set(placement.orderId, placement);
-    const byKey = this.#byKey.get(placement.account);
-    if (byKey === undefined) {
-      this.#byKey.set(placement.account, new Map([[placement.idempotencyKey, placement]]));
-    } else {
-      byKey.set(placement.idempotencyKey, placement);
-    }
+  addPlacement(placed: OrderPlaced): void {
+    const order: RecentOrder = { placed, outcome: null };
+    this.#newest = order;
+    this.#orders++;
+    this.#of(placed.account).orders.set(placed.idempotencyKey, order);
+    if (placed.type === 'limit') this.limitOrders.set(placed.orderId, order);
+  }
+
+  addOutcome(account: number, orderId: Uuid, outcome: OrderOutcome): void {
+    const newest = this.#newest?.placed.orderId === orderId ? this.#newest : undefined;
+    const order = newest ?? this.limitOrders.get(orderId);
+    if (order === undefined) this.lateOutcomes.set(orderId, { account, outcome });
+    else order.outcome = outcome;
   }
 
   addClosedTrade(trade: ClosedTrade): void {
     this.closedTrades.set(trade.tradeId, trade);
-    const trades = this.#tradesOf.get(trade.account);
-    if (trades === undefined) this.#tradesOf.set(trade.account, [trade]);
-    else trades.push(trade);
+    this.#of(trade.account).closedTrades.push(trade);
   }
 
   placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
-    return this.#byKey.get(account)?.get(idempotencyKey);
+    return this.byAccount.get(account)?.orders.get(idempotencyKey)?.placed;
   }
 
-  placementsOf(account: number): Iterable<OrderPlaced> {
-    return this.#byKey.get(account)?.values() ?? [];
+  /** How an order ended; undefined where these records do not say. */
+  outcome({ account, orderId, idempotencyKey }: OrderPlaced): OrderOutcome | undefined {
+    const order = this.byAccount.get(account)?.orders.get(idempotencyKey);
+    return order?.outcome ?? this.lateOutcomes.get(orderId)?.outcome;
+  }
+
+  /** Limit orders of the account. */
+  *limitOrdersOf(account: number): Generator<OrderPlaced> {
+    const orders = this.byAccount.get(account)?.orders.values() ?? [];
+    for (const { placed } of orders) if (placed.type === 'limit') yield placed;
   }
 
   closedTradesOf(account: number): Iterable<ClosedTrade> {
-    return this.#tradesOf.get(account) ?? [];
+    return this.byAccount.get(account)?.closedTrades ?? [];
   }
 
   get size(): number {
-    return this.placements.size + this.outcomes.size + this.closedTrades.size;
+    return this.#orders + this.lateOutcomes.size + this.closedTrades.size;
+  }
+
+  #of(account: number): RecentOfAccount {
+    let of = this.byAccount.get(account);
+    if (of === undefined) {
+      of = { orders: new Map(), closedTrades: [] };
+      this.byAccount.set(account, of);
+    }
+    return of;
   }
 }
 
@@ -96,16 +130,15 @@ export class Records {
 
   /** An order of that account by its id; market orders are fills, not orders. */
   placement(account: number, orderId: Uuid): OrderPlaced | undefined {
-    const recent = this.current.placements.get(orderId) ?? this.#leaving?.placements.get(orderId);
-    const found = recent ?? this.#archive.placement(account, orderId);
-    return found?.account === account && found.type === 'limit' ? found : undefined;
+    const recent = this.current.limitOrders.get(orderId) ?? this.#leaving?.limitOrders.get(orderId);
+    const found = recent?.placed ?? this.#archive.placement(account, orderId);
+    return found?.account === account ? found : undefined;
   }
 
   /** How an order ended; undefined while it rests. */
   outcome(placed: OrderPlaced): OrderOutcome | undefined {
-    const { orderId, account } = placed;
-    const recent = this.current.outcomes.get(orderId) ?? this.#leaving?.outcomes.get(orderId);
-    return recent?.outcome ?? this.#archive.outcome(account, placed);
+    const recent = this.current.outcome(placed) ?? this.#leaving?.outcome(placed);
+    return recent ?? this.#archive.outcome(placed);
   }
 
   closedTrade(account: number, tradeId: Uuid): ClosedTrade | undefined {
@@ -118,9 +151,9 @@ export class Records {
   /** Limit orders of the account, newest first, below `before`. */
   *placements(account: number, before: Uuid | null): Generator<OrderPlaced> {
     const inMemory = [
-      ...this.current.placementsOf(account),
-      ...(this.#leaving?.placementsOf(account) ?? []),
-    ].filter((order) => order.type === 'limit');
+      ...this.current.limitOrdersOf(account),
+      ...(this.#leaving?.limitOrdersOf(account) ?? []),
+    ];
     yield* newestFirst(
       inMemory,
       this.#archive.placements(account, before),

@@ -114,8 +114,18 @@ export function dollarsOf(cents: Cents): number {
 
 /** `2026-11-21T05:00:00.000Z`. CONTRACT.md section 1. */
 export function isoOf(at: EpochMs): string {
-  if (at !== lastIso.at) lastIso = { at, text: new Date(at).toISOString() };
-  return lastIso.text;
+  const day = Math.floor(at / DAY_MS);
+  if (day !== lastDay.day) {
+    lastDay = { day, text: new Date(day * DAY_MS).toISOString().slice(0, -'00:00:00.000Z'.length) };
+  }
+  const ms = at - day * DAY_MS;
+  const hours = TWO_DIGITS[Math.floor(ms / 3_600_000)]!;
+  const minutes = TWO_DIGITS[Math.floor(ms / 60_000) % 60]!;
+  const seconds = TWO_DIGITS[Math.floor(ms / 1000) % 60]!;
+  return `${lastDay.text}${hours}:${minutes}:${seconds}.${String(ms % 1000).padStart(3, '0')}Z`;
 }
-// Most times of an answer, and of the answers around it, are the same millisecond.
-let lastIso: { at: EpochMs; text: string } = { at: 0, text: new Date(0).toISOString() };
+
+const DAY_MS = 86_400_000;
+const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
+// Nearly every time of an answer, and of the answers around it, is of the same day.
+let lastDay = { day: 0, text: '1970-01-01T' };

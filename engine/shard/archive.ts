@@ -1,24 +1,32 @@
 /**
- * Finished orders and closed trades on disk. A placement is found by its idempotency key, limit
- * orders by their id too; how an order ended is a row of its own, written once.
+ * Finished orders and closed trades on disk. A placement is found by its idempotency key, a limit
+ * order by its id too; one that ended in the same checkpoint has its end in its row, one that
+ * ended later has it in a row of its own.
  */
 import type { Database, RootDatabase } from 'lmdb';
-import type { ClosedTrade, OrderOutcome, OrderPlaced } from '../core/events.ts';
-import type { Archive, RecentRecords } from '../core/recent.ts';
+import { uuidWord } from '../core/ids.ts';
+import type { Archive, RecentOrder, RecentRecords } from '../core/recent.ts';
 import type { Uuid } from '../core/units.ts';
-import { recordCodec } from './codec.ts';
+import {
+  type KeyRow,
+  keyRow,
+  orderRow,
+  outcomeRow,
+  type RowFormat,
+  tradeRow,
+} from './event-layouts.ts';
 
-export type RowKey = [account: number, id: string];
+/** The account row, big-endian, and then an idempotency key as text or a uuid as 16 bytes. */
+type RowKey = Buffer;
 type Rows = Database<Buffer, RowKey>;
-type TableName = 'keys' | 'orders' | 'outcomes' | 'trades';
-export type ArchiveTables = Record<TableName, Rows>;
-type Write = { table: TableName; key: RowKey; value: Uint8Array<ArrayBuffer> };
-
-/** What `keys` holds: a limit order's id, or the whole of a market order, which has no other row. */
-type KeyRow = Uuid | { placed: OrderPlaced; outcome: OrderOutcome };
+export type ArchiveTable = 'keys' | 'orders' | 'outcomes' | 'trades';
+export type ArchiveTables = Record<ArchiveTable, Rows>;
+type Write = { table: ArchiveTable; key: RowKey; value: Buffer };
 
 export function openArchive(root: RootDatabase): ArchiveTables {
-  const rows = (name: TableName) => root.openDB<Buffer, RowKey>({ name, encoding: 'binary' });
+  const rows = (name: ArchiveTable) => {
+    return root.openDB<Buffer, RowKey>({ name, encoding: 'binary', keyEncoding: 'binary' });
+  };
   return {
     keys: rows('keys'),
     orders: rows('orders'),
@@ -28,74 +36,103 @@ export function openArchive(root: RootDatabase): ArchiveTables {
 }
 
 export function archiveOf(tables: ArchiveTables): Archive {
-  const read = <T>(table: Rows, account: number, id: string): T | undefined => {
-    const bytes = table.get([account, id]);
-    return bytes === undefined ? undefined : (recordCodec.unpack(bytes) as T);
-  };
-  function* newestFirst<T>(table: Rows, account: number, before: Uuid | null): Generator<T> {
-    // Reverse ranges include their start: step below `before`, or above every uuid.
-    const start: RowKey = [account, before ?? 'g'];
-    for (const { key, value } of table.getRange({ start, end: [account, ''], reverse: true })) {
-      if (key[1] !== before) yield recordCodec.unpack(value) as T;
+  function find<T>(table: ArchiveTable, row: RowFormat<T>, key: RowKey): T | undefined {
+    const bytes = tables[table].getBinaryFast(key);
+    return bytes === undefined ? undefined : row.unpack(bytes);
+  }
+  /** Rows of one account, newest first, below `before`. */
+  function* newestFirst<T>(table: ArchiveTable, row: RowFormat<T>, range: Range): Generator<T> {
+    const { account, before } = range;
+    // A reverse range includes its start: step below `before`.
+    const start = before === null ? endOf(account) : idKey(account, before);
+    const end = idKey(account, NIL);
+    for (const { key, value } of tables[table].getRange({ start, end, reverse: true })) {
+      if (before === null || !key.equals(start)) yield row.unpack(value);
     }
   }
-  const placement = (account: number, orderId: Uuid) => {
-    return read<OrderPlaced>(tables.orders, account, orderId);
-  };
+  const orderOf = (account: number, id: Uuid) => find('orders', orderRow, idKey(account, id));
+  const keyOf = (account: number, key: string) => find('keys', keyRow, textKey(account, key));
   return {
-    placement,
+    placement: (account, orderId) => orderOf(account, orderId)?.placed,
     placementByKey(account, key) {
-      const row = read<KeyRow>(tables.keys, account, key);
-      return typeof row === 'string' ? placement(account, row) : row?.placed;
+      const row = keyOf(account, key);
+      if (row === undefined) return undefined;
+      return row.limit === null ? row.market!.placed : orderOf(account, row.limit)?.placed;
     },
-    outcome(account, placed) {
-      if (placed.type === 'limit') return read(tables.outcomes, account, placed.orderId);
-      const row = read<KeyRow>(tables.keys, account, placed.idempotencyKey);
-      return typeof row === 'string' ? undefined : row?.outcome;
+    outcome({ account, orderId, idempotencyKey, type }) {
+      if (type === 'market') return keyOf(account, idempotencyKey)?.market?.outcome ?? undefined;
+      const key = idKey(account, orderId);
+      return find('orders', orderRow, key)?.outcome ?? find('outcomes', outcomeRow, key);
     },
-    closedTrade: (account, tradeId) => read<ClosedTrade>(tables.trades, account, tradeId),
-    placements: (account, before) => newestFirst(tables.orders, account, before),
-    closedTrades: (account, before) => newestFirst(tables.trades, account, before),
+    closedTrade: (account, tradeId) => find('trades', tradeRow, idKey(account, tradeId)),
+    *placements(account, before) {
+      for (const row of newestFirst('orders', orderRow, { account, before })) yield row.placed;
+    },
+    closedTrades: (account, before) => newestFirst('trades', tradeRow, { account, before }),
   };
 }
+
+type Range = { account: number; before: Uuid | null };
 
 /** The rows of one checkpoint, a table after the other, each sorted: random puts cost far more. */
 export function* recordWrites(records: RecentRecords): Generator<Write> {
-  const placements = [...records.placements.values()];
-  for (const placed of sorted(placements, (row) => [row.account, row.idempotencyKey])) {
-    const isLimit = placed.type === 'limit';
-    const row = isLimit ? placed.orderId : { placed, outcome: outcomeIn(records, placed) };
-    yield write('keys', [placed.account, placed.idempotencyKey], row);
+  const accounts = [...records.byAccount].sort(([a], [b]) => a - b);
+  for (const [account, { orders }] of accounts) {
+    for (const key of [...orders.keys()].sort()) {
+      const row = keyRow.pack(keyRowOf(orders.get(key)!));
+      yield { table: 'keys', key: textKey(account, key), value: row };
+    }
   }
-  const limits = placements.filter(({ type }) => type === 'limit');
-  for (const placed of sorted(limits, (row) => [row.account, row.orderId])) {
-    yield write('orders', [placed.account, placed.orderId], placed);
+  for (const [account, { orders }] of accounts) {
+    const limits = [...orders.values()].filter(({ placed }) => placed.type === 'limit');
+    for (const order of limits.sort((a, b) => byText(a.placed.orderId, b.placed.orderId))) {
+      const key = idKey(account, order.placed.orderId);
+      yield { table: 'orders', key, value: orderRow.pack(order) };
+    }
   }
-  const outcomes = [...records.outcomes].map(([id, row]) => ({ id, ...row }));
-  const ofLimits = outcomes.filter(({ id }) => records.placements.get(id)?.type !== 'market');
-  for (const { id, account, outcome } of sorted(ofLimits, (row) => [row.account, row.id])) {
-    yield write('outcomes', [account, id], outcome);
+  const late = [...records.lateOutcomes].sort((a, b) => {
+    return a[1].account - b[1].account || byText(a[0], b[0]);
+  });
+  for (const [id, { account, outcome }] of late) {
+    yield { table: 'outcomes', key: idKey(account, id), value: outcomeRow.pack(outcome) };
   }
-  const trades = [...records.closedTrades.values()];
-  for (const trade of sorted(trades, (row) => [row.account, row.tradeId])) {
-    yield write('trades', [trade.account, trade.tradeId], trade);
+  for (const [account, { closedTrades }] of accounts) {
+    for (const trade of closedTrades.sort((a, b) => byText(a.tradeId, b.tradeId))) {
+      yield { table: 'trades', key: idKey(account, trade.tradeId), value: tradeRow.pack(trade) };
+    }
   }
 }
 
-/** A market order is done in the batch that placed it, so the same checkpoint has its end. */
-function outcomeIn(records: RecentRecords, { orderId }: OrderPlaced): OrderOutcome {
-  const row = records.outcomes.get(orderId);
-  if (row === undefined) throw new Error(`market order ${orderId} has no outcome`);
-  return row.outcome;
+/** A limit order has a row of its own; a market order is done, and is nowhere else. */
+function keyRowOf({ placed, outcome }: RecentOrder): KeyRow {
+  if (placed.type === 'limit') return { limit: placed.orderId, market: null };
+  if (outcome === null) throw new Error(`market order ${placed.orderId} has no outcome`);
+  return { limit: null, market: { placed, outcome } };
 }
 
-function write(table: TableName, key: RowKey, value: unknown): Write {
-  return { table, key, value: recordCodec.pack(value) };
+const ID_BYTES = 16;
+const NIL: Uuid = '00000000-0000-0000-0000-000000000000';
+
+function idKey(account: number, id: Uuid): RowKey {
+  const key = Buffer.allocUnsafe(4 + ID_BYTES);
+  key.writeUInt32BE(account, 0);
+  key.writeUInt32BE(uuidWord(id, 0), 4);
+  key.writeUInt32BE(uuidWord(id, 1), 8);
+  key.writeUInt32BE(uuidWord(id, 2), 12);
+  key.writeUInt32BE(uuidWord(id, 3), 16);
+  return key;
 }
 
-function sorted<T>(rows: T[], keyOf: (row: T) => RowKey): T[] {
-  return rows
-    .map((row) => ({ row, key: keyOf(row) }))
-    .sort((a, b) => a.key[0] - b.key[0] || (a.key[1] < b.key[1] ? -1 : 1))
-    .map(({ row }) => row);
+function textKey(account: number, text: string): RowKey {
+  const key = Buffer.allocUnsafe(4 + Buffer.byteLength(text));
+  key.writeUInt32BE(account, 0);
+  key.write(text, 4);
+  return key;
 }
+
+/** Above every row of an account. */
+function endOf(account: number): RowKey {
+  return Buffer.concat([idKey(account, NIL).subarray(0, 4), Buffer.alloc(ID_BYTES + 1, 255)]);
+}
+
+const byText = (a: string, b: string) => (a < b ? -1 : 1);

@@ -1,87 +1,14 @@
 /**
- * Messages and events as bytes: msgpack records whose field lists both ends know beforehand. An
- * object of another shape is still written, with its own field list inline.
- *
- * The lists are part of the journal's format: append to them, never change or reorder one.
+ * Messages as bytes: msgpack records whose field lists both ends know beforehand. An object of
+ * another shape is still written, with its own field list inline.
  */
 import { Packr } from 'msgpackr';
-import type { ClosedTrade, Event, OrderOutcome } from '../core/events.ts';
 import type { Command, Query, Reply, Tick, TradeCounting, TradeLimits } from '../core/messages.ts';
 
 type Fields<T> = T extends unknown ? readonly (keyof T & string)[] : never;
 type FieldsByKind<T extends { kind: string }> = {
   [K in T['kind']]: Fields<Extract<T, { kind: K }>>;
 };
-
-const EVENT_FIELDS: FieldsByKind<Event> = {
-  account_opened: ['kind', 'atMs', 'account', 'accountId'],
-  order_placed: [
-    'kind',
-    'atMs',
-    'order',
-    'account',
-    'orderId',
-    'idempotencyKey',
-    'action',
-    'type',
-    'market',
-    'instrument',
-    'side',
-    'instrumentSide',
-    'byTicker',
-    'contracts',
-    'position',
-    'tradeId',
-    'limitPriceCents',
-    'boundPriceCents',
-    'timeInForce',
-    'expiresAtMs',
-    'routing',
-    'statedProbPct',
-    'placedVia',
-    'placedPrivate',
-    'rests',
-  ],
-  order_filled: ['kind', 'atMs', 'order', 'priceCents', 'venue'],
-  order_ended: ['kind', 'atMs', 'order', 'status', 'reason'],
-  position_settled: ['kind', 'atMs', 'position', 'proceedsCents', 'outcome'],
-  market_resolved: ['kind', 'atMs', 'market', 'outcome'],
-  game_changed: ['kind', 'atMs', 'game', 'status'],
-  cash_adjusted: ['kind', 'atMs', 'account', 'amountCents'],
-  catalog_replaced: ['kind', 'atMs', 'catalog'],
-  trade_counted: ['kind', 'atMs', 'account', 'keyId', 'closing'],
-};
-
-const OUTCOME_FIELDS: Fields<OrderOutcome> = [
-  'atMs',
-  'status',
-  'reason',
-  'fillPriceCents',
-  'venue',
-  'tradeId',
-];
-
-const TRADE_FIELDS: Fields<ClosedTrade> = [
-  'tradeId',
-  'account',
-  'market',
-  'instrument',
-  'side',
-  'instrumentSide',
-  'contracts',
-  'costCents',
-  'entryPriceCents',
-  'statedProbPct',
-  'placedVia',
-  'placedPrivate',
-  'venue',
-  'openedAtMs',
-  'closedAtMs',
-  'status',
-  'closeReason',
-  'proceedsCents',
-  'outcome',
-];
 
 const TICK_FIELDS: FieldsByKind<Tick> = {
   quote: [
@@ -157,15 +84,8 @@ function createCodec<T>(fieldLists: readonly (readonly string[])[]) {
   };
 }
 
-/** One batch's events, as the journal keeps them. */
-export const eventsCodec = createCodec<Event[]>(Object.values(EVENT_FIELDS));
-
-/** Rows of the archive tables. */
-export const recordCodec = createCodec<unknown>([
-  EVENT_FIELDS.order_placed,
-  OUTCOME_FIELDS,
-  TRADE_FIELDS,
-]);
+/** The small state that a checkpoint keeps beside its pages. */
+export const headCodec = createCodec<object>([]);
 
 /** What a shard is asked. Ticks are not answered. */
 export type Message = Tick | Command | Query;

@@ -8,7 +8,8 @@ import { open } from 'lmdb';
 import type { Event } from '../core/events.ts';
 import type { RecentRecords } from '../core/recent.ts';
 import { archiveOf, openArchive, recordWrites } from './archive.ts';
-import { eventsCodec, recordCodec } from './codec.ts';
+import { headCodec } from './codec.ts';
+import { packEvents, unpackEvents } from './event-layouts.ts';
 
 /** `sync`: on disk; `commit`: survives a crash of the process. CONTRACT.md section 8. */
 export type Durability = 'sync' | 'commit';
@@ -54,7 +55,7 @@ export function openStore(path: string, durability: Durability) {
 
     /** Inside `commit`: one batch's events. */
     append(sequence: number, events: Event[]): void {
-      journal.put(sequence, bufferOf(eventsCodec.pack(events)));
+      journal.put(sequence, packEvents(events));
     },
 
     /**
@@ -67,10 +68,10 @@ export function openStore(path: string, durability: Durability) {
         yield;
       }
       for (const step of inSteps(recordWrites(records), ROWS_A_STEP)) {
-        for (const { table, key, value } of step) archive[table].put(key, bufferOf(value));
+        for (const { table, key, value } of step) archive[table].put(key, value);
         yield;
       }
-      heads.put('head', bufferOf(recordCodec.pack({ ...head, journalSequence: sequence })));
+      heads.put('head', bufferOf(headCodec.pack({ ...head, journalSequence: sequence })));
       yield;
       copies.finish(changed);
       for (const step of inSteps(journal.getKeys({ end: sequence + 1 }), ROWS_A_STEP)) {
@@ -82,14 +83,14 @@ export function openStore(path: string, durability: Durability) {
     /** Journal batches after a sequence, in order. */
     *journalAfter(sequence: number): Generator<{ sequence: number; events: Event[] }> {
       for (const { key, value } of journal.getRange({ start: sequence + 1 })) {
-        yield { sequence: key, events: eventsCodec.unpack(value) };
+        yield { sequence: key, events: unpackEvents(value) };
       }
     },
 
     /** The head of the newest finished checkpoint, or null in a new environment. */
     readHead(): ({ journalSequence: number } & Record<string, unknown>) | null {
       const bytes = heads.get('head');
-      return bytes === undefined ? null : (recordCodec.unpack(bytes) as never);
+      return bytes === undefined ? null : (headCodec.unpack(bytes) as never);
     },
 
     /** The pages of a table as the checkpoint that covers `sequence` left them. */

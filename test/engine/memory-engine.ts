@@ -1,6 +1,6 @@
 /** The fast core on an archive of Maps: what the model is compared with. */
 import { audit } from '../../engine/core/audit.ts';
-import type { Event, OrderOutcome, OrderPlaced } from '../../engine/core/events.ts';
+import type { Event } from '../../engine/core/events.ts';
 import { evolve } from '../../engine/core/evolve.ts';
 import type { Command, Query, Reply, Tick } from '../../engine/core/messages.ts';
 import { observe } from '../../engine/core/observe.ts';
@@ -77,25 +77,26 @@ function createDisk(): { archive: Archive; write(records: RecentRecords): void }
   const kept = new RecentRecords();
   const archive: Archive = {
     placementByKey: (account, key) => kept.placementByKey(account, key),
-    placement: (account, orderId) => ofAccount(kept.placements.get(orderId), account),
-    outcome: (_account, { orderId }): OrderOutcome | undefined =>
-      kept.outcomes.get(orderId)?.outcome,
+    placement: (account, orderId) => ofAccount(kept.limitOrders.get(orderId)?.placed, account),
+    outcome: (placed) => kept.outcome(placed),
     closedTrade: (account, tradeId) => ofAccount(kept.closedTrades.get(tradeId), account),
     placements: (account, before) =>
-      newestFirst(
-        [...kept.placementsOf(account)].filter((order: OrderPlaced) => order.type === 'limit'),
-        [],
-        before,
-        (order) => order.orderId,
-      ),
+      newestFirst([...kept.limitOrdersOf(account)], [], before, (order) => order.orderId),
     closedTrades: (account, before) =>
       newestFirst([...kept.closedTradesOf(account)], [], before, (trade) => trade.tradeId),
   };
   return {
     archive,
     write(records) {
-      for (const placement of records.placements.values()) kept.addPlacement(placement);
-      for (const [id, row] of records.outcomes) kept.outcomes.set(id, row);
+      for (const [account, { orders }] of records.byAccount) {
+        for (const { placed, outcome } of orders.values()) {
+          kept.addPlacement(placed);
+          if (outcome !== null) kept.addOutcome(account, placed.orderId, outcome);
+        }
+      }
+      for (const [id, { account, outcome }] of records.lateOutcomes) {
+        kept.addOutcome(account, id, outcome);
+      }
       for (const trade of records.closedTrades.values()) kept.addClosedTrade(trade);
     },
   };
