@@ -169,7 +169,6 @@ export const u32 = method<number>('u32');
 export const f64 = method<number>('f64');
 export const uuid = method<Uuid>('uuid');
 export const text = method<string>('text');
-export const blob = method<Uint8Array>('blob');
 export const flag: Layout<boolean> = {
   write: (value) => `to.u8(${value} ? 1 : 0);`,
   read: 'from.u8() === 1',
