@@ -3,15 +3,19 @@
  * SPEC.md sections 4 (Organization header) and 5; CONTRACT.md section 1.
  */
 import { isUuid } from '../engine/core/ids.ts';
+import type { Uuid } from '../engine/core/units.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 import type { Exchange } from './http.ts';
+import { personalAccount } from './identity/accounts.ts';
 import { hashOfToken, isLastUseStale, type Key, keyStatus, type Scope } from './identity/keys.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { User } from './identity/users.ts';
+import type { Organizations } from './organizations.ts';
 import type { Call, Route } from './route.ts';
 import type { Switches } from './switches.ts';
 
-export type Caller = { user: User; key: Key };
+/** `token`: the key as it was sent, for a service that the caller's key is forwarded to. */
+export type Caller = { user: User; key: Key; token: string };
 
 const BEARER = /^bearer +/i;
 
@@ -31,19 +35,38 @@ export function authorizer(store: ControlStore, onWriteFailed: (error: unknown) 
     if (isLastUseStale(key, nowMs)) {
       store.putKey({ ...key, lastUsedAtMs: nowMs }).catch(onWriteFailed);
     }
-    return { user, key };
+    return { user, key, token };
   };
 }
 
 /** The checks behind the body, in order: the scope a body asks for, organization, switch. */
-export function admitter(switches: Switches) {
-  return (route: Route<Caller>, call: Call<unknown, unknown, Caller>): void => {
-    const scope = route.scopeOfBody(call.body);
-    if (scope !== null) requireScope(call.caller.key, scope);
-    if (call.organization !== null) throw organizationRefusal(call.organization);
-    if (route.needs === 'venueData' && !switches.venueData) throw new ApiError('venue_data_off');
-    if (route.needs === 'trading' && !switches.trading) throw new ApiError('trading_off');
+export function admitter(switches: Switches, organizations: Organizations) {
+  return (route: Route<Caller>, call: Call<unknown, unknown, Caller>): void | Promise<void> => {
+    const { caller, body, organization } = call;
+    const scope = route.scopeOfBody(body);
+    if (scope !== null) requireScope(caller.key, scope);
+    if (!route.ofAccount) {
+      requireSwitch(switches, route);
+      return;
+    }
+    const account =
+      organization === null
+        ? personalAccount(caller.user)
+        : organizations.accountOf(caller, organizationId(organization));
+    if (account instanceof Promise) {
+      return account.then((found) => {
+        call.account = found;
+        requireSwitch(switches, route);
+      });
+    }
+    call.account = account;
+    requireSwitch(switches, route);
   };
+}
+
+function requireSwitch(switches: Switches, { needs }: Route<Caller>): void {
+  if (needs === 'venueData' && !switches.venueData) throw new ApiError('venue_data_off');
+  if (needs === 'trading' && !switches.trading) throw new ApiError('trading_off');
 }
 
 /**
@@ -80,9 +103,8 @@ function requireScope(key: Key, scope: Scope): void {
   });
 }
 
-/** No organization exists yet, so every well-formed id is unknown. */
-function organizationRefusal(id: string): ApiError {
-  return isUuid(id)
-    ? new ApiError('organization_not_found')
-    : invalidRequest('X-Service-Org must be an organization id');
+/** The header's value as an id; an empty one is none, and no way back to the personal account. */
+function organizationId(header: string): Uuid {
+  if (!isUuid(header)) throw invalidRequest('X-Service-Org must be an organization id');
+  return header.toLowerCase();
 }

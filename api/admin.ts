@@ -5,6 +5,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { type EpochMs, isoOf } from '../engine/core/units.ts';
+import { organizationAdminRoutes } from './admin-organizations.ts';
+import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
 import type { Deps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import type { Exchange } from './http.ts';
@@ -57,6 +59,8 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
     ...healthRoutes(deps, metrics),
     ...userRoutes(deps),
     ...keyRoutes(deps),
+    ...organizationAdminRoutes(deps),
+    ...venueKeyAdminRoutes(deps),
     ...switchRoutes(deps, '/admin/venue-data', 'venueData'),
     ...switchRoutes(deps, '/admin/trading', 'trading'),
     keyed({

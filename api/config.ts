@@ -3,7 +3,7 @@
  * CONTRACT.md section 8.
  */
 import { readFileSync } from 'node:fs';
-import { type FeedConfig, SETTINGS, type Setting } from './settings.ts';
+import { type FeedConfig, isLoopback, SETTINGS, type Setting } from './settings.ts';
 
 export type Config = {
   host: string;
@@ -24,6 +24,8 @@ export type Config = {
   feeds: FeedConfig[];
   clock: 'wall' | 'feed';
   catalogFile: string | null;
+  /** Null: organizations live in the control store. */
+  organizationsUrl: string | null;
 };
 
 /** A configuration that cannot be used; the message names each bad variable or key on a line. */
@@ -129,6 +131,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     feeds: must('FEEDS', s.FEEDS),
     clock: must('CLOCK', s.CLOCK),
     catalogFile: read('CATALOG', s.CATALOG),
+    organizationsUrl: read('ORGANIZATIONS_URL', s.ORGANIZATIONS_URL),
   };
   for (const name of REFUSED_YET) read(name, s[name]);
   return config;
@@ -140,7 +143,6 @@ const REFUSED_YET = [
   'HISTORY_URL',
   'HISTORY_TOKEN',
   'BACKTEST_URL',
-  'ORGANIZATIONS_URL',
   'AUTH_JWKS_URL',
   'AUTH_ISSUER',
 ] as const;
@@ -166,8 +168,4 @@ function crossChecks({ host, port, adminPort, tls, behindTlsProxy }: Config): st
     problems.push('PAPERBOOK_PORT and PAPERBOOK_ADMIN_PORT must differ');
   }
   return problems;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

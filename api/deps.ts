@@ -10,6 +10,7 @@ import type { EpochMs, Uuid, Venue } from '../engine/core/units.ts';
 import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
 import type { ControlStore } from './identity/store.ts';
+import type { Organizations } from './organizations.ts';
 import type { Switches } from './switches.ts';
 
 /** The sharded engine. Every call rejects with `EngineBusy` when it cannot be taken now. */
@@ -66,6 +67,7 @@ export type Deps = {
   log: Log;
   config: Config;
   identity: ControlStore;
+  organizations: Organizations;
   switches: Switches;
   /** The bearer token of the admin listener: `admin-token.ts`. */
   adminToken: string;

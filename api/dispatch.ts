@@ -20,8 +20,11 @@ export type DispatchOptions<C> = {
   routes: readonly Route<C>[];
   /** Who calls, from the headers, holding the route's scope. Throws the 401 or 403. */
   authorize(exchange: Exchange, route: Route<C>): C;
-  /** The checks between the body and the operation. Throws the refusal. */
-  admit(route: Route<C>, call: Call<unknown, unknown, C>): void;
+  /**
+   * The checks between the body and the operation, and what it acts on. Throws the refusal; a
+   * promise where something has to be asked first.
+   */
+  admit(route: Route<C>, call: Call<unknown, unknown, C>): void | Promise<void>;
   metrics: Metrics;
   log: Log;
 };
@@ -53,7 +56,8 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
         param: decodeSegment(match.param),
         query: found.readQuery(exchange.query),
         body: null,
-        organization: found.takesOrganization ? organizationOf(exchange) : null,
+        organization: found.ofAccount ? organizationOf(exchange) : null,
+        account: null,
       };
       if (found.readBody === null) run(exchange, found, call);
       else readBody(exchange, found, call);
@@ -76,8 +80,8 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
   }
 
   function run(exchange: Exchange, found: Route<C>, call: Call<unknown, unknown, C>): void {
-    admit(found, call);
-    const result = found.run(call);
+    const admitted = admit(found, call);
+    const result = admitted === undefined ? found.run(call) : admitted.then(() => found.run(call));
     if (!(result instanceof Promise)) {
       finish(exchange, found, result);
       return;

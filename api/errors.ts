@@ -167,12 +167,12 @@ export const ERRORS = {
   venue_a_rejected: {
     status: 409,
     message: 'venue_a refused the order.',
-    when: 'the venue refused the order',
+    when: 'the venue refused the order; not yet given, since nothing is sent to a venue',
   },
   venue_c_intl_rejected: {
     status: 409,
     message: 'venue_c_intl refused the order.',
-    when: 'the venue refused the order',
+    when: 'the venue refused the order; not yet given, since nothing is sent to a venue',
   },
   live_trading_unavailable: {
     status: 409,
@@ -207,7 +207,7 @@ export const ERRORS = {
   internal_error: {
     status: 500,
     message: 'Something went wrong on our side.',
-    when: 'a fault of ours; 503 while the engine cannot take the request',
+    when: 'a fault of ours; 503 while the engine, or a service that is asked, cannot be used',
   },
   not_configured: {
     status: 503,

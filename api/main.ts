@@ -27,6 +27,7 @@ import { type Config, ConfigError } from './config.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Log } from './deps.ts';
 import { ControlStore } from './identity/store.ts';
+import { createOrganizations } from './organizations.ts';
 import { startServer } from './server.ts';
 import type { FeedConfig } from './settings.ts';
 import { Switches } from './switches.ts';
@@ -128,6 +129,7 @@ async function start(
     log,
     config,
     identity,
+    organizations: createOrganizations(config, identity, log),
     switches,
     adminToken,
   });

@@ -10,6 +10,7 @@ import { gameRoutes } from './routes/games.ts';
 import { instrumentRoutes } from './routes/instruments.ts';
 import { meRoutes } from './routes/me.ts';
 import { orderRoutes } from './routes/orders.ts';
+import { organizationRoutes } from './routes/organizations.ts';
 import { portfolioRoutes } from './routes/portfolio.ts';
 import { quoteRoutes } from './routes/quotes.ts';
 import { statusRoutes } from './routes/status.ts';
@@ -49,7 +50,7 @@ export async function startServer(deps: Deps): Promise<Server> {
       authorize: authorizer(identity, (error) => {
         log.error({ err: error }, 'the last use of a key could not be written');
       }),
-      admit: admitter(switches),
+      admit: admitter(switches, deps.organizations),
       metrics,
       log,
     }),
@@ -88,6 +89,7 @@ export function apiRoutes(deps: Deps): Route<Caller>[] {
   return [
     ...statusRoutes(),
     ...meRoutes(),
+    ...organizationRoutes(deps),
     ...instrumentRoutes(deps),
     ...gameRoutes(deps),
     ...quoteRoutes(deps),

@@ -61,6 +61,10 @@ export const SETTINGS = {
     choice('wall', 'feed'),
   ),
   CATALOG: unset('catalog file, loaded at the start and on change', anyText),
+  ORGANIZATIONS_URL: unset(
+    'organization service that is asked with the key of the caller, in place of admin org',
+    readServiceUrl,
+  ),
   // What follows is part of the contract, but what it would turn on is not there yet. To take it
   // and do nothing would be worse than to refuse it.
   LIMITS_ENFORCED: setting('off', 'refuse requests over the request limits', onlyYet('off')),
@@ -72,7 +76,6 @@ export const SETTINGS = {
   HISTORY_URL: unset('history service to forward to', notYet),
   HISTORY_TOKEN: unset('credential for that history service', notYet),
   BACKTEST_URL: unset('backtest service to forward to', notYet),
-  ORGANIZATIONS_URL: unset('organization service to forward to', notYet),
   AUTH_JWKS_URL: unset('keys of an outside auth server', notYet),
   AUTH_ISSUER: unset('issuer of that auth server', notYet),
 };
@@ -96,6 +99,22 @@ function anyText(text: string): string {
 function readHost(text: string): string {
   if (!/^[A-Za-z0-9.:_-]{1,255}$/.test(text)) throw new Error('a host name or address');
   return text;
+}
+
+/** A key travels there: in the clear only within this machine. */
+function readServiceUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isSafe =
+    url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+  if (url === null || !isSafe || url.username !== '' || url.password !== '') {
+    throw new Error('a URL of https://, or of http:// on loopback, without user and password');
+  }
+  return text;
+}
+
+/** Whether a host name or address, in brackets or not, is this machine. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|\[?::1\]?|127(\.\d{1,3}){3})$/.test(host);
 }
 
 function readSwitch(text: string): boolean {

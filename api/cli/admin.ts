@@ -3,11 +3,10 @@
  * directory. CONTRACT.md sections 8 and 9.
  */
 import { type Command, Option } from 'commander';
-import { readAdminToken } from '../admin-token.ts';
+import { ask, type Connect, connected, print, wholeNumber } from './admin-connection.ts';
+import { type LimitFlags, tradeLimitsOf, withLimitFlags } from './admin-limits.ts';
+import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizations.ts';
 import { UsageError } from './usage.ts';
-
-type Connect = { dataDir: string; adminUrl: string; json?: true };
-type Answer = Record<string, unknown>;
 
 const PLANS = ['none', 'basic', 'builder', 'desk', 'enterprise'];
 
@@ -15,6 +14,8 @@ export function addAdminCommands(program: Command): void {
   const admin = program.command('admin').description('operate a running server');
   addUserCommands(admin);
   addKeyCommands(admin);
+  addOrganizationCommands(admin);
+  addVenueKeyCommands(admin);
   addLimitsCommand(admin);
   addSwitchCommand(admin, 'venue-data', 'the venue-data switch');
   addSwitchCommand(admin, 'trading', 'trading with keys');
@@ -87,30 +88,13 @@ function addKeyCommands(admin: Command): void {
 }
 
 function addLimitsCommand(admin: Command): void {
-  const limit = (flag: string, what: string) => new Option(flag, what).argParser(wholeNumber);
-  connected(admin.command('limits <userId>').description("an enterprise account's trade limits"))
-    .addOption(limit('--orders-per-minute <n>', 'new orders a minute').default(6000))
-    .addOption(limit('--orders-per-day <n>', 'new orders a day').default(1_000_000))
-    .addOption(limit('--closing-per-minute <n>', 'sells and cancels a minute').default(6000))
-    .option('--standard', 'back to the limits of everybody')
-    .action(async (id: string, options: Connect & LimitFlags) => {
-      const limits = {
-        newPerMinute: options.ordersPerMinute,
-        newPerDay: options.ordersPerDay,
-        closingPerMinute: options.closingPerMinute,
-      };
-      const tradeLimits = options.standard === true ? null : { key: limits, account: limits };
-      const path = `/admin/users/${encodeURIComponent(id)}`;
-      print(options, await ask(options, 'PATCH', path, { tradeLimits }));
-    });
+  withLimitFlags(
+    connected(admin.command('limits <userId>').description("an enterprise account's trade limits")),
+  ).action(async (id: string, options: Connect & LimitFlags) => {
+    const path = `/admin/users/${encodeURIComponent(id)}`;
+    print(options, await ask(options, 'PATCH', path, { tradeLimits: tradeLimitsOf(options) }));
+  });
 }
-
-type LimitFlags = {
-  ordersPerMinute: number;
-  ordersPerDay: number;
-  closingPerMinute: number;
-  standard?: true;
-};
 
 function addSwitchCommand(admin: Command, name: string, what: string): void {
   connected(admin.command(`${name} [on|off]`).description(`show or turn ${what}`)).action(
@@ -126,46 +110,4 @@ function addSwitchCommand(admin: Command, name: string, what: string): void {
       print(options, answer);
     },
   );
-}
-
-function connected(command: Command): Command {
-  const port = process.env.PAPERBOOK_ADMIN_PORT ?? '8081';
-  return command
-    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
-    .option('--admin-url <url>', 'admin listener', `http://127.0.0.1:${port}`)
-    .option('--json', 'print JSON on one line');
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${text} is not a whole number`);
-  return Number(text);
-}
-
-async function ask(
-  { dataDir, adminUrl }: Connect,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<Answer> {
-  let token: string;
-  try {
-    token = readAdminToken(dataDir);
-  } catch {
-    throw new Error(`${dataDir} holds no admin token: is it the server's data directory?`);
-  }
-  const response = await fetch(adminUrl + path, {
-    method,
-    headers: { authorization: `Bearer ${token}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }).catch(() => {
-    throw new Error(`no server answers at ${adminUrl}`);
-  });
-  const answer = (await response.json()) as Answer;
-  if (response.ok) return answer;
-  const { code, message } = answer.error as { code: string; message: string };
-  throw new Error(`${code}: ${message}`);
-}
-
-function print({ json }: Connect, answer: Answer): void {
-  process.stdout.write(`${JSON.stringify(answer, null, json === true ? 0 : 2)}\n`);
 }

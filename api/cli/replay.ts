@@ -218,7 +218,8 @@ class Replay {
     if (known === undefined) return undefined;
     if (known.tradeId === null && known.orderId !== null) {
       const { orderId } = known;
-      const { order } = await this.#ask({ kind: 'order', account: account.id, orderId });
+      const query = { kind: 'order', account: account.id, organizationSlug: null } as const;
+      const { order } = await this.#ask({ ...query, orderId });
       known.tradeId = order.tradeId;
     }
     return known.tradeId ?? undefined;

@@ -1,6 +1,6 @@
 /**
- * The control store: users, keys, catalog numbers and live switches, in one LMDB environment at
- * DATA_DIR/control. The main thread owns it and never opens it twice. Everything is in memory;
+ * The control store: users, keys, organizations, catalog numbers and live switches, in one LMDB
+ * environment at DATA_DIR/control. The main thread owns it and never opens it twice. Everything is in memory;
  * a promise of a write resolves once the write is on disk.
  */
 import { mkdirSync } from 'node:fs';
@@ -9,7 +9,9 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import type { Uuid } from '../../engine/core/units.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import type { Key } from './keys.ts';
+import { OrganizationTable } from './organization-table.ts';
 import type { User } from './users.ts';
+import type { ExecutionVenue, VenueKey } from './venue-keys.ts';
 
 /** The append-only numbering of markets and instruments: `Catalog` in engine/core/messages.ts. */
 export type CatalogNumbers = { marketNames: string[]; instrumentIds: string[] };
@@ -22,17 +24,21 @@ const FORMAT = 1;
 export class ControlStore {
   readonly users = new Map<Uuid, User>();
   readonly keys = new Map<Uuid, Key>();
+  readonly organizations: OrganizationTable;
+  /** By `userId/venue`. */
+  readonly venueKeys = new Map<string, VenueKey>();
   readonly #keysByHash = new Map<string, Key>();
   readonly #usersByEmail = new Map<string, User>();
   readonly #root: RootDatabase<unknown, string>;
   readonly #userTable: Database<User, Uuid>;
   readonly #keyTable: Database<Key, Uuid>;
+  readonly #venueKeyTable: Database<VenueKey, string>;
 
   /** Opens or makes `DATA_DIR/control`. Throws on a directory of another format. */
   constructor(dataDir: string) {
     const path = join(dataDir, 'control');
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    this.#root = open<unknown, string>({ path, maxDbs: 8 });
+    this.#root = open<unknown, string>({ path, maxDbs: 32 });
     const format = this.#root.get('format');
     if (format !== undefined && format !== FORMAT) {
       void this.#root.close();
@@ -41,8 +47,11 @@ export class ControlStore {
     if (format === undefined) this.#root.putSync('format', FORMAT);
     this.#userTable = this.#root.openDB({ name: 'users' });
     this.#keyTable = this.#root.openDB({ name: 'keys' });
+    this.#venueKeyTable = this.#root.openDB({ name: 'venueKeys' });
+    this.organizations = new OrganizationTable(this.#root);
     for (const { value } of this.#userTable.getRange()) this.#keepUser(value);
     for (const { value } of this.#keyTable.getRange()) this.#keepKey(value);
+    for (const { key, value } of this.#venueKeyTable.getRange()) this.venueKeys.set(key, value);
   }
 
   /** Adds a user. Throws `invalid_request` when the address or the name is taken. */
@@ -79,6 +88,26 @@ export class ControlStore {
   /** The key whose token has this hash, whatever its status. */
   keyByHash(hash: string): Key | undefined {
     return this.#keysByHash.get(hash);
+  }
+
+  /** The user's credential at a venue. */
+  venueKey(userId: Uuid, venue: ExecutionVenue): VenueKey | undefined {
+    return this.venueKeys.get(`${userId}/${venue}`);
+  }
+
+  /** Adds or replaces a user's credential at its venue. */
+  async putVenueKey(venueKey: VenueKey): Promise<void> {
+    const name = `${venueKey.userId}/${venueKey.venue}`;
+    this.venueKeys.set(name, venueKey);
+    await this.#venueKeyTable.put(name, venueKey);
+    await this.#root.flushed;
+  }
+
+  async removeVenueKey({ userId, venue }: VenueKey): Promise<void> {
+    const name = `${userId}/${venue}`;
+    this.venueKeys.delete(name);
+    await this.#venueKeyTable.remove(name);
+    await this.#root.flushed;
   }
 
   /** The numbering as last stored, null in a new directory. */

@@ -1,7 +1,6 @@
 /** People. A user's personal paper account has the user's own id. SPEC.md section 1. */
 import { type Static, Type } from '@sinclair/typebox';
-import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
-import type { TradeCounting, TradeLimits } from '../../engine/core/messages.ts';
+import type { TradeLimits } from '../../engine/core/messages.ts';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import { nullable, strict } from '../schemas/common.ts';
 import { PlanSchema, TradeLimitsSchema } from '../schemas/identity.ts';
@@ -61,15 +60,5 @@ export function newUser(input: UserInput, nowMs: EpochMs): User {
     plan: input.plan ?? 'none',
     tradeLimits: input.tradeLimits ?? null,
     createdAtMs: nowMs,
-  };
-}
-
-/** Whose trading a command of this key counts as, and within which limits. SPEC.md section 8. */
-export function countingOf({ plan, tradeLimits }: User, keyId: Uuid): TradeCounting {
-  const own = plan === 'enterprise' ? tradeLimits : null;
-  return {
-    keyId,
-    keyLimits: own?.key ?? KEY_LIMITS,
-    accountLimits: own?.account ?? ACCOUNT_LIMITS,
   };
 }

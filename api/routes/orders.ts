@@ -4,10 +4,11 @@ import type { Uuid } from '../../engine/core/units.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
+import { countingOf } from '../identity/accounts.ts';
 import type { Scope } from '../identity/keys.ts';
-import { countingOf } from '../identity/users.ts';
+import type { ExecutionVenue } from '../identity/venue-keys.ts';
 import { placeOrderOf, readOrderBody } from '../order-request.ts';
-import { keyed, type Route } from '../route.ts';
+import { ofAccount, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import {
   OrderAnswer,
@@ -19,83 +20,81 @@ import {
 import { newUuid } from '../uuid.ts';
 import { parseObject } from '../validation.ts';
 
-export function orderRoutes({ engine }: Deps): Route<Caller>[] {
+export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
   return [
-    keyed({
+    ofAccount({
       method: 'POST',
       path: '/portfolio/orders',
       scope: 'trade:write',
-      takesOrganization: true,
       needs: 'trading',
       query: NoQuery,
       response: PlacementAnswer,
       readBody: (text) => readOrderBody(parseObject(text)),
       scopeOfBody: scopeOfExecution,
-      run: ({ caller: { user, key }, body }) => {
-        refuseExecution(body.execution);
+      run: ({ caller: { user, key }, account, body }) => {
+        refuseExecution(body.execution, (venue) => identity.venueKey(user.id, venue));
         const atMs = engine.nowMs();
         return engine.call(
-          user.id,
+          account.id,
           placeOrderOf(body, {
             atMs,
-            account: user.id,
+            account: account.id,
             orderId: newUuid(atMs),
             placedVia: 'api',
-            placedPrivate: user.private,
+            placedPrivate: account.isPrivate,
+            // In an organization too it is the plan of the key's owner that counts.
             mayOpen: user.plan !== 'none',
-            counting: countingOf(user, key.id),
+            counting: countingOf(account, key.id),
           }),
         );
       },
     }),
-    keyed({
+    ofAccount({
       method: 'GET',
       path: '/portfolio/orders',
       scope: 'portfolio:read',
-      takesOrganization: true,
       query: OrdersQuery,
       response: OrdersAnswer,
       prepare: (query) => ({ ...query, before: beforeOf('orders', query.cursor) }),
-      run: ({ caller: { user }, query }) =>
-        engine.call(user.id, {
+      run: ({ account, query }) =>
+        engine.call(account.id, {
           kind: 'orders',
           atMs: engine.nowMs(),
-          account: user.id,
-          organizationSlug: null,
+          account: account.id,
+          organizationSlug: account.organizationSlug,
           status: query.status ?? null,
           limit: query.limit,
           before: query.before,
         }),
     }),
-    keyed({
+    ofAccount({
       method: 'GET',
       path: '/portfolio/orders/{orderId}',
       scope: 'portfolio:read',
-      takesOrganization: true,
       query: NoQuery,
       response: OrderAnswer,
-      run: ({ caller: { user }, param }) =>
-        engine.call(user.id, {
+      run: ({ account, param }) =>
+        engine.call(account.id, {
           kind: 'order',
           atMs: engine.nowMs(),
-          account: user.id,
+          account: account.id,
+          organizationSlug: account.organizationSlug,
           orderId: orderIdOf(param),
         }),
     }),
-    keyed({
+    ofAccount({
       method: 'DELETE',
       path: '/portfolio/orders/{orderId}',
       scope: 'trade:write',
-      takesOrganization: true,
       query: NoQuery,
       response: OrderAnswer,
-      run: ({ caller: { user, key }, param }) =>
-        engine.call(user.id, {
+      run: ({ caller: { key }, account, param }) =>
+        engine.call(account.id, {
           kind: 'cancel',
           atMs: engine.nowMs(),
-          account: user.id,
+          account: account.id,
           orderId: orderIdOf(param),
-          counting: countingOf(user, key.id),
+          counting: countingOf(account, key.id),
         }),
     }),
   ];
@@ -108,11 +107,16 @@ function scopeOfExecution({ execution }: OrderBody): Scope | null {
   return null;
 }
 
-/** No venue credential can be stored yet, so no execution but paper goes further than this. */
-function refuseExecution(execution: OrderBody['execution']): void {
+/** Nothing is sent to a venue yet, so no execution but paper goes further than this. */
+function refuseExecution(
+  execution: OrderBody['execution'],
+  venueKeyAt: (venue: ExecutionVenue) => unknown,
+): void {
   if (execution === undefined || execution === 'paper') return;
   if (execution === 'venue_c') throw new ApiError('us_not_eligible');
-  throw new ApiError(execution === 'venue_a' ? 'venue_a_key_missing' : 'venue_c_intl_key_missing');
+  throw new ApiError(
+    venueKeyAt(execution) === undefined ? `${execution}_key_missing` : 'live_trading_unavailable',
+  );
 }
 
 function orderIdOf(param: string): Uuid {

@@ -1,7 +1,7 @@
 /** Shapes of the admin listener. They are between the server and its own command. */
 import { Type } from '@sinclair/typebox';
 import { Count, DateTime, nullable, oneOf, strict, Uuid, VenueSchema } from './common.ts';
-import { PlanSchema, ScopeSchema, TradeLimitsSchema } from './identity.ts';
+import { PlanSchema, RoleSchema, ScopeSchema, TradeLimitsSchema } from './identity.ts';
 
 export const HealthAnswer = strict({ ok: Type.Literal(true) });
 export const ReadyAnswer = strict({ ok: Type.Literal(true), state: oneOf(['ready']) });
@@ -67,3 +67,26 @@ export const AdminNewKeyAnswer = strict({
   key: AdminKey,
   token: Type.String({ pattern: '^svc_sk_[A-Za-z0-9_-]{43}$' }),
 });
+
+const ADMIN_ORGANIZATION = {
+  id: Uuid,
+  slug: Type.String(),
+  name: Type.String(),
+  tradeLimits: nullable(TradeLimitsSchema),
+  createdAt: DateTime,
+};
+const AdminMember = strict({ userId: Uuid, role: RoleSchema, createdAt: DateTime });
+export const AdminOrganizationAnswer = strict({ organization: strict(ADMIN_ORGANIZATION) });
+export const AdminOrganizationsAnswer = strict({
+  organizations: Type.Array(strict({ ...ADMIN_ORGANIZATION, members: Type.Array(AdminMember) })),
+});
+export const AdminMembershipAnswer = strict({ organizationId: Uuid, member: AdminMember });
+
+const AdminVenueKey = strict({
+  userId: Uuid,
+  venue: oneOf(['venue_a', 'venue_c_intl']),
+  venueKeyId: Type.String(),
+  createdAt: DateTime,
+});
+export const AdminVenueKeyAnswer = strict({ venueKey: AdminVenueKey });
+export const AdminVenueKeysAnswer = strict({ venueKeys: Type.Array(AdminVenueKey) });

@@ -20,6 +20,9 @@ export const ScopeSchema = oneOf([
 
 export const PlanSchema = oneOf(['none', 'basic', 'builder', 'desk', 'enterprise']);
 
+/** What somebody is in an organization. CONTRACT.md section 3. */
+export const RoleSchema = oneOf(['owner', 'member']);
+
 /** An enterprise account's own hard trade limits. CONTRACT.md section 5. */
 const Limit = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 const LimitsSchema = strict({ newPerMinute: Limit, newPerDay: Limit, closingPerMinute: Limit });
@@ -41,4 +44,12 @@ export const MeAnswer = strict({
   mode: Mode,
   paperOnly: Type.Literal(true),
   limits: nullable(Limits),
+});
+
+export const OrganizationsAnswer = strict({
+  organizations: Type.Array(
+    strict({ id: Uuid, slug: Type.String(), name: Type.String(), role: RoleSchema }),
+  ),
+  count: Count,
+  mode: Mode,
 });

@@ -150,7 +150,13 @@ const PageEnvelope = {
 
 export const TradesAnswer = strict({ trades: Type.Array(Trade), ...PageEnvelope });
 export const OrdersAnswer = strict({ orders: Type.Array(Order), ...PageEnvelope });
-export const OrderAnswer = strict({ order: Order, mode: Mode, venueData: Type.Boolean() });
+/** The organization stands where the order is read, not where it is canceled. */
+export const OrderAnswer = strict({
+  order: Order,
+  mode: Mode,
+  venueData: Type.Boolean(),
+  organization: Organization,
+});
 
 /** SPEC.md section 2, Order placement result. */
 export const PlacementAnswer = strict({

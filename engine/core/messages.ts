@@ -183,7 +183,13 @@ export type PortfolioQuery = {
   account: Uuid;
   organizationSlug: string | null;
 };
-export type OrderQuery = { kind: 'order'; atMs: EpochMs; account: Uuid; orderId: Uuid };
+export type OrderQuery = {
+  kind: 'order';
+  atMs: EpochMs;
+  account: Uuid;
+  organizationSlug: string | null;
+  orderId: Uuid;
+};
 export type OrdersQuery = Page & {
   kind: 'orders';
   atMs: EpochMs;

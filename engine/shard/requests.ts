@@ -49,7 +49,7 @@ export function answerQuery(state: ShardState, query: Query): Reply {
         account === NO_ROW ? undefined : state.records.placement(account, timed.orderId);
       return placed === undefined
         ? refuseWith('order_not_found')
-        : answer({ order: orderView(state, placed), ...envelope(state, NO_ORGANIZATION) });
+        : answer({ order: orderView(state, placed), ...envelope(state, timed) });
     }
     case 'instrument_quote': {
       const instrument = state.instrumentsById.get(timed.instrumentId);

@@ -30,6 +30,7 @@ test('CONTRACT.md section 8: the defaults', (t) => {
     feeds: [],
     clock: 'wall',
     catalogFile: null,
+    organizationsUrl: null,
   });
 });
 
@@ -53,6 +54,7 @@ const EVERYTHING = {
   PAPERBOOK_FEEDS: '[{"venue":"venue_b","adapter":"native","url":"ws://127.0.0.1:9","keyId":"k"}]',
   PAPERBOOK_CLOCK: 'feed',
   PAPERBOOK_CATALOG: 'catalog.json',
+  PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:9/organizations',
 };
 const EVERYTHING_READ = {
   host: '0.0.0.0',
@@ -71,6 +73,7 @@ const EVERYTHING_READ = {
   feeds: [{ venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9', keyId: 'k' }],
   clock: 'feed',
   catalogFile: 'catalog.json',
+  organizationsUrl: 'http://127.0.0.1:9/organizations',
 };
 
 test('CONTRACT.md section 8: every variable from the environment', (t) => {
@@ -118,6 +121,8 @@ test('CONTRACT.md section 8: a bad value is an error that names its variable', (
     { PAPERBOOK_QUOTE_MAX_AGE_MS: '0' },
     { PAPERBOOK_ROUTING_BAND_CENTS: '100' },
     { PAPERBOOK_CLOCK: 'sun' },
+    { PAPERBOOK_ORGANIZATIONS_URL: 'organizations' },
+    { PAPERBOOK_ORGANIZATIONS_URL: 'file:///organizations' },
     { PAPERBOOK_FEEDS: '{' },
     { PAPERBOOK_FEEDS: '{}' },
     { PAPERBOOK_FEEDS: '[1]' },
@@ -181,6 +186,18 @@ test('CONTRACT.md section 8: plain HTTP off loopback is refused unless behind a 
   }
 });
 
+test('SPEC.md section 5, rule 1: a key is forwarded over HTTPS, or within the machine', (t) => {
+  const read = (url: string) => loadConfig({ PAPERBOOK_ORGANIZATIONS_URL: url }, null);
+  for (const url of ['https://example.com/x?y=1', 'http://localhost:1/', 'http://[::1]:1/x']) {
+    t.is(read(url).organizationsUrl, url);
+  }
+  for (const url of ['http://example.com/', 'http://10.0.0.1/', 'https://me:hush@example.com/']) {
+    const error = t.throws(() => read(url), { instanceOf: ConfigError });
+    t.regex(error?.message ?? '', /^PAPERBOOK_ORGANIZATIONS_URL must be a URL of https:/);
+    t.false(error?.message.includes('hush'));
+  }
+});
+
 test('CONTRACT.md section 8: certificate and key go together, the ports apart', (t) => {
   const together = 'PAPERBOOK_TLS_CERT and PAPERBOOK_TLS_KEY must be set together';
   t.throws(() => loadConfig({ PAPERBOOK_TLS_CERT: 'c' }, null), { message: together });
@@ -196,7 +213,6 @@ test('a setting whose feature is not there yet is refused, not ignored', (t) => 
     { PAPERBOOK_HISTORY_URL: 'http://127.0.0.1:1' },
     { PAPERBOOK_HISTORY_TOKEN: 'hush-hush' },
     { PAPERBOOK_BACKTEST_URL: 'http://127.0.0.1:1' },
-    { PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:1' },
     { PAPERBOOK_AUTH_JWKS_URL: 'http://127.0.0.1:1' },
     { PAPERBOOK_AUTH_ISSUER: 'me' },
   ];
@@ -213,7 +229,7 @@ test('CONTRACT.md section 8: `serve --help` lists every variable with its defaul
   for (const name of Object.keys(EVERYTHING)) {
     t.is(lines.filter((line) => line.startsWith(`  ${name} `)).length, 1, name);
   }
-  for (const name of ['HISTORY_URL', 'HISTORY_TOKEN', 'BACKTEST_URL', 'ORGANIZATIONS_URL']) {
+  for (const name of ['HISTORY_URL', 'HISTORY_TOKEN', 'BACKTEST_URL']) {
     t.true(lines.some((line) => line.startsWith(`  PAPERBOOK_${name} `)));
   }
   t.true(configHelp().includes('port to listen on; 0 takes a free one (default 8080)'));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { open } from 'lmdb';
 import { keyStatus, newKey } from '../../api/identity/keys.ts';
+import { newOrganization } from '../../api/identity/organizations.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser } from '../../api/identity/users.ts';
 import { Switches } from '../../api/switches.ts';
@@ -50,6 +51,23 @@ test('the control store finds everything again after it was closed', async (t) =
   await first.putKey(key);
   await first.putKey({ ...key, revokedAtMs: NOW_MS });
   await first.changeUser(user.id, { private: false });
+  const organization = newOrganization({ slug: 'acme', name: 'Acme' }, NOW_MS);
+  const gone = newOrganization({ slug: 'gone', name: 'Gone' }, NOW_MS);
+  for (const one of [organization, gone]) {
+    await first.organizations.add(one);
+    await first.organizations.putMember({
+      organizationId: one.id,
+      userId: user.id,
+      role: 'owner',
+      createdAtMs: NOW_MS,
+    });
+  }
+  await first.organizations.removeMember(gone.id, user.id);
+  const venueKeys = (['venue_a', 'venue_c_intl'] as const).map((venue) => {
+    return { userId: user.id, venue, venueKeyId: 'k', createdAtMs: NOW_MS };
+  });
+  for (const venueKey of venueKeys) await first.putVenueKey(venueKey);
+  await first.removeVenueKey(venueKeys[1]!);
   t.is(first.numbers(), null);
   t.deepEqual(first.switches(), {});
   const numbers = { marketNames: ['venue_a/T-1'], instrumentIds: ['ins_000000000001'] };
@@ -63,6 +81,11 @@ test('the control store finds everything again after it was closed', async (t) =
   t.deepEqual([...second.keys.values()], [{ ...key, revokedAtMs: NOW_MS }]);
   t.is(second.keyByHash(key.hash)?.id, key.id);
   t.is(second.userByEmail('a@B.C')?.id, user.id);
+  t.deepEqual([...second.organizations.all.values()], [organization, gone]);
+  t.deepEqual(second.organizations.membershipsOf(user.id), [
+    { organizationId: organization.id, userId: user.id, role: 'owner', createdAtMs: NOW_MS },
+  ]);
+  t.deepEqual([...second.venueKeys.values()], [venueKeys[0]]);
   t.deepEqual(second.numbers(), numbers);
   t.deepEqual(second.switches(), { trading: false });
   for (const file of readdirSync(join(directory, 'control'))) {

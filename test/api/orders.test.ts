@@ -1,5 +1,6 @@
 import test from 'ava';
 import { ERRORS } from '../../api/errors.ts';
+import type { Scope } from '../../api/identity/keys.ts';
 import { uuidTimeMs } from '../../engine/core/ids.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/core/rejections.ts';
@@ -108,11 +109,44 @@ test('CONTRACT.md section 2: execution at a venue is refused, scope first', asyn
     t.is(within.status, 409);
     t.is(within.json.error.code, `${venue}_key_missing`);
   }
-  const american = await place(token, 'venue_c');
-  t.is(american.status, 403);
-  t.is(american.json.error.code, 'us_not_eligible');
+  for (const held of [token, api.token]) {
+    const american = await place(held, 'venue_c');
+    t.is(american.status, 403);
+    t.is(american.json.error.code, 'us_not_eligible');
+  }
   t.deepEqual(api.engine.requests, []);
   t.is((await place(api.token, 'paper')).status, 200);
+});
+
+test('CONTRACT.md section 2, live_trading_unavailable: with a credential at that venue', async (t) => {
+  const api = await startApi(t);
+  const scopes: Scope[] = ['trade:write', 'trade:write:venue_a', 'trade:write:venue_c_intl'];
+  const token = await api.addKey({ scopes });
+  const owner = [...api.store.users.values()].at(-1)!;
+  const codeOf = async (execution: string, held = token) => {
+    const body = { ...BUY, execution };
+    const { status, json } = await api.call('POST', '/portfolio/orders', { token: held, body });
+    return [status, json.error?.code];
+  };
+  for (const venue of ['venue_a', 'venue_c_intl'] as const) {
+    const venueKey = { userId: owner.id, venue, venueKeyId: 'k', createdAtMs: 1 };
+    t.deepEqual(await codeOf(venue), [409, `${venue}_key_missing`]);
+    await api.store.putVenueKey(venueKey);
+    t.deepEqual(await codeOf(venue), [409, 'live_trading_unavailable']);
+    t.deepEqual(await codeOf(venue, await api.addKey({ scopes })), [409, `${venue}_key_missing`]);
+    t.deepEqual(await codeOf(venue, api.token), [403, 'insufficient_scope']);
+    await api.store.removeVenueKey(venueKey);
+    t.deepEqual(await codeOf(venue), [409, `${venue}_key_missing`]);
+  }
+  t.deepEqual(api.engine.requests, [], 'nothing of a refused order is stored, no key is used up');
+});
+
+test('CONTRACT.md section 1, order of checks: the switch before the execution', async (t) => {
+  const api = await startApi(t);
+  await api.switches.set('trading', false);
+  const body = { ...BUY, execution: 'venue_c' };
+  const answer = await api.call('POST', '/portfolio/orders', { body });
+  t.is(answer.json.error.code, 'trading_off');
 });
 
 test('CONTRACT.md section 2: every refusal of the engine has the status of its code', async (t) => {

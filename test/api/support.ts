@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { TSchema } from '@sinclair/typebox';
 import type { ValidateFunction } from 'ajv';
 import type { ExecutionContext } from 'ava';
+import type { Caller } from '../../api/access.ts';
 import { adminRoutes } from '../../api/admin.ts';
 import { ensureAdminToken } from '../../api/admin-token.ts';
 import { CatalogView } from '../../api/catalog-view.ts';
@@ -17,6 +18,7 @@ import { type KeyInput, newKey } from '../../api/identity/keys.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser, type Plan, type User } from '../../api/identity/users.ts';
 import { Metrics } from '../../api/metrics.ts';
+import { createOrganizations } from '../../api/organizations.ts';
 import type { Route } from '../../api/route.ts';
 import { createRouter, type Router } from '../../api/router.ts';
 import { ErrorAnswer } from '../../api/schemas/common.ts';
@@ -31,6 +33,7 @@ export type LogLine = { level: string; fields: object; message: string };
 
 export type Api = {
   engine: FakeEngine;
+  routes: Route<Caller>[];
   store: ControlStore;
   switches: Switches;
   catalog: CatalogView;
@@ -98,6 +101,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     log: logInto(t, log),
     config,
     identity: store,
+    organizations: createOrganizations(config, store, logInto(t, log)),
     switches,
     adminToken: ensureAdminToken(dataDir),
   };
@@ -118,7 +122,8 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const { key, token } = newKey(user.id, { scopes: TRADER_SCOPES! }, 'cli', Date.now());
   await store.putKey(key);
 
-  const publicRouter = createRouter('/v1', apiRoutes(deps) as unknown as Route<unknown>[]);
+  const routes = apiRoutes(deps);
+  const publicRouter = createRouter('/v1', routes as unknown as Route<unknown>[]);
   const adminRouter = createRouter(
     '',
     adminRoutes(deps, new Metrics()) as unknown as Route<unknown>[],
@@ -126,6 +131,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const origin = new URL(server.baseUrl).origin;
   return {
     engine,
+    routes,
     store,
     switches,
     catalog,

@@ -27,7 +27,6 @@ import {
   answer,
   type Json,
   listedOrderJson,
-  orderAnswer,
   orderJson,
   positionJson,
   tradeJson,
@@ -61,7 +60,12 @@ export function oneOrder(state: ModelState, query: OrderQuery): Reply {
   if (order === undefined || order.account !== query.account || order.type !== 'limit') {
     return refuse('order_not_found');
   }
-  return orderAnswer(state, order);
+  return answer({
+    order: orderJson(state, order),
+    mode: 'paper',
+    venueData: state.venueData,
+    ...organizationOf(query.organizationSlug),
+  });
 }
 
 export function orderList(state: ModelState, query: OrdersQuery): Reply {

@@ -18,7 +18,8 @@ export function randomQuery(world: RandomWorld): NaiveQuery {
       return { kind: 'portfolio', ...to, organizationSlug };
     case 'order': {
       const ids = world.feedback.orderIds(account);
-      return { kind: 'order', ...to, orderId: ids.length > 0 ? random.pick(ids) : account };
+      const orderId = ids.length > 0 ? random.pick(ids) : account;
+      return { kind: 'order', ...to, organizationSlug, orderId };
     }
     case 'orders': {
       const status = random.pick(['resting', 'executed', 'canceled', 'expired', null] as const);

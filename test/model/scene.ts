@@ -110,7 +110,8 @@ export function createScene(options: { venueData?: boolean } = {}): Scene {
     account: (account = ALICE) =>
       scene.ask({ kind: 'portfolio', account, organizationSlug: null }).body.account as never,
     order: (orderId) => {
-      const found = scene.ask({ kind: 'order', account: ALICE, orderId });
+      const query = { kind: 'order', account: ALICE, organizationSlug: null } as const;
+      const found = scene.ask({ ...query, orderId });
       return found.body.order as Record<string, unknown>;
     },
   };

@@ -227,7 +227,8 @@ test('GET /portfolio/orders/{orderId}: market orders and strangers are order_not
   scene.quote(WIN, 41, 43);
   const market = orderId(scene, 1);
   scene.buy(1);
-  t.is(scene.ask({ kind: 'order', account: ALICE, orderId: market }).code, 'order_not_found');
+  const query = { kind: 'order', account: ALICE, organizationSlug: null } as const;
+  t.is(scene.ask({ ...query, orderId: market }).code, 'order_not_found');
   t.is(scene.cancel(market).code, 'order_not_found');
 });
 

@@ -1,0 +1,52 @@
+/** How an operator's command reaches the admin listener of a running server. CONTRACT.md
+ * section 8. */
+import type { Command } from 'commander';
+import { readAdminToken } from '../admin-token.ts';
+import { UsageError } from './usage.ts';
+
+export type Connect = { dataDir: string; adminUrl: string; json?: true };
+type Answer = Record<string, unknown>;
+
+/** The options that every admin command has. */
+export function connected(command: Command): Command {
+  const port = process.env.PAPERBOOK_ADMIN_PORT ?? '8081';
+  return command
+    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
+    .option('--admin-url <url>', 'admin listener', `http://127.0.0.1:${port}`)
+    .option('--json', 'print JSON on one line');
+}
+
+export function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${text} is not a whole number`);
+  return Number(text);
+}
+
+/** Asks, and rejects with one line when nobody answers or the server refuses. */
+export async function ask(
+  { dataDir, adminUrl }: Connect,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Answer> {
+  let token: string;
+  try {
+    token = readAdminToken(dataDir);
+  } catch {
+    throw new Error(`${dataDir} holds no admin token: is it the server's data directory?`);
+  }
+  const response = await fetch(adminUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${token}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch(() => {
+    throw new Error(`no server answers at ${adminUrl}`);
+  });
+  const answer = (await response.json()) as Answer;
+  if (response.ok) return answer;
+  const { code, message } = answer.error as { code: string; message: string };
+  throw new Error(`${code}: ${message}`);
+}
+
+export function print({ json }: Connect, answer: Answer): void {
+  process.stdout.write(`${JSON.stringify(answer, null, json === true ? 0 : 2)}\n`);
+}

@@ -1,0 +1,75 @@
+/** `paperbook admin org` and `admin venue-key`. CONTRACT.md section 9. */
+import { type Command, Option } from 'commander';
+import { ask, type Connect, connected, print } from './admin-connection.ts';
+import { type LimitFlags, tradeLimitsOf, withLimitFlags } from './admin-limits.ts';
+
+const VENUES = ['venue_a', 'venue_c_intl'];
+
+export function addOrganizationCommands(admin: Command): void {
+  const org = admin.command('org').description('organizations, each with a paper sandbox');
+  connected(org.command('list').description('every organization with its members')).action(
+    async (options: Connect) => print(options, await ask(options, 'GET', '/admin/organizations')),
+  );
+  connected(org.command('create').description('add an organization'))
+    .requiredOption('--slug <slug>', 'short name in small letters, digits and dashes')
+    .requiredOption('--name <name>', 'name shown to its members')
+    .action(async (options: Connect & { slug: string; name: string }) => {
+      const { slug, name } = options;
+      print(options, await ask(options, 'POST', '/admin/organizations', { slug, name }));
+    });
+  connected(org.command('set <organizationId>').description('change an organization'))
+    .option('--slug <slug>', 'short name in small letters, digits and dashes')
+    .option('--name <name>', 'name shown to its members')
+    .action(async (id: string, options: Connect & { slug?: string; name?: string }) => {
+      const { slug, name } = options;
+      print(options, await ask(options, 'PATCH', pathOf(id), { slug, name }));
+    });
+  withLimitFlags(
+    connected(org.command('limits <organizationId>').description("its sandbox's trade limits")),
+  ).action(async (id: string, options: Connect & LimitFlags) => {
+    const tradeLimits = tradeLimitsOf(options);
+    print(options, await ask(options, 'PATCH', pathOf(id), { tradeLimits }));
+  });
+  connected(org.command('add <organizationId> <userId>'))
+    .description('let the keys of a user use its sandbox')
+    .addOption(new Option('--role <role>', 'role').choices(['owner', 'member']).default('member'))
+    .action(async (id: string, userId: string, options: Connect & { role: string }) => {
+      const { role } = options;
+      print(options, await ask(options, 'PUT', `${pathOf(id)}/members`, { userId, role }));
+    });
+  connected(org.command('remove <organizationId> <userId>'))
+    .description('end that at once')
+    .action(async (id: string, userId: string, options: Connect) => {
+      const member = `${pathOf(id)}/members?userId=${encodeURIComponent(userId)}`;
+      print(options, await ask(options, 'DELETE', member));
+    });
+}
+
+export function addVenueKeyCommands(admin: Command): void {
+  const venueKey = admin
+    .command('venue-key')
+    .description('which users have a credential at a venue; nothing is sent to one yet');
+  const venue = () =>
+    new Option('--venue <venue>', 'venue').choices(VENUES).makeOptionMandatory(true);
+  connected(venueKey.command('list').description('every venue key')).action(
+    async (options: Connect) => print(options, await ask(options, 'GET', '/admin/venue-keys')),
+  );
+  connected(venueKey.command('set').description('note a credential by its public id'))
+    .requiredOption('--user <userId>', 'whose it is')
+    .addOption(venue())
+    .requiredOption('--key-id <id>', 'what the venue calls it; never its secret')
+    .action(async (options: Connect & { user: string; venue: string; keyId: string }) => {
+      const { user: userId, venue, keyId: venueKeyId } = options;
+      const body = { userId, venue, venueKeyId };
+      print(options, await ask(options, 'PUT', '/admin/venue-keys', body));
+    });
+  connected(venueKey.command('remove').description('forget a credential'))
+    .requiredOption('--user <userId>', 'whose it is')
+    .addOption(venue())
+    .action(async (options: Connect & { user: string; venue: string }) => {
+      const query = new URLSearchParams({ userId: options.user, venue: options.venue });
+      print(options, await ask(options, 'DELETE', `/admin/venue-keys?${query}`));
+    });
+}
+
+const pathOf = (id: string) => `/admin/organizations/${encodeURIComponent(id)}`;

@@ -1,0 +1,99 @@
+/** Organizations and memberships of the control store: in memory, and on disk before an answer. */
+import type { Database, RootDatabase } from 'lmdb';
+import type { Uuid } from '../../engine/core/units.ts';
+import { ApiError, invalidRequest } from '../errors.ts';
+import type { Membership, Organization } from './organizations.ts';
+
+export class OrganizationTable {
+  readonly all = new Map<Uuid, Organization>();
+  /** Memberships by user, then by organization. */
+  readonly #byUser = new Map<Uuid, Map<Uuid, Membership>>();
+  readonly #root: RootDatabase<unknown, string>;
+  readonly #organizations: Database<Organization, Uuid>;
+  /** By `organizationId/userId`. */
+  readonly #memberships: Database<Membership, string>;
+
+  constructor(root: RootDatabase<unknown, string>) {
+    this.#root = root;
+    this.#organizations = root.openDB({ name: 'organizations' });
+    this.#memberships = root.openDB({ name: 'memberships' });
+    for (const { value } of this.#organizations.getRange()) this.all.set(value.id, value);
+    for (const { value } of this.#memberships.getRange()) this.#keep(value);
+  }
+
+  /** Adds an organization. Throws `invalid_request` when the slug is taken. */
+  async add(organization: Organization): Promise<void> {
+    this.#refuseTakenSlug(organization.id, organization.slug);
+    await this.#write(organization);
+  }
+
+  /** Changes one. Throws `organization_not_found`, or `invalid_request` when the slug is taken. */
+  async change(id: Uuid, change: Partial<Organization>): Promise<Organization> {
+    const organization = this.#existing(id);
+    if (change.slug !== undefined) this.#refuseTakenSlug(id, change.slug);
+    const changed = { ...organization, ...change, id };
+    await this.#write(changed);
+    return changed;
+  }
+
+  /** Adds a membership, or gives it another role. Throws `organization_not_found`. */
+  async putMember(membership: Membership): Promise<void> {
+    this.#existing(membership.organizationId);
+    this.#keep(membership);
+    await this.#memberships.put(diskKey(membership), membership);
+    await this.#root.flushed;
+  }
+
+  /** Ends a membership at once. Throws `organization_not_found`, or `account_not_found`. */
+  async removeMember(organizationId: Uuid, userId: Uuid): Promise<Membership> {
+    this.#existing(organizationId);
+    const membership = this.membership(organizationId, userId);
+    if (membership === undefined) {
+      throw new ApiError('account_not_found', { message: 'No such member.' });
+    }
+    this.#byUser.get(userId)!.delete(organizationId);
+    await this.#memberships.remove(diskKey(membership));
+    await this.#root.flushed;
+    return membership;
+  }
+
+  membership(organizationId: Uuid, userId: Uuid): Membership | undefined {
+    return this.#byUser.get(userId)?.get(organizationId);
+  }
+
+  membershipsOf(userId: Uuid): Membership[] {
+    return [...(this.#byUser.get(userId)?.values() ?? [])];
+  }
+
+  membersOf(organizationId: Uuid): Membership[] {
+    return [...this.#byUser.values()].flatMap((own) => own.get(organizationId) ?? []);
+  }
+
+  async #write(organization: Organization): Promise<void> {
+    this.all.set(organization.id, organization);
+    await this.#organizations.put(organization.id, organization);
+    await this.#root.flushed;
+  }
+
+  #keep(membership: Membership): void {
+    const { organizationId, userId } = membership;
+    const own = this.#byUser.get(userId) ?? new Map<Uuid, Membership>();
+    this.#byUser.set(userId, own.set(organizationId, membership));
+  }
+
+  #existing(id: Uuid): Organization {
+    const organization = this.all.get(id);
+    if (organization === undefined) throw new ApiError('organization_not_found');
+    return organization;
+  }
+
+  #refuseTakenSlug(id: Uuid, slug: string): void {
+    for (const organization of this.all.values()) {
+      if (organization.id !== id && organization.slug === slug) {
+        throw invalidRequest('slug is used by another organization');
+      }
+    }
+  }
+}
+
+const diskKey = ({ organizationId, userId }: Membership) => `${organizationId}/${userId}`;

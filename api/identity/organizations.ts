@@ -1,0 +1,57 @@
+/** Organizations and who belongs to them. SPEC.md section 4 (Organization header). */
+import { type Static, Type } from '@sinclair/typebox';
+import type { EpochMs, Uuid as UuidText } from '../../engine/core/units.ts';
+import { nullable, strict, Uuid } from '../schemas/common.ts';
+import { RoleSchema, TradeLimitsSchema } from '../schemas/identity.ts';
+import { newUuid } from '../uuid.ts';
+import type { OwnTradeLimits } from './users.ts';
+
+export type Organization = {
+  /** Also the id of its paper account. */
+  id: UuidText;
+  /** One organization a slug. */
+  slug: string;
+  name: string;
+  /** Its own hard trade limits; null: those of everybody. */
+  tradeLimits: OwnTradeLimits | null;
+  createdAtMs: EpochMs;
+};
+
+/** Owners and members alike use the sandbox. */
+export type Role = Static<typeof RoleSchema>;
+
+export type Membership = {
+  organizationId: UuidText;
+  userId: UuidText;
+  role: Role;
+  createdAtMs: EpochMs;
+};
+
+const Slug = Type.String({
+  pattern: '^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$',
+  description: '1 to 64 small letters, digits and dashes, no dash at an end',
+});
+const Name = Type.String({
+  pattern: '^\\S([^\\r\\n]{0,126}\\S)?$',
+  description: 'one line of 1 to 128 characters',
+});
+
+/** What an operator says of a new organization. */
+export const OrganizationInputSchema = strict({ slug: Slug, name: Name });
+
+/** What an operator can change of one. */
+export const OrganizationChangeSchema = strict({
+  slug: Type.Optional(Slug),
+  name: Type.Optional(Name),
+  tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),
+});
+
+/** Who is to belong, and as what. */
+export const MembershipInputSchema = strict({ userId: Uuid, role: RoleSchema });
+
+export function newOrganization(
+  { slug, name }: Static<typeof OrganizationInputSchema>,
+  nowMs: EpochMs,
+): Organization {
+  return { id: newUuid(nowMs), slug, name, tradeLimits: null, createdAtMs: nowMs };
+}

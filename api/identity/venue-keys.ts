@@ -1,0 +1,28 @@
+/**
+ * That a user has a credential at a venue: the credential's public id, never its secret. Nothing
+ * is sent to a venue, so a secret would only be something to lose. CONTRACT.md section 2.
+ */
+import { type Static, Type } from '@sinclair/typebox';
+import type { EpochMs, Uuid as UuidText } from '../../engine/core/units.ts';
+import { oneOf, strict, Uuid } from '../schemas/common.ts';
+
+/** Where an order could be executed one day. SPEC.md section 1, rule 2. */
+export const ExecutionVenueSchema = oneOf(['venue_a', 'venue_c_intl']);
+export type ExecutionVenue = Static<typeof ExecutionVenueSchema>;
+
+export type VenueKey = {
+  userId: UuidText;
+  venue: ExecutionVenue;
+  /** What the venue calls the credential. */
+  venueKeyId: string;
+  createdAtMs: EpochMs;
+};
+
+export const VenueKeyInputSchema = strict({
+  userId: Uuid,
+  venue: ExecutionVenueSchema,
+  venueKeyId: Type.String({
+    pattern: '^[!-~]{1,128}$',
+    description: '1 to 128 visible ASCII characters',
+  }),
+});

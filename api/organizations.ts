@@ -1,0 +1,64 @@
+/**
+ * Where organizations live: in the control store, or in the service of
+ * PAPERBOOK_ORGANIZATIONS_URL. `GET /organizations` and the X-Service-Org header ask the same
+ * place. SPEC.md section 4 (Organization header).
+ */
+import type { Uuid } from '../engine/core/units.ts';
+import type { Config } from './config.ts';
+import type { Log } from './deps.ts';
+import { ApiError } from './errors.ts';
+import { organizationAccount, type PaperAccount } from './identity/accounts.ts';
+import type { Key } from './identity/keys.ts';
+import type { Role } from './identity/organizations.ts';
+import type { ControlStore } from './identity/store.ts';
+import type { User } from './identity/users.ts';
+import { outsideOrganizations } from './outside-organizations.ts';
+
+/** Whoever asks, with the key as it was sent, which is forwarded to an outside service. */
+export type KeyHolder = { user: User; key: Key; token: string };
+
+/** One organization as a key that belongs to it sees it. CONTRACT.md section 3. */
+export type OwnOrganization = { id: Uuid; slug: string; name: string; role: Role };
+
+export interface Organizations {
+  /** Those that the key can use, by slug. */
+  of(holder: KeyHolder): OwnOrganization[] | Promise<OwnOrganization[]>;
+  /**
+   * The sandbox of one of them. Throws or rejects with `organization_not_found` or
+   * `organization_forbidden`.
+   *
+   * @param id a uuid in lower case
+   */
+  accountOf(holder: KeyHolder, id: Uuid): PaperAccount | Promise<PaperAccount>;
+}
+
+export function createOrganizations(
+  { organizationsUrl }: Pick<Config, 'organizationsUrl'>,
+  store: ControlStore,
+  log: Log,
+): Organizations {
+  return organizationsUrl === null
+    ? storedOrganizations(store)
+    : outsideOrganizations({ url: organizationsUrl, users: store.users, log });
+}
+
+function storedOrganizations({ organizations }: ControlStore): Organizations {
+  return {
+    of: ({ user }) =>
+      organizations
+        .membershipsOf(user.id)
+        .map(({ organizationId, role }) => {
+          const { id, slug, name } = organizations.all.get(organizationId)!;
+          return { id, slug, name, role };
+        })
+        .sort((a, b) => (a.slug < b.slug ? -1 : 1)),
+    accountOf: ({ user }, id) => {
+      const organization = organizations.all.get(id);
+      if (organization === undefined) throw new ApiError('organization_not_found');
+      if (organizations.membership(id, user.id) === undefined) {
+        throw new ApiError('organization_forbidden');
+      }
+      return organizationAccount(organization, organization.tradeLimits);
+    },
+  };
+}

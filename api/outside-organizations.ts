@@ -1,0 +1,147 @@
+/**
+ * Organizations that live in an outside service: it is sent the caller's key and answers with the
+ * organizations that this key can use. SPEC.md section 4, GET /organizations.
+ *
+ * The service is asked in bounded time for a bounded answer, never follows the key elsewhere, and
+ * has a bounded number of questions open. Whatever goes wrong with it is a 503 of ours.
+ */
+import { Type } from '@sinclair/typebox';
+import type { EpochMs, Uuid as UuidText } from '../engine/core/units.ts';
+import type { Log } from './deps.ts';
+import { ApiError } from './errors.ts';
+import { organizationAccount } from './identity/accounts.ts';
+import type { KeyHolder, Organizations, OwnOrganization } from './organizations.ts';
+import { Uuid } from './schemas/common.ts';
+import { RoleSchema } from './schemas/identity.ts';
+import { createAjv } from './validation.ts';
+
+const ANSWER_WITHIN_MS = 3000;
+const ANSWER_BYTES_MAX = 256 * 1024;
+/** How long an answer serves the header of the same key, so that no order waits on the service. */
+const FRESH_MS = 5000;
+const KEYS_REMEMBERED_MAX = 10_000;
+const QUESTIONS_OPEN_MAX = 64;
+const RETRY_AFTER_SECONDS = 2;
+
+type Options = { url: string; users: ReadonlyMap<UuidText, unknown>; log: Log };
+
+type Question = { askedAtMs: EpochMs; isOpen: boolean; answer: Promise<OwnOrganization[]> };
+
+/** What can be wrong with an answer, in words for the log; nothing of the answer in it. */
+class UnusableAnswer extends Error {}
+
+export function outsideOrganizations({ url, users, log }: Options): Organizations {
+  /** The last question of each key, oldest first. */
+  const questions = new Map<UuidText, Question>();
+  let openCount = 0;
+
+  /** Asks, unless the key's last question is still open or is young enough. */
+  function ask({ key, token }: KeyHolder, freshMs: number): Promise<OwnOrganization[]> {
+    const last = questions.get(key.id);
+    const nowMs = Date.now();
+    if (last !== undefined && (last.isOpen || nowMs - last.askedAtMs < freshMs)) return last.answer;
+    if (openCount === QUESTIONS_OPEN_MAX) throw unavailable();
+    openCount++;
+    const question = { askedAtMs: nowMs, isOpen: true, answer: fetchOrganizations(url, token) };
+    question.answer = question.answer
+      .catch((error: unknown) => {
+        log.warn({ reason: reasonOf(error) }, 'the organization service cannot be used');
+        if (questions.get(key.id) === question) questions.delete(key.id);
+        throw unavailable();
+      })
+      .finally(() => {
+        question.isOpen = false;
+        openCount--;
+      });
+    remember(key.id, question);
+    return question.answer;
+  }
+
+  function remember(keyId: UuidText, question: Question): void {
+    questions.delete(keyId);
+    if (questions.size === KEYS_REMEMBERED_MAX) questions.delete(questions.keys().next().value!);
+    questions.set(keyId, question);
+  }
+
+  return {
+    of: (holder) => ask(holder, 0),
+    accountOf: async (holder, id) => {
+      const organization = (await ask(holder, FRESH_MS)).find((own) => own.id === id);
+      // Which ids exist beside those of this key, the service does not say. One that is a user's
+      // must not open that user's account, whoever lists it.
+      if (organization === undefined || users.has(id)) throw new ApiError('organization_forbidden');
+      return organizationAccount(organization, null);
+    },
+  };
+}
+
+const isAnswer = createAjv().compile<{ organizations: OwnOrganization[] }>(
+  Type.Object({
+    organizations: Type.Array(
+      Type.Object({
+        id: Uuid,
+        slug: Type.String({ minLength: 1 }),
+        name: Type.String(),
+        role: RoleSchema,
+      }),
+    ),
+  }),
+);
+
+async function fetchOrganizations(url: string, token: string): Promise<OwnOrganization[]> {
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
+    // Elsewhere than where the operator said, the key does not go.
+    redirect: 'manual',
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+  });
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new UnusableAnswer(`it answered ${response.status}`);
+  }
+  const answer = parse(await textOf(response));
+  if (!isAnswer(answer)) {
+    throw new UnusableAnswer('its answer is no list of id, slug, name and role');
+  }
+  return answer.organizations
+    .map(({ id, slug, name, role }) => ({ id: id.toLowerCase(), slug, name, role }))
+    .sort((a, b) => (a.slug < b.slug ? -1 : 1));
+}
+
+async function textOf({ body }: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of body ?? []) {
+    size += part.byteLength;
+    if (size > ANSWER_BYTES_MAX) {
+      throw new UnusableAnswer(`its answer has more than ${ANSWER_BYTES_MAX} bytes`);
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new UnusableAnswer('its answer is not JSON');
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof UnusableAnswer) return error.message;
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return `it did not answer within ${ANSWER_WITHIN_MS} ms`;
+  }
+  const { cause } = error as { cause?: { code?: string } };
+  return `it cannot be reached (${cause?.code ?? (error as Error).name})`;
+}
+
+function unavailable(): ApiError {
+  return new ApiError('internal_error', {
+    status: 503,
+    message: 'The organization service cannot be asked now. Send the request again.',
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+}

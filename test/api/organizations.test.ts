@@ -1,0 +1,222 @@
+import test from 'ava';
+import { newOrganization, type Role } from '../../api/identity/organizations.ts';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
+import { IDS } from './samples.ts';
+import { type Api, startApi, TRADER_SCOPES } from './support.ts';
+
+const ID = '0195d3a0-0000-7000-8000-000000000001';
+const BUY = {
+  action: 'buy',
+  type: 'market',
+  idempotencyKey: 'k-1',
+  instrumentId: IDS.lions,
+  side: 'yes',
+  count: 10,
+};
+
+/** SPEC.md section 4, Organization header; CONTRACT.md section 3 for the two order reads. */
+const ROUTES: [method: string, path: string, body?: object][] = [
+  ['GET', '/portfolio'],
+  ['GET', '/portfolio/trades'],
+  ['GET', '/portfolio/orders'],
+  ['GET', `/portfolio/orders/${ID}`],
+  ['POST', '/portfolio/orders', BUY],
+  ['DELETE', `/portfolio/orders/${ID}`],
+];
+
+async function addOrganization(api: Api, slug: string, role: Role | null = 'member') {
+  const organization = newOrganization({ slug, name: `The ${slug}` }, Date.now());
+  await api.store.organizations.add(organization);
+  const membership = { organizationId: organization.id, userId: api.user.id, createdAtMs: 1 };
+  if (role !== null) await api.store.organizations.putMember({ ...membership, role });
+  return organization;
+}
+
+/** Every route with the header: its statuses and codes. */
+async function sendAll(api: Api, header: string | null, token = api.token) {
+  const headers: Record<string, string> = header === null ? {} : { 'x-service-org': header };
+  const answers: { status: number; code: string | undefined; message: string | undefined }[] = [];
+  for (const [method, path, body] of ROUTES) {
+    const { status, json } = await api.call(method, path, { token, headers, body });
+    answers.push({ status, code: json.error?.code, message: json.error?.message });
+  }
+  return answers;
+}
+
+test('SPEC.md section 4, Organization header: the call uses that organization`s sandbox', async (t) => {
+  const api = await startApi(t);
+  const { id } = await addOrganization(api, 'acme');
+  await addOrganization(api, 'bear-club', null);
+  await addOrganization(api, 'zoo');
+  for (const header of [id, id.toUpperCase()]) {
+    for (const { status, message } of await sendAll(api, header)) t.is(status, 200, message);
+  }
+  t.deepEqual(api.engine.accounts, Array(2 * ROUTES.length).fill(id));
+  for (const request of api.engine.requests) {
+    t.is('account' in request ? request.account : null, id);
+    const slug = 'organizationSlug' in request ? request.organizationSlug : 'acme';
+    t.is(slug, 'acme', request.kind);
+  }
+});
+
+test('SPEC.md section 4, Organization header: absent, the personal account', async (t) => {
+  const api = await startApi(t);
+  await addOrganization(api, 'acme');
+  await sendAll(api, null);
+  t.deepEqual(api.engine.accounts, Array(ROUTES.length).fill(api.user.id));
+});
+
+test('SPEC.md section 4, Organization header: 400, 404 and 403, never the personal account', async (t) => {
+  const api = await startApi(t);
+  const { id } = await addOrganization(api, 'acme', null);
+  const cases: [header: string, status: number, code: string][] = [
+    ['acme', 400, 'invalid_request'],
+    ['', 400, 'invalid_request'],
+    [`${id}0`, 400, 'invalid_request'],
+    [`${id}, ${id}`, 400, 'invalid_request'],
+    [`urn:uuid:${id}`, 400, 'invalid_request'],
+    [ID, 404, 'organization_not_found'],
+    [api.user.id, 404, 'organization_not_found'],
+    [id, 403, 'organization_forbidden'],
+  ];
+  for (const [header, wanted, wantedCode] of cases) {
+    for (const { status, code, message } of await sendAll(api, header)) {
+      t.is(status, wanted, `'${header}': ${message}`);
+      t.is(code, wantedCode);
+      if (wanted === 400) t.is(message, 'X-Service-Org must be an organization id');
+    }
+  }
+  t.deepEqual(api.engine.requests, []);
+});
+
+test('SPEC.md section 4, Organization header: membership counts from its first to its last moment', async (t) => {
+  const api = await startApi(t);
+  const { id } = await addOrganization(api, 'acme', 'owner');
+  const headers = { 'x-service-org': id };
+  t.is((await api.call('GET', '/portfolio', { headers })).status, 200);
+  const removed = api.store.organizations.removeMember(id, api.user.id);
+  t.is(
+    (await api.call('GET', '/portfolio', { headers })).json.error.code,
+    'organization_forbidden',
+  );
+  await removed;
+});
+
+test('CONTRACT.md section 1, order of checks: scope, query and body, organization, switch', async (t) => {
+  const api = await startApi(t);
+  const { id } = await addOrganization(api, 'acme', null);
+  await api.switches.set('trading', false);
+  const headers = { 'x-service-org': id };
+  const codeOf = async (path: string, token: string, body?: object) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    return (await api.call(method, path, { token, headers, body })).json.error.message;
+  };
+  const reader = await api.addKey({ scopes: ['markets:read'] });
+  t.regex(await codeOf('/portfolio', reader), /lacks the scope/);
+  t.regex(await codeOf('/portfolio?x=1', api.token), /unknown query parameter/);
+  t.regex(await codeOf('/portfolio/orders', api.token, {}), /is required/);
+  const execution = { ...BUY, execution: 'venue_a' };
+  t.regex(await codeOf('/portfolio/orders', api.token, execution), /lacks the scope/);
+  t.is(await codeOf('/portfolio/orders', api.token, BUY), 'This key cannot use that organization.');
+  const membership = { organizationId: id, userId: api.user.id, role: 'member' } as const;
+  await api.store.organizations.putMember({ ...membership, createdAtMs: 1 });
+  t.is(await codeOf('/portfolio/orders', api.token, BUY), 'Trading with keys is switched off.');
+});
+
+test('SPEC.md section 4, Organization header: routes that act on no account take no notice of the header', async (t) => {
+  const api = await startApi(t);
+  for (const header of ['', 'acme', ID]) {
+    for (const path of ['/me', '/organizations', '/games', '/instruments', '/status']) {
+      t.is((await api.call('GET', path, { headers: { 'x-service-org': header } })).status, 200);
+    }
+  }
+});
+
+test('CONTRACT.md section 5, Privacy: what an organization places is private', async (t) => {
+  const api = await startApi(t);
+  const { id } = await addOrganization(api, 'acme');
+  await api.store.changeUser(api.user.id, { private: false });
+  await sendAll(api, id);
+  await sendAll(api, null);
+  const [inAcme, personal] = api.engine.requests.filter(({ kind }) => kind === 'place');
+  t.like(inAcme, { account: id, placedPrivate: true });
+  t.like(personal, { account: api.user.id, placedPrivate: false });
+});
+
+test('SPEC.md section 4, Rules: the plan of the key`s owner opens positions there too', async (t) => {
+  const api = await startApi(t);
+  const { id } = await addOrganization(api, 'acme');
+  for (const [plan, mayOpen] of [
+    ['none', false],
+    ['basic', true],
+  ] as const) {
+    const token = await api.addKey({ scopes: TRADER_SCOPES! }, plan);
+    const userId = [...api.store.users.keys()].at(-1)!;
+    const membership = { organizationId: id, userId, role: 'member', createdAtMs: 1 } as const;
+    await api.store.organizations.putMember(membership);
+    await sendAll(api, id, token);
+    const placed = api.engine.requests.filter(({ kind }) => kind === 'place').at(-1);
+    t.like(placed, { account: id, mayOpen }, plan);
+  }
+});
+
+test('SPEC.md section 8, Hard trade limits: an organization has its own, and its own counts', async (t) => {
+  const api = await startApi(t);
+  const own = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
+  await api.store.changeUser(api.user.id, {
+    plan: 'enterprise',
+    tradeLimits: { key: own, account: own },
+  });
+  const acme = await addOrganization(api, 'acme');
+  const zoo = await addOrganization(api, 'zoo');
+  const countings = async (header: string | null) => {
+    await sendAll(api, header);
+    return api.engine.requests.slice(-ROUTES.length).flatMap((request) => {
+      return 'counting' in request ? [request.counting!] : [];
+    });
+  };
+  const personal = await countings(null);
+  for (const counting of personal) t.like(counting, { keyLimits: own, accountLimits: own });
+  const inAcme = await countings(acme.id);
+  t.is(inAcme.length, 2);
+  for (const counting of inAcme) {
+    t.like(counting, { keyLimits: KEY_LIMITS, accountLimits: ACCOUNT_LIMITS });
+  }
+  await api.store.organizations.change(acme.id, { tradeLimits: { key: own, account: own } });
+  const inAcmeNow = await countings(acme.id);
+  for (const counting of inAcmeNow) t.like(counting, { keyLimits: own, accountLimits: own });
+
+  // One key, three accounts, three counts; always the same ones.
+  const inZoo = await countings(zoo.id);
+  const ids = [personal, inAcme, inZoo].map((all) => new Set(all.map(({ keyId }) => keyId)));
+  t.deepEqual(
+    ids.map(({ size }) => size),
+    [1, 1, 1],
+  );
+  t.is(new Set(ids.flatMap((set) => [...set])).size, 3);
+  t.is(inAcmeNow[0]!.keyId, inAcme[0]!.keyId);
+  t.regex(inZoo[0]!.keyId, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  t.true(api.store.keys.has(personal[0]!.keyId));
+});
+
+test('CONTRACT.md section 3, GET /organizations: those of the key, by slug, with the role', async (t) => {
+  const api = await startApi(t);
+  const none = await api.call('GET', '/organizations');
+  t.deepEqual(none.json, { organizations: [], count: 0, mode: 'paper' });
+  t.is(none.headers.get('cache-control'), 'no-store');
+  const zoo = await addOrganization(api, 'zoo', 'owner');
+  const acme = await addOrganization(api, 'acme');
+  await addOrganization(api, 'strangers', null);
+  const token = await api.addKey({ scopes: ['markets:read'] });
+  t.deepEqual((await api.call('GET', '/organizations')).json, {
+    organizations: [
+      { id: acme.id, slug: 'acme', name: 'The acme', role: 'member' },
+      { id: zoo.id, slug: 'zoo', name: 'The zoo', role: 'owner' },
+    ],
+    count: 2,
+    mode: 'paper',
+  });
+  t.is((await api.call('GET', '/organizations', { token })).json.count, 0, 'any valid key');
+  t.is((await api.call('GET', '/organizations', { token: null })).status, 401);
+  t.is((await api.call('GET', '/organizations?limit=1')).status, 400);
+});
