@@ -17,12 +17,13 @@ export async function request(
   method: string,
   url: string,
   body?: object,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
   const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
   try {
     const response = await fetch(url, {
       method,
-      headers: { authorization: `Bearer ${token}` },
+      headers: { ...headers, authorization: `Bearer ${token}` },
       signal,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { request } from './client.ts';
-import { Command, run, startFor, tempDir } from './server.ts';
+import { Command, run, type Server, startFor, tempDir } from './server.ts';
 
 const COMMANDS = [
   ['serve'],
@@ -15,6 +15,9 @@ const COMMANDS = [
   ['admin', 'user', 'create'],
   ['admin', 'key', 'create'],
   ['admin', 'key', 'revoke'],
+  ['admin', 'org', 'create'],
+  ['admin', 'org', 'add'],
+  ['admin', 'venue-key', 'set'],
   ['admin', 'venue-data'],
   ['admin', 'audit'],
 ];
@@ -49,6 +52,8 @@ for (const args of [
   ['feed', 'replay', 'a.jsonl'],
   ['admin', 'venue-data', 'perhaps'],
   ['admin', 'user', 'create', '--email', 'a@example.com', '--plan', 'golden'],
+  ['admin', 'org', 'add', 'org', 'user', '--role', 'boss'],
+  ['admin', 'venue-key', 'set', '--user', 'u', '--venue', 'venue_c', '--key-id', 'k'],
 ]) {
   const title = `CONTRACT.md section 9: bad usage is exit code 2: paperbook ${args.join(' ')}`;
   test.serial(title, async (t) => {
@@ -105,13 +110,71 @@ test.serial('a catalog with five errors: catalog check reports all five', async 
   });
 });
 
-test.serial('CONTRACT.md section 9, admin user and key: made, used, revoked', async (t) => {
-  const { dataDir, baseUrl, adminUrl } = await startFor(t, 'serve');
-  const admin = async (...args: string[]) => {
+/** `paperbook admin` against that server: how it ended, and what it printed. */
+function adminOf({ dataDir, adminUrl }: Server) {
+  return async (...args: string[]) => {
     const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
     const { code, stdout, stderr } = await run(['admin', ...args, ...at]);
     return { code, stderr, answer: stdout === '' ? null : JSON.parse(stdout) };
   };
+}
+
+test.serial('CONTRACT.md section 9, admin org: made, joined, used, left', async (t) => {
+  const server = await startFor(t, 'serve');
+  const admin = adminOf(server);
+  const { user } = (await admin('user', 'create', '--email', 'ann@example.com')).answer;
+  const key = ['key', 'create', '--user', user.id, '--scopes', 'portfolio:read', 'trade:write'];
+  const venueScope = 'trade:write:venue_a';
+  const { token } = (await admin(...key, venueScope)).answer;
+  const made = await admin('org', 'create', '--slug', 'acme', '--name', 'Acme & Co');
+  t.is(made.code, 0, made.stderr);
+  const { id } = made.answer.organization;
+  const portfolio = async () => {
+    const headers = { 'x-service-org': id };
+    const { body } = await request(token, 'GET', `${server.baseUrl}/portfolio`, undefined, headers);
+    return body.error?.code ?? body.organization.slug;
+  };
+  t.is(await portfolio(), 'organization_forbidden');
+  t.is((await admin('org', 'add', id, user.id, '--role', 'owner')).answer.member.role, 'owner');
+  t.is(await portfolio(), 'acme');
+  t.is((await admin('org', 'set', id, '--slug', 'acme-2')).answer.organization.name, 'Acme & Co');
+  t.is(await portfolio(), 'acme-2');
+  const limits = ['org', 'limits', id, '--orders-per-minute', '7'];
+  const wanted = { newPerMinute: 7, newPerDay: 1_000_000, closingPerMinute: 6000 };
+  t.deepEqual((await admin(...limits)).answer.organization.tradeLimits, {
+    key: wanted,
+    account: wanted,
+  });
+  const standard = await admin(...limits, '--standard');
+  t.is(standard.answer.organization.tradeLimits, null);
+  const { organizations } = (await admin('org', 'list')).answer;
+  t.like(organizations[0], { id, slug: 'acme-2' });
+  t.like(organizations[0].members[0], { userId: user.id, role: 'owner' });
+  t.is((await admin('org', 'remove', id, user.id)).code, 0);
+  t.is(await portfolio(), 'organization_forbidden');
+  const again = await admin('org', 'remove', id, user.id);
+  t.like(again, { code: 1, stderr: 'paperbook: account_not_found: No such member.\n' });
+
+  const order = { action: 'sell', type: 'market', idempotencyKey: 'k', tradeId: id };
+  const executed = async () => {
+    const body = { ...order, execution: 'venue_a' };
+    return (await request(token, 'POST', `${server.baseUrl}/portfolio/orders`, body)).body.error
+      .code;
+  };
+  t.is(await executed(), 'venue_a_key_missing');
+  const venue = ['--user', user.id, '--venue', 'venue_a'];
+  const set = await admin('venue-key', 'set', ...venue, '--key-id', 'public-id');
+  t.like(set.answer.venueKey, { userId: user.id, venue: 'venue_a', venueKeyId: 'public-id' });
+  t.deepEqual((await admin('venue-key', 'list')).answer.venueKeys, [set.answer.venueKey]);
+  t.is(await executed(), 'live_trading_unavailable');
+  t.is((await admin('venue-key', 'remove', ...venue)).code, 0);
+  t.is(await executed(), 'venue_a_key_missing');
+});
+
+test.serial('CONTRACT.md section 9, admin user and key: made, used, revoked', async (t) => {
+  const server = await startFor(t, 'serve');
+  const { baseUrl } = server;
+  const admin = adminOf(server);
   const user = ['user', 'create', '--email', 'ann@example.com', '--plan', 'basic'];
   const made = await admin(...user);
   t.is(made.code, 0, made.stderr);
