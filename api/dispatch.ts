@@ -56,7 +56,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
         param: decodeSegment(match.param),
         query: found.readQuery(exchange.query),
         body: null,
-        organization: found.ofAccount ? organizationOf(exchange) : null,
+        organization: found.ofAccount ? exchange.joinedHeader('x-service-org') : null,
         account: null,
       };
       if (found.readBody === null) run(exchange, found, call);
@@ -133,12 +133,6 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
 
 type EngineRefusal = Extract<Reply, { ok: false }>;
 type Refusal = Pick<ApiError, 'status' | 'code' | 'message' | 'retryAfterSeconds' | 'headers'>;
-
-/** The organization header; null only where none was sent, since an empty one must not pass. */
-function organizationOf(exchange: Exchange): string | null {
-  const value = exchange.header('x-service-org');
-  return value === '' && !exchange.hasHeader('x-service-org') ? null : value;
-}
 
 /** What the caller is told of an error; a fault of ours is logged and told as one. */
 function refusalOf(error: unknown, exchange: Exchange, log: Log): ApiError {

@@ -160,14 +160,17 @@ export class Exchange {
     return this.#req.getHeader(name);
   }
 
-  /** Whether a header was sent at all, be it empty. Costs more than `header`. */
-  hasHeader(name: string): boolean {
+  /**
+   * Every value of a header, joined as HTTP joins what is sent twice; null where none was sent at
+   * all. Costs more than `header`.
+   */
+  joinedHeader(name: string): string | null {
     if (this.#req === null) throw new Error('headers are gone once the handler has returned');
-    let isThere = false;
-    this.#req.forEach((sent) => {
-      if (sent === name) isThere = true;
+    let joined: string | null = null;
+    this.#req.forEach((sent, value) => {
+      if (sent === name) joined = joined === null ? value : `${joined}, ${value}`;
     });
-    return isThere;
+    return joined;
   }
 
   /** Ends the time in which headers can be read. */

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { newOrganization, type Role } from '../../api/identity/organizations.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
+import { RawConnection, request } from './raw-connection.ts';
 import { IDS } from './samples.ts';
 import { type Api, startApi, TRADER_SCOPES } from './support.ts';
 
@@ -85,6 +86,23 @@ test('SPEC.md section 4, Organization header: 400, 404 and 403, never the person
       t.is(code, wantedCode);
       if (wanted === 400) t.is(message, 'X-Service-Org must be an organization id');
     }
+  }
+  t.deepEqual(api.engine.requests, []);
+});
+
+test('SPEC.md section 4, Organization header: two of them are no organization id', async (t) => {
+  const api = await startApi(t);
+  const { id } = await addOrganization(api, 'acme');
+  for (const values of [
+    [id, ID],
+    [id, ''],
+    ['', id],
+  ]) {
+    const raw = new RawConnection(t, api.port);
+    const headers = values.map((value) => `X-Service-Org: ${value}\r\n`).join('');
+    raw.send(request('GET', '/v1/portfolio', api, headers));
+    await raw.until(({ text }) => text.includes('}}'));
+    t.regex(raw.text, /^HTTP\/1.1 400 [^]*X-Service-Org must be an organization id/);
   }
   t.deepEqual(api.engine.requests, []);
 });
