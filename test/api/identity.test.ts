@@ -52,7 +52,7 @@ test('the control store finds everything again after it was closed', async (t) =
   await first.putKey({ ...key, revokedAtMs: NOW_MS });
   await first.changeUser(user.id, { private: false });
   const organization = newOrganization({ slug: 'acme', name: 'Acme' }, NOW_MS);
-  const gone = newOrganization({ slug: 'gone', name: 'Gone' }, NOW_MS);
+  const gone = newOrganization({ slug: 'gone', name: 'Gone' }, NOW_MS + 1);
   for (const one of [organization, gone]) {
     await first.organizations.add(one);
     await first.organizations.putMember({
