@@ -102,9 +102,9 @@ export class TradeCounts {
     this.#addOne(account, minute, closing);
   }
 
-  /** For a checkpoint: the day and its counters. */
+  /** For a checkpoint: the day and its counters, as they are now however late they are written. */
   save(): { day: number; counts: [Uuid, TradeCount][] } {
-    return { day: this.#day, counts: [...this.#counts] };
+    return { day: this.#day, counts: [...this.#counts].map(([id, count]) => [id, { ...count }]) };
   }
 
   load({ day, counts }: ReturnType<TradeCounts['save']>): void {

@@ -52,3 +52,19 @@ test('a crash between any two steps of a checkpoint finds every order', async (t
   }
   await shard.close();
 });
+
+test('SPEC section 8, Hard trade limits: an order placed while a checkpoint is written counts once after a crash', async (t) => {
+  const dir = tempDir(t);
+  const limits = { newPerMinute: 3, newPerDay: 100, closingPerMinute: 100 };
+  const counting = { keyId: uuidOf(9), keyLimits: limits, accountLimits: limits };
+  const place = (shard: Shard) => shard.run([placeOrder({ counting })])[0]?.ok;
+  // The first order makes a checkpoint due; the second is placed while it is being written.
+  let shard = openShard(dir, 3);
+  t.true(place(shard));
+  t.true(place(shard));
+  await shard.abandon();
+  shard = openShard(dir, 3);
+  t.true(place(shard), 'the third of three');
+  t.false(place(shard), 'the fourth of three');
+  await shard.close();
+});
