@@ -60,10 +60,10 @@ export class Shard {
   /** The steps still to take of the checkpoint being written. */
   #checkpoint: Generator<void> | null = null;
 
-  /** Opens the environment and brings the state back: pages, then the journal's tail. */
-  constructor(config: ShardConfig) {
+  /** Brings the state back from the store: pages, then the journal's tail. */
+  constructor(config: ShardConfig, store: ShardStore = openStore(config.path, config.durability)) {
     this.#config = config;
-    this.#store = openStore(config.path, config.durability);
+    this.#store = store;
     this.state = createState(config, this.#store.archive);
     const replayedBatches = this.#recover();
     this.report = {

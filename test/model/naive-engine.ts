@@ -23,6 +23,7 @@ import { quote } from './naive-quote.ts';
 import {
   type Ending,
   emptyState,
+  forgetLive,
   learnCatalog,
   type ModelOptions,
   type ModelSource,
@@ -55,6 +56,15 @@ export type NaiveEngine = {
   spendableCents(account: Uuid): Cents;
 };
 
+/** A model that can be brought to where a crash has left the engine. */
+export type NaiveModel = NaiveEngine & {
+  /** Everything as it is now, for `load` to go back to. */
+  save(): ModelState;
+  load(saved: ModelState): void;
+  /** Loses what a stop loses. */
+  restart(): void;
+};
+
 type Digest = {
   accounts: unknown[];
   restingOrders: unknown[];
@@ -63,9 +73,14 @@ type Digest = {
   finishedTrades: unknown[];
 };
 
-export function createNaiveEngine(options: ModelOptions): NaiveEngine {
-  const state = emptyState(options);
+export function createNaiveEngine(options: ModelOptions): NaiveModel {
+  let state = emptyState(options);
   return {
+    save: () => structuredClone(state),
+    load: (saved) => {
+      state = structuredClone(saved);
+    },
+    restart: () => forgetLive(state),
     tick: (tick) => applyTick(state, tick),
     command: (command) => applyCommand(state, command),
     query: (query) => answerQuery(state, query),
@@ -83,7 +98,8 @@ export function createNaiveEngine(options: ModelOptions): NaiveEngine {
 
 function applyTick(state: ModelState, tick: Tick): void {
   advanceTo(state, tick.atMs);
-  const revived = tick.kind === 'time' ? [] : marketsRevivedBy(state, tick.source, tick.atMs);
+  const isHeard = tick.kind !== 'time' && tick.kind !== 'down';
+  const revived = isHeard ? marketsRevivedBy(state, tick.source, tick.atMs) : [];
   switch (tick.kind) {
     case 'quote':
       takeQuote(state, tick);

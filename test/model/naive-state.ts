@@ -180,6 +180,19 @@ export function emptyState(options: ModelOptions): ModelState {
   };
 }
 
+/** Quotes, trades, statuses and switches live in memory alone: they are told again after a start. */
+export function forgetLive(state: ModelState): void {
+  state.venueData = false;
+  state.selfReset = false;
+  state.sources.clear();
+  for (const market of state.markets.values()) {
+    market.status = 'open';
+    market.quote = null;
+    market.lastTrade = null;
+    market.lastTradeOf = { yes: null, no: null };
+  }
+}
+
 /** Adds and replaces; what an earlier catalog named and this one drops stays known, but is bought no more. */
 export function learnCatalog(state: ModelState, catalog: Catalog): void {
   state.marketNames = [...catalog.marketNames];

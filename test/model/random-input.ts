@@ -32,10 +32,10 @@ type RandomInput = {
 
 /** The same seed and the same answers of `feedback` give the same steps. */
 export function createRandomInput(
-  options: { seed: number; quoteMaxAgeMs: number },
+  options: { seed: number; quoteMaxAgeMs: number; countedOneIn?: number },
   feedback: Feedback,
 ): RandomInput {
-  const world = createRandomWorld(options.seed, feedback);
+  const world = createRandomWorld(options, feedback);
   const first: Step[] = [
     commandStep(catalogCommand(world)),
     commandStep({ kind: 'switches', atMs: world.nowMs, venueData: true, selfReset: false }),

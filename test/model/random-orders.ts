@@ -22,7 +22,8 @@ export function randomPlacement(world: RandomWorld): PlaceOrder {
   order.counting = randomCounting(world, order.account);
   placed.push(order);
   if (placed.length > PLACEMENTS_REMEMBERED) placed.shift();
-  return order;
+  // Now and then one is long on its way: others, and its own retry, arrive before it.
+  return random.oneIn(25) ? randomPlacement(world) : order;
 }
 
 export function randomCancel(world: RandomWorld): CancelOrder {
@@ -43,8 +44,11 @@ export function randomCancel(world: RandomWorld): CancelOrder {
 }
 
 /** Mostly outside the limits, so that other rules get their turn; else with small ones. */
-function randomCounting({ random }: RandomWorld, account: Uuid): TradeCounting | null {
-  if (!random.oneIn(10)) return null;
+function randomCounting(
+  { random, countedOneIn }: RandomWorld,
+  account: Uuid,
+): TradeCounting | null {
+  if (!random.oneIn(countedOneIn)) return null;
   const keyLimits = { newPerMinute: 3, newPerDay: 12, closingPerMinute: 2 };
   const accountLimits = { newPerMinute: 4, newPerDay: 20, closingPerMinute: 3 };
   const last = random.oneIn(2) ? '1' : '2';

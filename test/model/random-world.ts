@@ -11,6 +11,8 @@ export type Feedback = Pick<NaiveEngine, 'openTradeIds' | 'orderIds' | 'spendabl
 
 export type RandomWorld = {
   random: RandomSource;
+  /** How seldom a command counts towards the hard trade limits. */
+  countedOneIn: number;
   feedback: Feedback;
   nowMs: EpochMs;
   accounts: Uuid[];
@@ -30,12 +32,17 @@ export type RandomWorld = {
 export const DAY_MS = 24 * 3600 * 1000;
 const START_MS = Date.UTC(2026, 1, 1, 12);
 const ACCOUNTS = 4;
+const COUNTED_ONE_IN = 10;
 const FAIR_START_CENTS = 50;
 
-export function createRandomWorld(seed: number, feedback: Feedback): RandomWorld {
+export function createRandomWorld(
+  { seed, countedOneIn = COUNTED_ONE_IN }: { seed: number; countedOneIn?: number },
+  feedback: Feedback,
+): RandomWorld {
   const random = createRandomSource(seed);
   return {
     random,
+    countedOneIn,
     feedback,
     nowMs: START_MS,
     accounts: Array.from({ length: ACCOUNTS }, () => random.uuid(START_MS)),
@@ -89,6 +96,7 @@ export function stepMs(random: RandomSource, quoteMaxAgeMs: number): number {
     bound: 12,
     long: 4,
     year: 0.2,
+    back: 4,
   });
   switch (jump) {
     case 'none':
@@ -103,5 +111,7 @@ export function stepMs(random: RandomSource, quoteMaxAgeMs: number): number {
       return random.int(1, 48) * 3_600_000;
     case 'year':
       return 366 * DAY_MS;
+    case 'back':
+      return -random.int(1, 2 * 3_600_000);
   }
 }

@@ -1,0 +1,298 @@
+/**
+ * One simulated life of a shard, decided by its seed alone: the generated input of test/model in
+ * batches, checkpoints and crashes at any point, and after every step the audit, the conservation
+ * law and the answers of the naive model. DESIGN.md section 6.
+ */
+import { deepStrictEqual, strictEqual } from 'node:assert';
+import { audit } from '../../engine/core/audit.ts';
+import { digest } from '../../engine/core/digest.ts';
+import type { PlaceOrder, Reply } from '../../engine/core/messages.ts';
+import type { Message } from '../../engine/shard/codec.ts';
+import type { Durability } from '../../engine/shard/store.ts';
+import { createNaiveEngine, type NaiveModel, type NaiveQuery } from '../model/naive-engine.ts';
+import { createRandomInput, type Step } from '../model/random-input.ts';
+import { createRandomSource, type RandomSource } from '../model/random-source.ts';
+import { type CrashPoint, Host } from './host.ts';
+import type { Tally } from './tally.ts';
+import { Told } from './told.ts';
+
+export type SimulationOptions = {
+  seed: number;
+  /** An empty directory. */
+  dir: string;
+  tally: Tally;
+  /** Left out: as the seed says. */
+  durability?: Durability;
+};
+
+const CORE = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
+/** A step is a batch, or something that a shard does between batches. */
+const STEPS = { usual: 250, long: 1500 };
+const BATCH_MAX = 40;
+const ALL_ROWS = 1_000_000;
+
+/** Rejects, naming the seed and the step, when anything is not as it must be. @returns the end. */
+export async function simulate(options: SimulationOptions): Promise<string> {
+  const simulation = new Simulation(options);
+  try {
+    const end = await simulation.run();
+    options.tally.count('seeds');
+    return end;
+  } catch (error) {
+    const { message, stack } = error as Error;
+    throw new Error(`SEED=${options.seed}, ${simulation.where}: ${message}\n${stack}`);
+  } finally {
+    await simulation.end();
+  }
+}
+
+class Simulation {
+  where = 'the start';
+  readonly #tally: Tally;
+  /** What is done with the input; the input has a chance of its own. */
+  readonly #chance: RandomSource;
+  readonly #model: NaiveModel;
+  readonly #input: ReturnType<typeof createRandomInput>;
+  readonly #host: Host;
+  readonly #told = new Told();
+  readonly #placements: PlaceOrder[] = [];
+  #nowMs = 0;
+
+  constructor({ seed, dir, tally, durability }: SimulationOptions) {
+    const chance = createRandomSource(-seed);
+    this.#tally = tally;
+    this.#chance = chance;
+    this.#model = createNaiveEngine(CORE);
+    const countedOneIn = chance.pick([2, 10]);
+    const { quoteMaxAgeMs } = CORE;
+    this.#input = createRandomInput({ seed, quoteMaxAgeMs, countedOneIn }, this.#model);
+    const seedsOwn = chance.oneIn(8) ? 'sync' : 'commit';
+    const checkpointEveryEvents = chance.pick([5, 40, 200, 100_000]);
+    this.#host = new Host({
+      ...CORE,
+      checkpointEveryEvents,
+      durability: durability ?? seedsOwn,
+      dir,
+      tally,
+    });
+  }
+
+  async run(): Promise<string> {
+    const steps = this.#chance.oneIn(10) ? STEPS.long : STEPS.usual;
+    for (let step = 0; step < steps; step++) {
+      this.where = `step ${step}`;
+      await this.#step();
+      this.#check();
+    }
+    this.where = 'the end';
+    return await this.#finish();
+  }
+
+  async end(): Promise<void> {
+    await this.#host.end();
+  }
+
+  async #step(): Promise<void> {
+    const host = this.#host;
+    switch (this.#chance.weighted({ batch: 100, idle: 40, checkpoint: 3, crash: 1, stop: 1 })) {
+      case 'batch':
+        return await this.#batch(this.#nextSteps());
+      case 'idle':
+        return await this.#restartIf(host.idle(this.#crashPoint()));
+      case 'checkpoint':
+        return await this.#restartIf(host.checkpoint(this.#crashPoint()));
+      case 'crash':
+        this.#tally.count('crashes between batches');
+        host.crash();
+        return await this.#restartIf(true);
+      case 'stop': {
+        const before = this.#digest();
+        this.#tally.count('clean stops');
+        await host.stopAndStart();
+        return await this.#started(before);
+      }
+    }
+  }
+
+  *#nextSteps(): Generator<Step> {
+    const size = this.#chance.oneIn(3) ? this.#chance.int(2, BATCH_MAX) : 1;
+    for (let count = 0; count < size; count++) {
+      const step = this.#input.next();
+      this.#tally.step(step, messageOf(step).atMs);
+      yield step;
+    }
+  }
+
+  #crashPoint(): CrashPoint | null {
+    const chance = this.#chance;
+    if (!chance.oneIn(20)) return null;
+    const commit = chance.oneIn(3) ? chance.int(1, 5) : 0;
+    return { commit, when: chance.pick(['before', 'after']) };
+  }
+
+  /** Runs a batch on both. A crash before its commit takes it back from the model, too. */
+  async #batch(steps: Iterable<Step>): Promise<void> {
+    const crash = this.#crashPoint();
+    const before = crash === null ? null : { model: this.#model.save(), digest: this.#digest() };
+    const all: Step[] = [];
+    const expected: Reply[] = [];
+    for (const step of steps) {
+      all.push(step);
+      this.#told.hear(step);
+      const { atMs } = messageOf(step);
+      this.#nowMs = Math.max(this.#nowMs, atMs);
+      const reply = applied(this.#model, step);
+      if (reply !== null) expected.push(reply);
+    }
+    const done = this.#host.run(all.map(messageOf), crash);
+    if ('replies' in done) {
+      const asked = all.filter((step) => step.on !== 'tick');
+      sameAnswers(asked.map(messageOf), done.replies, expected);
+      this.#acknowledged(asked, expected);
+      return;
+    }
+    const isLost = done.crash.commit === 0 && done.crash.when === 'before';
+    this.where += `, crashed ${done.crash.when} commit ${done.crash.commit}`;
+    const atCrash = isLost ? before!.digest : this.#digest();
+    if (isLost) {
+      this.#tally.count('batches lost in a crash');
+      this.#model.load(before!.model);
+    }
+    await this.#restart(atCrash);
+    await this.#retry(all);
+  }
+
+  /** Nobody was answered: the callers send their orders again, under the same keys. */
+  async #retry(steps: Step[]): Promise<void> {
+    const placements = steps.flatMap((step) =>
+      step.on === 'command' && step.command.kind === 'place' ? [step.command] : [],
+    );
+    if (placements.length === 0) return;
+    this.#tally.count('retries after a crash', placements.length);
+    await this.#batch(this.#again(placements));
+  }
+
+  #again(placements: PlaceOrder[]): Step[] {
+    const atMs = this.#nowMs;
+    return placements.map((placement) => {
+      const orderId = this.#chance.uuid(atMs);
+      return { on: 'command', command: { ...placement, atMs, orderId } };
+    });
+  }
+
+  #acknowledged(asked: Step[], replies: Reply[]): void {
+    for (const [at, step] of asked.entries()) {
+      const reply = replies[at]!;
+      this.#tally.reply(step, reply);
+      if (step.on === 'command' && step.command.kind === 'place' && reply.ok) {
+        this.#placements.push(step.command);
+      }
+    }
+  }
+
+  async #restartIf(crashed: boolean): Promise<void> {
+    if (crashed) await this.#restart(this.#digest());
+  }
+
+  async #restart(atCrash: string): Promise<void> {
+    await this.#host.restart();
+    while (this.#chance.oneIn(4)) {
+      this.#tally.count('crashes in recovery');
+      this.#host.crash();
+      await this.#host.restart();
+    }
+    await this.#started(atCrash);
+  }
+
+  /** Everything is there, whole; then the shard is told what it cannot know. */
+  async #started(atCrash: string): Promise<void> {
+    const { report, state } = this.#host.shard;
+    deepStrictEqual(this.#digest(), atCrash, 'a start finds what was committed, and nothing else');
+    deepStrictEqual(report.nowMs <= this.#nowMs, true, 'a start is ahead of its time');
+    deepStrictEqual(audit(state).problems, []);
+    this.#model.restart();
+    // A shard's thread alone, or the whole process.
+    if (this.#chance.oneIn(2)) this.#told.forgetFeeds();
+    await this.#batch(this.#told.again(this.#nowMs));
+    this.#compareAccounts();
+  }
+
+  #check(): void {
+    deepStrictEqual(audit(this.#host.shard.state).problems, []);
+    deepStrictEqual(this.#model.conservation(), []);
+  }
+
+  /** Every list of every account, in full. */
+  #compareAccounts(): void {
+    const to = { atMs: this.#nowMs, organizationSlug: null };
+    const page = { ...to, limit: ALL_ROWS, before: null, status: null };
+    const queries = this.#input.accounts.flatMap((account): NaiveQuery[] => [
+      { kind: 'portfolio', ...to, account },
+      { kind: 'orders', ...page, account },
+      { kind: 'trades', ...page, account },
+    ]);
+    const actual = this.#host.run(queries, null);
+    const expected = queries.map((query) => this.#model.query(query));
+    sameAnswers(queries, 'replies' in actual ? actual.replies : [], expected);
+  }
+
+  /** Every acknowledged key replays; a clean stop loses nothing. */
+  async #finish(): Promise<string> {
+    await this.#batch(this.#again(this.#placements));
+    this.#check();
+    const before = this.#digest();
+    await this.#host.stopAndStart();
+    await this.#started(before);
+    this.#check();
+    this.#countEnds();
+    return this.#digest();
+  }
+
+  #countEnds(): void {
+    for (const { status } of this.#model.endings()) {
+      if (status === 'executed') this.#tally.count('fills');
+      if (status === 'expired') this.#tally.count('expiries');
+    }
+    const trades = this.#model.digest().finishedTrades as { status: string }[];
+    const settled = trades.filter(({ status }) => status === 'settled' || status === 'void');
+    this.#tally.count('settlements', settled.length);
+  }
+
+  #digest(): string {
+    return JSON.stringify(digest(this.#host.shard.state));
+  }
+}
+
+function messageOf(step: Step): Message {
+  switch (step.on) {
+    case 'tick':
+      return step.tick;
+    case 'command':
+      return step.command;
+    case 'query':
+      return step.query;
+  }
+}
+
+function applied(model: NaiveModel, step: Step): Reply | null {
+  switch (step.on) {
+    case 'tick':
+      model.tick(step.tick);
+      return null;
+    case 'command':
+      return model.command(step.command);
+    case 'query':
+      return model.query(step.query);
+  }
+}
+
+function sameAnswers(asked: Message[], actual: Reply[], expected: Reply[]): void {
+  strictEqual(actual.length, expected.length, 'as many answers as questions');
+  for (const [at, message] of asked.entries()) {
+    const of = (reply: Reply) => (reply.ok ? JSON.parse(reply.body) : { ...reply, message: '' });
+    deepStrictEqual(
+      { asked: message, answer: of(actual[at]!) },
+      { asked: message, answer: of(expected[at]!) },
+    );
+  }
+}

@@ -1,0 +1,57 @@
+/** What a shard that starts again is told by those who know: operators, and the venues' feeds. */
+import type {
+  Catalog,
+  GameTick,
+  QuoteTick,
+  ResultTick,
+  SetSwitches,
+  StatusTick,
+} from '../../engine/core/messages.ts';
+import type { EpochMs } from '../../engine/core/units.ts';
+import type { Step } from '../model/random-input.ts';
+
+export class Told {
+  #catalog: Catalog | null = null;
+  #switches: SetSwitches | null = null;
+  readonly #results = new Map<number, ResultTick>();
+  readonly #games = new Map<string, GameTick>();
+  readonly #statuses = new Map<number, StatusTick>();
+  readonly #quotes = new Map<number, QuoteTick>();
+
+  hear(step: Step): void {
+    if (step.on === 'command') {
+      if (step.command.kind === 'catalog') this.#catalog = step.command.catalog;
+      if (step.command.kind === 'switches') this.#switches = step.command;
+    }
+    if (step.on !== 'tick') return;
+    const { tick } = step;
+    if (tick.kind === 'result' && !this.#results.has(tick.market)) {
+      this.#results.set(tick.market, tick);
+    }
+    if (tick.kind === 'game') this.#games.set(tick.game, tick);
+    if (tick.kind === 'status') this.#statuses.set(tick.market, tick);
+    if (tick.kind === 'quote') this.#quotes.set(tick.market, tick);
+    if (tick.kind !== 'down') return;
+    for (const [market, { source }] of this.#quotes) {
+      if (source === tick.source) this.#quotes.delete(market);
+    }
+  }
+
+  /** The process went, and with it all that only feeds had told it. */
+  forgetFeeds(): void {
+    for (const told of [this.#results, this.#games, this.#statuses, this.#quotes]) told.clear();
+  }
+
+  /** In the order in which engine/shard/shards.ts tells a shard. */
+  *again(atMs: EpochMs): Generator<Step> {
+    if (this.#catalog !== null) yield command({ kind: 'catalog', atMs, catalog: this.#catalog });
+    if (this.#switches !== null) yield command({ ...this.#switches, atMs });
+    for (const told of [this.#results, this.#games, this.#statuses, this.#quotes]) {
+      for (const tick of [...told.values()]) yield { on: 'tick', tick };
+    }
+  }
+}
+
+function command(told: Extract<Step, { on: 'command' }>['command']): Step {
+  return { on: 'command', command: told };
+}
