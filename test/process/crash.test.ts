@@ -3,30 +3,48 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { Command, type Env, eventually, startFor, tempDir } from './server.ts';
-import { Session, type Stop } from './session.ts';
+import { createServeSession, Session, type Stop } from './session.ts';
 
 const KEYS = 4;
 const SEED = 1;
 const ROUNDS_BETWEEN_STOPS = 5;
 const STEPS_A_ROUND = 40;
 
-for (const { name, env, stops } of [
+type Case = {
+  name: string;
+  shards: string[] | null;
+  create: (dir: string) => Promise<Session>;
+  stops: Stop[];
+};
+
+const demo = (env: Env) => async (dir: string) =>
+  new Session({ dataDir: path.join(dir, 'data'), keys: KEYS, seed: SEED, env });
+
+for (const { name, shards, create, stops } of [
   {
-    name: 'shards by the machine',
-    env: {},
+    name: 'demo, shards by the machine',
+    shards: null,
+    create: demo({}),
     stops: ['SIGKILL', 'SIGINT', 'SIGKILL'],
   },
   {
-    name: 'two shards, durability commit',
-    env: { PAPERBOOK_SHARDS: '2', PAPERBOOK_DURABILITY: 'commit' },
-    stops: ['SIGKILL', 'SIGINT+SIGKILL', 'SIGKILL'],
+    name: 'demo, two shards, durability commit',
+    shards: ['shard-0', 'shard-1'],
+    create: demo({ PAPERBOOK_SHARDS: '2', PAPERBOOK_DURABILITY: 'commit' }),
+    stops: ['SIGKILL', 'SIGINT+SIGKILL'],
   },
-] satisfies { name: string; env: Env; stops: Stop[] }[]) {
+  {
+    name: 'serve, two shards, durability sync, killed in its start too',
+    shards: ['shard-0', 'shard-1'],
+    create: (dir: string) => createServeSession(dir, { keys: KEYS, seed: SEED }),
+    stops: ['SIGKILL+SIGKILL', 'SIGKILL'],
+  },
+] satisfies Case[]) {
   const title = 'after kill -9 and a restart every acknowledged order is there once; money adds up';
   test.serial(`${title} (${name})`, async (t) => {
     t.timeout(300_000);
-    const dataDir = path.join(tempDir(t), 'data');
-    const session = new Session({ dataDir, keys: KEYS, seed: SEED, env });
+    const dir = tempDir(t);
+    const session = await create(dir);
     t.teardown(() => session.abandon());
     try {
       await tradeAndStop(session, stops);
@@ -43,8 +61,12 @@ for (const { name, env, stops } of [
       t.true((counts[what] ?? 0) >= 10, `${what} ${counts[what]}`);
     }
     t.true((counts['no answer'] ?? 0) >= KEYS, 'no stop hit a trader under way');
-    const shards = readdirSync(dataDir).filter((entry) => entry.startsWith('shard-'));
-    if ('PAPERBOOK_SHARDS' in env) t.deepEqual(shards, ['shard-0', 'shard-1']);
+    const entries = readdirSync(path.join(dir, 'data'));
+    if (shards !== null)
+      t.deepEqual(
+        entries.filter((name) => name.startsWith('shard-')),
+        shards,
+      );
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * A demo that traders trade on at random, that is stopped and killed between and under their
+ * A server that traders trade on at random, that is stopped and killed between and under their
  * requests, and that is audited after every round. What does not hold is collected in `breaches`.
  */
 import { readFileSync } from 'node:fs';
@@ -7,26 +7,53 @@ import path from 'node:path';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
 import { checkAccount } from './account-check.ts';
 import { allRows, ask, type Json } from './client.ts';
-import { type Env, eventually, type Server, startServer } from './server.ts';
+import { Command, type Env, type Exit, eventually, type Server, startServer } from './server.ts';
 import { type Listed, Trader } from './trader.ts';
+import { startVenues, type Venues } from './venues.ts';
 
-/** How a server is ended: `SIGINT+SIGKILL` kills it while it closes. */
-export type Stop = 'SIGKILL' | 'SIGINT' | 'SIGINT+SIGKILL';
+/**
+ * How a server is ended: `SIGINT+SIGKILL` kills it while it closes, `SIGKILL+SIGKILL` once more
+ * while it starts again.
+ */
+export type Stop = 'SIGKILL' | 'SIGINT' | 'SIGINT+SIGKILL' | 'SIGKILL+SIGKILL';
 
-export type SessionOptions = { dataDir: string; keys: number; seed: number; env?: Env };
+export type SessionOptions = {
+  dataDir: string;
+  keys: number;
+  seed: number;
+  env?: Env;
+  /** What `paperbook serve` trades on; closed with the session. Left out: the demo runs. */
+  venues?: Venues;
+};
 
 const BREACHES_MAX = 50;
 const OLD_KEYS_REPLAYED = 50;
 const QUOTES_MAX = 20;
+/** A close takes about so long. */
+const CLOSES_WITHIN_MS = 40;
 
 /** Hard trade limits that a random trader does not meet. */
 const WIDE = { newPerMinute: 1e6, newPerDay: 1e9, closingPerMinute: 1e6 };
+
+/** `paperbook serve`, on two shards with sync durability, on venues that outlive it. */
+export async function createServeSession(
+  dir: string,
+  { keys, seed }: { keys: number; seed: number },
+): Promise<Session> {
+  const env = { PAPERBOOK_SHARDS: '2', PAPERBOOK_DURABILITY: 'sync' };
+  const venues = await startVenues(dir, seed);
+  return new Session({ dataDir: path.join(dir, 'data'), keys, seed, env, venues });
+}
 
 export class Session {
   readonly breaches: string[] = [];
   readonly traders: Trader[] = [];
   rounds = 0;
   stops = 0;
+  /** By SIGKILL: of stops, and of the starts after them. */
+  kills = 0;
+  /** How long the last start took. */
+  #startMs = 0;
   #server: Server | null = null;
   readonly #options: SessionOptions;
   readonly #random: RandomSource;
@@ -77,6 +104,7 @@ export class Session {
     await this.#stop(stop);
     await trading;
     this.stops++;
+    if (stop === 'SIGKILL+SIGKILL') await this.#killInStart();
     await this.#startServer();
     await this.#checkRestart();
   }
@@ -89,6 +117,7 @@ export class Session {
 
   /** Ends the server whatever happened; what it complained of may tell why. */
   async abandon(): Promise<void> {
+    await this.#options.venues?.close();
     const command = this.#server?.command;
     this.#server = null;
     if (command === undefined) return;
@@ -109,23 +138,49 @@ export class Session {
   }
 
   async #startServer(): Promise<void> {
-    const { dataDir, env } = this.#options;
-    this.#server = await startServer('demo', dataDir, env);
+    const startedMs = Date.now();
+    this.#server = await startServer(this.#name(), this.#options.dataDir, this.#env());
+    this.#startMs = Date.now() - startedMs;
     for (const trader of this.traders) trader.baseUrl = this.#server.baseUrl;
+  }
+
+  /** Starts a server and kills it at any moment before, or just after, it can be used. */
+  async #killInStart(): Promise<void> {
+    const env = { ...this.#env(), PAPERBOOK_DATA_DIR: this.#options.dataDir };
+    const command = new Command([this.#name()], { env });
+    await this.#pause(this.#startMs);
+    this.#ended(await command.end('SIGKILL'));
   }
 
   async #stop(stop: Stop): Promise<void> {
     const { command } = this.#running();
     if (stop === 'SIGINT+SIGKILL') {
       command.signal('SIGINT');
-      await new Promise((resolve) => setTimeout(resolve, this.#random.int(0, 40)));
+      await this.#pause(CLOSES_WITHIN_MS);
     }
     const exit = await command.end(stop === 'SIGINT' ? 'SIGINT' : 'SIGKILL');
     this.#server = null;
     if (stop === 'SIGINT' && exit.code !== 0) {
       this.#breach(`a clean stop ended with ${exit.code ?? exit.signal}`);
     }
-    this.#noteComplaints(exit.stderr);
+    this.#ended(exit);
+  }
+
+  #ended({ signal, stderr }: Exit): void {
+    if (signal === 'SIGKILL') this.kills++;
+    this.#noteComplaints(stderr);
+  }
+
+  #name(): 'demo' | 'serve' {
+    return this.#options.venues === undefined ? 'demo' : 'serve';
+  }
+
+  #env(): Env {
+    return { ...this.#options.venues?.env, ...this.#options.env };
+  }
+
+  async #pause(atMostMs: number): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, this.#random.int(0, atMostMs)));
   }
 
   #noteComplaints(stderr: string): void {
