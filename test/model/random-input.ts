@@ -17,6 +17,7 @@ import {
   needsNewGames,
   type RandomWorld,
   stepMs,
+  type WorldOptions,
 } from './random-world.ts';
 
 export type Step =
@@ -32,7 +33,7 @@ type RandomInput = {
 
 /** The same seed and the same answers of `feedback` give the same steps. */
 export function createRandomInput(
-  options: { seed: number; quoteMaxAgeMs: number; countedOneIn?: number },
+  options: WorldOptions & { quoteMaxAgeMs: number },
   feedback: Feedback,
 ): RandomInput {
   const world = createRandomWorld(options, feedback);

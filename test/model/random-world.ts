@@ -11,7 +11,6 @@ export type Feedback = Pick<NaiveEngine, 'openTradeIds' | 'orderIds' | 'spendabl
 
 export type RandomWorld = {
   random: RandomSource;
-  /** How seldom a command counts towards the hard trade limits. */
   countedOneIn: number;
   feedback: Feedback;
   nowMs: EpochMs;
@@ -31,12 +30,19 @@ export type RandomWorld = {
 
 export const DAY_MS = 24 * 3600 * 1000;
 const START_MS = Date.UTC(2026, 1, 1, 12);
-const ACCOUNTS = 4;
-const COUNTED_ONE_IN = 10;
 const FAIR_START_CENTS = 50;
 
+/** What a run is like. */
+export type WorldOptions = {
+  seed: number;
+  /** 4 unless told. */
+  accounts?: number;
+  /** How seldom a command counts towards the hard trade limits; one in 10 unless told. */
+  countedOneIn?: number;
+};
+
 export function createRandomWorld(
-  { seed, countedOneIn = COUNTED_ONE_IN }: { seed: number; countedOneIn?: number },
+  { seed, accounts = 4, countedOneIn = 10 }: WorldOptions,
   feedback: Feedback,
 ): RandomWorld {
   const random = createRandomSource(seed);
@@ -45,7 +51,7 @@ export function createRandomWorld(
     countedOneIn,
     feedback,
     nowMs: START_MS,
-    accounts: Array.from({ length: ACCOUNTS }, () => random.uuid(START_MS)),
+    accounts: Array.from({ length: accounts }, () => random.uuid(START_MS)),
     rounds: 1,
     known: randomCatalogOf(1),
     fairs: new Map(),

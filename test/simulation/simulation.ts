@@ -27,8 +27,11 @@ export type SimulationOptions = {
 
 const CORE = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 /** A step is a batch, or something that a shard does between batches. */
-const STEPS = { usual: 250, long: 1500 };
+const STEPS = { usual: 250, long: 700, crowd: 450 };
 const BATCH_MAX = 40;
+/** Few accounts meet themselves often; many fill several pages of every table. */
+const FEW = 4;
+const CROWD = 400;
 const ALL_ROWS = 1_000_000;
 
 /** Rejects, naming the seed and the step, when anything is not as it must be. @returns the end. */
@@ -54,6 +57,7 @@ class Simulation {
   readonly #model: NaiveModel;
   readonly #input: ReturnType<typeof createRandomInput>;
   readonly #host: Host;
+  readonly #isCrowd: boolean;
   readonly #told = new Told();
   readonly #placements: PlaceOrder[] = [];
   #nowMs = 0;
@@ -64,8 +68,10 @@ class Simulation {
     this.#chance = chance;
     this.#model = createNaiveEngine(CORE);
     const countedOneIn = chance.pick([2, 10]);
+    this.#isCrowd = chance.oneIn(6);
+    const accounts = this.#isCrowd ? CROWD : FEW;
     const { quoteMaxAgeMs } = CORE;
-    this.#input = createRandomInput({ seed, quoteMaxAgeMs, countedOneIn }, this.#model);
+    this.#input = createRandomInput({ seed, quoteMaxAgeMs, countedOneIn, accounts }, this.#model);
     const seedsOwn = chance.oneIn(8) ? 'sync' : 'commit';
     const checkpointEveryEvents = chance.pick([5, 40, 200, 100_000]);
     this.#host = new Host({
@@ -78,7 +84,8 @@ class Simulation {
   }
 
   async run(): Promise<string> {
-    const steps = this.#chance.oneIn(10) ? STEPS.long : STEPS.usual;
+    const kind = this.#chance.oneIn(10) ? 'long' : 'usual';
+    const steps = STEPS[this.#isCrowd ? 'crowd' : kind];
     for (let step = 0; step < steps; step++) {
       this.where = `step ${step}`;
       await this.#step();
@@ -115,7 +122,8 @@ class Simulation {
   }
 
   *#nextSteps(): Generator<Step> {
-    const size = this.#chance.oneIn(3) ? this.#chance.int(2, BATCH_MAX) : 1;
+    const isLarge = this.#isCrowd || this.#chance.oneIn(3);
+    const size = isLarge ? this.#chance.int(2, BATCH_MAX) : 1;
     for (let count = 0; count < size; count++) {
       const step = this.#input.next();
       this.#tally.step(step, messageOf(step).atMs);
