@@ -15,9 +15,9 @@ export type Caller = { user: User; key: Key };
 
 const BEARER = /^bearer +/i;
 
-/** The key of the request's credential headers, holding the route's scope. */
+/** The key of the request's credential headers, whose use it keeps. */
 export function authorizer(store: ControlStore, onWriteFailed: (error: unknown) => void) {
-  return (exchange: Exchange, { scope }: Route<Caller>): Caller => {
+  return (exchange: Exchange): Caller => {
     const token = credentialOf(exchange);
     // Keys live on the wall clock, whatever clock the engine is on. CONTRACT.md section 8.
     const nowMs = Date.now();
@@ -27,12 +27,16 @@ export function authorizer(store: ControlStore, onWriteFailed: (error: unknown) 
     if (status === 'revoked' || status === 'expired') throw invalidToken();
     const user = store.users.get(key.userId);
     if (user === undefined) throw new ApiError('account_not_found');
-    if (scope !== null) requireScope(key, scope);
     if (isLastUseStale(key, nowMs)) {
       store.putKey({ ...key, lastUsedAtMs: nowMs }).catch(onWriteFailed);
     }
     return { user, key };
   };
+}
+
+/** Throws unless the caller's key holds the scope of the route. */
+export function permit({ scope }: Route<Caller>, { key }: Caller): void {
+  if (scope !== null) requireScope(key, scope);
 }
 
 /** The checks behind the body, in order: the scope a body asks for, organization, switch. */

@@ -18,6 +18,8 @@ export type Config = {
   /** Null: not configured, so that a value set live stays. */
   venueData: boolean | null;
   trading: boolean | null;
+  /** Whether requests over the request limits are refused. */
+  limitsEnforced: boolean;
   selfReset: boolean;
   quoteMaxAgeMs: number;
   routingBandCents: number;
@@ -123,6 +125,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     durability: must('DURABILITY', s.DURABILITY),
     venueData: read('VENUE_DATA', s.VENUE_DATA),
     trading: read('TRADING', s.TRADING),
+    limitsEnforced: must('LIMITS_ENFORCED', s.LIMITS_ENFORCED),
     selfReset: must('SELF_RESET', s.SELF_RESET),
     quoteMaxAgeMs: must('QUOTE_MAX_AGE_MS', s.QUOTE_MAX_AGE_MS),
     routingBandCents: must('ROUTING_BAND_CENTS', s.ROUTING_BAND_CENTS),
@@ -135,7 +138,6 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
 }
 
 const REFUSED_YET = [
-  'LIMITS_ENFORCED',
   'FILL_MODEL',
   'HISTORY_URL',
   'HISTORY_TOKEN',

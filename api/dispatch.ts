@@ -1,13 +1,19 @@
 /**
  * Takes one exchange through its route, in the order of checks of CONTRACT.md section 1: route,
- * credential and scope, query and body, then what the listener admits, then the operation itself.
- * Request limits will stand between scope and query.
+ * credential, scope, request limits, query and body, then what the listener admits, then the
+ * operation itself.
  */
 import type { Reply } from '../engine/core/messages.ts';
 import { EngineBusy } from '../engine/shard/busy.ts';
 import type { Log } from './deps.ts';
 import { ApiError, ERRORS, errorBody, invalidRequest } from './errors.ts';
-import { type BodyText, type Exchange, type HeaderLines, headerLines } from './http.ts';
+import {
+  type BodyText,
+  type Charge,
+  type Exchange,
+  type HeaderLines,
+  headerLines,
+} from './http.ts';
 import type { Metrics } from './metrics.ts';
 import type { Call, Result, Route } from './route.ts';
 import { createRouter } from './router.ts';
@@ -18,12 +24,28 @@ const BODY_BYTES_MAX = 64 * 1024;
 export type DispatchOptions<C> = {
   prefix: string;
   routes: readonly Route<C>[];
-  /** Who calls, from the headers, holding the route's scope. Throws the 401 or 403. */
+  /** Who calls, from the headers. Throws the 401. */
   authorize(exchange: Exchange, route: Route<C>): C;
+  /** Whether the caller may call the route at all. Throws the 403. */
+  permit(route: Route<C>, caller: C): void;
+  /** Counts the requests of the listener; null where nothing is counted. */
+  meter: Meter<C> | null;
   /** The checks between the body and the operation. Throws the refusal. */
   admit(route: Route<C>, call: Call<unknown, unknown, C>): void;
   metrics: Metrics;
   log: Log;
+};
+
+/** What requests are counted under. */
+export type Meter<C> = {
+  /** As long as the caller is not known. */
+  unkeyed: Charge;
+  keyed(caller: C): CallerCharge;
+};
+
+type CallerCharge = Charge & {
+  /** Counts further requests. Throws the 429. */
+  take(requests: number): void;
 };
 
 const NO_STORE = ['Cache-Control', 'no-store'] as const;
@@ -31,12 +53,13 @@ const ERROR_HEADERS = ['Content-Type', 'application/json', ...NO_STORE] as const
 
 /** The `handle` of a listener: never throws, answers every exchange once. */
 export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exchange) => void {
-  const { authorize, admit, metrics, log } = options;
+  const { authorize, permit, meter, admit, metrics, log } = options;
   const route = createRouter(options.prefix, options.routes);
   const headers = new Map(options.routes.map((known) => [known, headersOf(known)]));
 
   function handle(exchange: Exchange): void {
     let found: Route<C> | null = null;
+    exchange.charge = meter?.unkeyed ?? null;
     try {
       const match = route(exchange.path);
       if (match === null) throw new ApiError('route_not_found');
@@ -47,19 +70,38 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
       }
       found = routes.get(exchange.method) ?? null;
       if (found === null) throw new ApiError('method_not_allowed', { headers: ['Allow', allow] });
-      const call: Call<unknown, unknown, C> = {
-        // An open route's declaration says that it has no caller.
-        caller: found.isOpen ? (null as C) : authorize(exchange, found),
-        param: decodeSegment(match.param),
-        query: found.readQuery(exchange.query),
-        body: null,
-        organization: found.takesOrganization ? organizationOf(exchange) : null,
-      };
+      const call = callOf(exchange, found, match.param);
       if (found.readBody === null) run(exchange, found, call);
       else readBody(exchange, found, call);
     } catch (error) {
       fail(exchange, error, found);
     }
+  }
+
+  /** The call, less its body. */
+  function callOf(exchange: Exchange, found: Route<C>, segment: string): Call<unknown, unknown, C> {
+    // An open route's declaration says that it has no caller.
+    let caller = null as C;
+    let charge: CallerCharge | null = null;
+    if (!found.isOpen) {
+      caller = authorize(exchange, found);
+      charge = meter?.keyed(caller) ?? null;
+      if (charge !== null) exchange.charge = charge;
+      permit(found, caller);
+    }
+    const counted = found.isCounted ? charge : null;
+    counted?.take(1);
+    const query = found.readQuery(exchange.query);
+    // Only a good query tells how many it counts as; whatever it is, the first stands before it.
+    const further = found.requestsOf(query) - 1;
+    if (further > 0) counted?.take(further);
+    return {
+      caller,
+      param: decodeSegment(segment),
+      query,
+      body: null,
+      organization: found.takesOrganization ? organizationOf(exchange) : null,
+    };
   }
 
   function readBody(exchange: Exchange, found: Route<C>, call: Call<unknown, unknown, C>): void {

@@ -27,6 +27,7 @@ import { type Config, ConfigError } from './config.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Log } from './deps.ts';
 import { ControlStore } from './identity/store.ts';
+import { RequestMeter } from './limits/request-meter.ts';
 import { startServer } from './server.ts';
 import type { FeedConfig } from './settings.ts';
 import { Switches } from './switches.ts';
@@ -76,6 +77,13 @@ async function start(
   const adminToken = ensureAdminToken(config.dataDir);
   const identity = new ControlStore(config.dataDir);
   stack.add(() => identity.close());
+  const meter = new RequestMeter({
+    store: identity,
+    enforced: config.limitsEnforced,
+    nowMs: Date.now,
+    log,
+  });
+  stack.add(() => meter.close());
 
   const engine = new Shards({
     dataDir: config.dataDir,
@@ -129,6 +137,7 @@ async function start(
     config,
     identity,
     switches,
+    meter,
     adminToken,
   });
   stack.add(() => server.close());

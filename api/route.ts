@@ -37,6 +37,10 @@ export type Route<C> = {
   /** How long the answer may be cached; 0: not at all. */
   cacheSeconds: number;
   readQuery: QueryReader<unknown>;
+  /** Whether requests count towards the request limits. SPEC.md section 8, rule 2. */
+  isCounted: boolean;
+  /** As how many requests one with this query counts. */
+  requestsOf(query: unknown): number;
   /** Null: the route takes no body, and one that is sent is not read. */
   readBody: BodyReader<unknown> | null;
   /** A further scope that the body asks for. */
@@ -58,6 +62,8 @@ type Declaration<C, Q extends TObject, P, B> = {
   takesOrganization?: boolean;
   needs?: 'venueData' | 'trading';
   cacheSeconds?: number;
+  isCounted?: boolean;
+  requestsOf?: (query: P) => number;
   contentType?: string;
   readBody?: BodyReader<B>;
   scopeOfBody?: (body: B) => Scope | null;
@@ -82,7 +88,7 @@ function routeOf<C, Q extends TObject, P, B>(
   declared: Declaration<C, Q, P, B>,
   isOpen: boolean,
 ): Route<C> {
-  const { prepare, scopeOfBody } = declared;
+  const { prepare, scopeOfBody, requestsOf } = declared;
   const readQuery = queryReader(declared.query);
   return {
     method: declared.method,
@@ -94,7 +100,9 @@ function routeOf<C, Q extends TObject, P, B>(
     cacheSeconds: declared.cacheSeconds ?? 0,
     readQuery: prepare === undefined ? readQuery : (query) => prepare(readQuery(query)),
     readBody: declared.readBody ?? null,
+    isCounted: declared.isCounted ?? true,
     // The casts below hold because the readers above made the values they cast.
+    requestsOf: requestsOf === undefined ? oneRequest : (query) => requestsOf(query as P),
     scopeOfBody: scopeOfBody === undefined ? noScope : (body) => scopeOfBody(body as B),
     response: declared.response,
     contentType: declared.contentType ?? 'application/json',
@@ -103,3 +111,4 @@ function routeOf<C, Q extends TObject, P, B>(
 }
 
 const noScope = () => null;
+const oneRequest = () => 1;

@@ -1,5 +1,5 @@
 /** The HTTP server: the public API under /v1 and the operator's listener on loopback. */
-import { admitter, authorizer, type Caller } from './access.ts';
+import { admitter, authorizer, type Caller, permit } from './access.ts';
 import { adminRoutes, operatorOf } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { createDispatcher } from './dispatch.ts';
@@ -34,7 +34,7 @@ const HSTS = ['Strict-Transport-Security', 'max-age=31536000'] as const;
  * cannot be bound or the TLS files cannot be used.
  */
 export async function startServer(deps: Deps): Promise<Server> {
-  const { config, identity, log, switches } = deps;
+  const { config, identity, log, meter, switches } = deps;
   const metrics = new Metrics();
   await switches.announce();
 
@@ -43,12 +43,18 @@ export async function startServer(deps: Deps): Promise<Server> {
     port: config.port,
     tls: config.tls,
     headers: headerLines(config.tls === null ? NOSNIFF : [...NOSNIFF, ...HSTS]),
+    isBehindProxy: config.behindTlsProxy,
     handle: createDispatcher({
       prefix: BASE_PATH,
       routes: apiRoutes(deps),
       authorize: authorizer(identity, (error) => {
         log.error({ err: error }, 'the last use of a key could not be written');
       }),
+      permit,
+      meter: {
+        unkeyed: meter.unkeyed,
+        keyed: ({ user, key }) => meter.keyed(user, key.id),
+      },
       admit: admitter(switches),
       metrics,
       log,
@@ -59,10 +65,13 @@ export async function startServer(deps: Deps): Promise<Server> {
     port: config.adminPort,
     tls: null,
     headers: headerLines(NOSNIFF),
+    isBehindProxy: false,
     handle: createDispatcher({
       prefix: '',
       routes: adminRoutes(deps, metrics),
       authorize: operatorOf(deps.adminToken),
+      permit: () => {},
+      meter: null,
       admit: () => {},
       metrics,
       log,
@@ -87,7 +96,7 @@ export async function startServer(deps: Deps): Promise<Server> {
 export function apiRoutes(deps: Deps): Route<Caller>[] {
   return [
     ...statusRoutes(),
-    ...meRoutes(),
+    ...meRoutes(deps),
     ...instrumentRoutes(deps),
     ...gameRoutes(deps),
     ...quoteRoutes(deps),

@@ -61,9 +61,9 @@ export const SETTINGS = {
     choice('wall', 'feed'),
   ),
   CATALOG: unset('catalog file, loaded at the start and on change', anyText),
+  LIMITS_ENFORCED: setting('off', 'refuse requests over the request limits', readSwitch),
   // What follows is part of the contract, but what it would turn on is not there yet. To take it
   // and do nothing would be worse than to refuse it.
-  LIMITS_ENFORCED: setting('off', 'refuse requests over the request limits', onlyYet('off')),
   FILL_MODEL: setting(
     'top_of_book',
     'top_of_book: the displayed size does not bound a fill',

@@ -88,20 +88,16 @@ function addKeyCommands(admin: Command): void {
 
 function addLimitsCommand(admin: Command): void {
   const limit = (flag: string, what: string) => new Option(flag, what).argParser(wholeNumber);
-  connected(admin.command('limits <userId>').description("an enterprise account's trade limits"))
+  connected(admin.command('limits <userId>').description("an enterprise account's own limits"))
     .addOption(limit('--orders-per-minute <n>', 'new orders a minute').default(6000))
     .addOption(limit('--orders-per-day <n>', 'new orders a day').default(1_000_000))
     .addOption(limit('--closing-per-minute <n>', 'sells and cancels a minute').default(6000))
+    .addOption(limit('--requests-per-minute <n>', 'requests a minute').default(60_000))
+    .addOption(limit('--requests-per-month <n>', 'requests a month').default(500_000_000))
     .option('--standard', 'back to the limits of everybody')
     .action(async (id: string, options: Connect & LimitFlags) => {
-      const limits = {
-        newPerMinute: options.ordersPerMinute,
-        newPerDay: options.ordersPerDay,
-        closingPerMinute: options.closingPerMinute,
-      };
-      const tradeLimits = options.standard === true ? null : { key: limits, account: limits };
       const path = `/admin/users/${encodeURIComponent(id)}`;
-      print(options, await ask(options, 'PATCH', path, { tradeLimits }));
+      print(options, await ask(options, 'PATCH', path, ownLimitsOf(options)));
     });
 }
 
@@ -109,8 +105,23 @@ type LimitFlags = {
   ordersPerMinute: number;
   ordersPerDay: number;
   closingPerMinute: number;
+  requestsPerMinute: number;
+  requestsPerMonth: number;
   standard?: true;
 };
+
+function ownLimitsOf(flags: LimitFlags) {
+  if (flags.standard === true) return { tradeLimits: null, requestLimits: null };
+  const limits = {
+    newPerMinute: flags.ordersPerMinute,
+    newPerDay: flags.ordersPerDay,
+    closingPerMinute: flags.closingPerMinute,
+  };
+  return {
+    tradeLimits: { key: limits, account: limits },
+    requestLimits: { perMinute: flags.requestsPerMinute, perMonth: flags.requestsPerMonth },
+  };
+}
 
 function addSwitchCommand(admin: Command, name: string, what: string): void {
   connected(admin.command(`${name} [on|off]`).description(`show or turn ${what}`)).action(

@@ -11,6 +11,7 @@ export type DemoUser = { email: string; password: string; key: string };
 /** Wide enough for a bot. CONTRACT.md section 9. */
 const LIMITS = { newPerMinute: 6000, newPerDay: 1_000_000, closingPerMinute: 6000 };
 const BOT_LIMITS = { key: LIMITS, account: LIMITS };
+const BOT_REQUESTS = { perMinute: 60_000, perMonth: 500_000_000 };
 
 const EMAIL = 'demo@paperbook.local';
 const SCOPES = ['records:read', 'portfolio:read', 'markets:read', 'trade:write'] as const;
@@ -22,7 +23,13 @@ export async function demoUser(identity: ControlStore, dataDir: string): Promise
   let user = identity.userByEmail(EMAIL);
   if (user === undefined) {
     user = newUser(
-      { email: EMAIL, displayName: 'Demo trader', plan: 'enterprise', tradeLimits: BOT_LIMITS },
+      {
+        email: EMAIL,
+        displayName: 'Demo trader',
+        plan: 'enterprise',
+        tradeLimits: BOT_LIMITS,
+        requestLimits: BOT_REQUESTS,
+      },
       nowMs,
     );
     await identity.addUser(user);

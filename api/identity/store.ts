@@ -1,5 +1,5 @@
 /**
- * The control store: users, keys, catalog numbers and live switches, in one LMDB environment at
+ * The control store: users, keys, catalog numbers, live switches and request counts, in one LMDB environment at
  * DATA_DIR/control. The main thread owns it and never opens it twice. Everything is in memory;
  * a promise of a write resolves once the write is on disk.
  */
@@ -17,6 +17,9 @@ export type CatalogNumbers = { marketNames: string[]; instrumentIds: string[] };
 /** Switches as an operator last set them live; absent where never set. */
 export type StoredSwitches = { venueData?: boolean; trading?: boolean };
 
+/** Requests of an account or key in a month, and in a minute since the epoch: its last one. */
+export type RequestCount = [inMonth: number, minute: number, inMinute: number];
+
 const FORMAT = 1;
 
 export class ControlStore {
@@ -27,6 +30,8 @@ export class ControlStore {
   readonly #root: RootDatabase<unknown, string>;
   readonly #userTable: Database<User, Uuid>;
   readonly #keyTable: Database<Key, Uuid>;
+  /** By month and id, `2026-11/...`, so that the counts of a month lie together. */
+  readonly #countTable: Database<RequestCount, string>;
 
   /** Opens or makes `DATA_DIR/control`. Throws on a directory of another format. */
   constructor(dataDir: string) {
@@ -41,7 +46,11 @@ export class ControlStore {
     if (format === undefined) this.#root.putSync('format', FORMAT);
     this.#userTable = this.#root.openDB({ name: 'users' });
     this.#keyTable = this.#root.openDB({ name: 'keys' });
-    for (const { value } of this.#userTable.getRange()) this.#keepUser(value);
+    this.#countTable = this.#root.openDB({ name: 'requests' });
+    for (const { value } of this.#userTable.getRange()) {
+      // Users that were written before request limits existed have none of their own.
+      this.#keepUser({ ...value, requestLimits: value.requestLimits ?? null });
+    }
     for (const { value } of this.#keyTable.getRange()) this.#keepKey(value);
   }
 
@@ -96,6 +105,29 @@ export class ControlStore {
 
   async putSwitches(switches: StoredSwitches): Promise<void> {
     await this.#put('switches', switches);
+  }
+
+  /** What was counted in a month, `2026-11`, by the id of the account or key. */
+  *requestCounts(month: string): Generator<[Uuid, RequestCount]> {
+    const start = `${month}/`;
+    for (const { key, value } of this.#countTable.getRange({ start })) {
+      if (!key.startsWith(start)) return;
+      yield [key.slice(start.length), value];
+    }
+  }
+
+  async putRequestCounts(month: string, counts: [Uuid, RequestCount][]): Promise<void> {
+    const puts = counts.map(([id, count]) => this.#countTable.put(`${month}/${id}`, count));
+    await Promise.all(puts);
+    await this.#root.flushed;
+  }
+
+  /** Drops up to `max` counts of the months before; how many there were. */
+  async dropRequestCounts(before: string, max: number): Promise<number> {
+    const keys = [...this.#countTable.getKeys({ end: before, limit: max })];
+    await Promise.all(keys.map((key) => this.#countTable.remove(key)));
+    await this.#root.flushed;
+    return keys.length;
   }
 
   /** Waits for what is being written and closes the environment. */

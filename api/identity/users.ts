@@ -4,13 +4,16 @@ import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
 import type { TradeCounting, TradeLimits } from '../../engine/core/messages.ts';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import { nullable, strict } from '../schemas/common.ts';
-import { PlanSchema, TradeLimitsSchema } from '../schemas/identity.ts';
+import { PlanSchema, RequestLimitsSchema, TradeLimitsSchema } from '../schemas/identity.ts';
 import { newUuid } from '../uuid.ts';
 
 export type Plan = 'none' | 'basic' | 'builder' | 'desk' | 'enterprise';
 
 /** One key's and the whole account's. CONTRACT.md section 5, Hard trade limits. */
 export type OwnTradeLimits = { key: TradeLimits; account: TradeLimits };
+
+/** How many requests an account may make over all its keys. SPEC.md section 8. */
+export type RequestLimits = Static<typeof RequestLimitsSchema>;
 
 export type User = {
   id: Uuid;
@@ -24,6 +27,8 @@ export type User = {
   plan: Plan;
   /** Its own hard trade limits, which only the plan enterprise has; null: those of everybody. */
   tradeLimits: OwnTradeLimits | null;
+  /** Its own request limits, which only the plan enterprise has; null: those of its plan. */
+  requestLimits: RequestLimits | null;
   createdAtMs: EpochMs;
 };
 
@@ -39,6 +44,7 @@ export const UserInputSchema = strict({
   displayName: Type.Optional(DisplayName),
   plan: Type.Optional(PlanSchema),
   tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),
+  requestLimits: Type.Optional(nullable(RequestLimitsSchema)),
 });
 export type UserInput = Static<typeof UserInputSchema>;
 
@@ -48,6 +54,7 @@ export const UserChangeSchema = strict({
   plan: Type.Optional(PlanSchema),
   private: Type.Optional(Type.Boolean()),
   tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),
+  requestLimits: Type.Optional(nullable(RequestLimitsSchema)),
 });
 
 /** A user who is private, on no plan unless told otherwise. */
@@ -60,6 +67,7 @@ export function newUser(input: UserInput, nowMs: EpochMs): User {
     showEarlierTrades: false,
     plan: input.plan ?? 'none',
     tradeLimits: input.tradeLimits ?? null,
+    requestLimits: input.requestLimits ?? null,
     createdAtMs: nowMs,
   };
 }

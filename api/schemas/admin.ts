@@ -1,7 +1,7 @@
 /** Shapes of the admin listener. They are between the server and its own command. */
 import { Type } from '@sinclair/typebox';
 import { Count, DateTime, nullable, oneOf, strict, Uuid, VenueSchema } from './common.ts';
-import { PlanSchema, ScopeSchema, TradeLimitsSchema } from './identity.ts';
+import { PlanSchema, RequestLimitsSchema, ScopeSchema, TradeLimitsSchema } from './identity.ts';
 
 export const HealthAnswer = strict({ ok: Type.Literal(true) });
 export const ReadyAnswer = strict({ ok: Type.Literal(true), state: oneOf(['ready']) });
@@ -41,6 +41,7 @@ const AdminUser = strict({
   showEarlierTrades: Type.Boolean(),
   plan: PlanSchema,
   tradeLimits: nullable(TradeLimitsSchema),
+  requestLimits: nullable(RequestLimitsSchema),
   createdAt: DateTime,
 });
 export const AdminUserAnswer = strict({ user: AdminUser });

@@ -20,10 +20,14 @@ export const ScopeSchema = oneOf([
 
 export const PlanSchema = oneOf(['none', 'basic', 'builder', 'desk', 'enterprise']);
 
-/** An enterprise account's own hard trade limits. CONTRACT.md section 5. */
 const Limit = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
+
+/** An enterprise account's own hard trade limits. CONTRACT.md section 5. */
 const LimitsSchema = strict({ newPerMinute: Limit, newPerDay: Limit, closingPerMinute: Limit });
 export const TradeLimitsSchema = strict({ key: LimitsSchema, account: LimitsSchema });
+
+/** An account's own request limits. SPEC.md section 8, Request limits by plan. */
+export const RequestLimitsSchema = strict({ perMinute: Limit, perMonth: Limit });
 
 const Limits = strict({
   minute: strict({ limit: Count, remaining: Count }),
@@ -41,4 +45,14 @@ export const MeAnswer = strict({
   mode: Mode,
   paperOnly: Type.Literal(true),
   limits: nullable(Limits),
+});
+
+/** SPEC.md section 2, usage; CONTRACT.md section 3. */
+export const UsageAnswer = strict({
+  plan: PlanSchema,
+  minute: strict({ limit: Count, remaining: Count, resetSeconds: Count }),
+  month: strict({ limit: Count, used: Count, remaining: Count, resetSeconds: Count }),
+  key: strict({ prefix: Type.String(), requestsThisMonth: Count }),
+  enforced: Type.Boolean(),
+  mode: Mode,
 });

@@ -16,6 +16,7 @@ import type { Deps, FeedStatus, Log } from '../../api/deps.ts';
 import { type KeyInput, newKey } from '../../api/identity/keys.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser, type Plan, type User } from '../../api/identity/users.ts';
+import { RequestMeter } from '../../api/limits/request-meter.ts';
 import { Metrics } from '../../api/metrics.ts';
 import type { Route } from '../../api/route.ts';
 import { createRouter, type Router } from '../../api/router.ts';
@@ -38,6 +39,7 @@ export type Api = {
   setFeeds(feeds: FeedStatus[]): void;
   log: LogLine[];
   user: User;
+  meter: RequestMeter;
   /** A key with the default scopes and trade:write. */
   token: string;
   adminToken: string;
@@ -71,7 +73,12 @@ export const TRADER_SCOPES: KeyInput['scopes'] = [
   'trade:write',
 ];
 
-type Options = { env?: Record<string, string>; config?: Partial<Config> };
+type Options = {
+  env?: Record<string, string>;
+  config?: Partial<Config>;
+  /** The clock of the request limits. */
+  nowMs?: () => number;
+};
 
 /** Starts a server for one test; it ends with the test. */
 export async function startApi(t: ExecutionContext, options: Options = {}): Promise<Api> {
@@ -88,6 +95,12 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const engine = new FakeEngine();
   const store = new ControlStore(dataDir);
   const switches = new Switches(config, store, engine, logInto(t, log));
+  const meter = new RequestMeter({
+    store,
+    enforced: config.limitsEnforced,
+    nowMs: options.nowMs ?? Date.now,
+    log: logInto(t, log),
+  });
   let catalogNow = samples.sampleCatalog();
   let feeds: FeedStatus[] = [];
   const catalog = new CatalogView(() => catalogNow);
@@ -99,9 +112,11 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     config,
     identity: store,
     switches,
+    meter,
     adminToken: ensureAdminToken(dataDir),
   };
   t.teardown(async () => {
+    await meter.close();
     await store.close();
     rmSync(dataDir, { recursive: true });
   });
@@ -137,6 +152,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     },
     log,
     user,
+    meter,
     token,
     adminToken: deps.adminToken,
     baseUrl: server.baseUrl,
@@ -189,6 +205,7 @@ async function send(
     answer.json = JSON.parse(text);
   }
   checkAnswer(t, router, method, path.split('?')[0]!, answer);
+  if (path.startsWith('/v1')) checkLimitHeaders(t, answer);
   return answer;
 }
 
@@ -237,3 +254,39 @@ function checkDollars(t: ExecutionContext, value: unknown): void {
     checkDollars(t, inner);
   }
 }
+
+/** SPEC.md section 8, Response headers: all of them to a caller with a key, else the advisory. */
+function checkLimitHeaders(t: ExecutionContext, { status, headers, json }: Answer): void {
+  const all = KEYED_HEADERS.filter((name) => headers.has(name));
+  const isKeyed = headers.has('service-plan');
+  t.deepEqual(all, isKeyed ? KEYED_HEADERS : ADVISORY_HEADERS, `answered ${status}`);
+  for (const name of all) {
+    const value = headers.get(name)!;
+    if (name === 'ratelimit') t.regex(value, RATE_LIMIT);
+    else if (name === 'ratelimit-policy') t.regex(value, POLICY);
+    else if (name === 'service-plan') t.regex(value, /^(none|basic|builder|desk|enterprise)$/);
+    else t.regex(value, /^\d+$/, name);
+  }
+  if (json === null) return;
+  // Of the routes that anyone may call, Status is the one that says that all is paper.
+  if (status === 200) t.is(isKeyed, json.mode === 'paper' && !('ok' in json));
+  t.is(headers.get('retry-after'), json.error?.retryAfterSeconds?.toString() ?? null);
+}
+
+const ADVISORY_HEADERS = [
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'ratelimit-policy',
+  'ratelimit',
+];
+const KEYED_HEADERS = [
+  ...ADVISORY_HEADERS,
+  'service-quota-limit',
+  'service-quota-remaining',
+  'service-quota-reset',
+  'service-plan',
+];
+/** Lists of Items whose value is a String: RFC 9651, as the draft of the fields asks for. */
+const POLICY = /^"\w+";q=\d+;w=\d+(, "\w+";q=\d+;w=\d+)*$/;
+const RATE_LIMIT = /^"\w+";r=\d+;t=\d+(, "\w+";r=\d+;t=\d+)*$/;
