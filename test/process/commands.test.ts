@@ -146,6 +146,23 @@ test.serial('CONTRACT.md section 9, admin user and key: made, used, revoked', as
   t.regex(again.stderr, /^paperbook: key_not_found: .*\n$/);
 });
 
+test.serial('CONTRACT.md section 9, admin limits: an account`s own, and back', async (t) => {
+  const { dataDir, adminUrl } = await startFor(t, 'serve');
+  const admin = async (...args: string[]) => {
+    const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
+    return JSON.parse((await run(['admin', ...args, ...at])).stdout).user;
+  };
+  const { id } = await admin('user', 'create', '--email', 'a@b.c', '--plan', 'enterprise');
+  const trade = ['--orders-per-minute', '1', '--orders-per-day', '2', '--closing-per-minute', '3'];
+  const request = ['--requests-per-minute', '4', '--requests-per-month', '5'];
+  const limits = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
+  t.like(await admin('limits', id, ...trade, ...request), {
+    tradeLimits: { key: limits, account: limits },
+    requestLimits: { perMinute: 4, perMonth: 5 },
+  });
+  t.like(await admin('limits', id, '--standard'), { tradeLimits: null, requestLimits: null });
+});
+
 test.serial('admin without a server, or with another directory: one clear line', async (t) => {
   const { command, dataDir, adminUrl } = await startFor(t, 'serve');
   const other = await startFor(t, 'serve');
