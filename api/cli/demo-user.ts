@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { DataDirError, readJsonFile, replaceFile } from '../data-dir.ts';
 import { hashOfToken, keyStatus, newKey } from '../identity/keys.ts';
+import { hashPassword, matchesPassword } from '../identity/passwords.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { newUser } from '../identity/users.ts';
 
@@ -35,6 +36,9 @@ export async function demoUser(identity: ControlStore, dataDir: string): Promise
     await identity.addUser(user);
   }
   const password = known?.password ?? randomBytes(12).toString('base64url');
+  if (!(await matchesPassword(password, identity.passwords.get(user.id)))) {
+    await identity.passwords.put(user.id, await hashPassword(password));
+  }
   const key = known === null ? undefined : identity.keyByHash(hashOfToken(known.key));
   if (known !== null && key?.userId === user.id && keyStatus(key, nowMs) === 'active') {
     return { email: EMAIL, password, key: known.key };

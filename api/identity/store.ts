@@ -1,5 +1,6 @@
 /**
- * The control store: users, keys, catalog numbers, live switches and request counts, in one LMDB environment at
+ * The control store: users, keys, sessions, catalog numbers, live switches and request counts, in
+ * one LMDB environment at
  * DATA_DIR/control. The main thread owns it and never opens it twice. Everything is in memory;
  * a promise of a write resolves once the write is on disk.
  */
@@ -9,6 +10,8 @@ import { type Database, open, type RootDatabase } from 'lmdb';
 import type { Uuid } from '../../engine/core/units.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import type { Key } from './keys.ts';
+import { SessionTable } from './session-table.ts';
+import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
 import type { User } from './users.ts';
 
 /** The append-only numbering of markets and instruments: `Catalog` in engine/core/messages.ts. */
@@ -25,6 +28,10 @@ const FORMAT = 1;
 export class ControlStore {
   readonly users = new Map<Uuid, User>();
   readonly keys = new Map<Uuid, Key>();
+  readonly sessions: SessionTable;
+  readonly passwords: PasswordTable;
+  readonly subjects: SubjectTable;
+  readonly #keysOfUser = new Map<Uuid, Set<Uuid>>();
   readonly #keysByHash = new Map<string, Key>();
   readonly #usersByEmail = new Map<string, User>();
   readonly #root: RootDatabase<unknown, string>;
@@ -37,7 +44,7 @@ export class ControlStore {
   constructor(dataDir: string) {
     const path = join(dataDir, 'control');
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    this.#root = open<unknown, string>({ path, maxDbs: 8 });
+    this.#root = open<unknown, string>({ path, maxDbs: 16 });
     const format = this.#root.get('format');
     if (format !== undefined && format !== FORMAT) {
       void this.#root.close();
@@ -47,6 +54,9 @@ export class ControlStore {
     this.#userTable = this.#root.openDB({ name: 'users' });
     this.#keyTable = this.#root.openDB({ name: 'keys' });
     this.#countTable = this.#root.openDB({ name: 'requests' });
+    this.sessions = new SessionTable(this.#root.openDB({ name: 'sessions' }));
+    this.passwords = new PasswordTable(this.#root.openDB({ name: 'passwords' }));
+    this.subjects = new SubjectTable(this.#root.openDB({ name: 'subjects' }));
     for (const { value } of this.#userTable.getRange()) {
       // Users that were written before request limits existed have none of their own.
       this.#keepUser({ ...value, requestLimits: value.requestLimits ?? null });
@@ -56,7 +66,7 @@ export class ControlStore {
 
   /** Adds a user. Throws `invalid_request` when the address or the name is taken. */
   async addUser(user: User): Promise<void> {
-    if (this.#usersByEmail.has(user.email)) {
+    if (user.email !== null && this.#usersByEmail.has(user.email)) {
       throw invalidRequest('email is used by another user');
     }
     this.#refuseTakenName(user.id, user.displayName);
@@ -79,10 +89,22 @@ export class ControlStore {
   }
 
   /** Adds or replaces a key; it counts from this moment, before the disk has it. */
-  async putKey(key: Key): Promise<void> {
-    this.#keepKey(key);
-    await this.#keyTable.put(key.id, key);
+  putKey(key: Key): Promise<void> {
+    return this.putKeys([key]);
+  }
+
+  /** `putKey` of several, all of them or none. */
+  async putKeys(keys: readonly Key[]): Promise<void> {
+    for (const key of keys) this.#keepKey(key);
+    await this.#keyTable.batch(() => {
+      for (const key of keys) void this.#keyTable.put(key.id, key);
+    });
     await this.#root.flushed;
+  }
+
+  /** A user's keys, whatever their status, the oldest first. */
+  keysOf(userId: Uuid): Key[] {
+    return [...(this.#keysOfUser.get(userId) ?? [])].map((id) => this.keys.get(id)!);
   }
 
   /** The key whose token has this hash, whatever its status. */
@@ -149,12 +171,15 @@ export class ControlStore {
 
   #keepUser(user: User): void {
     this.users.set(user.id, user);
-    this.#usersByEmail.set(user.email, user);
+    if (user.email !== null) this.#usersByEmail.set(user.email, user);
   }
 
   #keepKey(key: Key): void {
     this.keys.set(key.id, key);
     this.#keysByHash.set(key.hash, key);
+    const ids = this.#keysOfUser.get(key.userId);
+    if (ids === undefined) this.#keysOfUser.set(key.userId, new Set([key.id]));
+    else ids.add(key.id);
   }
 
   #refuseTakenName(id: Uuid, displayName: string | null): void {

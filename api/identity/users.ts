@@ -6,6 +6,7 @@ import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import { nullable, strict } from '../schemas/common.ts';
 import { PlanSchema, RequestLimitsSchema, TradeLimitsSchema } from '../schemas/identity.ts';
 import { newUuid } from '../uuid.ts';
+import { PasswordSchema } from './passwords.ts';
 
 export type Plan = 'none' | 'basic' | 'builder' | 'desk' | 'enterprise';
 
@@ -18,8 +19,8 @@ export type RequestLimits = Static<typeof RequestLimitsSchema>;
 export type User = {
   id: Uuid;
   displayName: string | null;
-  /** Lower case; one user an address. */
-  email: string;
+  /** Lower case; one user an address. Null where an outside auth server names none to trust. */
+  email: string | null;
   /** Private until its owner makes it public. SPEC.md section 1. */
   private: boolean;
   /** Whether trades placed while private are shown once public. CONTRACT.md section 5, Privacy. */
@@ -32,21 +33,34 @@ export type User = {
   createdAtMs: EpochMs;
 };
 
-// Traders are looked up by display name, from two characters on (SPEC.md section 4, Records).
-const DisplayName = Type.String({ minLength: 2, maxLength: 64 });
+// Traders are looked up by id or by display name, from two characters on (SPEC.md section 4,
+// Records), so that no name may look like an id.
+const UUID_SHAPE = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
+const DisplayName = Type.String({
+  minLength: 2,
+  maxLength: 64,
+  pattern: `^(?!${UUID_SHAPE}$)[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$`,
+  description: 'a name without blanks around it, and not an id',
+});
+
+const EMAIL = '^[^\\s@]{1,64}@[^\\s@]{1,189}$';
+const EMAIL_PATTERN = new RegExp(EMAIL, 'u');
+
+/** Whether it has the form of an email address. */
+export function isEmail(text: string): boolean {
+  return EMAIL_PATTERN.test(text);
+}
 
 /** What an operator says of a new user. */
 export const UserInputSchema = strict({
-  email: Type.String({
-    pattern: '^[^\\s@]{1,64}@[^\\s@]{1,189}$',
-    description: 'an email address',
-  }),
+  email: Type.String({ pattern: EMAIL, description: 'an email address' }),
   displayName: Type.Optional(DisplayName),
   plan: Type.Optional(PlanSchema),
   tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),
   requestLimits: Type.Optional(nullable(RequestLimitsSchema)),
+  password: Type.Optional(PasswordSchema),
 });
-export type UserInput = Static<typeof UserInputSchema>;
+type UserInput = Omit<Static<typeof UserInputSchema>, 'email' | 'password'> & Pick<User, 'email'>;
 
 /** What an operator can change of a user. */
 export const UserChangeSchema = strict({
@@ -55,6 +69,14 @@ export const UserChangeSchema = strict({
   private: Type.Optional(Type.Boolean()),
   tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),
   requestLimits: Type.Optional(nullable(RequestLimitsSchema)),
+  password: Type.Optional(PasswordSchema),
+});
+
+/** What people can change of themselves. CONTRACT.md section 3, `PATCH /me`. */
+export const ProfileChangeSchema = strict({
+  displayName: Type.Optional(nullable(DisplayName)),
+  private: Type.Optional(Type.Boolean()),
+  showEarlierTrades: Type.Optional(Type.Boolean()),
 });
 
 /** A user who is private, on no plan unless told otherwise. */
@@ -62,7 +84,7 @@ export function newUser(input: UserInput, nowMs: EpochMs): User {
   return {
     id: newUuid(nowMs),
     displayName: input.displayName ?? null,
-    email: input.email.toLowerCase(),
+    email: input.email?.toLowerCase() ?? null,
     private: true,
     showEarlierTrades: false,
     plan: input.plan ?? 'none',

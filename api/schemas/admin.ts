@@ -36,7 +36,7 @@ export const FeedsAnswer = strict({
 const AdminUser = strict({
   id: Uuid,
   displayName: nullable(Type.String()),
-  email: Type.String(),
+  email: nullable(Type.String()),
   private: Type.Boolean(),
   showEarlierTrades: Type.Boolean(),
   plan: PlanSchema,
