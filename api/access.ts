@@ -6,6 +6,12 @@ import { isUuid } from '../engine/core/ids.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 import type { Exchange } from './http.ts';
 import { hashOfToken, isLastUseStale, type Key, keyStatus, type Scope } from './identity/keys.ts';
+import {
+  requireLiveSession,
+  type SessionCaller,
+  type SessionSource,
+  sessionReader,
+} from './identity/session-access.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { User } from './identity/users.ts';
 import type { Call, Route } from './route.ts';
@@ -15,16 +21,31 @@ export type Caller = { user: User; key: Key };
 
 const BEARER = /^bearer +/i;
 
+/** Who calls: by the kind of credential that the route asks for. */
+export function authorizer(
+  store: ControlStore,
+  sessions: SessionSource,
+  scheme: 'http' | 'https',
+  onWriteFailed: (error: unknown) => void,
+) {
+  const callerByKey = keyReader(store, onWriteFailed);
+  const callerBySession = sessionReader(sessions, scheme);
+  return (exchange: Exchange, route: Route<Caller>): Caller | Promise<Caller> => {
+    if (route.access === 'key') return callerByKey(exchange);
+    // A session route's declaration says that its caller is this one.
+    return callerBySession(exchange) as Promise<unknown> as Promise<Caller>;
+  };
+}
+
 /** The key of the request's credential headers, whose use it keeps. */
-export function authorizer(store: ControlStore, onWriteFailed: (error: unknown) => void) {
+function keyReader(store: ControlStore, onWriteFailed: (error: unknown) => void) {
   return (exchange: Exchange): Caller => {
     const token = credentialOf(exchange);
     // Keys live on the wall clock, whatever clock the engine is on. CONTRACT.md section 8.
     const nowMs = Date.now();
     const key = store.keyByHash(hashOfToken(token));
     if (key === undefined) throw invalidToken();
-    const status = keyStatus(key, nowMs);
-    if (status === 'revoked' || status === 'expired') throw invalidToken();
+    if (!isUsable(key, nowMs)) throw invalidToken();
     const user = store.users.get(key.userId);
     if (user === undefined) throw new ApiError('account_not_found');
     if (isLastUseStale(key, nowMs)) {
@@ -39,15 +60,31 @@ export function permit({ scope }: Route<Caller>, { key }: Caller): void {
   if (scope !== null) requireScope(key, scope);
 }
 
-/** The checks behind the body, in order: the scope a body asks for, organization, switch. */
-export function admitter(switches: Switches) {
+/**
+ * The checks behind the body, in order: that the credential is still good, since a body can take
+ * its time, the scope a body asks for, organization, switch.
+ */
+export function admitter(store: ControlStore, sessions: SessionSource, switches: Switches) {
   return (route: Route<Caller>, call: Call<unknown, unknown, Caller>): void => {
+    if (route.access === 'session') {
+      requireLiveSession(sessions, call.caller as unknown as SessionCaller);
+      return;
+    }
+    if (route.readBody !== null) {
+      const key = store.keys.get(call.caller.key.id);
+      if (key === undefined || !isUsable(key, Date.now())) throw invalidToken();
+    }
     const scope = route.scopeOfBody(call.body);
     if (scope !== null) requireScope(call.caller.key, scope);
     if (call.organization !== null) throw organizationRefusal(call.organization);
     if (route.needs === 'venueData' && !switches.venueData) throw new ApiError('venue_data_off');
     if (route.needs === 'trading' && !switches.trading) throw new ApiError('trading_off');
   };
+}
+
+function isUsable(key: Key, nowMs: number): boolean {
+  const status = keyStatus(key, nowMs);
+  return status === 'active' || status === 'rotating';
 }
 
 /**

@@ -3,6 +3,7 @@
  * CONTRACT.md section 8.
  */
 import { readFileSync } from 'node:fs';
+import type { OutsideAuthConfig } from './identity/outside-auth.ts';
 import { type FeedConfig, SETTINGS, type Setting } from './settings.ts';
 
 export type Config = {
@@ -26,6 +27,8 @@ export type Config = {
   feeds: FeedConfig[];
   clock: 'wall' | 'feed';
   catalogFile: string | null;
+  /** Null: the embedded auth server. */
+  outsideAuth: OutsideAuthConfig | null;
 };
 
 /** A configuration that cannot be used; the message names each bad variable or key on a line. */
@@ -132,7 +135,14 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     feeds: must('FEEDS', s.FEEDS),
     clock: must('CLOCK', s.CLOCK),
     catalogFile: read('CATALOG', s.CATALOG),
+    outsideAuth: outsideAuthOf(
+      read('AUTH_JWKS_URL', s.AUTH_JWKS_URL),
+      read('AUTH_ISSUER', s.AUTH_ISSUER),
+    ),
   };
+  if (texts.has(`${PREFIX}AUTH_JWKS_URL`) !== texts.has(`${PREFIX}AUTH_ISSUER`)) {
+    problems.push('PAPERBOOK_AUTH_JWKS_URL and PAPERBOOK_AUTH_ISSUER must be set together');
+  }
   for (const name of REFUSED_YET) read(name, s[name]);
   return config;
 }
@@ -143,8 +153,6 @@ const REFUSED_YET = [
   'HISTORY_TOKEN',
   'BACKTEST_URL',
   'ORGANIZATIONS_URL',
-  'AUTH_JWKS_URL',
-  'AUTH_ISSUER',
 ] as const;
 
 function tlsOf(certFile: string | null, keyFile: string | null, problems: string[]) {
@@ -153,6 +161,10 @@ function tlsOf(certFile: string | null, keyFile: string | null, problems: string
     problems.push('PAPERBOOK_TLS_CERT and PAPERBOOK_TLS_KEY must be set together');
   }
   return null;
+}
+
+function outsideAuthOf(jwksUrl: string | null, issuer: string | null) {
+  return jwksUrl === null || issuer === null ? null : { jwksUrl, issuer };
 }
 
 /** What no single setting can tell. */

@@ -5,6 +5,7 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Reply } from '../engine/core/messages.ts';
 import type { Scope } from './identity/keys.ts';
+import type { SessionCaller } from './identity/session-access.ts';
 import { type BodyReader, type QueryReader, queryReader } from './validation.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -20,15 +21,22 @@ export type Call<Q, B, C> = {
   organization: string | null;
 };
 
-/** JSON text of the 200 answer, or the engine's reply. Refusals of our own are thrown. */
+/** JSON text of the answer, or the engine's reply. Refusals of our own are thrown. */
 export type Result = string | Reply;
+
+/**
+ * Who may call: anyone (`open`); anyone, whom the listener knows something of (`visitor`); who
+ * holds a key, or the operator's token on the operator's listener (`key`); a signed-in person
+ * (`session`).
+ */
+export type Access = 'open' | 'visitor' | 'key' | 'session';
 
 export type Route<C> = {
   method: Method;
   /** `/portfolio/orders/{orderId}`: at most one segment is a parameter. */
   path: string;
-  /** Whether the caller is asked for; an open route's `caller` is null. */
-  isOpen: boolean;
+  /** An open route's `caller` is null. */
+  access: Access;
   /** Null: any valid key. */
   scope: Scope | null;
   takesOrganization: boolean;
@@ -45,6 +53,8 @@ export type Route<C> = {
   readBody: BodyReader<unknown> | null;
   /** A further scope that the body asks for. */
   scopeOfBody(body: unknown): Scope | null;
+  /** Of a successful answer; 204 has no body. */
+  status: 200 | 201 | 204;
   response: TSchema;
   /** Of an answer that is not JSON. */
   contentType: string;
@@ -58,6 +68,7 @@ type Declaration<C, Q extends TObject, P, B> = {
   /** What no schema can check or read of the query: cursors, instants. Throws the 400. */
   prepare?: (query: Static<Q>) => P;
   response: TSchema;
+  status?: 201 | 204;
   scope?: Scope | null;
   takesOrganization?: boolean;
   needs?: 'venueData' | 'trading';
@@ -74,26 +85,40 @@ type Declaration<C, Q extends TObject, P, B> = {
 export function keyed<C, Q extends TObject, P = Static<Q>, B = null>(
   declared: Declaration<C, Q, P, B>,
 ): Route<C> {
-  return routeOf(declared, false);
+  return routeOf(declared, 'key');
+}
+
+/** A route for a person's session, never for a key. SPEC.md section 5, rule 6. */
+export function session<C, Q extends TObject, P = Static<Q>, B = null>(
+  declared: Declaration<SessionCaller, Q, P, B>,
+): Route<C> {
+  return routeOf(declared, 'session') as unknown as Route<C>;
+}
+
+/** A route for anyone, of whom the listener tells what `C` holds. */
+export function visited<C, Q extends TObject, P = Static<Q>, B = null>(
+  declared: Declaration<C, Q, P, B>,
+): Route<C> {
+  return routeOf(declared, 'visitor');
 }
 
 /** A route for anyone. */
 export function open<C, Q extends TObject>(
   declared: Declaration<null, Q, Static<Q>, null>,
 ): Route<C> {
-  return routeOf(declared, true) as unknown as Route<C>;
+  return routeOf(declared, 'open') as unknown as Route<C>;
 }
 
 function routeOf<C, Q extends TObject, P, B>(
   declared: Declaration<C, Q, P, B>,
-  isOpen: boolean,
+  access: Access,
 ): Route<C> {
   const { prepare, scopeOfBody, requestsOf } = declared;
   const readQuery = queryReader(declared.query);
   return {
     method: declared.method,
     path: declared.path,
-    isOpen,
+    access,
     scope: declared.scope ?? null,
     takesOrganization: declared.takesOrganization ?? false,
     needs: declared.needs ?? null,
@@ -104,6 +129,7 @@ function routeOf<C, Q extends TObject, P, B>(
     // The casts below hold because the readers above made the values they cast.
     requestsOf: requestsOf === undefined ? oneRequest : (query) => requestsOf(query as P),
     scopeOfBody: scopeOfBody === undefined ? noScope : (body) => scopeOfBody(body as B),
+    status: declared.status ?? 200,
     response: declared.response,
     contentType: declared.contentType ?? 'application/json',
     run: (call) => declared.run(call as Call<P, B, C>),

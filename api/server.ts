@@ -1,11 +1,18 @@
-/** The HTTP server: the public API under /v1 and the operator's listener on loopback. */
+/**
+ * The HTTP server: the public API under /v1, sign-in under /auth/v1, and the operator's listener on
+ * loopback.
+ */
 import { admitter, authorizer, type Caller, permit } from './access.ts';
 import { adminRoutes, operatorOf } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { createDispatcher } from './dispatch.ts';
-import { headerLines, listen } from './http.ts';
+import { errorBody } from './errors.ts';
+import { type Exchange, headerLines, listen } from './http.ts';
+import { type Auth, createAuth } from './identity/auth.ts';
+import { authErrorBody } from './identity/auth-errors.ts';
 import { Metrics } from './metrics.ts';
 import type { Route } from './route.ts';
+import { authRoutes, visitorOf } from './routes/auth.ts';
 import { gameRoutes } from './routes/games.ts';
 import { instrumentRoutes } from './routes/instruments.ts';
 import { meRoutes } from './routes/me.ts';
@@ -24,6 +31,7 @@ export type Server = {
 };
 
 const BASE_PATH = '/v1';
+const AUTH_PATH = '/auth/v1';
 const ADMIN_HOST = '127.0.0.1';
 const CLOSE_GRACE_MS = 5000;
 const NOSNIFF = ['X-Content-Type-Options', 'nosniff'] as const;
@@ -37,6 +45,25 @@ export async function startServer(deps: Deps): Promise<Server> {
   const { config, identity, log, meter, switches } = deps;
   const metrics = new Metrics();
   await switches.announce();
+  const auth = await createAuth(config, identity, log);
+
+  const handleApi = createDispatcher({
+    prefix: BASE_PATH,
+    routes: apiRoutes(deps),
+    authorize: authorizer(identity, auth.sessions, publicScheme(config), (error) => {
+      log.error({ err: error }, 'the last use of a key could not be written');
+    }),
+    permit,
+    meter: {
+      unkeyed: meter.unkeyed,
+      keyed: ({ user, key }) => meter.keyed(user, key.id),
+    },
+    admit: admitter(identity, auth.sessions, switches),
+    errorBody,
+    metrics,
+    log,
+  });
+  const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
 
   const api = await listen({
     host: config.host,
@@ -44,21 +71,10 @@ export async function startServer(deps: Deps): Promise<Server> {
     tls: config.tls,
     headers: headerLines(config.tls === null ? NOSNIFF : [...NOSNIFF, ...HSTS]),
     isBehindProxy: config.behindTlsProxy,
-    handle: createDispatcher({
-      prefix: BASE_PATH,
-      routes: apiRoutes(deps),
-      authorize: authorizer(identity, (error) => {
-        log.error({ err: error }, 'the last use of a key could not be written');
-      }),
-      permit,
-      meter: {
-        unkeyed: meter.unkeyed,
-        keyed: ({ user, key }) => meter.keyed(user, key.id),
-      },
-      admit: admitter(switches),
-      metrics,
-      log,
-    }),
+    handle: (exchange) => {
+      if (exchange.path.startsWith(AUTH_PATH)) handleAuth(exchange);
+      else handleApi(exchange);
+    },
   });
   const admin = await listen({
     host: ADMIN_HOST,
@@ -73,6 +89,7 @@ export async function startServer(deps: Deps): Promise<Server> {
       permit: () => {},
       meter: null,
       admit: () => {},
+      errorBody,
       metrics,
       log,
     }),
@@ -83,13 +100,40 @@ export async function startServer(deps: Deps): Promise<Server> {
 
   const scheme = config.tls === null ? 'http' : 'https';
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const origin = `${scheme}://${host}:${api.port}`;
+  if (auth.signIn !== null) auth.signIn.issuer = origin + AUTH_PATH;
   return {
-    baseUrl: `${scheme}://${host}:${api.port}${BASE_PATH}`,
+    baseUrl: origin + BASE_PATH,
     adminUrl: `http://${ADMIN_HOST}:${admin.port}`,
     close: async () => {
       await Promise.all([api.close(CLOSE_GRACE_MS), admin.close(CLOSE_GRACE_MS)]);
     },
   };
+}
+
+/** The embedded auth server; null where an outside one is in its place. */
+function authHandler(
+  { signIn }: Auth,
+  log: Deps['log'],
+  metrics: Metrics,
+): ((exchange: Exchange) => void) | null {
+  if (signIn === null) return null;
+  return createDispatcher({
+    prefix: AUTH_PATH,
+    routes: authRoutes(signIn),
+    authorize: visitorOf,
+    permit: () => {},
+    meter: null,
+    admit: () => {},
+    errorBody: authErrorBody,
+    metrics,
+    log,
+  });
+}
+
+/** What browsers see, which is not what arrives here behind a TLS proxy. */
+function publicScheme({ tls, behindTlsProxy }: Deps['config']): 'http' | 'https' {
+  return tls !== null || behindTlsProxy ? 'https' : 'http';
 }
 
 /** Every route of the API that works today. */

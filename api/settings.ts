@@ -62,6 +62,8 @@ export const SETTINGS = {
   ),
   CATALOG: unset('catalog file, loaded at the start and on change', anyText),
   LIMITS_ENFORCED: setting('off', 'refuse requests over the request limits', readSwitch),
+  AUTH_JWKS_URL: unset('keys (JWKS) of an outside auth server, in place of /auth/v1', readHttpUrl),
+  AUTH_ISSUER: unset('issuer of that auth server, as its tokens name it', anyText),
   // What follows is part of the contract, but what it would turn on is not there yet. To take it
   // and do nothing would be worse than to refuse it.
   FILL_MODEL: setting(
@@ -73,8 +75,6 @@ export const SETTINGS = {
   HISTORY_TOKEN: unset('credential for that history service', notYet),
   BACKTEST_URL: unset('backtest service to forward to', notYet),
   ORGANIZATIONS_URL: unset('organization service to forward to', notYet),
-  AUTH_JWKS_URL: unset('keys of an outside auth server', notYet),
-  AUTH_ISSUER: unset('issuer of that auth server', notYet),
 };
 
 function setting<T>(defaultText: string, about: string, read: (text: string) => T): Setting<T> {
@@ -101,6 +101,18 @@ function readHost(text: string): string {
 function readSwitch(text: string): boolean {
   if (text !== 'on' && text !== 'off') throw new Error('on or off');
   return text === 'on';
+}
+
+/** Keys fetched over plain HTTP from elsewhere could be anybody's. */
+function readHttpUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url));
+  if (!isSafe) throw new Error('an https:// URL, or an http:// one on loopback');
+  return text;
+}
+
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
 function integer(minimum: number, maximum: number): (text: string) => number {

@@ -31,6 +31,7 @@ test('CONTRACT.md section 8: the defaults', (t) => {
     feeds: [],
     clock: 'wall',
     catalogFile: null,
+    outsideAuth: null,
   });
 });
 
@@ -54,6 +55,8 @@ const EVERYTHING = {
   PAPERBOOK_FEEDS: '[{"venue":"venue_b","adapter":"native","url":"ws://127.0.0.1:9","keyId":"k"}]',
   PAPERBOOK_CLOCK: 'feed',
   PAPERBOOK_CATALOG: 'catalog.json',
+  PAPERBOOK_AUTH_JWKS_URL: 'https://auth.example/jwks.json',
+  PAPERBOOK_AUTH_ISSUER: 'https://auth.example',
 };
 const EVERYTHING_READ = {
   host: '0.0.0.0',
@@ -73,6 +76,7 @@ const EVERYTHING_READ = {
   feeds: [{ venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9', keyId: 'k' }],
   clock: 'feed',
   catalogFile: 'catalog.json',
+  outsideAuth: { jwksUrl: 'https://auth.example/jwks.json', issuer: 'https://auth.example' },
 };
 
 test('CONTRACT.md section 8: every variable from the environment', (t) => {
@@ -121,6 +125,8 @@ test('CONTRACT.md section 8: a bad value is an error that names its variable', (
     { PAPERBOOK_QUOTE_MAX_AGE_MS: '0' },
     { PAPERBOOK_ROUTING_BAND_CENTS: '100' },
     { PAPERBOOK_CLOCK: 'sun' },
+    { PAPERBOOK_AUTH_JWKS_URL: 'jwks.json', PAPERBOOK_AUTH_ISSUER: 'me' },
+    { PAPERBOOK_AUTH_JWKS_URL: 'http://auth.example/jwks', PAPERBOOK_AUTH_ISSUER: 'me' },
     { PAPERBOOK_FEEDS: '{' },
     { PAPERBOOK_FEEDS: '{}' },
     { PAPERBOOK_FEEDS: '[1]' },
@@ -192,6 +198,15 @@ test('CONTRACT.md section 8: certificate and key go together, the ports apart', 
   t.notThrows(() => loadConfig({ PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0' }, null));
 });
 
+test('CONTRACT.md section 8: the keys of an outside auth server and its issuer go together', (t) => {
+  const together = 'PAPERBOOK_AUTH_JWKS_URL and PAPERBOOK_AUTH_ISSUER must be set together';
+  t.throws(() => loadConfig({ PAPERBOOK_AUTH_ISSUER: 'me' }, null), { message: together });
+  const PAPERBOOK_AUTH_JWKS_URL = 'http://127.0.0.1:1/jwks.json';
+  t.throws(() => loadConfig({ PAPERBOOK_AUTH_JWKS_URL }, null), { message: together });
+  const both = { PAPERBOOK_AUTH_JWKS_URL, PAPERBOOK_AUTH_ISSUER: 'me' };
+  t.is(loadConfig(both, null).outsideAuth?.issuer, 'me');
+});
+
 test('a setting whose feature is not there yet is refused, not ignored', (t) => {
   const settings: Record<string, string>[] = [
     { PAPERBOOK_FILL_MODEL: 'book_depth' },
@@ -199,8 +214,6 @@ test('a setting whose feature is not there yet is refused, not ignored', (t) => 
     { PAPERBOOK_HISTORY_TOKEN: 'hush-hush' },
     { PAPERBOOK_BACKTEST_URL: 'http://127.0.0.1:1' },
     { PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:1' },
-    { PAPERBOOK_AUTH_JWKS_URL: 'http://127.0.0.1:1' },
-    { PAPERBOOK_AUTH_ISSUER: 'me' },
   ];
   for (const env of settings) {
     const [name] = Object.keys(env);

@@ -13,13 +13,19 @@ import { ensureAdminToken } from '../../api/admin-token.ts';
 import { CatalogView } from '../../api/catalog-view.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
 import type { Deps, FeedStatus, Log } from '../../api/deps.ts';
+import { signAccessToken } from '../../api/identity/access-token.ts';
 import { type KeyInput, newKey } from '../../api/identity/keys.ts';
+import { newSession } from '../../api/identity/sessions.ts';
+import { SignIn } from '../../api/identity/sign-in.ts';
+import { ensureSigningKey } from '../../api/identity/signing-key.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser, type Plan, type User } from '../../api/identity/users.ts';
 import { RequestMeter } from '../../api/limits/request-meter.ts';
 import { Metrics } from '../../api/metrics.ts';
 import type { Route } from '../../api/route.ts';
 import { createRouter, type Router } from '../../api/router.ts';
+import { authRoutes } from '../../api/routes/auth.ts';
+import { AuthErrorAnswer } from '../../api/schemas/auth.ts';
 import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { apiRoutes, startServer } from '../../api/server.ts';
 import { Switches } from '../../api/switches.ts';
@@ -51,6 +57,10 @@ export type Api = {
   addKey(input: KeyInput, plan?: Plan): Promise<string>;
   /** A request of the public API; `token` null sends no credential. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** A request of /auth/v1, without a credential unless told otherwise. */
+  auth(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** The access token of a new session of the user. */
+  signIn(user?: User): Promise<string>;
   /** A request of the admin listener, with the admin token. */
   admin(method: string, path: string, options?: CallOptions): Promise<Answer>;
 };
@@ -133,12 +143,11 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const { key, token } = newKey(user.id, { scopes: TRADER_SCOPES! }, 'cli', Date.now());
   await store.putKey(key);
 
-  const publicRouter = createRouter('/v1', apiRoutes(deps) as unknown as Route<unknown>[]);
-  const adminRouter = createRouter(
-    '',
-    adminRoutes(deps, new Metrics()) as unknown as Route<unknown>[],
-  );
-  const origin = new URL(server.baseUrl).origin;
+  const { origin } = new URL(server.baseUrl);
+  const v1 = surface(origin, '/v1', apiRoutes(deps), ErrorAnswer);
+  const signIn = new SignIn(store, await ensureSigningKey(dataDir), deps.log);
+  const authV1 = surface(origin, '/auth/v1', authRoutes(signIn), AuthErrorAnswer);
+  const admin = surface(server.adminUrl, '', adminRoutes(deps, new Metrics()), ErrorAnswer);
   return {
     engine,
     store,
@@ -168,10 +177,16 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
       await store.putKey(added.key);
       return added.token;
     },
-    call: (method, path, call = {}) =>
-      send(t, origin, publicRouter, method, `/v1${path}`, { token, ...call }),
+    call: (method, path, call = {}) => send(t, v1, method, `/v1${path}`, { token, ...call }),
+    auth: (method, path, call = {}) => send(t, authV1, method, `/auth/v1${path}`, call),
+    signIn: async (who = user) => {
+      const key = await ensureSigningKey(dataDir);
+      const { session } = newSession({ userId: who.id, isGuest: false }, Date.now());
+      await store.sessions.add(session);
+      return signAccessToken(key, 'test', session, who.email, Date.now());
+    },
     admin: (method, path, call = {}) =>
-      send(t, server.adminUrl, adminRouter, method, path, { token: deps.adminToken, ...call }),
+      send(t, admin, method, path, { token: deps.adminToken, ...call }),
   };
 }
 
@@ -183,10 +198,16 @@ function logInto(t: ExecutionContext, lines: LogLine[]): Log {
   return { info: at('info'), warn: at('warn'), error: at('error') };
 }
 
+/** A base path and the shapes of its answers. */
+type Surface = { origin: string; router: Router<unknown>; errors: TSchema };
+
+function surface<C>(origin: string, prefix: string, routes: Route<C>[], errors: TSchema): Surface {
+  return { origin, router: createRouter(prefix, routes as unknown as Route<unknown>[]), errors };
+}
+
 async function send(
   t: ExecutionContext,
-  origin: string,
-  router: Router<unknown>,
+  surface: Surface,
   method: string,
   path: string,
   { token, headers = {}, body }: CallOptions,
@@ -194,7 +215,7 @@ async function send(
   const credential: Record<string, string> =
     token === null || token === undefined ? {} : { authorization: `Bearer ${token}` };
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-  const response = await fetch(origin + path, {
+  const response = await fetch(surface.origin + path, {
     method,
     headers: { ...credential, ...headers },
     ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
@@ -204,7 +225,7 @@ async function send(
   if (text !== '' && response.headers.get('content-type') === 'application/json') {
     answer.json = JSON.parse(text);
   }
-  checkAnswer(t, router, method, path.split('?')[0]!, answer);
+  checkAnswer(t, surface, method, path.split('?')[0]!, answer);
   if (path.startsWith('/v1')) checkLimitHeaders(t, answer);
   return answer;
 }
@@ -214,7 +235,7 @@ const validators = new Map<TSchema, ValidateFunction>();
 
 function checkAnswer(
   t: ExecutionContext,
-  router: Router<unknown>,
+  surface: Surface,
   method: string,
   path: string,
   answer: Answer,
@@ -227,7 +248,7 @@ function checkAnswer(
     t.is(answer.text, '', at);
     return;
   }
-  const schema = answer.status === 200 ? responseOf(router, method, path) : ErrorAnswer;
+  const schema = answer.status < 300 ? responseOf(surface, method, path, answer) : surface.errors;
   const value = answer.json ?? answer.text;
   let validate = validators.get(schema);
   if (validate === undefined) {
@@ -238,9 +259,14 @@ function checkAnswer(
   checkDollars(t, value);
 }
 
-function responseOf(router: Router<unknown>, method: string, path: string): TSchema {
+function responseOf(
+  { router }: Surface,
+  method: string,
+  path: string,
+  { status }: Answer,
+): TSchema {
   const route = router(path)?.entry.routes.get(method);
-  if (route === undefined) throw new Error(`no route ${method} ${path} answers 200`);
+  if (route?.status !== status) throw new Error(`no route ${method} ${path} answers ${status}`);
   return route.response;
 }
 
