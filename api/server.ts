@@ -15,9 +15,11 @@ import type { Route } from './route.ts';
 import { authRoutes, visitorOf } from './routes/auth.ts';
 import { gameRoutes } from './routes/games.ts';
 import { instrumentRoutes } from './routes/instruments.ts';
+import { keyRoutes } from './routes/keys.ts';
 import { meRoutes } from './routes/me.ts';
 import { orderRoutes } from './routes/orders.ts';
 import { portfolioRoutes } from './routes/portfolio.ts';
+import { profileRoutes } from './routes/profile.ts';
 import { quoteRoutes } from './routes/quotes.ts';
 import { statusRoutes } from './routes/status.ts';
 
@@ -141,6 +143,8 @@ export function apiRoutes(deps: Deps): Route<Caller>[] {
   return [
     ...statusRoutes(),
     ...meRoutes(deps),
+    ...profileRoutes(deps),
+    ...keyRoutes(deps),
     ...instrumentRoutes(deps),
     ...gameRoutes(deps),
     ...quoteRoutes(deps),

@@ -152,7 +152,7 @@ test('SPEC.md section 8, rule 2: usage, status and what is refused are not count
   t.is((await api.call('GET', '/status')).status, 200);
   t.is((await api.call('OPTIONS', '/me')).status, 204);
   t.is((await api.call('GET', '/nowhere')).status, 404);
-  t.is((await api.call('PATCH', '/me')).status, 405);
+  t.is((await api.call('PUT', '/me')).status, 405);
   t.is((await api.call('GET', '/games?limit=0')).status, 400);
   t.is((await api.call('GET', '/quotes?ids=,')).status, 400);
   t.is((await api.call('GET', '/instruments/nothing')).status, 404);

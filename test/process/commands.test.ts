@@ -163,6 +163,38 @@ test.serial('CONTRACT.md section 9, admin limits: an account`s own, and back', a
   t.like(await admin('limits', id, '--standard'), { tradeLimits: null, requestLimits: null });
 });
 
+test.serial(
+  'a password comes by standard input, signs in, and replaces an older one',
+  async (t) => {
+    const { dataDir, baseUrl, adminUrl } = await startFor(t, 'serve');
+    const user = async (stdin: string, ...args: string[]) => {
+      const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
+      return await run(['admin', 'user', ...args, '--password-stdin', ...at], { stdin });
+    };
+    const signIn = async (password: string) => {
+      const body = { email: 'ann@example.com', password };
+      const url = new URL('/auth/v1/token?grant_type=password', baseUrl).href;
+      return await request('none', 'POST', url, body);
+    };
+    const create = ['create', '--email', 'ann@example.com'];
+    const made = await user('first password\n', ...create);
+    t.is(made.code, 0, made.stderr);
+    const { body: session } = await signIn('first password');
+    t.is(session.user.email, 'ann@example.com');
+    const set = await user('second password', 'set', JSON.parse(made.stdout).user.id);
+    t.is(set.code, 0, set.stderr);
+    t.is((await signIn('first password')).status, 400);
+    t.is((await signIn('second password')).status, 200);
+    const ended = await request(session.access_token, 'GET', `${baseUrl}/api_keys`);
+    t.is(ended.status, 401);
+    t.is((await user('', ...create)).code, 2);
+    t.regex(
+      (await user('short', 'create', '--email', 'b@example.com')).stderr,
+      /password must have/,
+    );
+  },
+);
+
 test.serial('admin without a server, or with another directory: one clear line', async (t) => {
   const { command, dataDir, adminUrl } = await startFor(t, 'serve');
   const other = await startFor(t, 'serve');
