@@ -8,6 +8,12 @@ import { ApiError, invalidRequest } from './errors.ts';
 import type { Exchange } from './http.ts';
 import { personalAccount } from './identity/accounts.ts';
 import { hashOfToken, isLastUseStale, type Key, keyStatus, type Scope } from './identity/keys.ts';
+import {
+  requireLiveSession,
+  type SessionCaller,
+  type SessionSource,
+  sessionReader,
+} from './identity/session-access.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { User } from './identity/users.ts';
 import type { Organizations } from './organizations.ts';
@@ -19,19 +25,33 @@ export type Caller = { user: User; key: Key; token: string };
 
 const BEARER = /^bearer +/i;
 
-/** The key of the request's credential headers, holding the route's scope. */
-export function authorizer(store: ControlStore, onWriteFailed: (error: unknown) => void) {
-  return (exchange: Exchange, { scope }: Route<Caller>): Caller => {
+/** Who calls: by the kind of credential that the route asks for. */
+export function authorizer(
+  store: ControlStore,
+  sessions: SessionSource,
+  scheme: 'http' | 'https',
+  onWriteFailed: (error: unknown) => void,
+) {
+  const callerByKey = keyReader(store, onWriteFailed);
+  const callerBySession = sessionReader(sessions, scheme);
+  return (exchange: Exchange, route: Route<Caller>): Caller | Promise<Caller> => {
+    if (route.access === 'key') return callerByKey(exchange);
+    // A session route's declaration says that its caller is this one.
+    return callerBySession(exchange) as Promise<unknown> as Promise<Caller>;
+  };
+}
+
+/** The key of the request's credential headers, whose use it keeps. */
+function keyReader(store: ControlStore, onWriteFailed: (error: unknown) => void) {
+  return (exchange: Exchange): Caller => {
     const token = credentialOf(exchange);
     // Keys live on the wall clock, whatever clock the engine is on. CONTRACT.md section 8.
     const nowMs = Date.now();
     const key = store.keyByHash(hashOfToken(token));
     if (key === undefined) throw invalidToken();
-    const status = keyStatus(key, nowMs);
-    if (status === 'revoked' || status === 'expired') throw invalidToken();
+    if (!isUsable(key, nowMs)) throw invalidToken();
     const user = store.users.get(key.userId);
     if (user === undefined) throw new ApiError('account_not_found');
-    if (scope !== null) requireScope(key, scope);
     if (isLastUseStale(key, nowMs)) {
       store.putKey({ ...key, lastUsedAtMs: nowMs }).catch(onWriteFailed);
     }
@@ -39,10 +59,33 @@ export function authorizer(store: ControlStore, onWriteFailed: (error: unknown) 
   };
 }
 
-/** The checks behind the body, in order: the scope a body asks for, organization, switch. */
-export function admitter(switches: Switches, organizations: Organizations) {
+/** Throws unless the caller's key holds the scope of the route. */
+export function permit({ scope }: Route<Caller>, { key }: Caller): void {
+  if (scope !== null) requireScope(key, scope);
+}
+
+export type AdmitterParts = {
+  store: ControlStore;
+  sessions: SessionSource;
+  switches: Switches;
+  organizations: Organizations;
+};
+
+/**
+ * The checks behind the body, in order: that the credential is still good, since a body can take
+ * its time, the scope a body asks for, organization, switch.
+ */
+export function admitter({ store, sessions, switches, organizations }: AdmitterParts) {
   return (route: Route<Caller>, call: Call<unknown, unknown, Caller>): void | Promise<void> => {
     const { caller, body, organization } = call;
+    if (route.access === 'session') {
+      requireLiveSession(sessions, caller as unknown as SessionCaller);
+      return;
+    }
+    if (route.readBody !== null) {
+      const key = store.keys.get(caller.key.id);
+      if (key === undefined || !isUsable(key, Date.now())) throw invalidToken();
+    }
     const scope = route.scopeOfBody(body);
     if (scope !== null) requireScope(caller.key, scope);
     if (!route.ofAccount) {
@@ -67,6 +110,11 @@ export function admitter(switches: Switches, organizations: Organizations) {
 function requireSwitch(switches: Switches, { needs }: Route<Caller>): void {
   if (needs === 'venueData' && !switches.venueData) throw new ApiError('venue_data_off');
   if (needs === 'trading' && !switches.trading) throw new ApiError('trading_off');
+}
+
+function isUsable(key: Key, nowMs: number): boolean {
+  const status = keyStatus(key, nowMs);
+  return status === 'active' || status === 'rotating';
 }
 
 /**

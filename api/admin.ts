@@ -11,6 +11,7 @@ import type { Deps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import type { Exchange } from './http.ts';
 import { hashOfToken, KEY_INPUT, type Key, keyView, newKey } from './identity/keys.ts';
+import { hashPassword } from './identity/passwords.ts';
 import { newUser, type User, UserChangeSchema, UserInputSchema } from './identity/users.ts';
 import type { Metrics } from './metrics.ts';
 import { keyed, open, type Route } from './route.ts';
@@ -137,9 +138,11 @@ function userRoutes({ identity, log }: Deps): Route<Operator>[] {
       query: NoQuery,
       response: AdminUserAnswer,
       readBody: readUserInput,
-      run: async ({ body }) => {
-        const user = newUser(body, Date.now());
+      run: async ({ body: { password, ...input } }) => {
+        const hash = password === undefined ? null : await hashPassword(password);
+        const user = newUser(input, Date.now());
         await identity.addUser(user);
+        if (hash !== null) await identity.passwords.put(user.id, hash);
         log.info({ userId: user.id, plan: user.plan }, 'user created');
         return JSON.stringify({ user: userView(user) });
       },
@@ -150,9 +153,15 @@ function userRoutes({ identity, log }: Deps): Route<Operator>[] {
       query: NoQuery,
       response: AdminUserAnswer,
       readBody: readUserChange,
-      run: async ({ param, body }) => {
-        const user = await identity.changeUser(param.toLowerCase(), body);
-        log.info({ userId: user.id, ...body }, 'user changed');
+      run: async ({ param, body: { password, ...change } }) => {
+        const user = await identity.changeUser(param.toLowerCase(), change);
+        if (password !== undefined) {
+          // Whoever signed in with the old one is signed out.
+          await identity.passwords.put(user.id, await hashPassword(password));
+          await identity.sessions.end(identity.sessions.ofUser(user.id));
+        }
+        const fields = { ...change, passwordChanged: password !== undefined };
+        log.info({ userId: user.id, ...fields }, 'user changed');
         return JSON.stringify({ user: userView(user) });
       },
     }),

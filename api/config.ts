@@ -3,6 +3,7 @@
  * CONTRACT.md section 8.
  */
 import { readFileSync } from 'node:fs';
+import type { OutsideAuthConfig } from './identity/outside-auth.ts';
 import { type FeedConfig, isLoopback, SETTINGS, type Setting } from './settings.ts';
 
 export type Config = {
@@ -18,6 +19,8 @@ export type Config = {
   /** Null: not configured, so that a value set live stays. */
   venueData: boolean | null;
   trading: boolean | null;
+  /** Whether requests over the request limits are refused. */
+  limitsEnforced: boolean;
   selfReset: boolean;
   quoteMaxAgeMs: number;
   routingBandCents: number;
@@ -26,6 +29,8 @@ export type Config = {
   catalogFile: string | null;
   /** Null: organizations live in the control store. */
   organizationsUrl: string | null;
+  /** Null: the embedded auth server. */
+  outsideAuth: OutsideAuthConfig | null;
 };
 
 /** A configuration that cannot be used; the message names each bad variable or key on a line. */
@@ -125,6 +130,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     durability: must('DURABILITY', s.DURABILITY),
     venueData: read('VENUE_DATA', s.VENUE_DATA),
     trading: read('TRADING', s.TRADING),
+    limitsEnforced: must('LIMITS_ENFORCED', s.LIMITS_ENFORCED),
     selfReset: must('SELF_RESET', s.SELF_RESET),
     quoteMaxAgeMs: must('QUOTE_MAX_AGE_MS', s.QUOTE_MAX_AGE_MS),
     routingBandCents: must('ROUTING_BAND_CENTS', s.ROUTING_BAND_CENTS),
@@ -132,20 +138,19 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     clock: must('CLOCK', s.CLOCK),
     catalogFile: read('CATALOG', s.CATALOG),
     organizationsUrl: read('ORGANIZATIONS_URL', s.ORGANIZATIONS_URL),
+    outsideAuth: outsideAuthOf(
+      read('AUTH_JWKS_URL', s.AUTH_JWKS_URL),
+      read('AUTH_ISSUER', s.AUTH_ISSUER),
+    ),
   };
+  if (texts.has(`${PREFIX}AUTH_JWKS_URL`) !== texts.has(`${PREFIX}AUTH_ISSUER`)) {
+    problems.push('PAPERBOOK_AUTH_JWKS_URL and PAPERBOOK_AUTH_ISSUER must be set together');
+  }
   for (const name of REFUSED_YET) read(name, s[name]);
   return config;
 }
 
-const REFUSED_YET = [
-  'LIMITS_ENFORCED',
-  'FILL_MODEL',
-  'HISTORY_URL',
-  'HISTORY_TOKEN',
-  'BACKTEST_URL',
-  'AUTH_JWKS_URL',
-  'AUTH_ISSUER',
-] as const;
+const REFUSED_YET = ['FILL_MODEL', 'HISTORY_URL', 'HISTORY_TOKEN', 'BACKTEST_URL'] as const;
 
 function tlsOf(certFile: string | null, keyFile: string | null, problems: string[]) {
   if (certFile !== null && keyFile !== null) return { certFile, keyFile };
@@ -153,6 +158,10 @@ function tlsOf(certFile: string | null, keyFile: string | null, problems: string
     problems.push('PAPERBOOK_TLS_CERT and PAPERBOOK_TLS_KEY must be set together');
   }
   return null;
+}
+
+function outsideAuthOf(jwksUrl: string | null, issuer: string | null) {
+  return jwksUrl === null || issuer === null ? null : { jwksUrl, issuer };
 }
 
 /** What no single setting can tell. */

@@ -10,6 +10,7 @@ import type { EpochMs, Uuid, Venue } from '../engine/core/units.ts';
 import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
 import type { ControlStore } from './identity/store.ts';
+import type { RequestMeter } from './limits/request-meter.ts';
 import type { Organizations } from './organizations.ts';
 import type { Switches } from './switches.ts';
 
@@ -69,6 +70,7 @@ export type Deps = {
   identity: ControlStore;
   organizations: Organizations;
   switches: Switches;
+  meter: RequestMeter;
   /** The bearer token of the admin listener: `admin-token.ts`. */
   adminToken: string;
 };

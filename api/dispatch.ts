@@ -1,13 +1,19 @@
 /**
  * Takes one exchange through its route, in the order of checks of CONTRACT.md section 1: route,
- * credential and scope, query and body, then what the listener admits, then the operation itself.
- * Request limits will stand between scope and query.
+ * credential, scope, request limits, query and body, then what the listener admits, then the
+ * operation itself.
  */
 import type { Reply } from '../engine/core/messages.ts';
 import { EngineBusy } from '../engine/shard/busy.ts';
 import type { Log } from './deps.ts';
-import { ApiError, ERRORS, errorBody, invalidRequest } from './errors.ts';
-import { type BodyText, type Exchange, type HeaderLines, headerLines } from './http.ts';
+import { ApiError, ERRORS, type ErrorBody, invalidRequest, Refusal } from './errors.ts';
+import {
+  type BodyText,
+  type Charge,
+  type Exchange,
+  type HeaderLines,
+  headerLines,
+} from './http.ts';
 import type { Metrics } from './metrics.ts';
 import type { Call, Result, Route } from './route.ts';
 import { createRouter } from './router.ts';
@@ -18,15 +24,33 @@ const BODY_BYTES_MAX = 64 * 1024;
 export type DispatchOptions<C> = {
   prefix: string;
   routes: readonly Route<C>[];
-  /** Who calls, from the headers, holding the route's scope. Throws the 401 or 403. */
-  authorize(exchange: Exchange, route: Route<C>): C;
+  /** Who calls, from the headers. Throws the 401. */
+  authorize(exchange: Exchange, route: Route<C>): C | Promise<C>;
+  /** Whether the caller may call the route at all. Throws the 403. */
+  permit(route: Route<C>, caller: C): void;
+  /** Counts the requests of the listener; null where nothing is counted. */
+  meter: Meter<C> | null;
   /**
    * The checks between the body and the operation, and what it acts on. Throws the refusal; a
    * promise where something has to be asked first.
    */
   admit(route: Route<C>, call: Call<unknown, unknown, C>): void | Promise<void>;
+  /** The wire body of a refusal. */
+  errorBody: ErrorBody;
   metrics: Metrics;
   log: Log;
+};
+
+/** What requests are counted under. */
+export type Meter<C> = {
+  /** As long as the caller is not known. */
+  unkeyed: Charge;
+  keyed(caller: C): CallerCharge;
+};
+
+type CallerCharge = Charge & {
+  /** Counts further requests. Throws the 429. */
+  take(requests: number): void;
 };
 
 const NO_STORE = ['Cache-Control', 'no-store'] as const;
@@ -34,12 +58,13 @@ const ERROR_HEADERS = ['Content-Type', 'application/json', ...NO_STORE] as const
 
 /** The `handle` of a listener: never throws, answers every exchange once. */
 export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exchange) => void {
-  const { authorize, admit, metrics, log } = options;
+  const { authorize, permit, meter, admit, errorBody, metrics, log } = options;
   const route = createRouter(options.prefix, options.routes);
   const headers = new Map(options.routes.map((known) => [known, headersOf(known)]));
 
   function handle(exchange: Exchange): void {
     let found: Route<C> | null = null;
+    exchange.charge = meter?.unkeyed ?? null;
     try {
       const match = route(exchange.path);
       if (match === null) throw new ApiError('route_not_found');
@@ -50,20 +75,63 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
       }
       found = routes.get(exchange.method) ?? null;
       if (found === null) throw new ApiError('method_not_allowed', { headers: ['Allow', allow] });
+      // An open route's declaration says that it has no caller.
+      const caller = found.access === 'open' ? (null as C) : authorize(exchange, found);
       const call: Call<unknown, unknown, C> = {
-        // An open route's declaration says that it has no caller.
-        caller: found.isOpen ? (null as C) : authorize(exchange, found),
+        caller: caller as C,
         param: decodeSegment(match.param),
-        query: found.readQuery(exchange.query),
+        query: null,
         body: null,
         organization: found.ofAccount ? exchange.joinedHeader('x-service-org') : null,
         account: null,
       };
+      if (caller instanceof Promise) {
+        awaitCaller(exchange, found, call, caller);
+        return;
+      }
+      takeQuery(exchange, found, call);
       if (found.readBody === null) run(exchange, found, call);
       else readBody(exchange, found, call);
     } catch (error) {
       fail(exchange, error, found);
     }
+  }
+
+  /** What stands between credential and body: scope, request limits, query. */
+  function takeQuery(exchange: Exchange, found: Route<C>, call: Call<unknown, unknown, C>): void {
+    let charge: CallerCharge | null = null;
+    if (found.access === 'key') {
+      charge = meter?.keyed(call.caller) ?? null;
+      if (charge !== null) exchange.charge = charge;
+      permit(found, call.caller);
+    }
+    const counted = found.isCounted ? charge : null;
+    counted?.take(1);
+    call.query = found.readQuery(exchange.query);
+    // Only a good query tells how many it counts as; whatever it is, the first stands before it.
+    const further = found.requestsOf(call.query) - 1;
+    if (further > 0) counted?.take(further);
+  }
+
+  /** The order of checks stays; only the body is received meanwhile, or it would be lost. */
+  function awaitCaller(
+    exchange: Exchange,
+    found: Route<C>,
+    call: Call<unknown, unknown, C>,
+    pending: Promise<C>,
+  ): void {
+    exchange.hold();
+    const received =
+      found.readBody === null
+        ? null
+        : new Promise<BodyText>((resolve) => exchange.readText(BODY_BYTES_MAX, resolve));
+    const proceed = async (): Promise<void> => {
+      call.caller = await pending;
+      takeQuery(exchange, found, call);
+      if (received !== null) call.body = found.readBody!(textOf(await received));
+      run(exchange, found, call);
+    };
+    proceed().catch((error: unknown) => fail(exchange, error, found));
   }
 
   function readBody(exchange: Exchange, found: Route<C>, call: Call<unknown, unknown, C>): void {
@@ -98,8 +166,10 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
       refuse(exchange, result, found);
       return;
     }
-    metrics.countRequest(found, 200);
-    exchange.answer(200, headers.get(found)!, typeof result === 'string' ? result : result.body);
+    const { status } = found;
+    const body = typeof result === 'string' ? result : result.body;
+    metrics.countRequest(found, status);
+    exchange.answer(status, headers.get(found)!, status === 204 ? null : body);
   }
 
   /** A refusal by a rule of the engine; no Error is made, since refusals can be many. */
@@ -117,14 +187,14 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
     answerError(exchange, refusalOf(error, exchange, log), found);
   }
 
-  function answerError(exchange: Exchange, refusal: Refusal, found: Route<C> | null): void {
+  function answerError(exchange: Exchange, refusal: Refused, found: Route<C> | null): void {
     const { status, code, message, retryAfterSeconds } = refusal;
     metrics.countRequest(found, status);
     const retryAfter = retryAfterSeconds === null ? [] : ['Retry-After', String(retryAfterSeconds)];
     exchange.answer(
       status,
       headerLines([...ERROR_HEADERS, ...refusal.headers, ...retryAfter]),
-      errorBody(code, message, retryAfterSeconds),
+      errorBody(code, message, retryAfterSeconds, status),
     );
   }
 
@@ -132,11 +202,11 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
 }
 
 type EngineRefusal = Extract<Reply, { ok: false }>;
-type Refusal = Pick<ApiError, 'status' | 'code' | 'message' | 'retryAfterSeconds' | 'headers'>;
+type Refused = Pick<Refusal, 'status' | 'code' | 'message' | 'retryAfterSeconds' | 'headers'>;
 
 /** What the caller is told of an error; a fault of ours is logged and told as one. */
-function refusalOf(error: unknown, exchange: Exchange, log: Log): ApiError {
-  if (error instanceof ApiError) return error;
+function refusalOf(error: unknown, exchange: Exchange, log: Log): Refusal {
+  if (error instanceof Refusal) return error;
   if (error instanceof EngineBusy) {
     return new ApiError('internal_error', {
       status: 503,
@@ -150,9 +220,9 @@ function refusalOf(error: unknown, exchange: Exchange, log: Log): ApiError {
   return new ApiError('internal_error');
 }
 
-function headersOf<C>({ contentType, cacheSeconds }: Route<C>): HeaderLines {
+function headersOf<C>({ contentType, cacheSeconds, status }: Route<C>): HeaderLines {
   const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', `max-age=${cacheSeconds}`];
-  return headerLines(['Content-Type', contentType, ...cache]);
+  return headerLines(status === 204 ? cache : ['Content-Type', contentType, ...cache]);
 }
 
 function textOf(body: BodyText): string {

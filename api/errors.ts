@@ -15,17 +15,17 @@ export const ERRORS = {
   unauthorized: {
     status: 401,
     message: 'Send an API key: "Authorization: Bearer svc_sk_..." or "x-service-key: svc_sk_...".',
-    when: 'no credential',
+    when: 'no credential, or a session cookie on a request that is not same-origin JSON',
   },
   invalid_token: {
     status: 401,
     message: 'The API key is not valid.',
-    when: 'malformed, unknown, revoked or expired key',
+    when: 'malformed, unknown, revoked or expired key or session',
   },
   session_required: {
     status: 401,
-    message: 'Keys are managed with a signed-in session, not with a key.',
-    when: 'a key presented on a key-management call',
+    message: 'This call takes a signed-in session, not a key.',
+    when: 'a key presented on a call for sessions: key management and PATCH /me',
   },
   insufficient_scope: {
     status: 403,
@@ -34,8 +34,8 @@ export const ERRORS = {
   },
   guest_account: {
     status: 403,
-    message: 'A guest cannot manage keys.',
-    when: 'guest session on key management',
+    message: 'A guest has no account; sign in or sign up.',
+    when: 'guest session on a call for sessions',
   },
   scope_not_available: {
     status: 403,
@@ -218,7 +218,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-type ErrorOptions = {
+export type ErrorOptions = {
   message?: string;
   /** Where it is not the code's own status: 413, 503. */
   status?: number;
@@ -228,19 +228,29 @@ type ErrorOptions = {
 };
 
 /** A refusal on its way to the caller. Thrown by whoever finds it, written by the dispatcher. */
-export class ApiError extends Error {
-  readonly code: ErrorCode;
+export class Refusal extends Error {
+  readonly code: string;
   readonly status: number;
   readonly retryAfterSeconds: number | null;
   readonly headers: readonly string[];
 
-  constructor(code: ErrorCode, options: ErrorOptions = {}) {
-    super(options.message ?? ERRORS[code].message);
-    this.name = 'ApiError';
+  constructor(code: string, row: { status: number; message: string }, options: ErrorOptions = {}) {
+    super(options.message ?? row.message);
+    this.name = 'Refusal';
     this.code = code;
-    this.status = options.status ?? ERRORS[code].status;
+    this.status = options.status ?? row.status;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
     this.headers = options.headers ?? [];
+  }
+}
+
+/** A refusal with a code of the table above. */
+export class ApiError extends Refusal {
+  declare readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, options: ErrorOptions = {}) {
+    super(code, ERRORS[code], options);
+    this.name = 'ApiError';
   }
 }
 
@@ -249,12 +259,16 @@ export function invalidRequest(message: string): ApiError {
   return new ApiError('invalid_request', { message });
 }
 
-/** The wire body of an error. SPEC.md section 2, Error. */
-export function errorBody(
-  code: ErrorCode,
+/** The wire body of a refusal; each base path may have a form of its own. */
+export type ErrorBody = (
+  code: string,
   message: string,
   retryAfterSeconds: number | null,
-): string {
+  status: number,
+) => string;
+
+/** The wire body of an error. SPEC.md section 2, Error. */
+export function errorBody(code: string, message: string, retryAfterSeconds: number | null): string {
   const error =
     retryAfterSeconds === null ? { code, message } : { code, message, retryAfterSeconds };
   return JSON.stringify({ error });

@@ -18,6 +18,8 @@ export type ListenOptions = {
   tls: Tls | null;
   /** Written on every response. */
   headers: HeaderLines;
+  /** Whether a proxy in front tells in X-Forwarded-For whom it forwards for. */
+  isBehindProxy: boolean;
   /** Called once a request, and must answer, hold or read the body before it returns. */
   handle(exchange: Exchange): void;
 };
@@ -50,7 +52,7 @@ export function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
   const held: Held = { count: 0, whenNone: null };
   app.any('/*', (res, req) => {
-    const exchange = new Exchange(res, req, options.headers, held);
+    const exchange = new Exchange(res, req, options, held);
     options.handle(exchange);
     exchange.leaveHandler();
   });
@@ -113,6 +115,8 @@ async function close(
 export type BodyText = { ok: true; text: string } | { ok: false; fault: 'too_large' | 'not_utf8' };
 
 const FIRST_BODY_BUFFER_BYTES = 4096;
+/** The longest text of an IPv6 address, with a zone. */
+const ADDRESS_CHARACTERS_MAX = 64;
 const REQUEST_ID = /^[!-~]{1,128}$/;
 // Unique by process and count: cheaper than a uuid on every request, and as good for finding one.
 const requestIdPrefix = `${randomBytes(8).toString('hex')}-`;
@@ -123,6 +127,15 @@ const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
 );
 
+/** What a request is counted under: told how it was answered, it gives the headers that say so. */
+export interface Charge {
+  /** Whether `headers` asks for the address of the caller. */
+  isByAddress: boolean;
+  /** Called once with the status of the answer, also when the caller is gone. */
+  settle(status: number): void;
+  headers(exchange: Exchange): HeaderLines;
+}
+
 /** One request and its answer. Valid for reading headers only while the handler first runs. */
 export class Exchange {
   readonly method: string;
@@ -131,14 +144,22 @@ export class Exchange {
   readonly query: string;
   /** The caller's own X-Request-Id, or a new one. CONTRACT.md section 1. */
   readonly requestId: string;
+  charge: Charge | null = null;
   readonly #res: uws.HttpResponse;
   readonly #headers: HeaderLines;
   readonly #held: Held;
+  readonly #isBehindProxy: boolean;
+  #remoteAddress: string | null = null;
   #req: uws.HttpRequest | null;
   #isOpen = true;
   #isHeld = false;
 
-  constructor(res: uws.HttpResponse, req: uws.HttpRequest, headers: HeaderLines, held: Held) {
+  constructor(
+    res: uws.HttpResponse,
+    req: uws.HttpRequest,
+    { headers, isBehindProxy }: ListenOptions,
+    held: Held,
+  ) {
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
     // Undefined where there is no `?`, whatever its type says.
@@ -152,6 +173,7 @@ export class Exchange {
     this.#req = req;
     this.#headers = headers;
     this.#held = held;
+    this.#isBehindProxy = isBehindProxy;
   }
 
   /** A request header by its lower-case name, or empty. */
@@ -173,8 +195,15 @@ export class Exchange {
     return joined;
   }
 
+  /** Where the caller is, until the answer is written; asked first while headers can be read. */
+  remoteAddress(): string {
+    this.#remoteAddress ??= this.#forwardedFor() ?? this.#connectedFrom();
+    return this.#remoteAddress;
+  }
+
   /** Ends the time in which headers can be read. */
   leaveHandler(): void {
+    if (this.#isOpen && this.charge?.isByAddress) this.remoteAddress();
     this.#req = null;
   }
 
@@ -213,14 +242,33 @@ export class Exchange {
 
   /** Writes the answer, once; nothing happens when the caller is gone. A null body sends none. */
   answer(status: number, headers: HeaderLines, body: string | null): void {
+    const charge = this.charge;
+    charge?.settle(status);
     if (!this.#isOpen) return;
     this.#finish();
     pendingWrite.res = this.#res;
     pendingWrite.status = statusLines.get(status)!;
-    pendingWrite.headers = this.requestId + this.#headers + headers;
+    const counted = charge === null ? '' : charge.headers(this);
+    pendingWrite.headers = this.requestId + this.#headers + headers + counted;
     pendingWrite.body = body;
     pendingWrite.isHead = this.method === 'HEAD';
     this.#res.cork(writePending);
+  }
+
+  /** Whom a proxy names last, on its last line: what stands before are the caller's own words. */
+  #forwardedFor(): string | null {
+    if (!this.#isBehindProxy) return null;
+    if (this.#req === null) throw new Error('headers are gone once the handler has returned');
+    let line = '';
+    this.#req.forEach((name, value) => {
+      if (name === 'x-forwarded-for') line = value;
+    });
+    const named = line.slice(line.lastIndexOf(',') + 1).trim();
+    return named === '' ? null : named.slice(0, ADDRESS_CHARACTERS_MAX);
+  }
+
+  #connectedFrom(): string {
+    return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
   }
 
   #finish(): void {

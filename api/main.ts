@@ -27,6 +27,7 @@ import { type Config, ConfigError } from './config.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Log } from './deps.ts';
 import { ControlStore } from './identity/store.ts';
+import { RequestMeter } from './limits/request-meter.ts';
 import { createOrganizations } from './organizations.ts';
 import { startServer } from './server.ts';
 import type { FeedConfig } from './settings.ts';
@@ -77,6 +78,13 @@ async function start(
   const adminToken = ensureAdminToken(config.dataDir);
   const identity = new ControlStore(config.dataDir);
   stack.add(() => identity.close());
+  const meter = new RequestMeter({
+    store: identity,
+    enforced: config.limitsEnforced,
+    nowMs: Date.now,
+    log,
+  });
+  stack.add(() => meter.close());
 
   const engine = new Shards({
     dataDir: config.dataDir,
@@ -131,6 +139,7 @@ async function start(
     identity,
     organizations: createOrganizations(config, identity, log),
     switches,
+    meter,
     adminToken,
   });
   stack.add(() => server.close());

@@ -6,6 +6,7 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Reply } from '../engine/core/messages.ts';
 import type { PaperAccount } from './identity/accounts.ts';
 import type { Scope } from './identity/keys.ts';
+import type { SessionCaller } from './identity/session-access.ts';
 import { type BodyReader, type QueryReader, queryReader } from './validation.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -26,15 +27,22 @@ export type Call<Q, B, C> = {
 /** A request of a route that acts on a paper account. */
 type AccountCall<Q, B, C> = Call<Q, B, C> & { account: PaperAccount };
 
-/** JSON text of the 200 answer, or the engine's reply. Refusals of our own are thrown. */
+/** JSON text of the answer, or the engine's reply. Refusals of our own are thrown. */
 export type Result = string | Reply;
+
+/**
+ * Who may call: anyone (`open`); anyone, whom the listener knows something of (`visitor`); who
+ * holds a key, or the operator's token on the operator's listener (`key`); a signed-in person
+ * (`session`).
+ */
+export type Access = 'open' | 'visitor' | 'key' | 'session';
 
 export type Route<C> = {
   method: Method;
   /** `/portfolio/orders/{orderId}`: at most one segment is a parameter. */
   path: string;
-  /** Whether the caller is asked for; an open route's `caller` is null. */
-  isOpen: boolean;
+  /** An open route's `caller` is null. */
+  access: Access;
   /** Null: any valid key. */
   scope: Scope | null;
   /** Whether it acts on a paper account, and so takes the X-Service-Org header. */
@@ -44,10 +52,16 @@ export type Route<C> = {
   /** How long the answer may be cached; 0: not at all. */
   cacheSeconds: number;
   readQuery: QueryReader<unknown>;
+  /** Whether requests count towards the request limits. SPEC.md section 8, rule 2. */
+  isCounted: boolean;
+  /** As how many requests one with this query counts. */
+  requestsOf(query: unknown): number;
   /** Null: the route takes no body, and one that is sent is not read. */
   readBody: BodyReader<unknown> | null;
   /** A further scope that the body asks for. */
   scopeOfBody(body: unknown): Scope | null;
+  /** Of a successful answer; 204 has no body. */
+  status: 200 | 201 | 204;
   response: TSchema;
   /** Of an answer that is not JSON. */
   contentType: string;
@@ -61,9 +75,12 @@ type Declaration<C, Q extends TObject, P, B, K = Call<P, B, C>> = {
   /** What no schema can check or read of the query: cursors, instants. Throws the 400. */
   prepare?: (query: Static<Q>) => P;
   response: TSchema;
+  status?: 201 | 204;
   scope?: Scope | null;
   needs?: 'venueData' | 'trading';
   cacheSeconds?: number;
+  isCounted?: boolean;
+  requestsOf?: (query: P) => number;
   contentType?: string;
   readBody?: BodyReader<B>;
   scopeOfBody?: (body: B) => Scope | null;
@@ -74,7 +91,7 @@ type Declaration<C, Q extends TObject, P, B, K = Call<P, B, C>> = {
 export function keyed<C, Q extends TObject, P = Static<Q>, B = null>(
   declared: Declaration<C, Q, P, B>,
 ): Route<C> {
-  return routeOf(declared, {});
+  return routeOf(declared, 'key');
 }
 
 /**
@@ -84,35 +101,53 @@ export function keyed<C, Q extends TObject, P = Static<Q>, B = null>(
 export function ofAccount<C, Q extends TObject, P = Static<Q>, B = null>(
   declared: Declaration<C, Q, P, B, AccountCall<P, B, C>>,
 ): Route<C> {
-  return routeOf(declared, { ofAccount: true });
+  return routeOf(declared, 'key', true);
+}
+
+/** A route for a person's session, never for a key. SPEC.md section 5, rule 6. */
+export function session<C, Q extends TObject, P = Static<Q>, B = null>(
+  declared: Declaration<SessionCaller, Q, P, B>,
+): Route<C> {
+  return routeOf(declared, 'session') as unknown as Route<C>;
+}
+
+/** A route for anyone, of whom the listener tells what `C` holds. */
+export function visited<C, Q extends TObject, P = Static<Q>, B = null>(
+  declared: Declaration<C, Q, P, B>,
+): Route<C> {
+  return routeOf(declared, 'visitor');
 }
 
 /** A route for anyone. */
 export function open<C, Q extends TObject>(
   declared: Declaration<null, Q, Static<Q>, null>,
 ): Route<C> {
-  return routeOf(declared, { isOpen: true }) as unknown as Route<C>;
+  return routeOf(declared, 'open') as unknown as Route<C>;
 }
 
 function routeOf<C, Q extends TObject, P, B, K>(
   declared: Declaration<C, Q, P, B, K>,
-  kind: { isOpen?: true; ofAccount?: true },
+  access: Access,
+  isOfAccount = false,
 ): Route<C> {
-  const { prepare, scopeOfBody } = declared;
+  const { prepare, scopeOfBody, requestsOf } = declared;
   const readQuery = queryReader(declared.query);
   return {
     method: declared.method,
     path: declared.path,
-    isOpen: kind.isOpen ?? false,
+    access,
     scope: declared.scope ?? null,
-    ofAccount: kind.ofAccount ?? false,
+    ofAccount: isOfAccount,
     needs: declared.needs ?? null,
     cacheSeconds: declared.cacheSeconds ?? 0,
     readQuery: prepare === undefined ? readQuery : (query) => prepare(readQuery(query)),
     readBody: declared.readBody ?? null,
+    isCounted: declared.isCounted ?? true,
     // The casts below hold because the readers above made the values they cast, and because
     // whoever admits a call of an account route sets its account.
+    requestsOf: requestsOf === undefined ? oneRequest : (query) => requestsOf(query as P),
     scopeOfBody: scopeOfBody === undefined ? noScope : (body) => scopeOfBody(body as B),
+    status: declared.status ?? 200,
     response: declared.response,
     contentType: declared.contentType ?? 'application/json',
     run: (call) => declared.run(call as K),
@@ -120,3 +155,4 @@ function routeOf<C, Q extends TObject, P, B, K>(
 }
 
 const noScope = () => null;
+const oneRequest = () => 1;

@@ -1,17 +1,26 @@
-/** The HTTP server: the public API under /v1 and the operator's listener on loopback. */
-import { admitter, authorizer, type Caller } from './access.ts';
+/**
+ * The HTTP server: the public API under /v1, sign-in under /auth/v1, and the operator's listener on
+ * loopback.
+ */
+import { admitter, authorizer, type Caller, permit } from './access.ts';
 import { adminRoutes, operatorOf } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { createDispatcher } from './dispatch.ts';
-import { headerLines, listen } from './http.ts';
+import { errorBody } from './errors.ts';
+import { type Exchange, headerLines, listen } from './http.ts';
+import { type Auth, createAuth } from './identity/auth.ts';
+import { authErrorBody } from './identity/auth-errors.ts';
 import { Metrics } from './metrics.ts';
 import type { Route } from './route.ts';
+import { authRoutes, visitorOf } from './routes/auth.ts';
 import { gameRoutes } from './routes/games.ts';
 import { instrumentRoutes } from './routes/instruments.ts';
+import { keyRoutes } from './routes/keys.ts';
 import { meRoutes } from './routes/me.ts';
 import { orderRoutes } from './routes/orders.ts';
 import { organizationRoutes } from './routes/organizations.ts';
 import { portfolioRoutes } from './routes/portfolio.ts';
+import { profileRoutes } from './routes/profile.ts';
 import { quoteRoutes } from './routes/quotes.ts';
 import { statusRoutes } from './routes/status.ts';
 
@@ -25,6 +34,7 @@ export type Server = {
 };
 
 const BASE_PATH = '/v1';
+const AUTH_PATH = '/auth/v1';
 const ADMIN_HOST = '127.0.0.1';
 const CLOSE_GRACE_MS = 5000;
 const NOSNIFF = ['X-Content-Type-Options', 'nosniff'] as const;
@@ -35,36 +45,59 @@ const HSTS = ['Strict-Transport-Security', 'max-age=31536000'] as const;
  * cannot be bound or the TLS files cannot be used.
  */
 export async function startServer(deps: Deps): Promise<Server> {
-  const { config, identity, log, switches } = deps;
+  const { config, identity, log, meter, switches } = deps;
   const metrics = new Metrics();
   await switches.announce();
+  const auth = await createAuth(config, identity, log);
+
+  const handleApi = createDispatcher({
+    prefix: BASE_PATH,
+    routes: apiRoutes(deps),
+    authorize: authorizer(identity, auth.sessions, publicScheme(config), (error) => {
+      log.error({ err: error }, 'the last use of a key could not be written');
+    }),
+    permit,
+    meter: {
+      unkeyed: meter.unkeyed,
+      keyed: ({ user, key }) => meter.keyed(user, key.id),
+    },
+    admit: admitter({
+      store: identity,
+      sessions: auth.sessions,
+      switches,
+      organizations: deps.organizations,
+    }),
+    errorBody,
+    metrics,
+    log,
+  });
+  const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
 
   const api = await listen({
     host: config.host,
     port: config.port,
     tls: config.tls,
     headers: headerLines(config.tls === null ? NOSNIFF : [...NOSNIFF, ...HSTS]),
-    handle: createDispatcher({
-      prefix: BASE_PATH,
-      routes: apiRoutes(deps),
-      authorize: authorizer(identity, (error) => {
-        log.error({ err: error }, 'the last use of a key could not be written');
-      }),
-      admit: admitter(switches, deps.organizations),
-      metrics,
-      log,
-    }),
+    isBehindProxy: config.behindTlsProxy,
+    handle: (exchange) => {
+      if (exchange.path.startsWith(AUTH_PATH)) handleAuth(exchange);
+      else handleApi(exchange);
+    },
   });
   const admin = await listen({
     host: ADMIN_HOST,
     port: config.adminPort,
     tls: null,
     headers: headerLines(NOSNIFF),
+    isBehindProxy: false,
     handle: createDispatcher({
       prefix: '',
       routes: adminRoutes(deps, metrics),
       authorize: operatorOf(deps.adminToken),
+      permit: () => {},
+      meter: null,
       admit: () => {},
+      errorBody,
       metrics,
       log,
     }),
@@ -75,8 +108,10 @@ export async function startServer(deps: Deps): Promise<Server> {
 
   const scheme = config.tls === null ? 'http' : 'https';
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const origin = `${scheme}://${host}:${api.port}`;
+  if (auth.signIn !== null) auth.signIn.issuer = origin + AUTH_PATH;
   return {
-    baseUrl: `${scheme}://${host}:${api.port}${BASE_PATH}`,
+    baseUrl: origin + BASE_PATH,
     adminUrl: `http://${ADMIN_HOST}:${admin.port}`,
     close: async () => {
       await Promise.all([api.close(CLOSE_GRACE_MS), admin.close(CLOSE_GRACE_MS)]);
@@ -84,12 +119,39 @@ export async function startServer(deps: Deps): Promise<Server> {
   };
 }
 
+/** The embedded auth server; null where an outside one is in its place. */
+function authHandler(
+  { signIn }: Auth,
+  log: Deps['log'],
+  metrics: Metrics,
+): ((exchange: Exchange) => void) | null {
+  if (signIn === null) return null;
+  return createDispatcher({
+    prefix: AUTH_PATH,
+    routes: authRoutes(signIn),
+    authorize: visitorOf,
+    permit: () => {},
+    meter: null,
+    admit: () => {},
+    errorBody: authErrorBody,
+    metrics,
+    log,
+  });
+}
+
+/** What browsers see, which is not what arrives here behind a TLS proxy. */
+function publicScheme({ tls, behindTlsProxy }: Deps['config']): 'http' | 'https' {
+  return tls !== null || behindTlsProxy ? 'https' : 'http';
+}
+
 /** Every route of the API that works today. */
 export function apiRoutes(deps: Deps): Route<Caller>[] {
   return [
     ...statusRoutes(),
-    ...meRoutes(),
+    ...meRoutes(deps),
     ...organizationRoutes(deps),
+    ...profileRoutes(deps),
+    ...keyRoutes(deps),
     ...instrumentRoutes(deps),
     ...gameRoutes(deps),
     ...quoteRoutes(deps),

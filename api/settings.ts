@@ -65,9 +65,14 @@ export const SETTINGS = {
     'organization service that is asked with the key of the caller, in place of admin org',
     readServiceUrl,
   ),
+  LIMITS_ENFORCED: setting('off', 'refuse requests over the request limits', readSwitch),
+  AUTH_JWKS_URL: unset(
+    'keys (JWKS) of an outside auth server, in place of /auth/v1',
+    readServiceUrl,
+  ),
+  AUTH_ISSUER: unset('issuer of that auth server, as its tokens name it', anyText),
   // What follows is part of the contract, but what it would turn on is not there yet. To take it
   // and do nothing would be worse than to refuse it.
-  LIMITS_ENFORCED: setting('off', 'refuse requests over the request limits', onlyYet('off')),
   FILL_MODEL: setting(
     'top_of_book',
     'top_of_book: the displayed size does not bound a fill',
@@ -76,8 +81,6 @@ export const SETTINGS = {
   HISTORY_URL: unset('history service to forward to', notYet),
   HISTORY_TOKEN: unset('credential for that history service', notYet),
   BACKTEST_URL: unset('backtest service to forward to', notYet),
-  AUTH_JWKS_URL: unset('keys of an outside auth server', notYet),
-  AUTH_ISSUER: unset('issuer of that auth server', notYet),
 };
 
 function setting<T>(defaultText: string, about: string, read: (text: string) => T): Setting<T> {

@@ -10,12 +10,15 @@ export type LimitFlags = {
   standard?: true;
 };
 
+export function limitOption(flag: string, what: string): Option {
+  return new Option(flag, what).argParser(wholeNumber);
+}
+
 export function withLimitFlags(command: Command): Command {
-  const limit = (flag: string, what: string) => new Option(flag, what).argParser(wholeNumber);
   return command
-    .addOption(limit('--orders-per-minute <n>', 'new orders a minute').default(6000))
-    .addOption(limit('--orders-per-day <n>', 'new orders a day').default(1_000_000))
-    .addOption(limit('--closing-per-minute <n>', 'sells and cancels a minute').default(6000))
+    .addOption(limitOption('--orders-per-minute <n>', 'new orders a minute').default(6000))
+    .addOption(limitOption('--orders-per-day <n>', 'new orders a day').default(1_000_000))
+    .addOption(limitOption('--closing-per-minute <n>', 'sells and cancels a minute').default(6000))
     .option('--standard', 'back to the limits of everybody');
 }
 

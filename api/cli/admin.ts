@@ -2,9 +2,10 @@
  * `paperbook admin`: talks to a running server's admin listener with the token of its data
  * directory. CONTRACT.md sections 8 and 9.
  */
+import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { ask, type Connect, connected, print, wholeNumber } from './admin-connection.ts';
-import { type LimitFlags, tradeLimitsOf, withLimitFlags } from './admin-limits.ts';
+import { type LimitFlags, limitOption, tradeLimitsOf, withLimitFlags } from './admin-limits.ts';
 import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizations.ts';
 import { UsageError } from './usage.ts';
 
@@ -40,18 +41,35 @@ function addUserCommands(admin: Command): void {
     .requiredOption('--email <address>', 'email address')
     .option('--display-name <name>', 'name shown to others')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
-    .action(async (options: Connect & { email: string; displayName?: string; plan?: string }) => {
+    .option(...PASSWORD_OPTION)
+    .action(async (options: Connect & UserFlags & { email: string }) => {
       const { email, displayName, plan } = options;
-      print(options, await ask(options, 'POST', '/admin/users', { email, displayName, plan }));
+      const body = { email, displayName, plan, password: await passwordOf(options) };
+      print(options, await ask(options, 'POST', '/admin/users', body));
     });
   connected(user.command('set <userId>').description('change a user'))
     .option('--display-name <name>', 'name shown to others')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
-    .action(async (id: string, options: Connect & { displayName?: string; plan?: string }) => {
+    .option(...PASSWORD_OPTION)
+    .action(async (id: string, options: Connect & UserFlags) => {
       const { displayName, plan } = options;
       const path = `/admin/users/${encodeURIComponent(id)}`;
-      print(options, await ask(options, 'PATCH', path, { displayName, plan }));
+      const body = { displayName, plan, password: await passwordOf(options) };
+      print(options, await ask(options, 'PATCH', path, body));
     });
+}
+
+type UserFlags = { displayName?: string; plan?: string; passwordStdin?: true };
+
+/** Other users of the machine can read a command's arguments, so a password is none. */
+const PASSWORD_OPTION = ['--password-stdin', 'read a password from standard input'] as const;
+
+/** The one line of standard input, when it was asked for. */
+async function passwordOf({ passwordStdin }: UserFlags): Promise<string | undefined> {
+  if (passwordStdin !== true) return undefined;
+  const password = (await text(process.stdin)).replace(/\r?\n$/, '');
+  if (password === '') throw new UsageError('standard input holds no password');
+  return password;
 }
 
 function addKeyCommands(admin: Command): void {
@@ -89,11 +107,26 @@ function addKeyCommands(admin: Command): void {
 
 function addLimitsCommand(admin: Command): void {
   withLimitFlags(
-    connected(admin.command('limits <userId>').description("an enterprise account's trade limits")),
-  ).action(async (id: string, options: Connect & LimitFlags) => {
-    const path = `/admin/users/${encodeURIComponent(id)}`;
-    print(options, await ask(options, 'PATCH', path, { tradeLimits: tradeLimitsOf(options) }));
-  });
+    connected(admin.command('limits <userId>').description("an enterprise account's own limits")),
+  )
+    .addOption(limitOption('--requests-per-minute <n>', 'requests a minute').default(60_000))
+    .addOption(limitOption('--requests-per-month <n>', 'requests a month').default(500_000_000))
+    .action(async (id: string, options: Connect & LimitFlags & RequestLimitFlags) => {
+      const path = `/admin/users/${encodeURIComponent(id)}`;
+      const limits = {
+        tradeLimits: tradeLimitsOf(options),
+        requestLimits: requestLimitsOf(options),
+      };
+      print(options, await ask(options, 'PATCH', path, limits));
+    });
+}
+
+type RequestLimitFlags = { requestsPerMinute: number; requestsPerMonth: number; standard?: true };
+
+function requestLimitsOf(flags: RequestLimitFlags) {
+  return flags.standard === true
+    ? null
+    : { perMinute: flags.requestsPerMinute, perMonth: flags.requestsPerMonth };
 }
 
 function addSwitchCommand(admin: Command, name: string, what: string): void {

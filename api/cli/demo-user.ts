@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { DataDirError, readJsonFile, replaceFile } from '../data-dir.ts';
 import { hashOfToken, keyStatus, newKey } from '../identity/keys.ts';
+import { hashPassword, matchesPassword } from '../identity/passwords.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { newUser } from '../identity/users.ts';
 
@@ -11,6 +12,7 @@ export type DemoUser = { email: string; password: string; key: string };
 /** Wide enough for a bot. CONTRACT.md section 9. */
 const LIMITS = { newPerMinute: 6000, newPerDay: 1_000_000, closingPerMinute: 6000 };
 const BOT_LIMITS = { key: LIMITS, account: LIMITS };
+const BOT_REQUESTS = { perMinute: 60_000, perMonth: 500_000_000 };
 
 const EMAIL = 'demo@paperbook.local';
 const SCOPES = ['records:read', 'portfolio:read', 'markets:read', 'trade:write'] as const;
@@ -22,12 +24,21 @@ export async function demoUser(identity: ControlStore, dataDir: string): Promise
   let user = identity.userByEmail(EMAIL);
   if (user === undefined) {
     user = newUser(
-      { email: EMAIL, displayName: 'Demo trader', plan: 'enterprise', tradeLimits: BOT_LIMITS },
+      {
+        email: EMAIL,
+        displayName: 'Demo trader',
+        plan: 'enterprise',
+        tradeLimits: BOT_LIMITS,
+        requestLimits: BOT_REQUESTS,
+      },
       nowMs,
     );
     await identity.addUser(user);
   }
   const password = known?.password ?? randomBytes(12).toString('base64url');
+  if (!(await matchesPassword(password, identity.passwords.get(user.id)))) {
+    await identity.passwords.put(user.id, await hashPassword(password));
+  }
   const key = known === null ? undefined : identity.keyByHash(hashOfToken(known.key));
   if (known !== null && key?.userId === user.id && keyStatus(key, nowMs) === 'active') {
     return { email: EMAIL, password, key: known.key };

@@ -71,6 +71,11 @@ export function newKey(
   return { key, token };
 }
 
+/** Whether a credential claims to be a key. */
+export function isKeyToken(token: string): boolean {
+  return token.startsWith(TOKEN_PREFIX);
+}
+
 /** SHA-256 in hex. */
 export function hashOfToken(token: string): string {
   return hash('sha256', token);
@@ -90,7 +95,7 @@ export function isLastUseStale(key: Key, nowMs: EpochMs): boolean {
   return key.lastUsedAtMs === null || nowMs - key.lastUsedAtMs >= LAST_USED_REFRESH_MS;
 }
 
-/** SPEC.md section 2, KeyView, without the request count, which comes with the limits. */
+/** SPEC.md section 2, KeyView, without the request count. */
 export function keyView(key: Key, nowMs: EpochMs) {
   return {
     id: key.id,

@@ -1,7 +1,7 @@
 /**
- * The control store: users, keys, organizations, catalog numbers and live switches, in one LMDB
- * environment at DATA_DIR/control. The main thread owns it and never opens it twice. Everything is in memory;
- * a promise of a write resolves once the write is on disk.
+ * The control store: users, keys, sessions, organizations, catalog numbers, live switches and
+ * request counts, in one LMDB environment at DATA_DIR/control. The main thread owns it and never
+ * opens it twice. Everything is in memory; a promise of a write resolves once the write is on disk.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +10,8 @@ import type { Uuid } from '../../engine/core/units.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import type { Key } from './keys.ts';
 import { OrganizationTable } from './organization-table.ts';
+import { SessionTable } from './session-table.ts';
+import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
 import type { User } from './users.ts';
 import type { ExecutionVenue, VenueKey } from './venue-keys.ts';
 
@@ -19,6 +21,9 @@ export type CatalogNumbers = { marketNames: string[]; instrumentIds: string[] };
 /** Switches as an operator last set them live; absent where never set. */
 export type StoredSwitches = { venueData?: boolean; trading?: boolean };
 
+/** Requests of an account or key in a month, and in a minute since the epoch: its last one. */
+export type RequestCount = [inMonth: number, minute: number, inMinute: number];
+
 const FORMAT = 1;
 
 export class ControlStore {
@@ -27,12 +32,18 @@ export class ControlStore {
   readonly organizations: OrganizationTable;
   /** By `userId/venue`. */
   readonly venueKeys = new Map<string, VenueKey>();
+  readonly sessions: SessionTable;
+  readonly passwords: PasswordTable;
+  readonly subjects: SubjectTable;
+  readonly #keysOfUser = new Map<Uuid, Set<Uuid>>();
   readonly #keysByHash = new Map<string, Key>();
   readonly #usersByEmail = new Map<string, User>();
   readonly #root: RootDatabase<unknown, string>;
   readonly #userTable: Database<User, Uuid>;
   readonly #keyTable: Database<Key, Uuid>;
   readonly #venueKeyTable: Database<VenueKey, string>;
+  /** By month and id, `2026-11/...`, so that the counts of a month lie together. */
+  readonly #countTable: Database<RequestCount, string>;
 
   /** Opens or makes `DATA_DIR/control`. Throws on a directory of another format. */
   constructor(dataDir: string) {
@@ -49,14 +60,21 @@ export class ControlStore {
     this.#keyTable = this.#root.openDB({ name: 'keys' });
     this.#venueKeyTable = this.#root.openDB({ name: 'venueKeys' });
     this.organizations = new OrganizationTable(this.#root);
-    for (const { value } of this.#userTable.getRange()) this.#keepUser(value);
+    this.#countTable = this.#root.openDB({ name: 'requests' });
+    this.sessions = new SessionTable(this.#root.openDB({ name: 'sessions' }));
+    this.passwords = new PasswordTable(this.#root.openDB({ name: 'passwords' }));
+    this.subjects = new SubjectTable(this.#root.openDB({ name: 'subjects' }));
+    for (const { value } of this.#userTable.getRange()) {
+      // Users that were written before request limits existed have none of their own.
+      this.#keepUser({ ...value, requestLimits: value.requestLimits ?? null });
+    }
     for (const { value } of this.#keyTable.getRange()) this.#keepKey(value);
     for (const { key, value } of this.#venueKeyTable.getRange()) this.venueKeys.set(key, value);
   }
 
   /** Adds a user. Throws `invalid_request` when the address or the name is taken. */
   async addUser(user: User): Promise<void> {
-    if (this.#usersByEmail.has(user.email)) {
+    if (user.email !== null && this.#usersByEmail.has(user.email)) {
       throw invalidRequest('email is used by another user');
     }
     this.#refuseTakenName(user.id, user.displayName);
@@ -79,10 +97,22 @@ export class ControlStore {
   }
 
   /** Adds or replaces a key; it counts from this moment, before the disk has it. */
-  async putKey(key: Key): Promise<void> {
-    this.#keepKey(key);
-    await this.#keyTable.put(key.id, key);
+  putKey(key: Key): Promise<void> {
+    return this.putKeys([key]);
+  }
+
+  /** `putKey` of several, all of them or none. */
+  async putKeys(keys: readonly Key[]): Promise<void> {
+    for (const key of keys) this.#keepKey(key);
+    await this.#keyTable.batch(() => {
+      for (const key of keys) void this.#keyTable.put(key.id, key);
+    });
     await this.#root.flushed;
+  }
+
+  /** A user's keys, whatever their status, the oldest first. */
+  keysOf(userId: Uuid): Key[] {
+    return [...(this.#keysOfUser.get(userId) ?? [])].map((id) => this.keys.get(id)!);
   }
 
   /** The key whose token has this hash, whatever its status. */
@@ -127,6 +157,29 @@ export class ControlStore {
     await this.#put('switches', switches);
   }
 
+  /** What was counted in a month, `2026-11`, by the id of the account or key. */
+  *requestCounts(month: string): Generator<[Uuid, RequestCount]> {
+    const start = `${month}/`;
+    for (const { key, value } of this.#countTable.getRange({ start })) {
+      if (!key.startsWith(start)) return;
+      yield [key.slice(start.length), value];
+    }
+  }
+
+  async putRequestCounts(month: string, counts: [Uuid, RequestCount][]): Promise<void> {
+    const puts = counts.map(([id, count]) => this.#countTable.put(`${month}/${id}`, count));
+    await Promise.all(puts);
+    await this.#root.flushed;
+  }
+
+  /** Drops up to `max` counts of the months before; how many there were. */
+  async dropRequestCounts(before: string, max: number): Promise<number> {
+    const keys = [...this.#countTable.getKeys({ end: before, limit: max })];
+    await Promise.all(keys.map((key) => this.#countTable.remove(key)));
+    await this.#root.flushed;
+    return keys.length;
+  }
+
   /** Waits for what is being written and closes the environment. */
   async close(): Promise<void> {
     await this.#root.flushed;
@@ -146,12 +199,15 @@ export class ControlStore {
 
   #keepUser(user: User): void {
     this.users.set(user.id, user);
-    this.#usersByEmail.set(user.email, user);
+    if (user.email !== null) this.#usersByEmail.set(user.email, user);
   }
 
   #keepKey(key: Key): void {
     this.keys.set(key.id, key);
     this.#keysByHash.set(key.hash, key);
+    const ids = this.#keysOfUser.get(key.userId);
+    if (ids === undefined) this.#keysOfUser.set(key.userId, new Set([key.id]));
+    else ids.add(key.id);
   }
 
   #refuseTakenName(id: Uuid, displayName: string | null): void {

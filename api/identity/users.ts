@@ -3,19 +3,23 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { TradeLimits } from '../../engine/core/messages.ts';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import { nullable, strict } from '../schemas/common.ts';
-import { PlanSchema, TradeLimitsSchema } from '../schemas/identity.ts';
+import { PlanSchema, RequestLimitsSchema, TradeLimitsSchema } from '../schemas/identity.ts';
 import { newUuid } from '../uuid.ts';
+import { PasswordSchema } from './passwords.ts';
 
 export type Plan = 'none' | 'basic' | 'builder' | 'desk' | 'enterprise';
 
 /** One key's and the whole account's. CONTRACT.md section 5, Hard trade limits. */
 export type OwnTradeLimits = { key: TradeLimits; account: TradeLimits };
 
+/** How many requests an account may make over all its keys. SPEC.md section 8. */
+export type RequestLimits = Static<typeof RequestLimitsSchema>;
+
 export type User = {
   id: Uuid;
   displayName: string | null;
-  /** Lower case; one user an address. */
-  email: string;
+  /** Lower case; one user an address. Null where an outside auth server names none to trust. */
+  email: string | null;
   /** Private until its owner makes it public. SPEC.md section 1. */
   private: boolean;
   /** Whether trades placed while private are shown once public. CONTRACT.md section 5, Privacy. */
@@ -23,23 +27,39 @@ export type User = {
   plan: Plan;
   /** Its own hard trade limits, which only the plan enterprise has; null: those of everybody. */
   tradeLimits: OwnTradeLimits | null;
+  /** Its own request limits, which only the plan enterprise has; null: those of its plan. */
+  requestLimits: RequestLimits | null;
   createdAtMs: EpochMs;
 };
 
-// Traders are looked up by display name, from two characters on (SPEC.md section 4, Records).
-const DisplayName = Type.String({ minLength: 2, maxLength: 64 });
+// Traders are looked up by id or by display name, from two characters on (SPEC.md section 4,
+// Records), so that no name may look like an id.
+const UUID_SHAPE = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
+const DisplayName = Type.String({
+  minLength: 2,
+  maxLength: 64,
+  pattern: `^(?!${UUID_SHAPE}$)[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$`,
+  description: 'a name without blanks around it, and not an id',
+});
+
+const EMAIL = '^[^\\s@]{1,64}@[^\\s@]{1,189}$';
+const EMAIL_PATTERN = new RegExp(EMAIL, 'u');
+
+/** Whether it has the form of an email address. */
+export function isEmail(text: string): boolean {
+  return EMAIL_PATTERN.test(text);
+}
 
 /** What an operator says of a new user. */
 export const UserInputSchema = strict({
-  email: Type.String({
-    pattern: '^[^\\s@]{1,64}@[^\\s@]{1,189}$',
-    description: 'an email address',
-  }),
+  email: Type.String({ pattern: EMAIL, description: 'an email address' }),
   displayName: Type.Optional(DisplayName),
   plan: Type.Optional(PlanSchema),
   tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),
+  requestLimits: Type.Optional(nullable(RequestLimitsSchema)),
+  password: Type.Optional(PasswordSchema),
 });
-export type UserInput = Static<typeof UserInputSchema>;
+type UserInput = Omit<Static<typeof UserInputSchema>, 'email' | 'password'> & Pick<User, 'email'>;
 
 /** What an operator can change of a user. */
 export const UserChangeSchema = strict({
@@ -47,6 +67,15 @@ export const UserChangeSchema = strict({
   plan: Type.Optional(PlanSchema),
   private: Type.Optional(Type.Boolean()),
   tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),
+  requestLimits: Type.Optional(nullable(RequestLimitsSchema)),
+  password: Type.Optional(PasswordSchema),
+});
+
+/** What people can change of themselves. CONTRACT.md section 3, `PATCH /me`. */
+export const ProfileChangeSchema = strict({
+  displayName: Type.Optional(nullable(DisplayName)),
+  private: Type.Optional(Type.Boolean()),
+  showEarlierTrades: Type.Optional(Type.Boolean()),
 });
 
 /** A user who is private, on no plan unless told otherwise. */
@@ -54,11 +83,12 @@ export function newUser(input: UserInput, nowMs: EpochMs): User {
   return {
     id: newUuid(nowMs),
     displayName: input.displayName ?? null,
-    email: input.email.toLowerCase(),
+    email: input.email?.toLowerCase() ?? null,
     private: true,
     showEarlierTrades: false,
     plan: input.plan ?? 'none',
     tradeLimits: input.tradeLimits ?? null,
+    requestLimits: input.requestLimits ?? null,
     createdAtMs: nowMs,
   };
 }

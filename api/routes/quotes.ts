@@ -22,6 +22,7 @@ export function quoteRoutes({ catalog, engine }: Deps): Route<Caller>[] {
       query: QuotesQuery,
       response: QuotesAnswer,
       prepare: ({ ids }) => idsOf(ids),
+      requestsOf: (ids) => ids.length,
       run: async ({ query: ids }) => {
         const nowMs = engine.nowMs();
         const replies = await Promise.all(

@@ -1,7 +1,13 @@
 /** Shapes of the admin listener. They are between the server and its own command. */
 import { Type } from '@sinclair/typebox';
 import { Count, DateTime, nullable, oneOf, strict, Uuid, VenueSchema } from './common.ts';
-import { PlanSchema, RoleSchema, ScopeSchema, TradeLimitsSchema } from './identity.ts';
+import {
+  PlanSchema,
+  RequestLimitsSchema,
+  RoleSchema,
+  ScopeSchema,
+  TradeLimitsSchema,
+} from './identity.ts';
 
 export const HealthAnswer = strict({ ok: Type.Literal(true) });
 export const ReadyAnswer = strict({ ok: Type.Literal(true), state: oneOf(['ready']) });
@@ -36,11 +42,12 @@ export const FeedsAnswer = strict({
 const AdminUser = strict({
   id: Uuid,
   displayName: nullable(Type.String()),
-  email: Type.String(),
+  email: nullable(Type.String()),
   private: Type.Boolean(),
   showEarlierTrades: Type.Boolean(),
   plan: PlanSchema,
   tradeLimits: nullable(TradeLimitsSchema),
+  requestLimits: nullable(RequestLimitsSchema),
   createdAt: DateTime,
 });
 export const AdminUserAnswer = strict({ user: AdminUser });

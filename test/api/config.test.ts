@@ -24,6 +24,7 @@ test('CONTRACT.md section 8: the defaults', (t) => {
     durability: 'sync',
     venueData: null,
     trading: null,
+    limitsEnforced: false,
     selfReset: false,
     quoteMaxAgeMs: 15_000,
     routingBandCents: 10,
@@ -31,6 +32,7 @@ test('CONTRACT.md section 8: the defaults', (t) => {
     clock: 'wall',
     catalogFile: null,
     organizationsUrl: null,
+    outsideAuth: null,
   });
 });
 
@@ -46,7 +48,7 @@ const EVERYTHING = {
   PAPERBOOK_DURABILITY: 'commit',
   PAPERBOOK_VENUE_DATA: 'on',
   PAPERBOOK_TRADING: 'off',
-  PAPERBOOK_LIMITS_ENFORCED: 'off',
+  PAPERBOOK_LIMITS_ENFORCED: 'on',
   PAPERBOOK_SELF_RESET: 'on',
   PAPERBOOK_QUOTE_MAX_AGE_MS: '1',
   PAPERBOOK_FILL_MODEL: 'top_of_book',
@@ -55,6 +57,8 @@ const EVERYTHING = {
   PAPERBOOK_CLOCK: 'feed',
   PAPERBOOK_CATALOG: 'catalog.json',
   PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:9/organizations',
+  PAPERBOOK_AUTH_JWKS_URL: 'https://auth.example/jwks.json',
+  PAPERBOOK_AUTH_ISSUER: 'https://auth.example',
 };
 const EVERYTHING_READ = {
   host: '0.0.0.0',
@@ -67,6 +71,7 @@ const EVERYTHING_READ = {
   durability: 'commit',
   venueData: true,
   trading: false,
+  limitsEnforced: true,
   selfReset: true,
   quoteMaxAgeMs: 1,
   routingBandCents: 0,
@@ -74,6 +79,7 @@ const EVERYTHING_READ = {
   clock: 'feed',
   catalogFile: 'catalog.json',
   organizationsUrl: 'http://127.0.0.1:9/organizations',
+  outsideAuth: { jwksUrl: 'https://auth.example/jwks.json', issuer: 'https://auth.example' },
 };
 
 test('CONTRACT.md section 8: every variable from the environment', (t) => {
@@ -117,12 +123,15 @@ test('CONTRACT.md section 8: a bad value is an error that names its variable', (
     { PAPERBOOK_DURABILITY: 'none' },
     { PAPERBOOK_VENUE_DATA: 'true' },
     { PAPERBOOK_TRADING: 'ON' },
+    { PAPERBOOK_LIMITS_ENFORCED: 'yes' },
     { PAPERBOOK_SELF_RESET: '1' },
     { PAPERBOOK_QUOTE_MAX_AGE_MS: '0' },
     { PAPERBOOK_ROUTING_BAND_CENTS: '100' },
     { PAPERBOOK_CLOCK: 'sun' },
     { PAPERBOOK_ORGANIZATIONS_URL: 'organizations' },
     { PAPERBOOK_ORGANIZATIONS_URL: 'file:///organizations' },
+    { PAPERBOOK_AUTH_JWKS_URL: 'jwks.json', PAPERBOOK_AUTH_ISSUER: 'me' },
+    { PAPERBOOK_AUTH_JWKS_URL: 'http://auth.example/jwks', PAPERBOOK_AUTH_ISSUER: 'me' },
     { PAPERBOOK_FEEDS: '{' },
     { PAPERBOOK_FEEDS: '{}' },
     { PAPERBOOK_FEEDS: '[1]' },
@@ -206,15 +215,21 @@ test('CONTRACT.md section 8: certificate and key go together, the ports apart', 
   t.notThrows(() => loadConfig({ PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0' }, null));
 });
 
+test('CONTRACT.md section 8: the keys of an outside auth server and its issuer go together', (t) => {
+  const together = 'PAPERBOOK_AUTH_JWKS_URL and PAPERBOOK_AUTH_ISSUER must be set together';
+  t.throws(() => loadConfig({ PAPERBOOK_AUTH_ISSUER: 'me' }, null), { message: together });
+  const PAPERBOOK_AUTH_JWKS_URL = 'http://127.0.0.1:1/jwks.json';
+  t.throws(() => loadConfig({ PAPERBOOK_AUTH_JWKS_URL }, null), { message: together });
+  const both = { PAPERBOOK_AUTH_JWKS_URL, PAPERBOOK_AUTH_ISSUER: 'me' };
+  t.is(loadConfig(both, null).outsideAuth?.issuer, 'me');
+});
+
 test('a setting whose feature is not there yet is refused, not ignored', (t) => {
   const settings: Record<string, string>[] = [
-    { PAPERBOOK_LIMITS_ENFORCED: 'on' },
     { PAPERBOOK_FILL_MODEL: 'book_depth' },
     { PAPERBOOK_HISTORY_URL: 'http://127.0.0.1:1' },
     { PAPERBOOK_HISTORY_TOKEN: 'hush-hush' },
     { PAPERBOOK_BACKTEST_URL: 'http://127.0.0.1:1' },
-    { PAPERBOOK_AUTH_JWKS_URL: 'http://127.0.0.1:1' },
-    { PAPERBOOK_AUTH_ISSUER: 'me' },
   ];
   for (const env of settings) {
     const [name] = Object.keys(env);

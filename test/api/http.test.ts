@@ -79,7 +79,9 @@ test('CONTRACT.md section 1, HEAD: the headers of GET and no body', async (t) =>
     const head = await api.call('HEAD', path, { headers: { 'x-request-id': 'one' } });
     t.is(head.status, get.status, path);
     for (const [name, value] of get.headers) {
-      if (name !== 'date') t.is(head.headers.get(name), value, `${path} ${name}`);
+      // The second of two requests has one less left.
+      if (name !== 'date' && !/^ratelimit|^service-quota/.test(name))
+        t.is(head.headers.get(name), value, `${path} ${name}`);
     }
   }
 });

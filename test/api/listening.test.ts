@@ -53,7 +53,7 @@ test('over plain HTTP no Strict-Transport-Security is sent', async (t) => {
   t.is(answer.headers.get('strict-transport-security'), null);
 });
 
-const nothing = { headers: headerLines([]), handle() {} };
+const nothing = { headers: headerLines([]), isBehindProxy: false, handle() {} };
 
 test('TLS files that cannot be used are a clear error', async (t) => {
   const { certFile } = tlsFiles(t);

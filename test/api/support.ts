@@ -14,13 +14,20 @@ import { ensureAdminToken } from '../../api/admin-token.ts';
 import { CatalogView } from '../../api/catalog-view.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
 import type { Deps, FeedStatus, Log } from '../../api/deps.ts';
+import { signAccessToken } from '../../api/identity/access-token.ts';
 import { type KeyInput, newKey } from '../../api/identity/keys.ts';
+import { newSession } from '../../api/identity/sessions.ts';
+import { SignIn } from '../../api/identity/sign-in.ts';
+import { ensureSigningKey } from '../../api/identity/signing-key.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser, type Plan, type User } from '../../api/identity/users.ts';
+import { RequestMeter } from '../../api/limits/request-meter.ts';
 import { Metrics } from '../../api/metrics.ts';
 import { createOrganizations } from '../../api/organizations.ts';
 import type { Route } from '../../api/route.ts';
 import { createRouter, type Router } from '../../api/router.ts';
+import { authRoutes } from '../../api/routes/auth.ts';
+import { AuthErrorAnswer } from '../../api/schemas/auth.ts';
 import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { apiRoutes, startServer } from '../../api/server.ts';
 import { Switches } from '../../api/switches.ts';
@@ -41,6 +48,7 @@ export type Api = {
   setFeeds(feeds: FeedStatus[]): void;
   log: LogLine[];
   user: User;
+  meter: RequestMeter;
   /** A key with the default scopes and trade:write. */
   token: string;
   adminToken: string;
@@ -52,6 +60,10 @@ export type Api = {
   addKey(input: KeyInput, plan?: Plan): Promise<string>;
   /** A request of the public API; `token` null sends no credential. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** A request of /auth/v1, without a credential unless told otherwise. */
+  auth(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** The access token of a new session of the user. */
+  signIn(user?: User): Promise<string>;
   /** A request of the admin listener, with the admin token. */
   admin(method: string, path: string, options?: CallOptions): Promise<Answer>;
 };
@@ -74,7 +86,12 @@ export const TRADER_SCOPES: KeyInput['scopes'] = [
   'trade:write',
 ];
 
-type Options = { env?: Record<string, string>; config?: Partial<Config> };
+type Options = {
+  env?: Record<string, string>;
+  config?: Partial<Config>;
+  /** The clock of the request limits. */
+  nowMs?: () => number;
+};
 
 /** Starts a server for one test; it ends with the test. */
 export async function startApi(t: ExecutionContext, options: Options = {}): Promise<Api> {
@@ -91,6 +108,12 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const engine = new FakeEngine();
   const store = new ControlStore(dataDir);
   const switches = new Switches(config, store, engine, logInto(t, log));
+  const meter = new RequestMeter({
+    store,
+    enforced: config.limitsEnforced,
+    nowMs: options.nowMs ?? Date.now,
+    log: logInto(t, log),
+  });
   let catalogNow = samples.sampleCatalog();
   let feeds: FeedStatus[] = [];
   const catalog = new CatalogView(() => catalogNow);
@@ -103,9 +126,11 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     identity: store,
     organizations: createOrganizations(config, store, logInto(t, log)),
     switches,
+    meter,
     adminToken: ensureAdminToken(dataDir),
   };
   t.teardown(async () => {
+    await meter.close();
     await store.close();
     rmSync(dataDir, { recursive: true });
   });
@@ -123,12 +148,11 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   await store.putKey(key);
 
   const routes = apiRoutes(deps);
-  const publicRouter = createRouter('/v1', routes as unknown as Route<unknown>[]);
-  const adminRouter = createRouter(
-    '',
-    adminRoutes(deps, new Metrics()) as unknown as Route<unknown>[],
-  );
-  const origin = new URL(server.baseUrl).origin;
+  const { origin } = new URL(server.baseUrl);
+  const v1 = surface(origin, '/v1', routes, ErrorAnswer);
+  const signIn = new SignIn(store, await ensureSigningKey(dataDir), deps.log);
+  const authV1 = surface(origin, '/auth/v1', authRoutes(signIn), AuthErrorAnswer);
+  const admin = surface(server.adminUrl, '', adminRoutes(deps, new Metrics()), ErrorAnswer);
   return {
     engine,
     routes,
@@ -143,6 +167,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     },
     log,
     user,
+    meter,
     token,
     adminToken: deps.adminToken,
     baseUrl: server.baseUrl,
@@ -158,10 +183,16 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
       await store.putKey(added.key);
       return added.token;
     },
-    call: (method, path, call = {}) =>
-      send(t, origin, publicRouter, method, `/v1${path}`, { token, ...call }),
+    call: (method, path, call = {}) => send(t, v1, method, `/v1${path}`, { token, ...call }),
+    auth: (method, path, call = {}) => send(t, authV1, method, `/auth/v1${path}`, call),
+    signIn: async (who = user) => {
+      const key = await ensureSigningKey(dataDir);
+      const { session } = newSession({ userId: who.id, isGuest: false }, Date.now());
+      await store.sessions.add(session);
+      return signAccessToken(key, 'test', session, who.email, Date.now());
+    },
     admin: (method, path, call = {}) =>
-      send(t, server.adminUrl, adminRouter, method, path, { token: deps.adminToken, ...call }),
+      send(t, admin, method, path, { token: deps.adminToken, ...call }),
   };
 }
 
@@ -173,10 +204,16 @@ function logInto(t: ExecutionContext, lines: LogLine[]): Log {
   return { info: at('info'), warn: at('warn'), error: at('error') };
 }
 
+/** A base path and the shapes of its answers. */
+type Surface = { origin: string; router: Router<unknown>; errors: TSchema };
+
+function surface<C>(origin: string, prefix: string, routes: Route<C>[], errors: TSchema): Surface {
+  return { origin, router: createRouter(prefix, routes as unknown as Route<unknown>[]), errors };
+}
+
 async function send(
   t: ExecutionContext,
-  origin: string,
-  router: Router<unknown>,
+  surface: Surface,
   method: string,
   path: string,
   { token, headers = {}, body }: CallOptions,
@@ -184,7 +221,7 @@ async function send(
   const credential: Record<string, string> =
     token === null || token === undefined ? {} : { authorization: `Bearer ${token}` };
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-  const response = await fetch(origin + path, {
+  const response = await fetch(surface.origin + path, {
     method,
     headers: { ...credential, ...headers },
     ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
@@ -194,7 +231,8 @@ async function send(
   if (text !== '' && response.headers.get('content-type') === 'application/json') {
     answer.json = JSON.parse(text);
   }
-  checkAnswer(t, router, method, path.split('?')[0]!, answer);
+  checkAnswer(t, surface, method, path.split('?')[0]!, answer);
+  if (path.startsWith('/v1')) checkLimitHeaders(t, answer);
   return answer;
 }
 
@@ -203,7 +241,7 @@ const validators = new Map<TSchema, ValidateFunction>();
 
 function checkAnswer(
   t: ExecutionContext,
-  router: Router<unknown>,
+  surface: Surface,
   method: string,
   path: string,
   answer: Answer,
@@ -216,7 +254,7 @@ function checkAnswer(
     t.is(answer.text, '', at);
     return;
   }
-  const schema = answer.status === 200 ? responseOf(router, method, path) : ErrorAnswer;
+  const schema = answer.status < 300 ? responseOf(surface, method, path, answer) : surface.errors;
   const value = answer.json ?? answer.text;
   let validate = validators.get(schema);
   if (validate === undefined) {
@@ -227,9 +265,14 @@ function checkAnswer(
   checkDollars(t, value);
 }
 
-function responseOf(router: Router<unknown>, method: string, path: string): TSchema {
+function responseOf(
+  { router }: Surface,
+  method: string,
+  path: string,
+  { status }: Answer,
+): TSchema {
   const route = router(path)?.entry.routes.get(method);
-  if (route === undefined) throw new Error(`no route ${method} ${path} answers 200`);
+  if (route?.status !== status) throw new Error(`no route ${method} ${path} answers ${status}`);
   return route.response;
 }
 
@@ -243,3 +286,39 @@ function checkDollars(t: ExecutionContext, value: unknown): void {
     checkDollars(t, inner);
   }
 }
+
+/** SPEC.md section 8, Response headers: all of them to a caller with a key, else the advisory. */
+function checkLimitHeaders(t: ExecutionContext, { status, headers, json }: Answer): void {
+  const all = KEYED_HEADERS.filter((name) => headers.has(name));
+  const isKeyed = headers.has('service-plan');
+  t.deepEqual(all, isKeyed ? KEYED_HEADERS : ADVISORY_HEADERS, `answered ${status}`);
+  for (const name of all) {
+    const value = headers.get(name)!;
+    if (name === 'ratelimit') t.regex(value, RATE_LIMIT);
+    else if (name === 'ratelimit-policy') t.regex(value, POLICY);
+    else if (name === 'service-plan') t.regex(value, /^(none|basic|builder|desk|enterprise)$/);
+    else t.regex(value, /^\d+$/, name);
+  }
+  if (json === null) return;
+  // Of the routes that anyone may call, Status is the one that says that all is paper.
+  if (status === 200) t.is(isKeyed, json.mode === 'paper' && !('ok' in json));
+  t.is(headers.get('retry-after'), json.error?.retryAfterSeconds?.toString() ?? null);
+}
+
+const ADVISORY_HEADERS = [
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'ratelimit-policy',
+  'ratelimit',
+];
+const KEYED_HEADERS = [
+  ...ADVISORY_HEADERS,
+  'service-quota-limit',
+  'service-quota-remaining',
+  'service-quota-reset',
+  'service-plan',
+];
+/** Lists of Items whose value is a String: RFC 9651, as the draft of the fields asks for. */
+const POLICY = /^"\w+";q=\d+;w=\d+(, "\w+";q=\d+;w=\d+)*$/;
+const RATE_LIMIT = /^"\w+";r=\d+;t=\d+(, "\w+";r=\d+;t=\d+)*$/;

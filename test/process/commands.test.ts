@@ -209,6 +209,55 @@ test.serial('CONTRACT.md section 9, admin user and key: made, used, revoked', as
   t.regex(again.stderr, /^paperbook: key_not_found: .*\n$/);
 });
 
+test.serial('CONTRACT.md section 9, admin limits: an account`s own, and back', async (t) => {
+  const { dataDir, adminUrl } = await startFor(t, 'serve');
+  const admin = async (...args: string[]) => {
+    const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
+    return JSON.parse((await run(['admin', ...args, ...at])).stdout).user;
+  };
+  const { id } = await admin('user', 'create', '--email', 'a@b.c', '--plan', 'enterprise');
+  const trade = ['--orders-per-minute', '1', '--orders-per-day', '2', '--closing-per-minute', '3'];
+  const request = ['--requests-per-minute', '4', '--requests-per-month', '5'];
+  const limits = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
+  t.like(await admin('limits', id, ...trade, ...request), {
+    tradeLimits: { key: limits, account: limits },
+    requestLimits: { perMinute: 4, perMonth: 5 },
+  });
+  t.like(await admin('limits', id, '--standard'), { tradeLimits: null, requestLimits: null });
+});
+
+test.serial(
+  'a password comes by standard input, signs in, and replaces an older one',
+  async (t) => {
+    const { dataDir, baseUrl, adminUrl } = await startFor(t, 'serve');
+    const user = async (stdin: string, ...args: string[]) => {
+      const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
+      return await run(['admin', 'user', ...args, '--password-stdin', ...at], { stdin });
+    };
+    const signIn = async (password: string) => {
+      const body = { email: 'ann@example.com', password };
+      const url = new URL('/auth/v1/token?grant_type=password', baseUrl).href;
+      return await request('none', 'POST', url, body);
+    };
+    const create = ['create', '--email', 'ann@example.com'];
+    const made = await user('first password\n', ...create);
+    t.is(made.code, 0, made.stderr);
+    const { body: session } = await signIn('first password');
+    t.is(session.user.email, 'ann@example.com');
+    const set = await user('second password', 'set', JSON.parse(made.stdout).user.id);
+    t.is(set.code, 0, set.stderr);
+    t.is((await signIn('first password')).status, 400);
+    t.is((await signIn('second password')).status, 200);
+    const ended = await request(session.access_token, 'GET', `${baseUrl}/api_keys`);
+    t.is(ended.status, 401);
+    t.is((await user('', ...create)).code, 2);
+    t.regex(
+      (await user('short', 'create', '--email', 'b@example.com')).stderr,
+      /password must have/,
+    );
+  },
+);
+
 test.serial('admin without a server, or with another directory: one clear line', async (t) => {
   const { command, dataDir, adminUrl } = await startFor(t, 'serve');
   const other = await startFor(t, 'serve');

@@ -22,6 +22,8 @@ type RunOptions = {
   env?: Env;
   /** Options of Node itself. */
   nodeArgs?: readonly string[];
+  /** All of its standard input; nothing to read from where it is left out. */
+  stdin?: string;
   /** Another Node than the one that runs the tests. */
   node?: string;
 };
@@ -45,17 +47,18 @@ export class Command {
   #stderr = '';
   #onOutput: (() => void) | null = null;
 
-  constructor(args: readonly string[], { env = {}, nodeArgs = [], node }: RunOptions = {}) {
+  constructor(args: readonly string[], { env = {}, nodeArgs = [], node, stdin }: RunOptions = {}) {
     const child = spawn(node ?? process.execPath, [...nodeArgs, COMMAND, ...args], {
       env: { ...outerEnv(), PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     running.add(child);
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    child.stdin?.end(stdin);
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;
       this.#onOutput?.();
     });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr += text;
     });
     this.ended = new Promise((resolve, reject) => {

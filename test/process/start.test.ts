@@ -93,6 +93,12 @@ test.serial('Ctrl-C stops it cleanly; starting again finds the same account', as
   t.is(statSync(demoFile).mode & 0o777, 0o600, 'a key is for its owner alone');
 
   const { get, post } = callerOf(first);
+  const { baseUrl, email, password } = demo;
+  const tokenUrl = new URL('/auth/v1/token?grant_type=password', baseUrl).href;
+  const session = await request('none', 'POST', tokenUrl, { email, password });
+  t.is(session.status, 200, 'the password is true');
+  const { access_token: accessToken } = session.body;
+
   const { instruments } = await get('/instruments?tradable=true&limit=100');
   const latest = instruments.sort((a: Json, b: Json) => (a.startsAt < b.startsAt ? 1 : -1))[0];
   const buy = { action: 'buy', instrumentId: latest.id, side: 'yes', count: 3 };
@@ -114,6 +120,8 @@ test.serial('Ctrl-C stops it cleanly; starting again finds the same account', as
   const second = await startFor(t, 'demo', { dataDir });
   const again = callerOf(second);
   t.is(again.key, demo.key);
+  const { keys } = await ask(accessToken, 'GET', `${second.baseUrl}/api_keys`);
+  t.is(keys[0].tokenPrefix, demo.key.slice(0, 16), 'a session outlives a restart');
   t.true(second.command.output.stdout.includes(demo.key), 'the lines are of the same key');
   const after = await again.get('/portfolio');
   t.deepEqual(after.positions, before.positions);

@@ -1,0 +1,106 @@
+/** Access tokens: signed, an hour long, with the claims GoTrue gives them. CONTRACT.md section 7. */
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
+import type { EpochMs } from '../../engine/core/units.ts';
+import type { Session } from './sessions.ts';
+import { SIGNING_ALGORITHM, type SigningKey } from './signing-key.ts';
+
+export const ACCESS_TOKEN_SECONDS = 3600;
+export const AUDIENCE = 'authenticated';
+/** Seconds that the clocks of two machines may differ. */
+const CLOCK_TOLERANCE_SECONDS = 5;
+
+/** What is asked of a token here. */
+export type TokenClaims = {
+  subject: string;
+  email: string | null;
+  isEmailVerified: boolean;
+  isGuest: boolean;
+  sessionId: string | null;
+};
+
+/** A signed token for a session. */
+export function signAccessToken(
+  key: SigningKey,
+  issuer: string,
+  session: Session,
+  email: string | null,
+  nowMs: EpochMs,
+): Promise<string> {
+  const iat = Math.floor(nowMs / 1000);
+  const provider = session.isGuest ? 'anonymous' : 'email';
+  const method = session.isGuest ? 'anonymous' : 'password';
+  return new SignJWT({
+    email: email ?? '',
+    phone: '',
+    app_metadata: { provider, providers: [provider] },
+    user_metadata: {},
+    role: AUDIENCE,
+    aal: 'aal1',
+    amr: [{ method, timestamp: Math.floor(session.createdAtMs / 1000) }],
+    session_id: session.id,
+    is_anonymous: session.isGuest,
+  })
+    .setProtectedHeader({ alg: SIGNING_ALGORITHM, kid: key.kid, typ: 'JWT' })
+    .setIssuer(issuer)
+    .setSubject(session.userId)
+    .setAudience(AUDIENCE)
+    .setIssuedAt(iat)
+    .setExpirationTime(iat + ACCESS_TOKEN_SECONDS)
+    .sign(key.privateKey);
+}
+
+/** The claims of a token of our own; null when it is none, or has expired. */
+export async function readOwnToken(key: SigningKey, token: string): Promise<TokenClaims | null> {
+  return await readToken(token, async () => key.publicKey, {
+    algorithms: [SIGNING_ALGORITHM],
+    audience: AUDIENCE,
+  });
+}
+
+type Expected = { algorithms: string[]; issuer?: string; audience?: string };
+
+/** The claims of a token; null when it is not valid. Rejects when the keys cannot be had. */
+export async function readToken(
+  token: string,
+  keys: JWTVerifyGetKey,
+  expected: Expected,
+): Promise<TokenClaims | null> {
+  try {
+    const { payload } = await jwtVerify(token, keys, {
+      ...expected,
+      requiredClaims: ['sub', 'exp'],
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    });
+    return claimsOf(payload);
+  } catch (error) {
+    if (INVALID.some((kind) => error instanceof kind)) return null;
+    throw error;
+  }
+}
+
+/** What says that the token is at fault, and not the way to the keys. */
+const INVALID = [
+  errors.JWTInvalid,
+  errors.JWTExpired,
+  errors.JWTClaimValidationFailed,
+  errors.JWSInvalid,
+  errors.JWSSignatureVerificationFailed,
+  errors.JOSEAlgNotAllowed,
+  errors.JOSENotSupported,
+  errors.JWKSNoMatchingKey,
+  errors.JWKSMultipleMatchingKeys,
+];
+
+function claimsOf(payload: JWTPayload): TokenClaims | null {
+  const { sub, aud, email, email_verified, is_anonymous, session_id } = payload;
+  if (typeof sub !== 'string' || sub === '') return null;
+  // A token for somebody else is none for us; one for nobody in particular is. RFC 7519, 4.1.3.
+  if (aud !== undefined && ![aud].flat().includes(AUDIENCE)) return null;
+  return {
+    subject: sub,
+    email: typeof email === 'string' && email !== '' ? email : null,
+    isEmailVerified: email_verified === true,
+    isGuest: is_anonymous === true,
+    sessionId: typeof session_id === 'string' ? session_id : null,
+  };
+}

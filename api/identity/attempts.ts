@@ -1,0 +1,44 @@
+/** How often something may be tried in a while, by whoever tries it. In memory and bounded. */
+import type { EpochMs } from '../../engine/core/units.ts';
+
+type Window = { count: number; endsAtMs: EpochMs };
+
+/** Enough for a crowd; beyond it the windows that end first are forgotten. */
+const TRIERS_MAX = 100_000;
+
+export class Attempts {
+  /** In the order of their ends: all are equally long, and a new one goes to the back. */
+  readonly #windows = new Map<string, Window>();
+  readonly #max: number;
+  readonly #windowMs: number;
+
+  constructor(max: number, windowMs: number) {
+    this.#max = max;
+    this.#windowMs = windowMs;
+  }
+
+  /** Counts one attempt. Answers 0, or the seconds to wait when it is one too many. */
+  take(who: string, nowMs: EpochMs): number {
+    this.#dropEnded(nowMs);
+    let window = this.#windows.get(who);
+    if (window === undefined) {
+      window = { count: 0, endsAtMs: nowMs + this.#windowMs };
+      this.#windows.set(who, window);
+    }
+    if (window.count === this.#max) return Math.max(1, Math.ceil((window.endsAtMs - nowMs) / 1000));
+    window.count++;
+    return 0;
+  }
+
+  /** Starts afresh for who turned out to be welcome. */
+  forget(who: string): void {
+    this.#windows.delete(who);
+  }
+
+  #dropEnded(nowMs: EpochMs): void {
+    for (const [who, { endsAtMs }] of this.#windows) {
+      if (endsAtMs > nowMs && this.#windows.size < TRIERS_MAX) return;
+      this.#windows.delete(who);
+    }
+  }
+}

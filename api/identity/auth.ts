@@ -1,0 +1,26 @@
+/** Where sessions come from: the embedded auth server, or the outside one that is configured. */
+import type { Config } from '../config.ts';
+import type { Log } from '../deps.ts';
+import { OutsideAuth } from './outside-auth.ts';
+import type { SessionSource } from './session-access.ts';
+import { SignIn } from './sign-in.ts';
+import { ensureSigningKey } from './signing-key.ts';
+import type { ControlStore } from './store.ts';
+
+export type Auth = {
+  sessions: SessionSource;
+  /** Null beside an outside auth server: then there is nothing at /auth/v1. */
+  signIn: SignIn | null;
+};
+
+export async function createAuth(
+  { dataDir, outsideAuth }: Pick<Config, 'dataDir' | 'outsideAuth'>,
+  store: ControlStore,
+  log: Log,
+): Promise<Auth> {
+  if (outsideAuth !== null) {
+    return { sessions: new OutsideAuth(outsideAuth, store, log), signIn: null };
+  }
+  const signIn = new SignIn(store, await ensureSigningKey(dataDir), log);
+  return { sessions: signIn, signIn };
+}

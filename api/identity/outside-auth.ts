@@ -1,0 +1,89 @@
+/**
+ * An outside auth server in place of the embedded one: its tokens are verified against its JWKS,
+ * and a user springs up at the first valid session of somebody new. CONTRACT.md section 7.
+ */
+import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
+import type { Log } from '../deps.ts';
+import { ApiError } from '../errors.ts';
+import { readToken, type TokenClaims } from './access-token.ts';
+import type { Person, SessionSource } from './session-access.ts';
+import type { ControlStore } from './store.ts';
+import { isEmail, newUser, type User } from './users.ts';
+
+export type OutsideAuthConfig = { jwksUrl: string; issuer: string };
+
+const TIMEOUT_MS = 5000;
+/** An unknown key id asks for the keys again, but no more often than this. */
+const COOLDOWN_MS = 30_000;
+const CACHE_MS = 600_000;
+
+/** Those whose verifying key is public; a shared secret has no place in a JWKS. */
+const ALGORITHMS = [
+  ...['EdDSA', 'Ed25519', 'ES256', 'ES384', 'ES512'],
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+];
+
+export class OutsideAuth implements SessionSource {
+  readonly #store: ControlStore;
+  readonly #issuer: string;
+  readonly #keys: JWTVerifyGetKey;
+  readonly #log: Log;
+
+  constructor({ jwksUrl, issuer }: OutsideAuthConfig, store: ControlStore, log: Log) {
+    this.#store = store;
+    this.#issuer = issuer;
+    this.#log = log;
+    this.#keys = createRemoteJWKSet(new URL(jwksUrl), {
+      timeoutDuration: TIMEOUT_MS,
+      cooldownDuration: COOLDOWN_MS,
+      cacheMaxAge: CACHE_MS,
+    });
+  }
+
+  async personOf(accessToken: string): Promise<Person | null> {
+    const claims = await this.#read(accessToken);
+    if (claims === null) return null;
+    if (claims.isGuest) return 'guest';
+    return { user: await this.#userOf(claims), sessionId: null };
+  }
+
+  /** Its own server alone knows of its end; here a session lasts as long as its token. */
+  isLive(): boolean {
+    return true;
+  }
+
+  async #read(accessToken: string): Promise<TokenClaims | null> {
+    try {
+      const expected = { algorithms: ALGORITHMS, issuer: this.#issuer };
+      return await readToken(accessToken, this.#keys, expected);
+    } catch (error) {
+      this.#log.warn({ err: error }, 'the keys of the auth server cannot be had');
+      throw new ApiError('internal_error', {
+        status: 503,
+        message: 'The auth server cannot be reached now.',
+        retryAfterSeconds: 5,
+      });
+    }
+  }
+
+  async #userOf({ subject, email: claimed, isEmailVerified }: TokenClaims): Promise<User> {
+    const { users } = this.#store;
+    const email = claimed !== null && isEmail(claimed) ? claimed : null;
+    const known = users.get(this.#store.subjects.get(this.#issuer, subject) ?? '');
+    if (known !== undefined) return known;
+    const holder = email === null ? undefined : this.#store.userByEmail(email);
+    // Only who has proven an address is the user an operator made for it, or anybody could be.
+    const user = isEmailVerified ? holder : undefined;
+    if (user !== undefined) {
+      await this.#store.subjects.put(this.#issuer, subject, user.id);
+      return user;
+    }
+    const made = newUser(holder === undefined ? { email } : { email: null }, Date.now());
+    await Promise.all([
+      this.#store.subjects.put(this.#issuer, subject, made.id),
+      this.#store.addUser(made),
+    ]);
+    this.#log.info({ userId: made.id }, 'user came from the auth server');
+    return made;
+  }
+}

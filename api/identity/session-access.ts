@@ -1,0 +1,111 @@
+/**
+ * A person's session as a credential: the cookie of a browser, or a bearer token of the command
+ * line. SPEC.md section 5, rule 6.
+ */
+import type { Uuid } from '../../engine/core/units.ts';
+import { ApiError } from '../errors.ts';
+import type { Exchange } from '../http.ts';
+import { isKeyToken, type Key } from './keys.ts';
+import type { User } from './users.ts';
+
+/** Who calls by a session. `sessionId` is null where an outside server keeps the sessions. */
+export type SessionCaller = { user: User; sessionId: Uuid | null; via: Key['createdVia'] };
+
+/** Somebody with a valid token. A guest is nobody in particular. */
+export type Person = { user: User; sessionId: Uuid | null } | 'guest';
+
+/** Where sessions come from: the embedded auth server or an outside one. */
+export interface SessionSource {
+  /** Whose access token this is; null when it is not valid. Rejects when that cannot be told. */
+  personOf(accessToken: string): Promise<Person | null>;
+  /** Whether a session has not ended since. */
+  isLive(sessionId: Uuid): boolean;
+}
+
+const COOKIE = 'sb-access-token';
+const BEARER = /^bearer( +|$)/i;
+const JSON_TYPE = /^application\/json *(;|$)/i;
+const BODY_METHODS = ['POST', 'PUT', 'PATCH'];
+
+/**
+ * Reads the session of a request. Throws `unauthorized` without one, `session_required` for a key,
+ * and rejects with `invalid_token` or `guest_account`. `scheme` is the one browsers see.
+ */
+export function sessionReader(source: SessionSource, scheme: 'http' | 'https') {
+  return (exchange: Exchange): Promise<SessionCaller> => {
+    const { token, via } = sessionToken(exchange, scheme);
+    return callerOf(source, token, via);
+  };
+}
+
+/** Throws `invalid_token` when the session ended since it was read. */
+export function requireLiveSession(source: SessionSource, { sessionId }: SessionCaller): void {
+  if (sessionId !== null && !source.isLive(sessionId)) throw invalidSession();
+}
+
+async function callerOf(
+  source: SessionSource,
+  token: string,
+  via: SessionCaller['via'],
+): Promise<SessionCaller> {
+  const person = await source.personOf(token);
+  if (person === null) throw invalidSession();
+  if (person === 'guest') throw new ApiError('guest_account');
+  return { ...person, via };
+}
+
+type SessionToken = { token: string; via: SessionCaller['via'] };
+
+function sessionToken(exchange: Exchange, scheme: string): SessionToken {
+  const authorization = exchange.header('authorization');
+  const bearer = BEARER.test(authorization) ? authorization.replace(BEARER, '') : null;
+  if (exchange.header('x-service-key') !== '' || (bearer !== null && isKeyToken(bearer))) {
+    throw new ApiError('session_required', { headers: ['WWW-Authenticate', 'Bearer'] });
+  }
+  if (bearer !== null) return { token: bearer, via: 'cli' };
+  const cookie = cookieOf(exchange.header('cookie'));
+  if (cookie === null) throw unauthorized('Send the access token of a session: sign in first.');
+  requireSameOriginJson(exchange, scheme);
+  return { token: cookie, via: 'web' };
+}
+
+/**
+ * A browser sends the cookie whoever made it send the request, so that the request has to show
+ * that it is the site's own: by what browsers say of its origin, and, where it changes something,
+ * by a content type that no form of another site can send.
+ */
+function requireSameOriginJson(exchange: Exchange, scheme: string): void {
+  const site = exchange.header('sec-fetch-site');
+  const origin = exchange.header('origin');
+  const isForeign =
+    (site !== '' && site !== 'same-origin') ||
+    (origin !== '' && origin !== `${scheme}://${exchange.header('host')}`);
+  if (isForeign) throw unauthorized('The cookie counts only on requests of the same origin.');
+  const type = exchange.header('content-type');
+  const mustBeJson = type !== '' || BODY_METHODS.includes(exchange.method);
+  if (mustBeJson && !JSON_TYPE.test(type)) {
+    throw unauthorized('The cookie counts only on requests with Content-Type: application/json.');
+  }
+}
+
+function cookieOf(header: string): string | null {
+  for (const pair of header.split(';')) {
+    const equals = pair.indexOf('=');
+    if (pair.slice(0, equals).trim() === COOKIE) return pair.slice(equals + 1).trim();
+  }
+  return null;
+}
+
+function unauthorized(message: string): ApiError {
+  return new ApiError('unauthorized', {
+    message,
+    headers: ['WWW-Authenticate', 'Bearer error="invalid_request"'],
+  });
+}
+
+function invalidSession(): ApiError {
+  return new ApiError('invalid_token', {
+    message: 'The session is not valid. Sign in again.',
+    headers: ['WWW-Authenticate', 'Bearer error="invalid_token"'],
+  });
+}

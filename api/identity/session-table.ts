@@ -1,0 +1,93 @@
+/** The sessions in the control store: in memory, and on disk before a change is answered. */
+import type { Database } from 'lmdb';
+import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import { isIdle, type Session } from './sessions.ts';
+
+/** Beyond these the one made first ends. */
+const SESSIONS_OF_USER_MAX = 50;
+const GUESTS_MAX = 10_000;
+const SWEEP_EVERY_MS = 3_600_000;
+
+export class SessionTable {
+  readonly #sessions = new Map<Uuid, Session>();
+  readonly #byFamily = new Map<string, Uuid>();
+  /** In the order in which they began. */
+  readonly #ofUser = new Map<Uuid, Set<Uuid>>();
+  readonly #guests = new Set<Uuid>();
+  readonly #table: Database<Session, Uuid>;
+  #sweptAtMs: EpochMs = 0;
+
+  constructor(table: Database<Session, Uuid>) {
+    this.#table = table;
+    // In the order of the ids, which is that of their making.
+    for (const { value } of table.getRange()) this.#keep(value);
+  }
+
+  /** The session, unless it has ended. */
+  get(id: Uuid, nowMs: EpochMs): Session | undefined {
+    const session = this.#sessions.get(id);
+    return session === undefined || isIdle(session, nowMs) ? undefined : session;
+  }
+
+  byFamily(familyHash: string): Session | undefined {
+    return this.#sessions.get(this.#byFamily.get(familyHash) ?? '');
+  }
+
+  /** Adds a session, and ends those that were left alone or are too many. */
+  async add(session: Session): Promise<void> {
+    const { userId, isGuest, createdAtMs: nowMs } = session;
+    const ended = nowMs - this.#sweptAtMs < SWEEP_EVERY_MS ? [] : this.#idle(nowMs);
+    const others = isGuest ? this.#guests : (this.#ofUser.get(userId) ?? new Set());
+    if (others.size >= (isGuest ? GUESTS_MAX : SESSIONS_OF_USER_MAX)) {
+      ended.push(others.values().next().value!);
+    }
+    await Promise.all([this.end(ended), this.put(session)]);
+  }
+
+  /** Replaces a session; it counts from this moment, before the disk has it. */
+  async put(session: Session): Promise<void> {
+    this.#keep(session);
+    await this.#table.put(session.id, session);
+    await this.#table.flushed;
+  }
+
+  /** The sessions of a user that have not ended. */
+  ofUser(userId: Uuid): Uuid[] {
+    return [...(this.#ofUser.get(userId) ?? [])];
+  }
+
+  /** Ends sessions; from this moment they are no more. */
+  async end(ids: Uuid[]): Promise<void> {
+    if (ids.length === 0) return;
+    for (const id of ids) this.#drop(id);
+    await Promise.all(ids.map((id) => this.#table.remove(id)));
+    await this.#table.flushed;
+  }
+
+  #idle(nowMs: EpochMs): Uuid[] {
+    this.#sweptAtMs = nowMs;
+    const idle = [...this.#sessions.values()].filter((session) => isIdle(session, nowMs));
+    return idle.map(({ id }) => id);
+  }
+
+  #keep(session: Session): void {
+    const { id, userId, familyHash, isGuest } = session;
+    this.#sessions.set(id, session);
+    this.#byFamily.set(familyHash, id);
+    if (isGuest) this.#guests.add(id);
+    const ids = this.#ofUser.get(userId);
+    if (ids === undefined) this.#ofUser.set(userId, new Set([id]));
+    else ids.add(id);
+  }
+
+  #drop(id: Uuid): void {
+    const session = this.#sessions.get(id);
+    if (session === undefined) return;
+    this.#sessions.delete(id);
+    this.#byFamily.delete(session.familyHash);
+    this.#guests.delete(id);
+    const ids = this.#ofUser.get(session.userId);
+    ids?.delete(id);
+    if (ids?.size === 0) this.#ofUser.delete(session.userId);
+  }
+}

@@ -1,0 +1,48 @@
+/** What signing in needs of a user in the control store, apart from the user, who is shown. */
+import type { Database } from 'lmdb';
+import type { Uuid } from '../../engine/core/units.ts';
+import { hashOfToken } from './keys.ts';
+
+/** Hashes of passwords: `passwords.ts`. A user without one cannot sign in with a password. */
+export class PasswordTable {
+  readonly #table: Database<string, Uuid>;
+
+  constructor(table: Database<string, Uuid>) {
+    this.#table = table;
+  }
+
+  get(userId: Uuid): string | null {
+    return this.#table.get(userId) ?? null;
+  }
+
+  async put(userId: Uuid, hash: string): Promise<void> {
+    await this.#table.put(userId, hash);
+    await this.#table.flushed;
+  }
+}
+
+/** Who the people of outside auth servers are here. */
+export class SubjectTable {
+  readonly #users = new Map<string, Uuid>();
+  readonly #table: Database<Uuid, string>;
+
+  constructor(table: Database<Uuid, string>) {
+    this.#table = table;
+    for (const { key, value } of table.getRange()) this.#users.set(key, value);
+  }
+
+  get(issuer: string, subject: string): Uuid | undefined {
+    return this.#users.get(keyOf(issuer, subject));
+  }
+
+  /** It counts from this moment, before the disk has it. */
+  async put(issuer: string, subject: string, userId: Uuid): Promise<void> {
+    const key = keyOf(issuer, subject);
+    this.#users.set(key, userId);
+    await this.#table.put(key, userId);
+    await this.#table.flushed;
+  }
+}
+
+/** Subjects can be of any length and are unique at their issuer only. */
+const keyOf = (issuer: string, subject: string) => hashOfToken(`${issuer}\n${subject}`);

@@ -1,0 +1,14 @@
+/** How many requests a plan allows. SPEC.md section 8, Request limits by plan. */
+import type { Plan, RequestLimits, User } from '../identity/users.ts';
+
+const BY_PLAN: Record<Exclude<Plan, 'enterprise'>, RequestLimits> = {
+  none: { perMonth: 1_000, perMinute: 30 },
+  basic: { perMonth: 10_000, perMinute: 60 },
+  builder: { perMonth: 100_000, perMinute: 120 },
+  desk: { perMonth: 1_000_000, perMinute: 600 },
+};
+
+/** An enterprise account without limits of its own has those of desk, the widest plan in the table. */
+export function requestLimitsOf({ plan, requestLimits }: User): RequestLimits {
+  return plan === 'enterprise' ? (requestLimits ?? BY_PLAN.desk) : BY_PLAN[plan];
+}

@@ -1,0 +1,246 @@
+/**
+ * What every request of the public API is counted under, and the limits it is held to. SPEC.md
+ * section 8, Request limits by plan; CONTRACT.md sections 1 (order of checks) and 5.
+ *
+ * A request is counted where it passes the limits and taken back when it is answered with a 4xx or
+ * 5xx: so a refusal does not count, and requests under way cannot together slip over a limit.
+ */
+import type { Uuid } from '../../engine/core/units.ts';
+import { ApiError } from '../errors.ts';
+import type { Charge, Exchange, HeaderLines } from '../http.ts';
+import type { RequestLimits, User } from '../identity/users.ts';
+import { ADDRESS_PER_MINUTE, accountHead, ResetText } from './headers.ts';
+import { requestLimitsOf } from './plans.ts';
+import { type Count, type CountsOptions, RequestCounts } from './request-counts.ts';
+
+/** Addresses remembered in a minute: a flood of others makes it forget, never grow. */
+const ADDRESSES_MAX = 10_000;
+
+type MeterOptions = CountsOptions & {
+  /** Whether a request over a limit is refused: PAPERBOOK_LIMITS_ENFORCED. */
+  enforced: boolean;
+};
+
+/** The numbers of the headers of the same answer. */
+export type Usage = {
+  minute: { limit: number; remaining: number; resetSeconds: number };
+  month: { limit: number; used: number; remaining: number; resetSeconds: number };
+};
+
+/** How much a key was used. */
+export interface KeyUsage {
+  /** Requests counted against the key in this UTC month. SPEC.md section 2, KeyView. */
+  requestsThisMonth(keyId: Uuid): number;
+}
+
+export class RequestMeter implements KeyUsage {
+  readonly enforced: boolean;
+  /** What calls without a key are counted under. */
+  readonly unkeyed: Charge;
+  readonly #ledger: Ledger;
+
+  constructor({ enforced, ...options }: MeterOptions) {
+    this.enforced = enforced;
+    this.#ledger = new Ledger(options);
+    this.unkeyed = new AddressCharge(this.#ledger);
+  }
+
+  /** What a request with this key is counted under. Nothing is counted before `take`. */
+  keyed(user: User, keyId: Uuid): KeyedCharge {
+    return new KeyedCharge(this.#ledger, this.enforced, user, keyId);
+  }
+
+  usage(user: User): Usage {
+    this.#ledger.advance();
+    const { counts } = this.#ledger;
+    const { minute, minuteResetSeconds, monthResetSeconds } = counts.windows;
+    const { perMinute, perMonth } = requestLimitsOf(user);
+    const count = counts.of(user.id);
+    return {
+      minute: {
+        limit: perMinute,
+        remaining: Math.max(0, perMinute - count.within(minute)),
+        resetSeconds: minuteResetSeconds,
+      },
+      month: {
+        limit: perMonth,
+        used: count.inMonth,
+        remaining: Math.max(0, perMonth - count.inMonth),
+        resetSeconds: monthResetSeconds,
+      },
+    };
+  }
+
+  requestsThisMonth(keyId: Uuid): number {
+    this.#ledger.advance();
+    return this.#ledger.counts.inMonth(keyId);
+  }
+
+  /** Writes the counts for the last time; before the control store is closed. */
+  async close(): Promise<void> {
+    await this.#ledger.counts.close();
+  }
+}
+
+/** The counts, and the texts of headers that many answers share. */
+class Ledger {
+  readonly counts: RequestCounts;
+  readonly resetText: ResetText;
+  /** By the id of the account; one that is not of the user as it is now is made anew. */
+  readonly #shown = new Map<Uuid, Shown>();
+  #month: string;
+
+  constructor(options: CountsOptions) {
+    this.counts = new RequestCounts(options);
+    this.resetText = new ResetText(this.counts.windows);
+    this.#month = this.counts.windows.month;
+  }
+
+  advance(): void {
+    if (!this.counts.advance()) return;
+    const { windows } = this.counts;
+    this.resetText.set(windows);
+    if (windows.month === this.#month) return;
+    this.#month = windows.month;
+    this.#shown.clear();
+  }
+
+  shown(user: User): Shown {
+    const known = this.#shown.get(user.id);
+    if (known?.user === user) return known;
+    const limits = requestLimitsOf(user);
+    const head = accountHead(user.plan, limits, this.counts.windows.monthSeconds);
+    const shown = { user, limits, head };
+    this.#shown.set(user.id, shown);
+    return shown;
+  }
+}
+
+/** A user's limits, and how headers begin that tell them. */
+type Shown = { user: User; limits: RequestLimits; head: string };
+
+/** A request with a key, from its credential to its answer. */
+export class KeyedCharge implements Charge {
+  readonly isByAddress = false;
+  readonly #ledger: Ledger;
+  readonly #enforced: boolean;
+  readonly #shown: Shown;
+  readonly #account: Count;
+  readonly #key: Count;
+  readonly #minute: number;
+  #taken = 0;
+
+  constructor(ledger: Ledger, enforced: boolean, user: User, keyId: Uuid) {
+    ledger.advance();
+    this.#ledger = ledger;
+    this.#enforced = enforced;
+    this.#shown = ledger.shown(user);
+    this.#account = ledger.counts.of(user.id);
+    this.#key = ledger.counts.of(keyId);
+    this.#minute = ledger.counts.windows.minute;
+  }
+
+  /**
+   * Counts further requests. Throws `quota_exceeded` or `rate_limited`, counting none of them, when
+   * limits are enforced and they do not fit; the month first, as waiting a minute would not help.
+   */
+  take(requests: number): void {
+    if (this.#enforced) this.#refuseOver(requests);
+    this.#account.add(requests, this.#minute);
+    this.#key.add(requests, this.#minute);
+    this.#taken += requests;
+    this.#ledger.counts.changed(this.#account);
+    this.#ledger.counts.changed(this.#key);
+  }
+
+  settle(status: number): void {
+    if (status < 400 || this.#taken === 0) return;
+    this.#account.takeBack(this.#taken, this.#minute);
+    this.#key.takeBack(this.#taken, this.#minute);
+    this.#taken = 0;
+    this.#ledger.counts.changed(this.#account);
+    this.#ledger.counts.changed(this.#key);
+  }
+
+  headers(): HeaderLines {
+    this.#ledger.advance();
+    const { counts, resetText } = this.#ledger;
+    const { month, minute } = counts.windows;
+    // A month can end while a request is under way.
+    const isCurrent = this.#account.month === month;
+    const { head, limits, user } = isCurrent ? this.#shown : this.#ledger.shown(this.#shown.user);
+    const count = isCurrent ? this.#account : counts.of(user.id);
+    return resetText.account(
+      head,
+      Math.max(0, limits.perMinute - count.within(minute)),
+      Math.max(0, limits.perMonth - count.inMonth),
+    );
+  }
+
+  #refuseOver(requests: number): void {
+    const { minuteResetSeconds, monthResetSeconds } = this.#ledger.counts.windows;
+    const { perMinute, perMonth } = this.#shown.limits;
+    const { inMonth } = this.#account;
+    if (inMonth + requests > perMonth) {
+      throw new ApiError('quota_exceeded', {
+        message: this.#messageOf(requests, inMonth, perMonth, 'month'),
+        retryAfterSeconds: monthResetSeconds,
+      });
+    }
+    const inMinute = this.#account.within(this.#minute);
+    if (inMinute + requests > perMinute) {
+      throw new ApiError('rate_limited', {
+        message: this.#messageOf(requests, inMinute, perMinute, 'minute'),
+        retryAfterSeconds: minuteResetSeconds,
+      });
+    }
+  }
+
+  #messageOf(requests: number, used: number, limit: number, window: string): string {
+    const counted = this.#taken + requests;
+    if (counted === 1) return `The account is at its limit of ${limit} requests a ${window}.`;
+    const left = limit - used + this.#taken;
+    return (
+      `The request counts as ${counted}, ` +
+      `and the account has ${left} left of its ${limit} requests a ${window}.`
+    );
+  }
+}
+
+/** Calls without a key: counted by address, never refused. SPEC.md section 8, rule 4. */
+class AddressCharge implements Charge {
+  readonly isByAddress = true;
+  readonly #ledger: Ledger;
+  readonly #calls = new Map<string, number>();
+  #minute = 0;
+
+  constructor(ledger: Ledger) {
+    this.#ledger = ledger;
+  }
+
+  settle(): void {}
+
+  headers(exchange: Exchange): HeaderLines {
+    this.#ledger.advance();
+    const calls = this.#add(exchange.remoteAddress());
+    const { resetText } = this.#ledger;
+    return resetText.address(Math.max(0, ADDRESS_PER_MINUTE - calls));
+  }
+
+  /** How many calls of this minute are the address's, with this one. */
+  #add(address: string): number {
+    const { minute } = this.#ledger.counts.windows;
+    if (minute !== this.#minute) {
+      this.#minute = minute;
+      this.#calls.clear();
+    }
+    const known = this.#calls.get(address);
+    if (known === undefined && this.#calls.size >= ADDRESSES_MAX) {
+      const [oldest] = this.#calls.keys();
+      this.#calls.delete(oldest!);
+    }
+    const calls = (known ?? 0) + 1;
+    this.#calls.set(address, calls);
+    return calls;
+  }
+}

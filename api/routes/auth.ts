@@ -1,0 +1,98 @@
+/** /auth/v1: the subset of GoTrue that its client libraries sign in with. CONTRACT.md section 7. */
+import type { Exchange } from '../http.ts';
+import { AuthError } from '../identity/auth-errors.ts';
+import { networkOf } from '../identity/network.ts';
+import type { SignIn } from '../identity/sign-in.ts';
+import { isEmail } from '../identity/users.ts';
+import { open, type Route, visited } from '../route.ts';
+import {
+  AuthSessionAnswer,
+  AuthUserAnswer,
+  type CredentialsBody,
+  JwksAnswer,
+  NoAnswer,
+  readCredentialsBody,
+  SignOutQuery,
+  SignUpQuery,
+  TokenQuery,
+} from '../schemas/auth.ts';
+import { NoQuery } from '../schemas/common.ts';
+
+/** Where a request comes from, and the access token it carries, be it valid or not. */
+export type Visitor = { address: string; accessToken: string | null };
+
+export function visitorOf(exchange: Exchange): Visitor {
+  const bearer = /^bearer +(.+)$/i.exec(exchange.header('authorization'));
+  return { address: networkOf(exchange.remoteAddress()), accessToken: bearer?.[1] ?? null };
+}
+
+export function authRoutes(signIn: SignIn): Route<Visitor>[] {
+  return [
+    visited({
+      method: 'POST',
+      path: '/signup',
+      query: SignUpQuery,
+      response: AuthSessionAnswer,
+      readBody: readCredentialsBody,
+      run: async ({ caller: { address }, body }) => {
+        const { email = '', password = '', phone = '' } = body;
+        if (phone !== '') throw new AuthError('phone_provider_disabled');
+        if (email === '' && password === '') return JSON.stringify(await signIn.guest(address));
+        return JSON.stringify(await signIn.signUp({ email: addressIn(body), password }, address));
+      },
+    }),
+    visited({
+      method: 'POST',
+      path: '/token',
+      query: TokenQuery,
+      response: AuthSessionAnswer,
+      readBody: readCredentialsBody,
+      run: async ({ caller: { address }, query, body }) => {
+        const { email = '', password = '', phone = '', refresh_token: refreshToken = '' } = body;
+        if (query.grant_type === 'refresh_token') {
+          return JSON.stringify(await signIn.refresh(refreshToken, address));
+        }
+        if (phone !== '') throw new AuthError('phone_provider_disabled');
+        return JSON.stringify(await signIn.withPassword({ email, password }, address));
+      },
+    }),
+    visited({
+      method: 'GET',
+      path: '/user',
+      query: NoQuery,
+      response: AuthUserAnswer,
+      run: async ({ caller }) => JSON.stringify(await signIn.user(tokenOf(caller))),
+    }),
+    visited({
+      method: 'POST',
+      path: '/logout',
+      query: SignOutQuery,
+      status: 204,
+      response: NoAnswer,
+      run: async ({ caller, query }) => {
+        await signIn.signOut(tokenOf(caller), query.scope);
+        return '';
+      },
+    }),
+    open({
+      method: 'GET',
+      path: '/.well-known/jwks.json',
+      query: NoQuery,
+      response: JwksAnswer,
+      cacheSeconds: 600,
+      run: () => JSON.stringify(signIn.jwks()),
+    }),
+  ];
+}
+
+function tokenOf({ accessToken }: Visitor): string {
+  if (accessToken !== null) return accessToken;
+  throw new AuthError('no_authorization', { headers: ['WWW-Authenticate', 'Bearer'] });
+}
+
+function addressIn({ email = '' }: CredentialsBody): string {
+  if (isEmail(email)) return email;
+  throw new AuthError('validation_failed', {
+    message: 'Unable to validate email address: invalid format',
+  });
+}

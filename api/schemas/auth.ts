@@ -1,0 +1,78 @@
+/** Wire shapes of /auth/v1. What GoTrue's clients send and is not used here is let through. */
+import { type Static, Type } from '@sinclair/typebox';
+import { bodyReader } from '../validation.ts';
+import { oneOf, strict } from './common.ts';
+
+// Where a link in a mail would lead; no mail is sent.
+const RedirectTo = Type.Optional(Type.String());
+export const SignUpQuery = strict({ redirect_to: RedirectTo });
+export const TokenQuery = strict({
+  grant_type: oneOf(['password', 'refresh_token']),
+  redirect_to: RedirectTo,
+});
+export const SignOutQuery = strict({
+  scope: oneOf(['global', 'local', 'others'], { default: 'global' }),
+});
+
+const Text = Type.Optional(Type.String({ maxLength: 256 }));
+const CredentialsSchema = Type.Object({
+  email: Text,
+  password: Text,
+  phone: Text,
+  refresh_token: Text,
+});
+export type CredentialsBody = Static<typeof CredentialsSchema>;
+const readCredentials = bodyReader(CredentialsSchema);
+/** No body at all asks for a guest. CONTRACT.md section 7. */
+export const readCredentialsBody = (text: string) => readCredentials(text === '' ? '{}' : text);
+
+const Instant = Type.String({ format: 'date-time' });
+const Provider = oneOf(['email', 'anonymous']);
+
+export const AuthUserAnswer = strict({
+  id: Type.String({ format: 'uuid' }),
+  aud: Type.Literal('authenticated'),
+  role: Type.Literal('authenticated'),
+  email: Type.String(),
+  phone: Type.Literal(''),
+  email_confirmed_at: Type.Optional(Instant),
+  confirmed_at: Type.Optional(Instant),
+  last_sign_in_at: Instant,
+  app_metadata: strict({ provider: Provider, providers: Type.Array(Provider) }),
+  user_metadata: strict({}),
+  identities: Type.Array(strict({})),
+  created_at: Instant,
+  updated_at: Instant,
+  is_anonymous: Type.Boolean(),
+});
+
+export const AuthSessionAnswer = strict({
+  access_token: Type.String({ minLength: 1 }),
+  token_type: Type.Literal('bearer'),
+  expires_in: Type.Integer(),
+  expires_at: Type.Integer(),
+  refresh_token: Type.String({ minLength: 1 }),
+  user: AuthUserAnswer,
+});
+
+export const JwksAnswer = strict({
+  keys: Type.Array(
+    strict({
+      kty: Type.Literal('OKP'),
+      crv: Type.Literal('Ed25519'),
+      x: Type.String(),
+      kid: Type.String(),
+      alg: Type.Literal('EdDSA'),
+      use: Type.Literal('sig'),
+    }),
+  ),
+});
+
+export const NoAnswer = Type.Null();
+
+export const AuthErrorAnswer = strict({
+  code: Type.Integer({ minimum: 400, maximum: 599 }),
+  error_code: Type.String({ minLength: 1 }),
+  msg: Type.String({ minLength: 1 }),
+  weak_password: Type.Optional(strict({ reasons: Type.Array(oneOf(['length'])) })),
+});

@@ -1,0 +1,358 @@
+import test, { type ExecutionContext } from 'ava';
+import { keyStatus, newKey } from '../../api/identity/keys.ts';
+import { newUser } from '../../api/identity/users.ts';
+import { isoOf } from '../../engine/core/units.ts';
+import { ok } from './fake-engine.ts';
+import { RawConnection, until } from './raw-connection.ts';
+import { samplePortfolio } from './samples.ts';
+import { type Answer, type Api, startApi } from './support.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+/** A second person, without keys, signed in. */
+async function newcomer(api: Api): Promise<{ userId: string; token: string }> {
+  const user = newUser({ email: `new${api.store.users.size}@example.com` }, Date.now());
+  await api.store.addUser(user);
+  return { userId: user.id, token: await api.signIn(user) };
+}
+
+const create = (api: Api, token: string, body: object = {}) =>
+  api.call('POST', '/api_keys', { token, body });
+
+/** A request whose last byte is sent, and whose status is known, with `finish`. */
+function slowRequest(t: ExecutionContext, api: Api, line: string, bearer: string, body: string) {
+  const connection = new RawConnection(t, api.port);
+  const length = `Content-Length: ${body.length}`;
+  const head = `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n${length}`;
+  connection.send(`${head}\r\n\r\n${body.slice(0, -1)}`);
+  return {
+    finish: async (): Promise<number> => {
+      connection.send(body.slice(-1));
+      await connection.until(({ text }) => text.includes('\r\n\r\n'));
+      return Number(connection.text.slice('HTTP/1.1 '.length).slice(0, 3));
+    },
+  };
+}
+
+function isRefused(t: ExecutionContext, answer: Answer, status: number, code: string): void {
+  t.is(answer.status, status, answer.text);
+  t.is(answer.json.error.code, code);
+}
+
+test('SPEC.md section 2, KeyCreateResponse: shown once, 201, with defaults', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  const made = await create(api, token);
+  t.is(made.status, 201);
+  t.is(made.headers.get('cache-control'), 'no-store');
+  const { key } = made.json;
+  t.like(key, {
+    label: 'Untitled key',
+    scopes: ['records:read', 'portfolio:read', 'markets:read'],
+    status: 'active',
+    createdVia: 'cli',
+    lastUsedAt: null,
+    expiresAt: null,
+    rotatedFrom: null,
+    requestsThisMonth: 0,
+  });
+  t.is(key.tokenPrefix, made.json.token.slice(0, 16));
+  t.is((await api.call('GET', '/me', { token: made.json.token })).json.key.prefix, key.tokenPrefix);
+  const list = await api.call('GET', '/api_keys', { token });
+  t.is(list.json.count, 1);
+  t.true(list.json.tradeWriteAvailable);
+  t.is(list.json.keys[0].requestsThisMonth, 1, 'what it was used for, and not its management');
+  t.false(list.text.includes(made.json.token));
+});
+
+test('SPEC.md section 2, KeyCreateRequest: label, scopes, days; a typo is 400', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  const body = { label: '  bot  ', scopes: ['markets:read'], expiresInDays: 365 };
+  const { key } = (await create(api, token, body)).json;
+  t.is(key.label, 'bot');
+  t.deepEqual(key.scopes, ['markets:read']);
+  t.is(Date.parse(key.expiresAt) - Date.parse(key.createdAt), 365 * DAY_MS);
+  for (const bad of [
+    { label: 'x'.repeat(65) },
+    { scopes: [] },
+    { scopes: ['everything'] },
+    { expiresInDays: 0 },
+    { expiresInDays: 366 },
+    { expiresInDays: 1.5 },
+    { lable: 'bot' },
+  ]) {
+    isRefused(t, await create(api, token, bad), 400, 'invalid_request');
+  }
+  const none = await api.call('POST', '/api_keys', { token });
+  isRefused(t, none, 400, 'invalid_request');
+});
+
+test('SPEC.md section 5, rule 4: trade:write by name, and only while trading is on', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  const body = { scopes: ['trade:write'] };
+  t.deepEqual((await create(api, token, body)).json.key.scopes, ['trade:write']);
+  await api.switches.set('trading', false);
+  isRefused(t, await create(api, token, body), 403, 'scope_not_available');
+  t.is((await create(api, token)).status, 201);
+  t.false((await api.call('GET', '/api_keys', { token })).json.tradeWriteAvailable);
+});
+
+test('SPEC.md section 5, rule 4: keys from before markets:read lack it', async (t) => {
+  const api = await startApi(t);
+  const { userId } = await newcomer(api);
+  const before = newKey(userId, { scopes: ['records:read', 'portfolio:read'] }, 'web', 1);
+  await api.store.putKey(before.key);
+  const answer = await api.call('GET', '/instruments', { token: before.token });
+  isRefused(t, answer, 403, 'insufficient_scope');
+  t.is((await api.call('GET', '/portfolio', { token: before.token })).status, 200);
+});
+
+test('CONTRACT.md section 2, key_limit_reached: 10 active; rotating ones do not count', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  const ids: string[] = [];
+  for (let i = 0; i < 10; i++) ids.push((await create(api, token)).json.key.id);
+  isRefused(t, await create(api, token), 409, 'key_limit_reached');
+  const rotated = await api.call('POST', `/api_keys/${ids[0]}/rotate`, { token, body: {} });
+  t.is(rotated.status, 201, 'one active for another');
+  isRefused(t, await create(api, token), 409, 'key_limit_reached');
+  await api.call('DELETE', `/api_keys/${ids[1]}`, { token });
+  t.is((await create(api, token)).status, 201);
+});
+
+test('CONTRACT.md section 2, key_creation_limited: 20 in a UTC day', async (t) => {
+  const api = await startApi(t);
+  const { token, userId } = await newcomer(api);
+  const yesterday = newKey(userId, {}, 'web', Date.now() - DAY_MS).key;
+  await api.store.putKey({ ...yesterday, revokedAtMs: Date.now() });
+  let last = '';
+  for (let i = 0; i < 20; i++) {
+    if (last !== '') await api.call('DELETE', `/api_keys/${last}`, { token });
+    last = (await create(api, token)).json.key.id;
+  }
+  const limited = await create(api, token);
+  isRefused(t, limited, 429, 'key_creation_limited');
+  const seconds = Number(limited.headers.get('retry-after'));
+  t.is(limited.json.error.retryAfterSeconds, seconds);
+  t.true(seconds >= 1 && seconds <= 86_400);
+  t.is(new Date(Date.now() + seconds * 1000).getUTCDate() !== new Date().getUTCDate(), true);
+  const rotate = await api.call('POST', `/api_keys/${last}/rotate`, { token, body: {} });
+  isRefused(t, rotate, 429, 'key_creation_limited');
+});
+
+test('SPEC.md section 3, Key status: rotate gives a new key and a grace to the old', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  const body = { label: 'bot', scopes: ['markets:read'], expiresInDays: 30 };
+  const old = (await create(api, token, body)).json;
+  const answer = await api.call('POST', `/api_keys/${old.key.id}/rotate`, { token, body: {} });
+  t.is(answer.status, 201);
+  const { key, rotated, token: next } = answer.json;
+  t.like(key, { status: 'active', rotatedFrom: old.key.id, label: 'bot' });
+  t.deepEqual(key.scopes, ['markets:read']);
+  t.is(Date.parse(key.expiresAt) - Date.parse(key.createdAt), 30 * DAY_MS, 'as long as the old');
+  t.like(rotated, { id: old.key.id, status: 'rotating' });
+  t.is(Date.parse(rotated.expiresAt) - Date.parse(rotated.rotatedAt), 24 * HOUR_MS);
+  for (const working of [old.token, next]) {
+    t.is((await api.call('GET', '/me', { token: working })).status, 200);
+  }
+  const again = await api.call('POST', `/api_keys/${old.key.id}/rotate`, { token, body: {} });
+  isRefused(t, again, 404, 'key_not_found');
+  t.is((await api.call('DELETE', `/api_keys/${old.key.id}`, { token })).status, 200);
+  isRefused(t, await api.call('GET', '/me', { token: old.token }), 401, 'invalid_token');
+});
+
+test('CONTRACT.md section 3, rotate: graceHours 0 to 168, never past the old expiry', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  const rotate = (id: string, body: object) =>
+    api.call('POST', `/api_keys/${id}/rotate`, { token, body });
+  const first = (await create(api, token, { expiresInDays: 1 })).json;
+  for (const bad of [{ graceHours: -1 }, { graceHours: 169 }, { expiresInDays: 0 }, { grace: 1 }]) {
+    isRefused(t, await rotate(first.key.id, bad), 400, 'invalid_request');
+  }
+  const second = (await rotate(first.key.id, { graceHours: 168, expiresInDays: 2 })).json;
+  t.is(second.rotated.expiresAt, first.key.expiresAt);
+  t.is(Date.parse(second.key.expiresAt) - Date.parse(second.key.createdAt), 2 * DAY_MS);
+  const third = (await rotate(second.key.id, { graceHours: 0 })).json;
+  t.is(third.rotated.status, 'expired');
+  isRefused(t, await api.call('GET', '/me', { token: second.token }), 401, 'invalid_token');
+});
+
+test('CONTRACT.md section 2, key_not_found: unknown, another`s, ended', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  const others = [...api.store.keys.keys()][0]!;
+  const mine = (await create(api, token)).json.key.id;
+  const revoked = await api.call('DELETE', `/api_keys/${mine}`, { token });
+  t.is(revoked.json.key.status, 'revoked');
+  t.truthy(revoked.json.key.revokedAt);
+  const expired = (await create(api, token)).json.key.id;
+  await api.store.putKey({ ...api.store.keys.get(expired)!, expiresAtMs: Date.now() - 1 });
+  for (const id of [others, mine, expired, 'nonsense', '0195d3a0-0000-7000-8000-000000000001']) {
+    isRefused(t, await api.call('DELETE', `/api_keys/${id}`, { token }), 404, 'key_not_found');
+    const rotate = await api.call('POST', `/api_keys/${id}/rotate`, { token, body: {} });
+    isRefused(t, rotate, 404, 'key_not_found');
+  }
+  t.is(keyStatus(api.store.keys.get(others)!, Date.now()), 'active');
+});
+
+test('SPEC.md section 3: revocation takes effect at once, requests in flight or not', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  const { key, token: bearer } = (
+    await create(api, token, { scopes: ['portfolio:read', 'trade:write'] })
+  ).json;
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  api.engine.reply = async () => {
+    await held;
+    return ok(samplePortfolio);
+  };
+  const running = api.call('GET', '/portfolio', { token: bearer });
+  await until(() => api.engine.requests.length === 1);
+  // Let in with its key, and still to send the end of its body when the key ends.
+  const id = '0195d3a0-0000-7000-8000-000000000001';
+  const order = { action: 'sell', type: 'market', idempotencyKey: 'k', tradeId: id };
+  const slow = slowRequest(t, api, 'POST /v1/portfolio/orders', bearer, JSON.stringify(order));
+  await api.call('GET', '/status');
+  await api.call('DELETE', `/api_keys/${key.id}`, { token });
+  isRefused(t, await api.call('GET', '/portfolio', { token: bearer }), 401, 'invalid_token');
+  t.is(await slow.finish(), 401);
+  release();
+  t.is((await running).status, 200, 'what the engine had taken is answered');
+  t.is(api.engine.requests.length, 1, 'and nothing more reached it');
+});
+
+test('SPEC.md section 5, rule 6: a key is no session, and a session no key', async (t) => {
+  const api = await startApi(t);
+  const session = await api.signIn();
+  const id = '0195d3a0-0000-7000-8000-000000000001';
+  const routes: [method: string, path: string][] = [
+    ['GET', '/api_keys'],
+    ['POST', '/api_keys'],
+    ['POST', `/api_keys/${id}/rotate`],
+    ['DELETE', `/api_keys/${id}`],
+    ['PATCH', '/me'],
+  ];
+  for (const [method, path] of routes) {
+    const asked = (headers: Record<string, string>) =>
+      api.call(method, path, { token: null, headers });
+    for (const key of [api.token, 'svc_sk_unknown']) {
+      const headers = { authorization: `Bearer ${key}` };
+      isRefused(t, await asked(headers), 401, 'session_required');
+      isRefused(t, await asked({ 'x-service-key': key }), 401, 'session_required');
+      const cookie = { cookie: `sb-access-token=${session}`, ...JSON_TYPE };
+      isRefused(t, await asked({ ...cookie, ...headers }), 401, 'session_required');
+    }
+    const none = await asked({});
+    isRefused(t, none, 401, 'unauthorized');
+    t.is(none.headers.get('www-authenticate'), 'Bearer error="invalid_request"');
+    for (const token of ['nonsense', `${session}x`, session.split('.').slice(0, 2).join('.')]) {
+      isRefused(t, await asked({ authorization: `Bearer ${token}` }), 401, 'invalid_token');
+    }
+  }
+  isRefused(t, await api.call('GET', '/me', { token: session }), 401, 'invalid_token');
+  isRefused(t, await api.call('GET', '/portfolio', { token: session }), 401, 'invalid_token');
+});
+
+test('SPEC.md section 5, rule 6: the cookie, on same-origin JSON requests only', async (t) => {
+  const api = await startApi(t);
+  const { origin } = new URL(api.baseUrl);
+  const cookie = `theme=dark; sb-access-token=${await api.signIn()}; other=1`;
+  const ask = (method: string, headers: Record<string, string>) =>
+    api.call(method, '/api_keys', {
+      token: null,
+      headers: { cookie, ...headers },
+      ...(method === 'POST' ? { body: '{}' } : {}),
+    });
+  const made = await ask('POST', { ...JSON_TYPE, origin, 'sec-fetch-site': 'same-origin' });
+  t.is(made.json.key.createdVia, 'web');
+  t.is((await ask('POST', { 'content-type': 'application/json; charset=utf-8' })).status, 201);
+  t.is((await ask('GET', {})).status, 200);
+  for (const headers of [
+    { ...JSON_TYPE, origin: 'https://evil.example' },
+    { ...JSON_TYPE, origin: 'null' },
+    { ...JSON_TYPE, origin: origin.replace('http:', 'https:') },
+    { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' },
+    { ...JSON_TYPE, 'sec-fetch-site': 'same-site' },
+    { ...JSON_TYPE, origin, 'sec-fetch-site': 'none' },
+    { origin, 'content-type': 'text/plain' },
+    { origin, 'content-type': 'application/x-www-form-urlencoded' },
+    { origin, 'content-type': 'application/jsonp' },
+  ]) {
+    const sent = headers as Record<string, string>;
+    isRefused(t, await ask('POST', sent), 401, 'unauthorized');
+    isRefused(t, await ask('GET', { 'sec-fetch-site': 'cross-site' }), 401, 'unauthorized');
+  }
+  t.is([...api.store.keysOf(api.user.id)].length, 3, 'and nothing was made');
+  const foreign = await api.call('OPTIONS', '/api_keys', { headers: { origin: 'https://a.b' } });
+  t.is(foreign.headers.get('access-control-allow-origin'), null);
+});
+
+test('a session that ends while its request comes in does nothing more', async (t) => {
+  const api = await startApi(t);
+  const token = await api.signIn();
+  const keys = api.store.keys.size;
+  const slow = slowRequest(t, api, 'POST /v1/api_keys', token, '{}');
+  await api.call('GET', '/api_keys', { token });
+  await api.store.sessions.end(api.store.sessions.ofUser(api.user.id));
+  t.is(await slow.finish(), 401);
+  t.is(api.store.keys.size, keys);
+  isRefused(t, await api.call('GET', '/api_keys', { token }), 401, 'invalid_token');
+});
+
+test('CONTRACT.md section 3, PATCH /me: name, privacy, earlier trades, by session', async (t) => {
+  const api = await startApi(t);
+  const { token, userId } = await newcomer(api);
+  const patch = (body: object) => api.call('PATCH', '/me', { token, body });
+  const body = { displayName: 'Zo\u00eb', private: false, showEarlierTrades: true };
+  t.deepEqual((await patch(body)).json, { user: { id: userId, ...body } });
+  t.is((await patch({ private: true })).json.user.displayName, body.displayName);
+  t.is((await patch({ displayName: null })).json.user.displayName, null);
+  for (const bad of [
+    { displayName: 'OWNER' },
+    { displayName: 'x' },
+    { displayName: ' padded ' },
+    { displayName: userId },
+    { displayName: 'line\nbreak' },
+    { private: 'no' },
+    { plan: 'desk' },
+  ]) {
+    isRefused(t, await patch(bad), 400, 'invalid_request');
+  }
+  t.is(api.store.users.get(userId)?.plan, 'none');
+  const made = (await create(api, token)).json.token;
+  const byKey = await api.call('PATCH', '/me', { token: made, body: { private: false } });
+  isRefused(t, byKey, 401, 'session_required');
+  t.true(api.store.users.get(userId)?.private, 'no key can make an account public');
+});
+
+test('SPEC.md section 2, KeyView: keys of every status are listed, the oldest first', async (t) => {
+  const api = await startApi(t);
+  const { token, userId } = await newcomer(api);
+  const nowMs = Date.now();
+  const at = (ageMs: number, change: object) => ({
+    ...newKey(userId, {}, 'web', nowMs - ageMs).key,
+    ...change,
+  });
+  await api.store.putKeys([
+    at(4 * DAY_MS, { revokedAtMs: nowMs }),
+    at(3 * DAY_MS, { expiresAtMs: nowMs - 1 }),
+    at(2 * DAY_MS, { rotatedAtMs: nowMs, expiresAtMs: nowMs + HOUR_MS }),
+    at(DAY_MS, { lastUsedAtMs: nowMs }),
+  ]);
+  const { keys, count } = (await api.call('GET', '/api_keys', { token })).json;
+  t.is(count, 4);
+  t.deepEqual(
+    keys.map(({ status }: { status: string }) => status),
+    ['revoked', 'expired', 'rotating', 'active'],
+  );
+  t.is(keys[3].lastUsedAt, isoOf(nowMs));
+});

@@ -1,0 +1,79 @@
+import test from 'ava';
+import { Attempts } from '../../api/identity/attempts.ts';
+import { networkOf } from '../../api/identity/network.ts';
+import { hashPassword, matchesPassword } from '../../api/identity/passwords.ts';
+import {
+  familyHashOf,
+  isIdle,
+  newSession,
+  REUSE_GRACE_MS,
+  refreshSession,
+} from '../../api/identity/sessions.ts';
+
+const NOW_MS = Date.parse('2026-11-21T05:00:00Z');
+const DAY_MS = 86_400_000;
+
+test('attempts: so many in a window, each on their own, and afresh in the next', (t) => {
+  const attempts = new Attempts(2, 60_000);
+  t.is(attempts.take('ann', NOW_MS), 0);
+  t.is(attempts.take('ann', NOW_MS + 1000), 0);
+  t.is(attempts.take('ann', NOW_MS + 2000), 58);
+  t.is(attempts.take('bob', NOW_MS + 2000), 0);
+  t.is(attempts.take('ann', NOW_MS + 59_999), 1, 'never less than a second');
+  t.is(attempts.take('ann', NOW_MS + 60_000), 0);
+  t.is(attempts.take('ann', NOW_MS + 60_000), 0);
+  attempts.forget('ann');
+  t.is(attempts.take('ann', NOW_MS + 60_001), 0);
+});
+
+test('an address of IPv6 counts by its network, one of IPv4 alone', (t) => {
+  t.is(networkOf('192.0.2.1'), '192.0.2.1');
+  t.is(networkOf('::1'), '0:0:0:0');
+  t.is(networkOf('2001:db8:1:2::9'), '2001:db8:1:2');
+  t.is(networkOf('2001:0db8:0001:0002:ffff:0000:0000:0001'), '2001:db8:1:2');
+  t.is(networkOf('2001:db8::'), '2001:db8:0:0');
+  t.is(networkOf('fe80::1%eth0'), 'fe80:0:0:0');
+  t.not(networkOf('::ffff:192.0.2.1'), networkOf('::ffff:192.0.2.2'));
+});
+
+test('a password matches its hash alone, in whichever code points it is typed', async (t) => {
+  const kept = await hashPassword('caf\u00e9 au lait');
+  t.true(await matchesPassword('caf\u00e9 au lait', kept));
+  t.true(await matchesPassword('cafe\u0301 au lait', kept));
+  t.false(await matchesPassword('cafe au lait', kept));
+  t.false(await matchesPassword('anything', null));
+});
+
+test.serial('only so many passwords wait to be hashed; more are told to come back', async (t) => {
+  const hashes = Array.from({ length: 36 }, () => hashPassword('correct horse'));
+  const settled = await Promise.allSettled(hashes);
+  const refused = settled.filter(({ status }) => status === 'rejected');
+  t.is(refused.length, 2);
+  t.like((refused[0] as PromiseRejectedResult).reason, { status: 503, retryAfterSeconds: 1 });
+  t.truthy(await hashPassword('correct horse'), 'and later ones find room again');
+});
+
+test('a refresh token may be used again for ten seconds, then it is a copy', (t) => {
+  const { session, refreshToken } = newSession({ userId: 'u', isGuest: false }, NOW_MS);
+  t.is(familyHashOf(refreshToken), session.familyHash);
+  t.false(JSON.stringify(session).includes(refreshToken.slice(0, 32)));
+  t.false(JSON.stringify(session).includes(refreshToken.slice(32)));
+  const second = refreshSession(session, refreshToken, NOW_MS)!;
+  const inTime = refreshSession(second.session, refreshToken, NOW_MS + REUSE_GRACE_MS - 1)!;
+  t.is(refreshSession(second.session, refreshToken, NOW_MS + REUSE_GRACE_MS), null);
+  for (const { refreshToken: either } of [second, inTime]) {
+    t.truthy(refreshSession(inTime.session, either, NOW_MS + DAY_MS), 'whichever one arrived');
+  }
+  const third = refreshSession(inTime.session, inTime.refreshToken, NOW_MS + DAY_MS)!;
+  t.is(refreshSession(third.session, second.refreshToken, NOW_MS + DAY_MS), null);
+  let retried = second.session;
+  for (let i = 0; i < 20; i++) retried = refreshSession(retried, refreshToken, NOW_MS)!.session;
+  t.true(retried.liveHashes.length <= 4, 'and retries do not pile up');
+});
+
+test('sessions end when they are left alone', (t) => {
+  const { session } = newSession({ userId: 'u', isGuest: false }, NOW_MS);
+  t.false(isIdle(session, NOW_MS + 30 * DAY_MS - 1));
+  t.true(isIdle(session, NOW_MS + 30 * DAY_MS));
+  t.true(isIdle({ ...session, isGuest: true }, NOW_MS + 7 * DAY_MS));
+});
