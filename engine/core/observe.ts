@@ -2,17 +2,28 @@
  * What a venue says: live quotes change in place, and what follows from them (fills, settlements,
  * expiries) comes out as events. CONTRACT.md section 5, Live price, Limit order, Settlement.
  */
-import type { Event } from './events.ts';
+import { takeLevels } from './depth.ts';
+import { type Event, fillEvent } from './events.ts';
 import { evolve } from './evolve.ts';
+import { tradeOf } from './fill-model.ts';
+import { remainingOf } from './fills.ts';
 import { costCents } from './ledger.ts';
 import { positionsIn } from './links.ts';
 import type { GameTick, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
-import { askOf, complement, isFresh, ladderOf, priceBook, venueIndex } from './pricing.ts';
+import {
+  askOf,
+  type BookPrice,
+  complement,
+  isFresh,
+  ladderOf,
+  priceBook,
+  tradePrice,
+} from './pricing.ts';
 import { ordersAtOrAbove, ordersOn } from './resting.ts';
 import { sideOf } from './rows.ts';
 import { type Book, FLAG, type Market, type ShardState, type Source } from './state.ts';
 import { NO_ROW } from './table.ts';
-import { type EpochMs, HOME_VENUE, NO_PRICE, PAYOUT_CENTS, type SourceNumber } from './units.ts';
+import { type EpochMs, HOME_VENUE, NO_PRICE, type Side, type SourceNumber } from './units.ts';
 
 /** Applies one tick; every event it led to is applied and appended to `journal`. */
 export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
@@ -100,7 +111,8 @@ function hear(state: ShardState, tick: { source: SourceNumber; atMs: EpochMs }):
 function setQuote(state: ShardState, tick: QuoteTick): void {
   const { atMs, source, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts, crossed } =
     tick;
-  state.markets[tick.market]!.quote = {
+  const market = state.markets[tick.market]!;
+  market.quote = {
     source,
     epoch: sourceOf(state, source).epoch,
     atMs,
@@ -110,6 +122,7 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
     yesAskContracts,
     // A venue's finer prices can cross where whole cents do not, and the tick says so.
     crossed: crossed || (yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents),
+    levels: state.fillModel.levelsOf(tick, market.quote),
   };
 }
 
@@ -136,14 +149,34 @@ function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]
   for (const side of ['yes', 'no'] as const) {
     const ask = askOf(price, side);
     if (ask === null) continue;
-    const venue = venueIndex(ask.venue);
-    // Each fill takes its order away, so what is first changes: read it before.
+    // A fill may take its order away, so what is first changes: read it before.
     for (const order of [...ordersAtOrAbove(state, ladderOf(book, side), ask.priceCents)]) {
-      const isSell = (state.orders.col.flags[order]! & FLAG.sell) !== 0;
-      const priceCents = isSell ? PAYOUT_CENTS - ask.priceCents : ask.priceCents;
-      emit(state, journal, { kind: 'order_filled', atMs, order, priceCents, venue });
+      fillResting(state, book, price, { order, side, atMs }, journal);
     }
   }
+}
+
+/** As much of a resting order as the fill model gives it of one side's asks. */
+function fillResting(
+  state: ShardState,
+  book: Book,
+  price: BookPrice,
+  { order, side, atMs }: { order: number; side: Side; atMs: EpochMs },
+  journal: Event[],
+): void {
+  const { col } = state.orders;
+  const action = (col.flags[order]! & FLAG.sell) !== 0 ? 'sell' : 'buy';
+  const contracts = remainingOf(state, order);
+  const want = {
+    account: col.account[order]!,
+    side,
+    upToCents: tradePrice(action, col.limitPriceCents[order]!),
+    contracts,
+  };
+  const fill = state.fillModel.fill(state, book, price, want, atMs);
+  if (fill === null) return;
+  if (fill.taken !== null) takeLevels(fill.taken);
+  emit(state, journal, fillEvent(atMs, order, contracts, tradeOf(action, fill)));
 }
 
 /** A venue_a result settles its market once, whatever arrives later. */

@@ -6,6 +6,7 @@
 import { audit } from '../core/audit.ts';
 import { decide } from '../core/decide.ts';
 import type { Rejection } from '../core/decision.ts';
+import { takeLevels } from '../core/depth.ts';
 import { digest } from '../core/digest.ts';
 import type { Event } from '../core/events.ts';
 import { evolve } from '../core/evolve.ts';
@@ -23,6 +24,7 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
   // The engine's time may be ahead of the caller's: what happens now happens at the engine's.
   const timed = { ...command, atMs: advance(state, command.atMs, journal) };
   const decision = decide(state, timed);
+  if (decision.kind === 'accept' && decision.taken !== null) takeLevels(decision.taken);
   if (decision.kind !== 'replay') {
     for (const event of decision.events) {
       evolve(state, event);
