@@ -59,6 +59,12 @@ export function evolve(state: ShardState, event: Event): void {
   }
 }
 
+/** Applies what has just happened, and notes it for the journal. */
+export function emit(state: ShardState, journal: Event[], event: Event): void {
+  evolve(state, event);
+  journal.push(event);
+}
+
 function accountOpened(state: ShardState, event: AccountOpened): void {
   const { accounts } = state;
   const row = accounts.claim();

@@ -36,6 +36,8 @@ export function tradeOf(action: Action, { contracts, askCents, venue }: Fill) {
 
 export interface FillModel {
   readonly name: FillModelName;
+  /** Whether one fill leaves less for the next. */
+  readonly sharesSizes: boolean;
   /** What trades now on a book whose prices are `price`; null: nothing. Changes nothing. */
   fill(
     state: ShardState,
@@ -51,6 +53,7 @@ export interface FillModel {
 /** The displayed size does not bound a fill; the paper balance is the limit. */
 export const topOfBook: FillModel = {
   name: 'top_of_book',
+  sharesSizes: false,
   fill(_state, _book, price, { side, upToCents, contracts }) {
     const ask = askOf(price, side);
     if (ask === null || ask.priceCents > upToCents) return null;

@@ -2,28 +2,18 @@
  * What a venue says: live quotes change in place, and what follows from them (fills, settlements,
  * expiries) comes out as events. CONTRACT.md section 5, Live price, Limit order, Settlement.
  */
-import { takeLevels } from './depth.ts';
-import { type Event, fillEvent } from './events.ts';
-import { evolve } from './evolve.ts';
-import { tradeOf } from './fill-model.ts';
-import { remainingOf } from './fills.ts';
+import type { Event } from './events.ts';
+import { emit } from './evolve.ts';
 import { costCents } from './ledger.ts';
 import { positionsIn } from './links.ts';
+import { fillMarkets } from './matching.ts';
 import type { GameTick, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
-import {
-  askOf,
-  type BookPrice,
-  complement,
-  isFresh,
-  ladderOf,
-  priceBook,
-  tradePrice,
-} from './pricing.ts';
-import { ordersAtOrAbove, ordersOn } from './resting.ts';
+import { complement, isFresh } from './pricing.ts';
+import { ordersOn } from './resting.ts';
 import { sideOf } from './rows.ts';
-import { type Book, FLAG, type Market, type ShardState, type Source } from './state.ts';
+import type { Book, Market, ShardState, Source } from './state.ts';
 import { NO_ROW } from './table.ts';
-import { type EpochMs, HOME_VENUE, NO_PRICE, type Side, type SourceNumber } from './units.ts';
+import { type EpochMs, HOME_VENUE, NO_PRICE, type SourceNumber } from './units.ts';
 
 /** Applies one tick; every event it led to is applied and appended to `journal`. */
 export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
@@ -37,16 +27,16 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
   switch (tick.kind) {
     case 'quote':
       setQuote(state, tick);
-      fillBooks(state, state.markets[tick.market]!, atMs, journal);
-      break;
+      fillMarkets(state, withRevived(state.markets[tick.market]!, revived), atMs, journal);
+      return;
     case 'trade':
       setLastTrade(state, tick);
       break;
     case 'status': {
       const market = state.markets[tick.market]!;
       market.status = tick.status;
-      fillBooks(state, market, atMs, journal);
-      break;
+      fillMarkets(state, withRevived(market, revived), atMs, journal);
+      return;
     }
     case 'result':
       settle(state, { ...tick, atMs }, journal);
@@ -58,7 +48,7 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
       break;
   }
   // After what the tick itself says: a quote that it replaced must not fill anything.
-  for (const market of revived) fillBooks(state, market, atMs, journal);
+  fillMarkets(state, revived, atMs, journal);
 }
 
 /** Moves time on, never back, and ends what expired on the way. */
@@ -79,9 +69,9 @@ export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): Epo
   return now;
 }
 
-function emit(state: ShardState, journal: Event[], event: Event): void {
-  evolve(state, event);
-  journal.push(event);
+/** A market that the tick is about, and those that it made live again. */
+function withRevived(market: Market, revived: readonly Market[]): readonly Market[] {
+  return revived.length === 0 ? [market] : [market, ...revived];
 }
 
 function sourceOf(state: ShardState, number: SourceNumber): Source {
@@ -133,50 +123,6 @@ function setLastTrade(state: ShardState, tick: TradeTick): void {
   const sideCents = side === 'yes' ? yesPriceCents : complement(yesPriceCents);
   market.lastTrade = { priceCents: yesPriceCents, atMs };
   market.lastTradeOf[side] = { priceCents: sideCents, atMs };
-}
-
-/** Fills every resting order that the market's price now reaches. */
-function fillBooks(state: ShardState, market: Market, atMs: EpochMs, journal: Event[]): void {
-  for (const number of market.books) fillBook(state, state.books[number]!, atMs, journal);
-}
-
-function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
-  const { ladders } = state;
-  const bestYes = ladders.best(ladderOf(book, 'yes'));
-  const bestNo = ladders.best(ladderOf(book, 'no'));
-  if (bestYes === 0 && bestNo === 0) return;
-  const price = priceBook(state, book, atMs);
-  for (const side of ['yes', 'no'] as const) {
-    const ask = askOf(price, side);
-    if (ask === null) continue;
-    // A fill may take its order away, so what is first changes: read it before.
-    for (const order of [...ordersAtOrAbove(state, ladderOf(book, side), ask.priceCents)]) {
-      fillResting(state, book, price, { order, side, atMs }, journal);
-    }
-  }
-}
-
-/** As much of a resting order as the fill model gives it of one side's asks. */
-function fillResting(
-  state: ShardState,
-  book: Book,
-  price: BookPrice,
-  { order, side, atMs }: { order: number; side: Side; atMs: EpochMs },
-  journal: Event[],
-): void {
-  const { col } = state.orders;
-  const action = (col.flags[order]! & FLAG.sell) !== 0 ? 'sell' : 'buy';
-  const contracts = remainingOf(state, order);
-  const want = {
-    account: col.account[order]!,
-    side,
-    upToCents: tradePrice(action, col.limitPriceCents[order]!),
-    contracts,
-  };
-  const fill = state.fillModel.fill(state, book, price, want, atMs);
-  if (fill === null) return;
-  if (fill.taken !== null) takeLevels(fill.taken);
-  emit(state, journal, fillEvent(atMs, order, contracts, tradeOf(action, fill)));
 }
 
 /** A venue_a result settles its market once, whatever arrives later. */

@@ -9,7 +9,7 @@ import type { Rejection } from '../core/decision.ts';
 import { takeLevels } from '../core/depth.ts';
 import { digest } from '../core/digest.ts';
 import type { Event } from '../core/events.ts';
-import { evolve } from '../core/evolve.ts';
+import { emit } from '../core/evolve.ts';
 import type { AuditQuery, Command, DigestQuery, Query, Reply } from '../core/messages.ts';
 import { advance } from '../core/observe.ts';
 import { REJECTIONS, type RejectionCode } from '../core/rejections.ts';
@@ -26,10 +26,7 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
   const decision = decide(state, timed);
   if (decision.kind === 'accept' && decision.taken !== null) takeLevels(decision.taken);
   if (decision.kind !== 'replay') {
-    for (const event of decision.events) {
-      evolve(state, event);
-      journal.push(event);
-    }
+    for (const event of decision.events) emit(state, journal, event);
   }
   if (decision.kind === 'reject') return refuse(decision.rejection);
   return answer(commandView(state, timed, decision.kind === 'replay'));
