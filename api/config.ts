@@ -3,6 +3,7 @@
  * CONTRACT.md section 8.
  */
 import { readFileSync } from 'node:fs';
+import type { FillModelName } from '../engine/core/units.ts';
 import { type FeedConfig, isLoopback, SETTINGS, type Setting } from './settings.ts';
 
 export type Config = {
@@ -21,6 +22,7 @@ export type Config = {
   selfReset: boolean;
   quoteMaxAgeMs: number;
   routingBandCents: number;
+  fillModel: FillModelName;
   feeds: FeedConfig[];
   clock: 'wall' | 'feed';
   catalogFile: string | null;
@@ -57,6 +59,13 @@ export function loadConfig(
   if (problems.length === 0) problems.push(...crossChecks(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+/** `PAPERBOOK_FILL_MODEL` alone, for a command that trades and starts no server. */
+export function fillModelOf(env: Readonly<Record<string, string | undefined>>): FillModelName {
+  const name = `${PREFIX}FILL_MODEL`;
+  const { fillModel } = loadConfig({ [name]: env[name] }, null);
+  return fillModel;
 }
 
 /** A line a variable, as `serve --help` prints them. */
@@ -128,6 +137,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     selfReset: must('SELF_RESET', s.SELF_RESET),
     quoteMaxAgeMs: must('QUOTE_MAX_AGE_MS', s.QUOTE_MAX_AGE_MS),
     routingBandCents: must('ROUTING_BAND_CENTS', s.ROUTING_BAND_CENTS),
+    fillModel: must('FILL_MODEL', s.FILL_MODEL),
     feeds: must('FEEDS', s.FEEDS),
     clock: must('CLOCK', s.CLOCK),
     catalogFile: read('CATALOG', s.CATALOG),
@@ -139,7 +149,6 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
 
 const REFUSED_YET = [
   'LIMITS_ENFORCED',
-  'FILL_MODEL',
   'HISTORY_URL',
   'HISTORY_TOKEN',
   'BACKTEST_URL',

@@ -45,6 +45,7 @@ export function run(
     speed: null,
     skipBad: false,
     trades: null,
+    fillModel: 'top_of_book' as const,
   };
   return replay({ ...defaults, ...options });
 }
