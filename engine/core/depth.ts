@@ -28,6 +28,7 @@ export type Taken = { levels: readonly Level[]; account: number; contracts: Cont
 export const bookDepth: FillModel = {
   name: 'book_depth',
   sharesSizes: true,
+  noLiquidity: 'There is no live price on that side now, or too little is displayed for all of it.',
   fill(state, book, price, want, nowMs) {
     // Without a live price of venue_a nothing trades, whoever else has one.
     if (askOf(price, want.side) === null) return null;

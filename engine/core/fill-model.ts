@@ -6,6 +6,7 @@
 import type { Levels, Taken } from './depth.ts';
 import type { QuoteTick } from './messages.ts';
 import { askOf, type BookPrice, tradePrice, venueIndex } from './pricing.ts';
+import { REJECTIONS } from './rejections.ts';
 import type { Book, Quote, ShardState } from './state.ts';
 import type {
   Action,
@@ -38,6 +39,8 @@ export interface FillModel {
   readonly name: FillModelName;
   /** Whether one fill leaves less for the next. */
   readonly sharesSizes: boolean;
+  /** What a market order is told that does not fill. */
+  readonly noLiquidity: string;
   /** What trades now on a book whose prices are `price`; null: nothing. Changes nothing. */
   fill(
     state: ShardState,
@@ -54,6 +57,7 @@ export interface FillModel {
 export const topOfBook: FillModel = {
   name: 'top_of_book',
   sharesSizes: false,
+  noLiquidity: REJECTIONS.no_liquidity,
   fill(_state, _book, price, { side, upToCents, contracts }) {
     const ask = askOf(price, side);
     if (ask === null || ask.priceCents > upToCents) return null;

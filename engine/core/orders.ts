@@ -63,7 +63,7 @@ function decideNew(state: ShardState, order: PlaceOrder, account: number): Decis
 
   const fill = fillNow(state, order, subject, account);
   if (order.type === 'market') {
-    if (fill === null) return reject('no_liquidity');
+    if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity);
     const bound = order.boundPriceCents;
     if (bound !== null && !reaches(order.action, tradePrice(order.action, fill.askCents), bound)) {
       return reject('price_moved');
