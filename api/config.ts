@@ -3,6 +3,7 @@
  * CONTRACT.md section 8.
  */
 import { readFileSync } from 'node:fs';
+import type { FillModelName } from '../engine/core/units.ts';
 import type { OutsideAuthConfig } from './identity/outside-auth.ts';
 import { type FeedConfig, isLoopback, SETTINGS, type Setting } from './settings.ts';
 
@@ -24,6 +25,7 @@ export type Config = {
   selfReset: boolean;
   quoteMaxAgeMs: number;
   routingBandCents: number;
+  fillModel: FillModelName;
   feeds: FeedConfig[];
   clock: 'wall' | 'feed';
   catalogFile: string | null;
@@ -62,6 +64,13 @@ export function loadConfig(
   if (problems.length === 0) problems.push(...crossChecks(config));
   if (problems.length > 0) throw new ConfigError(problems);
   return config;
+}
+
+/** `PAPERBOOK_FILL_MODEL` alone, for a command that trades and starts no server. */
+export function fillModelOf(env: Readonly<Record<string, string | undefined>>): FillModelName {
+  const name = `${PREFIX}FILL_MODEL`;
+  const { fillModel } = loadConfig({ [name]: env[name] }, null);
+  return fillModel;
 }
 
 /** A line a variable, as `serve --help` prints them. */
@@ -134,6 +143,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     selfReset: must('SELF_RESET', s.SELF_RESET),
     quoteMaxAgeMs: must('QUOTE_MAX_AGE_MS', s.QUOTE_MAX_AGE_MS),
     routingBandCents: must('ROUTING_BAND_CENTS', s.ROUTING_BAND_CENTS),
+    fillModel: must('FILL_MODEL', s.FILL_MODEL),
     feeds: must('FEEDS', s.FEEDS),
     clock: must('CLOCK', s.CLOCK),
     catalogFile: read('CATALOG', s.CATALOG),
@@ -150,7 +160,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
   return config;
 }
 
-const REFUSED_YET = ['FILL_MODEL', 'HISTORY_URL', 'HISTORY_TOKEN', 'BACKTEST_URL'] as const;
+const REFUSED_YET = ['HISTORY_URL', 'HISTORY_TOKEN', 'BACKTEST_URL'] as const;
 
 function tlsOf(certFile: string | null, keyFile: string | null, problems: string[]) {
   if (certFile !== null && keyFile !== null) return { certFile, keyFile };

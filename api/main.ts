@@ -94,6 +94,7 @@ async function start(
     queueDepthMax: QUEUE_DEPTH_MAX,
     quoteMaxAgeMs: config.quoteMaxAgeMs,
     routingBandCents: config.routingBandCents,
+    fillModel: config.fillModel,
     clock: config.clock === 'feed' ? feedClock() : wallClock(),
     log,
   });
@@ -125,8 +126,9 @@ async function start(
   });
   // On the feed's clock a live frame is what moves time, so it brings the wall's.
   const nowMs = config.clock === 'feed' ? Date.now : () => engine.nowMs();
+  const depth = config.fillModel === 'book_depth';
   for (const [source, feed] of config.feeds.entries()) {
-    connections.push(connectFeed(feed, source, { ingest, catalog, nowMs, log }));
+    connections.push(connectFeed(feed, source, { ingest, catalog, depth, nowMs, log }));
   }
 
   const switches = new Switches(config, identity, engine, log);
@@ -234,11 +236,18 @@ class LiveCatalog {
   }
 }
 
-type FeedParts = { ingest: Ingest; catalog: LiveCatalog; nowMs(): number; log: Log };
+type FeedParts = {
+  ingest: Ingest;
+  catalog: LiveCatalog;
+  /** Levels are wanted, and not the top alone. */
+  depth: boolean;
+  nowMs(): number;
+  log: Log;
+};
 
 function connectFeed(feed: FeedConfig, source: number, parts: FeedParts): Connection {
   const { venue, url } = feed;
-  const adapter = createAdapter(feed.adapter, keysOf(feed));
+  const adapter = createAdapter(feed.adapter, keysOf(feed), { depth: parts.depth });
   if (adapter === null) {
     throw new ConfigError([`PAPERBOOK_FEEDS: there is no adapter ${feed.adapter} yet`]);
   }

@@ -1,6 +1,6 @@
 /** Every configuration variable: default, what it means, how its text is read. CONTRACT.md
  * section 8. */
-import { VENUES, type Venue } from '../engine/core/units.ts';
+import { FILL_MODELS, VENUES, type Venue } from '../engine/core/units.ts';
 
 const ADAPTERS = ['kalshi', 'polymarket', 'polymarket_us', 'native'] as const;
 
@@ -54,6 +54,11 @@ export const SETTINGS = {
     'how far from the mid of venue_a a fill with routing best may lie',
     integer(0, 99),
   ),
+  FILL_MODEL: setting(
+    'top_of_book',
+    'top_of_book: any size fills at the best price; book_depth: as far as the displayed sizes go',
+    choice(...FILL_MODELS),
+  ),
   FEEDS: setting('[]', 'JSON array of {venue, adapter, url, ...}', readFeeds),
   CLOCK: setting(
     'wall',
@@ -73,11 +78,6 @@ export const SETTINGS = {
   AUTH_ISSUER: unset('issuer of that auth server, as its tokens name it', anyText),
   // What follows is part of the contract, but what it would turn on is not there yet. To take it
   // and do nothing would be worse than to refuse it.
-  FILL_MODEL: setting(
-    'top_of_book',
-    'top_of_book: the displayed size does not bound a fill',
-    onlyYet('top_of_book'),
-  ),
   HISTORY_URL: unset('history service to forward to', notYet),
   HISTORY_TOKEN: unset('credential for that history service', notYet),
   BACKTEST_URL: unset('backtest service to forward to', notYet),
@@ -140,13 +140,6 @@ function choice<const C extends string>(...choices: C[]): (text: string) => C {
     const found = choices.find((known) => known === text);
     if (found === undefined) throw new Error(`one of ${choices.join(', ')}`);
     return found;
-  };
-}
-
-function onlyYet(only: string): (text: string) => string {
-  return (text) => {
-    if (text !== only) throw new Error(`${only}: this version has nothing else yet`);
-    return text;
   };
 }
 

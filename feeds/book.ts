@@ -3,12 +3,10 @@
  * up by increments. Levels are compared, never indexed: venues disagree on their order.
  */
 import type { ContractsE2, PriceE4 } from '../engine/core/units.ts';
-import type { BookTick } from './venue.ts';
-
-export type Level = { price: PriceE4; size: ContractsE2 };
+import type { BookTick, Level } from './venue.ts';
 
 /** The highest bid or the lowest ask with a size; sizes at one price add up. Null: none. */
-export function bestLevel(levels: readonly Level[], side: 'bid' | 'ask'): Level | null {
+function bestLevel(levels: readonly Level[], side: 'bid' | 'ask'): Level | null {
   let best: Level | null = null;
   for (const level of levels) {
     if (level.size === 0) continue;
@@ -35,6 +33,18 @@ export function bookTick(market: string, bid: Level | null, ask: Level | null): 
     yesAsk: yesAsk?.price ?? null,
     yesAskSize: yesAsk?.size ?? 0,
   };
+}
+
+/** The top of a book that came as its levels, and the levels too where they are asked for. */
+export function wholeBookTick(
+  market: string,
+  yesBids: readonly Level[],
+  yesAsks: readonly Level[],
+  withDepth: boolean,
+): BookTick {
+  const tick = bookTick(market, bestLevel(yesBids, 'bid'), bestLevel(yesAsks, 'ask'));
+  if (withDepth) tick.depth = { yesBids, yesAsks };
+  return tick;
 }
 
 /**
@@ -69,6 +79,10 @@ export class BidLadder {
   best(): Level | null {
     const price = this.#bestPrice;
     return price === null ? null : { price, size: this.#sizes.get(price)! };
+  }
+
+  levels(): Level[] {
+    return Array.from(this.#sizes, ([price, size]) => ({ price, size }));
   }
 
   #highest(): PriceE4 | null {

@@ -5,19 +5,37 @@
  *
  * What is wrong with a frame is never an exception, and never more than about a hundred log lines.
  */
-import type { GameTick, QuoteTick, ResultTick, Tick, TradeTick } from '../engine/core/messages.ts';
+import type {
+  Depth,
+  DepthLevel,
+  GameTick,
+  QuoteTick,
+  ResultTick,
+  Tick,
+  TradeTick,
+} from '../engine/core/messages.ts';
 import {
   askCentsOf,
   bidCentsOf,
+  type ContractsE2,
   type EpochMs,
   type MarketNumber,
   NO_PRICE,
   PAYOUT_CENTS,
+  type PriceCents,
+  type PriceE4,
   type SourceNumber,
   type Venue,
 } from '../engine/core/units.ts';
 import { type IngestCounts, type IngestLogEvent, Tally } from './tally.ts';
-import type { BookTick, FrameReading, VenueAdapter, VenueTick } from './venue.ts';
+import type {
+  BookLevels,
+  BookTick,
+  FrameReading,
+  Level,
+  VenueAdapter,
+  VenueTick,
+} from './venue.ts';
 
 export type IngestOptions = {
   /** The catalog's number of a venue market; undefined when the catalog does not name it. */
@@ -171,7 +189,7 @@ export function isCrossed({ yesBid, yesAsk }: BookTick): boolean {
 function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteTick {
   const yesBidCents = tick.yesBid === null ? NO_PRICE : bidCentsOf(tick.yesBid);
   const yesAskCents = tick.yesAsk === null ? NO_PRICE : askCentsOf(tick.yesAsk);
-  return {
+  const quote: QuoteTick = {
     kind: 'quote',
     atMs,
     source,
@@ -182,6 +200,37 @@ function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteTick {
     yesAskContracts: yesAskCents === NO_PRICE ? 0 : wholeContracts(tick.yesAskSize),
     crossed: isCrossed(tick),
   };
+  if (tick.depth !== undefined) quote.depth = depthOf(tick.depth);
+  return quote;
+}
+
+/** Deeper levels are not told on: ticks stay small, and nobody fills twenty levels away. */
+const DEPTH_LEVELS_MAX = 20;
+
+function depthOf({ yesBids, yesAsks }: BookLevels): Depth {
+  return {
+    yesBids: centLevels(yesBids, bidCentsOf)
+      .sort(([a], [b]) => b - a)
+      .slice(0, DEPTH_LEVELS_MAX),
+    yesAsks: centLevels(yesAsks, askCentsOf)
+      .sort(([a], [b]) => a - b)
+      .slice(0, DEPTH_LEVELS_MAX),
+  };
+}
+
+/** Levels by whole cent, each with its whole contracts; what is less than one shows nothing. */
+function centLevels(
+  levels: readonly Level[],
+  centsOf: (price: PriceE4) => PriceCents,
+): DepthLevel[] {
+  const sizes = new Map<PriceCents, ContractsE2>();
+  for (const { price, size } of levels) {
+    const cents = centsOf(price);
+    if (cents !== NO_PRICE) sizes.set(cents, (sizes.get(cents) ?? 0) + size);
+  }
+  return Array.from(sizes, ([cents, size]): DepthLevel => [cents, wholeContracts(size)]).filter(
+    ([, contracts]) => contracts > 0,
+  );
 }
 
 /** Rounded against the taker; null when no price of 1..99 is left. */

@@ -6,13 +6,16 @@ import type { SourceNumber } from '../engine/core/units.ts';
 import { createAdapter } from './adapters/create.ts';
 import { FeedFileError, type FeedLine } from './feed-file.ts';
 import type { Ingest, IngestConnection } from './ingest.ts';
+import type { AdapterOptions } from './venue.ts';
 
 export class FeedPlayer {
   readonly #ingest: Ingest;
+  readonly #options: AdapterOptions;
   readonly #connections = new Map<string, IngestConnection>();
 
-  constructor(ingest: Ingest) {
+  constructor(ingest: Ingest, options: AdapterOptions = {}) {
     this.#ingest = ingest;
+    this.#options = options;
   }
 
   /** @throws FeedFileError when the line is of an adapter that this version lacks. */
@@ -24,7 +27,7 @@ export class FeedPlayer {
     const key = `${venue} ${adapter}`;
     const known = this.#connections.get(key);
     if (known !== undefined) return known;
-    const reader = createAdapter(adapter);
+    const reader = createAdapter(adapter, {}, this.#options);
     if (reader === null) throw new FeedFileError(line, `there is no adapter ${adapter} yet`);
     const source: SourceNumber = this.#connections.size;
     const connection = this.#ingest.connection(venue, reader, source, { sequence: 'recorded' });

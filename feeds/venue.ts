@@ -25,7 +25,13 @@ export type BookTick = {
   yesBidSize: ContractsE2;
   yesAsk: PriceE4 | null;
   yesAskSize: ContractsE2;
+  /** Every level the frame, or the book it changed, shows; where an adapter is asked for it. */
+  depth?: BookLevels;
 };
+
+/** In any order; levels of one price add up. Good until the adapter's next frame. */
+export type BookLevels = { yesBids: readonly Level[]; yesAsks: readonly Level[] };
+export type Level = { price: PriceE4; size: ContractsE2 };
 
 export type VenueTick =
   | BookTick
@@ -52,6 +58,9 @@ export type FrameReading = {
   /** The venue's sequence skipped: a live connection must subscribe again. */
   gap: boolean;
 };
+
+/** What an adapter tells beside the top of a book: levels cost, and only some fill models ask. */
+export type AdapterOptions = { depth?: boolean };
 
 export interface VenueAdapter {
   readonly name: AdapterName;

@@ -52,7 +52,10 @@ async function startDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
   };
   try {
     const venues = new DemoVenues(dataDir.path);
-    simulator = await startSimulator(venues.schedule);
+    simulator = await startSimulator({
+      ...venues.schedule,
+      depth: basics.fillModel === 'book_depth',
+    });
     const { urls } = simulator;
     venues.writeCatalog();
     refill = setInterval(() => venues.writeCatalog(), HOUR_MS).unref();

@@ -2,6 +2,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { FeedFileError } from '../../feeds/feed-file.ts';
 import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
+import { fillModelOf } from '../config.ts';
 import { replay } from './replay.ts';
 import type { ReplaySummary } from './summary.ts';
 
@@ -76,6 +77,7 @@ async function runReplay(feed: string, flags: ReplayFlags): Promise<void> {
     speed: flags.speed === 'max' ? null : flags.speed,
     skipBad: flags.skipBad === true,
     trades: flags.trades ?? null,
+    fillModel: fillModelOf(process.env),
   });
   const text = flags.json === true ? JSON.stringify(summary) : readable(summary);
   process.stdout.write(`${text}\n`);

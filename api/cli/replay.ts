@@ -3,7 +3,7 @@
  * the feed's clock. Equal input gives an equal state hash. CONTRACT.md section 10, Replay.
  */
 import type { Catalog, Query, Reply } from '../../engine/core/messages.ts';
-import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import type { EpochMs, FillModelName, Uuid } from '../../engine/core/units.ts';
 import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';
 import { catalogErrorText, loadCatalog, marketNumbers } from '../../feeds/catalog.ts';
@@ -30,6 +30,7 @@ export type ReplayOptions = {
   skipBad: boolean;
   /** Where every trade is written as CSV. */
   trades: string | null;
+  fillModel: FillModelName;
 };
 
 /** Ticks told before waiting for the shards to take them in. */
@@ -54,6 +55,7 @@ export async function replay(options: ReplayOptions): Promise<ReplaySummary> {
       queueDepthMax: 10_000,
       quoteMaxAgeMs: QUOTE_MAX_AGE_MS,
       routingBandCents: ROUTING_BAND_CENTS,
+      fillModel: options.fillModel,
       clock: feedClock(),
       log: SILENT,
     });
@@ -99,7 +101,7 @@ class Replay {
     const ingest = await this.#prepare();
     const startedMs = performance.now();
     const pace = paceOf(this.#options.speed);
-    const player = new FeedPlayer(ingest);
+    const player = new FeedPlayer(ingest, { depth: this.#options.fillModel === 'book_depth' });
     const orders = this.#options.orders === null ? null : readOrdersFile(this.#options.orders);
     let order = await nextOf(orders);
     const { feed, skipBad } = this.#options;

@@ -2,6 +2,7 @@
  * Checks everything that must hold of a state, and names what does not. Used after every step of
  * a simulation, by operators, and by tests. CONTRACT.md section 5, Formulas.
  */
+import { remainingOf } from './fills.ts';
 import { costCents, imbalanceCents } from './ledger.ts';
 import { ordersOf, positionsIn, positionsOf } from './links.ts';
 import { ladderOf } from './pricing.ts';
@@ -44,11 +45,17 @@ function auditAccount(state: ShardState, account: number, problems: string[]): v
     report(order.account[row] === account, `order row ${row} belongs to another account`);
     report(state.ladders.isWaiting(row), `order row ${row} waits on no book`);
     report(state.orderIds.find(state.orderIds.idOf(row)) === row, `order row ${row} is not found`);
-    if ((order.flags[row]! & FLAG.sell) !== 0) {
-      report(state.positions.col.sell[order.position[row]!] === row, `sell ${row} has no position`);
-    } else {
-      heldCents += costCents(order.limitPriceCents[row]!, order.contracts[row]!);
+    const position = order.position[row]!;
+    const isSell = (order.flags[row]! & FLAG.sell) !== 0;
+    if (isSell || position !== NO_ROW) {
+      const isOwn =
+        state.positions.isLive(position) && state.positions.col.resting[position] === row;
+      report(isOwn, `order row ${row} has no position`);
     }
+    const remaining = remainingOf(state, row);
+    const isPart = remaining > 0 && remaining <= order.contracts[row]!;
+    report(isPart, `order row ${row} has ${remaining} contracts left`);
+    if (!isSell) heldCents += costCents(order.limitPriceCents[row]!, remaining);
   }
   let stakeCents = 0;
   let positions = 0;
@@ -58,6 +65,7 @@ function auditAccount(state: ShardState, account: number, problems: string[]): v
     report(state.positions.isLive(row), `position row ${row} is not in use`);
     report(position.account[row] === account, `position row ${row} belongs to another account`);
     report(state.positionIds.find(state.positionIds.idOf(row)) === row, `position ${row} is lost`);
+    auditPosition(state, row, report);
     stakeCents += position.costCents[row]!;
   }
   report(imbalanceCents(state, account) === 0, 'does not add up');
@@ -66,6 +74,28 @@ function auditAccount(state: ShardState, account: number, problems: string[]): v
   report(col.openStakeCents[account] === stakeCents, 'stake is not the cost of its positions');
   report(col.orders[account] === orders, 'miscounts its resting orders');
   report(col.positions[account] === positions, 'miscounts its open positions');
+}
+
+function auditPosition(
+  { positions, orders }: ShardState,
+  row: number,
+  report: (holds: boolean, what: string) => void,
+): void {
+  const { col } = positions;
+  report(col.contracts[row]! > 0, `position row ${row} is empty`);
+  report(col.costCents[row]! >= 0, `position row ${row} has a cost below zero`);
+  const nothingSold = col.soldContracts[row] === 0;
+  report(
+    !nothingSold || col.soldCents[row] === 0,
+    `position row ${row} sold nothing for something`,
+  );
+  const bought = col.contracts[row]! + col.soldContracts[row]!;
+  const paidCents = col.costCents[row]! + col.soldCostCents[row]!;
+  const averages = Math.ceil(paidCents / bought) === col.entryPriceCents[row];
+  report(averages, `position row ${row} was not bought at its entry price`);
+  const resting = col.resting[row]!;
+  const isOwn = resting === NO_ROW || orders.col.position[resting] === row;
+  report(isOwn, `position row ${row} names an order of another`);
 }
 
 function auditBooks(state: ShardState, problems: string[]): void {

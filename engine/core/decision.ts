@@ -1,4 +1,5 @@
 /** What a command can come to: events, an earlier answer, or a refusal. */
+import type { Taken } from './depth.ts';
 import type { Event } from './events.ts';
 import { REJECTIONS, type RejectionCode } from './rejections.ts';
 
@@ -9,14 +10,15 @@ export type Rejection = {
   retryAfterSeconds?: number;
 };
 export type Decision =
-  | { kind: 'accept'; events: Event[] }
+  /** `taken`: displayed sizes that the events use up. */
+  | { kind: 'accept'; events: Event[]; taken: Taken | null }
   /** The command was accepted before, under this key; see `RecentRecords`. */
   | { kind: 'replay' }
   /** `events`: a refused attempt to trade counts all the same. */
   | { kind: 'reject'; rejection: Rejection; events: Event[] };
 
-export function accept(events: Event[]): Decision {
-  return { kind: 'accept', events };
+export function accept(events: Event[], taken: Taken | null = null): Decision {
+  return { kind: 'accept', events, taken };
 }
 
 export function reject(code: RejectionCode, message: string = REJECTIONS[code]): Decision {

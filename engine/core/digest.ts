@@ -3,7 +3,8 @@
  * count, the rows taken or the checkpoints written. What `stateHash` hashes. CONTRACT.md section 10.
  */
 import { ordersOf, positionsOf } from './links.ts';
-import { FLAG, type ShardState } from './state.ts';
+import type { ShardState } from './state.ts';
+import { NO_ROW } from './table.ts';
 import type { Uuid } from './units.ts';
 
 type AccountDigest = { account: Uuid; line: string };
@@ -60,7 +61,7 @@ function orderLine(state: ShardState, row: number): string {
     col.statedProbPct[row],
     col.placedVia[row],
     col.expiresAtMs[row],
-    col.flags[row]! & FLAG.sell ? state.positionIds.idOf(col.position[row]!) : '',
+    col.position[row] === NO_ROW ? '' : state.positionIds.idOf(col.position[row]!),
   ].join(' ');
 }
 
@@ -77,15 +78,22 @@ function positionLine(state: ShardState, row: number): string {
     col.statedProbPct[row],
     col.placedVia[row],
     col.venue[row],
+    ...(col.soldContracts[row] === 0 ? [] : soldColumns(state, row)),
   ].join(' ');
+}
+
+/** What parts of a position were sold for. */
+function soldColumns({ positions: { col } }: ShardState, row: number): unknown[] {
+  return [col.soldContracts[row], col.soldCostCents[row], col.soldCents[row]];
 }
 
 function* finishedLines(state: ShardState, account: number): Generator<string> {
   for (const placed of state.records.placements(account, null)) {
     const outcome = state.records.outcome(placed);
     if (outcome === undefined) continue;
-    const { status, reason, fillPriceCents, venue, tradeId, atMs } = outcome;
-    yield [placed.orderId, status, reason, fillPriceCents, venue, tradeId, atMs].join(' ');
+    const { status, reason, fillPriceCents, venue, tradeId, atMs, filledContracts } = outcome;
+    const columns = [placed.orderId, status, reason, fillPriceCents, venue, tradeId, atMs];
+    yield (filledContracts === null ? columns : [...columns, filledContracts]).join(' ');
   }
   for (const trade of state.records.closedTrades(account, null)) {
     const { tradeId, status, costCents, proceedsCents, contracts, closedAtMs } = trade;

@@ -57,11 +57,11 @@ export type OrderPlaced = {
   statedProbPct: number | null;
   placedVia: PlacedVia;
   placedPrivate: boolean;
-  /** It did not trade at once and waits on its book; a buy then holds limit x contracts. */
+  /** It waits on its book, where a buy holds limit x contracts; parts may trade at once. */
   rests: boolean;
 };
 
-/** An order traded: a buy opens a position, a sell closes one. */
+/** All that was left of an order traded: a buy has its position, a sell has closed its own. */
 export type OrderFilled = {
   kind: 'order_filled';
   atMs: EpochMs;
@@ -72,11 +72,34 @@ export type OrderFilled = {
   venue: number;
 };
 
+/** Some contracts of an order traded, and some are left; it rests on, or ends next. */
+export type OrderPartFilled = {
+  kind: 'order_part_filled';
+  atMs: EpochMs;
+  order: number;
+  contracts: Contracts;
+  priceCents: PriceCents;
+  venue: number;
+};
+
+/** The event of a fill of an order that has so many contracts left. */
+export function fillEvent(
+  atMs: EpochMs,
+  order: number,
+  remaining: Contracts,
+  { contracts, priceCents, venue }: Pick<OrderPartFilled, 'contracts' | 'priceCents' | 'venue'>,
+): OrderFilled | OrderPartFilled {
+  return contracts === remaining
+    ? { kind: 'order_filled', atMs, order, priceCents, venue }
+    : { kind: 'order_part_filled', atMs, order, contracts, priceCents, venue };
+}
+
 export type OrderEnded = {
   kind: 'order_ended';
   atMs: EpochMs;
   order: number;
-  status: 'canceled' | 'expired';
+  /** `executed`: an ioc traded what there was, and the rest is canceled. */
+  status: 'canceled' | 'expired' | 'executed';
   reason: CancelReason;
 };
 export type CancelReason =
@@ -133,6 +156,7 @@ export type Event =
   | AccountOpened
   | OrderPlaced
   | OrderFilled
+  | OrderPartFilled
   | OrderEnded
   | PositionSettled
   | MarketResolved
@@ -146,12 +170,16 @@ export type OrderOutcome = {
   atMs: EpochMs;
   status: 'executed' | 'canceled' | 'expired';
   reason: CancelReason | null;
+  /** The average of its fills, rounded against the trader. */
   fillPriceCents: PriceCents | null;
+  /** Of its first fill. */
   venue: number | null;
   tradeId: Uuid | null;
+  /** Where it traded in part; null: all of it did, or nothing. */
+  filledContracts: Contracts | null;
 };
 
-/** A trade that is no longer open; written once. */
+/** A trade that is no longer open; written once. Contracts, cost and proceeds are those of all. */
 export type ClosedTrade = {
   tradeId: Uuid;
   account: number;

@@ -9,18 +9,26 @@ import type {
   OrderEnded,
   OrderFilled,
   OrderOutcome,
+  OrderPartFilled,
   OrderPlaced,
   PositionSettled,
 } from './events.ts';
-import { tradeIdOf } from './ids.ts';
+import { costOfPart, filledSoFar, remainingOf } from './fills.ts';
 import { invariant } from './invariant.ts';
 import { adjust, costCents, hold, realize, stake } from './ledger.ts';
-import { linkOrder, linkPosition, unlinkOrder, unlinkPosition } from './links.ts';
+import { linkOrder, unlinkOrder } from './links.ts';
+import {
+  closePosition,
+  growPosition,
+  openPosition,
+  shrinkPosition,
+  startSale,
+} from './positions.ts';
 import { rest } from './resting.ts';
-import { closedTradeOf, viaCode } from './rows.ts';
+import { viaCode } from './rows.ts';
 import { FLAG, type ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';
-import { START_BALANCE_CENTS, type Uuid } from './units.ts';
+import { type Cents, type Contracts, START_BALANCE_CENTS } from './units.ts';
 
 /** A run is bust below one dollar. CONTRACT.md section 5, Run and reset. */
 const BUST_BELOW_CENTS = 100;
@@ -32,6 +40,9 @@ export function evolve(state: ShardState, event: Event): void {
       return orderPlaced(state, event);
     case 'order_filled':
       return orderFilled(state, event);
+    case 'order_part_filled':
+      trade(state, event, event.contracts);
+      return;
     case 'order_ended':
       return orderEnded(state, event);
     case 'position_settled':
@@ -52,6 +63,12 @@ export function evolve(state: ShardState, event: Event): void {
     case 'catalog_replaced':
       return replaceCatalog(state, event.catalog);
   }
+}
+
+/** Applies what has just happened, and notes it for the journal. */
+export function emit(state: ShardState, journal: Event[], event: Event): void {
+  evolve(state, event);
+  journal.push(event);
 }
 
 function accountOpened(state: ShardState, event: AccountOpened): void {
@@ -102,6 +119,7 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   col.placedVia[row] = viaCode(event.placedVia);
   col.flags[row] = flagsOf(event);
   state.orderIds.set(row, event.orderId);
+  if (event.position !== null) startSale(state, event.position);
   linkOrder(state, row);
   if (event.rests && event.action === 'buy') {
     hold(state, event.account, costCents(event.limitPriceCents!, event.contracts));
@@ -122,115 +140,123 @@ function flagsOf(event: OrderPlaced): number {
 }
 
 function orderFilled(state: ShardState, event: OrderFilled): void {
-  const row = event.order;
-  const { col } = state.orders;
-  const account = col.account[row]!;
-  const amount = costCents(event.priceCents, col.contracts[row]!);
-  let tradeId: Uuid;
-  releaseHold(state, row);
-  if ((col.flags[row]! & FLAG.sell) === 0) {
-    stake(state, account, amount);
-    tradeId = openPosition(state, row, event, amount);
-  } else {
-    const position = col.position[row]!;
-    tradeId = state.positionIds.idOf(position);
-    realize(state, account, state.positions.col.costCents[position]!, amount);
-    closePosition(state, position, event, amount);
-  }
-  finishOrder(state, row, {
+  const { position, fillPriceCents, venue } = trade(state, event, remainingOf(state, event.order));
+  const end = {
     atMs: event.atMs,
     status: 'executed',
     reason: null,
-    fillPriceCents: event.priceCents,
-    venue: event.venue,
-    tradeId,
-  });
+    fillPriceCents,
+    venue,
+  } as const;
+  finishOrder(state, event.order, { ...end, filledContracts: null }, position);
+}
+
+/** How the fills of an order stand after one more of them. */
+type Traded = Pick<OrderOutcome, 'fillPriceCents' | 'venue'> & { position: number };
+
+/** Contracts change hands: money, and the position that a buy opens and a sell closes. */
+function trade(
+  state: ShardState,
+  event: OrderFilled | OrderPartFilled,
+  contracts: Contracts,
+): Traded {
+  const { order, priceCents } = event;
+  const { col } = state.orders;
+  const cents = costCents(priceCents, contracts);
+  if ((col.flags[order]! & FLAG.sell) !== 0) return sell(state, event, contracts, cents);
+  releaseHold(state, order, contracts);
+  stake(state, col.account[order]!, cents);
+  const before = col.position[order]!;
+  const position = before === NO_ROW ? openPosition(state, order, event, contracts) : before;
+  if (before !== NO_ROW) growPosition(state, position, contracts, cents);
+  if (event.kind === 'order_part_filled' && before === NO_ROW) {
+    col.position[order] = position;
+    state.orders.touch(order);
+    state.positions.col.resting[position] = order;
+  }
+  return {
+    fillPriceCents: state.positions.col.entryPriceCents[position]!,
+    venue: state.positions.col.venue[position]!,
+    position,
+  };
+}
+
+function sell(
+  state: ShardState,
+  event: OrderFilled | OrderPartFilled,
+  contracts: Contracts,
+  cents: Cents,
+): Traded {
+  const { order } = event;
+  const { col } = state.positions;
+  const position = state.orders.col.position[order]!;
+  const all = state.orders.col.contracts[order]!;
+  if (col.contracts[position] === all) col.soldVenue[position] = event.venue;
+  const venue = col.soldVenue[position]!;
+  const soldCents = col.soldCents[position]! - col.soldBeforeCents[position]! + cents;
+  const sold = all - col.contracts[position]! + contracts;
+  const fillPriceCents = Math.floor(soldCents / sold);
+  const account = col.account[position]!;
+  if (event.kind === 'order_filled') {
+    realize(state, account, col.costCents[position]!, cents);
+    closePosition(state, position, event, cents);
+  } else {
+    const cost = costOfPart(col.costCents[position]!, contracts, col.contracts[position]!);
+    realize(state, account, cost, cents);
+    shrinkPosition(state, position, { contracts, cost, cents });
+  }
+  return { fillPriceCents, venue, position };
 }
 
 function orderEnded(state: ShardState, event: OrderEnded): void {
   const { order, atMs, status, reason } = event;
-  releaseHold(state, order);
+  const filled = filledSoFar(state, order);
   const position = state.orders.col.position[order]!;
-  const tradeId = position === NO_ROW ? null : state.positionIds.idOf(position);
-  finishOrder(state, order, {
-    atMs,
-    status,
-    reason,
-    fillPriceCents: null,
-    venue: null,
-    tradeId,
-  });
+  releaseHold(state, order, remainingOf(state, order));
+  const { priceCents: fillPriceCents, venue } = filled;
+  const filledContracts = filled.contracts === 0 ? null : filled.contracts;
+  const end = { atMs, status, reason, fillPriceCents, venue, filledContracts };
+  finishOrder(state, order, end, position === NO_ROW ? null : position);
 }
 
-/** A resting buy holds limit x contracts; nothing else holds. CONTRACT.md section 5. */
-function releaseHold(state: ShardState, order: number): void {
+/** A resting buy holds limit x remaining contracts; nothing else holds. CONTRACT.md section 5. */
+function releaseHold(state: ShardState, order: number, contracts: Contracts): void {
   const { col } = state.orders;
   const isRestingBuy = (col.flags[order]! & FLAG.sell) === 0 && state.ladders.isWaiting(order);
   if (!isRestingBuy) return;
-  hold(state, col.account[order]!, -costCents(col.limitPriceCents[order]!, col.contracts[order]!));
+  hold(state, col.account[order]!, -costCents(col.limitPriceCents[order]!, contracts));
 }
 
-function finishOrder(state: ShardState, order: number, outcome: OrderOutcome): void {
+/** `traded`: its position, which may have gone already; its row still has the id. */
+function finishOrder(
+  state: ShardState,
+  order: number,
+  outcome: Omit<OrderOutcome, 'tradeId'>,
+  traded: number | null,
+): void {
   const { orders, positions } = state;
   const account = orders.col.account[order]!;
-  const orderId = state.orderIds.idOf(order);
   if (state.ladders.isWaiting(order)) state.ladders.remove(order);
   const position = orders.col.position[order]!;
-  if (position !== NO_ROW && positions.col.sell[position] === order) {
-    positions.col.sell[position] = NO_ROW;
+  if (position !== NO_ROW && positions.col.resting[position] === order) {
+    positions.col.resting[position] = NO_ROW;
   }
   unlinkOrder(state, order);
   state.orderIds.remove(order);
   orders.release(order);
-  state.records.current.addOutcome(account, orderId, outcome);
+  const ids = { orders: orders.col, order, positions: positions.col, position: traded };
+  state.records.current.addOutcome(account, ids, outcome);
   countBust(state, account);
-}
-
-function openPosition(state: ShardState, order: number, event: OrderFilled, cost: number): Uuid {
-  const { positions } = state;
-  const from = state.orders.col;
-  const row = positions.claim();
-  const to = positions.col;
-  const tradeId = tradeIdOf(state.orderIds.idOf(order), event.atMs);
-  to.sequence[row] = ++state.sequence;
-  to.costCents[row] = cost;
-  to.account[row] = from.account[order]!;
-  to.market[row] = from.market[order]!;
-  to.instrument[row] = from.instrument[order]!;
-  to.contracts[row] = from.contracts[order]!;
-  to.entryPriceCents[row] = event.priceCents;
-  to.statedProbPct[row] = from.statedProbPct[order]!;
-  to.flags[row] = from.flags[order]! & (FLAG.no | FLAG.instrumentNo | FLAG.private);
-  to.placedVia[row] = from.placedVia[order]!;
-  to.venue[row] = event.venue;
-  to.sell[row] = NO_ROW;
-  state.positionIds.set(row, tradeId);
-  linkPosition(state, row);
-  return tradeId;
 }
 
 function positionSettled(state: ShardState, event: PositionSettled): void {
   const { col } = state.positions;
   const { position, proceedsCents } = event;
   const account = col.account[position]!;
-  invariant(col.sell[position] === NO_ROW, 'a position was settled while its sell rests');
+  invariant(col.resting[position] === NO_ROW, 'a position was settled while its order rests');
   realize(state, account, col.costCents[position]!, proceedsCents);
   closePosition(state, position, event, proceedsCents);
   countBust(state, account);
-}
-
-function closePosition(
-  state: ShardState,
-  position: number,
-  event: OrderFilled | PositionSettled,
-  proceedsCents: number,
-): void {
-  const outcome = event.kind === 'position_settled' ? event.outcome : null;
-  const trade = closedTradeOf(state, position, event.atMs, proceedsCents, outcome);
-  state.records.current.addClosedTrade(trade);
-  unlinkPosition(state, position);
-  state.positionIds.remove(position);
-  state.positions.release(position);
 }
 
 /** Once a run: nothing open, nothing resting, less than a dollar left. */

@@ -60,6 +60,33 @@ export function uuidTimeMs(id: Uuid): EpochMs {
   return timeOfWords(uuidWord(id, 0), uuidWord(id, 1));
 }
 
+/** Where uuids stand as words, by row. */
+export type IdColumns = {
+  id0: Uint32Array;
+  id1: Uint32Array;
+  id2: Uint32Array;
+  id3: Uint32Array;
+};
+
+/** The id in a row. */
+export function uuidAt({ id0, id1, id2, id3 }: IdColumns, row: number): Uuid {
+  return uuidOfWords(id0[row]!, id1[row]!, id2[row]!, id3[row]!);
+}
+
+/** Writes into a row the `tradeIdOf` an order row that opens a trade at a moment. */
+export function writeTradeId(
+  to: IdColumns,
+  row: number,
+  from: IdColumns,
+  order: number,
+  openedAtMs: EpochMs,
+): void {
+  to.id0[row] = Math.floor(openedAtMs / 0x10000);
+  to.id1[row] = ((openedAtMs % 0x10000) * 0x10000) | (from.id1[order]! & 0xffff);
+  to.id2[row] = from.id2[order]!;
+  to.id3[row] = from.id3[order]! ^ 1;
+}
+
 /**
  * The id of the trade that an order opens at a moment: the order's own random bits, the last one
  * flipped, under the time of opening. Equal input gives equal ids, and trades sort by opening.

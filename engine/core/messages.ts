@@ -35,7 +35,13 @@ export type QuoteTick = {
   yesAskContracts: Contracts;
   /** The venue's own book has bid >= ask: shown, but no live price. CONTRACT.md section 5. */
   crossed: boolean;
+  /** Told only where the fill model walks it and the venue shows it; else the top is all. */
+  depth?: Depth;
 };
+
+/** The displayed levels of both sides, best first; a price comes once, with a size above 0. */
+export type Depth = { yesBids: readonly DepthLevel[]; yesAsks: readonly DepthLevel[] };
+export type DepthLevel = readonly [priceCents: PriceCents, contracts: Contracts];
 
 /** A trade that happened at the venue; informs quotes, moves nothing. */
 export type TradeTick = {

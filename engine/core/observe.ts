@@ -3,16 +3,17 @@
  * expiries) comes out as events. CONTRACT.md section 5, Live price, Limit order, Settlement.
  */
 import type { Event } from './events.ts';
-import { evolve } from './evolve.ts';
+import { emit } from './evolve.ts';
 import { costCents } from './ledger.ts';
 import { positionsIn } from './links.ts';
+import { fillMarkets } from './matching.ts';
 import type { GameTick, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
-import { askOf, complement, isFresh, ladderOf, priceBook, venueIndex } from './pricing.ts';
-import { ordersAtOrAbove, ordersOn } from './resting.ts';
+import { complement, isFresh } from './pricing.ts';
+import { ordersOn } from './resting.ts';
 import { sideOf } from './rows.ts';
-import { type Book, FLAG, type Market, type ShardState, type Source } from './state.ts';
+import type { Book, Market, ShardState, Source } from './state.ts';
 import { NO_ROW } from './table.ts';
-import { type EpochMs, HOME_VENUE, NO_PRICE, PAYOUT_CENTS, type SourceNumber } from './units.ts';
+import { type EpochMs, HOME_VENUE, NO_PRICE, type SourceNumber } from './units.ts';
 
 /** Applies one tick; every event it led to is applied and appended to `journal`. */
 export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
@@ -26,16 +27,16 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
   switch (tick.kind) {
     case 'quote':
       setQuote(state, tick);
-      fillBooks(state, state.markets[tick.market]!, atMs, journal);
-      break;
+      fillMarkets(state, withRevived(state.markets[tick.market]!, revived), atMs, journal);
+      return;
     case 'trade':
       setLastTrade(state, tick);
       break;
     case 'status': {
       const market = state.markets[tick.market]!;
       market.status = tick.status;
-      fillBooks(state, market, atMs, journal);
-      break;
+      fillMarkets(state, withRevived(market, revived), atMs, journal);
+      return;
     }
     case 'result':
       settle(state, { ...tick, atMs }, journal);
@@ -47,7 +48,7 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
       break;
   }
   // After what the tick itself says: a quote that it replaced must not fill anything.
-  for (const market of revived) fillBooks(state, market, atMs, journal);
+  fillMarkets(state, revived, atMs, journal);
 }
 
 /** Moves time on, never back, and ends what expired on the way. */
@@ -68,9 +69,9 @@ export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): Epo
   return now;
 }
 
-function emit(state: ShardState, journal: Event[], event: Event): void {
-  evolve(state, event);
-  journal.push(event);
+/** A market that the tick is about, and those that it made live again. */
+function withRevived(market: Market, revived: readonly Market[]): readonly Market[] {
+  return revived.length === 0 ? [market] : [market, ...revived];
 }
 
 function sourceOf(state: ShardState, number: SourceNumber): Source {
@@ -100,7 +101,8 @@ function hear(state: ShardState, tick: { source: SourceNumber; atMs: EpochMs }):
 function setQuote(state: ShardState, tick: QuoteTick): void {
   const { atMs, source, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts, crossed } =
     tick;
-  state.markets[tick.market]!.quote = {
+  const market = state.markets[tick.market]!;
+  market.quote = {
     source,
     epoch: sourceOf(state, source).epoch,
     atMs,
@@ -110,6 +112,7 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
     yesAskContracts,
     // A venue's finer prices can cross where whole cents do not, and the tick says so.
     crossed: crossed || (yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents),
+    levels: state.fillModel.levelsOf(tick, market.quote),
   };
 }
 
@@ -120,30 +123,6 @@ function setLastTrade(state: ShardState, tick: TradeTick): void {
   const sideCents = side === 'yes' ? yesPriceCents : complement(yesPriceCents);
   market.lastTrade = { priceCents: yesPriceCents, atMs };
   market.lastTradeOf[side] = { priceCents: sideCents, atMs };
-}
-
-/** Fills every resting order that the market's price now reaches. */
-function fillBooks(state: ShardState, market: Market, atMs: EpochMs, journal: Event[]): void {
-  for (const number of market.books) fillBook(state, state.books[number]!, atMs, journal);
-}
-
-function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
-  const { ladders } = state;
-  const bestYes = ladders.best(ladderOf(book, 'yes'));
-  const bestNo = ladders.best(ladderOf(book, 'no'));
-  if (bestYes === 0 && bestNo === 0) return;
-  const price = priceBook(state, book, atMs);
-  for (const side of ['yes', 'no'] as const) {
-    const ask = askOf(price, side);
-    if (ask === null) continue;
-    const venue = venueIndex(ask.venue);
-    // Each fill takes its order away, so what is first changes: read it before.
-    for (const order of [...ordersAtOrAbove(state, ladderOf(book, side), ask.priceCents)]) {
-      const isSell = (state.orders.col.flags[order]! & FLAG.sell) !== 0;
-      const priceCents = isSell ? PAYOUT_CENTS - ask.priceCents : ask.priceCents;
-      emit(state, journal, { kind: 'order_filled', atMs, order, priceCents, venue });
-    }
-  }
 }
 
 /** A venue_a result settles its market once, whatever arrives later. */

@@ -5,15 +5,23 @@
 
 import { marketName } from './catalog-state.ts';
 import { accept, type Decision, reject } from './decision.ts';
-import type { Event, OrderPlaced } from './events.ts';
+import { type Event, fillEvent, type OrderPlaced } from './events.ts';
+import { type Fill, tradeOf } from './fill-model.ts';
 import { costCents } from './ledger.ts';
 import { withinLimits } from './limits.ts';
 import type { PlaceOrder } from './messages.ts';
-import { bidOf, priceBook, reaches, type SidePrice, tradePrice, venueIndex } from './pricing.ts';
+import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
 import { instrumentSideOf, sideOf } from './rows.ts';
-import type { Instrument, Market, ShardState } from './state.ts';
+import { FLAG, type Instrument, type Market, type ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';
-import { type EpochMs, HOME_VENUE, oppositeSide, type Side, START_BALANCE_CENTS } from './units.ts';
+import {
+  type Cents,
+  type EpochMs,
+  HOME_VENUE,
+  oppositeSide,
+  type Side,
+  START_BALANCE_CENTS,
+} from './units.ts';
 
 /** SPEC.md section 8, Other limits: gtc expiry. */
 const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
@@ -53,81 +61,106 @@ function decideNew(state: ShardState, order: PlaceOrder, account: number): Decis
   if (market.outcome !== null) return reject('market_resolved');
   if (market.status !== 'open') return reject('market_not_open');
 
-  const routed = order.routing === 'best' ? subject.instrument : null;
-  const price = priceBook(state, { market, routed }, state.nowMs);
-  const live = tradePrice(price, order.action, subject.side);
+  const fill = fillNow(state, order, subject, account);
   if (order.type === 'market') {
-    if (live === null) return reject('no_liquidity');
+    if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity);
     const bound = order.boundPriceCents;
-    if (bound !== null && !reaches(order.action, live.priceCents, bound)) {
+    if (bound !== null && !reaches(order.action, tradePrice(order.action, fill.askCents), bound)) {
       return reject('price_moved');
     }
   }
-  const fill = fillNow(state, order, subject, live);
-  const rests = fill === null && order.timeInForce === 'gtc';
-  if (order.action === 'buy' && (fill !== null || rests)) {
+  const rests = order.timeInForce === 'gtc' && fill?.contracts !== subject.contracts;
+  if (order.action === 'buy') {
     const balanceCents =
       account === NO_ROW ? START_BALANCE_CENTS : state.accounts.col.balanceCents[account]!;
-    const priceCents = fill?.priceCents ?? order.limitPriceCents!;
-    if (costCents(priceCents, subject.contracts) > balanceCents) {
+    if (neededCents(order, subject, fill, rests) > balanceCents) {
       return reject('insufficient_balance');
     }
   }
 
   // Past this line the command cannot fail.
-  return accept(placementEvents(state, order, subject, account, fill, rests));
+  const events = placementEvents(state, order, subject, { account, fill, rests });
+  return accept(events, fill?.taken ?? null);
 }
 
-/** The live price, when the whole order trades at it now. */
+/** What trades now, and may: a market order and a fok trade whole or not at all. */
 function fillNow(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  live: SidePrice | null,
-): SidePrice | null {
-  if (live === null) return null;
-  const limit = order.limitPriceCents;
-  if (limit !== null && !reaches(order.action, live.priceCents, limit)) return null;
-  const filled = state.fillModel.fills(live, subject.contracts);
-  return filled === subject.contracts ? live : null;
+  account: number,
+): Fill | null {
+  const { market, instrument, side, contracts } = subject;
+  const book = { market, routed: order.routing === 'best' ? instrument : null };
+  const { waitsForAskOf, rank } = restingPlace(
+    order.action,
+    side,
+    order.limitPriceCents ?? (order.action === 'buy' ? 99 : 1),
+  );
+  const want = {
+    account: account === NO_ROW ? state.accounts.nextRow : account,
+    side: waitsForAskOf,
+    upToCents: rank,
+    contracts,
+  };
+  const price = priceBook(state, book, state.nowMs);
+  const fill = state.fillModel.fill(state, book, price, want, state.nowMs);
+  const takesPart = order.timeInForce === 'gtc' || order.timeInForce === 'ioc';
+  return fill === null || fill.contracts === contracts || takesPart ? fill : null;
+}
+
+/** The cost of what trades, and the hold of what rests; what is canceled needs nothing. */
+function neededCents(
+  order: PlaceOrder,
+  { contracts }: Subject,
+  fill: Fill | null,
+  rests: boolean,
+): Cents {
+  const filled = fill?.contracts ?? 0;
+  const held = rests ? costCents(order.limitPriceCents!, contracts - filled) : 0;
+  return held + costCents(fill?.askCents ?? 0, filled);
 }
 
 function placementEvents(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  accountRow: number,
-  fill: SidePrice | null,
-  rests: boolean,
+  { account: known, fill, rests }: { account: number; fill: Fill | null; rests: boolean },
 ): Event[] {
   const events: Event[] = [];
   const { atMs } = order;
-  const account = accountRow === NO_ROW ? state.accounts.nextRow : accountRow;
-  if (accountRow === NO_ROW) {
+  const account = known === NO_ROW ? state.accounts.nextRow : known;
+  if (known === NO_ROW) {
     events.push({ kind: 'account_opened', atMs, account, accountId: order.account });
   }
-  const { position } = subject;
-  const pendingSell = position === null ? NO_ROW : state.positions.col.sell[position]!;
-  if (pendingSell !== NO_ROW) {
+  const working = fill === null && !rests ? NO_ROW : workingOrder(state, subject);
+  if (working !== NO_ROW) {
     events.push({
       kind: 'order_ended',
       atMs,
-      order: pendingSell,
+      order: working,
       status: 'canceled',
       reason: 'position_closed',
     });
   }
-  // The pending sell gives its row back first.
-  const row = pendingSell !== NO_ROW ? pendingSell : state.orders.nextRow;
+  // The order that ends gives its row back first.
+  const row = working !== NO_ROW ? working : state.orders.nextRow;
   events.push(placedEvent(state, order, subject, { account, row, rests }));
-  if (fill !== null) {
-    const venue = venueIndex(fill.venue);
-    events.push({ kind: 'order_filled', atMs, order: row, priceCents: fill.priceCents, venue });
-  } else if (!rests) {
-    const reason = order.timeInForce === 'fok' ? 'fok_not_filled' : 'ioc_not_filled';
-    events.push({ kind: 'order_ended', atMs, order: row, status: 'canceled', reason });
-  }
+  const { contracts } = subject;
+  if (fill !== null) events.push(fillEvent(atMs, row, contracts, tradeOf(order.action, fill)));
+  if (rests || fill?.contracts === contracts) return events;
+  const reason = order.timeInForce === 'fok' ? 'fok_not_filled' : 'ioc_not_filled';
+  const status = fill === null ? 'canceled' : 'executed';
+  events.push({ kind: 'order_ended', atMs, order: row, status, reason });
   return events;
+}
+
+/**
+ * What a sell that trades or rests ends before it: an earlier sell, or what is left of the buy.
+ * So a position that is being sold grows no more.
+ */
+function workingOrder(state: ShardState, { position }: Subject): number {
+  return position === null ? NO_ROW : state.positions.col.resting[position]!;
 }
 
 function placedEvent(
@@ -202,7 +235,7 @@ function sellSubject(state: ShardState, order: PlaceOrder, account: number): Sub
     const known = state.records.closedTrade(account, tradeId) !== undefined;
     return known ? reject('already_closed') : reject('trade_not_found');
   }
-  if (order.type === 'limit' && col.sell[position] !== NO_ROW) return reject('already_closed');
+  if (order.type === 'limit' && isBeingSold(state, position)) return reject('already_closed');
   const flags = col.flags[position]!;
   return {
     market: state.markets[col.market[position]!]!,
@@ -212,6 +245,11 @@ function sellSubject(state: ShardState, order: PlaceOrder, account: number): Sub
     contracts: col.contracts[position]!,
     position,
   };
+}
+
+function isBeingSold({ orders, positions }: ShardState, position: number): boolean {
+  const resting = positions.col.resting[position]!;
+  return resting !== NO_ROW && (orders.col.flags[resting]! & FLAG.sell) !== 0;
 }
 
 /** Whether a placement under a known key asks for what was asked for before. */

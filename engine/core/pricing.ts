@@ -1,14 +1,13 @@
 /**
- * What a trade costs now: live prices, both sides of a market, routing, and the fill model.
+ * What a trade costs now: live prices, both sides of a market, and routing.
  * CONTRACT.md section 5, Prices, Live price, Market order, Routing best.
  *
  * All of it is said in asks. A book has two, the yes ask and the no ask; a side's bid is 100 minus
  * the other side's ask.
  */
-import type { Book, Instrument, Market, ShardState, Source } from './state.ts';
+import type { Book, Market, ShardState, Source } from './state.ts';
 import {
   type Action,
-  type Contracts,
   type EpochMs,
   NO_PRICE,
   oppositeSide,
@@ -37,19 +36,6 @@ export type BookPrice = {
 };
 
 export type SidePrice = { priceCents: PriceCents; venue: Venue };
-
-/** Decides how much of an order trades at a live price. A part that CONTRACT.md names by word. */
-export interface FillModel {
-  readonly name: 'top_of_book';
-  /** Contracts of `wanted` that fill at `price`. */
-  fills(price: SidePrice, wanted: Contracts): Contracts;
-}
-
-/** The displayed size does not bound a fill; the paper balance is the limit. */
-export const topOfBook: FillModel = {
-  name: 'top_of_book',
-  fills: (_price, wanted) => wanted,
-};
 
 /** `quoteMaxAgeMs` counts from when the venue was last heard from on that connection. */
 export function isFresh(source: Source, nowMs: EpochMs, quoteMaxAgeMs: number): boolean {
@@ -84,8 +70,7 @@ export function priceBook(
   const quote = market.quote!;
   price.yesAskCents = quote.yesAskCents;
   price.noAskCents = complement(quote.yesBidCents);
-  // An instrument that has moved to another market says nothing of this one.
-  if (routed?.home?.market === market) improve(state, routed, price, nowMs);
+  if (routed !== null) improve(state, { market, routed }, price, nowMs);
   return price;
 }
 
@@ -97,32 +82,65 @@ export function complement(price: PriceCents): PriceCents {
 /** Takes better asks of the instrument's other venues. CONTRACT.md section 5, Routing best. */
 function improve(
   state: ShardState,
-  instrument: Instrument,
+  book: Pick<Book, 'market' | 'routed'>,
   price: BookPrice,
   nowMs: EpochMs,
 ): void {
-  const { home } = instrument;
-  // Without both sides there is no mid to keep the band around.
-  if (home === null || price.yesAskCents === NO_PRICE || price.noAskCents === NO_PRICE) return;
-  const band = 2 * state.config.routingBandCents;
-  const homeSum = price.yesAskCents + PAYOUT_CENTS - price.noAskCents;
-  for (const { market, polarity, eligible } of instrument.listings) {
-    if (!eligible || notLive(state, market, nowMs) !== null) continue;
-    const { yesBidCents, yesAskCents } = market.quote!;
-    if (yesBidCents === NO_PRICE || yesAskCents === NO_PRICE) continue;
-    const same = polarity === home.polarity;
-    const yesAsk = same ? yesAskCents : complement(yesBidCents);
-    const noAsk = same ? complement(yesBidCents) : yesAskCents;
-    if (yesAsk < price.yesAskCents && Math.abs(2 * yesAsk - homeSum) <= band) {
-      price.yesAskCents = yesAsk;
-      price.yesAskVenue = market.venue;
-    }
-    const noMidSum = 2 * PAYOUT_CENTS - homeSum;
-    if (noAsk < price.noAskCents && Math.abs(2 * noAsk - noMidSum) <= band) {
-      price.noAskCents = noAsk;
-      price.noAskVenue = market.venue;
-    }
+  for (const { market, askCents } of rivalsOf(state, book, 'yes', nowMs)) {
+    if (askCents >= price.yesAskCents) continue;
+    price.yesAskCents = askCents;
+    price.yesAskVenue = market.venue;
   }
+  for (const { market, askCents } of rivalsOf(state, book, 'no', nowMs)) {
+    if (askCents >= price.noAskCents) continue;
+    price.noAskCents = askCents;
+    price.noAskVenue = market.venue;
+  }
+}
+
+/** A market of another venue that may price a fill of `side` instead of the home market. */
+export type Rival = {
+  market: Market;
+  /** Of that market: the one that stands for the side asked for. */
+  side: Side;
+  askCents: PriceCents;
+  /** Asks above are no better than the home market's, or too far from its mid. */
+  upToCents: PriceCents;
+};
+
+const NO_RIVALS: readonly Rival[] = [];
+
+/** Who offers `side` better than the book's own, live market. CONTRACT.md section 5, Routing best. */
+export function rivalsOf(
+  state: ShardState,
+  { market: own, routed }: Pick<Book, 'market' | 'routed'>,
+  side: Side,
+  nowMs: EpochMs,
+): readonly Rival[] {
+  const home = routed?.home ?? null;
+  // An instrument that has moved to another market says nothing of this one.
+  if (home === null || home.market !== own) return NO_RIVALS;
+  const ownAsk = askIn(own, side);
+  const otherAsk = askIn(own, oppositeSide(side));
+  // Without both sides there is no mid to keep the band around.
+  if (ownAsk === NO_PRICE || otherAsk === NO_PRICE) return NO_RIVALS;
+  const midSum = ownAsk + PAYOUT_CENTS - otherAsk;
+  const band = 2 * state.config.routingBandCents;
+  const upToCents = Math.min(ownAsk - 1, Math.floor((midSum + band) / 2));
+  const rivals: Rival[] = [];
+  for (const { market, polarity, eligible } of routed!.listings) {
+    if (!eligible || notLive(state, market, nowMs) !== null) continue;
+    const theirs = polarity === home.polarity ? side : oppositeSide(side);
+    const askCents = askIn(market, theirs);
+    if (askCents === NO_PRICE || askIn(market, oppositeSide(theirs)) === NO_PRICE) continue;
+    if (askCents > upToCents || midSum - 2 * askCents > band) continue;
+    rivals.push({ market, side: theirs, askCents, upToCents });
+  }
+  return rivals;
+}
+
+function askIn({ quote }: Market, side: Side): PriceCents {
+  return side === 'yes' ? quote!.yesAskCents : complement(quote!.yesBidCents);
 }
 
 /** The ask of `side`, or null when nobody offers it. */
@@ -142,9 +160,9 @@ function sidePrice(priceCents: PriceCents, venue: Venue): SidePrice | null {
   return priceCents === NO_PRICE ? null : { priceCents, venue };
 }
 
-/** What a buy pays or a sell receives a contract. */
-export function tradePrice(price: BookPrice, action: Action, side: Side): SidePrice | null {
-  return action === 'buy' ? askOf(price, side) : bidOf(price, side);
+/** What a buy pays, or a sell receives, a contract that takes an ask; and the ask from that. */
+export function tradePrice(action: Action, askCents: PriceCents): PriceCents {
+  return action === 'buy' ? askCents : PAYOUT_CENTS - askCents;
 }
 
 /** Whether `price` is at `limit` or better for the trader. */
@@ -152,7 +170,7 @@ export function reaches(action: Action, price: PriceCents, limit: PriceCents): b
   return action === 'buy' ? price <= limit : price >= limit;
 }
 
-/** Which of a book's two ladders an order waits on, and its rank there. See ladder.ts. */
+/** Which of a book's asks an order takes, and up to which: its ladder and its rank. See ladder.ts. */
 export function restingPlace(
   action: Action,
   side: Side,

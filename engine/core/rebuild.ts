@@ -82,7 +82,7 @@ export function rebuildDerived(state: ShardState): void {
     state.accountIds.add(row);
   }
   for (const row of inTimeOrder(positions)) {
-    positions.col.sell[row] = NO_ROW;
+    positions.col.resting[row] = NO_ROW;
     linkPosition(state, row);
     state.positionIds.add(row);
   }

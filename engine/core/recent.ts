@@ -3,6 +3,8 @@
  * on disk they are found here; after that, in the archive. SPEC.md section 2, Order and Trade.
  */
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from './events.ts';
+import { uuidAt } from './ids.ts';
+import { LateOutcomes, type OutcomeIds } from './late-outcomes.ts';
 import type { Uuid } from './units.ts';
 
 /** Orders and trades on disk, of one account row. Lists are newest first, below `before`. */
@@ -30,27 +32,32 @@ export type RecentOfAccount = {
 export class RecentRecords {
   /** By account row. */
   readonly byAccount = new Map<number, RecentOfAccount>();
-  /** Limit orders by id. A market order is done before the next one is placed. */
+  /** Limit orders by id. */
   readonly limitOrders = new Map<Uuid, RecentOrder>();
   readonly closedTrades = new Map<Uuid, ClosedTrade>();
   /** How orders ended that were placed before. */
-  readonly lateOutcomes = new Map<Uuid, { account: number; outcome: OrderOutcome }>();
-  #newest: RecentOrder | null = null;
+  readonly lateOutcomes = new LateOutcomes();
+  /** Orders that are not done, by their row. */
+  readonly #undone = new Map<number, RecentOrder>();
   #orders = 0;
 
   addPlacement(placed: OrderPlaced): void {
     const order: RecentOrder = { placed, outcome: null };
-    this.#newest = order;
+    this.#undone.set(placed.order, order);
     this.#orders++;
     this.#of(placed.account).orders.set(placed.idempotencyKey, order);
     if (placed.type === 'limit') this.limitOrders.set(placed.orderId, order);
   }
 
-  addOutcome(account: number, orderId: Uuid, outcome: OrderOutcome): void {
-    const newest = this.#newest?.placed.orderId === orderId ? this.#newest : undefined;
-    const order = newest ?? this.limitOrders.get(orderId);
-    if (order === undefined) this.lateOutcomes.set(orderId, { account, outcome });
-    else order.outcome = outcome;
+  addOutcome(account: number, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
+    const order = this.#undone.get(ids.order);
+    if (order === undefined) {
+      this.lateOutcomes.add(account, ids, outcome);
+      return;
+    }
+    const { positions, position } = ids;
+    order.outcome = { ...outcome, tradeId: position === null ? null : uuidAt(positions, position) };
+    this.#undone.delete(ids.order);
   }
 
   addClosedTrade(trade: ClosedTrade): void {
@@ -65,7 +72,7 @@ export class RecentRecords {
   /** How an order ended; undefined where these records do not say. */
   outcome({ account, orderId, idempotencyKey }: OrderPlaced): OrderOutcome | undefined {
     const order = this.byAccount.get(account)?.orders.get(idempotencyKey);
-    return order?.outcome ?? this.lateOutcomes.get(orderId)?.outcome;
+    return order?.outcome ?? this.lateOutcomes.find(orderId);
   }
 
   /** Limit orders of the account. */

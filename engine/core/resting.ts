@@ -4,7 +4,7 @@ import { type Book, FLAG, type Instrument, type Market, type ShardState } from '
 import { NO_ROW } from './table.ts';
 import type { Action, Side } from './units.ts';
 
-/** Puts an order on the ladder that its columns name, and a sell onto its position. */
+/** Puts an order on the ladder that its columns name, and onto the position it has. */
 export function rest(state: ShardState, order: number): void {
   const { col } = state.orders;
   const flags = col.flags[order]!;
@@ -15,7 +15,8 @@ export function rest(state: ShardState, order: number): void {
   const book = bookOf(state, market, routed);
   const { waitsForAskOf, rank } = restingPlace(action, side, col.limitPriceCents[order]!);
   state.ladders.add(ladderOf(book, waitsForAskOf), rank, order);
-  if (action === 'sell') state.positions.col.sell[col.position[order]!] = order;
+  const position = col.position[order]!;
+  if (position !== NO_ROW) state.positions.col.resting[position] = order;
   const expiresAtMs = col.expiresAtMs[order]!;
   if (expiresAtMs === 0) return;
   state.expiries.add({ expiresAtMs, sequence: col.sequence[order]!, order });

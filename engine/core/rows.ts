@@ -28,7 +28,7 @@ export function openedAtMs({ positions }: ShardState, position: number): EpochMs
   return timeOfWords(positions.col.id0[position]!, positions.col.id1[position]!);
 }
 
-/** What stays of a position that ends now. `outcome` null: it was sold. */
+/** What stays of a position that ends now, for so many cents. `outcome` null: it was sold. */
 export function closedTradeOf(
   state: ShardState,
   position: number,
@@ -46,8 +46,8 @@ export function closedTradeOf(
     instrument: col.instrument[position]!,
     side: sideOf(flags),
     instrumentSide: instrumentSideOf(flags),
-    contracts: col.contracts[position]!,
-    costCents: col.costCents[position]!,
+    contracts: col.contracts[position]! + col.soldContracts[position]!,
+    costCents: col.costCents[position]! + col.soldCostCents[position]!,
     entryPriceCents: col.entryPriceCents[position]!,
     statedProbPct: col.statedProbPct[position] || null,
     placedVia: viaOf(col.placedVia[position]!),
@@ -57,7 +57,7 @@ export function closedTradeOf(
     closedAtMs,
     status: outcome === null ? 'closed' : voided ? 'void' : 'settled',
     closeReason: outcome === null ? 'sold' : voided ? 'voided' : 'settled',
-    proceedsCents,
+    proceedsCents: proceedsCents + col.soldCents[position]!,
     outcome,
   };
 }

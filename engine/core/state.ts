@@ -3,7 +3,9 @@
  * markets and instruments are objects, since there are few. `evolve` is the only writer of what
  * the journal keeps, `observe` the only writer of live quotes.
  */
+import { bookDepth, type Levels } from './depth.ts';
 import { ExpiryQueue } from './expiry.ts';
+import { type FillModel, topOfBook } from './fill-model.ts';
 import { Ladders } from './ladder.ts';
 import { TradeCounts } from './limits.ts';
 import type {
@@ -13,11 +15,11 @@ import type {
   CatalogListing,
   MarketOutcome,
 } from './messages.ts';
-import { type FillModel, topOfBook } from './pricing.ts';
 import { type Archive, Records } from './recent.ts';
 import { Table } from './table.ts';
 import type {
   EpochMs,
+  FillModelName,
   GameStatus,
   InstrumentNumber,
   MarketNumber,
@@ -33,6 +35,8 @@ import { UuidIndex } from './uuid-index.ts';
 export type CoreConfig = {
   quoteMaxAgeMs: number;
   routingBandCents: number;
+  /** `top_of_book` unless told. */
+  fillModel?: FillModelName;
 };
 
 /** A venue market: what is known of it, and what its venue last said. */
@@ -68,6 +72,8 @@ export type Quote = {
   yesAskCents: PriceCents;
   yesAskContracts: number;
   crossed: boolean;
+  /** What the fill model keeps of it beside its top. */
+  levels: Levels | null;
 };
 
 /** A venue connection. */
@@ -135,6 +141,7 @@ function createTables() {
         account: 'i32',
         market: 'i32',
         instrument: 'i32',
+        /** What a sell sells, and what the filled part of a buy has opened. */
         position: 'i32',
         contracts: 'u32',
         limitPriceCents: 'u8',
@@ -149,19 +156,30 @@ function createTables() {
       {
         ...ID_COLUMNS,
         sequence: 'f64',
+        /** Of the contracts still held, as `contracts` is. */
         costCents: 'f64',
+        /** Of the contracts that were sold while others stayed: their cost, and what they brought. */
+        soldCostCents: 'f64',
+        soldCents: 'f64',
+        /** `soldCents` when the newest sell was placed: what came since, it brought. */
+        soldBeforeCents: 'f64',
         account: 'i32',
         market: 'i32',
         instrument: 'i32',
         contracts: 'u32',
+        soldContracts: 'u32',
+        /** The average of what all its contracts cost, rounded up. */
         entryPriceCents: 'u8',
         statedProbPct: 'u8',
         flags: 'u8',
         placedVia: 'u8',
         venue: 'u8',
+        /** Where the first fill of the newest sell was priced. */
+        soldVenue: 'u8',
       },
       {
-        sell: 'i32',
+        /** Its one resting order: the sell of it, or the rest of the buy that opened it. */
+        resting: 'i32',
         nextOfAccount: 'i32',
         prevOfAccount: 'i32',
         nextOfMarket: 'i32',
@@ -188,7 +206,7 @@ export function createState(config: CoreConfig, archive: Archive) {
   const tables = createTables();
   return {
     config,
-    fillModel: topOfBook as FillModel,
+    fillModel: (config.fillModel === 'book_depth' ? bookDepth : topOfBook) as FillModel,
     ...tables,
     accountIds: new UuidIndex(tables.accounts),
     orderIds: new UuidIndex(tables.orders),

@@ -36,6 +36,10 @@ export type PlacedVia = 'api' | 'web' | 'cli';
 export type GameStatus = (typeof GAME_STATUSES)[number];
 export type MarketStatus = 'open' | 'paused' | 'closed';
 
+/** How much of an order trades at a live price. CONTRACT.md section 5, Market order. */
+export const FILL_MODELS = ['top_of_book', 'book_depth'] as const;
+export type FillModelName = (typeof FILL_MODELS)[number];
+
 /** The venue whose price every paper order trades at; the others only ever improve it. */
 export const HOME_VENUE = 'venue_a';
 /** Venue tokens of SPEC.md; the order is the order in which quotes list them. */

@@ -2,11 +2,9 @@
  * Finds the row of a uuid: open addressing over row numbers, the ids themselves staying in the
  * columns `id0`..`id3` of the table. Four bytes a slot, at most three quarters full.
  */
-import { uuidOfWords, uuidWord } from './ids.ts';
+import { type IdColumns, uuidAt, uuidWord } from './ids.ts';
 import { NO_ROW } from './table.ts';
 import type { Uuid } from './units.ts';
-
-type IdColumns = { id0: Uint32Array; id1: Uint32Array; id2: Uint32Array; id3: Uint32Array };
 
 export class UuidIndex {
   readonly #ids: { readonly col: IdColumns };
@@ -68,8 +66,7 @@ export class UuidIndex {
 
   /** The id in a row's columns. */
   idOf(row: number): Uuid {
-    const { id0, id1, id2, id3 } = this.#ids.col;
-    return uuidOfWords(id0[row]!, id1[row]!, id2[row]!, id3[row]!);
+    return uuidAt(this.#ids.col, row);
   }
 
   #home(row: number): number {

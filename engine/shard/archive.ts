@@ -90,11 +90,11 @@ export function* recordWrites(records: RecentRecords): Generator<Write> {
       yield { table: 'orders', key, value: orderRow.pack(order) };
     }
   }
-  const late = [...records.lateOutcomes].sort((a, b) => {
-    return a[1].account - b[1].account || byText(a[0], b[0]);
+  const late = [...records.lateOutcomes.entries()].sort((a, b) => {
+    return a.account - b.account || byText(a.orderId, b.orderId);
   });
-  for (const [id, { account, outcome }] of late) {
-    yield { table: 'outcomes', key: idKey(account, id), value: outcomeRow.pack(outcome) };
+  for (const { account, orderId, outcome } of late) {
+    yield { table: 'outcomes', key: idKey(account, orderId), value: outcomeRow.pack(outcome) };
   }
   for (const [account, { closedTrades }] of accounts) {
     for (const trade of closedTrades.sort((a, b) => byText(a.tradeId, b.tradeId))) {

@@ -3,7 +3,16 @@
  * another shape is still written, with its own field list inline.
  */
 import { Packr } from 'msgpackr';
-import type { Command, Query, Reply, Tick, TradeCounting, TradeLimits } from '../core/messages.ts';
+import type {
+  Command,
+  Depth,
+  Query,
+  QuoteTick,
+  Reply,
+  Tick,
+  TradeCounting,
+  TradeLimits,
+} from '../core/messages.ts';
 
 type Fields<T> = T extends unknown ? readonly (keyof T & string)[] : never;
 type FieldsByKind<T extends { kind: string }> = {
@@ -30,6 +39,12 @@ const TICK_FIELDS: FieldsByKind<Tick> = {
   down: ['kind', 'atMs', 'source'],
   time: ['kind', 'atMs'],
 };
+
+/** A quote where the fill model walks its levels. */
+const DEPTH_FIELDS: (readonly string[])[] = [
+  [...TICK_FIELDS.quote, 'depth'] satisfies Fields<QuoteTick>,
+  ['yesBids', 'yesAsks'] satisfies Fields<Depth>,
+];
 
 type HotRequest = Extract<
   Command | Query,
@@ -97,6 +112,7 @@ export const messagesCodec = createCodec<Message[]>([
   ...COUNTING_FIELDS,
   ...Object.values(TICK_FIELDS),
   ...Object.values(REQUEST_FIELDS),
+  ...DEPTH_FIELDS,
 ]);
 
 /** Its answers, in the order of the commands and queries asked. */

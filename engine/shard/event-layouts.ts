@@ -33,7 +33,7 @@ import {
 const side = word<Side>('yes', 'no');
 const outcome = word<MarketOutcome>('yes', 'no', 'void', 'scalar');
 const via = word('api', 'web', 'cli');
-const endedAs = word('canceled', 'expired');
+const endedAs = word('canceled', 'expired', 'executed');
 const reason = word<CancelReason>(
   'canceled_by_owner',
   'ioc_not_filled',
@@ -80,6 +80,7 @@ const ended = record<OrderOutcome>({
   fillPriceCents: nullable(u8),
   venue: nullable(u8),
   tradeId: nullable(uuid),
+  filledContracts: nullable(u32),
 });
 
 const trade = record<ClosedTrade>({
@@ -160,6 +161,14 @@ const EVENTS: EventLayouts = {
     account: uuid,
     keyId: uuid,
     closing: flag,
+  }),
+  order_part_filled: record({
+    kind: always('order_part_filled'),
+    atMs: f64,
+    order: u32,
+    contracts: u32,
+    priceCents: u8,
+    venue: u8,
   }),
 };
 

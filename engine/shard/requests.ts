@@ -6,9 +6,10 @@
 import { audit } from '../core/audit.ts';
 import { decide } from '../core/decide.ts';
 import type { Rejection } from '../core/decision.ts';
+import { takeLevels } from '../core/depth.ts';
 import { digest } from '../core/digest.ts';
 import type { Event } from '../core/events.ts';
-import { evolve } from '../core/evolve.ts';
+import { emit } from '../core/evolve.ts';
 import type { AuditQuery, Command, DigestQuery, Query, Reply } from '../core/messages.ts';
 import { advance } from '../core/observe.ts';
 import { REJECTIONS, type RejectionCode } from '../core/rejections.ts';
@@ -23,11 +24,9 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
   // The engine's time may be ahead of the caller's: what happens now happens at the engine's.
   const timed = { ...command, atMs: advance(state, command.atMs, journal) };
   const decision = decide(state, timed);
+  if (decision.kind === 'accept' && decision.taken !== null) takeLevels(decision.taken);
   if (decision.kind !== 'replay') {
-    for (const event of decision.events) {
-      evolve(state, event);
-      journal.push(event);
-    }
+    for (const event of decision.events) emit(state, journal, event);
   }
   if (decision.kind === 'reject') return refuse(decision.rejection);
   return answer(commandView(state, timed, decision.kind === 'replay'));

@@ -165,7 +165,7 @@ export class Shards {
 
   #createLane(shard: number): Lane {
     const { dataDir, durability, checkpointEveryEvents, queueDepthMax, log } = this.#options;
-    const { quoteMaxAgeMs, routingBandCents } = this.#options;
+    const { quoteMaxAgeMs, routingBandCents, fillModel = 'top_of_book' } = this.#options;
     return new Lane({
       config: {
         path: path.join(dataDir, `shard-${shard}`),
@@ -173,6 +173,7 @@ export class Shards {
         checkpointEveryEvents,
         quoteMaxAgeMs,
         routingBandCents,
+        fillModel,
       },
       queueDepthMax,
       prelude: () => this.#prelude(),

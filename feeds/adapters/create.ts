@@ -1,5 +1,5 @@
 /** Adapters by the name that configuration and feed files use. CONTRACT.md section 8. */
-import type { AdapterName, VenueAdapter } from '../venue.ts';
+import type { AdapterName, AdapterOptions, VenueAdapter } from '../venue.ts';
 import { kalshiAdapter } from './kalshi.ts';
 import type { VenueKeys } from './keys.ts';
 import { nativeAdapter } from './native.ts';
@@ -9,14 +9,18 @@ import { polymarketUsAdapter } from './polymarket_us.ts';
  * A new adapter for one connection, or null for a name that this version has no adapter for.
  * @throws when the keys are incomplete or of the wrong kind.
  */
-export function createAdapter(name: AdapterName, keys: VenueKeys = {}): VenueAdapter | null {
+export function createAdapter(
+  name: AdapterName,
+  keys: VenueKeys = {},
+  options: AdapterOptions = {},
+): VenueAdapter | null {
   switch (name) {
     case 'kalshi':
-      return kalshiAdapter(keys);
+      return kalshiAdapter(keys, options);
     case 'polymarket_us':
-      return polymarketUsAdapter(keys);
+      return polymarketUsAdapter(keys, options);
     case 'native':
-      return nativeAdapter();
+      return nativeAdapter(options);
     case 'polymarket':
       return null;
   }

@@ -3,10 +3,10 @@
  * VENUES.md section 1.1. Nothing here remembers anything.
  */
 import type { EpochMs, PriceE4, Side } from '../../engine/core/units.ts';
-import { bookTick, type Level } from '../book.ts';
+import { bookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';
-import type { BookTick, VenueTick } from '../venue.ts';
+import type { BookTick, Level, VenueTick } from '../venue.ts';
 import type { Fields } from './frame.ts';
 
 /** The bids of one side. A side whose key is absent is empty; null: not readable. */

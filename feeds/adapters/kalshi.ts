@@ -9,7 +9,7 @@
 import type { EpochMs } from '../../engine/core/units.ts';
 import { BidLadder, bookTick, unknownBook } from '../book.ts';
 import { parseDeltaE2 } from '../decimal.ts';
-import type { BookTick, FrameReading, VenueAdapter } from '../venue.ts';
+import type { AdapterOptions, BookTick, FrameReading, Level, VenueAdapter } from '../venue.ts';
 import { type Fields, fieldsOf, nameOf, refused, said } from './frame.ts';
 import {
   bidLevels,
@@ -57,8 +57,11 @@ type Book = { yes: BidLadder; no: BidLadder };
  * An adapter for one connection; with keys its handshake is signed, as Kalshi always wants it.
  * @throws when only one of the keys is given or the private key is not an RSA one.
  */
-export function kalshiAdapter(keys: VenueKeys = {}): VenueAdapter {
-  return new KalshiAdapter(signerOf('kalshi', 'rsa', keys));
+export function kalshiAdapter(
+  keys: VenueKeys = {},
+  { depth = false }: AdapterOptions = {},
+): VenueAdapter {
+  return new KalshiAdapter(signerOf('kalshi', 'rsa', keys), depth);
 }
 
 class KalshiAdapter implements VenueAdapter {
@@ -66,14 +69,16 @@ class KalshiAdapter implements VenueAdapter {
   readonly contractDecimals = 2;
   readonly keepalive = null;
   readonly #signer: Signer | null;
+  readonly #depth: boolean;
   readonly #books = new Map<string, Book>();
   readonly #lastSeq = new Map<number, number>();
   /** Subscribed markets; empty when none were asked for, as in a replay. */
   readonly #wanted = new Set<string>();
   #nextCommand = 1;
 
-  constructor(signer: Signer | null) {
+  constructor(signer: Signer | null, depth: boolean) {
     this.#signer = signer;
+    this.#depth = depth;
   }
 
   read(frame: unknown): FrameReading {
@@ -186,7 +191,7 @@ class KalshiAdapter implements VenueAdapter {
     for (const { price, size } of yes) book.yes.add(price, size);
     for (const { price, size } of no) book.no.add(price, size);
     this.#books.set(market, book);
-    return said('orderbook_snapshot', [topOf(market, book)], venueTime(message));
+    return said('orderbook_snapshot', [this.#tickOf(market, book)], venueTime(message));
   }
 
   #delta(market: string, message: Fields): FrameReading {
@@ -199,9 +204,15 @@ class KalshiAdapter implements VenueAdapter {
       return this.#lost('orderbook_delta', market);
     }
     const kept = book[side].add(price, delta);
-    const top = topOf(market, book);
+    const top = this.#tickOf(market, book);
     if (!kept) return refused('orderbook_delta', 'delta takes a level below zero', [top]);
     return said('orderbook_delta', [top], venueTime(message));
+  }
+
+  #tickOf(market: string, book: Book): BookTick {
+    const tick = topOf(market, book);
+    if (this.#depth) tick.depth = { yesBids: book.yes.levels(), yesAsks: asksOf(book.no) };
+    return tick;
   }
 
   #ticker(market: string, message: Fields): FrameReading {
@@ -233,6 +244,10 @@ function topOf(market: string, book: Book): BookTick {
   const no = book.no.best();
   const ask = no === null ? null : { price: 10_000 - no.price, size: no.size };
   return bookTick(market, book.yes.best(), ask);
+}
+
+function asksOf(noBids: BidLadder): Level[] {
+  return noBids.levels().map(({ price, size }) => ({ price: 10_000 - price, size }));
 }
 
 function readError(message: Fields | null): FrameReading {

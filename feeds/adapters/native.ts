@@ -6,10 +6,17 @@
  * that pays something in between.
  */
 import type { GameStatus, MarketStatus } from '../../engine/core/units.ts';
-import { bestLevel, bookTick, type Level, unknownBook } from '../book.ts';
+import { bookTick, unknownBook, wholeBookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';
-import type { BookTick, FrameReading, VenueAdapter, VenueTick } from '../venue.ts';
+import type {
+  AdapterOptions,
+  BookTick,
+  FrameReading,
+  Level,
+  VenueAdapter,
+  VenueTick,
+} from '../venue.ts';
 import { type Fields, fieldsOf, nameOf, refused, said, statusWithBook } from './frame.ts';
 
 const GAME_STATUSES: ReadonlySet<unknown> = new Set<GameStatus>([
@@ -22,22 +29,27 @@ const GAME_STATUSES: ReadonlySet<unknown> = new Set<GameStatus>([
 const MARKET_STATUSES: ReadonlySet<unknown> = new Set<MarketStatus>(['open', 'paused', 'closed']);
 
 /** An adapter of the native protocol; it needs no keys. */
-export function nativeAdapter(): VenueAdapter {
-  return new NativeAdapter();
+export function nativeAdapter({ depth = false }: AdapterOptions = {}): VenueAdapter {
+  return new NativeAdapter(depth);
 }
 
 class NativeAdapter implements VenueAdapter {
   readonly name = 'native';
   readonly contractDecimals = 0;
   readonly keepalive = null;
+  readonly #depth: boolean;
   #lastSeq: number | null = null;
+
+  constructor(depth: boolean) {
+    this.#depth = depth;
+  }
 
   read(frame: unknown): FrameReading {
     const fields = fieldsOf(frame);
     const type = nameOf(fields?.type);
     if (fields === null || type === null) return refused('unreadable', 'no type');
     const gap = this.#gap(fields.seq);
-    const reading = readType(type, fields);
+    const reading = readType(type, fields, this.#depth);
     reading.gap = gap;
     return reading;
   }
@@ -63,13 +75,13 @@ class NativeAdapter implements VenueAdapter {
   }
 }
 
-function readType(type: string, fields: Fields): FrameReading {
+function readType(type: string, fields: Fields, depth: boolean): FrameReading {
   if (type === 'heartbeat') return said(type, [], null);
   if (type === 'game') return readGame(fields);
   const market = nameOf(fields.market);
   switch (type) {
     case 'snapshot':
-      return market === null ? refused(type, 'no market') : readSnapshot(market, fields);
+      return market === null ? refused(type, 'no market') : readSnapshot(market, fields, depth);
     case 'quote':
       return market === null ? refused(type, 'no market') : readQuote(market, fields);
     case 'trade':
@@ -84,7 +96,7 @@ function readType(type: string, fields: Fields): FrameReading {
   }
 }
 
-function readSnapshot(market: string, fields: Fields): FrameReading {
+function readSnapshot(market: string, fields: Fields, depth: boolean): FrameReading {
   const bids = levelsOf(fields.yesBids);
   const asks = levelsOf(fields.yesAsks);
   if (bids === null || asks === null) {
@@ -92,7 +104,7 @@ function readSnapshot(market: string, fields: Fields): FrameReading {
   }
   const status = statusOrResult(market, fields);
   if (typeof status === 'string') return refused('snapshot', status, [unknownBook(market)]);
-  const book = bookTick(market, bestLevel(bids, 'bid'), bestLevel(asks, 'ask'));
+  const book = wholeBookTick(market, bids, asks, depth);
   const ticks = status.kind === 'status' ? statusWithBook(status.status, book) : [status, book];
   return said('snapshot', ticks, at(fields));
 }

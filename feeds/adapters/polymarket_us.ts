@@ -6,10 +6,10 @@
  * numbers are all read.
  */
 import type { EpochMs, MarketStatus, Side } from '../../engine/core/units.ts';
-import { bestLevel, bookTick, type Level, unknownBook } from '../book.ts';
+import { bookTick, unknownBook, wholeBookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4 } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';
-import type { FrameReading, VenueAdapter, VenueTick } from '../venue.ts';
+import type { AdapterOptions, FrameReading, Level, VenueAdapter, VenueTick } from '../venue.ts';
 import { type Fields, fieldsOf, nameOf, refused, said, statusWithBook } from './frame.ts';
 import { type Signer, signerOf, type VenueKeys } from './keys.ts';
 
@@ -52,8 +52,11 @@ const TAKER_SIDES: ReadonlyMap<unknown, Side> = new Map<unknown, Side>([
  * An adapter for one connection; with keys its handshake is signed.
  * @throws when only one of the keys is given or the private key is not an Ed25519 one.
  */
-export function polymarketUsAdapter(keys: VenueKeys = {}): VenueAdapter {
-  return new PolymarketUsAdapter(signerOf('polymarket_us', 'ed25519', keys));
+export function polymarketUsAdapter(
+  keys: VenueKeys = {},
+  { depth = false }: AdapterOptions = {},
+): VenueAdapter {
+  return new PolymarketUsAdapter(signerOf('polymarket_us', 'ed25519', keys), depth);
 }
 
 class PolymarketUsAdapter implements VenueAdapter {
@@ -61,16 +64,18 @@ class PolymarketUsAdapter implements VenueAdapter {
   readonly contractDecimals = 2;
   readonly keepalive = null;
   readonly #signer: Signer | null;
+  readonly #depth: boolean;
 
-  constructor(signer: Signer | null) {
+  constructor(signer: Signer | null, depth: boolean) {
     this.#signer = signer;
+    this.#depth = depth;
   }
 
   read(frame: unknown): FrameReading {
     const fields = fieldsOf(frame);
     if (fields === null) return refused('unreadable', 'not an object');
     const full = either(fields, 'marketData', 'market_data');
-    if (full !== undefined) return readMarketData(fieldsOf(full));
+    if (full !== undefined) return readMarketData(fieldsOf(full), this.#depth);
     const lite = either(fields, 'marketDataLite', 'market_data_lite');
     if (lite !== undefined) return readLite(fieldsOf(lite));
     if (fields.trade !== undefined) return readTrade(fieldsOf(fields.trade));
@@ -110,7 +115,7 @@ class PolymarketUsAdapter implements VenueAdapter {
   reset(): void {}
 }
 
-function readMarketData(data: Fields | null): FrameReading {
+function readMarketData(data: Fields | null, depth: boolean): FrameReading {
   const market = slugOf(data);
   if (data === null || market === null) return refused('marketData', 'no market slug');
   const bids = levelsOf(data.bids);
@@ -118,7 +123,7 @@ function readMarketData(data: Fields | null): FrameReading {
   if (bids === null || offers === null) {
     return refused('marketData', 'unreadable levels', [unknownBook(market)]);
   }
-  const book = bookTick(market, bestLevel(bids, 'bid'), bestLevel(offers, 'ask'));
+  const book = wholeBookTick(market, bids, offers, depth);
   const at = parseInstant(either(data, 'transactTime', 'transact_time'));
   if (data.state === undefined || data.state === null) return said('marketData', [book], at);
   const status = statusOf(data.state);

@@ -8,7 +8,15 @@
 import type { EpochMs, GameStatus, MarketStatus } from '../../engine/core/units.ts';
 import { isoOf } from '../../engine/core/units.ts';
 import { gameStatusAt, keyOfTicker, type SimVenue, tickerOf } from './catalog-file.ts';
-import { pausedAt, quoteAt, type SimQuote, tradeAt, tradeTurn } from './price-walk.ts';
+import {
+  levelsAt,
+  pausedAt,
+  quoteAt,
+  type SimLevels,
+  type SimQuote,
+  tradeAt,
+  tradeTurn,
+} from './price-walk.ts';
 import {
   gameOfKey,
   gamesBetween,
@@ -66,6 +74,7 @@ type MarketState = {
   status: MarketStatus;
   result: SimResult | null;
   quote: SimQuote;
+  levels: SimLevels;
 };
 
 const REMEMBERED_MS = 3_600_000;
@@ -78,7 +87,15 @@ const EMPTY: SimQuote = {
   yesAskContracts: 0,
 };
 
-export function createModel(schedule: Schedule, venue: SimVenue, startMs: EpochMs): Model {
+/** `depth`: markets are told by whole snapshots with levels, and not by their top alone. */
+export type ModelOptions = { depth?: boolean };
+
+export function createModel(
+  schedule: Schedule,
+  venue: SimVenue,
+  startMs: EpochMs,
+  { depth = false }: ModelOptions = {},
+): Model {
   const overrides = new Map<string, Override>();
   const told = new Map<string, MarketState>();
   const toldGames = new Map<string, GameStatus>();
@@ -86,7 +103,16 @@ export function createModel(schedule: Schedule, venue: SimVenue, startMs: EpochM
 
   const stateAt = (game: SimGame, market: SimMarket): MarketState => {
     const changed = overrides.get(tickerOf(venue, market.key));
-    return marketStateAt(schedule.seed, venue, game, market, atMs, changed);
+    const { status, result, quote } = marketStateAt(
+      schedule.seed,
+      venue,
+      game,
+      market,
+      atMs,
+      changed,
+    );
+    const levels = depth ? levelsAt(schedule.seed, venue, market, quote, atMs) : topOf(quote);
+    return { status, result, quote, levels };
   };
   const find = (ticker: string): { game: SimGame; market: SimMarket } | null => {
     const key = keyOfTicker(venue, ticker);
@@ -100,7 +126,7 @@ export function createModel(schedule: Schedule, venue: SimVenue, startMs: EpochM
     const now = stateAt(game, market);
     told.set(ticker, now);
     if (before === undefined) return introduction(ticker, now);
-    const frames = changes(ticker, before, now, atMs);
+    const frames = changes(ticker, before, now, depth, atMs);
     if (newTurn && now.status === 'open') {
       const trade = tradeAt(schedule.seed, venue, market, now.quote, atMs);
       if (trade !== null) frames.push({ type: 'trade', market: ticker, ...trade, at: isoOf(atMs) });
@@ -157,7 +183,7 @@ function marketStateAt(
   market: SimMarket,
   atMs: EpochMs,
   changed: Override = {},
-): MarketState {
+): Omit<MarketState, 'levels'> {
   const result = changed.result ?? (atMs >= game.resolvesAtMs ? market.result : null);
   const listed = atMs >= game.listedAtMs && atMs < game.endsAtMs;
   if (result !== null || !listed) return { status: 'closed', result, quote: EMPTY };
@@ -170,27 +196,40 @@ function marketStateAt(
 }
 
 /** A resolved market is told as closed and empty, then its result. */
-function introduction(ticker: string, { status, result, quote }: MarketState): NativeFrame[] {
-  const { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts } = quote;
-  const snapshot: NativeFrame = {
-    type: 'snapshot',
-    market: ticker,
-    status,
+function introduction(ticker: string, state: MarketState): NativeFrame[] {
+  const { result } = state;
+  const snapshot = snapshotOf(ticker, state);
+  if (result === null) return [snapshot];
+  return [snapshot, { type: 'status', market: ticker, status: 'resolved', result }];
+}
+
+function snapshotOf(ticker: string, { status, levels }: MarketState): NativeFrame {
+  return { type: 'snapshot', market: ticker, status, ...levels };
+}
+
+function topOf({
+  yesBidCents,
+  yesBidContracts,
+  yesAskCents,
+  yesAskContracts,
+}: SimQuote): SimLevels {
+  return {
     yesBids: yesBidCents === null ? [] : [[yesBidCents, yesBidContracts]],
     yesAsks: yesAskCents === null ? [] : [[yesAskCents, yesAskContracts]],
   };
-  if (result === null) return [snapshot];
-  return [snapshot, { type: 'status', market: ticker, status: 'resolved', result }];
 }
 
 function changes(
   ticker: string,
   before: MarketState,
   now: MarketState,
+  depth: boolean,
   atMs: EpochMs,
 ): NativeFrame[] {
   const frames: NativeFrame[] = [];
-  if (!sameQuote(before.quote, now.quote)) {
+  if (depth && !sameLevels(before.levels, now.levels)) {
+    frames.push(snapshotOf(ticker, now));
+  } else if (!depth && !sameQuote(before.quote, now.quote)) {
     frames.push({ type: 'quote', market: ticker, ...now.quote, at: isoOf(atMs) });
   }
   if (now.result !== before.result && now.result !== null) {
@@ -199,6 +238,10 @@ function changes(
     frames.push({ type: 'status', market: ticker, status: now.status });
   }
   return frames;
+}
+
+function sameLevels(a: SimLevels, b: SimLevels): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 function sameQuote(a: SimQuote, b: SimQuote): boolean {

@@ -15,6 +15,10 @@ export type SimQuote = {
   yesAskContracts: number;
 };
 
+/** Levels in whole cents and contracts, best first. */
+export type SimLevels = { yesBids: SimLevel[]; yesAsks: SimLevel[] };
+type SimLevel = [priceCents: number, contracts: number];
+
 export type SimTrade = { yesPriceCents: number; contracts: number; side: 'yes' | 'no' };
 
 const SECOND = 1000;
@@ -33,6 +37,8 @@ const LANE = {
   pause: 9,
   pauseOffset: 10,
   pauseLength: 11,
+  bidDepth: 12,
+  askDepth: 13,
 } as const;
 
 /**
@@ -70,13 +76,46 @@ export function quoteAt(
   const spread = Math.min(room, spreadCents(draw(key, LANE.spread, Math.floor(atMs / 8_000))));
   const bid = Math.round(fair - spread / 2);
   const ask = bid + spread;
-  const turn = Math.floor(atMs / (2 * SECOND));
+  const turn = sizeTurn(atMs);
   return {
     yesBidCents: bid >= 1 ? bid : null,
     yesBidContracts: bid >= 1 ? drawBetween(key, LANE.bidSize, turn, 20, 600) : 0,
     yesAskCents: ask <= 99 ? ask : null,
     yesAskContracts: ask <= 99 ? drawBetween(key, LANE.askSize, turn, 20, 600) : 0,
   };
+}
+
+/** Levels of a side, its top included; each is a cent behind the one before. */
+const LEVELS = 5;
+
+/** A quote with what stands behind its top. */
+export function levelsAt(
+  seed: number,
+  venue: string,
+  market: SimMarket,
+  quote: SimQuote,
+  atMs: EpochMs,
+): SimLevels {
+  const key = keyOf(seed, `${venue} ${market.key}`);
+  const side = (cents: number | null, contracts: number, lane: number, step: 1 | -1) => {
+    if (cents === null) return [];
+    const levels: SimLevel[] = [[cents, contracts]];
+    for (let behind = 1; behind < LEVELS; behind++) {
+      const priceCents = cents + step * behind;
+      if (priceCents < 1 || priceCents > 99) break;
+      levels.push([priceCents, drawBetween(key, lane, sizeTurn(atMs) * LEVELS + behind, 50, 900)]);
+    }
+    return levels;
+  };
+  return {
+    yesBids: side(quote.yesBidCents, quote.yesBidContracts, LANE.bidDepth, -1),
+    yesAsks: side(quote.yesAskCents, quote.yesAskContracts, LANE.askDepth, 1),
+  };
+}
+
+/** Number of the two seconds for which sizes stay. */
+function sizeTurn(atMs: EpochMs): number {
+  return Math.floor(atMs / (2 * SECOND));
 }
 
 function spreadCents(share: number): number {

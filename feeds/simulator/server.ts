@@ -19,6 +19,8 @@ export type SimulatorOptions = {
   firstStartMs?: EpochMs;
   /** Long games at a time; 6 unless told. */
   longGames?: number;
+  /** Tells books by their levels, and not by their top alone. */
+  depth?: boolean;
   nowMs?(): EpochMs;
   /** Time between steps; 500 unless told. 0: time stands still between calls of `step()`. */
   tickMs?: number;
@@ -61,11 +63,11 @@ const SUBSCRIBE_MAX_BYTES = 1024 * 1024;
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { nowMs = Date.now, tickMs = 500, heartbeatMs = 5000, host = '127.0.0.1' } = options;
   const startMs = nowMs();
-  const { seed, firstStartMs = startMs, longGames = 6 } = options;
+  const { seed, firstStartMs = startMs, longGames = 6, depth = false } = options;
   const schedule: Schedule = { seed, firstStartMs, longGames };
   const venues: Record<SimVenue, VenueServer> = {
-    venue_a: { model: createModel(schedule, 'venue_a', startMs), clients: new Set() },
-    venue_b: { model: createModel(schedule, 'venue_b', startMs), clients: new Set() },
+    venue_a: { model: createModel(schedule, 'venue_a', startMs, { depth }), clients: new Set() },
+    venue_b: { model: createModel(schedule, 'venue_b', startMs, { depth }), clients: new Set() },
   };
   const chosen = (venue?: SimVenue) =>
     venue === undefined ? Object.values(venues) : [venues[venue]];

@@ -28,6 +28,7 @@ test('CONTRACT.md section 8: the defaults', (t) => {
     selfReset: false,
     quoteMaxAgeMs: 15_000,
     routingBandCents: 10,
+    fillModel: 'top_of_book',
     feeds: [],
     clock: 'wall',
     catalogFile: null,
@@ -51,7 +52,7 @@ const EVERYTHING = {
   PAPERBOOK_LIMITS_ENFORCED: 'on',
   PAPERBOOK_SELF_RESET: 'on',
   PAPERBOOK_QUOTE_MAX_AGE_MS: '1',
-  PAPERBOOK_FILL_MODEL: 'top_of_book',
+  PAPERBOOK_FILL_MODEL: 'book_depth',
   PAPERBOOK_ROUTING_BAND_CENTS: '0',
   PAPERBOOK_FEEDS: '[{"venue":"venue_b","adapter":"native","url":"ws://127.0.0.1:9","keyId":"k"}]',
   PAPERBOOK_CLOCK: 'feed',
@@ -75,6 +76,7 @@ const EVERYTHING_READ = {
   selfReset: true,
   quoteMaxAgeMs: 1,
   routingBandCents: 0,
+  fillModel: 'book_depth',
   feeds: [{ venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9', keyId: 'k' }],
   clock: 'feed',
   catalogFile: 'catalog.json',
@@ -226,7 +228,6 @@ test('CONTRACT.md section 8: the keys of an outside auth server and its issuer g
 
 test('a setting whose feature is not there yet is refused, not ignored', (t) => {
   const settings: Record<string, string>[] = [
-    { PAPERBOOK_FILL_MODEL: 'book_depth' },
     { PAPERBOOK_HISTORY_URL: 'http://127.0.0.1:1' },
     { PAPERBOOK_HISTORY_TOKEN: 'hush-hush' },
     { PAPERBOOK_BACKTEST_URL: 'http://127.0.0.1:1' },

@@ -1,12 +1,14 @@
 /** The fast core on an archive of Maps: what the model is compared with. */
+
 import { audit } from '../../engine/core/audit.ts';
-import type { Event } from '../../engine/core/events.ts';
+import type { Event, OrderOutcome } from '../../engine/core/events.ts';
 import { evolve } from '../../engine/core/evolve.ts';
 import type { Command, Query, Reply, Tick } from '../../engine/core/messages.ts';
 import { observe } from '../../engine/core/observe.ts';
 import { headOf, loadHead, rebuildDerived, tablesOf } from '../../engine/core/rebuild.ts';
 import { type Archive, newestFirst, RecentRecords } from '../../engine/core/recent.ts';
 import { type CoreConfig, createState, type ShardState } from '../../engine/core/state.ts';
+import type { Uuid } from '../../engine/core/units.ts';
 import { answerQuery, execute } from '../../engine/shard/requests.ts';
 
 export type MemoryEngine = {
@@ -75,10 +77,11 @@ function hearAgain(before: ShardState, after: ShardState): void {
 
 function createDisk(): { archive: Archive; write(records: RecentRecords): void } {
   const kept = new RecentRecords();
+  const outcomes = new Map<Uuid, OrderOutcome>();
   const archive: Archive = {
     placementByKey: (account, key) => kept.placementByKey(account, key),
     placement: (account, orderId) => ofAccount(kept.limitOrders.get(orderId)?.placed, account),
-    outcome: (placed) => kept.outcome(placed),
+    outcome: ({ orderId }) => outcomes.get(orderId),
     closedTrade: (account, tradeId) => ofAccount(kept.closedTrades.get(tradeId), account),
     placements: (account, before) =>
       newestFirst([...kept.limitOrdersOf(account)], [], before, (order) => order.orderId),
@@ -88,14 +91,14 @@ function createDisk(): { archive: Archive; write(records: RecentRecords): void }
   return {
     archive,
     write(records) {
-      for (const [account, { orders }] of records.byAccount) {
+      for (const { orders } of records.byAccount.values()) {
         for (const { placed, outcome } of orders.values()) {
           kept.addPlacement(placed);
-          if (outcome !== null) kept.addOutcome(account, placed.orderId, outcome);
+          if (outcome !== null) outcomes.set(placed.orderId, outcome);
         }
       }
-      for (const [id, { account, outcome }] of records.lateOutcomes) {
-        kept.addOutcome(account, id, outcome);
+      for (const { orderId, outcome } of records.lateOutcomes.entries()) {
+        outcomes.set(orderId, outcome);
       }
       for (const trade of records.closedTrades.values()) kept.addClosedTrade(trade);
     },

@@ -238,3 +238,72 @@ test('issue 2, Bad input: garbage never throws, whatever the adapter', (t) => {
     t.true(ingest.counts().skipped > 0);
   }
 });
+
+test('CONTRACT.md section 5, book_depth: levels come in whole cents and contracts, best first', (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.connection('venue_a', kalshiAdapter({}, { depth: true }), SOURCE);
+  const depth = () => {
+    const [tick] = taken();
+    return tick?.kind === 'quote' ? tick.depth : tick;
+  };
+  const msg = {
+    market_ticker: 'T',
+    yes_dollars_fp: [
+      ['0.3900', '7.00'],
+      ['0.4050', '12.60'],
+      ['0.4010', '2.50'],
+      ['0.3800', '0.99'],
+      ['0.0050', '100.00'],
+    ],
+    no_dollars_fp: [
+      ['0.5500', '30.00'],
+      ['0.5650', '10.00'],
+    ],
+  };
+  connection.frame({ type: 'orderbook_snapshot', sid: 1, seq: 1, msg }, AT);
+  const yesAsks = [
+    [44, 10],
+    [45, 30],
+  ];
+  t.deepEqual<unknown, unknown>(depth(), {
+    // 40.5 and 40.1 are both 40, with 15.1 contracts; less than one, or below 1 cent, is nothing.
+    yesBids: [
+      [40, 15],
+      [39, 7],
+    ],
+    yesAsks,
+  });
+  const delta = { market_ticker: 'T', price_dollars: '0.3900', delta_fp: '-7.00', side: 'yes' };
+  connection.frame({ type: 'orderbook_delta', sid: 1, seq: 2, msg: delta }, AT);
+  t.deepEqual<unknown, unknown>(depth(), { yesBids: [[40, 15]], yesAsks });
+});
+
+test('CONTRACT.md section 5, book_depth: at most 20 levels a side are told', (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.connection('venue_a', nativeAdapter({ depth: true }), SOURCE);
+  const yesBids = Array.from({ length: 30 }, (_, behind) => [20 + behind, 5]);
+  const snapshot = { type: 'snapshot', market: 'T', status: 'paused', yesBids, yesAsks: [] };
+  connection.frame(snapshot, AT);
+  const tick = taken().find(({ kind }) => kind === 'quote');
+  const told = tick?.kind === 'quote' ? tick.depth!.yesBids : [];
+  t.deepEqual(
+    told.map(([cents]) => cents),
+    Array.from({ length: 20 }, (_, behind) => 49 - behind),
+  );
+});
+
+test('CONTRACT.md section 5, book_depth: levels are told only where they are asked for and known', (t) => {
+  const { ingest, taken } = world();
+  const level = { px: { value: '0.48' }, qty: '10' };
+  const whole = { marketData: { marketSlug: 'T', bids: [level], offers: [] } };
+  const depths = (depth: boolean) => {
+    const connection = ingest.connection('venue_a', polymarketUsAdapter({}, { depth }), SOURCE);
+    return [whole, lite('0.48', null)].map((frame) => {
+      connection.frame(frame, AT);
+      const tick = taken().find(({ kind }) => kind === 'quote');
+      return tick?.kind === 'quote' && 'depth' in tick ? tick.depth : null;
+    });
+  };
+  t.deepEqual(depths(false), [null, null]);
+  t.deepEqual(depths(true), [{ yesBids: [[48, 10]], yesAsks: [] }, null]);
+});

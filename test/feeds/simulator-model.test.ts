@@ -247,3 +247,36 @@ test('feeds/simulator/model.ts: there is no market but those of the schedule', (
   }
   t.not(model.introduce('SIM-L0A-ML'), null);
 });
+
+test('feeds/simulator/model.ts: asked for depth, it tells books by their levels', (t) => {
+  const model = createModel(SCHEDULE, 'venue_a', START, { depth: true });
+  const top = createModel(SCHEDULE, 'venue_a', START);
+  let snapshots = 0;
+  for (let atMs = START; atMs < START + 60_000; atMs += 500) {
+    const frames = model.step(atMs);
+    t.false(frames.some(({ type }) => type === 'quote'));
+    for (const frame of top.step(atMs)) {
+      if (frame.type !== 'quote') continue;
+      const whole = frames.find((one) => one.type === 'snapshot' && one.market === frame.market);
+      if (whole?.type !== 'snapshot') {
+        t.fail(`${frame.market} was not told`);
+        continue;
+      }
+      snapshots++;
+      const { yesBids, yesAsks } = whole;
+      t.deepEqual(yesBids[0] ?? [null, 0], [frame.yesBidCents, frame.yesBidContracts]);
+      t.deepEqual(yesAsks[0] ?? [null, 0], [frame.yesAskCents, frame.yesAskContracts]);
+      const prices = [...yesBids, ...yesAsks].map(([cents]) => cents);
+      t.true(prices.every((cents) => cents >= 1 && cents <= 99));
+      t.deepEqual(
+        yesBids.map(([cents]) => cents),
+        yesBids.map((_, behind) => yesBids[0]![0] - behind),
+      );
+      t.deepEqual(
+        yesAsks.map(([cents]) => cents),
+        yesAsks.map((_, behind) => yesAsks[0]![0] + behind),
+      );
+    }
+  }
+  t.true(snapshots > 500, `${snapshots} snapshots`);
+});

@@ -15,6 +15,7 @@ import {
   START_BALANCE_CENTS,
   type Uuid,
 } from '../../engine/core/units.ts';
+import { booksOf, rememberTaken } from './naive-depth.ts';
 import { countBust, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
 import { matchResting } from './naive-matching.ts';
 import { cancel, place, refuse } from './naive-orders.ts';
@@ -35,7 +36,7 @@ import {
   restingOf,
   tradesOf,
 } from './naive-state.ts';
-import { answer } from './naive-views.ts';
+import { answer, realizedCentsOf } from './naive-views.ts';
 
 export type NaiveQuery = Exclude<Query, { kind: 'audit' | 'digest' }>;
 
@@ -203,7 +204,9 @@ function marketsRevivedBy(state: ModelState, number: SourceNumber, atMs: EpochMs
 }
 
 function takeQuote(state: ModelState, tick: QuoteTick): void {
-  marketOf(state, tick.market).quote = {
+  const market = marketOf(state, tick.market);
+  const last = market.quote;
+  market.quote = {
     atMs: tick.atMs,
     source: tick.source,
     timesDownThen: sourceOf(state, tick.source).timesDown,
@@ -212,7 +215,9 @@ function takeQuote(state: ModelState, tick: QuoteTick): void {
     yesAskCents: priceOrNull(tick.yesAskCents),
     yesAskContracts: tick.yesAskContracts,
     crossed: tick.crossed,
+    ...booksOf(tick),
   };
+  rememberTaken(market.quote, last);
 }
 
 /** CONTRACT.md section 5, Settlement: a cancelled game voids what has no result. */
@@ -237,8 +242,8 @@ function problemsOf(state: ModelState, id: Uuid): string[] {
   const resting = restingOf(state, id);
   const held = resting.reduce((total, order) => total + holdCentsOf(order), 0);
   const open = openTradesOf(state, id).reduce((total, trade) => total + trade.costCents, 0);
-  const realized = tradesOf(state, id).reduce((total, trade) => total + (trade.pnlCents ?? 0), 0);
-  const sold = resting.filter((order) => order.action === 'sell').map((order) => order.tradeId);
+  const realized = tradesOf(state, id).reduce((total, trade) => total + realizedCentsOf(trade), 0);
+  const working = resting.flatMap((order) => order.tradeId ?? []);
   const had = START_BALANCE_CENTS + account.adjustmentsCents + account.realizedCents;
   const has = account.balanceCents + held + open;
   const problems: [boolean, string][] = [
@@ -246,10 +251,15 @@ function problemsOf(state: ModelState, id: Uuid): string[] {
     [realized !== account.realizedCents, `trades realized ${realized}, not as the account says`],
     [!Number.isSafeInteger(account.balanceCents), 'the balance is not in whole cents'],
     [account.balanceCents < 0, `the balance is ${account.balanceCents}`],
-    [new Set(sold).size !== sold.length, 'two resting sells of one position'],
-    [sold.some((trade) => state.trades.get(trade!)!.status !== 'open'), 'a sell of a closed trade'],
+    [new Set(working).size !== working.length, 'two resting orders of one position'],
+    [working.some((trade) => !isOpen(state, trade)), 'a resting order of a closed trade'],
   ];
   return problems.filter(([broken]) => broken).map(([, text]) => `account ${id}: ${text}`);
+}
+
+function isOpen(state: ModelState, tradeId: Uuid): boolean {
+  const trade = state.trades.get(tradeId)!;
+  return trade.status === 'open' && trade.contracts > 0;
 }
 
 function digestOf(state: ModelState): Digest {

@@ -5,9 +5,17 @@
 
 import { tradeIdOf } from '../../engine/core/ids.ts';
 import type { ResultTick } from '../../engine/core/messages.ts';
-import type { Cents, EpochMs, MarketNumber, Uuid } from '../../engine/core/units.ts';
+import type {
+  Cents,
+  Contracts,
+  EpochMs,
+  MarketNumber,
+  PriceCents,
+  Uuid,
+} from '../../engine/core/units.ts';
 import { oppositeSide, START_BALANCE_CENTS } from '../../engine/core/units.ts';
-import type { Priced } from './naive-prices.ts';
+import { take } from './naive-depth.ts';
+import type { Offer } from './naive-prices.ts';
 import {
   accountOf,
   type CancelReason,
@@ -42,10 +50,15 @@ export function openedAccount(state: ModelState, id: Uuid): ModelAccount {
   return account;
 }
 
-/** A resting buy holds limit x contracts; a sell, and whatever does not rest, holds nothing. */
+/** The contracts of an order that have not traded. */
+export function remainingOf(order: ModelOrder): Contracts {
+  return order.fills.reduce((left, { contracts }) => left - contracts, order.contracts);
+}
+
+/** A resting buy holds limit x remaining contracts; a sell, and what does not rest, nothing. */
 export function holdCentsOf(order: ModelOrder): Cents {
   if (order.status !== 'resting' || order.action === 'sell') return 0;
-  return order.limitPriceCents! * order.contracts;
+  return order.limitPriceCents! * remainingOf(order);
 }
 
 /** Puts an accepted order to rest and takes its hold off the balance. */
@@ -54,11 +67,11 @@ export function rest(state: ModelState, order: ModelOrder): void {
   accountOf(state, order.account).balanceCents -= holdCentsOf(order);
 }
 
-/** Ends an order without a fill, giving its hold back. */
-export function endUnfilled(
+/** Ends an order with what is left of it not traded, giving its hold back. */
+export function end(
   state: ModelState,
   order: ModelOrder,
-  status: 'canceled' | 'expired',
+  status: 'canceled' | 'expired' | 'executed',
   reason: CancelReason,
 ): void {
   stopResting(state, order);
@@ -68,14 +81,21 @@ export function endUnfilled(
   countBust(state, order.account);
 }
 
-/** Fills a whole order at a price: a buy opens a position, a sell closes its own. */
-export function execute(state: ModelState, order: ModelOrder, priced: Priced): void {
+/** Contracts trade: a buy opens a position or adds to it, a sell sells from its own. */
+export function fill(state: ModelState, order: ModelOrder, offer: Offer): void {
+  const rested = state.resting.includes(order);
   stopResting(state, order);
+  take(state, order.account, offer.lots);
+  const { contracts, priceCents, venue } = offer;
+  order.fills.push({ contracts, priceCents, venue });
+  const trade = order.tradeId === null ? openTrade(state, order) : state.trades.get(order.tradeId)!;
+  if (order.action === 'buy') buyInto(state, trade, contracts, priceCents);
+  else sellFrom(state, trade, contracts, priceCents);
+  if (remainingOf(order) > 0) {
+    if (rested) rest(state, order);
+    return;
+  }
   order.status = 'executed';
-  order.fillPriceCents = priced.priceCents;
-  order.fillVenue = priced.venue;
-  if (order.action === 'buy') openPosition(state, order, priced);
-  else sellPosition(state, order, priced);
   state.endings.push({ orderId: order.id, status: 'executed', reason: null });
   countBust(state, order.account);
 }
@@ -95,7 +115,7 @@ export function settleMarket(
     settleTrade(state, trade, result);
   }
   for (const order of state.resting.filter((order) => order.market === number)) {
-    endUnfilled(state, order, 'canceled', 'market_resolved');
+    end(state, order, 'canceled', 'market_resolved');
   }
 }
 
@@ -104,7 +124,7 @@ export function expireOrders(state: ModelState, nowMs: EpochMs): void {
   const due = state.resting
     .filter((order) => order.expiresAtMs !== null && order.expiresAtMs <= nowMs)
     .sort((a, b) => a.expiresAtMs! - b.expiresAtMs! || a.sequence - b.sequence);
-  for (const order of due) endUnfilled(state, order, 'expired', 'expired');
+  for (const order of due) end(state, order, 'expired', 'expired');
 }
 
 /** Once a run: net worth below a dollar with nothing open and nothing resting. */
@@ -122,37 +142,56 @@ function stopResting(state: ModelState, order: ModelOrder): void {
   state.resting = state.resting.filter((other) => other !== order);
 }
 
-function openPosition(state: ModelState, order: ModelOrder, priced: Priced): void {
-  const costCents = priced.priceCents * order.contracts;
-  accountOf(state, order.account).balanceCents -= costCents;
-  order.tradeId = tradeIdOf(order.id, state.nowMs);
-  state.trades.set(order.tradeId, {
-    id: order.tradeId,
+function openTrade(state: ModelState, order: ModelOrder): ModelTrade {
+  const trade: ModelTrade = {
+    id: tradeIdOf(order.id, state.nowMs),
     account: order.account,
     instrumentId: order.instrumentId,
     instrumentSide: order.instrumentSide,
     market: order.market,
     boughtSide: order.marketSide,
-    contracts: order.contracts,
-    costCents,
+    contracts: 0,
+    costCents: 0,
+    lots: [],
     statedProbPct: order.statedProbPct,
     placedVia: order.placedVia,
     placedPrivate: order.placedPrivate,
-    fillVenue: priced.venue,
+    fillVenue: order.fills[0]!.venue,
     openedAtMs: state.nowMs,
     status: 'open',
     closedAtMs: null,
     closeReason: null,
-    pnlCents: null,
     resolvedOutcome: null,
-  });
+  };
+  order.tradeId = trade.id;
+  state.trades.set(trade.id, trade);
+  return trade;
 }
 
-function sellPosition(state: ModelState, order: ModelOrder, priced: Priced): void {
-  const trade = state.trades.get(order.tradeId!)!;
+function buyInto(
+  state: ModelState,
+  trade: ModelTrade,
+  contracts: Contracts,
+  priceCents: PriceCents,
+): void {
+  accountOf(state, trade.account).balanceCents -= priceCents * contracts;
+  trade.contracts += contracts;
+  trade.costCents += priceCents * contracts;
+}
+
+function sellFrom(
+  state: ModelState,
+  trade: ModelTrade,
+  contracts: Contracts,
+  priceCents: PriceCents,
+): void {
+  // Their share of the cost, rounded down; the last contracts take what is left of it.
+  const shareCents = (BigInt(trade.costCents) * BigInt(contracts)) / BigInt(trade.contracts);
+  part(state, trade, contracts, Number(shareCents), priceCents * contracts);
+  if (trade.contracts > 0) return;
   trade.status = 'closed';
   trade.closeReason = 'sold';
-  closeTrade(state, trade, priced.priceCents * trade.contracts);
+  trade.closedAtMs = state.nowMs;
 }
 
 function settleTrade(
@@ -178,9 +217,22 @@ function settleTrade(
 }
 
 function closeTrade(state: ModelState, trade: ModelTrade, proceedsCents: Cents): void {
-  const account = accountOf(state, trade.account);
+  part(state, trade, trade.contracts, trade.costCents, proceedsCents);
   trade.closedAtMs = state.nowMs;
-  trade.pnlCents = proceedsCents - trade.costCents;
+}
+
+/** Contracts leave a trade: what they cost leaves the stake, what they bring is cash. */
+function part(
+  state: ModelState,
+  trade: ModelTrade,
+  contracts: Contracts,
+  costCents: Cents,
+  proceedsCents: Cents,
+): void {
+  const account = accountOf(state, trade.account);
+  trade.contracts -= contracts;
+  trade.costCents -= costCents;
+  trade.lots.push({ contracts, costCents, proceedsCents });
   account.balanceCents += proceedsCents;
-  account.realizedCents += trade.pnlCents;
+  account.realizedCents += proceedsCents - costCents;
 }

@@ -3,8 +3,8 @@
  */
 
 import type { MarketNumber } from '../../engine/core/units.ts';
-import { execute } from './naive-ledger.ts';
-import { isAtLimitOrBetter, priceOf } from './naive-prices.ts';
+import { fill, remainingOf } from './naive-ledger.ts';
+import { offerFor } from './naive-prices.ts';
 import {
   instrumentOf,
   type ModelOrder,
@@ -13,7 +13,7 @@ import {
 } from './naive-state.ts';
 
 /**
- * Fills whatever can be filled among the orders that watch one of `numbers`: those of that venue_a
+ * Fills whatever can be filled, and as far as it can, among the orders that watch one of `numbers`: those of that venue_a
  * market, and with routing best those whose instrument lists there.
  */
 export function matchResting(state: ModelState, numbers: MarketNumber[]): void {
@@ -21,11 +21,8 @@ export function matchResting(state: ModelState, numbers: MarketNumber[]): void {
     numbers.some((number) => isWatching(state, order, number)),
   );
   for (const order of watching.sort(inMatchingOrder)) {
-    const live = priceOf(state, order, state.nowMs);
-    if (live === null) continue;
-    if (isAtLimitOrBetter(order.action, live.priceCents, order.limitPriceCents!)) {
-      execute(state, order, live);
-    }
+    const offer = offerFor(state, order, remainingOf(order), order.limitPriceCents);
+    if (offer !== null) fill(state, order, offer);
   }
 }
 

@@ -6,11 +6,11 @@
 import type { CancelOrder, PlaceOrder, Reply } from '../../engine/core/messages.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/core/rejections.ts';
 import { START_BALANCE_CENTS } from '../../engine/core/units.ts';
-import { endUnfilled, execute, openedAccount, rest } from './naive-ledger.ts';
+import { end, fill, openedAccount, rest } from './naive-ledger.ts';
 import { countOrRefuse } from './naive-limits.ts';
-import { isAtLimitOrBetter, priceOf } from './naive-prices.ts';
+import { isAtLimitOrBetter, offerFor } from './naive-prices.ts';
 import { type ModelOrder, type ModelState, type ModelTrade, marketOf } from './naive-state.ts';
-import { restingSellOf, type Target, targetOf } from './naive-targets.ts';
+import { type Target, targetOf } from './naive-targets.ts';
 import { orderAnswer, placementAnswer } from './naive-views.ts';
 
 const EXPIRY_MAX_MS = 365 * 24 * 3600 * 1000;
@@ -38,34 +38,34 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   if (market.result !== null) return refuse('market_resolved');
   if (market.status !== 'open') return refuse('market_not_open');
 
-  const { action, routing } = request;
-  const live = priceOf(state, { ...target, action, routing }, state.nowMs);
+  const { action, routing, timeInForce, limitPriceCents } = request;
+  const asked = { ...target, account: request.account, action, routing };
+  const offer = offerFor(state, asked, target.contracts, limitPriceCents);
+  const isWhole = offer?.contracts === target.contracts;
   if (request.type === 'market') {
-    if (live === null) return refuse('no_liquidity');
+    if (offer === null || !isWhole) return refuse('no_liquidity');
     const bound = request.boundPriceCents;
-    if (bound !== null && !isAtLimitOrBetter(request.action, live.priceCents, bound)) {
+    if (bound !== null && !isAtLimitOrBetter(action, offer.priceCents, bound)) {
       return refuse('price_moved');
     }
   }
-  const limit = request.limitPriceCents;
-  const fillsAtOnce =
-    live !== null && (limit === null || isAtLimitOrBetter(request.action, live.priceCents, limit));
-  const fate = fillsAtOnce ? 'fills' : request.timeInForce === 'gtc' ? 'rests' : 'ends';
-  if (request.action === 'buy') {
+  const trades = offer !== null && (isWhole || timeInForce !== 'fok') ? offer : null;
+  const left = target.contracts - (trades?.contracts ?? 0);
+  const rests = left > 0 && timeInForce === 'gtc';
+  if (action === 'buy') {
     const spendableCents = account?.balanceCents ?? START_BALANCE_CENTS;
-    const priceCents = fate === 'fills' ? live!.priceCents : fate === 'rests' ? limit! : 0;
-    if (priceCents * target.contracts > spendableCents) return refuse('insufficient_balance');
+    const costCents = trades === null ? 0 : trades.priceCents * trades.contracts;
+    const holdCents = rests ? limitPriceCents! * left : 0;
+    if (costCents + holdCents > spendableCents) return refuse('insufficient_balance');
   }
 
   const order = accept(state, request, target, fingerprint);
-  if (fate === 'fills') {
-    cancelRestingSellOf(state, target.position);
-    execute(state, order, live!);
-  } else if (fate === 'rests') {
-    rest(state, order);
-  } else {
-    const reason = request.timeInForce === 'ioc' ? 'ioc_not_filled' : 'fok_not_filled';
-    endUnfilled(state, order, 'canceled', reason);
+  if (trades !== null || rests) cancelWorkingOrderOf(state, target.position);
+  if (rests) rest(state, order);
+  if (trades !== null) fill(state, order, trades);
+  if (left > 0 && !rests) {
+    const reason = timeInForce === 'ioc' ? 'ioc_not_filled' : 'fok_not_filled';
+    end(state, order, trades === null ? 'canceled' : 'executed', reason);
   }
   return placementAnswer(state, order, false);
 }
@@ -78,7 +78,7 @@ export function cancel(state: ModelState, request: CancelOrder): Reply {
     return refuse('order_not_found');
   }
   if (order.status !== 'resting') return refuse('already_closed');
-  endUnfilled(state, order, 'canceled', 'canceled_by_owner');
+  end(state, order, 'canceled', 'canceled_by_owner');
   return orderAnswer(state, order);
 }
 
@@ -108,10 +108,10 @@ function isExpiryUsable(state: ModelState, request: PlaceOrder): boolean {
   return ahead > 0 && ahead <= EXPIRY_MAX_MS;
 }
 
-function cancelRestingSellOf(state: ModelState, position: ModelTrade | null): void {
-  if (position === null) return;
-  const resting = restingSellOf(state, position.id);
-  if (resting !== undefined) endUnfilled(state, resting, 'canceled', 'position_closed');
+/** An earlier sell of the position, or what is left of the buy that opened it. */
+function cancelWorkingOrderOf(state: ModelState, position: ModelTrade | null): void {
+  const working = state.resting.find(({ tradeId }) => tradeId !== null && tradeId === position?.id);
+  if (working !== undefined) end(state, working, 'canceled', 'position_closed');
 }
 
 /** Stores the order under its key; `place` decides in the next line whether it really rests. */
@@ -146,8 +146,7 @@ function accept(
     status: 'resting',
     cancelReason: null,
     tradeId: target.position?.id ?? null,
-    fillPriceCents: null,
-    fillVenue: null,
+    fills: [],
   };
   state.orders.set(order.id, order);
   return order;

@@ -5,14 +5,17 @@
 import type { CatalogListing } from '../../engine/core/messages.ts';
 import type {
   Action,
+  Contracts,
   EpochMs,
   MarketNumber,
   PriceCents,
   Routing,
   Side,
+  Uuid,
   Venue,
 } from '../../engine/core/units.ts';
 import { HOME_VENUE, oppositeSide, VENUES } from '../../engine/core/units.ts';
+import { firstOf, type Lot, lotsFor } from './naive-depth.ts';
 import {
   instrumentOf,
   type ModelQuote,
@@ -71,23 +74,94 @@ export function livePrices(
   };
 }
 
-/** The price at which an order would fill at once, and whose it is; null without liquidity. */
-export function priceOf(state: ModelState, order: Priceable, nowMs: EpochMs): Priced | null {
-  const home = livePrices(state, order.market, order.marketSide, nowMs);
-  if (home === null) return null;
-  const homePrice = order.action === 'buy' ? home.askCents : home.bidCents;
-  if (homePrice === null) return null;
+/** What an order would trade at once. */
+export type Offer = Priced & {
+  contracts: Contracts;
+  /** What it takes of displayed levels. */
+  lots: Lot[];
+};
 
-  let best: Priced = { priceCents: homePrice, venue: HOME_VENUE };
-  if (order.routing !== 'best') return best;
+/** As much of `contracts` as trades now at the limit or better (null: any price); null: nothing. */
+export function offerFor(
+  state: ModelState,
+  order: Priceable & { account: Uuid },
+  contracts: Contracts,
+  limitCents: PriceCents | null,
+): Offer | null {
+  const candidates = candidatesFor(state, order, state.nowMs);
+  const offers = candidates.flatMap((candidate) => {
+    if (state.options.fillModel !== 'book_depth') {
+      const { priceCents, venue } = candidate;
+      const reached =
+        limitCents === null || isAtLimitOrBetter(order.action, priceCents, limitCents);
+      return reached ? [{ priceCents, venue, contracts, lots: [] }] : [];
+    }
+    const { market, side } = candidate;
+    const lots = lotsFor(state, order, market, side).filter(
+      ({ priceCents }) =>
+        candidate.allows(priceCents) &&
+        (limitCents === null || isAtLimitOrBetter(order.action, priceCents, limitCents)),
+    );
+    const taken = firstOf(lots, contracts);
+    return taken.length === 0
+      ? []
+      : [{ ...averageOf(order.action, taken), ...candidate.at(taken) }];
+  });
+  const better = (a: Offer, b: Offer) =>
+    a.contracts !== b.contracts
+      ? a.contracts > b.contracts
+      : isStrictlyBetter(order.action, a.priceCents, b.priceCents);
+  return offers.reduce<Offer | null>(
+    (best, offer) => (best === null || better(offer, best) ? offer : best),
+    null,
+  );
+}
+
+/** A market that may price the order, venue_a's first. */
+type Candidate = Priced & {
+  market: MarketNumber;
+  /** Of that market. */
+  side: Side;
+  /** Whether a deeper price of that market may be traded at too. */
+  allows(priceCents: PriceCents): boolean;
+  at(lots: Lot[]): { venue: Venue; lots: Lot[] };
+};
+
+function candidatesFor(state: ModelState, order: Priceable, nowMs: EpochMs): Candidate[] {
+  const home = livePrices(state, order.market, order.marketSide, nowMs);
+  if (home === null) return [];
+  const homePrice = order.action === 'buy' ? home.askCents : home.bidCents;
+  if (homePrice === null) return [];
+  const candidate = (
+    venue: Venue,
+    market: MarketNumber,
+    side: Side,
+    priceCents: PriceCents,
+    allows: Candidate['allows'],
+  ) => ({ venue, market, side, priceCents, allows, at: (lots: Lot[]) => ({ venue, lots }) });
+  const found = [candidate(HOME_VENUE, order.market, order.marketSide, homePrice, () => true)];
+  if (order.routing !== 'best') return found;
+  const allows = (priceCents: PriceCents) =>
+    isWithinBand(state, priceCents, home) && isStrictlyBetter(order.action, priceCents, homePrice);
   for (const listing of routableListings(state, order.instrumentId)) {
     const other = otherVenuePrice(state, order, listing, nowMs);
-    if (other === null || !isWithinBand(state, other, home)) continue;
-    if (isStrictlyBetter(order.action, other, best.priceCents)) {
-      best = { priceCents: other, venue: listing.venue };
-    }
+    if (other === null || !allows(other)) continue;
+    const market = marketNumberOfListing(state, listing)!;
+    const side = marketSideOf(order.instrumentSide, listing.polarity);
+    found.push(candidate(listing.venue, market, side, other, allows));
   }
-  return best;
+  return found;
+}
+
+/** The volume-weighted average in whole cents, rounded against the trader. */
+export function averageOf(
+  action: Action,
+  parts: readonly { contracts: Contracts; priceCents: PriceCents }[],
+): { contracts: Contracts; priceCents: PriceCents } {
+  const contracts = parts.reduce((total, part) => total + part.contracts, 0);
+  const cents = parts.reduce((total, part) => total + part.contracts * part.priceCents, 0);
+  const average = cents / contracts;
+  return { contracts, priceCents: action === 'buy' ? Math.ceil(average) : Math.floor(average) };
 }
 
 /** A limit order takes a price that is its limit or better. */

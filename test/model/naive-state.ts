@@ -16,6 +16,7 @@ import type {
   Cents,
   Contracts,
   EpochMs,
+  FillModelName,
   GameStatus,
   MarketNumber,
   MarketStatus,
@@ -35,6 +36,7 @@ import type { Attempt } from './naive-limits.ts';
 export type ModelOptions = {
   quoteMaxAgeMs: number;
   routingBandCents: number;
+  fillModel?: FillModelName;
 };
 
 export type ModelSource = { lastHeardMs: EpochMs; timesDown: number };
@@ -49,6 +51,16 @@ export type ModelQuote = {
   yesAskCents: PriceCents | null;
   yesAskContracts: Contracts;
   crossed: boolean;
+  /** Displayed levels, as far as they were told. */
+  bids: Level[];
+  asks: Level[];
+};
+
+export type Level = {
+  yesCents: PriceCents;
+  contracts: Contracts;
+  /** What fills of an account took of it. */
+  takenBy: { account: Uuid; contracts: Contracts }[];
 };
 
 export type LastTrade = { priceCents: PriceCents | null; atMs: EpochMs };
@@ -106,8 +118,7 @@ export type ModelOrder = {
   cancelReason: CancelReason | null;
   /** sell: the position it sells. buy: the trade it opened, null until then. */
   tradeId: Uuid | null;
-  fillPriceCents: PriceCents | null;
-  fillVenue: Venue | null;
+  fills: { contracts: Contracts; priceCents: PriceCents; venue: Venue }[];
 };
 
 export type ModelTrade = {
@@ -117,8 +128,11 @@ export type ModelTrade = {
   instrumentSide: Side;
   market: MarketNumber;
   boughtSide: Side;
+  /** Held now, and what they cost. */
   contracts: Contracts;
   costCents: Cents;
+  /** Held no more: what they had cost, and what they brought. */
+  lots: { contracts: Contracts; costCents: Cents; proceedsCents: Cents }[];
   statedProbPct: number | null;
   placedVia: PlacedVia;
   placedPrivate: boolean;
@@ -127,7 +141,6 @@ export type ModelTrade = {
   status: 'open' | 'closed' | 'settled' | 'void';
   closedAtMs: EpochMs | null;
   closeReason: 'sold' | 'settled' | 'voided' | null;
-  pnlCents: Cents | null;
   resolvedOutcome: Side | null;
 };
 

@@ -35,7 +35,7 @@ export function targetOf(state: ModelState, request: PlaceOrder): Target | Rejec
 }
 
 /** The order that rests to sell a position; there is one at most. */
-export function restingSellOf(state: ModelState, tradeId: Uuid): ModelOrder | undefined {
+function restingSellOf(state: ModelState, tradeId: Uuid): ModelOrder | undefined {
   return state.resting.find((order) => order.action === 'sell' && order.tradeId === tradeId);
 }
 

@@ -12,8 +12,8 @@ import {
   isoOf,
   START_BALANCE_CENTS,
 } from '../../engine/core/units.ts';
-import { holdCentsOf } from './naive-ledger.ts';
-import { livePrices } from './naive-prices.ts';
+import { holdCentsOf, remainingOf } from './naive-ledger.ts';
+import { averageOf, livePrices } from './naive-prices.ts';
 import {
   instrumentOf,
   type ModelAccount,
@@ -42,10 +42,10 @@ export function placementAnswer(state: ModelState, order: ModelOrder, replayed: 
     originalCreatedAt: replayed ? isoOf(order.createdAtMs) : null,
     order: order.type === 'limit' ? orderJson(state, order) : null,
     trade: executed ? tradeJson(state, state.trades.get(order.tradeId!)!) : null,
-    fillVenue: order.fillVenue,
+    fillVenue: order.fills[0]?.venue ?? null,
     mode: 'paper',
     venueData: state.venueData,
-    ...ifShown(state, { fillPriceCents: order.fillPriceCents }),
+    ...ifShown(state, { fillPriceCents: fillPriceOf(order) }),
   });
 }
 
@@ -61,13 +61,13 @@ export function orderJson(state: ModelState, order: ModelOrder): Json {
     type: order.type,
     cancelReason: order.cancelReason,
     tradeId: order.tradeId,
-    ...ifShown(state, { fillPriceCents: order.fillPriceCents }),
+    ...ifShown(state, { fillPriceCents: fillPriceOf(order) }),
   };
 }
 
 /** An Order in the portfolio list: without type, cancelReason, tradeId and fillPriceCents. */
 export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
-  const filledContracts = order.status === 'executed' ? order.contracts : 0;
+  const remainingContracts = remainingOf(order);
   return {
     orderId: order.id,
     action: order.action,
@@ -76,8 +76,8 @@ export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
     instrumentSide: order.instrumentSide,
     orderSide: order.marketSide,
     contracts: order.contracts,
-    filledContracts,
-    remainingContracts: order.contracts - filledContracts,
+    filledContracts: order.contracts - remainingContracts,
+    remainingContracts,
     limitCents: order.limitPriceCents,
     holdDollars: dollarsOf(holdCentsOf(order)),
     timeInForce: order.timeInForce,
@@ -98,21 +98,24 @@ export function tradeJson(state: ModelState, trade: ModelTrade): Json {
     status: trade.status,
     closedAt: isoOrNull(trade.closedAtMs),
     closeReason: trade.closeReason,
-    pnlDollars: trade.pnlCents === null ? null : dollarsOf(trade.pnlCents),
+    pnlDollars: trade.status === 'open' ? null : dollarsOf(realizedCentsOf(trade)),
     resolvedOutcome: trade.resolvedOutcome,
   };
 }
 
-/** SPEC.md section 2, Position. */
+/** SPEC.md section 2, Position. Of an open trade what is held; of a closed one all there was. */
 export function positionJson(state: ModelState, trade: ModelTrade): Json {
+  const isOpen = trade.status === 'open';
+  const contracts = sum(trade.lots.map((lot) => lot.contracts)) + trade.contracts;
+  const costCents = sum(trade.lots.map((lot) => lot.costCents)) + trade.costCents;
   return {
     tradeId: trade.id,
     instrumentId: trade.instrumentId,
     instrumentLabel: instrumentOf(state, trade.instrumentId).label,
     instrumentSide: trade.instrumentSide,
     boughtSide: trade.boughtSide,
-    contracts: trade.contracts,
-    costDollars: dollarsOf(trade.costCents),
+    contracts: isOpen ? trade.contracts : contracts,
+    costDollars: dollarsOf(isOpen ? trade.costCents : costCents),
     statedProbPct: trade.statedProbPct,
     placedVia: trade.placedVia,
     placedPrivate: trade.placedPrivate,
@@ -121,7 +124,7 @@ export function positionJson(state: ModelState, trade: ModelTrade): Json {
     openedAt: isoOf(trade.openedAtMs),
     ...ifShown(state, {
       marketTicker: tickerOf(state, trade.market),
-      entryCents: trade.costCents / trade.contracts,
+      entryCents: Math.ceil(costCents / contracts),
     }),
   };
 }
@@ -162,6 +165,15 @@ function markCentsOf(state: ModelState, trade: ModelTrade, nowMs: EpochMs): Cent
   if (!state.venueData) return trade.costCents;
   const bid = livePrices(state, trade.market, trade.boughtSide, nowMs)?.bidCents ?? null;
   return bid === null ? trade.costCents : bid * trade.contracts;
+}
+
+/** What its lots brought beyond their cost. */
+export function realizedCentsOf(trade: ModelTrade): Cents {
+  return sum(trade.lots.map((lot) => lot.proceedsCents - lot.costCents));
+}
+
+function fillPriceOf(order: ModelOrder): number | null {
+  return order.fills.length === 0 ? null : averageOf(order.action, order.fills).priceCents;
 }
 
 function ifShown(state: ModelState, venueFields: Json): Json {

@@ -1,12 +1,13 @@
 import test from 'ava';
 import type { Reply } from '../../engine/core/messages.ts';
 import { REJECTIONS } from '../../engine/core/rejections.ts';
+import type { FillModelName } from '../../engine/core/units.ts';
 import { createNaiveEngine } from './naive-engine.ts';
 import { createRandomInput, type Step } from './random-input.ts';
 
 const QUOTE_MAX_AGE_MS = 15_000;
 const STEPS = 2500;
-const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
+const SEEDS = Array.from({ length: 12 }, (_, seed) => seed + 1);
 
 type Run = {
   steps: Step[];
@@ -16,8 +17,9 @@ type Run = {
   seen: Set<string>;
 };
 
-function play(seed: number): Run {
-  const engine = createNaiveEngine({ quoteMaxAgeMs: QUOTE_MAX_AGE_MS, routingBandCents: 10 });
+function play(seed: number, fillModel: FillModelName = 'top_of_book'): Run {
+  const config = { quoteMaxAgeMs: QUOTE_MAX_AGE_MS, routingBandCents: 10, fillModel };
+  const engine = createNaiveEngine(config);
   const input = createRandomInput({ seed, quoteMaxAgeMs: QUOTE_MAX_AGE_MS }, engine);
   const run: Run = { steps: [], replies: [], problems: [], digest: null, seen: new Set() };
   for (let number = 0; number < STEPS; number += 1) {
@@ -52,14 +54,19 @@ function note(seen: Set<string>, step: Step, reply: Reply | null): void {
   if (body.fillVenue) seen.add(`${body.action} at ${body.fillVenue}`);
   for (const trade of body.trades ?? []) seen.add(`trade ${trade.status}`);
   for (const venue of body.omitted ?? []) seen.add(venue.note);
+  for (const order of body.order ? [body.order] : (body.orders ?? [])) {
+    const { action, status, filledContracts, remainingContracts } = order;
+    if (filledContracts > 0 && remainingContracts > 0) seen.add(`${action} ${status} in part`);
+  }
   if (body.account?.busts > 0) seen.add('bust');
 }
 
-const runs = SEEDS.map(play);
+const runs = SEEDS.map((seed) => play(seed));
+const depthRuns = SEEDS.map((seed) => play(seed, 'book_depth'));
 
 test('CONTRACT.md section 5, Formulas: money is conserved after every generated step', (t) => {
   t.deepEqual(
-    runs.flatMap((run) => run.problems),
+    [...runs, ...depthRuns].flatMap((run) => run.problems),
     [],
   );
 });
@@ -98,4 +105,21 @@ test('generated input reaches every refusal, ending, tick, routing and omission'
     wanted.filter((name) => !seen.has(name)),
     [],
   );
+});
+
+test('CONTRACT.md section 5, book_depth: generated orders fill in part in every way', (t) => {
+  const seen = new Set(depthRuns.flatMap((run) => [...run.seen]));
+  const wanted = [
+    ...['buy', 'sell'].flatMap((action) =>
+      ['resting', 'executed', 'canceled', 'expired'].map((end) => `${action} ${end} in part`),
+    ),
+    ...['executed ioc_not_filled', 'canceled position_closed', 'canceled market_resolved'],
+    ...['buy at venue_b', 'sell at venue_b', 'trade settled', 'trade void', 'no_liquidity'],
+  ];
+  t.deepEqual(
+    wanted.filter((name) => !seen.has(name)),
+    [],
+  );
+  const inTops = runs.flatMap((run) => [...run.seen]).filter((name) => name.endsWith('in part'));
+  t.deepEqual(inTops, [], 'top_of_book fills whole');
 });

@@ -1,9 +1,15 @@
 /** Generated ticks: prices that walk, and everything that interrupts them. */
 
-import type { QuoteTick, Tick } from '../../engine/core/messages.ts';
+import type { DepthLevel, Tick } from '../../engine/core/messages.ts';
 import { type EpochMs, HOME_VENUE, NO_PRICE } from '../../engine/core/units.ts';
 import type { RandomMarket } from './random-catalog.ts';
-import { clampPrice, fairCentsOf, type RandomWorld, walkPrice } from './random-world.ts';
+import {
+  clampPrice,
+  fairCentsOf,
+  type RandomBook,
+  type RandomWorld,
+  walkPrice,
+} from './random-world.ts';
 
 /** How many of the newest markets get most of the ticks. */
 const FRESH_MARKETS = 14;
@@ -19,8 +25,7 @@ export function randomTick(world: RandomWorld): Tick {
   const weights = { quote: 60, heard: 20, status: 6, trade: 4, time: 4, down: 2, end: 1 };
   switch (random.weighted(weights)) {
     case 'quote':
-      walkPrice(world, market);
-      return { kind: 'quote', ...on, ...randomBook(world, fairCentsOf(world, market)) };
+      return { kind: 'quote', ...on, ...nextBook(world, market) };
     case 'trade': {
       const yesPriceCents = random.oneIn(20) ? NO_PRICE : fairCentsOf(world, market);
       const side = random.pick(['yes', 'no'] as const);
@@ -53,9 +58,36 @@ function tickTime({ random, nowMs }: RandomWorld): EpochMs {
   return random.oneIn(20) ? nowMs + random.int(1, 60) : nowMs;
 }
 
-type Book = Omit<QuoteTick, 'kind' | 'atMs' | 'source' | 'market'>;
+/** A new book, or now and then the last one told once more. */
+function nextBook(world: RandomWorld, market: RandomMarket): RandomBook {
+  const { random, books } = world;
+  const last = books.get(market.name);
+  if (last !== undefined && random.oneIn(6)) return last;
+  walkPrice(world, market);
+  const book = withDepth(world, randomBook(world, fairCentsOf(world, market)));
+  books.set(market.name, book);
+  return book;
+}
 
-function randomBook({ random }: RandomWorld, fairCents: number): Book {
+/** Mostly with levels behind the top, of sizes that often come again; else with the top alone. */
+function withDepth({ random }: RandomWorld, book: RandomBook): RandomBook {
+  if (random.oneIn(4)) return book;
+  const side = (topCents: number, topContracts: number, step: 1 | -1): DepthLevel[] => {
+    if (topCents === NO_PRICE) return [];
+    const levels: DepthLevel[] = [[topCents, topContracts]];
+    const count = random.int(0, 4);
+    for (let cents = topCents + step; levels.length <= count; cents += step * random.int(1, 3)) {
+      if (cents < 1 || cents > 99) break;
+      levels.push([cents, random.pick([1, 40, 250, 3000])]);
+    }
+    return levels;
+  };
+  const yesBids = side(book.yesBidCents, book.yesBidContracts, -1);
+  const yesAsks = side(book.yesAskCents, book.yesAskContracts, 1);
+  return { ...book, depth: { yesBids, yesAsks } };
+}
+
+function randomBook({ random }: RandomWorld, fairCents: number): RandomBook {
   const yesBidCents = clampPrice(fairCents - random.int(0, 3));
   const yesAskCents = clampPrice(Math.max(yesBidCents + 1, fairCents + random.int(0, 3)));
   const book = {

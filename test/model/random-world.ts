@@ -1,6 +1,6 @@
 /** Where a generated run stands: its clock, its catalog, its prices, what it did before. */
 
-import type { PlaceOrder } from '../../engine/core/messages.ts';
+import type { PlaceOrder, QuoteTick } from '../../engine/core/messages.ts';
 import { type EpochMs, HOME_VENUE, type Uuid } from '../../engine/core/units.ts';
 import type { NaiveEngine } from './naive-engine.ts';
 import { type RandomCatalog, type RandomMarket, randomCatalogOf } from './random-catalog.ts';
@@ -8,6 +8,8 @@ import { createRandomSource, type RandomSource } from './random-source.ts';
 
 /** What the generator asks about the system under test, so that sells and cancels often hit. */
 export type Feedback = Pick<NaiveEngine, 'openTradeIds' | 'orderIds' | 'spendableCents'>;
+
+export type RandomBook = Omit<QuoteTick, 'kind' | 'atMs' | 'source' | 'market'>;
 
 export type RandomWorld = {
   random: RandomSource;
@@ -19,6 +21,8 @@ export type RandomWorld = {
   known: RandomCatalog;
   /** By theme, about where its yes trades. */
   fairs: Map<string, number>;
+  /** By market name, the book told last. */
+  books: Map<string, RandomBook>;
   /** Names of markets that were given a result. */
   resolved: Set<string>;
   /** The latest placements, to place some again. */
@@ -55,6 +59,7 @@ export function createRandomWorld(
     rounds: 1,
     known: randomCatalogOf(1),
     fairs: new Map(),
+    books: new Map(),
     resolved: new Set(),
     placed: [],
     keysMade: 0,

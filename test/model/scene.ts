@@ -3,8 +3,14 @@
  * its yes and AWAY its no. venue_b lists HOME upside down (exact), venue_c lists it near.
  */
 
-import type { Catalog, CatalogListing, PlaceOrder, Tick } from '../../engine/core/messages.ts';
-import type { Side, Venue } from '../../engine/core/units.ts';
+import type {
+  Catalog,
+  CatalogListing,
+  DepthLevel,
+  PlaceOrder,
+  Tick,
+} from '../../engine/core/messages.ts';
+import type { FillModelName, Side, Venue } from '../../engine/core/units.ts';
 import type { NaiveEngine, NaiveQuery } from './naive-engine.ts';
 import { createPairedEngine } from './paired-engine.ts';
 
@@ -45,6 +51,8 @@ export type Scene = {
   nowMs: number;
   /** A whole quote; 0 is an empty side. */
   quote(market: number, yesBidCents: number, yesAskCents: number, crossed?: boolean): void;
+  /** A whole quote by its levels, best first, as `[cents, contracts]`. */
+  book(market: number, yesBids: DepthLevel[], yesAsks: DepthLevel[]): void;
   tick(tick: DistributiveOmit<Tick, 'atMs'>): void;
   place(order: Partial<PlaceOrder>): Reading;
   buy(contracts: number, order?: Partial<PlaceOrder>): Reading;
@@ -58,8 +66,15 @@ export type Scene = {
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-export function createScene(options: { venueData?: boolean } = {}): Scene {
-  const engine = createPairedEngine({ quoteMaxAgeMs: MAX_AGE_MS, routingBandCents: 10 });
+type SceneOptions = { venueData?: boolean; fillModel?: FillModelName };
+
+export function createScene(options: SceneOptions = {}): Scene {
+  const { fillModel = 'top_of_book' } = options;
+  const engine = createPairedEngine({
+    quoteMaxAgeMs: MAX_AGE_MS,
+    routingBandCents: 10,
+    fillModel,
+  });
   let orders = 0;
   engine.command({ kind: 'catalog', atMs: START_MS, catalog: catalog() });
   engine.command({
@@ -83,6 +98,15 @@ export function createScene(options: { venueData?: boolean } = {}): Scene {
         yesAskContracts: 200,
         crossed,
       }),
+    book(market, yesBids, yesAsks) {
+      const [[yesBidCents, yesBidContracts] = [0, 0]] = yesBids;
+      const [[yesAskCents, yesAskContracts] = [0, 0]] = yesAsks;
+      const bid = { yesBidCents, yesBidContracts };
+      const ask = { yesAskCents, yesAskContracts };
+      const depth = { yesBids, yesAsks };
+      const place = { source: sourceOf(market), market };
+      scene.tick({ kind: 'quote', ...place, ...bid, ...ask, crossed: false, depth });
+    },
     tick: (tick) => engine.tick({ ...tick, atMs: scene.nowMs } as Tick),
     place: (order) => {
       orders += 1;

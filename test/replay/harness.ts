@@ -45,6 +45,7 @@ export function run(
     speed: null,
     skipBad: false,
     trades: null,
+    fillModel: 'top_of_book' as const,
   };
   return replay({ ...defaults, ...options });
 }
@@ -59,9 +60,18 @@ type Exit = { code: number; stdout: string; stderr: string };
 
 /** `paperbook feed replay ...` in a process of its own. */
 export function command(...args: readonly string[]): Promise<Exit> {
+  return commandWith({}, ...args);
+}
+
+/** The same with variables of its own. */
+export function commandWith(
+  variables: Record<string, string>,
+  ...args: readonly string[]
+): Promise<Exit> {
   return new Promise((resolve) => {
     const argv = [PAPERBOOK, 'feed', 'replay', ...args];
-    execFile(process.execPath, argv, { timeout: 60_000 }, (error, stdout, stderr) => {
+    const env = { ...process.env, ...variables };
+    execFile(process.execPath, argv, { timeout: 60_000, env }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, stderr });
     });

@@ -7,6 +7,7 @@ import { deepStrictEqual, strictEqual } from 'node:assert';
 import { audit } from '../../engine/core/audit.ts';
 import { digest } from '../../engine/core/digest.ts';
 import type { PlaceOrder, Reply } from '../../engine/core/messages.ts';
+import { FILL_MODELS } from '../../engine/core/units.ts';
 import type { Message } from '../../engine/shard/codec.ts';
 import type { Durability } from '../../engine/shard/store.ts';
 import { createNaiveEngine, type NaiveModel, type NaiveQuery } from '../model/naive-engine.ts';
@@ -25,7 +26,7 @@ export type SimulationOptions = {
   durability?: Durability;
 };
 
-const CORE = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
+const BOUNDS = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 /** A step is a batch, or something that a shard does between batches. */
 const STEPS = { usual: 250, long: 700, crowd: 450 };
 const BATCH_MAX = 40;
@@ -64,18 +65,19 @@ class Simulation {
 
   constructor({ seed, dir, tally, durability }: SimulationOptions) {
     const chance = createRandomSource(-seed);
+    const core = { ...BOUNDS, fillModel: FILL_MODELS[seed % FILL_MODELS.length]! };
     this.#tally = tally;
     this.#chance = chance;
-    this.#model = createNaiveEngine(CORE);
+    this.#model = createNaiveEngine(core);
     const countedOneIn = chance.pick([2, 10]);
     this.#isCrowd = chance.oneIn(6);
     const accounts = this.#isCrowd ? CROWD : FEW;
-    const { quoteMaxAgeMs } = CORE;
+    const { quoteMaxAgeMs } = core;
     this.#input = createRandomInput({ seed, quoteMaxAgeMs, countedOneIn, accounts }, this.#model);
     const seedsOwn = chance.oneIn(8) ? 'sync' : 'commit';
     const checkpointEveryEvents = chance.pick([5, 40, 200, 100_000]);
     this.#host = new Host({
-      ...CORE,
+      ...core,
       checkpointEveryEvents,
       durability: durability ?? seedsOwn,
       dir,
@@ -261,7 +263,12 @@ class Simulation {
       if (status === 'executed') this.#tally.count('fills');
       if (status === 'expired') this.#tally.count('expiries');
     }
-    const trades = this.#model.digest().finishedTrades as { status: string }[];
+    const { finishedOrders, finishedTrades } = this.#model.digest();
+    const inParts = (finishedOrders as { fills: unknown[] }[]).filter(
+      ({ fills }) => fills.length > 1,
+    );
+    this.#tally.count('orders filled in parts', inParts.length);
+    const trades = finishedTrades as { status: string }[];
     const settled = trades.filter(({ status }) => status === 'settled' || status === 'void');
     this.#tally.count('settlements', settled.length);
   }

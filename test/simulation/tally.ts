@@ -7,6 +7,7 @@ const KINDS = [
   'steps',
   'orders',
   'fills',
+  'orders filled in parts',
   'cancels',
   'expiries',
   'settlements',

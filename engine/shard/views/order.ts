@@ -1,5 +1,6 @@
 /** Order and placement result on the wire. SPEC.md section 2, Order, Order placement result. */
 import type { OrderOutcome, OrderPlaced } from '../../core/events.ts';
+import { filledSoFar, remainingOf } from '../../core/fills.ts';
 import { timeOfWords, uuidTimeMs } from '../../core/ids.ts';
 import { costCents } from '../../core/ledger.ts';
 import { instrumentSideOf, sideOf, viaOf } from '../../core/rows.ts';
@@ -14,8 +15,9 @@ export function restingOrderView(state: ShardState, row: number) {
   const { col } = state.orders;
   const flags = col.flags[row]!;
   const contracts = col.contracts[row]!;
+  const remainingContracts = remainingOf(state, row);
   const isSell = (flags & FLAG.sell) !== 0;
-  const heldCents = isSell ? 0 : costCents(col.limitPriceCents[row]!, contracts);
+  const heldCents = isSell ? 0 : costCents(col.limitPriceCents[row]!, remainingContracts);
   return {
     orderId: state.orderIds.idOf(row),
     action: isSell ? 'sell' : 'buy',
@@ -23,8 +25,8 @@ export function restingOrderView(state: ShardState, row: number) {
     instrumentSide: instrumentSideOf(flags),
     orderSide: sideOf(flags),
     contracts,
-    filledContracts: 0,
-    remainingContracts: contracts,
+    filledContracts: contracts - remainingContracts,
+    remainingContracts,
     limitCents: col.limitPriceCents[row]!,
     holdDollars: dollarsOf(heldCents),
     timeInForce: 'gtc',
@@ -42,19 +44,21 @@ export function restingOrderView(state: ShardState, row: number) {
 export function orderView(state: ShardState, placed: OrderPlaced) {
   const row = state.orderIds.find(placed.orderId);
   if (row !== NO_ROW) {
+    const position = state.orders.col.position[row]!;
     return {
       ...restingOrderView(state, row),
       type: 'limit',
       cancelReason: null,
-      tradeId: placed.tradeId,
-      ...fillPrice(state, null),
+      tradeId: position === NO_ROW ? null : state.positionIds.idOf(position),
+      ...fillPrice(state, filledSoFar(state, row).priceCents),
     };
   }
   return finishedOrderView(state, placed, outcomeOf(state, placed));
 }
 
 function finishedOrderView(state: ShardState, placed: OrderPlaced, outcome: OrderOutcome) {
-  const executed = outcome.status === 'executed';
+  const whole = outcome.status === 'executed' ? placed.contracts : 0;
+  const filledContracts = outcome.filledContracts ?? whole;
   return {
     orderId: placed.orderId,
     action: placed.action,
@@ -62,8 +66,8 @@ function finishedOrderView(state: ShardState, placed: OrderPlaced, outcome: Orde
     instrumentSide: placed.instrumentSide,
     orderSide: placed.side,
     contracts: placed.contracts,
-    filledContracts: executed ? placed.contracts : 0,
-    remainingContracts: executed ? 0 : placed.contracts,
+    filledContracts,
+    remainingContracts: placed.contracts - filledContracts,
     limitCents: placed.limitPriceCents,
     holdDollars: 0,
     timeInForce: placed.timeInForce,
@@ -83,10 +87,12 @@ function finishedOrderView(state: ShardState, placed: OrderPlaced, outcome: Orde
 
 /** The answer to a placement, now or again under the same idempotency key. */
 export function placementView(state: ShardState, placed: OrderPlaced, replayed: boolean) {
-  const rests = state.orderIds.find(placed.orderId) !== NO_ROW;
+  const row = state.orderIds.find(placed.orderId);
+  const rests = row !== NO_ROW;
   const outcome = rests ? null : outcomeOf(state, placed);
   const executed = outcome?.status === 'executed';
-  const venue = outcome?.venue ?? null;
+  const soFar = rests ? filledSoFar(state, row) : null;
+  const venue = soFar?.venue ?? outcome?.venue ?? null;
   return {
     status: rests ? 'resting' : executed ? 'executed' : 'canceled',
     action: placed.action,
@@ -99,7 +105,7 @@ export function placementView(state: ShardState, placed: OrderPlaced, replayed: 
     fillVenue: venue === null ? null : VENUES[venue]!,
     mode: 'paper',
     venueData: state.switches.venueData,
-    ...fillPrice(state, outcome?.fillPriceCents ?? null),
+    ...fillPrice(state, soFar?.priceCents ?? outcome?.fillPriceCents ?? null),
   };
 }
 

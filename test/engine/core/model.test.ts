@@ -1,9 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
+import { FILL_MODELS, type FillModelName } from '../../../engine/core/units.ts';
 import { createNaiveEngine } from '../../model/naive-engine.ts';
 import { createRandomInput, type Step } from '../../model/random-input.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
-const CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
+const BOUNDS = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 const SEEDS = process.env.SEED === undefined ? seedsFrom(1, 40) : [Number(process.env.SEED)];
 const STEPS = 1500;
 
@@ -14,10 +15,11 @@ function seedsFrom(first: number, count: number): number[] {
 /** Small and seeded by the step alone, so that a failing seed fails again. */
 const everyNth = (step: number, seed: number, n: number) => (step * 7919 + seed * 104729) % n === 0;
 
-function compare(t: ExecutionContext, seed: number): void {
-  const naive = createNaiveEngine(CONFIG);
-  const fast = createMemoryEngine(CONFIG);
-  const input = createRandomInput({ seed, quoteMaxAgeMs: CONFIG.quoteMaxAgeMs }, naive);
+function compare(t: ExecutionContext, seed: number, fillModel: FillModelName): void {
+  const config = { ...BOUNDS, fillModel };
+  const naive = createNaiveEngine(config);
+  const fast = createMemoryEngine(config);
+  const input = createRandomInput({ seed, quoteMaxAgeMs: config.quoteMaxAgeMs }, naive);
   for (let step = 0; step < STEPS; step++) {
     const next = input.next();
     const where = `SEED=${seed}, step ${step}: ${JSON.stringify(next)}`;
@@ -49,7 +51,9 @@ function parsed(reply: ReturnType<Engine['command']>): unknown {
 }
 
 for (const seed of SEEDS) {
-  test(`DESIGN section 6: the core answers as the naive model, seed ${seed}`, (t) => {
-    compare(t, seed);
-  });
+  for (const fillModel of FILL_MODELS) {
+    test(`DESIGN section 6: the core answers as the naive model, ${fillModel}, seed ${seed}`, (t) => {
+      compare(t, seed, fillModel);
+    });
+  }
 }

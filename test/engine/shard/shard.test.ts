@@ -1,17 +1,27 @@
 import test from 'ava';
+import type { Tick } from '../../../engine/core/messages.ts';
+import type { FillModelName } from '../../../engine/core/units.ts';
 import { Shard } from '../../../engine/shard/shard.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
 
-function openShard(path: string, checkpointEveryEvents: number): Shard {
+function openShard(
+  path: string,
+  checkpointEveryEvents: number,
+  { fillModel, ticks }: { fillModel: FillModelName; ticks: Tick[] } = {
+    fillModel: 'top_of_book',
+    ticks: [quoteTick()],
+  },
+): Shard {
   const shard = new Shard({
+    fillModel,
     path,
     durability: 'commit',
     checkpointEveryEvents,
     quoteMaxAgeMs: 15_000,
     routingBandCents: 10,
   });
-  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, ...ticks]);
   return shard;
 }
 
@@ -66,5 +76,43 @@ test('SPEC section 8, Hard trade limits: an order placed while a checkpoint is w
   shard = openShard(dir, 3);
   t.true(place(shard), 'the third of three');
   t.false(place(shard), 'the fourth of three');
+  await shard.close();
+});
+
+test('CONTRACT.md section 5, book_depth: what filled in part is the same after a crash', async (t) => {
+  const dir = tempDir(t);
+  const open = () => openShard(dir, 1_000_000, { fillModel: 'book_depth', ticks: [] });
+  const account = uuidOf(1);
+  const limit = (limitPriceCents: number, over: object) =>
+    placeOrder({ account, type: 'limit', limitPriceCents, contracts: 150, ...over });
+  const depth = { yesBids: [[40, 1]] as const, yesAsks: [[43, 100]] as const };
+  let shard = open();
+  const orders = [
+    limit(43, { timeInForce: 'ioc' }),
+    limit(50, { timeInForce: 'gtc' }),
+    limit(50, { timeInForce: 'gtc' }),
+  ];
+  shard.run([quoteTick({ depth }), orders[0]!, orders[1]!, orders[2]!]);
+  shard.run([quoteTick({ depth: { ...depth, yesAsks: [[45, 170]] } })]);
+  const query = { kind: 'orders', atMs: NOON_MS, account, limit: 9, before: null } as const;
+  const told = () =>
+    shard.run([
+      { ...query, status: null, organizationSlug: null },
+      { kind: 'audit', atMs: NOON_MS },
+    ]);
+  const before = told();
+  const [page] = before;
+  const filled = JSON.parse(page?.ok ? page.body : '').orders;
+  t.like(filled[2], { status: 'executed', filledContracts: 100, remainingContracts: 50 });
+  t.like(filled[1], { status: 'executed', filledContracts: 150 });
+  t.like(filled[0], { status: 'resting', filledContracts: 20, holdDollars: 65 });
+
+  await shard.abandon();
+  shard = open();
+  t.deepEqual(told(), before, 'from the journal');
+  shard.checkpoint();
+  await shard.abandon();
+  shard = open();
+  t.deepEqual(told(), before, 'from a checkpoint and the archive');
   await shard.close();
 });

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { Reply } from '../../../engine/core/messages.ts';
+import { FILL_MODELS } from '../../../engine/core/units.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { openShards, tempDir } from './engine-process.ts';
@@ -13,7 +14,15 @@ async function tradeAbit(engine: Shards): Promise<unknown[]> {
   const answers: unknown[] = [];
   for (let step = 0; step < 30; step++) {
     const atMs = NOON_MS + step * 1000;
-    engine.tick(quoteTick({ atMs, yesBidCents: 40 + (step % 7), yesAskCents: 43 + (step % 7) }));
+    const [yesBidCents, yesAskCents] = [40 + (step % 7), 43 + (step % 7)];
+    const depth = {
+      yesBids: [[yesBidCents, 100]] as const,
+      yesAsks: [
+        [yesAskCents, 6],
+        [yesAskCents + 1, 7 + (step % 2)],
+      ] as const,
+    };
+    engine.tick(quoteTick({ atMs, yesBidCents, yesAskCents, depth }));
     for (let account = 1; account <= 4; account++) {
       const common = {
         atMs,
@@ -41,29 +50,31 @@ async function tradeAbit(engine: Shards): Promise<unknown[]> {
   return answers;
 }
 
-test('DESIGN section 3: two shards and one shard give the same answers and state hash', async (t) => {
-  const one = await openShards(tempDir(t));
-  const two = await openShards(tempDir(t), { shards: 2 });
-  t.deepEqual(await tradeAbit(two), await tradeAbit(one));
-  t.is(await two.stateHash(), await one.stateHash());
-  t.deepEqual((await one.audit()).problems, []);
-  t.deepEqual((await two.audit()).problems, []);
-  await one.close();
-  await two.close();
-});
+for (const fillModel of FILL_MODELS) {
+  test(`DESIGN section 3: two shards and one shard give the same answers and state hash, ${fillModel}`, async (t) => {
+    const one = await openShards(tempDir(t), { fillModel });
+    const two = await openShards(tempDir(t), { shards: 2, fillModel });
+    t.deepEqual(await tradeAbit(two), await tradeAbit(one));
+    t.is(await two.stateHash(), await one.stateHash());
+    t.deepEqual((await one.audit()).problems, []);
+    t.deepEqual((await two.audit()).problems, []);
+    await one.close();
+    await two.close();
+  });
 
-test('a restart finds the same state, from checkpoint and from the journal alone', async (t) => {
-  const dir = tempDir(t);
-  const first = await openShards(dir, { shards: 2 });
-  await tradeAbit(first);
-  const hash = await first.stateHash();
-  await first.close();
-  const second = await openShards(dir, { shards: 2 });
-  t.is(await second.stateHash(), hash);
-  t.deepEqual((await second.audit()).problems, []);
-  const order = placeOrder({ account: uuidOf(1), idempotencyKey: '1-0', orderId: uuidOf(9) });
-  const again = body(await second.call(order.account, order));
-  t.true(again.replayed);
-  t.is(again.status, 'executed');
-  await second.close();
-});
+  test(`a restart finds the same state, from checkpoint and from the journal alone, ${fillModel}`, async (t) => {
+    const dir = tempDir(t);
+    const first = await openShards(dir, { shards: 2, fillModel });
+    await tradeAbit(first);
+    const hash = await first.stateHash();
+    await first.close();
+    const second = await openShards(dir, { shards: 2, fillModel });
+    t.is(await second.stateHash(), hash);
+    t.deepEqual((await second.audit()).problems, []);
+    const order = placeOrder({ account: uuidOf(1), idempotencyKey: '1-0', orderId: uuidOf(9) });
+    const again = body(await second.call(order.account, order));
+    t.true(again.replayed);
+    t.is(again.status, 'executed');
+    await second.close();
+  });
+}

@@ -1,0 +1,110 @@
+/**
+ * How orders ended that were placed before the last checkpoint, as columns and not as objects: a
+ * quote may end thousands at once, and each is read a long time later, or by nobody but the disk.
+ */
+import type { CancelReason, OrderOutcome } from './events.ts';
+import { type IdColumns, uuidAt } from './ids.ts';
+import { Table } from './table.ts';
+import type { Uuid } from './units.ts';
+import { UuidIndex } from './uuid-index.ts';
+
+const STATUSES: readonly OrderOutcome['status'][] = ['executed', 'canceled', 'expired'];
+/** By code, from 1 on; 0 is none. */
+const REASONS: readonly CancelReason[] = [
+  'canceled_by_owner',
+  'ioc_not_filled',
+  'fok_not_filled',
+  'market_resolved',
+  'position_closed',
+  'account_reset',
+  'expired',
+];
+const NO_VENUE = 255;
+
+/** Where the ids of an order and of its trade stand; a null trade is none. */
+export type OutcomeIds = {
+  orders: IdColumns;
+  order: number;
+  positions: IdColumns;
+  position: number | null;
+};
+
+export class LateOutcomes {
+  readonly #table = new Table(
+    'late outcomes',
+    {},
+    {
+      id0: 'u32',
+      id1: 'u32',
+      id2: 'u32',
+      id3: 'u32',
+      trade0: 'u32',
+      trade1: 'u32',
+      trade2: 'u32',
+      trade3: 'u32',
+      atMs: 'f64',
+      account: 'i32',
+      filledContracts: 'u32',
+      status: 'u8',
+      reason: 'u8',
+      fillPriceCents: 'u8',
+      venue: 'u8',
+    },
+  );
+  readonly #index = new UuidIndex(this.#table);
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  add(account: number, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
+    const row = this.#table.claim();
+    const { col } = this.#table;
+    const { orders, order, positions, position } = ids;
+    col.id0[row] = orders.id0[order]!;
+    col.id1[row] = orders.id1[order]!;
+    col.id2[row] = orders.id2[order]!;
+    col.id3[row] = orders.id3[order]!;
+    // No uuid is all zeros.
+    col.trade0[row] = position === null ? 0 : positions.id0[position]!;
+    col.trade1[row] = position === null ? 0 : positions.id1[position]!;
+    col.trade2[row] = position === null ? 0 : positions.id2[position]!;
+    col.trade3[row] = position === null ? 0 : positions.id3[position]!;
+    col.atMs[row] = outcome.atMs;
+    col.account[row] = account;
+    col.filledContracts[row] = outcome.filledContracts ?? 0;
+    col.status[row] = STATUSES.indexOf(outcome.status);
+    col.reason[row] = outcome.reason === null ? 0 : REASONS.indexOf(outcome.reason) + 1;
+    col.fillPriceCents[row] = outcome.fillPriceCents ?? 0;
+    col.venue[row] = outcome.venue ?? NO_VENUE;
+    this.#index.add(row);
+  }
+
+  find(orderId: Uuid): OrderOutcome | undefined {
+    const row = this.#index.find(orderId);
+    return row < 0 ? undefined : this.#outcomeOf(row);
+  }
+
+  *entries(): Generator<{ account: number; orderId: Uuid; outcome: OrderOutcome }> {
+    for (let row = 0; row < this.#table.size; row++) {
+      const account = this.#table.col.account[row]!;
+      yield { account, orderId: this.#index.idOf(row), outcome: this.#outcomeOf(row) };
+    }
+  }
+
+  #outcomeOf(row: number): OrderOutcome {
+    const { col } = this.#table;
+    const hasTrade = (col.trade0[row]! | col.trade1[row]! | col.trade2[row]!) !== 0;
+    const tradeIds = { id0: col.trade0, id1: col.trade1, id2: col.trade2, id3: col.trade3 };
+    const venue = col.venue[row]!;
+    return {
+      atMs: col.atMs[row]!,
+      status: STATUSES[col.status[row]!]!,
+      reason: REASONS[col.reason[row]! - 1] ?? null,
+      fillPriceCents: col.fillPriceCents[row]! || null,
+      venue: venue === NO_VENUE ? null : venue,
+      tradeId: hasTrade ? uuidAt(tradeIds, row) : null,
+      filledContracts: col.filledContracts[row]! || null,
+    };
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * The book_depth fill model, in the terms of the order's own side. CONTRACT.md section 5, Market
+ * order; engine/README.md says what an account may take of a level, and how often.
+ */
+import type { QuoteTick } from '../../engine/core/messages.ts';
+import type { Contracts, MarketNumber, PriceCents, Side, Uuid } from '../../engine/core/units.ts';
+import { type Level, type ModelQuote, type ModelState, marketOf } from './naive-state.ts';
+
+/** What an order takes of one displayed level. */
+export type Lot = {
+  market: MarketNumber;
+  /** Where it is displayed, in yes cents. */
+  book: 'bids' | 'asks';
+  yesCents: PriceCents;
+  /** In the order's own cents. */
+  priceCents: PriceCents;
+  contracts: Contracts;
+};
+
+/** The displayed levels of a quote; without any told, its top is all that is known. */
+export function booksOf(tick: QuoteTick): Pick<ModelQuote, 'bids' | 'asks'> {
+  const told = tick.depth;
+  const level = (yesCents: PriceCents, contracts: Contracts): Level[] =>
+    yesCents === 0 || contracts === 0 ? [] : [{ yesCents, contracts, takenBy: [] }];
+  return {
+    bids:
+      told === undefined
+        ? level(tick.yesBidCents, tick.yesBidContracts)
+        : told.yesBids.flatMap(([cents, contracts]) => level(cents, contracts)),
+    asks:
+      told === undefined
+        ? level(tick.yesAskCents, tick.yesAskContracts)
+        : told.yesAsks.flatMap(([cents, contracts]) => level(cents, contracts)),
+  };
+}
+
+/** A level that is displayed again, price and size the same, is the same level. */
+export function rememberTaken(quote: ModelQuote, last: ModelQuote | null): void {
+  if (last === null) return;
+  for (const book of ['bids', 'asks'] as const) {
+    for (const level of quote[book]) {
+      const before = last[book].find(({ yesCents }) => yesCents === level.yesCents);
+      if (before?.contracts === level.contracts) level.takenBy = before.takenBy;
+    }
+  }
+}
+
+/**
+ * Everything that is left for an account on the side of a market that an order trades against, best
+ * price first: whoever buys yes or sells no takes asks, whoever sells yes or buys no takes bids.
+ */
+export function lotsFor(
+  state: ModelState,
+  order: { account: Uuid; action: 'buy' | 'sell' },
+  number: MarketNumber,
+  side: Side,
+): Lot[] {
+  const quote = marketOf(state, number).quote!;
+  const book = (order.action === 'buy') === (side === 'yes') ? 'asks' : 'bids';
+  const lots = quote[book].map((level) => ({
+    market: number,
+    book,
+    yesCents: level.yesCents,
+    priceCents: side === 'yes' ? level.yesCents : 100 - level.yesCents,
+    contracts: level.contracts - takenBy(level, order.account),
+  }));
+  const sign = order.action === 'buy' ? 1 : -1;
+  return lots
+    .filter((lot) => lot.contracts > 0)
+    .sort((a, b) => sign * (a.priceCents - b.priceCents)) as Lot[];
+}
+
+/** The first of the lots, as far as so many contracts are wanted. */
+export function firstOf(lots: Lot[], wanted: Contracts): Lot[] {
+  const taken: Lot[] = [];
+  let left = wanted;
+  for (const lot of lots) {
+    const contracts = Math.min(left, lot.contracts);
+    if (contracts > 0) taken.push({ ...lot, contracts });
+    left -= contracts;
+  }
+  return taken;
+}
+
+/** Notes that an account has traded these. */
+export function take(state: ModelState, account: Uuid, lots: Lot[]): void {
+  for (const { market, book, yesCents, contracts } of lots) {
+    const level = marketOf(state, market).quote![book].find((one) => one.yesCents === yesCents)!;
+    level.takenBy.push({ account, contracts });
+  }
+}
+
+function takenBy(level: Level, account: Uuid): Contracts {
+  return level.takenBy
+    .filter((entry) => entry.account === account)
+    .reduce((total, entry) => total + entry.contracts, 0);
+}
