@@ -72,8 +72,9 @@ export type AdmitterParts = {
 };
 
 /**
- * The checks behind the body, in order: that the credential is still good, since a body can take
- * its time, the scope a body asks for, organization, switch.
+ * The checks behind the body, in order: that the credential is still good, the scope a body asks
+ * for, organization, switch. A body and an organization service take their time, in which a
+ * credential can end.
  */
 export function admitter({ store, sessions, switches, organizations }: AdmitterParts) {
   return (route: Route<Caller>, call: Call<unknown, unknown, Caller>): void | Promise<void> => {
@@ -82,10 +83,7 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
       requireLiveSession(sessions, caller as unknown as SessionCaller);
       return;
     }
-    if (route.readBody !== null) {
-      const key = store.keys.get(caller.key.id);
-      if (key === undefined || !isUsable(key, Date.now())) throw invalidToken();
-    }
+    if (route.readBody !== null) requireUsable(store, caller);
     const scope = route.scopeOfBody(body);
     if (scope !== null) requireScope(caller.key, scope);
     if (!route.ofAccount) {
@@ -98,6 +96,7 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
         : organizations.accountOf(caller, organizationId(organization));
     if (account instanceof Promise) {
       return account.then((found) => {
+        requireUsable(store, caller);
         call.account = found;
         requireSwitch(switches, route);
       });
@@ -110,6 +109,12 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
 function requireSwitch(switches: Switches, { needs }: Route<Caller>): void {
   if (needs === 'venueData' && !switches.venueData) throw new ApiError('venue_data_off');
   if (needs === 'trading' && !switches.trading) throw new ApiError('trading_off');
+}
+
+/** Throws `invalid_token` when the key ended since it was read. */
+function requireUsable(store: ControlStore, { key: { id } }: Caller): void {
+  const key = store.keys.get(id);
+  if (key === undefined || !isUsable(key, Date.now())) throw invalidToken();
 }
 
 function isUsable(key: Key, nowMs: number): boolean {

@@ -95,6 +95,18 @@ test('CONTRACT.md section 1, order of checks: the switch stands behind a service
   t.is(await place(ACME.id), 'trading_off');
 });
 
+test('SPEC.md section 3, Key status: a key that ends while the service is asked does nothing more', async (t) => {
+  const open: ServerResponse[] = [];
+  const { api } = await startWithService(t, (_, response) => open.push(response));
+  const asked = portfolioOf(api, ACME.id);
+  while (open.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  const [key] = api.store.keys.values();
+  await api.store.putKey({ ...key!, revokedAtMs: Date.now() });
+  open[0]!.end(JSON.stringify({ organizations: [ACME] }));
+  t.deepEqual(await asked, [401, 'invalid_token']);
+  t.deepEqual(api.engine.requests, []);
+});
+
 test('calls of a key that come while the service is asked wait for the one answer', async (t) => {
   const open: ServerResponse[] = [];
   const { api, service } = await startWithService(t, (_, response) => {
