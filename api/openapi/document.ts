@@ -18,8 +18,7 @@ const TAGS: Record<Tag, string> = {
   Trading: 'Place and cancel paper orders. Needs the scope trade:write.',
 };
 
-const INTRODUCTION = `Paper trading of prediction markets at live venue prices. Every trade is a
-paper trade; nothing is sent to a venue.
+const INTRODUCTION = `Every trade is a paper trade; nothing is sent to a venue.
 
 **Units.** Fields that end in \`Dollars\` are dollars with at most two decimals, fields that end in
 \`Cents\` are cents, 1 to 99 for a price. A contract pays 100 cents when its side wins. Times are

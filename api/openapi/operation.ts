@@ -89,7 +89,7 @@ function successOf(
   components: Components,
 ): Json {
   return {
-    description: about.summary,
+    description: 'Success.',
     headers: {
       ...referTo(ALWAYS),
       ...referTo({ 'Cache-Control': 'CacheControl' }),

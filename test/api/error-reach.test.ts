@@ -6,6 +6,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { ERRORS, type ErrorCode } from '../../api/errors.ts';
 import { newKey, type Scope } from '../../api/identity/keys.ts';
+import { newOrganization } from '../../api/identity/organizations.ts';
 import type { SwitchName } from '../../api/switches.ts';
 import { NO_PRICE } from '../../engine/core/units.ts';
 import { EngineBusy } from '../../engine/shard/busy.ts';
@@ -22,10 +23,8 @@ const NOT_YET: Partial<Record<ErrorCode, string>> = {
   key_limit_reached: 'key management',
   key_creation_limited: 'key management',
   quota_exceeded: 'request limits',
-  organization_forbidden: 'organizations',
   venue_a_rejected: 'live trading',
   venue_c_intl_rejected: 'live trading',
-  live_trading_unavailable: 'stored venue credentials',
   reset_not_available: 'account reset',
   trader_not_found: 'records',
   market_not_found: 'history',
@@ -69,6 +68,8 @@ const REQUESTS: Record<string, { path?: string; body?: object }> = {
   placeOrder: { body: { ...MARKET, idempotencyKey: 'k' } },
 };
 
+let others = 0;
+
 /** What follows from a route's declaration is reached the same way on all of them. */
 const COMMON: Record<string, Reach> = {
   '401 unauthorized': (scene) => ask(scene, { token: null }),
@@ -85,6 +86,12 @@ const COMMON: Record<string, Reach> = {
   '400 invalid_request': (scene) => ask(scene, {}, 'unknown=1'),
   '413 invalid_request': (scene) => ask(scene, { body: ' '.repeat(65_537) }),
   '404 organization_not_found': (scene) => ask(scene, { headers: { 'x-service-org': SOME_ID } }),
+  '403 organization_forbidden': async (scene) => {
+    others++;
+    const organization = newOrganization({ slug: `other-${others}`, name: 'Others' }, 1);
+    await scene.api.store.organizations.add(organization);
+    return ask(scene, { headers: { 'x-service-org': organization.id } });
+  },
   '403 venue_data_off': (scene) => whileOff(scene, 'venueData'),
   '403 trading_off': (scene) => whileOff(scene, 'trading'),
   '503 internal_error': (scene) => whileFailing(scene, new EngineBusy('queue full')),
@@ -125,6 +132,12 @@ const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?: Reach 
     us_not_eligible: (scene) => place(scene, { ...MARKET, execution: 'venue_c' }),
     venue_a_key_missing: (scene) => place(scene, { ...MARKET, execution: 'venue_a' }),
     venue_c_intl_key_missing: (scene) => place(scene, { ...MARKET, execution: 'venue_c_intl' }),
+    live_trading_unavailable: async (scene) => {
+      const { store } = scene.api;
+      const userId = [...store.users.keys()].at(-1)!;
+      await store.putVenueKey({ userId, venue: 'venue_a', venueKeyId: 'k', createdAtMs: 1 });
+      return place(scene, { ...MARKET, execution: 'venue_a' });
+    },
     idempotency_key_reused: async (scene) => {
       await place(scene, { ...MARKET, idempotencyKey: 'one' });
       return place(scene, { ...MARKET, idempotencyKey: 'one', count: 2 });
