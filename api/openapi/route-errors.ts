@@ -46,7 +46,8 @@ export function errorsOf(route: Declared): RouteError[] {
   if (route.needs === 'venueData') add('venue_data_off');
   if (route.needs === 'trading') add('trading_off');
   for (const code of route.errors) add(code);
-  if (route.mayBeUnavailable) add('internal_error', 503);
+  // A session may be an outside auth server's, whose keys cannot always be asked for.
+  if (route.mayBeUnavailable || route.access === 'session') add('internal_error', 503);
   if (route.access !== 'open') add('internal_error');
   return errors;
 }

@@ -12,6 +12,7 @@ type Request = {
   method: string;
   isRevoked: boolean;
   scopes: Scope[];
+  requestsPerMinute: number;
   headers: Record<string, string>;
   body: Record<string, unknown>;
   trading: boolean;
@@ -24,6 +25,7 @@ const GOOD: Request = {
   method: 'POST',
   isRevoked: false,
   scopes: ['trade:write'],
+  requestsPerMinute: 10,
   headers: {},
   body: { action: 'buy', type: 'market', instrumentId: AWAY, side: 'yes', count: 1 },
   trading: true,
@@ -50,6 +52,11 @@ const CHECKS: { check: string; answer: RegExp; wrong(request: Request): Partial<
     check: 'scope',
     answer: /^403 insufficient_scope .* trade:write\.$/,
     wrong: () => ({ scopes: ['markets:read'] }),
+  },
+  {
+    check: 'request limits',
+    answer: /^429 rate_limited/,
+    wrong: () => ({ requestsPerMinute: 0 }),
   },
   {
     check: 'query',
@@ -84,7 +91,8 @@ const CHECKS: { check: string; answer: RegExp; wrong(request: Request): Partial<
 ];
 
 test('CONTRACT.md section 1, order of checks: of any two wrongs the earlier answers', async (t) => {
-  const api = await startApi(t, { engine: new CoreEngine(), catalog: CATALOG });
+  const env = { PAPERBOOK_LIMITS_ENFORCED: 'on' };
+  const api = await startApi(t, { engine: new CoreEngine(), catalog: CATALOG, env });
   t.regex(await answerTo(api, GOOD), /^200/);
   for (const [first, { check, answer, wrong }] of CHECKS.entries()) {
     const request = { ...GOOD, ...wrong(GOOD) };
@@ -101,7 +109,13 @@ let requests = 0;
 /** Status, code and message, by a new user each time, so that no limit is met. */
 async function answerTo(api: Api, request: Request): Promise<string> {
   requests++;
-  const user = newUser({ email: `user${requests}@example.org`, plan: 'basic' }, Date.now());
+  const requestLimits = { perMinute: request.requestsPerMinute, perMonth: 100 };
+  const input = {
+    email: `user${requests}@example.org`,
+    plan: 'enterprise',
+    requestLimits,
+  } as const;
+  const user = newUser(input, Date.now());
   await api.store.addUser(user);
   const { key, token } = newKey(user.id, { scopes: request.scopes }, 'cli', Date.now());
   await api.store.putKey(request.isRevoked ? { ...key, revokedAtMs: Date.now() } : key);
