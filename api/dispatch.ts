@@ -220,9 +220,10 @@ function refusalOf(error: unknown, exchange: Exchange, log: Log): Refusal {
   return new ApiError('internal_error');
 }
 
-function headersOf<C>({ contentType, cacheSeconds, status }: Route<C>): HeaderLines {
+function headersOf<C>({ contentType, cacheSeconds, status, headers }: Route<C>): HeaderLines {
   const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', `max-age=${cacheSeconds}`];
-  return headerLines(status === 204 ? cache : ['Content-Type', contentType, ...cache]);
+  const type = status === 204 ? [] : ['Content-Type', contentType];
+  return headerLines([...type, ...cache, ...headers]);
 }
 
 function textOf(body: BodyText): string {

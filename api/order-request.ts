@@ -6,10 +6,10 @@
 import type { PlaceOrder, TradeCounting } from '../engine/core/messages.ts';
 import type { EpochMs, PlacedVia, TimeInForce, Uuid } from '../engine/core/units.ts';
 import { invalidRequest } from './errors.ts';
-import { type OrderBody, OrderBodySchema } from './schemas/trading.ts';
+import { type OrderBody, OrderBodySchema } from './schemas/order-body.ts';
 import { valueReader } from './validation.ts';
 
-const readBody = valueReader(OrderBodySchema, 'field');
+const checkSchema = valueReader(OrderBodySchema, 'field');
 
 /** What an order takes from its caller rather than from its body. */
 export type OrderContext = {
@@ -29,7 +29,11 @@ export type OrderContext = {
  * unknown, wrong, missing or does not belong to an order of its action and type.
  */
 export function readOrderBody(value: unknown): OrderBody {
-  const body = readBody(value);
+  return checkOrderBody(checkSchema(value));
+}
+
+/** The rules of an order body that its schema does not have. Throws `invalid_request`. */
+export function checkOrderBody(body: OrderBody): OrderBody {
   const kind = KINDS[body.action][body.type];
   for (const field of kind.refused) {
     if (body[field] !== undefined) throw invalidRequest(`${field} does not belong to ${kind.name}`);
@@ -49,7 +53,7 @@ export function readOrderBody(value: unknown): OrderBody {
   return body;
 }
 
-/** The command of a body that `readOrderBody` passed. */
+/** The command of a body that `checkOrderBody` passed. */
 export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder {
   return {
     kind: 'place',

@@ -1,9 +1,10 @@
 /**
  * What a route declares: its place, who may call it, what it takes and answers. The dispatcher
- * runs it, tests check answers against `response`, the API description will be made of these.
+ * runs it, and the API description is made of it, which the tests hold every answer against.
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Reply } from '../engine/core/messages.ts';
+import type { ErrorCode } from './errors.ts';
 import type { PaperAccount } from './identity/accounts.ts';
 import type { Scope } from './identity/keys.ts';
 import type { SessionCaller } from './identity/session-access.ts';
@@ -37,6 +38,26 @@ export type Result = string | Reply;
  */
 export type Access = 'open' | 'visitor' | 'key' | 'session';
 
+/** The groups of the API description. */
+export type Tag = 'Service' | 'Keys' | 'Markets' | 'Portfolio' | 'Trading';
+
+/** What the API description says of a route beside what runs it. */
+export type About<Answer, Body> = {
+  /** Unique; the name of the call in generated clients. */
+  operationId: string;
+  tag: Tag;
+  /** One line, without a full stop. */
+  summary: string;
+  /** Markdown: what the summary and the schemas leave unsaid. */
+  description?: string;
+  /** Schema of the path's `{...}` segment, with a description. */
+  param?: TSchema;
+  /** A successful answer, where answers are JSON. */
+  example?: Answer;
+  /** Bodies by what each of them is. */
+  bodyExamples?: Readonly<Record<string, Body>>;
+};
+
 export type Route<C> = {
   method: Method;
   /** `/portfolio/orders/{orderId}`: at most one segment is a parameter. */
@@ -49,8 +70,15 @@ export type Route<C> = {
   ofAccount: boolean;
   /** The operator's switch that must be on. */
   needs: 'venueData' | 'trading' | null;
+  /** Whether what it asks, the engine or a service, may be unable to answer now: 503. */
+  mayBeUnavailable: boolean;
+  /** What its own rules refuse with; what follows from the fields above is not repeated here. */
+  errors: readonly ErrorCode[];
+  /** Null: not part of the API description. */
+  about: About<unknown, unknown> | null;
   /** How long the answer may be cached; 0: not at all. */
   cacheSeconds: number;
+  query: TObject;
   readQuery: QueryReader<unknown>;
   /** Whether requests count towards the request limits. SPEC.md section 8, rule 2. */
   isCounted: boolean;
@@ -65,31 +93,37 @@ export type Route<C> = {
   response: TSchema;
   /** Of an answer that is not JSON. */
   contentType: string;
+  /** Further headers of its answers: names and values in turn. */
+  headers: readonly string[];
   run(call: Call<unknown, unknown, C>): Result | Promise<Result>;
 };
 
-type Declaration<C, Q extends TObject, P, B, K = Call<P, B, C>> = {
+type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C>> = {
   method: Method;
   path: string;
+  about?: About<Static<R>, NoInfer<B>>;
+  errors?: readonly ErrorCode[];
   query: Q;
   /** What no schema can check or read of the query: cursors, instants. Throws the 400. */
   prepare?: (query: Static<Q>) => P;
-  response: TSchema;
+  response: R;
   status?: 201 | 204;
   scope?: Scope | null;
   needs?: 'venueData' | 'trading';
+  mayBeUnavailable?: boolean;
   cacheSeconds?: number;
   isCounted?: boolean;
   requestsOf?: (query: P) => number;
   contentType?: string;
+  headers?: readonly string[];
   readBody?: BodyReader<B>;
   scopeOfBody?: (body: B) => Scope | null;
   run(call: K): Result | Promise<Result>;
 };
 
 /** A route that needs a caller of kind `C`. */
-export function keyed<C, Q extends TObject, P = Static<Q>, B = null>(
-  declared: Declaration<C, Q, P, B>,
+export function keyed<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
+  declared: Declaration<C, Q, R, P, B>,
 ): Route<C> {
   return routeOf(declared, 'key');
 }
@@ -98,35 +132,35 @@ export function keyed<C, Q extends TObject, P = Static<Q>, B = null>(
  * A keyed route that acts on a paper account: `call.account` is the one, the key owner's or the
  * organization's that the header names. SPEC.md section 4, Organization header.
  */
-export function ofAccount<C, Q extends TObject, P = Static<Q>, B = null>(
-  declared: Declaration<C, Q, P, B, AccountCall<P, B, C>>,
+export function ofAccount<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
+  declared: Declaration<C, Q, R, P, B, AccountCall<P, B, C>>,
 ): Route<C> {
   return routeOf(declared, 'key', true);
 }
 
 /** A route for a person's session, never for a key. SPEC.md section 5, rule 6. */
-export function session<C, Q extends TObject, P = Static<Q>, B = null>(
-  declared: Declaration<SessionCaller, Q, P, B>,
+export function session<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
+  declared: Declaration<SessionCaller, Q, R, P, B>,
 ): Route<C> {
   return routeOf(declared, 'session') as unknown as Route<C>;
 }
 
 /** A route for anyone, of whom the listener tells what `C` holds. */
-export function visited<C, Q extends TObject, P = Static<Q>, B = null>(
-  declared: Declaration<C, Q, P, B>,
+export function visited<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
+  declared: Declaration<C, Q, R, P, B>,
 ): Route<C> {
   return routeOf(declared, 'visitor');
 }
 
 /** A route for anyone. */
-export function open<C, Q extends TObject>(
-  declared: Declaration<null, Q, Static<Q>, null>,
+export function open<C, Q extends TObject, R extends TSchema>(
+  declared: Declaration<null, Q, R, Static<Q>, null>,
 ): Route<C> {
   return routeOf(declared, 'open') as unknown as Route<C>;
 }
 
-function routeOf<C, Q extends TObject, P, B, K>(
-  declared: Declaration<C, Q, P, B, K>,
+function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
+  declared: Declaration<C, Q, R, P, B, K>,
   access: Access,
   isOfAccount = false,
 ): Route<C> {
@@ -139,7 +173,11 @@ function routeOf<C, Q extends TObject, P, B, K>(
     scope: declared.scope ?? null,
     ofAccount: isOfAccount,
     needs: declared.needs ?? null,
+    mayBeUnavailable: declared.mayBeUnavailable ?? false,
+    errors: declared.errors ?? [],
+    about: declared.about ?? null,
     cacheSeconds: declared.cacheSeconds ?? 0,
+    query: declared.query,
     readQuery: prepare === undefined ? readQuery : (query) => prepare(readQuery(query)),
     readBody: declared.readBody ?? null,
     isCounted: declared.isCounted ?? true,
@@ -150,6 +188,7 @@ function routeOf<C, Q extends TObject, P, B, K>(
     status: declared.status ?? 200,
     response: declared.response,
     contentType: declared.contentType ?? 'application/json',
+    headers: declared.headers ?? [],
     run: (call) => declared.run(call as K),
   };
 }

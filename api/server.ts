@@ -13,6 +13,8 @@ import { authErrorBody } from './identity/auth-errors.ts';
 import { Metrics } from './metrics.ts';
 import type { Route } from './route.ts';
 import { authRoutes, visitorOf } from './routes/auth.ts';
+import { descriptionRoute } from './routes/description.ts';
+import { docsRoutes } from './routes/docs.ts';
 import { gameRoutes } from './routes/games.ts';
 import { instrumentRoutes } from './routes/instruments.ts';
 import { keyRoutes } from './routes/keys.ts';
@@ -35,6 +37,7 @@ export type Server = {
 
 const BASE_PATH = '/v1';
 const AUTH_PATH = '/auth/v1';
+const DOCS_PATH = '/docs';
 const ADMIN_HOST = '127.0.0.1';
 const CLOSE_GRACE_MS = 5000;
 const NOSNIFF = ['X-Content-Type-Options', 'nosniff'] as const;
@@ -72,6 +75,7 @@ export async function startServer(deps: Deps): Promise<Server> {
     log,
   });
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
+  const handleDocs = docsHandler(log, metrics);
 
   const api = await listen({
     host: config.host,
@@ -81,6 +85,7 @@ export async function startServer(deps: Deps): Promise<Server> {
     isBehindProxy: config.behindTlsProxy,
     handle: (exchange) => {
       if (exchange.path.startsWith(AUTH_PATH)) handleAuth(exchange);
+      else if (isBelow(DOCS_PATH, exchange.path)) handleDocs(exchange);
       else handleApi(exchange);
     },
   });
@@ -139,14 +144,33 @@ function authHandler(
   });
 }
 
+/** The page of the API description. */
+function docsHandler(log: Deps['log'], metrics: Metrics): (exchange: Exchange) => void {
+  return createDispatcher({
+    prefix: '',
+    routes: docsRoutes(),
+    authorize: () => null,
+    permit: () => {},
+    meter: null,
+    admit: () => {},
+    errorBody,
+    metrics,
+    log,
+  });
+}
+
 /** What browsers see, which is not what arrives here behind a TLS proxy. */
 function publicScheme({ tls, behindTlsProxy }: Deps['config']): 'http' | 'https' {
   return tls !== null || behindTlsProxy ? 'https' : 'http';
 }
 
+function isBelow(base: string, path: string): boolean {
+  return path.startsWith(base) && (path.length === base.length || path[base.length] === '/');
+}
+
 /** Every route of the API that works today. */
 export function apiRoutes(deps: Deps): Route<Caller>[] {
-  return [
+  const routes = [
     ...statusRoutes(),
     ...meRoutes(deps),
     ...organizationRoutes(deps),
@@ -158,4 +182,5 @@ export function apiRoutes(deps: Deps): Route<Caller>[] {
     ...portfolioRoutes(deps),
     ...orderRoutes(deps),
   ];
+  return [...routes, descriptionRoute(routes, BASE_PATH)];
 }

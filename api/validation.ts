@@ -10,8 +10,8 @@ import { invalidRequest } from './errors.ts';
 
 /** Takes a raw query string, answers its parameters or throws `invalid_request`. */
 export type QueryReader<Q> = (query: string) => Q;
-/** Takes a body's text, answers its value or throws `invalid_request`. */
-export type BodyReader<B> = (text: string) => B;
+/** Takes a body's text, answers its value or throws `invalid_request`. `schema` describes it. */
+export type BodyReader<B> = { (text: string): B; schema: TSchema };
 
 /** An Ajv with the formats of the wire: the one instance the requests use, tests make their own. */
 export function createAjv(): Ajv {
@@ -25,10 +25,16 @@ export function createAjv(): Ajv {
 
 const ajv = createAjv();
 
-/** A body reader for an object schema. Keys that JSON repeats count once, the last one. */
-export function bodyReader<B extends TSchema>(schema: B): BodyReader<Static<B>> {
+/**
+ * A body reader for an object schema. Keys that JSON repeats count once, the last one. `refine`
+ * checks what no schema can, and throws the 400.
+ */
+export function bodyReader<S extends TSchema>(
+  schema: S,
+  refine: (body: Static<S>) => Static<S> = (body) => body,
+): BodyReader<Static<S>> {
   const check = valueReader(schema, 'field');
-  return (text) => check(parseObject(text));
+  return Object.assign((text: string) => refine(check(parseObject(text))), { schema });
 }
 
 /** Checks a value that was parsed already. Throws `invalid_request` naming the field. */
@@ -44,7 +50,7 @@ export function valueReader<T extends TSchema>(
 }
 
 /** A body's text as a JSON object. Throws `invalid_request`. */
-export function parseObject(text: string): unknown {
+function parseObject(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);

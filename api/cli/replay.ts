@@ -12,7 +12,7 @@ import { createIngest, type Ingest } from '../../feeds/ingest.ts';
 import { FeedPlayer } from '../../feeds/replay.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import { placeOrderOf, readOrderBody } from '../order-request.ts';
-import type { OrderBody } from '../schemas/trading.ts';
+import type { OrderBody } from '../schemas/order-body.ts';
 import { type OrderLine, readOrdersFile } from './orders-file.ts';
 import { takeDirectory } from './replay-dir.ts';
 import { accountIdOf, orderIdOf } from './replay-ids.ts';

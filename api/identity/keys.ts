@@ -32,11 +32,20 @@ export type Key = {
 
 /** SPEC.md section 2, KeyCreateRequest. */
 export const KEY_INPUT = {
-  label: Type.Optional(Type.String({ maxLength: 64 })),
-  scopes: Type.Optional(Type.Array(ScopeSchema, { minItems: 1 })),
-  expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
+  label: Type.Optional(
+    Type.String({ maxLength: 64, description: '`Untitled key` when left out or blank.' }),
+  ),
+  scopes: Type.Optional(
+    Type.Array(ScopeSchema, {
+      minItems: 1,
+      description: 'records:read, portfolio:read and markets:read when left out.',
+    }),
+  ),
+  expiresInDays: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 365, description: 'Left out: it never expires.' }),
+  ),
 };
-const KeyInputSchema = strict(KEY_INPUT);
+export const KeyInputSchema = strict(KEY_INPUT, { title: 'KeyRequest' });
 export type KeyInput = Static<typeof KeyInputSchema>;
 
 const TOKEN_PREFIX = 'svc_sk_';

@@ -72,11 +72,16 @@ export const UserChangeSchema = strict({
 });
 
 /** What people can change of themselves. CONTRACT.md section 3, `PATCH /me`. */
-export const ProfileChangeSchema = strict({
-  displayName: Type.Optional(nullable(DisplayName)),
-  private: Type.Optional(Type.Boolean()),
-  showEarlierTrades: Type.Optional(Type.Boolean()),
-});
+export const ProfileChangeSchema = strict(
+  {
+    displayName: Type.Optional(nullable(DisplayName)),
+    private: Type.Optional(Type.Boolean()),
+    showEarlierTrades: Type.Optional(
+      Type.Boolean({ description: 'Whether trades placed while private are shown once public.' }),
+    ),
+  },
+  { title: 'ProfileChange' },
+);
 
 /** A user who is private, on no plan unless told otherwise. */
 export function newUser(input: UserInput, nowMs: EpochMs): User {

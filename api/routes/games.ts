@@ -7,7 +7,8 @@ import { ApiError, invalidRequest } from '../errors.ts';
 import { placeOfCursor, takePage } from '../paging.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
-import { GameAnswer, GamesAnswer, GamesQuery } from '../schemas/markets.ts';
+import { ENVELOPE, GAME, INSTRUMENT } from '../schemas/examples.ts';
+import { GameAnswer, GameRef, GamesAnswer, GamesQuery } from '../schemas/markets.ts';
 import { envelopeText } from './instruments.ts';
 
 /** With neither `from` nor `to` the list starts this long ago. */
@@ -18,6 +19,13 @@ export function gameRoutes({ catalog, engine, switches }: Deps): Route<Caller>[]
     keyed({
       method: 'GET',
       path: '/games',
+      about: {
+        operationId: 'listGames',
+        tag: 'Markets',
+        summary: 'Games that have instruments, earliest first',
+        description: 'With neither from nor to the first page starts six hours ago.',
+        example: { games: [GAME], count: 1, nextCursor: null, asOf: ENVELOPE.asOf, mode: 'paper' },
+      },
       scope: 'markets:read',
       query: GamesQuery,
       response: GamesAnswer,
@@ -51,6 +59,14 @@ export function gameRoutes({ catalog, engine, switches }: Deps): Route<Caller>[]
     keyed({
       method: 'GET',
       path: '/games/{ref}',
+      about: {
+        operationId: 'getGame',
+        tag: 'Markets',
+        summary: 'One game with its instruments',
+        param: GameRef,
+        example: { game: GAME, instruments: [INSTRUMENT], count: 1, ...ENVELOPE },
+      },
+      errors: ['game_not_found'],
       scope: 'markets:read',
       query: NoQuery,
       response: GameAnswer,

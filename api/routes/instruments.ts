@@ -8,8 +8,10 @@ import { InstrumentSearch } from '../instrument-search.ts';
 import { placeOfCursor, takePage } from '../paging.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
+import { ENVELOPE, INSTRUMENT } from '../schemas/examples.ts';
 import {
   InstrumentAnswer,
+  InstrumentRef,
   InstrumentSearchAnswer,
   InstrumentSearchQuery,
   InstrumentsAnswer,
@@ -24,6 +26,12 @@ export function instrumentRoutes(deps: Deps): Route<Caller>[] {
     keyed({
       method: 'GET',
       path: '/instruments',
+      about: {
+        operationId: 'listInstruments',
+        tag: 'Markets',
+        summary: 'Instruments, earliest start first',
+        example: { instruments: [INSTRUMENT], count: 1, nextCursor: null, ...ENVELOPE },
+      },
       scope: 'markets:read',
       query: InstrumentsQuery,
       response: InstrumentsAnswer,
@@ -38,6 +46,12 @@ export function instrumentRoutes(deps: Deps): Route<Caller>[] {
     keyed({
       method: 'GET',
       path: '/instruments/search',
+      about: {
+        operationId: 'searchInstruments',
+        tag: 'Markets',
+        summary: 'Instruments by words, best match first',
+        example: { instruments: [INSTRUMENT], count: 1, ...ENVELOPE },
+      },
       scope: 'markets:read',
       query: InstrumentSearchQuery,
       response: InstrumentSearchAnswer,
@@ -46,6 +60,14 @@ export function instrumentRoutes(deps: Deps): Route<Caller>[] {
     keyed({
       method: 'GET',
       path: '/instruments/{ref}',
+      about: {
+        operationId: 'getInstrument',
+        tag: 'Markets',
+        summary: 'One instrument',
+        param: InstrumentRef,
+        example: { instrument: INSTRUMENT, ...ENVELOPE },
+      },
+      errors: ['instrument_not_found'],
       scope: 'markets:read',
       query: NoQuery,
       response: InstrumentAnswer,

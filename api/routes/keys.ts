@@ -2,11 +2,13 @@
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { KeyBook } from '../identity/key-book.ts';
-import { KEY_INPUT, type Key, keyView } from '../identity/keys.ts';
+import { type Key, KeyInputSchema, keyView } from '../identity/keys.ts';
 import { type Route, session } from '../route.ts';
-import { NoQuery, strict } from '../schemas/common.ts';
+import { NoQuery } from '../schemas/common.ts';
+import { KEY, ROTATED_KEY, TOKEN } from '../schemas/examples.ts';
 import {
   KeyAnswer,
+  KeyId,
   KeyListAnswer,
   NewKeyAnswer,
   RotatedKeyAnswer,
@@ -16,7 +18,7 @@ import { bodyReader } from '../validation.ts';
 
 const WARNING = 'Store this token now: it is shown only this once and cannot be recovered.';
 
-const readKeyInput = bodyReader(strict(KEY_INPUT));
+const readKeyInput = bodyReader(KeyInputSchema);
 const readRotation = bodyReader(RotateSchema);
 
 export function keyRoutes({ identity, switches, meter, log }: Deps): Route<Caller>[] {
@@ -29,6 +31,12 @@ export function keyRoutes({ identity, switches, meter, log }: Deps): Route<Calle
     session({
       method: 'GET',
       path: '/api_keys',
+      about: {
+        operationId: 'listKeys',
+        tag: 'Keys',
+        summary: 'The keys of the signed-in person, whatever their status',
+        example: { keys: [KEY], count: 1, tradeWriteAvailable: true },
+      },
       query: NoQuery,
       response: KeyListAnswer,
       run: ({ caller: { user } }) => {
@@ -41,6 +49,14 @@ export function keyRoutes({ identity, switches, meter, log }: Deps): Route<Calle
     session({
       method: 'POST',
       path: '/api_keys',
+      about: {
+        operationId: 'createKey',
+        tag: 'Keys',
+        summary: 'A new key, shown this once',
+        bodyExamples: { 'Trading bot': { label: 'bot', scopes: KEY.scopes, expiresInDays: 90 } },
+        example: { key: KEY, token: TOKEN, warning: WARNING },
+      },
+      errors: ['scope_not_available', 'key_limit_reached', 'key_creation_limited'],
       query: NoQuery,
       status: 201,
       response: NewKeyAnswer,
@@ -55,6 +71,20 @@ export function keyRoutes({ identity, switches, meter, log }: Deps): Route<Calle
     session({
       method: 'POST',
       path: '/api_keys/{id}/rotate',
+      about: {
+        operationId: 'rotateKey',
+        tag: 'Keys',
+        summary: 'A key in place of an active one, which works on for a while',
+        param: KeyId,
+        bodyExamples: { 'A day of grace': { graceHours: 24 } },
+        example: {
+          key: { ...KEY, rotatedFrom: ROTATED_KEY.id },
+          token: TOKEN,
+          warning: WARNING,
+          rotated: ROTATED_KEY,
+        },
+      },
+      errors: ['key_not_found', 'key_creation_limited'],
       query: NoQuery,
       status: 201,
       response: RotatedKeyAnswer,
@@ -71,6 +101,14 @@ export function keyRoutes({ identity, switches, meter, log }: Deps): Route<Calle
     session({
       method: 'DELETE',
       path: '/api_keys/{id}',
+      about: {
+        operationId: 'revokeKey',
+        tag: 'Keys',
+        summary: 'End a key at once',
+        param: KeyId,
+        example: { key: { ...KEY, status: 'revoked', revokedAt: KEY.createdAt } },
+      },
+      errors: ['key_not_found'],
       query: NoQuery,
       response: KeyAnswer,
       run: async ({ caller: { user }, param }) => {

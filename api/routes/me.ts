@@ -10,6 +10,26 @@ export function meRoutes({ meter }: Deps): Route<Caller>[] {
     keyed({
       method: 'GET',
       path: '/me',
+      about: {
+        operationId: 'getMe',
+        tag: 'Service',
+        summary: 'Whose key this is and what it may do',
+        example: {
+          user: {
+            id: '019aa4c0-5e00-7d10-b2f3-8c1e6a9d4f05',
+            displayName: 'Momentum bot',
+            private: true,
+          },
+          key: { prefix: 'svc_sk_Q3v9Zk2mX', scopes: ['portfolio:read', 'markets:read'] },
+          mode: 'paper',
+          paperOnly: true,
+          limits: {
+            minute: { limit: 60, remaining: 59 },
+            month: { limit: 10_000, used: 1204 },
+            enforced: false,
+          },
+        },
+      },
       query: NoQuery,
       response: MeAnswer,
       run: ({ caller: { user, key } }) => {
@@ -30,6 +50,20 @@ export function meRoutes({ meter }: Deps): Route<Caller>[] {
     keyed({
       method: 'GET',
       path: '/usage',
+      about: {
+        operationId: 'getUsage',
+        tag: 'Service',
+        summary: 'How much of the request limits is used',
+        description: 'Never counted itself.',
+        example: {
+          plan: 'basic',
+          minute: { limit: 60, remaining: 59, resetSeconds: 42 },
+          month: { limit: 10_000, used: 1204, remaining: 8796, resetSeconds: 846_000 },
+          key: { prefix: 'svc_sk_Q3v9Zk2mX', requestsThisMonth: 1204 },
+          enforced: false,
+          mode: 'paper',
+        },
+      },
       query: NoQuery,
       isCounted: false,
       response: UsageAnswer,

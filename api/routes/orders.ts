@@ -7,29 +7,35 @@ import { ApiError, invalidRequest } from '../errors.ts';
 import { countingOf } from '../identity/accounts.ts';
 import type { Scope } from '../identity/keys.ts';
 import type { ExecutionVenue } from '../identity/venue-keys.ts';
-import { placeOrderOf, readOrderBody } from '../order-request.ts';
+import { checkOrderBody, placeOrderOf } from '../order-request.ts';
 import { ofAccount, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
+import { ORDER } from '../schemas/examples.ts';
+import { type OrderBody, OrderBodySchema } from '../schemas/order-body.ts';
 import {
   OrderAnswer,
-  type OrderBody,
+  OrderId,
   OrdersAnswer,
   OrdersQuery,
   PlacementAnswer,
 } from '../schemas/trading.ts';
 import { newUuid } from '../uuid.ts';
-import { parseObject } from '../validation.ts';
+import { bodyReader } from '../validation.ts';
+import { ABOUT_PLACING, PLACING_ERRORS } from './placing.ts';
 
 export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
   return [
     ofAccount({
       method: 'POST',
       path: '/portfolio/orders',
+      about: ABOUT_PLACING,
+      errors: PLACING_ERRORS,
       scope: 'trade:write',
+      mayBeUnavailable: true,
       needs: 'trading',
       query: NoQuery,
       response: PlacementAnswer,
-      readBody: (text) => readOrderBody(parseObject(text)),
+      readBody: bodyReader(OrderBodySchema, checkOrderBody),
       scopeOfBody: scopeOfExecution,
       run: ({ caller: { user, key }, account, body }) => {
         refuseExecution(body.execution, (venue) => identity.venueKey(user.id, venue));
@@ -52,7 +58,14 @@ export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
     ofAccount({
       method: 'GET',
       path: '/portfolio/orders',
+      about: {
+        operationId: 'listOrders',
+        tag: 'Portfolio',
+        summary: 'Limit orders in any status, newest first',
+        example: { orders: [ORDER], nextCursor: null, venueData: true, mode: 'paper' },
+      },
       scope: 'portfolio:read',
+      mayBeUnavailable: true,
       query: OrdersQuery,
       response: OrdersAnswer,
       prepare: (query) => ({ ...query, before: beforeOf('orders', query.cursor) }),
@@ -70,7 +83,16 @@ export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
     ofAccount({
       method: 'GET',
       path: '/portfolio/orders/{orderId}',
+      about: {
+        operationId: 'getOrder',
+        tag: 'Portfolio',
+        summary: 'One limit order in any status',
+        param: OrderId,
+        example: { order: ORDER, venueData: true, mode: 'paper' },
+      },
+      errors: ['order_not_found'],
       scope: 'portfolio:read',
+      mayBeUnavailable: true,
       query: NoQuery,
       response: OrderAnswer,
       run: ({ account, param }) =>
@@ -85,7 +107,26 @@ export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
     ofAccount({
       method: 'DELETE',
       path: '/portfolio/orders/{orderId}',
+      about: {
+        operationId: 'cancelOrder',
+        tag: 'Trading',
+        summary: 'Cancel a resting order',
+        description: 'Works while trading is switched off, too.',
+        param: OrderId,
+        example: {
+          order: {
+            ...ORDER,
+            status: 'canceled',
+            cancelReason: 'canceled_by_owner',
+            holdDollars: 0,
+          },
+          venueData: true,
+          mode: 'paper',
+        },
+      },
+      errors: ['order_not_found', 'already_closed', 'rate_limited'],
       scope: 'trade:write',
+      mayBeUnavailable: true,
       query: NoQuery,
       response: OrderAnswer,
       run: ({ caller: { key }, account, param }) =>

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import type { OwnOrganization } from '../organizations.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
+import { ORGANIZATION } from '../schemas/examples.ts';
 import { OrganizationsAnswer } from '../schemas/identity.ts';
 
 export function organizationRoutes({ organizations }: Deps): Route<Caller>[] {
@@ -11,6 +12,13 @@ export function organizationRoutes({ organizations }: Deps): Route<Caller>[] {
     keyed({
       method: 'GET',
       path: '/organizations',
+      about: {
+        operationId: 'listOrganizations',
+        tag: 'Service',
+        summary: 'The organizations that the key can use, by slug',
+        example: { organizations: [ORGANIZATION], count: 1, mode: 'paper' },
+      },
+      mayBeUnavailable: true,
       query: NoQuery,
       response: OrganizationsAnswer,
       run: ({ caller }) => {

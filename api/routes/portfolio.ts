@@ -3,6 +3,7 @@ import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { ofAccount, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
+import { PORTFOLIO, TRADE } from '../schemas/examples.ts';
 import { PortfolioAnswer, TradesAnswer, TradesQuery } from '../schemas/trading.ts';
 import { beforeOf } from './orders.ts';
 
@@ -11,7 +12,14 @@ export function portfolioRoutes({ engine }: Deps): Route<Caller>[] {
     ofAccount({
       method: 'GET',
       path: '/portfolio',
+      about: {
+        operationId: 'getPortfolio',
+        tag: 'Portfolio',
+        summary: 'The paper account, its open positions and its resting orders',
+        example: PORTFOLIO,
+      },
       scope: 'portfolio:read',
+      mayBeUnavailable: true,
       query: NoQuery,
       response: PortfolioAnswer,
       run: ({ account }) =>
@@ -25,7 +33,14 @@ export function portfolioRoutes({ engine }: Deps): Route<Caller>[] {
     ofAccount({
       method: 'GET',
       path: '/portfolio/trades',
+      about: {
+        operationId: 'listTrades',
+        tag: 'Portfolio',
+        summary: 'Trades, open or not any more, newest opened first',
+        example: { trades: [TRADE], nextCursor: null, venueData: true, mode: 'paper' },
+      },
       scope: 'portfolio:read',
+      mayBeUnavailable: true,
       query: TradesQuery,
       response: TradesAnswer,
       prepare: (query) => ({ ...query, before: beforeOf('trades', query.cursor) }),

@@ -14,6 +14,20 @@ export function profileRoutes({ identity, log }: Deps): Route<Caller>[] {
     session({
       method: 'PATCH',
       path: '/me',
+      about: {
+        operationId: 'changeMe',
+        tag: 'Service',
+        summary: 'Change what others see of the signed-in person',
+        bodyExamples: { 'Go public': { displayName: 'Momentum bot', private: false } },
+        example: {
+          user: {
+            id: '019aa4c0-5e00-7d10-b2f3-8c1e6a9d4f05',
+            displayName: 'Momentum bot',
+            private: false,
+            showEarlierTrades: false,
+          },
+        },
+      },
       query: NoQuery,
       response: ProfileAnswer,
       readBody: readProfileChange,

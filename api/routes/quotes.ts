@@ -6,10 +6,12 @@ import type { Deps } from '../deps.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import { keyed, type Result, type Route } from '../route.ts';
 import { InstrumentId, NoQuery } from '../schemas/common.ts';
-import { QuoteAnswer, QuotesAnswer, QuotesQuery } from '../schemas/markets.ts';
+import { QUOTE } from '../schemas/examples.ts';
+import { InstrumentRef, QuoteAnswer, QuotesAnswer, QuotesQuery } from '../schemas/markets.ts';
 
 /** SPEC.md section 8, Other limits. */
 const IDS_MAX = 20;
+const QUOTED = { crossVenue: QUOTE.crossVenue, asOf: QUOTE.asOf, mode: 'paper' } as const;
 const INSTRUMENT_ID = new RegExp(InstrumentId.pattern!);
 
 export function quoteRoutes({ catalog, engine }: Deps): Route<Caller>[] {
@@ -17,8 +19,16 @@ export function quoteRoutes({ catalog, engine }: Deps): Route<Caller>[] {
     keyed({
       method: 'GET',
       path: '/quotes',
+      about: {
+        operationId: 'listQuotes',
+        tag: 'Markets',
+        summary: 'Live quotes of up to 20 instruments',
+        description: 'Counts as one request per instrument.',
+        example: { quotes: [QUOTE], notFound: [], ...QUOTED },
+      },
       scope: 'markets:read',
       needs: 'venueData',
+      mayBeUnavailable: true,
       query: QuotesQuery,
       response: QuotesAnswer,
       prepare: ({ ids }) => idsOf(ids),
@@ -34,8 +44,17 @@ export function quoteRoutes({ catalog, engine }: Deps): Route<Caller>[] {
     keyed({
       method: 'GET',
       path: '/instruments/{ref}/quote',
+      about: {
+        operationId: 'getQuote',
+        tag: 'Markets',
+        summary: 'The live quote of one instrument',
+        param: InstrumentRef,
+        example: { quote: QUOTE, ...QUOTED },
+      },
+      errors: ['instrument_not_found'],
       scope: 'markets:read',
       needs: 'venueData',
+      mayBeUnavailable: true,
       query: NoQuery,
       response: QuoteAnswer,
       run: async ({ param }) => {

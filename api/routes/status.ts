@@ -10,6 +10,12 @@ export function statusRoutes(): Route<Caller>[] {
     open({
       method: 'GET',
       path: '/status',
+      about: {
+        operationId: 'getStatus',
+        tag: 'Service',
+        summary: 'Whether the service answers, and its time',
+        example: { ok: true, version: 'v1', mode: 'paper', time: '2026-11-21T05:00:00.000Z' },
+      },
       query: NoQuery,
       response: StatusAnswer,
       cacheSeconds: 5,

@@ -1,6 +1,7 @@
 /**
  * The pieces every wire schema is made of. Schemas are the one source of the types, the validators
- * and the API description. SPEC.md sections 1 and 2, CONTRACT.md section 1.
+ * and the API description: a `title` makes a schema one of its named components. SPEC.md sections
+ * 1 and 2, CONTRACT.md section 1.
  */
 
 import {
@@ -25,8 +26,20 @@ export function oneOf<const V extends readonly string[]>(values: V, options: Sch
 }
 
 /** The value or null. */
-export function nullable<T extends TSchema>(schema: T) {
-  return Type.Unsafe<Static<T> | null>({ anyOf: [schema, { type: 'null' }] });
+export function nullable<T extends TSchema>(schema: T, options: SchemaOptions = {}) {
+  return Type.Unsafe<Static<T> | null>({ ...options, anyOf: [schema, { type: 'null' }] });
+}
+
+const IN_PLACE = Symbol('said of a schema in one place');
+
+/** The same schema, with what it is in this place beside what it says of itself. */
+export function described<T extends TSchema>(schema: T, text: string): T {
+  return { ...schema, [IN_PLACE]: text };
+}
+
+/** What `described` said; undefined where it said nothing. */
+export function saidInPlace(schema: object): string | undefined {
+  return (schema as { [IN_PLACE]?: string })[IN_PLACE];
 }
 
 export const Uuid = Type.String({ format: 'uuid' });
@@ -36,35 +49,66 @@ export const Dollars = Type.Number();
 export const Count = Type.Integer({ minimum: 0 });
 export const PriceCents = Type.Integer({ minimum: 1, maximum: 99 });
 export const Contracts = Type.Integer({ minimum: 1 });
-export const Mode = oneOf(['paper']);
-export const SideSchema = oneOf(['yes', 'no']);
-export const VenueSchema = oneOf(['venue_a', 'venue_b', 'venue_c', 'venue_c_intl']);
-export const GameStatusSchema = oneOf(GAME_STATUSES);
+export const Mode = oneOf(['paper'], { description: 'Every trade is a paper trade.' });
+export const AsOf = Type.String({ format: 'date-time', description: 'Time of this answer.' });
+export const VenueDataOn = Type.Boolean({
+  description: 'Whether the venue-data switch is on: else no venue reference or price is here.',
+});
+export const SideSchema = oneOf(['yes', 'no'], { title: 'Side' });
+export const VenueSchema = oneOf(['venue_a', 'venue_b', 'venue_c', 'venue_c_intl'], {
+  title: 'Venue',
+});
+export const GameStatusSchema = oneOf(GAME_STATUSES, { title: 'GameStatus' });
 
 const ID_LETTERS = '0-9A-HJKMNP-TV-Z';
 export const InstrumentId = Type.String({
   pattern: `^ins_[${ID_LETTERS}]{12}$`,
   description: `ins_ and 12 characters of ${ID_LETTERS}`,
 });
-export const GameId = Type.String({ pattern: `^game_[${ID_LETTERS}]{10}$` });
+export const GameId = Type.String({
+  pattern: `^game_[${ID_LETTERS}]{10}$`,
+  description: `game_ and 10 characters of ${ID_LETTERS}`,
+});
 
 /** What an opaque cursor is to a schema; its content is checked where it is read. */
-export const Cursor = Type.String({ minLength: 1, maxLength: 256 });
-export const NextCursor = nullable(Type.String());
+export const Cursor = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  description: 'The nextCursor of the page before. Opaque.',
+});
+export const NextCursor = nullable(Type.String(), {
+  description: 'Send it as cursor for the next page; null at the end.',
+});
 
 /** `limit` of a paged list. SPEC.md section 8, Pagination. */
 export function limitOf(maximum: number, defaultLimit: number) {
-  return Type.Integer({ minimum: 1, maximum, default: defaultLimit });
+  return Type.Integer({
+    minimum: 1,
+    maximum,
+    default: defaultLimit,
+    description: 'How many at most.',
+  });
 }
 
 /** SPEC.md section 2, Error. */
-export const ErrorAnswer = strict({
-  error: strict({
-    code: oneOf(Object.keys(ERRORS) as ErrorCode[]),
-    message: Type.String({ minLength: 1 }),
-    retryAfterSeconds: Type.Optional(Type.Integer({ minimum: 1 })),
-  }),
-});
+export const ErrorAnswer = strict(
+  {
+    error: strict({
+      code: oneOf(Object.keys(ERRORS) as ErrorCode[], {
+        title: 'ErrorCode',
+        description: 'Stable: branch on this.',
+      }),
+      message: Type.String({ minLength: 1, description: 'A sentence for people; may change.' }),
+      retryAfterSeconds: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          description: 'The Retry-After header. On every 429, and on a 503 that passes.',
+        }),
+      ),
+    }),
+  },
+  { title: 'Error' },
+);
 
 /** A route without query parameters. */
 export const NoQuery: TObject<TProperties> = strict({});

@@ -1,27 +1,35 @@
 /** Wire shapes of the service itself and of the caller. SPEC.md section 2, Status and Me. */
 import { Type } from '@sinclair/typebox';
-import { Count, DateTime, Mode, nullable, oneOf, strict, Uuid } from './common.ts';
+import { Count, DateTime, described, Mode, nullable, oneOf, strict, Uuid } from './common.ts';
 
-export const StatusAnswer = strict({
-  ok: Type.Literal(true),
-  version: Type.Literal('v1'),
-  mode: Mode,
-  time: DateTime,
+export const StatusAnswer = strict(
+  {
+    ok: Type.Literal(true),
+    version: Type.Literal('v1'),
+    mode: Mode,
+    time: described(DateTime, 'Time of the server.'),
+  },
+  { title: 'Status' },
+);
+
+export const ScopeSchema = oneOf(
+  [
+    'records:read',
+    'portfolio:read',
+    'markets:read',
+    'trade:write',
+    'trade:write:venue_a',
+    'trade:write:venue_c_intl',
+  ],
+  { title: 'Scope', description: 'What a key may do.' },
+);
+
+export const PlanSchema = oneOf(['none', 'basic', 'builder', 'desk', 'enterprise'], {
+  title: 'Plan',
 });
 
-export const ScopeSchema = oneOf([
-  'records:read',
-  'portfolio:read',
-  'markets:read',
-  'trade:write',
-  'trade:write:venue_a',
-  'trade:write:venue_c_intl',
-]);
-
-export const PlanSchema = oneOf(['none', 'basic', 'builder', 'desk', 'enterprise']);
-
 /** What somebody is in an organization. CONTRACT.md section 3. */
-export const RoleSchema = oneOf(['owner', 'member']);
+export const RoleSchema = oneOf(['owner', 'member'], { title: 'Role' });
 
 const Limit = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 
@@ -31,84 +39,172 @@ export const TradeLimitsSchema = strict({ key: LimitsSchema, account: LimitsSche
 
 /** An account's own request limits. SPEC.md section 8, Request limits by plan. */
 export const RequestLimitsSchema = strict({ perMinute: Limit, perMonth: Limit });
-const KeySchema = strict({
-  id: Uuid,
-  label: Type.String({ maxLength: 64 }),
-  tokenPrefix: Type.String({ minLength: 16, maxLength: 16 }),
-  scopes: Type.Array(ScopeSchema),
-  status: oneOf(['active', 'rotating', 'revoked', 'expired']),
-  createdAt: DateTime,
-  lastUsedAt: nullable(DateTime),
-  expiresAt: nullable(DateTime),
-  revokedAt: nullable(DateTime),
-  createdVia: oneOf(['web', 'cli']),
-  rotatedFrom: nullable(Uuid),
-  rotatedAt: nullable(DateTime),
-  requestsThisMonth: Count,
-});
 
-export const KeyListAnswer = strict({
-  keys: Type.Array(KeySchema),
-  count: Count,
-  tradeWriteAvailable: Type.Boolean(),
-});
+const KeySchema = strict(
+  {
+    id: Uuid,
+    label: Type.String({ maxLength: 64 }),
+    tokenPrefix: Type.String({
+      minLength: 16,
+      maxLength: 16,
+      description: 'The first 16 characters of the key, never all of it.',
+    }),
+    scopes: Type.Array(ScopeSchema),
+    status: oneOf(['active', 'rotating', 'revoked', 'expired'], {
+      title: 'KeyStatus',
+      description: 'rotating: replaced, and good until it expires.',
+    }),
+    createdAt: DateTime,
+    lastUsedAt: nullable(DateTime, { description: 'Updated at most once an hour.' }),
+    expiresAt: nullable(DateTime),
+    revokedAt: nullable(DateTime),
+    createdVia: oneOf(['web', 'cli']),
+    rotatedFrom: nullable(Uuid, { description: 'The key that this one replaced.' }),
+    rotatedAt: nullable(DateTime, { description: 'When this one was replaced.' }),
+    requestsThisMonth: described(Count, 'Requests counted against it in this UTC month.'),
+  },
+  { title: 'Key' },
+);
+
+/** The `{id}` of a path. */
+export const KeyId = described(Uuid, 'Id of the key, in either case.');
+
+export const KeyListAnswer = strict(
+  {
+    keys: Type.Array(KeySchema),
+    count: Count,
+    tradeWriteAvailable: Type.Boolean({
+      description: 'Whether a new key may carry trade:write now.',
+    }),
+  },
+  { title: 'KeyList' },
+);
 
 const NEW_KEY = {
   key: KeySchema,
-  token: Type.String({ pattern: '^svc_sk_[A-Za-z0-9_-]{43}$' }),
+  token: Type.String({
+    pattern: '^svc_sk_[A-Za-z0-9_-]{43}$',
+    description: 'svc_sk_ and 43 base64url characters. The key itself, shown this once.',
+  }),
   warning: Type.String(),
 };
-export const NewKeyAnswer = strict(NEW_KEY);
-export const RotatedKeyAnswer = strict({ ...NEW_KEY, rotated: KeySchema });
-export const KeyAnswer = strict({ key: KeySchema });
+export const NewKeyAnswer = strict(NEW_KEY, { title: 'NewKey' });
+export const RotatedKeyAnswer = strict(
+  { ...NEW_KEY, rotated: described(KeySchema, 'The old key.') },
+  { title: 'RotatedKey' },
+);
+export const KeyAnswer = strict({ key: KeySchema }, { title: 'KeyAnswer' });
 
 /** CONTRACT.md section 3: how long the old key works on, and how long the new one. */
-export const RotateSchema = strict({
-  graceHours: Type.Optional(Type.Integer({ minimum: 0, maximum: 168 })),
-  expiresInDays: Type.Optional(Type.Integer({ minimum: 1, maximum: 365 })),
-});
+export const RotateSchema = strict(
+  {
+    graceHours: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 168,
+        description: 'How long the old key works on; 24 when left out.',
+      }),
+    ),
+    expiresInDays: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 365,
+        description: "Lifetime of the new key; the old one's when left out.",
+      }),
+    ),
+  },
+  { title: 'KeyRotation' },
+);
 
-const Limits = strict({
-  minute: strict({ limit: Count, remaining: Count }),
-  month: strict({ limit: Count, used: Count }),
-  enforced: Type.Boolean(),
+const IN_MINUTE = {
+  limit: described(Count, 'Requests per UTC minute.'),
+  remaining: described(Count, 'Requests left in this minute.'),
+};
+const IN_MONTH = {
+  limit: described(Count, 'Requests per UTC month.'),
+  used: described(Count, 'Requests of this month so far.'),
+};
+const Enforced = Type.Boolean({
+  description: 'False: a request over the limit is still answered, and only counted.',
 });
+const Limits = strict(
+  { minute: strict(IN_MINUTE), month: strict(IN_MONTH), enforced: Enforced },
+  { title: 'RequestLimits' },
+);
 
-export const MeAnswer = strict({
-  user: strict({
-    id: Uuid,
-    displayName: nullable(Type.String()),
-    private: nullable(Type.Boolean()),
-  }),
-  key: strict({ prefix: Type.String(), scopes: Type.Array(ScopeSchema) }),
-  mode: Mode,
-  paperOnly: Type.Literal(true),
-  limits: nullable(Limits),
-});
+export const MeAnswer = strict(
+  {
+    user: strict({
+      id: Uuid,
+      displayName: nullable(Type.String()),
+      private: nullable(Type.Boolean(), {
+        description: 'Whether the account is private; null when it could not be read.',
+      }),
+    }),
+    key: strict({
+      prefix: Type.String({ description: 'The first 16 characters of the key.' }),
+      scopes: Type.Array(ScopeSchema),
+    }),
+    mode: Mode,
+    paperOnly: Type.Literal(true),
+    limits: nullable(Limits, { description: 'Null when the server could not read them.' }),
+  },
+  { title: 'Me' },
+);
 
-export const OrganizationsAnswer = strict({
-  organizations: Type.Array(
-    strict({ id: Uuid, slug: Type.String(), name: Type.String(), role: RoleSchema }),
-  ),
-  count: Count,
-  mode: Mode,
-});
+export const OrganizationsAnswer = strict(
+  {
+    organizations: Type.Array(
+      strict(
+        {
+          id: described(Uuid, 'What X-Service-Org takes.'),
+          slug: Type.String(),
+          name: Type.String(),
+          role: RoleSchema,
+        },
+        { title: 'Organization' },
+      ),
+    ),
+    count: Count,
+    mode: Mode,
+  },
+  { title: 'OrganizationsAnswer' },
+);
+
 /** SPEC.md section 2, usage; CONTRACT.md section 3. */
-export const UsageAnswer = strict({
-  plan: PlanSchema,
-  minute: strict({ limit: Count, remaining: Count, resetSeconds: Count }),
-  month: strict({ limit: Count, used: Count, remaining: Count, resetSeconds: Count }),
-  key: strict({ prefix: Type.String(), requestsThisMonth: Count }),
-  enforced: Type.Boolean(),
-  mode: Mode,
-});
+export const UsageAnswer = strict(
+  {
+    plan: PlanSchema,
+    minute: strict({
+      ...IN_MINUTE,
+      resetSeconds: described(Count, 'Seconds to the next UTC minute.'),
+    }),
+    month: strict({
+      ...IN_MONTH,
+      remaining: described(Count, 'Requests left in this month.'),
+      resetSeconds: described(Count, 'Seconds to the next UTC month.'),
+    }),
+    key: strict({
+      prefix: Type.String({ description: 'The first 16 characters of the key.' }),
+      requestsThisMonth: described(Count, 'Requests counted against this key this month.'),
+    }),
+    enforced: Enforced,
+    mode: Mode,
+  },
+  { title: 'Usage' },
+);
 
 /** PATCH /me. */
-export const ProfileAnswer = strict({
-  user: strict({
-    id: Uuid,
-    displayName: nullable(Type.String()),
-    private: Type.Boolean(),
-    showEarlierTrades: Type.Boolean(),
-  }),
-});
+export const ProfileAnswer = strict(
+  {
+    user: strict({
+      id: Uuid,
+      displayName: nullable(Type.String()),
+      private: Type.Boolean(),
+      showEarlierTrades: Type.Boolean({
+        description: 'Whether trades placed while private are shown once public.',
+      }),
+    }),
+  },
+  { title: 'Profile' },
+);

@@ -2,10 +2,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { FUNGIBILITIES, MARKET_TYPES, PERIODS } from '../../engine/core/units.ts';
 import {
+  AsOf,
   Contracts,
   Count,
   Cursor,
   DateTime,
+  described,
   GameId,
   GameStatusSchema,
   InstrumentId,
@@ -17,184 +19,262 @@ import {
   PriceCents,
   SideSchema,
   strict,
+  VenueDataOn,
   VenueSchema,
 } from './common.ts';
 
-const Team = strict({ code: Type.String(), name: Type.String() });
-const Fungibility = oneOf(FUNGIBILITIES);
-const MarketTypeSchema = oneOf(MARKET_TYPES);
-const PeriodSchema = oneOf(PERIODS);
-
-export const Game = strict({
-  id: GameId,
-  slug: Type.String(),
-  league: Type.String(),
-  startsAt: DateTime,
-  status: GameStatusSchema,
-  home: Team,
-  away: Team,
-  instrumentCount: Count,
-  season: nullable(Type.Integer()),
-  seasonType: nullable(Type.String()),
-  week: nullable(Type.Integer()),
+const Team = strict({ code: Type.String(), name: Type.String() }, { title: 'Team' });
+const Fungibility = oneOf(FUNGIBILITIES, {
+  title: 'Fungibility',
+  description: 'How nearly the venue settles on the same thing.',
 });
+const MarketTypeSchema = oneOf(MARKET_TYPES, { title: 'MarketType' });
+const PeriodSchema = oneOf(PERIODS, { title: 'Period' });
+
+export const Game = strict(
+  {
+    id: GameId,
+    slug: Type.String({ description: 'A readable name that is as good as the id in a path.' }),
+    league: Type.String(),
+    startsAt: DateTime,
+    status: GameStatusSchema,
+    home: Team,
+    away: Team,
+    instrumentCount: described(Count, 'Its instruments.'),
+    season: nullable(Type.Integer(), { description: 'The year the season is called after.' }),
+    seasonType: nullable(Type.String()),
+    week: nullable(Type.Integer()),
+  },
+  { title: 'Game' },
+);
 
 /** The optional fields are venue references, absent while the venue-data switch is off. */
-export const Listing = strict({
-  venue: VenueSchema,
-  polarity: Type.Unsafe<1 | -1>({ type: 'integer', enum: [1, -1] }),
-  sideLabel: Type.Optional(nullable(Type.String())),
-  fungibility: Fungibility,
-  reviewed: Type.Boolean(),
-  note: nullable(Type.String()),
-  buyForYes: Type.Optional(SideSchema),
-  buyForNo: Type.Optional(SideSchema),
-  venueMarketId: Type.Optional(Type.String()),
-  venueSideRef: Type.Optional(nullable(Type.String())),
-  venueEvent: Type.Optional(nullable(Type.String())),
-});
+export const Listing = strict(
+  {
+    venue: VenueSchema,
+    polarity: Type.Unsafe<1 | -1>({
+      type: 'integer',
+      enum: [1, -1],
+      description: "1: yes of the instrument is yes of the venue's market; -1: it is its no.",
+    }),
+    sideLabel: Type.Optional(
+      nullable(Type.String(), { description: 'What the venue calls the side.' }),
+    ),
+    fungibility: Fungibility,
+    reviewed: Type.Boolean({ description: 'Whether a person compared the rules.' }),
+    note: nullable(Type.String()),
+    buyForYes: Type.Optional(described(SideSchema, 'The side to buy there for yes here.')),
+    buyForNo: Type.Optional(described(SideSchema, 'The side to buy there for no here.')),
+    venueMarketId: Type.Optional(Type.String({ description: "The venue's ticker." })),
+    venueSideRef: Type.Optional(nullable(Type.String())),
+    venueEvent: Type.Optional(nullable(Type.String())),
+  },
+  {
+    title: 'Listing',
+    description:
+      'Where a venue trades the instrument. Venue references are here only while the venue-data ' +
+      'switch is on.',
+  },
+);
 
-export const Instrument = strict({
-  id: InstrumentId,
-  slug: Type.String(),
-  gameId: nullable(GameId),
-  gameSlug: nullable(Type.String()),
-  league: Type.String(),
-  marketType: MarketTypeSchema,
-  period: PeriodSchema,
-  line: nullable(Type.Number()),
-  subject: nullable(Team),
-  label: Type.String(),
-  oppositeLabel: nullable(Type.String()),
-  yesMeans: Type.String(),
-  startsAt: DateTime,
-  gameStatus: nullable(GameStatusSchema),
-  home: nullable(Team),
-  away: nullable(Team),
-  pushPossible: Type.Boolean(),
-  venues: Type.Array(VenueSchema),
-  stat: nullable(Type.String()),
-  tieRule: nullable(Type.String()),
-  settlesOn: nullable(Type.String()),
-  postponementWindowHours: nullable(Type.Integer()),
-  rulesVersion: Type.Integer(),
-  listings: Type.Array(Listing),
-});
+export const Instrument = strict(
+  {
+    id: InstrumentId,
+    slug: Type.String({ description: 'A readable name that is as good as the id in a path.' }),
+    gameId: nullable(GameId, { description: 'Null: it belongs to no game.' }),
+    gameSlug: nullable(Type.String()),
+    league: Type.String(),
+    marketType: MarketTypeSchema,
+    period: PeriodSchema,
+    line: nullable(Type.Number(), { description: 'The spread or total that it is about.' }),
+    subject: nullable(Team, { description: 'Whom it is about.' }),
+    label: Type.String(),
+    oppositeLabel: nullable(Type.String()),
+    yesMeans: Type.String({ description: 'What has to happen for yes to win.' }),
+    startsAt: DateTime,
+    gameStatus: nullable(GameStatusSchema),
+    home: nullable(Team),
+    away: nullable(Team),
+    pushPossible: Type.Boolean({ description: 'Whether it can end with neither side winning.' }),
+    venues: Type.Array(VenueSchema, { description: 'The venues of its listings.' }),
+    stat: nullable(Type.String()),
+    tieRule: nullable(Type.String()),
+    settlesOn: nullable(Type.String()),
+    postponementWindowHours: nullable(Type.Integer()),
+    rulesVersion: Type.Integer(),
+    listings: Type.Array(Listing),
+  },
+  { title: 'Instrument', description: 'A yes-or-no question; a contract on it pays 100 cents.' },
+);
 
-const LastTrade = strict({ priceCents: nullable(PriceCents), at: nullable(DateTime) });
+const LastTrade = strict(
+  { priceCents: nullable(PriceCents), at: nullable(DateTime) },
+  { title: 'LastTrade' },
+);
+
+const Contracted = (side: string) =>
+  nullable(Count, { description: `Contracts offered at the ${side}; null with the price.` });
 
 /** One venue's side of a quote, in the instrument's terms. */
-const VenueQuote = strict({
-  venue: VenueSchema,
-  venueMarketId: Type.String(),
-  venueSideRef: nullable(Type.String()),
-  sideLabel: nullable(Type.String()),
-  yesBidCents: nullable(PriceCents),
-  yesAskCents: nullable(PriceCents),
-  /** Half cents occur: the middle of 41 and 44 is 42.5. */
-  yesMidCents: nullable(Type.Number({ minimum: 1, maximum: 99 })),
-  lastTradeCents: nullable(PriceCents),
-  lastTradeAt: nullable(DateTime),
-  outcomeLastTrades: strict({ yes: LastTrade, no: LastTrade }),
-  yesBidContracts: nullable(Count),
-  yesAskContracts: nullable(Count),
-  complementTradable: Type.Boolean(),
-  minOrderContracts: Contracts,
-  asOf: DateTime,
-  fungibility: Fungibility,
-  note: nullable(Type.String()),
-  reviewed: Type.Boolean(),
-});
+const VenueQuote = strict(
+  {
+    venue: VenueSchema,
+    venueMarketId: Type.String({ description: "The venue's ticker." }),
+    venueSideRef: nullable(Type.String()),
+    sideLabel: nullable(Type.String()),
+    yesBidCents: nullable(PriceCents, { description: 'Yes sells at this; null: nobody buys.' }),
+    yesAskCents: nullable(PriceCents, { description: 'Yes costs this; null: nobody sells.' }),
+    yesMidCents: nullable(Type.Number({ minimum: 1, maximum: 99 }), {
+      description: 'Half cents occur: the middle of 41 and 44 is 42.5.',
+    }),
+    lastTradeCents: nullable(PriceCents, { description: 'Price of yes in the last trade.' }),
+    lastTradeAt: nullable(DateTime),
+    outcomeLastTrades: strict({ yes: LastTrade, no: LastTrade }),
+    yesBidContracts: Contracted('bid'),
+    yesAskContracts: Contracted('ask'),
+    complementTradable: Type.Boolean({ description: 'Whether no can be bought there too.' }),
+    minOrderContracts: Contracts,
+    asOf: described(DateTime, 'Time of these prices.'),
+    fungibility: Fungibility,
+    note: nullable(Type.String()),
+    reviewed: Type.Boolean(),
+  },
+  { title: 'VenueQuote', description: "A venue's prices, in the terms of the instrument." },
+);
 
-const Quote = strict({
-  instrumentId: InstrumentId,
-  label: Type.String(),
-  queryMeans: Type.String(),
-  startsAt: DateTime,
-  crossVenue: Type.Boolean(),
-  venues: Type.Array(VenueQuote),
-  omitted: Type.Array(strict({ venue: VenueSchema, note: Type.String() })),
-  asOf: DateTime,
-  disclaimer: Type.String(),
-  oppositeLabel: nullable(Type.String()),
-  league: Type.String(),
-  marketType: MarketTypeSchema,
-  matchup: nullable(Type.String()),
-  gameStatus: nullable(GameStatusSchema),
-});
+export const Quote = strict(
+  {
+    instrumentId: InstrumentId,
+    label: Type.String(),
+    queryMeans: Type.String({ description: 'What has to happen for yes to win.' }),
+    startsAt: DateTime,
+    crossVenue: Type.Boolean({
+      description: 'Whether more than one venue has a price.',
+    }),
+    venues: Type.Array(VenueQuote, { description: 'The venues with a price now.' }),
+    omitted: Type.Array(strict({ venue: VenueSchema, note: Type.String() }), {
+      description: 'The venues without one, and why.',
+    }),
+    asOf: AsOf,
+    disclaimer: Type.String(),
+    oppositeLabel: nullable(Type.String()),
+    league: Type.String(),
+    marketType: MarketTypeSchema,
+    matchup: nullable(Type.String()),
+    gameStatus: nullable(GameStatusSchema),
+  },
+  { title: 'Quote' },
+);
 
-const ListEnvelope = { count: Count, nextCursor: NextCursor, asOf: DateTime, mode: Mode };
+const Rows = described(Count, 'Rows in this answer, not in all.');
+const ListEnvelope = { count: Rows, nextCursor: NextCursor, asOf: AsOf, mode: Mode };
 
-export const InstrumentsAnswer = strict({
-  instruments: Type.Array(Instrument),
-  ...ListEnvelope,
-  venueData: Type.Boolean(),
-});
-export const InstrumentSearchAnswer = strict({
-  instruments: Type.Array(Instrument),
-  count: Count,
-  venueData: Type.Boolean(),
-  asOf: DateTime,
-  mode: Mode,
-});
-export const InstrumentAnswer = strict({
-  instrument: Instrument,
-  venueData: Type.Boolean(),
-  asOf: DateTime,
-  mode: Mode,
-});
-export const GamesAnswer = strict({ games: Type.Array(Game), ...ListEnvelope });
-export const GameAnswer = strict({
-  game: Game,
-  instruments: Type.Array(Instrument),
-  count: Count,
-  venueData: Type.Boolean(),
-  asOf: DateTime,
-  mode: Mode,
-});
-export const QuoteAnswer = strict({
-  quote: Quote,
-  crossVenue: Type.Boolean(),
-  asOf: DateTime,
-  mode: Mode,
-});
-export const QuotesAnswer = strict({
-  quotes: Type.Array(Quote),
-  notFound: Type.Array(Type.String()),
-  crossVenue: Type.Boolean(),
-  asOf: DateTime,
-  mode: Mode,
-});
+export const InstrumentsAnswer = strict(
+  { instruments: Type.Array(Instrument), ...ListEnvelope, venueData: VenueDataOn },
+  { title: 'InstrumentsPage' },
+);
+export const InstrumentSearchAnswer = strict(
+  {
+    instruments: Type.Array(Instrument),
+    count: Rows,
+    venueData: VenueDataOn,
+    asOf: AsOf,
+    mode: Mode,
+  },
+  { title: 'InstrumentsFound' },
+);
+export const InstrumentAnswer = strict(
+  { instrument: Instrument, venueData: VenueDataOn, asOf: AsOf, mode: Mode },
+  { title: 'InstrumentAnswer' },
+);
+export const GamesAnswer = strict(
+  { games: Type.Array(Game), ...ListEnvelope },
+  { title: 'GamesPage' },
+);
+export const GameAnswer = strict(
+  {
+    game: Game,
+    instruments: Type.Array(Instrument),
+    count: Rows,
+    venueData: VenueDataOn,
+    asOf: AsOf,
+    mode: Mode,
+  },
+  { title: 'GameAnswer' },
+);
+
+const CrossVenue = Type.Boolean({ description: 'Whether crossVenue is true of any quote here.' });
+
+export const QuoteAnswer = strict(
+  { quote: Quote, crossVenue: CrossVenue, asOf: AsOf, mode: Mode },
+  { title: 'QuoteAnswer' },
+);
+export const QuotesAnswer = strict(
+  {
+    quotes: Type.Array(Quote, { description: 'In the order asked for, each once.' }),
+    notFound: Type.Array(Type.String(), { description: 'The ids that are no instrument.' }),
+    crossVenue: CrossVenue,
+    asOf: AsOf,
+    mode: Mode,
+  },
+  { title: 'QuotesAnswer' },
+);
 
 const Name = Type.String({ minLength: 1, maxLength: 160 });
+const League = described(Name, 'Only of this league.');
+
+/** The `{ref}` of a path. */
+export const InstrumentRef = described(Name, 'Id or slug of the instrument.');
+export const GameRef = described(Name, 'Id or slug of the game.');
 
 export const InstrumentsQuery = strict({
-  league: Type.Optional(Name),
-  gameId: Type.Optional(Name),
-  marketType: Type.Optional(MarketTypeSchema),
-  status: Type.Optional(GameStatusSchema),
-  tradable: Type.Optional(oneOf(['true', 'false'])),
+  league: Type.Optional(League),
+  gameId: Type.Optional(described(Name, 'Only of the game with this id.')),
+  marketType: Type.Optional(described(MarketTypeSchema, 'Only of this type.')),
+  status: Type.Optional(described(GameStatusSchema, 'Only of games in this status.')),
+  tradable: Type.Optional(
+    oneOf(['true', 'false'], {
+      description:
+        'Whether an order can name it: exactly one listing on venue_a, and a game that is ' +
+        'neither final nor cancelled.',
+    }),
+  ),
   limit: limitOf(100, 50),
   cursor: Type.Optional(Cursor),
 });
 export type InstrumentsFilter = Static<typeof InstrumentsQuery>;
 
 export const InstrumentSearchQuery = strict({
-  q: Type.String({ minLength: 1, maxLength: 100 }),
-  league: Type.Optional(Name),
+  q: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'Words to look for; a typo is forgiven.',
+    examples: ['lions'],
+  }),
+  league: Type.Optional(League),
   limit: limitOf(25, 10),
 });
 
 /** Date, or date-time with a zone: CONTRACT.md section 3. */
-const Instant = Type.String({ maxLength: 40 });
+const instant = (which: string) =>
+  Type.String({
+    maxLength: 40,
+    description: `${which}: a date (its UTC midnight) or a date-time with a zone.`,
+  });
 
 export const GamesQuery = strict({
-  status: Type.Optional(GameStatusSchema),
-  league: Type.Optional(Name),
-  from: Type.Optional(Instant),
-  to: Type.Optional(Instant),
+  status: Type.Optional(described(GameStatusSchema, 'Only in this status.')),
+  league: Type.Optional(League),
+  from: Type.Optional(instant('Only games that start at this time or later')),
+  to: Type.Optional(instant('Only games that start before this time')),
   limit: limitOf(100, 50),
   cursor: Type.Optional(Cursor),
 });
 
-export const QuotesQuery = strict({ ids: Type.String({ minLength: 1 }) });
+export const QuotesQuery = strict({
+  ids: Type.String({
+    minLength: 1,
+    description: '1 to 20 instrument ids, with commas between. One given twice counts once.',
+    examples: ['ins_8QK2M4T7VWXA'],
+  }),
+});

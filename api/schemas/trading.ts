@@ -2,13 +2,15 @@
  * Wire shapes of orders, trades and the portfolio. SPEC.md section 2; values of CONTRACT.md
  * section 4. An optional field of an answer is venue data, absent while the switch is off.
  */
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import {
+  AsOf,
   Contracts,
   Count,
   Cursor,
   DateTime,
   Dollars,
+  described,
   InstrumentId,
   limitOf,
   Mode,
@@ -19,21 +21,42 @@ import {
   SideSchema,
   strict,
   Uuid,
+  VenueDataOn,
   VenueSchema,
 } from './common.ts';
 
-const ORDER_STATUSES = ['resting', 'executed', 'canceled', 'expired'] as const;
-const ActionSchema = oneOf(['buy', 'sell']);
-const OrderTypeSchema = oneOf(['market', 'limit']);
-const PlacedViaSchema = oneOf(['api', 'web', 'cli']);
-const ProbabilityPct = Type.Integer({ minimum: 1, maximum: 99 });
-/** An organization's sandbox answered, not the personal account. */
-const Organization = Type.Optional(strict({ slug: Type.String() }));
+const OrderStatus = oneOf(['resting', 'executed', 'canceled', 'expired'], {
+  title: 'OrderStatus',
+});
+export const ActionSchema = oneOf(['buy', 'sell'], { title: 'Action' });
+export const OrderTypeSchema = oneOf(['market', 'limit'], { title: 'OrderType' });
+const PlacedViaSchema = oneOf(['api', 'web', 'cli'], { description: 'Where it came from.' });
+export const ProbabilityPct = Type.Integer({ minimum: 1, maximum: 99 });
+const Organization = Type.Optional(
+  strict(
+    { slug: Type.String() },
+    { description: "Present when an organization's sandbox answered, not the personal account." },
+  ),
+);
+const MarketTicker = Type.Optional(Type.String({ description: "The venue market's ticker." }));
+const FillPriceCents = Type.Optional(
+  nullable(PriceCents, { description: 'Price of the fill; null while there is none.' }),
+);
 
-/** Null where the catalog of now does not know the instrument any more. */
+/** Fields of whatever is about an instrument. */
 const SUBJECT = {
-  instrumentId: nullable(InstrumentId),
+  instrumentId: nullable(InstrumentId, {
+    description: 'Null where the catalog of now does not know the instrument any more.',
+  }),
   instrumentLabel: nullable(Type.String()),
+  instrumentSide: described(SideSchema, 'The side in the terms of the instrument.'),
+};
+const PLACED = {
+  statedProbPct: nullable(ProbabilityPct, {
+    description: 'The probability of the side that the caller stated, in percent.',
+  }),
+  placedVia: PlacedViaSchema,
+  placedPrivate: Type.Boolean({ description: 'Whether the account was private at the time.' }),
 };
 
 /** The fields a resting order has in the portfolio list. */
@@ -41,179 +64,199 @@ const PORTFOLIO_ORDER = {
   orderId: Uuid,
   action: ActionSchema,
   ...SUBJECT,
-  instrumentSide: SideSchema,
-  orderSide: SideSchema,
+  orderSide: described(SideSchema, 'The side in the terms of the venue market.'),
   contracts: Contracts,
   filledContracts: Count,
   remainingContracts: Count,
-  limitCents: PriceCents,
-  holdDollars: Dollars,
+  limitCents: described(PriceCents, 'The limit, in cents a contract of the side traded.'),
+  holdDollars: described(Dollars, 'What it holds of the balance, in dollars.'),
   timeInForce: oneOf(['gtc', 'ioc', 'fok']),
-  expiresAt: nullable(DateTime),
-  status: oneOf(ORDER_STATUSES),
+  expiresAt: nullable(DateTime, { description: 'When it stops resting; null: never.' }),
+  status: OrderStatus,
   createdAt: DateTime,
-  statedProbPct: nullable(ProbabilityPct),
-  placedVia: PlacedViaSchema,
-  placedPrivate: Type.Boolean(),
-  marketTicker: Type.Optional(Type.String()),
+  ...PLACED,
+  marketTicker: MarketTicker,
 };
 
-const PortfolioOrder = strict(PORTFOLIO_ORDER);
-
-const Order = strict({
-  ...PORTFOLIO_ORDER,
-  type: Type.Literal('limit'),
-  cancelReason: nullable(
-    oneOf([
-      'canceled_by_owner',
-      'ioc_not_filled',
-      'fok_not_filled',
-      'market_resolved',
-      'position_closed',
-      'account_reset',
-      'expired',
-    ]),
-  ),
-  tradeId: nullable(Uuid),
-  fillPriceCents: Type.Optional(nullable(PriceCents)),
+const PortfolioOrder = strict(PORTFOLIO_ORDER, {
+  title: 'RestingOrder',
+  description: 'A resting limit order. marketTicker is here only while the switch is on.',
 });
+
+export const Order = strict(
+  {
+    ...PORTFOLIO_ORDER,
+    type: Type.Literal('limit'),
+    cancelReason: nullable(
+      oneOf([
+        'canceled_by_owner',
+        'ioc_not_filled',
+        'fok_not_filled',
+        'market_resolved',
+        'position_closed',
+        'account_reset',
+        'expired',
+      ]),
+      { description: 'Why it is canceled or expired; else null.' },
+    ),
+    tradeId: nullable(Uuid, { description: 'The trade that it opened or closes.' }),
+    fillPriceCents: FillPriceCents,
+  },
+  {
+    title: 'Order',
+    description:
+      'A limit order. marketTicker and fillPriceCents are here only while the venue-data switch ' +
+      'is on.',
+  },
+);
 
 const POSITION = {
   tradeId: Uuid,
   ...SUBJECT,
-  instrumentSide: SideSchema,
-  boughtSide: SideSchema,
+  boughtSide: described(SideSchema, 'The side in the terms of the venue market.'),
   contracts: Contracts,
-  costDollars: Dollars,
-  statedProbPct: nullable(ProbabilityPct),
-  placedVia: PlacedViaSchema,
-  placedPrivate: Type.Boolean(),
+  costDollars: described(Dollars, 'What it cost, in dollars.'),
+  ...PLACED,
   parlayId: nullable(Uuid),
-  fillVenue: nullable(VenueSchema),
+  fillVenue: nullable(VenueSchema, { description: 'Where the fill was priced; paper only.' }),
   openedAt: DateTime,
-  marketTicker: Type.Optional(Type.String()),
-  entryCents: Type.Optional(PriceCents),
+  marketTicker: MarketTicker,
+  entryCents: Type.Optional(described(PriceCents, 'Price paid, in cents a contract.')),
 };
 
-const Position = strict(POSITION);
-
-const Trade = strict({
-  ...POSITION,
-  status: oneOf(['open', 'closed', 'settled', 'void', 'reset']),
-  closedAt: nullable(DateTime),
-  closeReason: nullable(oneOf(['sold', 'settled', 'voided', 'account_reset'])),
-  pnlDollars: nullable(Dollars),
-  resolvedOutcome: nullable(SideSchema),
+const Position = strict(POSITION, {
+  title: 'Position',
+  description:
+    'An open trade. marketTicker and entryCents are here only while the venue-data switch is on.',
 });
 
-const Account = strict({
-  balanceDollars: Dollars,
-  netWorthDollars: Dollars,
-  openStakeDollars: Dollars,
-  heldDollars: Dollars,
-  openPositions: Count,
-  restingOrders: Count,
-  run: Contracts,
-  runStartedAt: DateTime,
-  startBalanceDollars: Dollars,
-  adjustmentsInRunDollars: Dollars,
-  pnlSinceResetDollars: Dollars,
-  selfResetEnabled: Type.Boolean(),
-  resetBlockedBy: nullable(oneOf(['reset_not_enabled', 'reset_too_soon'])),
-  nextResetAt: nullable(DateTime),
-  lifetimePnlDollars: Dollars,
-  resets: Count,
-  busts: Count,
-  lastResetAt: nullable(DateTime),
-});
+export const Trade = strict(
+  {
+    ...POSITION,
+    status: oneOf(['open', 'closed', 'settled', 'void', 'reset'], {
+      title: 'TradeStatus',
+      description: 'closed: sold by an order. reset: closed by an account reset.',
+    }),
+    closedAt: nullable(DateTime),
+    closeReason: nullable(oneOf(['sold', 'settled', 'voided', 'account_reset'])),
+    pnlDollars: nullable(Dollars, { description: 'Profit or loss in dollars; null while open.' }),
+    resolvedOutcome: nullable(SideSchema, {
+      description: "The venue market's result; null without one, or between the two.",
+    }),
+  },
+  {
+    title: 'Trade',
+    description:
+      'A position, open or not any more. marketTicker and entryCents are here only while the ' +
+      'venue-data switch is on.',
+  },
+);
 
-export const PortfolioAnswer = strict({
-  account: nullable(Account),
-  positions: Type.Array(Position, { maxItems: 500 }),
-  positionsCount: Count,
-  positionsTruncated: Type.Boolean(),
-  orders: Type.Array(PortfolioOrder, { maxItems: 200 }),
-  ordersCount: Count,
-  ordersTruncated: Type.Boolean(),
-  asOf: DateTime,
-  venueData: Type.Boolean(),
-  mode: Mode,
-  organization: Organization,
-});
+export const Account = strict(
+  {
+    balanceDollars: described(Dollars, 'What can be spent; holds are taken off already.'),
+    netWorthDollars: described(
+      Dollars,
+      'Balance, holds, and open positions at the live bid (at cost where there is none).',
+    ),
+    openStakeDollars: described(Dollars, 'What the open positions cost.'),
+    heldDollars: described(Dollars, 'What resting buys hold.'),
+    openPositions: Count,
+    restingOrders: Count,
+    run: described(Contracts, 'Counts the resets, from 1.'),
+    runStartedAt: DateTime,
+    startBalanceDollars: described(Dollars, 'The balance that the run began with.'),
+    adjustmentsInRunDollars: described(Dollars, 'What the operator put in or took out.'),
+    pnlSinceResetDollars: described(Dollars, 'Profit or loss of this run.'),
+    selfResetEnabled: Type.Boolean(),
+    resetBlockedBy: nullable(oneOf(['reset_not_enabled', 'reset_too_soon']), {
+      description: 'What keeps the account from being reset now.',
+    }),
+    nextResetAt: nullable(DateTime, { description: 'When 30 days since the last reset are over.' }),
+    lifetimePnlDollars: described(Dollars, 'Profit or loss over all runs.'),
+    resets: Count,
+    busts: described(Count, 'Runs whose net worth fell below a dollar.'),
+    lastResetAt: nullable(DateTime),
+  },
+  { title: 'Account' },
+);
+
+export const PortfolioAnswer = strict(
+  {
+    account: nullable(Account, { description: 'Null before the first trade.' }),
+    positions: Type.Array(Position, { maxItems: 500 }),
+    positionsCount: described(Count, 'All open positions, also those left out here.'),
+    positionsTruncated: Type.Boolean({ description: 'Whether there are more than 500.' }),
+    orders: Type.Array(PortfolioOrder, { maxItems: 200 }),
+    ordersCount: described(Count, 'All resting orders, also those left out here.'),
+    ordersTruncated: Type.Boolean({ description: 'Whether there are more than 200.' }),
+    asOf: AsOf,
+    venueData: VenueDataOn,
+    mode: Mode,
+    organization: Organization,
+  },
+  { title: 'Portfolio' },
+);
 
 const PageEnvelope = {
   nextCursor: NextCursor,
-  venueData: Type.Boolean(),
+  venueData: VenueDataOn,
   mode: Mode,
   organization: Organization,
 };
 
-export const TradesAnswer = strict({ trades: Type.Array(Trade), ...PageEnvelope });
-export const OrdersAnswer = strict({ orders: Type.Array(Order), ...PageEnvelope });
+export const TradesAnswer = strict(
+  { trades: Type.Array(Trade), ...PageEnvelope },
+  { title: 'TradesPage' },
+);
+export const OrdersAnswer = strict(
+  { orders: Type.Array(Order), ...PageEnvelope },
+  { title: 'OrdersPage' },
+);
 /** The organization stands where the order is read, not where it is canceled. */
-export const OrderAnswer = strict({
-  order: Order,
-  mode: Mode,
-  venueData: Type.Boolean(),
-  organization: Organization,
-});
+export const OrderAnswer = strict(
+  { order: Order, mode: Mode, venueData: VenueDataOn, organization: Organization },
+  { title: 'OrderAnswer' },
+);
 
 /** SPEC.md section 2, Order placement result. */
-export const PlacementAnswer = strict({
-  status: oneOf(['executed', 'resting', 'canceled']),
-  action: ActionSchema,
-  type: OrderTypeSchema,
-  idempotencyKey: Type.String(),
-  replayed: Type.Boolean(),
-  originalCreatedAt: nullable(DateTime),
-  order: nullable(Order),
-  trade: nullable(Trade),
-  fillVenue: nullable(VenueSchema),
-  mode: Mode,
-  venueData: Type.Boolean(),
-  fillPriceCents: Type.Optional(nullable(PriceCents)),
-});
+export const PlacementAnswer = strict(
+  {
+    status: oneOf(['executed', 'resting', 'canceled'], {
+      description: 'canceled: an ioc or fok that did not fill; nothing was spent.',
+    }),
+    action: ActionSchema,
+    type: OrderTypeSchema,
+    idempotencyKey: Type.String(),
+    replayed: Type.Boolean({
+      description: 'The key was used before: this is the stored order, nothing new was placed.',
+    }),
+    originalCreatedAt: nullable(DateTime, { description: 'On a replay, when it was placed.' }),
+    order: nullable(Order, { description: 'Null for a market order: a fill, not an order.' }),
+    trade: nullable(Trade, {
+      description: 'What it opened or closed; null while resting and when canceled.',
+    }),
+    fillVenue: nullable(VenueSchema, { description: 'Where the fill was priced; paper only.' }),
+    mode: Mode,
+    venueData: VenueDataOn,
+    fillPriceCents: FillPriceCents,
+  },
+  { title: 'OrderPlacement' },
+);
 
 export const TradesQuery = strict({
-  status: Type.Optional(oneOf(['open', 'closed', 'settled', 'void'])),
+  status: Type.Optional(
+    oneOf(['open', 'closed', 'settled', 'void'], { description: 'Only in this status.' }),
+  ),
   limit: limitOf(200, 50),
   cursor: Type.Optional(Cursor),
 });
 
 export const OrdersQuery = strict({
-  status: Type.Optional(oneOf(ORDER_STATUSES)),
+  status: Type.Optional(described(OrderStatus, 'Only in this status.')),
   limit: limitOf(200, 50),
   cursor: Type.Optional(Cursor),
 });
 
-const IdempotencyKey = Type.String({
-  pattern: '^[!-~]{1,128}$',
-  description: '1 to 128 visible ASCII characters',
-});
-
-/**
- * The order body. Which of these belong to which action and type is `order-request.ts`'s.
- * SPEC.md section 4, Trading; names of CONTRACT.md section 3.
- */
-export const OrderBodySchema = strict({
-  action: ActionSchema,
-  type: OrderTypeSchema,
-  idempotencyKey: Type.Optional(IdempotencyKey),
-  clientOrderId: Type.Optional(IdempotencyKey),
-  instrumentId: Type.Optional(InstrumentId),
-  ticker: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-  side: Type.Optional(SideSchema),
-  count: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
-  tradeId: Type.Optional(Uuid),
-  limitPriceCents: Type.Optional(PriceCents),
-  timeInForce: Type.Optional(
-    oneOf(['gtc', 'ioc', 'fok', 'good_till_canceled', 'immediate_or_cancel', 'fill_or_kill']),
-  ),
-  expiresAt: Type.Optional(DateTime),
-  maxPriceCents: Type.Optional(PriceCents),
-  minPriceCents: Type.Optional(PriceCents),
-  routing: Type.Optional(oneOf(['venue_a', 'best'])),
-  statedProbPct: Type.Optional(ProbabilityPct),
-  execution: Type.Optional(oneOf(['paper', 'venue_a', 'venue_c_intl', 'venue_c'])),
-});
-export type OrderBody = Static<typeof OrderBodySchema>;
+/** The `{orderId}` of a path. */
+export const OrderId = described(Uuid, 'Id of the order, in either case.');

@@ -125,36 +125,6 @@ test('CONTRACT.md section 1: unknown and repeated query parameters are 400 by na
   t.is((await api.call('GET', '/games?limit=5&')).status, 200);
 });
 
-test('CONTRACT.md section 1, order of checks: each check stands before the next', async (t) => {
-  const api = await startApi(t, { env: { PAPERBOOK_TRADING: 'off' } });
-  const noScope = await api.addKey({ scopes: ['records:read'] });
-  const trader = await api.addKey({ scopes: ['trade:write'] }, 'none');
-  const badBody = { action: 'buy' };
-  const venueOrder = { ...MARKET_BUY, execution: 'venue_a' };
-  const badOrg = { 'x-service-org': 'nonsense' };
-  const place = (token: string | null, path: string, body: unknown, headers = {}) =>
-    api.call('POST', path, { token, body, headers });
-  const steps = [
-    [await place(null, '/portfolio/order', badBody, badOrg), 'route_not_found'],
-    [await place(null, '/portfolio/orders?x=1', badBody, badOrg), 'unauthorized'],
-    [await place(noScope, '/portfolio/orders?x=1', badBody, badOrg), 'insufficient_scope'],
-    [await place(trader, '/portfolio/orders?x=1', badBody, badOrg), 'invalid_request'],
-    [await place(trader, '/portfolio/orders', badBody, badOrg), 'invalid_request'],
-    [await place(trader, '/portfolio/orders', venueOrder, badOrg), 'insufficient_scope'],
-    [await place(trader, '/portfolio/orders', MARKET_BUY, badOrg), 'invalid_request'],
-    [await place(trader, '/portfolio/orders', MARKET_BUY), 'trading_off'],
-  ] as const;
-  for (const [index, [answer, code]] of steps.entries()) {
-    t.is(answer.json.error.code, code, `step ${index}: ${answer.text}`);
-  }
-  t.is(steps[3][0].json.error.message, 'unknown query parameter "x"');
-  t.is(steps[4][0].json.error.message, 'type is required');
-  await api.switches.set('trading', true);
-  t.deepEqual(api.engine.requests, []);
-  await place(trader, '/portfolio/orders', MARKET_BUY);
-  t.like(api.engine.requests[0], { mayOpen: false }, 'the rest is the operation`s own');
-});
-
 test('a caller who leaves before the answer is forgotten', async (t) => {
   const api = await startApi(t);
   const answers: ((reply: Reply) => void)[] = [];

@@ -2,6 +2,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Plan, RequestLimits } from '../../api/identity/users.ts';
 import type { Reply } from '../../engine/core/messages.ts';
+import type { RejectionCode } from '../../engine/core/rejections.ts';
 import { EngineBusy } from '../../engine/shard/busy.ts';
 import { ok } from './fake-engine.ts';
 import { RawConnection, request, until } from './raw-connection.ts';
@@ -144,8 +145,15 @@ test('SPEC.md section 8, rule 2: usage, status and what is refused are not count
   const api = await startAt(t);
   const reader = await api.addKey({ scopes: ['records:read'] });
   const gone = `/portfolio/orders/0195d3a0-0000-7000-8000-0000000000ff`;
-  const refuse = (code: 'insufficient_balance' | 'order_not_found' | 'rate_limited') => async () =>
-    ({ ok: false, code, message: 'no' }) satisfies Reply;
+  const refuse =
+    (code: RejectionCode, retryAfterSeconds: number | null = null) =>
+    async () =>
+      ({
+        ok: false,
+        code,
+        message: 'no',
+        ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+      }) satisfies Reply;
 
   t.is((await api.call('GET', '/usage')).status, 200);
   t.is((await api.call('GET', '/usage?x=1')).status, 400);
@@ -162,7 +170,7 @@ test('SPEC.md section 8, rule 2: usage, status and what is refused are not count
   t.is((await api.call('POST', '/portfolio/orders', { body: BUY })).status, 409);
   api.engine.reply = refuse('order_not_found');
   t.is((await api.call('GET', gone)).status, 404);
-  api.engine.reply = refuse('rate_limited');
+  api.engine.reply = refuse('rate_limited', 17);
   t.is((await api.call('DELETE', gone)).status, 429);
   api.engine.reply = () => Promise.reject(new EngineBusy('queue full'));
   t.is((await api.call('GET', '/portfolio')).status, 503);

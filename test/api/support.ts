@@ -1,6 +1,7 @@
 /**
- * A whole HTTP server over a fake engine on loopback, and the client that checks every answer it
- * gets against the response schema of its route and the headers that every response has.
+ * A whole HTTP server over an engine that is faked unless a test brings its own, on loopback, and
+ * the client that checks every answer it gets: those of the API against its OpenAPI description,
+ * the others against the response schema of their route.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ import { adminRoutes } from '../../api/admin.ts';
 import { ensureAdminToken } from '../../api/admin-token.ts';
 import { CatalogView } from '../../api/catalog-view.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
-import type { Deps, FeedStatus, Log } from '../../api/deps.ts';
+import type { Deps, Engine, FeedStatus, Log } from '../../api/deps.ts';
 import { signAccessToken } from '../../api/identity/access-token.ts';
 import { type KeyInput, newKey } from '../../api/identity/keys.ts';
 import { newSession } from '../../api/identity/sessions.ts';
@@ -25,20 +26,23 @@ import { RequestMeter } from '../../api/limits/request-meter.ts';
 import { Metrics } from '../../api/metrics.ts';
 import { createOrganizations } from '../../api/organizations.ts';
 import type { Route } from '../../api/route.ts';
-import { createRouter, type Router } from '../../api/router.ts';
+import { createRouter } from '../../api/router.ts';
 import { authRoutes } from '../../api/routes/auth.ts';
+import { docsRoutes } from '../../api/routes/docs.ts';
 import { AuthErrorAnswer } from '../../api/schemas/auth.ts';
 import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { apiRoutes, startServer } from '../../api/server.ts';
 import { Switches } from '../../api/switches.ts';
 import { createAjv } from '../../api/validation.ts';
 import type { Catalog } from '../../engine/core/messages.ts';
+import { AnswerCheck, type SeenAnswer } from './answer-check.ts';
 import { FakeEngine } from './fake-engine.ts';
 import * as samples from './samples.ts';
 
 export type LogLine = { level: string; fields: object; message: string };
 
 export type Api = {
+  deps: Deps;
   engine: FakeEngine;
   routes: Route<Caller>[];
   store: ControlStore;
@@ -66,6 +70,8 @@ export type Api = {
   signIn(user?: User): Promise<string>;
   /** A request of the admin listener, with the admin token. */
   admin(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** A request of the public listener outside /v1 and /auth/v1. */
+  page(method: string, path: string): Promise<Answer>;
 };
 
 export type CallOptions = {
@@ -91,6 +97,9 @@ type Options = {
   config?: Partial<Config>;
   /** The clock of the request limits. */
   nowMs?: () => number;
+  /** In place of the fake one, which is then asked nothing. */
+  engine?: Engine;
+  catalog?: Catalog;
 };
 
 /** Starts a server for one test; it ends with the test. */
@@ -107,18 +116,19 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const log: LogLine[] = [];
   const engine = new FakeEngine();
   const store = new ControlStore(dataDir);
-  const switches = new Switches(config, store, engine, logInto(t, log));
+  const asked = options.engine ?? engine;
+  const switches = new Switches(config, store, asked, logInto(t, log));
   const meter = new RequestMeter({
     store,
     enforced: config.limitsEnforced,
     nowMs: options.nowMs ?? Date.now,
     log: logInto(t, log),
   });
-  let catalogNow = samples.sampleCatalog();
+  let catalogNow = options.catalog ?? samples.sampleCatalog();
   let feeds: FeedStatus[] = [];
   const catalog = new CatalogView(() => catalogNow);
   const deps: Deps = {
-    engine,
+    engine: asked,
     catalog,
     feeds: () => feeds,
     log: logInto(t, log),
@@ -149,11 +159,13 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
 
   const routes = apiRoutes(deps);
   const { origin } = new URL(server.baseUrl);
-  const v1 = surface(origin, '/v1', routes, ErrorAnswer);
+  const v1 = { baseUrl: server.baseUrl, faultOf: await describedCheck(routes) };
   const signIn = new SignIn(store, await ensureSigningKey(dataDir), deps.log);
-  const authV1 = surface(origin, '/auth/v1', authRoutes(signIn), AuthErrorAnswer);
-  const admin = surface(server.adminUrl, '', adminRoutes(deps, new Metrics()), ErrorAnswer);
+  const authV1 = surface(`${origin}/auth/v1`, authRoutes(signIn), AuthErrorAnswer);
+  const admin = surface(server.adminUrl, adminRoutes(deps, new Metrics()), ErrorAnswer);
+  const pages = surface(origin, docsRoutes(), ErrorAnswer);
   return {
+    deps,
     engine,
     routes,
     store,
@@ -183,8 +195,8 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
       await store.putKey(added.key);
       return added.token;
     },
-    call: (method, path, call = {}) => send(t, v1, method, `/v1${path}`, { token, ...call }),
-    auth: (method, path, call = {}) => send(t, authV1, method, `/auth/v1${path}`, call),
+    call: (method, path, call = {}) => send(t, v1, method, path, { token, ...call }),
+    auth: (method, path, call = {}) => send(t, authV1, method, path, call),
     signIn: async (who = user) => {
       const key = await ensureSigningKey(dataDir);
       const { session } = newSession({ userId: who.id, isGuest: false }, Date.now());
@@ -193,6 +205,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     },
     admin: (method, path, call = {}) =>
       send(t, admin, method, path, { token: deps.adminToken, ...call }),
+    page: (method, path) => send(t, pages, method, path, {}),
   };
 }
 
@@ -204,11 +217,46 @@ function logInto(t: ExecutionContext, lines: LogLine[]): Log {
   return { info: at('info'), warn: at('warn'), error: at('error') };
 }
 
-/** A base path and the shapes of its answers. */
-type Surface = { origin: string; router: Router<unknown>; errors: TSchema };
+/** Where answers come from, and what strays in one from what was declared, in words. */
+type Surface = { baseUrl: string; faultOf(answer: SeenAnswer): string | null };
 
-function surface<C>(origin: string, prefix: string, routes: Route<C>[], errors: TSchema): Surface {
-  return { origin, router: createRouter(prefix, routes as unknown as Route<unknown>[]), errors };
+let ofDescription: AnswerCheck | null = null;
+
+/** The description is the same whatever a server is made of. */
+async function describedCheck(routes: Route<Caller>[]): Promise<Surface['faultOf']> {
+  if (ofDescription === null) {
+    const route = routes.find(({ path }) => path === '/openapi.json')!;
+    const text = await route.run({} as never);
+    ofDescription = new AnswerCheck(JSON.parse(text as string));
+  }
+  const check = ofDescription;
+  return (answer) => check.faultOf(answer);
+}
+
+const ajv = createAjv();
+const validators = new Map<TSchema, ValidateFunction>();
+
+/** Held against the schemas of routes that the description leaves out. */
+function surface<C>(baseUrl: string, routes: Route<C>[], errors: TSchema): Surface {
+  const find = createRouter('', routes);
+  return {
+    baseUrl,
+    faultOf: ({ method, path, status, headers, text }) => {
+      if (status === 204 || method === 'HEAD') return null;
+      const route = find(path)?.entry.routes.get(method);
+      const isGood = status < 300;
+      if (isGood && route?.status !== status) return `no route ${method} ${path} has ${status}`;
+      const schema = isGood ? route!.response : errors;
+      const isJson = headers.get('content-type') === 'application/json';
+      let validate = validators.get(schema);
+      if (validate === undefined) {
+        validate = ajv.compile(schema);
+        validators.set(schema, validate);
+      }
+      if (validate(isJson ? JSON.parse(text) : text)) return null;
+      return `${method} ${path} answered ${status}: ${ajv.errorsText(validate.errors)}\n${text}`;
+    },
+  };
 }
 
 async function send(
@@ -221,7 +269,7 @@ async function send(
   const credential: Record<string, string> =
     token === null || token === undefined ? {} : { authorization: `Bearer ${token}` };
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
-  const response = await fetch(surface.origin + path, {
+  const response = await fetch(surface.baseUrl + path, {
     method,
     headers: { ...credential, ...headers },
     ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
@@ -231,49 +279,23 @@ async function send(
   if (text !== '' && response.headers.get('content-type') === 'application/json') {
     answer.json = JSON.parse(text);
   }
-  checkAnswer(t, surface, method, path.split('?')[0]!, answer);
-  if (path.startsWith('/v1')) checkLimitHeaders(t, answer);
+  const seen = { method, path: path.split('?')[0]!, ...answer };
+  t.is(surface.faultOf(seen), null);
+  checkCommon(t, seen);
+  checkDollars(t, answer.json);
+  if (surface.baseUrl.endsWith('/v1') && !surface.baseUrl.endsWith('/auth/v1')) {
+    checkLimitHeaders(t, answer);
+  }
   return answer;
 }
 
-const ajv = createAjv();
-const validators = new Map<TSchema, ValidateFunction>();
-
-function checkAnswer(
-  t: ExecutionContext,
-  surface: Surface,
-  method: string,
-  path: string,
-  answer: Answer,
-): void {
-  const at = `${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 500)}`;
-  t.regex(answer.headers.get('x-request-id') ?? '', /^[!-~]{1,128}$/, at);
-  t.is(answer.headers.get('x-content-type-options'), 'nosniff', at);
-  t.truthy(answer.headers.get('cache-control'), at);
-  if (answer.status === 204 || method === 'HEAD') {
-    t.is(answer.text, '', at);
-    return;
-  }
-  const schema = answer.status < 300 ? responseOf(surface, method, path, answer) : surface.errors;
-  const value = answer.json ?? answer.text;
-  let validate = validators.get(schema);
-  if (validate === undefined) {
-    validate = ajv.compile(schema);
-    validators.set(schema, validate);
-  }
-  t.true(validate(value), `${at}\n${ajv.errorsText(validate.errors)}`);
-  checkDollars(t, value);
-}
-
-function responseOf(
-  { router }: Surface,
-  method: string,
-  path: string,
-  { status }: Answer,
-): TSchema {
-  const route = router(path)?.entry.routes.get(method);
-  if (route?.status !== status) throw new Error(`no route ${method} ${path} answers ${status}`);
-  return route.response;
+/** What every response of every listener has. */
+function checkCommon(t: ExecutionContext, { method, path, headers, status, text }: SeenAnswer) {
+  const at = `${method} ${path} answered ${status}: ${text.slice(0, 500)}`;
+  t.regex(headers.get('x-request-id') ?? '', /^[!-~]{1,128}$/, at);
+  t.is(headers.get('x-content-type-options'), 'nosniff', at);
+  t.truthy(headers.get('cache-control'), at);
+  if (status === 204 || method === 'HEAD') t.is(text, '', at);
 }
 
 /** CONTRACT.md section 1, money: at most two decimals. */

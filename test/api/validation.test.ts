@@ -4,7 +4,7 @@ import { ApiError } from '../../api/errors.ts';
 import { readOrderBody } from '../../api/order-request.ts';
 import { NoQuery } from '../../api/schemas/common.ts';
 import { GamesQuery } from '../../api/schemas/markets.ts';
-import { OrderBodySchema } from '../../api/schemas/trading.ts';
+import { OrderBodySchema } from '../../api/schemas/order-body.ts';
 import { bodyReader, queryReader } from '../../api/validation.ts';
 
 /** True when `read` answers or refuses; whatever else it throws is our own fault. */

@@ -1,4 +1,8 @@
-/** HTTP against a running server, told apart by what the caller then knows. */
+/**
+ * HTTP against a running server, told apart by what the caller then knows. Answers of the API that
+ * stray from its OpenAPI description are errors.
+ */
+import { AnswerCheck } from '../api/answer-check.ts';
 
 /** An answer of the server, of any status. */
 export type Answer = { status: number; body: Json };
@@ -17,21 +21,46 @@ export async function request(
   method: string,
   url: string,
   body?: object,
-  headers: Readonly<Record<string, string>> = {},
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
+  const { origin, pathname } = new URL(url);
+  const isApi = pathname.startsWith(`${BASE_PATH}/`);
+  // Asked for first, so that a server that dies meanwhile leaves no answer unchecked.
+  const check = isApi ? await descriptionOf(origin) : null;
+  const { status, headers, text } = await fetchText(method, url, {
+    headers: { ...more, authorization: `Bearer ${token}` },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const path = pathname.slice(BASE_PATH.length);
+  const fault = check?.faultOf({ method, path, status, headers, text }) ?? null;
+  if (fault !== null) throw new Error(fault);
+  try {
+    return { status, body: JSON.parse(text) };
+  } catch {
+    throw new Error(`${method} ${url} did not answer JSON`);
+  }
+}
+
+const BASE_PATH = '/v1';
+let description: AnswerCheck | null = null;
+
+/** Every server of a test run is of one version, so the first one's description is everybody's. */
+async function descriptionOf(origin: string): Promise<AnswerCheck> {
+  if (description === null) {
+    const { text } = await fetchText('GET', `${origin}${BASE_PATH}/openapi.json`, {});
+    description = new AnswerCheck(JSON.parse(text));
+  }
+  return description;
+}
+
+async function fetchText(method: string, url: string, init: RequestInit) {
   const signal = AbortSignal.timeout(ANSWERS_WITHIN_MS);
   try {
-    const response = await fetch(url, {
-      method,
-      headers: { ...headers, authorization: `Bearer ${token}` },
-      signal,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, body: JSON.parse(text) };
+    const response = await fetch(url, { method, signal, ...init });
+    const { status, headers } = response;
+    return { status, headers, text: await response.text() };
   } catch (error) {
     if (signal.aborted) throw new Error(`${method} ${url} was not answered in time`);
-    if (error instanceof SyntaxError) throw new Error(`${method} ${url} did not answer JSON`);
     const { cause } = error as { cause?: { code?: string; message?: string } };
     const why = cause?.code ?? cause?.message ?? String(error);
     throw new NoAnswer(`${method} ${url}: no answer (${why})`);

@@ -1,0 +1,67 @@
+/**
+ * The OpenAPI description of the API, made of the routes that run it and the schemas that validate
+ * it. SPEC.md section 4 (GET /openapi.json) and section 9.
+ */
+import type { Tag } from '../route.ts';
+import { Components } from './components.ts';
+import { type Described, operationOf } from './operation.ts';
+import { SHARED } from './parts.ts';
+
+/** SPEC.md section 9: the description's own, which grows with what can be called. */
+const DESCRIPTION_VERSION = '1.11.0';
+
+const TAGS: Record<Tag, string> = {
+  Service: 'The service itself, and who is calling.',
+  Keys: "A person's API keys. Needs a signed-in session, never a key.",
+  Markets: 'What can be traded, and at which price. Needs the scope markets:read.',
+  Portfolio: 'What the account has and did. Needs the scope portfolio:read.',
+  Trading: 'Place and cancel paper orders. Needs the scope trade:write.',
+};
+
+const INTRODUCTION = `Every trade is a paper trade; nothing is sent to a venue.
+
+**Units.** Fields that end in \`Dollars\` are dollars with at most two decimals, fields that end in
+\`Cents\` are cents, 1 to 99 for a price. A contract pays 100 cents when its side wins. Times are
+ISO 8601 in UTC.
+
+**Requests.** Unknown query parameters and unknown body fields are refused with 400, so that a typo
+never changes a request. A body has at most 64 KiB. \`HEAD\` works wherever \`GET\` does; \`OPTIONS\`
+answers 204 with \`Allow\`. An unknown path is 404 \`route_not_found\`, a wrong method on a known one
+405 \`method_not_allowed\` with \`Allow\`.
+
+**Order of checks.** Path and method, credential (401), scope (403), request limits (429), query and body (400),
+organization (400, 404, 403), switches (403), then the operation's own rules.
+
+**Limits.** Every answer to a key tells what is left of its minute and month, in \`RateLimit-*\` and
+\`Service-Quota-*\`; other answers carry advisory \`RateLimit-*\` by address. Sign-in lies beside this
+API, under \`/auth/v1\`, and speaks the protocol of GoTrue.
+
+**Answers.** A field is present and null when it has no value, unless it says that it is only there
+while the venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.`;
+
+/** The whole document as a JSON value. Throws when a route is not fully declared. */
+export function describeApi(routes: readonly Described[], basePath: string): object {
+  const components = new Components();
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes) {
+    paths[route.path] ??= {};
+    paths[route.path]![route.method.toLowerCase()] = operationOf(route, components);
+  }
+  const tags = new Set(routes.map(({ about }) => about!.tag));
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Paperbook',
+      version: DESCRIPTION_VERSION,
+      summary: 'Paper trading of prediction markets at live venue prices.',
+      description: INTRODUCTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: basePath, description: 'The server that this description comes from.' }],
+    tags: Object.entries(TAGS)
+      .filter(([name]) => tags.has(name as Tag))
+      .map(([name, description]) => ({ name, description })),
+    paths,
+    components: { schemas: components.all(), ...SHARED },
+  };
+}

@@ -1,0 +1,165 @@
+/** One route as an operation of the description. */
+import type { TSchema } from '@sinclair/typebox';
+import { ERRORS } from '../errors.ts';
+import type { About, Route } from '../route.ts';
+import { ErrorAnswer } from '../schemas/common.ts';
+import type { Components, SchemaJson } from './components.ts';
+import { ALWAYS, OF_KEY, PARAMETERS, parameter, referTo, SECURITY } from './parts.ts';
+import { errorsOf, type RouteError } from './route-errors.ts';
+
+/** What is told of a route; nothing in it depends on who calls. */
+export type Described = Omit<Route<never>, 'run' | 'readQuery' | 'requestsOf' | 'scopeOfBody'>;
+
+type Json = { [name: string]: unknown };
+
+/** Throws for a route without `about`, or with half of what its place in the description needs. */
+export function operationOf(route: Described, components: Components): Json {
+  const { about, scope, access } = route;
+  const at = `${route.method} ${route.path}`;
+  if (about === null) throw new Error(`${at} has no about`);
+  if (route.path.includes('{') !== (about.param !== undefined)) {
+    throw new Error(`${at}: a path with a {...} segment has a param, any other has none`);
+  }
+  return {
+    operationId: about.operationId,
+    tags: [about.tag],
+    summary: about.summary,
+    ...(about.description === undefined ? {} : { description: about.description }),
+    ...(scope === null ? {} : { 'x-required-scope': scope }),
+    security: SECURITY[access].map((name) => ({ [name]: scope === null ? [] : [scope] })),
+    parameters: parametersOf(route, about, components),
+    ...(route.readBody === null ? {} : { requestBody: bodyOf(route, about, components) }),
+    responses: {
+      [route.status]: successOf(route, about, components),
+      ...refusalsOf(route, components),
+    },
+  };
+}
+
+function parametersOf(
+  { path, query, ofAccount }: Described,
+  { param }: About<unknown, unknown>,
+  components: Components,
+): Json[] {
+  const parameters: Json[] = [];
+  if (param !== undefined) {
+    const name = /\{(\w+)\}/.exec(path)![1]!;
+    parameters.push({ name, in: 'path', required: true, ...described(components.place(param)) });
+  }
+  for (const [name, property] of Object.entries(query.properties)) {
+    // A parameter with a default is in the schema's `required`, since the default fills it in.
+    const isRequired = (query.required ?? []).includes(name) && property.default === undefined;
+    parameters.push({
+      name,
+      in: 'query',
+      required: isRequired,
+      ...described(components.place(property as TSchema)),
+    });
+  }
+  if (ofAccount) parameters.push(parameter(PARAMETERS.organization));
+  parameters.push(parameter(PARAMETERS.requestId));
+  return parameters;
+}
+
+/** A parameter says itself what it is; the schema below it need not. */
+function described({ description, ...schema }: SchemaJson): Json {
+  return { description, schema };
+}
+
+function bodyOf({ readBody }: Described, about: About<unknown, unknown>, components: Components) {
+  const examples = Object.entries(about.bodyExamples ?? {});
+  return {
+    required: true,
+    content: {
+      'application/json': {
+        schema: components.place(readBody!.schema),
+        examples: Object.fromEntries(
+          examples.map(([name, value]) => [slugOf(name), { summary: name, value }]),
+        ),
+      },
+    },
+  };
+}
+
+const slugOf = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+
+function successOf(
+  { access, response, contentType }: Described,
+  about: About<unknown, unknown>,
+  components: Components,
+): Json {
+  return {
+    description: 'Success.',
+    headers: {
+      ...referTo(ALWAYS),
+      ...referTo({ 'Cache-Control': 'CacheControl' }),
+      ...(access === 'key' ? referTo(OF_KEY) : {}),
+    },
+    content: {
+      [contentType]: {
+        schema: components.place(response),
+        ...(about.example === undefined ? {} : { example: about.example }),
+      },
+    },
+  };
+}
+
+/** A response a status, with an example a code. */
+function refusalsOf(route: Described, components: Components): Json {
+  const errors = errorsOf(route);
+  const statuses = [...new Set(errors.map(({ status }) => status))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const codes = errors.filter((error) => error.status === status).map(({ code }) => code);
+      return [String(status), refusalOf(route, status, codes, components)];
+    }),
+  );
+}
+
+/** Those that only a key that was found good can meet, so that its counts are told. */
+const BEHIND_KEY = [403, 409, 413, 429, 503];
+
+function refusalOf(
+  { access }: Described,
+  status: number,
+  codes: RouteError['code'][],
+  components: Components,
+): Json {
+  const passes = status === 429 || status === 503;
+  const headers = {
+    ...referTo(ALWAYS),
+    ...(status === 401 ? referTo({ 'WWW-Authenticate': 'Authenticate' }) : {}),
+    ...(passes ? referTo({ 'Retry-After': 'RetryAfter' }) : {}),
+    ...(access === 'key' && BEHIND_KEY.includes(status) ? referTo(OF_KEY) : {}),
+  };
+  const narrowed = {
+    type: 'object',
+    properties: {
+      code: { type: 'string', enum: codes },
+      message: { type: 'string' },
+      retryAfterSeconds: { type: 'integer' },
+    },
+    required: passes ? ['code', 'retryAfterSeconds'] : ['code'],
+  };
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}.`).join('\n\n'),
+    headers,
+    content: {
+      'application/json': {
+        schema: {
+          allOf: [
+            components.place(ErrorAnswer),
+            { type: 'object', properties: { error: narrowed } },
+          ],
+        },
+        examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code, passes)])),
+      },
+    },
+  };
+}
+
+function exampleOf(code: RouteError['code'], passes: boolean): Json {
+  const { message, when } = ERRORS[code];
+  const retry = passes ? { retryAfterSeconds: 17 } : {};
+  return { summary: when, value: { error: { code, message, ...retry } } };
+}

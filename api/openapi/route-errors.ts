@@ -1,0 +1,53 @@
+/** Which errors a route can give: what follows from its declaration, and what it names itself. */
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { Route } from '../route.ts';
+
+export type RouteError = { status: number; code: ErrorCode };
+
+type Declared = Pick<
+  Route<never>,
+  | 'access'
+  | 'isCounted'
+  | 'scope'
+  | 'ofAccount'
+  | 'needs'
+  | 'readBody'
+  | 'mayBeUnavailable'
+  | 'errors'
+>;
+
+/** Each status and code once, in the order of checks. CONTRACT.md section 1. */
+export function errorsOf(route: Declared): RouteError[] {
+  const errors: RouteError[] = [];
+  const add = (code: ErrorCode, status: number = ERRORS[code].status) => {
+    if (errors.some((known) => known.code === code && known.status === status)) return;
+    errors.push({ status, code });
+  };
+  if (route.access !== 'open') {
+    add('unauthorized');
+    add('invalid_token');
+  }
+  if (route.access === 'key') add('account_not_found');
+  if (route.access === 'session') {
+    add('session_required');
+    add('guest_account');
+  }
+  if (route.scope !== null) add('insufficient_scope');
+  if (route.access === 'key' && route.isCounted) {
+    add('rate_limited');
+    add('quota_exceeded');
+  }
+  add('invalid_request');
+  if (route.readBody !== null) add('invalid_request', 413);
+  if (route.ofAccount) {
+    add('organization_not_found');
+    add('organization_forbidden');
+  }
+  if (route.needs === 'venueData') add('venue_data_off');
+  if (route.needs === 'trading') add('trading_off');
+  for (const code of route.errors) add(code);
+  // A session may be an outside auth server's, whose keys cannot always be asked for.
+  if (route.mayBeUnavailable || route.access === 'session') add('internal_error', 503);
+  if (route.access !== 'open') add('internal_error');
+  return errors;
+}

@@ -1,0 +1,47 @@
+/** GET /openapi.json: the description of every route. SPEC.md section 4. */
+import { Type } from '@sinclair/typebox';
+import type { Caller } from '../access.ts';
+import { describeApi } from '../openapi/document.ts';
+import { open, type Route } from '../route.ts';
+import { NoQuery } from '../schemas/common.ts';
+
+const OpenApiDocument = Type.Object(
+  {
+    openapi: Type.String({ pattern: '^3\\.1\\.' }),
+    info: Type.Object({ version: Type.String() }),
+    paths: Type.Object({}),
+    components: Type.Object({}),
+  },
+  { title: 'OpenApiDocument', description: 'An OpenAPI 3.1 document.' },
+);
+
+/** The route that describes `routes` and itself, once somebody asks. */
+export function descriptionRoute(
+  routes: readonly Route<Caller>[],
+  basePath: string,
+): Route<Caller> {
+  let text: string | null = null;
+  const own: Route<Caller> = open({
+    method: 'GET',
+    path: '/openapi.json',
+    about: {
+      operationId: 'getDescription',
+      tag: 'Service',
+      summary: 'This description',
+      example: {
+        openapi: '3.1.1',
+        info: { version: '1.11.0' },
+        paths: {},
+        components: {},
+      },
+    },
+    query: NoQuery,
+    response: OpenApiDocument,
+    cacheSeconds: 60,
+    run: () => {
+      text ??= JSON.stringify(describeApi([...routes, own], basePath));
+      return text;
+    },
+  });
+  return own;
+}

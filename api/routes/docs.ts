@@ -1,0 +1,80 @@
+/**
+ * GET /docs: the description as a page, outside /v1. Everything on it comes from this server, and
+ * its Content-Security-Policy lets nothing else in.
+ */
+import { readFileSync } from 'node:fs';
+import { Type } from '@sinclair/typebox';
+import { open, type Route } from '../route.ts';
+import { NoQuery } from '../schemas/common.ts';
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+const HEADERS = ['Content-Security-Policy', POLICY, 'Referrer-Policy', 'no-referrer'] as const;
+const PageText = Type.String();
+const PAGE_SECONDS = 60;
+const ASSET_SECONDS = 86_400;
+
+// Relative, so that it works below a proxy's own path too.
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Paperbook API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="api"></div>
+<noscript>This page needs JavaScript; <a href="v1/openapi.json">v1/openapi.json</a> does not.</noscript>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`;
+
+// Without a validator of its own choosing Swagger UI would ask one on the internet.
+const START = `SwaggerUIBundle({
+  url: 'v1/openapi.json',
+  dom_id: '#api',
+  deepLinking: true,
+  validatorUrl: null,
+});
+`;
+
+/** The page and its parts; the files of Swagger UI are read once, here. */
+export function docsRoutes(): Route<null>[] {
+  const styles = fileText(import.meta.resolve('swagger-ui-dist/swagger-ui.css'));
+  const bundle = fileText(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'));
+  return [
+    textRoute('/docs', 'text/html', PAGE_SECONDS, PAGE),
+    textRoute('/docs/swagger-ui.css', 'text/css', ASSET_SECONDS, styles),
+    textRoute('/docs/swagger-ui-bundle.js', 'text/javascript', ASSET_SECONDS, bundle),
+    textRoute('/docs/start.js', 'text/javascript', ASSET_SECONDS, START),
+  ];
+}
+
+function textRoute(path: string, type: string, cacheSeconds: number, text: string): Route<null> {
+  return open({
+    method: 'GET',
+    path,
+    query: NoQuery,
+    response: PageText,
+    contentType: `${type}; charset=utf-8`,
+    cacheSeconds,
+    headers: HEADERS,
+    run: () => text,
+  });
+}
+
+function fileText(url: string): string {
+  return readFileSync(new URL(url), 'utf8');
+}

@@ -1,0 +1,75 @@
+/** What the API description says of placing an order. SPEC.md section 4, Trading. */
+import type { Static } from '@sinclair/typebox';
+import type { ErrorCode } from '../errors.ts';
+import type { About } from '../route.ts';
+import { TRADE } from '../schemas/examples.ts';
+import type { OrderBody } from '../schemas/order-body.ts';
+import type { PlacementAnswer } from '../schemas/trading.ts';
+
+/** The refusals of the operation's own rules: ours first, then the engine's in its order. */
+export const PLACING_ERRORS: readonly ErrorCode[] = [
+  'us_not_eligible',
+  'venue_a_key_missing',
+  'venue_c_intl_key_missing',
+  'live_trading_unavailable',
+  'idempotency_key_reused',
+  'membership_required',
+  'rate_limited',
+  'instrument_not_found',
+  'no_tradable_listing',
+  'trade_not_found',
+  'already_closed',
+  'market_resolved',
+  'market_not_open',
+  'no_liquidity',
+  'price_moved',
+  'insufficient_balance',
+];
+
+const BUY = { action: 'buy', instrumentId: 'ins_8QK2M4T7VWXA', side: 'yes', count: 10 } as const;
+const SELL = { action: 'sell', tradeId: TRADE.tradeId } as const;
+
+export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
+  operationId: 'placeOrder',
+  tag: 'Trading',
+  summary: 'Place an order',
+  description:
+    'A market order fills now at the live price or is refused. A limit order fills at its limit ' +
+    'or better; else it rests (gtc) until it fills, is canceled or expires, or is canceled at ' +
+    'once (ioc, fok). A sell covers the whole position.\n\n' +
+    'A refused order stores nothing and does not use its key up. Opening a position needs the ' +
+    "basic plan. Execution at a venue needs that venue's scope besides `trade:write`. A field " +
+    'that does not belong to the action and type is 400.',
+  bodyExamples: {
+    'Market buy': { ...BUY, type: 'market', idempotencyKey: 'buy-1', maxPriceCents: 45 },
+    'Limit buy that rests': {
+      ...BUY,
+      type: 'limit',
+      idempotencyKey: 'buy-2',
+      limitPriceCents: 40,
+      statedProbPct: 48,
+    },
+    'Market sell': { ...SELL, type: 'market', idempotencyKey: 'sell-1' },
+    'Limit sell': {
+      ...SELL,
+      type: 'limit',
+      idempotencyKey: 'sell-2',
+      limitPriceCents: 60,
+      timeInForce: 'gtc',
+    },
+  },
+  example: {
+    status: 'executed',
+    action: 'buy',
+    type: 'market',
+    idempotencyKey: 'buy-1',
+    replayed: false,
+    originalCreatedAt: null,
+    order: null,
+    trade: TRADE,
+    fillVenue: 'venue_a',
+    mode: 'paper',
+    venueData: true,
+    fillPriceCents: 44,
+  },
+};

@@ -1,0 +1,84 @@
+/** The body of an order. SPEC.md section 4, Trading; names of CONTRACT.md section 3. */
+import { type Static, Type } from '@sinclair/typebox';
+import {
+  DateTime,
+  described,
+  InstrumentId,
+  oneOf,
+  PriceCents,
+  SideSchema,
+  strict,
+  Uuid,
+} from './common.ts';
+import { ActionSchema, OrderTypeSchema, ProbabilityPct } from './trading.ts';
+
+const IdempotencyKey = Type.String({
+  pattern: '^[!-~]{1,128}$',
+  description: '1 to 128 visible ASCII characters',
+});
+
+/** Which of these belong to which action and type is `order-request.ts`'s. */
+export const OrderBodySchema = strict(
+  {
+    action: ActionSchema,
+    type: OrderTypeSchema,
+    idempotencyKey: Type.Optional(
+      described(
+        IdempotencyKey,
+        'One per order. The same key with the same order answers the stored order and places ' +
+          'nothing, so send it again after a timeout or a 503.',
+      ),
+    ),
+    clientOrderId: Type.Optional(
+      described(IdempotencyKey, 'Another name for idempotencyKey: send exactly one of the two.'),
+    ),
+    instrumentId: Type.Optional(described(InstrumentId, 'Of a buy: what to buy.')),
+    ticker: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description: "Of a buy, in place of instrumentId: a venue market; side is the market's.",
+      }),
+    ),
+    side: Type.Optional(described(SideSchema, 'Of a buy: the side to buy.')),
+    count: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Of a buy: contracts.' }),
+    ),
+    tradeId: Type.Optional(described(Uuid, 'Of a sell: the open position, all of it.')),
+    limitPriceCents: Type.Optional(
+      described(
+        PriceCents,
+        'Of a limit order: cents a contract of the side; filled at that or better.',
+      ),
+    ),
+    timeInForce: Type.Optional(
+      oneOf(['gtc', 'ioc', 'fok', 'good_till_canceled', 'immediate_or_cancel', 'fill_or_kill'], {
+        description: 'Of a limit order: gtc (the default) rests, the others fill now or cancel.',
+      }),
+    ),
+    expiresAt: Type.Optional(
+      described(DateTime, 'Of a gtc order: when it stops resting, at most 365 days ahead.'),
+    ),
+    maxPriceCents: Type.Optional(
+      described(PriceCents, 'Of a market buy: fill at this or less, else 409 price_moved.'),
+    ),
+    minPriceCents: Type.Optional(
+      described(PriceCents, 'Of a market sell: fill at this or more, else 409 price_moved.'),
+    ),
+    routing: Type.Optional(
+      oneOf(['venue_a', 'best'], {
+        description: "best: a fill may have another venue's price. venue_a when left out.",
+      }),
+    ),
+    statedProbPct: Type.Optional(
+      described(ProbabilityPct, 'Of a buy: your probability of the side, in percent.'),
+    ),
+    execution: Type.Optional(
+      oneOf(['paper', 'venue_a', 'venue_c_intl', 'venue_c'], {
+        description: 'paper when left out; any other needs its own scope.',
+      }),
+    ),
+  },
+  { title: 'OrderRequest' },
+);
+export type OrderBody = Static<typeof OrderBodySchema>;

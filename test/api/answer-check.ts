@@ -1,0 +1,136 @@
+/**
+ * Holds answers of a server against its own OpenAPI description: status, headers, body and error
+ * codes. Whoever calls a server in a test asks this of every answer.
+ */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { isUuid } from '../../engine/core/ids.ts';
+
+export type SeenAnswer = {
+  method: string;
+  /** Below the base path, without the query: `/portfolio/orders`. */
+  path: string;
+  status: number;
+  headers: Headers;
+  text: string;
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: a document that is walked by its own names
+type Json = any;
+
+const DOCUMENT = 'description.json';
+
+export class AnswerCheck {
+  readonly #document: Json;
+  readonly #ajv: Ajv2020;
+  readonly #validators = new Map<string, ValidateFunction>();
+  /** Fixed segments win over a parameter in the same place, as the specification has it. */
+  readonly #paths: { pattern: RegExp; path: string }[];
+
+  constructor(document: Json) {
+    this.#document = document;
+    // The description is a document, not a schema: its own words are unknown keywords.
+    this.#ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false });
+    addFormats.default(this.#ajv, ['date-time']);
+    this.#ajv.addFormat('uuid', isUuid);
+    this.#ajv.addSchema(document, DOCUMENT);
+    const paths = Object.keys(document.paths);
+    paths.sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')));
+    this.#paths = paths.map((path) => {
+      const pattern = path.replaceAll('.', '\\.').replace(/\{\w+\}/, '[^/]+');
+      return { path, pattern: new RegExp(`^${pattern}$`) };
+    });
+  }
+
+  /** What strays from the description, in words; null when nothing does. */
+  faultOf(answer: SeenAnswer): string | null {
+    const fault = this.#faultOf(answer);
+    if (fault === null) return null;
+    const { method, path, status, text } = answer;
+    return `${method} ${path} answered ${status}: ${fault}\n${text.slice(0, 500)}`;
+  }
+
+  #faultOf(answer: SeenAnswer): string | null {
+    const { method, path, status, headers } = answer;
+    const known = this.#paths.find(({ pattern }) => pattern.test(path));
+    if (known === undefined) return this.#refusal(answer, 404, 'route_not_found');
+    const operations = this.#document.paths[known.path];
+    if (method === 'OPTIONS') {
+      if (status !== 204 || answer.text !== '') return 'OPTIONS answers 204 without a body';
+      return headers.has('allow') ? null : 'Allow is missing';
+    }
+    const described = method === 'HEAD' ? 'get' : method.toLowerCase();
+    if (operations[described] === undefined) {
+      if (!headers.has('allow')) return 'Allow is missing';
+      return this.#refusal(answer, 405, 'method_not_allowed');
+    }
+    const response = operations[described].responses[status];
+    if (response === undefined) return 'its description has no such status';
+    const pointer = ['paths', known.path, described, 'responses', String(status)];
+    return this.#headersFault(response, headers) ?? this.#bodyFault(answer, response, pointer);
+  }
+
+  #headersFault(response: Json, headers: Headers): string | null {
+    for (const [name, reference] of Object.entries<Json>(response.headers ?? {})) {
+      const header = this.#resolve(reference);
+      const value = headers.get(name);
+      if (value === null) {
+        if (header.required === true) return `${name} is missing`;
+        continue;
+      }
+      const typed = header.schema.type === 'integer' ? Number(value) : value;
+      if (!this.#ajv.validate(header.schema, typed)) return `${name} must not be ${value}`;
+    }
+    return null;
+  }
+
+  #bodyFault(
+    { method, headers, text }: SeenAnswer,
+    response: Json,
+    pointer: string[],
+  ): string | null {
+    if (response.content === undefined || method === 'HEAD') {
+      return text === '' ? null : 'it has a body';
+    }
+    const type = headers.get('content-type') ?? 'nothing';
+    if (response.content[type] === undefined) return `its content type is ${type}`;
+    const value = type === 'application/json' ? JSON.parse(text) : text;
+    const validate = this.#validatorAt([...pointer, 'content', type, 'schema']);
+    if (!validate(value)) return this.#ajv.errorsText(validate.errors);
+    return retryFault(value, headers);
+  }
+
+  /** What no operation can say: there is none at this path, or none of this method. */
+  #refusal({ method, status, text }: SeenAnswer, wanted: number, code: string): string | null {
+    if (status !== wanted) return `${wanted} ${code} is what is described`;
+    if (method === 'HEAD') return text === '' ? null : 'it has a body';
+    const validate = this.#validatorAt(['components', 'schemas', 'Error']);
+    if (!validate(JSON.parse(text))) return this.#ajv.errorsText(validate.errors);
+    return JSON.parse(text).error.code === code ? null : `${code} is what is described`;
+  }
+
+  #validatorAt(pointer: string[]): ValidateFunction {
+    const escaped = pointer.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'));
+    const $ref = `${DOCUMENT}#/${escaped.map(encodeURIComponent).join('/')}`;
+    let validate = this.#validators.get($ref);
+    if (validate === undefined) {
+      validate = this.#ajv.compile({ $ref });
+      this.#validators.set($ref, validate);
+    }
+    return validate;
+  }
+
+  #resolve(value: Json): Json {
+    if (value.$ref === undefined) return value;
+    const parts: string[] = value.$ref.slice(2).split('/');
+    return parts.reduce((inside, part) => inside[part], this.#document);
+  }
+}
+
+/** SPEC.md section 2, Error: retryAfterSeconds equals the header. */
+function retryFault(value: Json, headers: Headers): string | null {
+  const seconds = value?.error?.retryAfterSeconds;
+  const header = headers.get('retry-after');
+  if (String(seconds ?? null) === String(header)) return null;
+  return `retryAfterSeconds is ${seconds}, Retry-After ${header}`;
+}

@@ -1,0 +1,60 @@
+/** The real core behind the HTTP layer, without threads and disk: its refusals are its own. */
+import type { AuditReport, Engine, EngineState } from '../../api/deps.ts';
+import type {
+  CancelOrder,
+  PlaceOrder,
+  Query,
+  Reply,
+  SetSwitches,
+  Tick,
+} from '../../engine/core/messages.ts';
+import { CATALOG, NOON_MS, quoteTick } from '../engine/fixtures.ts';
+import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
+
+export class CoreEngine implements Engine {
+  /** Thrown in place of any answer. */
+  fault: Error | null = null;
+  #core: MemoryEngine = newCore();
+
+  /** Nobody has traded, and market 0 has a live price. */
+  reset(): void {
+    this.#core = newCore();
+  }
+
+  tick(tick: Tick): void {
+    this.#core.tick(tick);
+  }
+
+  async call(_account: string, request: PlaceOrder | CancelOrder | Query): Promise<Reply> {
+    if (this.fault !== null) throw this.fault;
+    const isCommand = request.kind === 'place' || request.kind === 'cancel';
+    return isCommand ? this.#core.command(request) : this.#core.query(request);
+  }
+
+  quote(instrumentId: string, atMs: number): Promise<Reply> {
+    return this.call('', { kind: 'instrument_quote', instrumentId, atMs });
+  }
+
+  async broadcast(switches: SetSwitches): Promise<void> {
+    this.#core.command(switches);
+  }
+
+  async audit(): Promise<AuditReport> {
+    throw new Error('not asked for here');
+  }
+
+  nowMs(): number {
+    return NOON_MS;
+  }
+
+  state(): EngineState {
+    return 'ready';
+  }
+}
+
+function newCore(): MemoryEngine {
+  const core = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  core.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  core.tick(quoteTick());
+  return core;
+}

@@ -1,0 +1,89 @@
+/**
+ * Every error that the description declares of an operation is reached here, on the real core, and
+ * every code of the table is declared by some operation or named below with what it waits for.
+ * That no operation gives another is the business of whoever calls in a test: `support.ts`.
+ */
+import test, { type ExecutionContext } from 'ava';
+import { ERRORS, type ErrorCode } from '../../api/errors.ts';
+import { CATALOG } from '../engine/fixtures.ts';
+import { CoreEngine } from './core-engine.ts';
+import { COMMON, newCaller, type Operation, OWN, REQUESTS } from './error-scenes.ts';
+import { type Api, type Json, startApi } from './support.ts';
+
+/** Codes that no route of today gives, by what will give them. */
+const NOT_YET: Partial<Record<ErrorCode, string>> = {
+  venue_a_rejected: 'live trading',
+  venue_c_intl_rejected: 'live trading',
+  reset_not_available: 'account reset',
+  trader_not_found: 'records',
+  market_not_found: 'history',
+  not_configured: 'history and backtest',
+};
+/** Given where there is no operation: what the description says in its introduction. */
+const OF_NO_OPERATION: ErrorCode[] = ['route_not_found', 'method_not_allowed'];
+
+test('CONTRACT.md section 2: every error declared of an operation is reached', async (t) => {
+  const engine = new CoreEngine();
+  const env = { PAPERBOOK_LIMITS_ENFORCED: 'on' };
+  const api = await startApi(t, { engine, catalog: CATALOG, env });
+  const unused = new Set(Object.values(OWN).flatMap((codes) => Object.values(codes)));
+  for (const [operationId, operation, declared] of await declaredErrors(api)) {
+    for (const { status, code } of declared) {
+      const both = `${status} ${code}` as '503 internal_error';
+      const own = OWN[operationId]?.[both] ?? OWN[operationId]?.[code];
+      if (own !== undefined) unused.delete(own);
+      const reach = own ?? COMMON[both];
+      if (reach === undefined) {
+        t.fail(`${operationId} declares ${status} ${code}, and nothing here reaches it`);
+        continue;
+      }
+      engine.reset();
+      const token = await newCaller(api, operation);
+      const answer = await reach({ t, api, engine, operation, token });
+      t.is(`${answer.status} ${answer.json?.error?.code}`, `${status} ${code}`, operationId);
+    }
+  }
+  t.is(unused.size, 0, 'an error is reached here that its route does not declare');
+});
+
+test('SPEC.md section 7, CONTRACT.md section 2: each code is given today, or waits', async (t) => {
+  const api = await startApi(t);
+  const given = new Set<ErrorCode>(OF_NO_OPERATION);
+  for (const [, , declared] of await declaredErrors(api)) {
+    for (const { code } of declared) given.add(code);
+  }
+  const waiting = Object.keys(NOT_YET) as ErrorCode[];
+  t.deepEqual(
+    waiting.filter((code) => given.has(code)),
+    [],
+    'given, and yet said to wait',
+  );
+  t.deepEqual([...given, ...waiting].sort(), (Object.keys(ERRORS) as ErrorCode[]).sort());
+  await reachedWithoutOperation(t, api);
+});
+
+async function reachedWithoutOperation(t: ExecutionContext, api: Api): Promise<void> {
+  t.is((await api.call('GET', '/nowhere')).json.error.code, 'route_not_found');
+  t.is((await api.call('PUT', '/status')).json.error.code, 'method_not_allowed');
+}
+
+type Declared = { status: number; code: ErrorCode };
+
+/** Every operation of the description, and the errors it says it can give. */
+async function declaredErrors(api: Api): Promise<[string, Operation, Declared[]][]> {
+  const { paths } = (await api.call('GET', '/openapi.json')).json;
+  return Object.entries<Json>(paths).flatMap(([path, methods]) => {
+    return Object.entries<Json>(methods).map(([method, described]) => {
+      const { operationId, responses } = described;
+      const scope = described['x-required-scope'] ?? null;
+      const request = { path, ...REQUESTS[operationId] };
+      const errors = Object.entries<Json>(responses).flatMap(([status, { content }]) => {
+        const codes = Object.keys(content['application/json'].examples ?? {});
+        return codes.map((code) => ({ status: Number(status), code }) as Declared);
+      });
+      const isOfSession = 'sessionBearer' in (described.security[0] ?? {});
+      const operation = { method: method.toUpperCase(), scope, isOfSession, ...request };
+      return [operationId, operation, errors] as [string, Operation, Declared[]];
+    });
+  });
+}
