@@ -32,10 +32,13 @@ try {
   rmSync(dir, { recursive: true });
   const outcome = process.exitCode === 1 ? 'FAILED' : 'ok';
   const took = Math.round((Date.now() - startedMs) / 1000);
+  process.stderr.write('\n');
   process.stdout.write(`simulate ${outcome}: ${took} s from seed ${firstSeed}; ${tally}\n`);
 }
 
 async function runSeed(seed: number): Promise<void> {
+  // A state that went wrong can also loop for ever, and then this is all that tells of it.
+  process.stderr.write(`\rseed ${seed} `);
   const seedDir = path.join(dir, String(seed));
   mkdirSync(seedDir);
   try {
