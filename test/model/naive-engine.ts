@@ -195,9 +195,10 @@ function sourceOf(state: ModelState, number: SourceNumber): ModelSource {
 /** Hears the source; the markets it had gone stale on may have their live prices back. */
 function marketsRevivedBy(state: ModelState, number: SourceNumber, atMs: EpochMs): number[] {
   const source = sourceOf(state, number);
-  const wasStale = state.nowMs - source.lastHeardMs > state.options.quoteMaxAgeMs;
+  const isStale = () => state.nowMs - source.lastHeardMs > state.options.quoteMaxAgeMs;
+  const wasStale = isStale();
   source.lastHeardMs = Math.max(source.lastHeardMs, atMs);
-  if (!wasStale) return [];
+  if (!wasStale || isStale()) return [];
   return [...state.markets]
     .filter(([, market]) => market.quote?.source === number)
     .map(([market]) => market);

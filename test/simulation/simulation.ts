@@ -3,16 +3,16 @@
  * batches, checkpoints and crashes at any point, and after every step the audit, the conservation
  * law and the answers of the naive model. DESIGN.md section 6.
  */
-import { deepStrictEqual, strictEqual } from 'node:assert';
+import { deepStrictEqual } from 'node:assert';
 import { audit } from '../../engine/core/audit.ts';
 import { digest } from '../../engine/core/digest.ts';
 import type { PlaceOrder, Reply } from '../../engine/core/messages.ts';
 import { FILL_MODELS } from '../../engine/core/units.ts';
-import type { Message } from '../../engine/shard/codec.ts';
 import type { Durability } from '../../engine/shard/store.ts';
 import { createNaiveEngine, type NaiveModel, type NaiveQuery } from '../model/naive-engine.ts';
 import { createRandomInput, type Step } from '../model/random-input.ts';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
+import { answerOf, messageOf, sameAnswers } from './answers.ts';
 import { type CrashPoint, Host } from './host.ts';
 import type { Tally } from './tally.ts';
 import { Told } from './told.ts';
@@ -29,6 +29,7 @@ export type SimulationOptions = {
 const BOUNDS = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 /** A step is a batch, or something that a shard does between batches. */
 const STEPS = { usual: 250, long: 700, crowd: 450 };
+const KINDS_OF_STEPS = { batch: 100, idle: 40, look: 5, checkpoint: 3, crash: 1, stop: 1 };
 const BATCH_MAX = 40;
 /** Few accounts meet themselves often; many fill several pages of every table. */
 const FEW = 4;
@@ -103,13 +104,15 @@ class Simulation {
 
   async #step(): Promise<void> {
     const host = this.#host;
-    switch (this.#chance.weighted({ batch: 100, idle: 40, checkpoint: 3, crash: 1, stop: 1 })) {
+    switch (this.#chance.weighted(KINDS_OF_STEPS)) {
       case 'batch':
         return await this.#batch(this.#nextSteps());
       case 'idle':
         return await this.#restartIf(host.idle(this.#crashPoint()));
       case 'checkpoint':
         return await this.#restartIf(host.checkpoint(this.#crashPoint()));
+      case 'look':
+        return this.#compareAccounts();
       case 'crash':
         this.#tally.count('crashes between batches');
         host.crash();
@@ -151,7 +154,7 @@ class Simulation {
       this.#told.hear(step);
       const { atMs } = messageOf(step);
       this.#nowMs = Math.max(this.#nowMs, atMs);
-      const reply = applied(this.#model, step);
+      const reply = answerOf(this.#model, step);
       if (reply !== null) expected.push(reply);
     }
     const done = this.#host.run(all.map(messageOf), crash);
@@ -275,39 +278,5 @@ class Simulation {
 
   #digest(): string {
     return JSON.stringify(digest(this.#host.shard.state));
-  }
-}
-
-function messageOf(step: Step): Message {
-  switch (step.on) {
-    case 'tick':
-      return step.tick;
-    case 'command':
-      return step.command;
-    case 'query':
-      return step.query;
-  }
-}
-
-function applied(model: NaiveModel, step: Step): Reply | null {
-  switch (step.on) {
-    case 'tick':
-      model.tick(step.tick);
-      return null;
-    case 'command':
-      return model.command(step.command);
-    case 'query':
-      return model.query(step.query);
-  }
-}
-
-function sameAnswers(asked: Message[], actual: Reply[], expected: Reply[]): void {
-  strictEqual(actual.length, expected.length, 'as many answers as questions');
-  for (const [at, message] of asked.entries()) {
-    const of = (reply: Reply) => (reply.ok ? JSON.parse(reply.body) : { ...reply, message: '' });
-    deepStrictEqual(
-      { asked: message, answer: of(actual[at]!) },
-      { asked: message, answer: of(expected[at]!) },
-    );
   }
 }
