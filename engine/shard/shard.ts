@@ -34,8 +34,10 @@ export type OpenReport = {
   games: { slug: string; status: GameStatus }[];
 };
 
-/** An event leaves at most three rows behind, and a step writes 256. */
-const EVENTS_A_STEP = 64;
+/** A checkpoint is spread over so much of the events until the next one is due. */
+const PACE = 0.6;
+/** Steps that share a commit when no batch does. */
+const STEPS_WHEN_IDLE = 32;
 
 const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1 };
 
@@ -59,6 +61,9 @@ export class Shard {
   #eventsSinceCheckpoint = 0;
   /** The steps still to take of the checkpoint being written. */
   #checkpoint: Generator<void> | null = null;
+  /** How many of them an event is worth, and how many are due. */
+  #stepsAnEvent = 0;
+  #stepsDue = 0;
 
   /** Brings the state back from the store: pages, then the journal's tail. */
   constructor(config: ShardConfig, store: ShardStore = openStore(config.path, config.durability)) {
@@ -93,10 +98,17 @@ export class Shard {
     return replies;
   }
 
-  /** Takes one step of the checkpoint being written, or begins one that is due. False: none. */
+  /** The last batch that is in the journal. */
+  get journalSequence(): number {
+    return this.#sequence;
+  }
+
+  /** Goes on with the checkpoint being written. False: there is nothing more to do. */
   idle(): boolean {
     if (this.#checkpoint === null) return false;
-    this.#store.commit(() => this.#step());
+    this.#store.commit(() => {
+      for (let step = 0; step < STEPS_WHEN_IDLE; step++) this.#step();
+    });
     return this.#checkpoint !== null;
   }
 
@@ -123,9 +135,8 @@ export class Shard {
     const sequence = this.#sequence + 1;
     this.#store.commit(() => {
       this.#store.append(sequence, events);
-      // Faster than events arrive, so that a checkpoint ends before the next one is due.
-      const steps = 1 + Math.ceil(events.length / EVENTS_A_STEP);
-      for (let step = 0; step < steps; step++) this.#step();
+      this.#stepsDue += events.length * this.#stepsAnEvent;
+      for (; this.#stepsDue >= 1; this.#stepsDue--) this.#step();
     });
     this.#sequence = sequence;
     this.#eventsSinceCheckpoint += events.length;
@@ -143,7 +154,16 @@ export class Shard {
     const records = state.records.beginCheckpoint();
     const sequence = this.#sequence;
     this.#eventsSinceCheckpoint = 0;
-    this.#checkpoint = this.#store.checkpoint({ sequence, head: headOf(state), pages, records });
+    const { steps, write } = this.#store.checkpoint({
+      sequence,
+      head: headOf(state),
+      pages,
+      records,
+    });
+    this.#checkpoint = write;
+    // Evenly, so that no batch waits for much of it, and done before the next one is due.
+    this.#stepsAnEvent = steps / (PACE * this.#config.checkpointEveryEvents);
+    this.#stepsDue = 0;
   }
 
   #finishCheckpoint(): void {

@@ -28,8 +28,11 @@ type Page = { table: string; page: number; bytes: Uint8Array };
 /** A page is kept twice: the copy of the newest finished checkpoint, and the one being written. */
 type PageKey = [table: string, page: number, copy: 0 | 1];
 
-const PAGES_A_STEP = 32;
-const ROWS_A_STEP = 256;
+const PAGES_A_STEP = 2;
+const ROWS_A_STEP = 16;
+
+/** A placement leaves one row or two; a batch of the journal goes for some of them. */
+const ROWS_A_RECORD = 2;
 
 export type ShardStore = ReturnType<typeof openStore>;
 
@@ -42,6 +45,29 @@ export function openStore(path: string, durability: Durability) {
   const heads = root.openDB<Buffer, string>({ name: 'heads', encoding: 'binary' });
   const archive = openArchive(root);
   const copies = new PageCopies();
+
+  /**
+   * Pages and records first, then the head that makes them count, then the journal that they cover
+   * goes. A crash between steps loses nothing.
+   */
+  function* writeCheckpoint(what: Checkpoint): Generator<void> {
+    const { sequence, head, pages: changed, records } = what;
+    for (const step of inSteps(changed, PAGES_A_STEP)) {
+      for (const page of step) pages.put(copies.toWrite(page), stamped(sequence, page.bytes));
+      yield;
+    }
+    for (const step of inSteps(recordWrites(records), ROWS_A_STEP)) {
+      for (const { table, key, value } of step) archive[table].put(key, value);
+      yield;
+    }
+    heads.put('head', bufferOf(headCodec.pack({ ...head, journalSequence: sequence })));
+    yield;
+    copies.finish(changed);
+    for (const step of inSteps(journal.getKeys({ end: sequence + 1 }), ROWS_A_STEP)) {
+      for (const key of step) journal.remove(key);
+      yield;
+    }
+  }
 
   return {
     archive: archiveOf(archive),
@@ -58,26 +84,12 @@ export function openStore(path: string, durability: Durability) {
       journal.put(sequence, packEvents(events));
     },
 
-    /**
-     * Inside `commit`, a step at a time: pages and records first, then the head that makes them
-     * count, then the journal that they cover goes. A crash between steps loses nothing.
-     */
-    *checkpoint({ sequence, head, pages: changed, records }: Checkpoint): Generator<void> {
-      for (const step of inSteps(changed, PAGES_A_STEP)) {
-        for (const page of step) pages.put(copies.toWrite(page), stamped(sequence, page.bytes));
-        yield;
-      }
-      for (const step of inSteps(recordWrites(records), ROWS_A_STEP)) {
-        for (const { table, key, value } of step) archive[table].put(key, value);
-        yield;
-      }
-      heads.put('head', bufferOf(headCodec.pack({ ...head, journalSequence: sequence })));
-      yield;
-      copies.finish(changed);
-      for (const step of inSteps(journal.getKeys({ end: sequence + 1 }), ROWS_A_STEP)) {
-        for (const key of step) journal.remove(key);
-        yield;
-      }
+    /** A checkpoint as steps to take inside `commit`, and about how many they are. */
+    checkpoint(what: Checkpoint): { steps: number; write: Generator<void> } {
+      const { pages: changed, records } = what;
+      const rows = records.size * ROWS_A_RECORD;
+      const steps = changed.length / PAGES_A_STEP + rows / ROWS_A_STEP;
+      return { steps, write: writeCheckpoint(what) };
     },
 
     /** Journal batches after a sequence, in order. */

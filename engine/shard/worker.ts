@@ -28,8 +28,9 @@ export default async function run(task: Task): Promise<OpenReport | Uint8Array |
       shard = null;
       return null;
     }
+    const { journalSequence } = opened;
     const replies = opened.run(messagesCodec.unpack(task));
-    goOnWithCheckpoint();
+    goOnWithCheckpoint(opened.journalSequence > journalSequence);
     return move(repliesCodec.pack(replies)) as unknown as Uint8Array;
   } catch (error) {
     void endThread(opened);
@@ -37,21 +38,24 @@ export default async function run(task: Task): Promise<OpenReport | Uint8Array |
   }
 }
 
-let isStepping = false;
+const QUIET_MS = 20;
+let quietTimer: NodeJS.Timeout | null = null;
 
-/** Between batches a checkpoint goes on by itself, so that it ends when nobody asks anything. */
-function goOnWithCheckpoint(): void {
-  if (isStepping) return;
-  isStepping = true;
-  setImmediate(() => {
-    isStepping = false;
+/** What is journaled takes the steps of a checkpoint along; without it, it goes on by itself. */
+function goOnWithCheckpoint(tookSteps: boolean): void {
+  if (quietTimer !== null) {
+    if (tookSteps) quietTimer.refresh();
+    return;
+  }
+  quietTimer = setTimeout(() => {
+    quietTimer = null;
     const current = shard;
     try {
-      if (current?.idle() === true) goOnWithCheckpoint();
+      if (current?.idle() === true) goOnWithCheckpoint(false);
     } catch {
       if (current !== null) void endThread(current);
     }
-  });
+  }, QUIET_MS);
 }
 
 /**

@@ -118,13 +118,18 @@ export class Host {
         host.#moment('after');
         host.#commits++;
       },
-      *checkpoint(checkpoint) {
-        host.#isCheckpointing = true;
-        yield* store.checkpoint(checkpoint);
-        host.#isCheckpointing = false;
-        host.#options.tally.count('checkpoints');
+      checkpoint(what) {
+        const { steps, write } = store.checkpoint(what);
+        return { steps, write: host.#countCheckpoint(write) };
       },
     };
+  }
+
+  *#countCheckpoint(write: Generator<void>): Generator<void> {
+    this.#isCheckpointing = true;
+    yield* write;
+    this.#isCheckpointing = false;
+    this.#options.tally.count('checkpoints');
   }
 
   #moment(when: CrashPoint['when']): void {
