@@ -45,7 +45,7 @@ export const KEY_INPUT = {
     Type.Integer({ minimum: 1, maximum: 365, description: 'Left out: it never expires.' }),
   ),
 };
-export const KeyInputSchema = strict(KEY_INPUT, { title: 'KeyRequest' });
+export const KeyInputSchema = strict(KEY_INPUT, { title: 'KeyCreateRequest' });
 export type KeyInput = Static<typeof KeyInputSchema>;
 
 const TOKEN_PREFIX = 'svc_sk_';

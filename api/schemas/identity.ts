@@ -63,7 +63,7 @@ const KeySchema = strict(
     rotatedAt: nullable(DateTime, { description: 'When this one was replaced.' }),
     requestsThisMonth: described(Count, 'Requests counted against it in this UTC month.'),
   },
-  { title: 'Key' },
+  { title: 'KeyView' },
 );
 
 /** The `{id}` of a path. */
@@ -88,10 +88,10 @@ const NEW_KEY = {
   }),
   warning: Type.String(),
 };
-export const NewKeyAnswer = strict(NEW_KEY, { title: 'NewKey' });
+export const NewKeyAnswer = strict(NEW_KEY, { title: 'KeyCreateResponse' });
 export const RotatedKeyAnswer = strict(
   { ...NEW_KEY, rotated: described(KeySchema, 'The old key.') },
-  { title: 'RotatedKey' },
+  { title: 'KeyRotateResponse' },
 );
 export const KeyAnswer = strict({ key: KeySchema }, { title: 'KeyAnswer' });
 
@@ -113,7 +113,7 @@ export const RotateSchema = strict(
       }),
     ),
   },
-  { title: 'KeyRotation' },
+  { title: 'KeyRotateRequest' },
 );
 
 const IN_MINUTE = {
