@@ -4,6 +4,7 @@
  */
 import type { Tag } from '../route.ts';
 import { Components } from './components.ts';
+import { HEADER_COMPONENTS } from './headers.ts';
 import { type Described, operationOf } from './operation.ts';
 import { SHARED } from './parts.ts';
 
@@ -29,12 +30,16 @@ never changes a request. A body has at most 64 KiB. \`HEAD\` works wherever \`GE
 answers 204 with \`Allow\`. An unknown path is 404 \`route_not_found\`, a wrong method on a known one
 405 \`method_not_allowed\` with \`Allow\`.
 
-**Order of checks.** Path and method, credential (401), scope (403), request limits (429), query and body (400),
-organization (400, 404, 403), switches (403), then the operation's own rules.
+**Order of checks.** Path and method, credential (401), scope (403), request limits (429), query and
+body (400), organization (400, 404, 403), switches (403), then the operation's own rules.
 
-**Limits.** Every answer to a key tells what is left of its minute and month, in \`RateLimit-*\` and
-\`Service-Quota-*\`; other answers carry advisory \`RateLimit-*\` by address. Sign-in lies beside this
-API, under \`/auth/v1\`, and speaks the protocol of GoTrue.
+**Request limits.** By plan, for an account over all its keys, in the UTC minute and month. A request
+with a key counts as one, \`GET /quotes\` as one per instrument; \`GET /usage\`, what takes no key and
+what is refused are not counted. Every answer says in its headers what is left; while \`enforced\` of
+\`GET /usage\` is false nothing is refused. Without a key the headers are advice, 60 a minute an
+address. Orders have limits of their own, which are always enforced.
+
+**Sign-in.** It lies beside this API, under \`/auth/v1\`, and speaks the protocol of GoTrue.
 
 **Answers.** A field is present and null when it has no value, unless it says that it is only there
 while the venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.`;
@@ -62,6 +67,6 @@ export function describeApi(routes: readonly Described[], basePath: string): obj
       .filter(([name]) => tags.has(name as Tag))
       .map(([name, description]) => ({ name, description })),
     paths,
-    components: { schemas: components.all(), ...SHARED },
+    components: { schemas: components.all(), headers: HEADER_COMPONENTS, ...SHARED },
   };
 }

@@ -4,7 +4,8 @@ import { ERRORS } from '../errors.ts';
 import type { About, Route } from '../route.ts';
 import { ErrorAnswer } from '../schemas/common.ts';
 import type { Components, SchemaJson } from './components.ts';
-import { ALWAYS, OF_KEY, PARAMETERS, parameter, referTo, SECURITY } from './parts.ts';
+import { headersOf, isPassing } from './headers.ts';
+import { PARAMETERS, reference, SECURITY } from './parts.ts';
 import { errorsOf, type RouteError } from './route-errors.ts';
 
 /** What is told of a route; nothing in it depends on who calls. */
@@ -14,7 +15,7 @@ type Json = { [name: string]: unknown };
 
 /** Throws for a route without `about`, or with half of what its place in the description needs. */
 export function operationOf(route: Described, components: Components): Json {
-  const { about, scope, access } = route;
+  const { about, access, scope, status } = route;
   const at = `${route.method} ${route.path}`;
   if (about === null) throw new Error(`${at} has no about`);
   if (route.path.includes('{') !== (about.param !== undefined)) {
@@ -30,7 +31,7 @@ export function operationOf(route: Described, components: Components): Json {
     parameters: parametersOf(route, about, components),
     ...(route.readBody === null ? {} : { requestBody: bodyOf(route, about, components) }),
     responses: {
-      [route.status]: successOf(route, about, components),
+      [status]: successOf(route, about, components),
       ...refusalsOf(route, components),
     },
   };
@@ -56,8 +57,8 @@ function parametersOf(
       ...described(components.place(property as TSchema)),
     });
   }
-  if (ofAccount) parameters.push(parameter(PARAMETERS.organization));
-  parameters.push(parameter(PARAMETERS.requestId));
+  if (ofAccount) parameters.push(reference('parameters', PARAMETERS.organization));
+  parameters.push(reference('parameters', PARAMETERS.requestId));
   return parameters;
 }
 
@@ -84,17 +85,13 @@ function bodyOf({ readBody }: Described, about: About<unknown, unknown>, compone
 const slugOf = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
 function successOf(
-  { access, response, contentType }: Described,
+  { access, status, response, contentType }: Described,
   about: About<unknown, unknown>,
   components: Components,
 ): Json {
   return {
     description: 'Success.',
-    headers: {
-      ...referTo(ALWAYS),
-      ...referTo({ 'Cache-Control': 'CacheControl' }),
-      ...(access === 'key' ? referTo(OF_KEY) : {}),
-    },
+    headers: headersOf(access, status, []),
     content: {
       [contentType]: {
         schema: components.place(response),
@@ -111,27 +108,14 @@ function refusalsOf(route: Described, components: Components): Json {
   return Object.fromEntries(
     statuses.map((status) => {
       const codes = errors.filter((error) => error.status === status).map(({ code }) => code);
-      return [String(status), refusalOf(route, status, codes, components)];
+      const headers = headersOf(route.access, status, codes);
+      return [String(status), { headers, ...refusalOf(status, codes, components) }];
     }),
   );
 }
 
-/** Those that only a key that was found good can meet, so that its counts are told. */
-const BEHIND_KEY = [403, 409, 413, 429, 503];
-
-function refusalOf(
-  { access }: Described,
-  status: number,
-  codes: RouteError['code'][],
-  components: Components,
-): Json {
-  const passes = status === 429 || status === 503;
-  const headers = {
-    ...referTo(ALWAYS),
-    ...(status === 401 ? referTo({ 'WWW-Authenticate': 'Authenticate' }) : {}),
-    ...(passes ? referTo({ 'Retry-After': 'RetryAfter' }) : {}),
-    ...(access === 'key' && BEHIND_KEY.includes(status) ? referTo(OF_KEY) : {}),
-  };
+function refusalOf(status: number, codes: RouteError['code'][], components: Components): Json {
+  const passes = isPassing(status);
   const narrowed = {
     type: 'object',
     properties: {
@@ -143,7 +127,6 @@ function refusalOf(
   };
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}.`).join('\n\n'),
-    headers,
     content: {
       'application/json': {
         schema: {

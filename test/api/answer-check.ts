@@ -19,11 +19,14 @@ export type SeenAnswer = {
 type Json = any;
 
 const DOCUMENT = 'description.json';
+const WHOLE = /^\d+$/;
 
 export class AnswerCheck {
   readonly #document: Json;
   readonly #ajv: Ajv2020;
   readonly #validators = new Map<string, ValidateFunction>();
+  /** Every header that any response is described with. */
+  readonly #headerNames: Set<string>;
   /** Fixed segments win over a parameter in the same place, as the specification has it. */
   readonly #paths: { pattern: RegExp; path: string }[];
 
@@ -34,6 +37,12 @@ export class AnswerCheck {
     addFormats.default(this.#ajv, ['date-time']);
     this.#ajv.addFormat('uuid', isUuid);
     this.#ajv.addSchema(document, DOCUMENT);
+    const responses = Object.values<Json>(document.paths).flatMap((operations) =>
+      Object.values<Json>(operations).flatMap((operation) =>
+        Object.values<Json>(operation.responses),
+      ),
+    );
+    this.#headerNames = new Set(responses.flatMap(({ headers }) => Object.keys(headers)));
     const paths = Object.keys(document.paths);
     paths.sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')));
     this.#paths = paths.map((path) => {
@@ -57,7 +66,8 @@ export class AnswerCheck {
     const operations = this.#document.paths[known.path];
     if (method === 'OPTIONS') {
       if (status !== 204 || answer.text !== '') return 'OPTIONS answers 204 without a body';
-      return headers.has('allow') ? null : 'Allow is missing';
+      if (!headers.has('allow')) return 'Allow is missing';
+      return this.#headersFault(this.#toAnybody(), headers);
     }
     const described = method === 'HEAD' ? 'get' : method.toLowerCase();
     if (operations[described] === undefined) {
@@ -71,17 +81,28 @@ export class AnswerCheck {
   }
 
   #headersFault(response: Json, headers: Headers): string | null {
-    for (const [name, reference] of Object.entries<Json>(response.headers ?? {})) {
-      const header = this.#resolve(reference);
+    for (const name of this.#headerNames) {
       const value = headers.get(name);
+      const described = response.headers[name];
+      if (described === undefined) {
+        if (value !== null) return `${name} is not described`;
+        continue;
+      }
+      const header = this.#resolve(described);
       if (value === null) {
         if (header.required === true) return `${name} is missing`;
         continue;
       }
-      const typed = header.schema.type === 'integer' ? Number(value) : value;
+      const isWhole = header.schema.type === 'integer' && WHOLE.test(value);
+      const typed = isWhole ? Number(value) : value;
       if (!this.#ajv.validate(header.schema, typed)) return `${name} must not be ${value}`;
     }
-    return null;
+    return quotaFault(headers);
+  }
+
+  /** What there is to an answer that no key and no operation has a part in. */
+  #toAnybody(): Json {
+    return this.#document.paths['/status'].get.responses[200];
   }
 
   #bodyFault(
@@ -101,8 +122,11 @@ export class AnswerCheck {
   }
 
   /** What no operation can say: there is none at this path, or none of this method. */
-  #refusal({ method, status, text }: SeenAnswer, wanted: number, code: string): string | null {
+  #refusal(answer: SeenAnswer, wanted: number, code: string): string | null {
+    const { method, status, headers, text } = answer;
     if (status !== wanted) return `${wanted} ${code} is what is described`;
+    const fault = this.#headersFault(this.#toAnybody(), headers);
+    if (fault !== null) return fault;
     if (method === 'HEAD') return text === '' ? null : 'it has a body';
     const validate = this.#validatorAt(['components', 'schemas', 'Error']);
     if (!validate(JSON.parse(text))) return this.#ajv.errorsText(validate.errors);
@@ -126,6 +150,20 @@ export class AnswerCheck {
     return parts.reduce((inside, part) => inside[part], this.#document);
   }
 }
+
+/** SPEC.md section 8, Response headers: a caller with a key gets all of them. */
+function quotaFault(headers: Headers): string | null {
+  const there = QUOTA_HEADERS.filter((name) => headers.has(name));
+  if (there.length === 0 || there.length === QUOTA_HEADERS.length) return null;
+  return `of the headers of a plan there is only ${there}`;
+}
+
+const QUOTA_HEADERS = [
+  'service-plan',
+  'service-quota-limit',
+  'service-quota-remaining',
+  'service-quota-reset',
+];
 
 /** SPEC.md section 2, Error: retryAfterSeconds equals the header. */
 function retryFault(value: Json, headers: Headers): string | null {

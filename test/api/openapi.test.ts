@@ -44,17 +44,18 @@ test('SPEC.md section 4: every route is described, with its scope', async (t) =>
     [...described.keys()].sort(),
     routes.map(({ method, path }) => `${method.toLowerCase()} ${path}`).sort(),
   );
+  const credentials = {
+    open: [],
+    visitor: [],
+    key: ['bearerKey', 'serviceKey'],
+    session: ['sessionBearer', 'sessionCookie'],
+  };
   for (const { method, path, scope, access } of routes) {
     const operation = described.get(`${method.toLowerCase()} ${path}`);
     t.is(operation['x-required-scope'], scope ?? undefined, path);
     const scopes = scope === null ? [] : [scope];
-    const wanted = {
-      open: [],
-      visitor: [],
-      key: [{ bearerKey: scopes }, { serviceKey: scopes }],
-      session: [{ sessionBearer: [] }, { sessionCookie: [] }],
-    };
-    t.deepEqual(operation.security, wanted[access], path);
+    const wanted = credentials[access].map((name) => ({ [name]: scopes }));
+    t.deepEqual(operation.security, wanted, path);
   }
 });
 
@@ -87,6 +88,7 @@ test('every operation, parameter and JSON answer says what it is, with an exampl
     'Portfolio',
   ];
   resources.push('Position', 'Quote', 'Status', 'Trade', 'OrderPlacement', 'OrderRequest');
+  resources.push('KeyView', 'KeyList', 'KeyCreateRequest', 'KeyCreateResponse', 'Usage');
   for (const name of resources) t.true(name in document.components.schemas, name);
 });
 
@@ -107,68 +109,90 @@ test('examples are as their schemas say', async (t) => {
   const document = await descriptionOf(api);
   const check = new AnswerCheck(document);
   for (const [at, { responses }] of operationsOf(document)) {
-    const [method, path] = at.split(' ') as [string, string];
     for (const [status, { content }] of Object.entries<Json>(responses)) {
       const { example, examples } = content['application/json'];
       const values = examples === undefined ? [example] : Object.values<Json>(examples);
       for (const value of values.map((one) => one.value ?? one)) {
-        const seen = answerOf(method.toUpperCase(), path, Number(status), value);
+        const seen = answerOf(document, at, Number(status), value);
         t.is(check.faultOf(seen), null, at);
       }
     }
   }
 });
 
-/** An answer with every header that any response is described with. */
-function answerOf(method: string, path: string, status: number, body: Json): SeenAnswer {
-  const retry = body.error?.retryAfterSeconds;
-  const headers = new Headers({
-    'x-request-id': 'one',
-    'content-type': 'application/json',
-    'cache-control': 'no-store',
-    'www-authenticate': 'Bearer error="invalid_token"',
-    'ratelimit-limit': '60',
-    'ratelimit-remaining': '59',
-    'ratelimit-reset': '42',
-    'ratelimit-policy': '"minute";q=60;w=60',
-    ratelimit: '"minute";r=59;t=42',
-    'service-quota-limit': '10000',
-    'service-quota-remaining': '9999',
-    'service-quota-reset': '846000',
-    'service-plan': 'basic',
-    ...(retry === undefined ? {} : { 'retry-after': String(retry) }),
-  });
+const HEADERS: Record<string, string> = {
+  'X-Request-Id': 'one',
+  'Cache-Control': 'no-store',
+  'RateLimit-Limit': '60',
+  'RateLimit-Remaining': '0',
+  'RateLimit-Reset': '40',
+  'RateLimit-Policy': '"minute";q=60;w=60, "month";q=10000;w=2592000',
+  RateLimit: '"minute";r=0;t=40, "month";r=9588;t=846000',
+  'Service-Plan': 'basic',
+  'Service-Quota-Limit': '10000',
+  'Service-Quota-Remaining': '9588',
+  'Service-Quota-Reset': '846000',
+  'WWW-Authenticate': 'Bearer error="invalid_token"',
+  'Retry-After': '17',
+};
+
+/** An answer with every header that the response is described with. */
+function answerOf(document: Json, at: string, status: number, body: Json): SeenAnswer {
+  const [method, path] = at.split(' ') as [string, string];
+  const { headers: described } = document.paths[path][method].responses[status];
+  const headers = new Headers({ 'content-type': 'application/json' });
+  for (const name of Object.keys(described)) headers.set(name, HEADERS[name]!);
   const filled = path.replace(/\{\w+\}/, 'x');
-  return { method, path: filled, status, headers, text: JSON.stringify(body) };
+  const text = JSON.stringify(body);
+  return { method: method.toUpperCase(), path: filled, status, headers, text };
 }
 
 test('an answer that strays from the description is a fault', async (t) => {
   const api = await startApi(t);
-  const check = new AnswerCheck(await descriptionOf(api));
-  const good = answerOf('GET', '/portfolio', 200, samplePortfolio);
+  const document = await descriptionOf(api);
+  const check = new AnswerCheck(document);
+  const answered = (body: object) => answerOf(document, 'get /portfolio', 200, body);
+  const good = answered(samplePortfolio);
   const refused = (code: string, status: number, extra: object = {}) =>
-    answerOf('GET', '/portfolio', status, { error: { code, message: 'No.', ...extra } });
+    answerOf(document, 'get /portfolio', status, { error: { code, message: 'No.', ...extra } });
+  const status = { ok: true, version: 'v1', mode: 'paper', time: '2026-11-21T05:00:00.000Z' };
+  const unkeyed = answerOf(document, 'get /status', 200, status);
   t.is(check.faultOf(good), null);
+  t.is(check.faultOf(unkeyed), null);
   t.is(check.faultOf(refused('invalid_token', 401)), null);
-  const without = (name: string) => {
-    const headers = new Headers(good.headers);
+  t.is(check.faultOf(refused('account_not_found', 404)), null);
+  const without = (name: string, from = good) => {
+    const headers = new Headers(from.headers);
     headers.delete(name);
-    return { ...good, headers };
+    return { ...from, headers };
+  };
+  const withHeader = (name: string, value: string, from = good) => {
+    const headers = new Headers(from.headers);
+    headers.set(name, value);
+    return { ...from, headers };
   };
   const strays: [SeenAnswer, RegExp][] = [
     [{ ...good, status: 201 }, /no such status/],
     [{ ...good, status: 418 }, /no such status/],
-    [answerOf('GET', '/portfolio', 200, { ...samplePortfolio, more: 1 }), /additional properties/],
-    [answerOf('GET', '/portfolio', 200, { ...samplePortfolio, mode: 'live' }), /mode/],
+    [answered({ ...samplePortfolio, more: 1 }), /additional properties/],
+    [answered({ ...samplePortfolio, mode: 'live' }), /mode/],
     [refused('trading_off', 403), /allowed values/],
     [refused('no_such_code', 401), /allowed values/],
     [refused('internal_error', 503), /retryAfterSeconds|Retry-After/],
     [refused('invalid_token', 401, { retryAfterSeconds: 0 }), /retryAfterSeconds/],
+    [refused('rate_limited', 429, { retryAfterSeconds: 18 }), /Retry-After 17/],
+    [refused('rate_limited', 429), /retryAfterSeconds/],
+    [without('ratelimit-reset'), /RateLimit-Reset is missing/],
+    [without('service-plan'), /Service-Plan is missing/],
+    [without('service-quota-limit', refused('account_not_found', 404)), /there is only/],
+    [withHeader('service-plan', 'basic', unkeyed), /Service-Plan is not described/],
+    [withHeader('service-plan', 'gold'), /Service-Plan must not be gold/],
+    [withHeader('ratelimit-limit', '6e1'), /RateLimit-Limit must not be 6e1/],
+    [withHeader('ratelimit', 'minute;r=1'), /RateLimit must not be/],
+    [withHeader('retry-after', '17'), /Retry-After is not described/],
     [without('x-request-id'), /X-Request-Id is missing/],
     [without('content-type'), /content type/],
     [without('cache-control'), /Cache-Control is missing/],
-    [without('ratelimit-reset'), /RateLimit-Reset is missing/],
-    [without('service-plan'), /Service-Plan is missing/],
     [{ ...good, path: '/nowhere' }, /route_not_found/],
     [{ ...good, method: 'PUT' }, /Allow is missing/],
     [{ ...good, method: 'OPTIONS' }, /204/],

@@ -1,0 +1,115 @@
+/**
+ * The headers of responses: which ones a response has follows from who may call and from its
+ * status. SPEC.md section 8, Response headers; CONTRACT.md section 1.
+ */
+import type { ErrorCode } from '../errors.ts';
+import type { Access } from '../route.ts';
+import { PlanSchema } from '../schemas/identity.ts';
+import { reference } from './parts.ts';
+
+type Header = { name: string; description: string; schema: object };
+
+const WHOLE = { type: 'integer', minimum: 0 };
+const DRAFT = 'A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it.';
+
+/** On every answer, be it to a key or to nobody in particular. */
+const ANYWHERE: Header[] = [
+  {
+    name: 'X-Request-Id',
+    description: "The request's own X-Request-Id, or a new one.",
+    schema: { type: 'string', pattern: '^[!-~]{1,128}$' },
+  },
+  {
+    name: 'Cache-Control',
+    description: 'no-store, or how many seconds the answer may be kept.',
+    schema: { type: 'string', pattern: '^(no-store|max-age=\\d+)$' },
+  },
+  {
+    name: 'RateLimit-Limit',
+    description: "Requests per UTC minute: the plan's; without a key, 60 an address.",
+    schema: WHOLE,
+  },
+  {
+    name: 'RateLimit-Remaining',
+    description: 'Requests left in this minute. Without a key it is advice.',
+    schema: WHOLE,
+  },
+  { name: 'RateLimit-Reset', description: 'Seconds until the minute ends.', schema: WHOLE },
+  {
+    name: 'RateLimit-Policy',
+    description: `Every limit, and its window in seconds. ${DRAFT}`,
+    schema: { type: 'string', pattern: '^"\\w+";q=\\d+;w=\\d+(, "\\w+";q=\\d+;w=\\d+)*$' },
+  },
+  {
+    name: 'RateLimit',
+    description: `What is left of every limit, and for how many seconds. ${DRAFT}`,
+    schema: { type: 'string', pattern: '^"\\w+";r=\\d+;t=\\d+(, "\\w+";r=\\d+;t=\\d+)*$' },
+  },
+];
+
+/** On every answer to a key that was found good. */
+const KEYED: Header[] = [
+  {
+    name: 'Service-Plan',
+    description: "The plan of the key's account.",
+    schema: { type: 'string', enum: PlanSchema.enum },
+  },
+  { name: 'Service-Quota-Limit', description: 'Requests per UTC month.', schema: WHOLE },
+  { name: 'Service-Quota-Remaining', description: 'Requests left in this month.', schema: WHOLE },
+  {
+    name: 'Service-Quota-Reset',
+    description: 'Seconds until 00:00 UTC on the 1st.',
+    schema: WHOLE,
+  },
+];
+
+const AUTHENTICATE: Header = {
+  name: 'WWW-Authenticate',
+  description: 'What is wrong with the credential, or which scope it lacks. RFC 6750.',
+  schema: { type: 'string', pattern: '^Bearer( |$)' },
+};
+const RETRY_AFTER: Header = {
+  name: 'Retry-After',
+  description: 'Seconds to wait; error.retryAfterSeconds is the same number.',
+  schema: { type: 'integer', minimum: 1 },
+};
+
+/**
+ * Given in front of the key and behind it: two keys at once or a bad query, a bad key or one that
+ * ended while its request was under way, a key whose account is gone or a path that leads nowhere.
+ */
+const MAYBE_KEYED = [400, 401, 404, 500];
+
+/** Those of a response, as references. A success has no `codes`. */
+export function headersOf(access: Access, status: number, codes: readonly ErrorCode[]) {
+  const headers: Record<string, { $ref: string }> = {};
+  const add = (added: Header[], isSure = true) => {
+    for (const { name } of added) headers[name] = reference('headers', componentName(name, isSure));
+  };
+  add(ANYWHERE);
+  if (access === 'key') add(KEYED, !MAYBE_KEYED.includes(status));
+  if (status === 401) add([AUTHENTICATE]);
+  if (codes.includes('insufficient_scope')) add([AUTHENTICATE], false);
+  if (isPassing(status)) add([RETRY_AFTER]);
+  return headers;
+}
+
+/** Whether a refusal with it says after how many seconds to ask again. */
+export function isPassing(status: number): boolean {
+  return status === 429 || status === 503;
+}
+
+/** Under `components`: what is always there, and what only some answers of a status have. */
+export const HEADER_COMPONENTS = Object.fromEntries([
+  ...[...ANYWHERE, ...KEYED, AUTHENTICATE, RETRY_AFTER].map((header) => component(header, true)),
+  ...[...KEYED, AUTHENTICATE].map((header) => component(header, false)),
+]);
+
+function component({ name, description, schema }: Header, isSure: boolean) {
+  return [componentName(name, isSure), { required: isSure, description, schema }] as const;
+}
+
+function componentName(header: string, isSure: boolean): string {
+  const name = header.replaceAll('-', '');
+  return isSure ? name : `${name}IfAny`;
+}
