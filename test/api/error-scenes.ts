@@ -105,7 +105,10 @@ export const COMMON: Record<string, Reach> = {
   },
 };
 
-/** The operations' own rules, by code; with the status where the code has several. */
+/**
+ * The operations' own rules, by code. What is common is reached there as well, but for a code with
+ * its status: that is reached on this operation in a way of its own.
+ */
 export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?: Reach }> = {
   listOrganizations: {
     '503 internal_error': async ({ t }) => {

@@ -1,38 +1,44 @@
 /** CONTRACT.md section 1, order of checks: a request that is wrong in two ways hears of the first. */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { newKey, type Scope } from '../../api/identity/keys.ts';
-import { newUser } from '../../api/identity/users.ts';
+import { newUser, type User } from '../../api/identity/users.ts';
 import { AWAY, CATALOG } from '../engine/fixtures.ts';
 import { CoreEngine } from './core-engine.ts';
-import { type Api, startApi } from './support.ts';
+import { type Api, type CallOptions, startApi } from './support.ts';
 
 type Request = {
   path: string;
   query: string;
   method: string;
-  isRevoked: boolean;
-  scopes: Scope[];
-  requestsPerMinute: number;
-  headers: Record<string, string>;
   body: Record<string, unknown>;
   trading: boolean;
 };
+type KeyRequest = Request & {
+  isRevoked: boolean;
+  scopes: Scope[];
+  perMinute: number;
+  headers: Record<string, string>;
+};
+type SessionRequest = Request & { credential: 'session' | 'key'; isGuest: boolean };
+
+/** What a check refuses, and the answer where it is the first to. */
+type Check<R> = { check: string; answer: RegExp; wrong(request: R): Partial<R> };
 
 /** An order that is taken as it stands. */
-const GOOD: Request = {
+const ORDER: KeyRequest = {
   path: '/portfolio/orders',
   query: '',
   method: 'POST',
   isRevoked: false,
   scopes: ['trade:write'],
-  requestsPerMinute: 10,
+  perMinute: 10,
   headers: {},
   body: { action: 'buy', type: 'market', instrumentId: AWAY, side: 'yes', count: 1 },
   trading: true,
 };
 
-/** What each check refuses, in the order of the contract, and the answer where it is the first. */
-const CHECKS: { check: string; answer: RegExp; wrong(request: Request): Partial<Request> }[] = [
+/** In the order of the contract. */
+const CHECKS_OF_ORDER: Check<KeyRequest>[] = [
   {
     check: 'path',
     answer: /^404 route_not_found/,
@@ -56,7 +62,7 @@ const CHECKS: { check: string; answer: RegExp; wrong(request: Request): Partial<
   {
     check: 'request limits',
     answer: /^429 rate_limited/,
-    wrong: () => ({ requestsPerMinute: 0 }),
+    wrong: () => ({ perMinute: 0 }),
   },
   {
     check: 'query',
@@ -90,40 +96,120 @@ const CHECKS: { check: string; answer: RegExp; wrong(request: Request): Partial<
   },
 ];
 
+/** A key that is made as it stands. */
+const KEY: SessionRequest = {
+  path: '/api_keys',
+  query: '',
+  method: 'POST',
+  credential: 'session',
+  isGuest: false,
+  body: { scopes: ['trade:write'] },
+  trading: true,
+};
+
+const CHECKS_OF_KEY: Check<SessionRequest>[] = [
+  {
+    check: 'path',
+    answer: /^404 route_not_found/,
+    wrong: () => ({ path: '/api_key' }),
+  },
+  {
+    check: 'method',
+    answer: /^405 method_not_allowed/,
+    wrong: () => ({ method: 'PUT' }),
+  },
+  {
+    check: 'kind of credential',
+    answer: /^401 session_required/,
+    wrong: () => ({ credential: 'key' }),
+  },
+  {
+    check: 'guest',
+    answer: /^403 guest_account/,
+    wrong: () => ({ isGuest: true }),
+  },
+  {
+    check: 'query',
+    answer: /^400 invalid_request .*query parameter/,
+    wrong: () => ({ query: '?label=bot' }),
+  },
+  {
+    check: 'body',
+    answer: /^400 invalid_request .*"lable"/,
+    wrong: ({ body }) => ({ body: { ...body, lable: 'bot' } }),
+  },
+  {
+    check: 'the operation`s own rules',
+    answer: /^403 scope_not_available/,
+    wrong: () => ({ trading: false }),
+  },
+];
+
 test('CONTRACT.md section 1, order of checks: of any two wrongs the earlier answers', async (t) => {
   const env = { PAPERBOOK_LIMITS_ENFORCED: 'on' };
-  const api = await startApi(t, { engine: new CoreEngine(), catalog: CATALOG, env });
-  t.regex(await answerTo(api, GOOD), /^200/);
-  for (const [first, { check, answer, wrong }] of CHECKS.entries()) {
-    const request = { ...GOOD, ...wrong(GOOD) };
-    t.regex(await answerTo(api, request), answer, `only the ${check} is wrong`);
-    for (const later of CHECKS.slice(first + 1)) {
-      const both = { ...request, ...later.wrong(request) };
-      t.regex(await answerTo(api, both), answer, `${check} before ${later.check}`);
-    }
-  }
+  const api = await startApi(t, { env, engine: new CoreEngine(), catalog: CATALOG });
+  await areInOrder(t, ORDER, CHECKS_OF_ORDER, (request) => answerToKey(api, request));
 });
 
-let requests = 0;
+test('CONTRACT.md section 1, order of checks: so too where a session calls', async (t) => {
+  const api = await startApi(t);
+  await areInOrder(t, KEY, CHECKS_OF_KEY, (request) => answerToSession(api, request));
+});
 
-/** Status, code and message, by a new user each time, so that no limit is met. */
-async function answerTo(api: Api, request: Request): Promise<string> {
-  requests++;
-  const requestLimits = { perMinute: request.requestsPerMinute, perMonth: 100 };
-  const input = {
-    email: `user${requests}@example.org`,
-    plan: 'enterprise',
-    requestLimits,
-  } as const;
-  const user = newUser(input, Date.now());
+async function areInOrder<R>(
+  t: ExecutionContext,
+  good: R,
+  checks: Check<R>[],
+  answerTo: (request: R) => Promise<string>,
+): Promise<void> {
+  t.regex(await answerTo(good), /^20[01]/);
+  for (const [first, { check, answer, wrong }] of checks.entries()) {
+    const request = { ...good, ...wrong(good) };
+    t.regex(await answerTo(request), answer, `only the ${check} is wrong`);
+    for (const later of checks.slice(first + 1)) {
+      const both = { ...request, ...later.wrong(request) };
+      t.regex(await answerTo(both), answer, `${check} before ${later.check}`);
+    }
+  }
+}
+
+let users = 0;
+
+/** Somebody new each time, so that no limit is met. */
+async function addUser(api: Api, perMinute = 10): Promise<User> {
+  users++;
+  const user = newUser(
+    {
+      email: `user${users}@example.org`,
+      plan: 'enterprise',
+      requestLimits: { perMinute, perMonth: 100 },
+    },
+    Date.now(),
+  );
   await api.store.addUser(user);
-  const { key, token } = newKey(user.id, { scopes: request.scopes }, 'cli', Date.now());
-  await api.store.putKey(request.isRevoked ? { ...key, revokedAtMs: Date.now() } : key);
-  await api.switches.set('trading', request.trading);
-  const { status, json } = await api.call(request.method, request.path + request.query, {
-    token,
-    headers: request.headers,
-    body: { idempotencyKey: 'k', ...request.body },
-  });
+  return user;
+}
+
+async function answerToKey(api: Api, request: KeyRequest): Promise<string> {
+  const { scopes, isRevoked, perMinute, headers, body } = request;
+  const user = await addUser(api, perMinute);
+  const { key, token } = newKey(user.id, { scopes }, 'cli', Date.now());
+  await api.store.putKey(isRevoked ? { ...key, revokedAtMs: Date.now() } : key);
+  return answerTo(api, request, { token, headers, body: { idempotencyKey: 'k', ...body } });
+}
+
+async function answerToSession(api: Api, request: SessionRequest): Promise<string> {
+  const { credential, isGuest, body } = request;
+  const session = isGuest
+    ? (await api.auth('POST', '/signup')).json.access_token
+    : await api.signIn(await addUser(api));
+  return answerTo(api, request, { token: credential === 'key' ? api.token : session, body });
+}
+
+/** Status, code and message. */
+async function answerTo(api: Api, request: Request, options: CallOptions): Promise<string> {
+  const { method, path, query, trading } = request;
+  await api.switches.set('trading', trading);
+  const { status, json } = await api.call(method, path + query, options);
   return `${status} ${json.error?.code} ${json.error?.message}`;
 }
