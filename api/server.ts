@@ -84,7 +84,7 @@ export async function startServer(deps: Deps): Promise<Server> {
     headers: headerLines(config.tls === null ? NOSNIFF : [...NOSNIFF, ...HSTS]),
     isBehindProxy: config.behindTlsProxy,
     handle: (exchange) => {
-      if (exchange.path.startsWith(AUTH_PATH)) handleAuth(exchange);
+      if (isBelow(AUTH_PATH, exchange.path)) handleAuth(exchange);
       else if (isBelow(DOCS_PATH, exchange.path)) handleDocs(exchange);
       else handleApi(exchange);
     },

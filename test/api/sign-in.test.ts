@@ -242,6 +242,8 @@ test('nothing of /auth/v1 is answered in another form than its own', async (t) =
   const path = await api.auth('GET', '/nowhere');
   t.is(path.status, 404);
   t.is(path.json.error_code, 'not_found');
+  const beside = await fetch(new URL('/auth/v1x', api.baseUrl));
+  t.like(await beside.json(), { error: { code: 'route_not_found' } });
   t.is((await api.auth('GET', '/signup')).status, 405);
   t.is((await api.auth('POST', '/token?grant_type=pkce', { body: {} })).status, 400);
   t.is((await api.auth('POST', '/signup', { body: '{' })).status, 400);
