@@ -10,6 +10,7 @@ import { addDemoCommand } from './demo.ts';
 import { addFeedCommands } from './feed.ts';
 import { addServeCommand } from './serve.ts';
 import { UsageError } from './usage.ts';
+import { addVerifyCommand } from './verify.ts';
 
 /** Runs one command and sets the exit code. Never rejects. */
 export async function run(argv: readonly string[]): Promise<void> {
@@ -21,6 +22,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   addFeedCommands(program);
   addCatalogCommands(program);
   addAdminCommands(program);
+  addVerifyCommand(program);
   // Who reads may stop reading, as in `paperbook feed inspect FILE | head`: that is no fault.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

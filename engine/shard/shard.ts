@@ -4,14 +4,14 @@
  * next batch. A checkpoint is written a step at a time along with the batches.
  */
 import type { Event } from '../core/events.ts';
-import { evolve } from '../core/evolve.ts';
 import type { Command, Query, Reply } from '../core/messages.ts';
 import { observe } from '../core/observe.ts';
-import { headOf, loadHead, rebuildDerived, type StateHead, tablesOf } from '../core/rebuild.ts';
+import { headOf, tablesOf } from '../core/rebuild.ts';
 import { type CoreConfig, createState, type ShardState } from '../core/state.ts';
 import type { EpochMs, GameStatus } from '../core/units.ts';
 import type { Message } from './codec.ts';
 import { isTick } from './outbox.ts';
+import { recover } from './recover.ts';
 import { answerQuery, execute } from './requests.ts';
 import { type Durability, openStore, type ShardStore } from './store.ts';
 
@@ -65,7 +65,9 @@ export class Shard {
     this.#config = config;
     this.#store = store;
     this.state = createState(config, this.#store.archive);
-    const replayedBatches = this.#recover();
+    const { sequence, batches: replayedBatches, events } = recover(this.state, this.#store);
+    this.#sequence = sequence;
+    this.#eventsSinceCheckpoint = events;
     this.report = {
       accounts: this.state.accounts.live,
       restingOrders: this.state.orders.live,
@@ -154,30 +156,5 @@ export class Shard {
     if (this.#checkpoint?.next().done !== true) return;
     this.#checkpoint = null;
     this.state.records.endCheckpoint();
-  }
-
-  #recover(): number {
-    const head = this.#store.readHead();
-    if (head !== null) {
-      loadHead(this.state, head as unknown as StateHead);
-      this.#sequence = head.journalSequence;
-      for (const table of tablesOf(this.state)) {
-        for (const { page, bytes } of this.#store.readPages(table.name, this.#sequence)) {
-          table.loadPage(page, bytes);
-        }
-      }
-      rebuildDerived(this.state);
-    }
-    let batches = 0;
-    for (const { sequence, events } of this.#store.journalAfter(this.#sequence)) {
-      if (sequence !== this.#sequence + 1) {
-        throw new Error(`journal: batch ${this.#sequence + 1} is missing before ${sequence}`);
-      }
-      for (const event of events) evolve(this.state, event);
-      this.#sequence = sequence;
-      this.#eventsSinceCheckpoint += events.length;
-      batches++;
-    }
-    return batches;
   }
 }

@@ -10,6 +10,7 @@ import type { RecentRecords } from '../core/recent.ts';
 import { archiveOf, openArchive, recordWrites } from './archive.ts';
 import { headCodec } from './codec.ts';
 import { packEvents, unpackEvents } from './event-layouts.ts';
+import type { Readable } from './snapshot.ts';
 
 /** `sync`: on disk; `commit`: survives a crash of the process. CONTRACT.md section 8. */
 export type Durability = 'sync' | 'commit';
@@ -44,6 +45,7 @@ export function openStore(path: string, durability: Durability) {
   const copies = new PageCopies();
 
   return {
+    ...readerOf({ journal, pages, heads }, (copy, page) => copies.found(copy, page)),
     archive: archiveOf(archive),
 
     /** Runs the writes of `work` in one transaction; safe on return, as the durability promises. */
@@ -74,12 +76,35 @@ export function openStore(path: string, durability: Durability) {
       heads.put('head', bufferOf(headCodec.pack({ ...head, journalSequence: sequence })));
       yield;
       copies.finish(changed);
-      for (const step of inSteps(journal.getKeys({ end: sequence + 1 }), ROWS_A_STEP)) {
-        for (const key of step) journal.remove(key);
+      // Looked up anew at every step: a cursor that was left open skips what follows a removed key.
+      for (let left = ROWS_A_STEP; left === ROWS_A_STEP; ) {
+        const covered = [...journal.getKeys({ end: sequence + 1, limit: ROWS_A_STEP })];
+        for (const key of covered) journal.remove(key);
+        left = covered.length;
         yield;
       }
     },
 
+    async close(): Promise<void> {
+      await root.flushed;
+      await root.close();
+    },
+  };
+}
+
+export type StoreReader = ReturnType<typeof readerOf>;
+type ReaderTables = {
+  journal: Readable<number>;
+  pages: Readable<PageKey>;
+  heads: Readable<string>;
+};
+
+/** What a start reads. `onPage` hears which copy of a page counts. */
+export function readerOf(
+  { journal, pages, heads }: ReaderTables,
+  onPage: (copy: 0 | 1, page: Page) => void = () => undefined,
+) {
+  return {
     /** Journal batches after a sequence, in order. */
     *journalAfter(sequence: number): Generator<{ sequence: number; events: Event[] }> {
       for (const { key, value } of journal.getRange({ start: sequence + 1 })) {
@@ -99,23 +124,28 @@ export function openStore(path: string, durability: Durability) {
       const range = { start: [table, 0, 0] as PageKey, end: [table, Infinity, 0] as PageKey };
       for (const { key, value } of pages.getRange(range)) {
         const [, page, copy] = key;
-        const stamp = value.readDoubleLE(0);
+        const stamp = stampOf(value);
         if (stamp > sequence) continue;
-        if (best !== null && best.page.page !== page) yield copies.found(best);
+        if (best !== null && best.page.page !== page) {
+          onPage(best.copy, best.page);
+          yield best.page;
+        }
         if (best !== null && best.page.page === page && best.stamp > stamp) continue;
         best = { stamp, copy, page: { table, page, bytes: value.subarray(STAMP_BYTES) } };
       }
-      if (best !== null) yield copies.found(best);
-    },
-
-    async close(): Promise<void> {
-      await root.flushed;
-      await root.close();
+      if (best === null) return;
+      onPage(best.copy, best.page);
+      yield best.page;
     },
   };
 }
 
-const STAMP_BYTES = 8;
+export const STAMP_BYTES = 8;
+
+/** The sequence of the checkpoint that wrote a page. */
+export function stampOf(page: Buffer): number {
+  return page.readDoubleLE(0);
+}
 
 /** A page behind the sequence of the checkpoint that wrote it. */
 function stamped(sequence: number, bytes: Uint8Array): Buffer {
@@ -153,8 +183,7 @@ class PageCopies {
       this.#finished.set(`${page.table}/${page.page}`, this.toWrite(page)[2]);
   }
 
-  found({ copy, page }: { copy: 0 | 1; page: Page }): Page {
-    this.#finished.set(`${page.table}/${page.page}`, copy);
-    return page;
+  found(copy: 0 | 1, { table, page }: Page): void {
+    this.#finished.set(`${table}/${page}`, copy);
   }
 }
