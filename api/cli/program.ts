@@ -5,6 +5,7 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { addAdminCommands } from './admin.ts';
+import { addBackupCommand } from './backup.ts';
 import { addCatalogCommands } from './catalog.ts';
 import { addDemoCommand } from './demo.ts';
 import { addFeedCommands } from './feed.ts';
@@ -23,6 +24,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   addCatalogCommands(program);
   addAdminCommands(program);
   addVerifyCommand(program);
+  addBackupCommand(program);
   // Who reads may stop reading, as in `paperbook feed inspect FILE | head`: that is no fault.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
