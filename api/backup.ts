@@ -24,7 +24,7 @@ import { DataDirError, shardsOf } from './data-dir.ts';
 export type Backup = { directory: string; shards: number; files: number; bytes: number };
 
 /** Secrets that a server makes anew at its start, and what belongs to the process that runs. */
-const LEFT_OUT = new Set(['admin.token', 'demo.json', 'server.lock', 'lock.mdb']);
+const LEFT_OUT = new Set(['admin.token', 'auth-key.json', 'demo.json', 'server.lock', 'lock.mdb']);
 
 /**
  * Copies `dataDir` to `target`, which must not exist or be empty. What is at `target` is whole:

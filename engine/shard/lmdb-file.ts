@@ -32,10 +32,11 @@ const READS_MAX = 20;
  * no LMDB file, or lacks pages in use. Null: a missing or empty file, so nothing yet.
  */
 export function checkLmdbFile(directory: string): LmdbFile | null {
-  const file = path.join(directory, 'data.mdb');
+  // As an operator knows it, and no more of the machine than a client may see.
+  const file = path.join(path.basename(directory), 'data.mdb');
   let fd: number;
   try {
-    fd = openSync(file, 'r');
+    fd = openSync(dataFileIn(directory), 'r');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;
@@ -46,6 +47,11 @@ export function checkLmdbFile(directory: string): LmdbFile | null {
   } finally {
     closeSync(fd);
   }
+}
+
+/** Where an environment keeps everything. */
+export function dataFileIn(directory: string): string {
+  return path.join(directory, 'data.mdb');
 }
 
 function checkOpened(fd: number, file: string): LmdbFile | null {
@@ -64,23 +70,27 @@ function checkOpened(fd: number, file: string): LmdbFile | null {
 }
 
 /** LMDB writes no page that a transaction took and gave back: the last ones may be missing. */
-function areFree(fd: number, { freeRoot, pageBytes, lastPage }: Meta, from: number): boolean {
+function areFree(fd: number, { freeRoot, pageBytes, lastPage }: LmdbMeta, from: number): boolean {
   const free = freePagesOf(fd, freeRoot, pageBytes);
   if (free === null) return false;
   for (let page = from; page <= lastPage; page++) if (!free(page)) return false;
   return true;
 }
 
-type Meta = LmdbFile & {
+export type LmdbMeta = LmdbFile & {
   pageBytes: number;
   freeRoot: bigint;
   lastPage: number;
   transaction: number;
 };
 
+/** What `newestMeta` reads into: two pages of any size, or of one that is known. */
+export function metaBuffer(pageBytes = PAGE_BYTES_MAX): Buffer {
+  return Buffer.alloc(pageBytes + META.end);
+}
+
 /** What the newest meta page says that the file holds. */
-function newestMeta(fd: number, file: string): Meta {
-  const bytes = Buffer.alloc(2 * PAGE_BYTES_MAX);
+export function newestMeta(fd: number, file: string, bytes = metaBuffer()): LmdbMeta {
   const read = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
   const first = metaAt(read, 0);
   const second = first === null ? null : metaAt(read, first.pageBytes);
@@ -90,7 +100,7 @@ function newestMeta(fd: number, file: string): Meta {
   return second.transaction > first.transaction ? second : first;
 }
 
-function metaAt(bytes: Buffer, at: number): Meta | null {
+function metaAt(bytes: Buffer, at: number): LmdbMeta | null {
   if (bytes.length < at + META.end || bytes.readUInt32LE(at + META.magic) !== MAGIC) return null;
   const pageBytes = bytes.readUInt32LE(at + META.pageBytes);
   if (pageBytes < 256 || pageBytes > PAGE_BYTES_MAX) return null;

@@ -4,15 +4,16 @@
  * next batch. A checkpoint is written a step at a time along with the batches.
  */
 import type { Event } from '../core/events.ts';
-import type { Command, Query, Reply } from '../core/messages.ts';
-import { observe } from '../core/observe.ts';
+import type { Command, Reply } from '../core/messages.ts';
+import { observe, watch } from '../core/observe.ts';
 import { headOf, tablesOf } from '../core/rebuild.ts';
 import { type CoreConfig, createState, type ShardState } from '../core/state.ts';
 import type { EpochMs, GameStatus } from '../core/units.ts';
 import type { Message } from './codec.ts';
 import { isTick } from './outbox.ts';
 import { recover } from './recover.ts';
-import { answerQuery, execute } from './requests.ts';
+import { answerQuery, execute, setSwitches } from './requests.ts';
+import { DiskStatus, NoRoom } from './room.ts';
 import { type Durability, openStore, type ShardStore } from './store.ts';
 
 export type ShardConfig = CoreConfig & {
@@ -36,10 +37,23 @@ export type OpenReport = {
 
 /** An event leaves at most three rows behind, and a step writes 256. */
 const EVENTS_A_STEP = 64;
+/** What a message usually leads to; settlements lead to more, which is seen when they are there. */
+const MESSAGE_BYTES = 1000;
+const EVENT_BYTES = 500;
+const MESSAGE_EVENTS = 3;
+/** How often a shard that cannot write tries to. */
+const PROBE_EVERY_MS = 1000;
 
 const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1 };
 
-const isCommand = (message: Command | Query): message is Command => message.kind in COMMANDS;
+export function isCommand(message: Message): message is Command {
+  return message.kind in COMMANDS;
+}
+
+/** What a shard that cannot write does not take. */
+export function isJournaled(message: Message): boolean {
+  return isCommand(message) && message.kind !== 'switches';
+}
 
 /** Every market that an order or a position is in; those with a result have neither. */
 function openMarketsOf({ orders, positions }: ShardState): number[] {
@@ -59,11 +73,18 @@ export class Shard {
   #eventsSinceCheckpoint = 0;
   /** The steps still to take of the checkpoint being written. */
   #checkpoint: Generator<void> | null = null;
+  readonly #disk: DiskStatus;
+  #probedAtMs = 0;
 
   /** Brings the state back from the store: pages, then the journal's tail. */
-  constructor(config: ShardConfig, store: ShardStore = openStore(config.path, config.durability)) {
+  constructor(
+    config: ShardConfig,
+    store: ShardStore = openStore(config.path, config.durability),
+    disk = new DiskStatus(),
+  ) {
     this.#config = config;
     this.#store = store;
+    this.#disk = disk;
     this.state = createState(config, this.#store.archive);
     const { sequence, batches: replayedBatches, events } = recover(this.state, this.#store);
     this.#sequence = sequence;
@@ -79,11 +100,14 @@ export class Shard {
   }
 
   /**
-   * Runs a batch; answers come in the order of its commands and queries. On return all that they
-   * show is durable. Throws on a fault of ours or of the disk: memory is then ahead of the journal,
-   * and the shard must start again.
+   * Runs a batch; answers come in the order of its commands and queries, null for a command that
+   * was not taken since the disk has no room. On return all that they show is durable. Throws on a
+   * fault of ours or of the disk: memory is then ahead of the journal, and the shard must start
+   * again.
    */
-  run(messages: Message[]): Reply[] {
+  take(messages: Message[]): (Reply | null)[] {
+    const events = messages.length * MESSAGE_EVENTS;
+    if (!this.#mayWrite(messages.length * MESSAGE_BYTES, events)) return this.#readOnly(messages);
     const journal: Event[] = [];
     const replies: Reply[] = [];
     for (const message of messages) {
@@ -95,22 +119,58 @@ export class Shard {
     return replies;
   }
 
+  /** `take` where the disk has room. Throws `NoRoom`. */
+  run(messages: Message[]): Reply[] {
+    return this.take(messages).map((reply) => {
+      if (reply === null) throw new NoRoom(this.#disk.errno, 0);
+      return reply;
+    });
+  }
+
+  /** Quotes are shown and nothing follows from them: it could not be journaled. */
+  #readOnly(messages: Message[]): (Reply | null)[] {
+    const replies: (Reply | null)[] = [];
+    for (const message of messages) {
+      if (isTick(message)) watch(this.state, message);
+      else if (message.kind === 'switches') replies.push(setSwitches(this.state, message));
+      else replies.push(isCommand(message) ? null : answerQuery(this.state, message));
+    }
+    return replies;
+  }
+
+  /** Tells whether a batch finds room, now and then where it did not the last time. */
+  #mayWrite(bytes: number, events: number): boolean {
+    const disk = this.#disk;
+    const nowMs = Date.now();
+    if (disk.errno !== 0 && Math.abs(nowMs - this.#probedAtMs) < PROBE_EVERY_MS) return false;
+    this.#probedAtMs = nowMs;
+    try {
+      this.#store.ensureRoom(Math.max(bytes, disk.neededBytes), this.#stepsWith(events));
+    } catch (error) {
+      if (!(error instanceof NoRoom)) throw error;
+      disk.set(error.errno, disk.neededBytes);
+      return false;
+    }
+    if (disk.errno !== 0) disk.set(0);
+    return true;
+  }
+
   /** Takes one step of the checkpoint being written, or begins one that is due. False: none. */
   idle(): boolean {
-    if (this.#checkpoint === null) return false;
-    this.#store.commit(() => this.#step());
+    if (this.#checkpoint === null || !this.#mayWrite(0, 0)) return false;
+    this.#commit(() => this.#step());
     return this.#checkpoint !== null;
   }
 
   /** Writes a checkpoint of everything journaled so far. */
   checkpoint(): void {
     this.#finishCheckpoint();
-    if (this.#eventsSinceCheckpoint === 0) return;
+    if (this.#checkpoint !== null || this.#eventsSinceCheckpoint === 0) return;
     this.#beginCheckpoint();
     this.#finishCheckpoint();
   }
 
-  /** Ends with a checkpoint, so that the next start replays nothing. */
+  /** Ends with a checkpoint where there is room, so that the next start replays nothing. */
   async close(): Promise<void> {
     this.checkpoint();
     await this.#store.close();
@@ -123,17 +183,33 @@ export class Shard {
 
   #append(events: Event[]): void {
     const sequence = this.#sequence + 1;
-    this.#store.commit(() => {
+    const steps = this.#stepsWith(events.length);
+    this.#commit(() => {
+      this.#store.ensureRoom(events.length * EVENT_BYTES, steps);
       this.#store.append(sequence, events);
-      // Faster than events arrive, so that a checkpoint ends before the next one is due.
-      const steps = 1 + Math.ceil(events.length / EVENTS_A_STEP);
       for (let step = 0; step < steps; step++) this.#step();
     });
     this.#sequence = sequence;
     this.#eventsSinceCheckpoint += events.length;
     if (this.#eventsSinceCheckpoint < this.#config.checkpointEveryEvents) return;
     this.#finishCheckpoint();
-    this.#beginCheckpoint();
+    if (this.#checkpoint === null) this.#beginCheckpoint();
+  }
+
+  /** What memory knows is on its way to the disk: that there is no room is a fault now. */
+  #commit(work: () => void): void {
+    try {
+      this.#store.commit(work);
+    } catch (error) {
+      // The next start waits for that much, and does not end here again.
+      if (error instanceof NoRoom) this.#disk.set(error.errno, error.bytes);
+      throw error;
+    }
+  }
+
+  /** Faster than events arrive, so that a checkpoint ends before the next one is due. */
+  #stepsWith(events: number): number {
+    return 1 + Math.ceil(events / EVENTS_A_STEP);
   }
 
   /** Takes what the checkpoint holds in one synchronous step: it all belongs to one moment. */

@@ -10,6 +10,8 @@ import type { RecentRecords } from '../core/recent.ts';
 import { archiveOf, openArchive, recordWrites } from './archive.ts';
 import { headCodec } from './codec.ts';
 import { packEvents, unpackEvents } from './event-layouts.ts';
+import { checkLmdbFile } from './lmdb-file.ts';
+import { Room } from './room.ts';
 import type { Readable } from './snapshot.ts';
 
 /** `sync`: on disk; `commit`: survives a crash of the process. CONTRACT.md section 8. */
@@ -31,24 +33,40 @@ type PageKey = [table: string, page: number, copy: 0 | 1];
 
 const PAGES_A_STEP = 32;
 const ROWS_A_STEP = 256;
+/** The pages, or the rows, of one step; a checkpoint of many steps writes few bytes in most. */
+const STEP_BYTES_MAX = 500_000;
+const STEPS_BYTES_MAX = 64_000_000;
 
 export type ShardStore = ReturnType<typeof openStore>;
 
 /** Opens or creates the environment at `path`. Never twice in one process. */
 export function openStore(path: string, durability: Durability) {
   mkdirSync(path, { recursive: true });
+  checkLmdbFile(path);
   const root = open({ path, maxDbs: 8, noSync: durability === 'commit', encoding: 'binary' });
   const journal = root.openDB<Buffer, number>({ name: 'journal', encoding: 'binary' });
   const pages = root.openDB<Buffer, PageKey>({ name: 'pages', encoding: 'binary' });
   const heads = root.openDB<Buffer, string>({ name: 'heads', encoding: 'binary' });
   const archive = openArchive(root);
   const copies = new PageCopies();
+  const room = new Room(path);
 
   return {
     ...readerOf({ journal, pages, heads }, (copy, page) => copies.found(copy, page)),
     archive: archiveOf(archive),
 
-    /** Runs the writes of `work` in one transaction; safe on return, as the durability promises. */
+    /**
+     * Makes sure that a transaction finds room for a batch of so many bytes and so many steps of a
+     * checkpoint. Throws `NoRoom`, and then nothing may be committed.
+     */
+    ensureRoom(bytes: number, steps: number): void {
+      room.ensure(bytes + Math.min(steps * STEP_BYTES_MAX, STEPS_BYTES_MAX));
+    },
+
+    /**
+     * Runs the writes of `work` in one transaction; safe on return, as the durability promises.
+     * Throws `NoRoom` on a record that is larger than any room in store; nothing is written then.
+     */
     commit(work: () => void): void {
       root.transactionSync(() => {
         work();
@@ -57,7 +75,9 @@ export function openStore(path: string, durability: Durability) {
 
     /** Inside `commit`: one batch's events. */
     append(sequence: number, events: Event[]): void {
-      journal.put(sequence, packEvents(events));
+      const bytes = packEvents(events);
+      room.ensure(bytes.length);
+      journal.put(sequence, bytes);
     },
 
     /**
@@ -73,7 +93,9 @@ export function openStore(path: string, durability: Durability) {
         for (const { table, key, value } of step) archive[table].put(key, value);
         yield;
       }
-      heads.put('head', bufferOf(headCodec.pack({ ...head, journalSequence: sequence })));
+      const packed = bufferOf(headCodec.pack({ ...head, journalSequence: sequence }));
+      room.ensure(packed.length);
+      heads.put('head', packed);
       yield;
       copies.finish(changed);
       // Looked up anew at every step: a cursor that was left open skips what follows a removed key.
@@ -86,6 +108,7 @@ export function openStore(path: string, durability: Durability) {
     },
 
     async close(): Promise<void> {
+      room.close();
       await root.flushed;
       await root.close();
     },

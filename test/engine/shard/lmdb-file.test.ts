@@ -54,7 +54,7 @@ test('a file of another kind, a file that is too short, an empty one and none', 
   for (const text of ['x', 'x'.repeat(20_000)]) {
     writeFileSync(fileIn(dir), text);
     t.throws(() => checkLmdbFile(dir), {
-      message: `${fileIn(dir)} is no LMDB file: its meta pages cannot be read`,
+      message: `${path.basename(dir)}/data.mdb is no LMDB file: its meta pages cannot be read`,
     });
   }
   writeFileSync(fileIn(dir), '');
