@@ -95,7 +95,7 @@ function healthRoutes({ engine, feeds }: Deps, metrics: Metrics): Route<Operator
       path: '/healthz',
       query: NoQuery,
       response: HealthAnswer,
-      run: () => '{"ok":true}',
+      run: () => JSON.stringify({ ok: true, problems: engine.troubles() }),
     }),
     open({
       method: 'GET',
@@ -107,7 +107,7 @@ function healthRoutes({ engine, feeds }: Deps, metrics: Metrics): Route<Operator
         if (state === 'ready') return JSON.stringify({ ok: true, state });
         throw new ApiError('internal_error', {
           status: 503,
-          message: `The engine is ${state}.`,
+          message: [`The engine is ${state}.`, ...engine.troubles()].join(' '),
           retryAfterSeconds: 1,
         });
       },

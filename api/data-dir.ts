@@ -141,10 +141,22 @@ export function readJsonFile(file: string): unknown {
   }
 }
 
+/** How many shards the directory was first started with. Throws where it is no data directory. */
+export function shardsOf(directory: string): number {
+  const file = metaFile(directory);
+  const meta = readMeta(file);
+  if (meta === undefined) {
+    throw new DataDirError(`${directory} is no data directory: it has no paperbook.json`);
+  }
+  return meta.shards;
+}
+
+const metaFile = (directory: string) => path.join(directory, 'paperbook.json');
+
 type Meta = { format: 'paperbook-data'; version: 1; shards: number };
 
 function settleShards(directory: string, wanted: number | null, byDefault: number): number {
-  const file = path.join(directory, 'paperbook.json');
+  const file = metaFile(directory);
   const meta = readMeta(file);
   if (meta === undefined) {
     const shards = wanted ?? byDefault;

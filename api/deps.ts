@@ -27,9 +27,11 @@ export interface Engine {
   /** The engine's time: the wall's, or the feed's when PAPERBOOK_CLOCK is `feed`. */
   nowMs(): EpochMs;
   state(): EngineState;
+  /** What is wrong with the data of the shards, a line a shard; `degraded` says that there is. */
+  troubles(): string[];
 }
 
-export type EngineState = 'starting' | 'ready' | 'stopping';
+export type EngineState = 'starting' | 'ready' | 'degraded' | 'stopping';
 
 export type AuditReport = {
   accounts: number;

@@ -211,7 +211,8 @@ function refusalOf(error: unknown, exchange: Exchange, log: Log): Refusal {
     return new ApiError('internal_error', {
       status: 503,
       message:
-        'The engine cannot take this request now. Send it again, with the same idempotencyKey.',
+        `The engine cannot take this request now (${error.message}). ` +
+        'Send it again, with the same idempotencyKey.',
       retryAfterSeconds: Math.max(1, Math.ceil(error.retryAfterSeconds)),
     });
   }

@@ -101,7 +101,7 @@ async function start(
   stack.add(() => engine.close());
   const reports = await engine.open();
 
-  const openMarkets = reports.flatMap((report) => report.openMarkets);
+  const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
   const connections: Connection[] = [];
   stack.add(async () => {
@@ -114,7 +114,8 @@ async function start(
   stack.add(async () => watch.close());
   await catalog.start();
   const view = new CatalogView(() => catalog.current);
-  for (const { slug, status } of reports[0]!.games) view.setGameStatus(slug, status);
+  const games = reports.find((report) => report !== null)?.games ?? [];
+  for (const { slug, status } of games) view.setGameStatus(slug, status);
   const ingest = createIngest({
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
     sink: (tick: Tick) => {

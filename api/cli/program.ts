@@ -5,11 +5,13 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { addAdminCommands } from './admin.ts';
+import { addBackupCommand } from './backup.ts';
 import { addCatalogCommands } from './catalog.ts';
 import { addDemoCommand } from './demo.ts';
 import { addFeedCommands } from './feed.ts';
 import { addServeCommand } from './serve.ts';
 import { UsageError } from './usage.ts';
+import { addVerifyCommand } from './verify.ts';
 
 /** Runs one command and sets the exit code. Never rejects. */
 export async function run(argv: readonly string[]): Promise<void> {
@@ -21,6 +23,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   addFeedCommands(program);
   addCatalogCommands(program);
   addAdminCommands(program);
+  addVerifyCommand(program);
+  addBackupCommand(program);
   // Who reads may stop reading, as in `paperbook feed inspect FILE | head`: that is no fault.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

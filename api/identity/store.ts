@@ -5,9 +5,12 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import type { Uuid } from '../../engine/core/units.ts';
+import { checkLmdbFile } from '../../engine/shard/lmdb-file.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
+import { guardWrites } from './guarded.ts';
 import type { Key } from './keys.ts';
 import { OrganizationTable } from './organization-table.ts';
 import { SessionTable } from './session-table.ts';
@@ -49,7 +52,9 @@ export class ControlStore {
   constructor(dataDir: string) {
     const path = join(dataDir, 'control');
     mkdirSync(path, { recursive: true, mode: 0o700 });
+    checkLmdbFile(path);
     this.#root = open<unknown, string>({ path, maxDbs: 32 });
+    guardWrites(this.#root, path);
     const format = this.#root.get('format');
     if (format !== undefined && format !== FORMAT) {
       void this.#root.close();
@@ -146,6 +151,8 @@ export class ControlStore {
   }
 
   async putNumbers(numbers: CatalogNumbers): Promise<void> {
+    // Told again at every start, and a start writes nothing that it need not: the disk may be full.
+    if (isDeepStrictEqual(numbers, this.numbers())) return;
     await this.#put('numbers', numbers);
   }
 

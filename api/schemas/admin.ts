@@ -9,7 +9,11 @@ import {
   TradeLimitsSchema,
 } from './identity.ts';
 
-export const HealthAnswer = strict({ ok: Type.Literal(true) });
+export const HealthAnswer = strict({
+  ok: Type.Literal(true),
+  /** What is wrong with the data of the shards. */
+  problems: Type.Array(Type.String()),
+});
 export const ReadyAnswer = strict({ ok: Type.Literal(true), state: oneOf(['ready']) });
 export const MetricsText = Type.String();
 

@@ -1,11 +1,13 @@
 /**
  * Checks everything that must hold of a state, and names what does not. Used after every step of
- * a simulation, by operators, and by tests. CONTRACT.md section 5, Formulas.
+ * a simulation, by operators, by `paperbook verify` and by tests. CONTRACT.md section 5, Formulas.
  */
+import { auditRows } from './audit-rows.ts';
 import { remainingOf } from './fills.ts';
 import { costCents, imbalanceCents } from './ledger.ts';
 import { ordersOf, positionsIn, positionsOf } from './links.ts';
 import { ladderOf } from './pricing.ts';
+import { Problems } from './problems.ts';
 import { ordersOn } from './resting.ts';
 import { FLAG, type ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';
@@ -14,37 +16,58 @@ export type AuditReport = {
   accounts: number;
   restingOrders: number;
   openPositions: number;
+  /** One line a breach: table, row or account, and the rule that does not hold. */
   problems: string[];
 };
 
 export function audit(state: ShardState): AuditReport {
-  const problems: string[] = [];
-  for (const account of state.accounts.rows()) auditAccount(state, account, problems);
-  auditBooks(state, problems);
-  auditMarkets(state, problems);
+  const problems = new Problems();
+  auditRows(state, problems);
+  // Rows that name what is not there lead the walks below astray.
+  if (problems.isEmpty) auditDerived(state, problems);
   return {
     accounts: state.accounts.live,
     restingOrders: state.orders.live,
     openPositions: state.positions.live,
-    problems,
+    problems: problems.lines(),
   };
 }
 
-function auditAccount(state: ShardState, account: number, problems: string[]): void {
+function auditDerived(state: ShardState, problems: Problems): void {
+  auditIndexes(state, problems);
+  for (const account of state.accounts.rows()) auditAccount(state, account, problems);
+  auditBooks(state, problems);
+  auditMarkets(state, problems);
+  auditExpiries(state, problems);
+}
+
+function auditIndexes(state: ShardState, problems: Problems): void {
+  for (const [table, index] of [
+    [state.accounts, state.accountIds],
+    [state.orders, state.orderIds],
+    [state.positions, state.positionIds],
+  ] as const) {
+    problems.check(index.size === table.live, table.name, 'the index of ids has another size');
+    for (const row of table.rows()) {
+      const id = index.idOf(row);
+      const subject = `${table.name} row ${row} (${id})`;
+      problems.check(index.find(id) === row, subject, 'is not what its id finds');
+    }
+  }
+}
+
+function auditAccount(state: ShardState, account: number, problems: Problems): void {
   const { col } = state.accounts;
   const name = `account ${state.accountIds.idOf(account)}`;
-  const report = (holds: boolean, what: string) => {
-    if (!holds) problems.push(`${name}: ${what}`);
-  };
+  const report = (holds: boolean, what: string) => problems.check(holds, name, what);
   let heldCents = 0;
   let orders = 0;
-  for (const row of ordersOf(state, account)) {
+  for (const row of bounded(ordersOf(state, account), state.orders.live)) {
     orders++;
     const { col: order } = state.orders;
     report(state.orders.isLive(row), `order row ${row} is not in use`);
     report(order.account[row] === account, `order row ${row} belongs to another account`);
     report(state.ladders.isWaiting(row), `order row ${row} waits on no book`);
-    report(state.orderIds.find(state.orderIds.idOf(row)) === row, `order row ${row} is not found`);
     const position = order.position[row]!;
     const isSell = (order.flags[row]! & FLAG.sell) !== 0;
     if (isSell || position !== NO_ROW) {
@@ -59,12 +82,11 @@ function auditAccount(state: ShardState, account: number, problems: string[]): v
   }
   let stakeCents = 0;
   let positions = 0;
-  for (const row of positionsOf(state, account)) {
+  for (const row of bounded(positionsOf(state, account), state.positions.live)) {
     positions++;
     const { col: position } = state.positions;
     report(state.positions.isLive(row), `position row ${row} is not in use`);
     report(position.account[row] === account, `position row ${row} belongs to another account`);
-    report(state.positionIds.find(state.positionIds.idOf(row)) === row, `position ${row} is lost`);
     auditPosition(state, row, report);
     stakeCents += position.costCents[row]!;
   }
@@ -98,44 +120,78 @@ function auditPosition(
   report(isOwn, `position row ${row} names an order of another`);
 }
 
-function auditBooks(state: ShardState, problems: string[]): void {
+/** A list that is bent into a circle ends after more rows than there are. */
+function* bounded(rows: Iterable<number>, most: number): Generator<number> {
+  let count = 0;
+  for (const row of rows) {
+    yield row;
+    if (++count > most) return;
+  }
+}
+
+function auditBooks(state: ShardState, problems: Problems): void {
   let resting = 0;
   for (const book of state.books) {
-    for (const row of ordersOn(state, book)) {
+    for (const row of bounded(ordersOn(state, book), state.orders.live)) {
       resting++;
       const { market } = book;
-      if (!state.orders.isLive(row)) problems.push(`book ${book.number}: row ${row} is free`);
-      if (state.orders.col.market[row] !== market.number) {
-        problems.push(`book ${book.number}: order row ${row} is of another market`);
-      }
+      const subject = `book ${book.number}`;
+      problems.check(state.orders.isLive(row), subject, `order row ${row} is not in use`);
+      const isIts = state.orders.col.market[row] === market.number;
+      problems.check(isIts, subject, `order row ${row} is of another market`);
     }
     for (const side of ['yes', 'no'] as const) auditLadder(state, ladderOf(book, side), problems);
   }
-  if (resting !== state.orders.live) problems.push('some orders wait on no book');
+  if (resting !== state.orders.live) problems.add('orders: some wait on no book, or on two');
 }
 
-function auditLadder({ ladders, orders }: ShardState, ladder: number, problems: string[]): void {
+function auditLadder({ ladders, orders }: ShardState, ladder: number, problems: Problems): void {
+  const subject = `ladder ${ladder}`;
   for (let rank = ladders.best(ladder); rank > 0; rank = ladders.rankBelow(ladder, rank)) {
     const first = ladders.first(ladder, rank);
-    if (first === NO_ROW) problems.push(`ladder ${ladder}: rank ${rank} is marked but empty`);
+    problems.check(first !== NO_ROW, subject, `rank ${rank} is marked but empty`);
     for (let row = first, before = 0; row !== NO_ROW; row = ladders.after(row)) {
       const sequence = orders.col.sequence[row]!;
-      if (sequence <= before) problems.push(`ladder ${ladder}: rank ${rank} is out of time order`);
+      problems.check(sequence > before, subject, `rank ${rank} is out of time order`);
+      if (sequence <= before) break;
       before = sequence;
     }
   }
 }
 
-function auditMarkets(state: ShardState, problems: string[]): void {
+function auditMarkets(state: ShardState, problems: Problems): void {
   let open = 0;
   for (const market of state.markets) {
-    for (const row of positionsIn(state, market.number)) {
+    const subject = `market ${market.number}`;
+    for (const row of bounded(positionsIn(state, market.number), state.positions.live)) {
       open++;
-      if (state.positions.col.market[row] !== market.number) {
-        problems.push(`market ${market.number}: position row ${row} is of another market`);
-      }
-      if (market.outcome !== null) problems.push(`market ${market.number}: unsettled row ${row}`);
+      const isIts = state.positions.col.market[row] === market.number;
+      problems.check(isIts, subject, `position row ${row} is of another market`);
+      const isOpen = market.outcome === null;
+      problems.check(isOpen, subject, `has its result, and position row ${row} is open`);
     }
   }
-  if (open !== state.positions.live) problems.push('some positions are in no market');
+  if (open !== state.positions.live) problems.add('positions: some are in no market, or in two');
+  for (const row of state.orders.rows()) {
+    const market = state.markets[state.orders.col.market[row]!]!;
+    const isOpen = market.outcome === null;
+    problems.check(isOpen, `market ${market.number}`, `has its result, and order row ${row} rests`);
+  }
+}
+
+function auditExpiries({ expiries, orders, nowMs }: ShardState, problems: Problems): void {
+  const { orders: waiting, inOrder } = expiries.waiting();
+  const found = new Set(waiting);
+  problems.check(inOrder, 'expiries', 'are out of time order');
+  problems.check(found.size === waiting.length, 'expiries', 'an order waits twice');
+  let wanted = 0;
+  for (const row of orders.rows()) {
+    const expiresAtMs = orders.col.expiresAtMs[row]!;
+    if (expiresAtMs === 0) continue;
+    wanted++;
+    const subject = `orders row ${row}`;
+    problems.check(found.has(row), subject, 'expires, and nothing waits for it');
+    problems.check(expiresAtMs > nowMs, subject, 'has expired and still rests');
+  }
+  problems.check(wanted === found.size, 'expiries', 'an order waits that never expires');
 }

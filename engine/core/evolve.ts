@@ -106,6 +106,7 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   const { orders } = state;
   const row = orders.claim();
   invariant(row === event.order, 'an order took another row');
+  invariant(state.accounts.isLive(event.account), 'an order was placed by no account');
   const { col } = orders;
   col.sequence[row] = ++state.sequence;
   col.expiresAtMs[row] = event.expiresAtMs ?? 0;
@@ -162,6 +163,7 @@ function trade(
 ): Traded {
   const { order, priceCents } = event;
   const { col } = state.orders;
+  invariant(state.orders.isLive(order), 'an order was filled that is done');
   const cents = costCents(priceCents, contracts);
   if ((col.flags[order]! & FLAG.sell) !== 0) return sell(state, event, contracts, cents);
   releaseHold(state, order, contracts);
@@ -210,6 +212,7 @@ function sell(
 
 function orderEnded(state: ShardState, event: OrderEnded): void {
   const { order, atMs, status, reason } = event;
+  invariant(state.orders.isLive(order), 'an order ended that is done');
   const filled = filledSoFar(state, order);
   const position = state.orders.col.position[order]!;
   releaseHold(state, order, remainingOf(state, order));
@@ -252,6 +255,7 @@ function finishOrder(
 function positionSettled(state: ShardState, event: PositionSettled): void {
   const { col } = state.positions;
   const { position, proceedsCents } = event;
+  invariant(state.positions.isLive(position), 'a position was settled twice');
   const account = col.account[position]!;
   invariant(col.resting[position] === NO_ROW, 'a position was settled while its order rests');
   realize(state, account, col.costCents[position]!, proceedsCents);

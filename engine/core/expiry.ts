@@ -39,6 +39,15 @@ export class ExpiryQueue {
     return NO_ROW;
   }
 
+  /** Orders that wait for their expiry; `inOrder` false: the heap would end them out of time. */
+  waiting(): { orders: number[]; inOrder: boolean } {
+    const orders = this.#heap.filter((entry) => this.#isCurrent(entry)).map(({ order }) => order);
+    const inOrder = this.#heap.every((entry, at) => {
+      return at === 0 || byTime(this.#heap[(at - 1) >> 1]!, entry) <= 0;
+    });
+    return { orders, inOrder };
+  }
+
   #isCurrent({ order, sequence }: Entry): boolean {
     return this.#orders.isLive(order) && this.#orders.col.sequence[order] === sequence;
   }

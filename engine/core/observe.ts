@@ -51,6 +51,23 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
   fillMarkets(state, revived, atMs, journal);
 }
 
+/**
+ * Takes in what a venue says, so that it is shown, and lets nothing follow from it: for a shard that
+ * cannot journal now. Told again later, it leads to what it did not lead to here.
+ */
+export function watch(state: ShardState, tick: Tick): void {
+  if (tick.kind === 'time') return;
+  const source = sourceOf(state, tick.source);
+  if (tick.kind === 'down') {
+    source.epoch++;
+    return;
+  }
+  source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
+  if (tick.kind === 'quote') setQuote(state, tick);
+  if (tick.kind === 'trade') setLastTrade(state, tick);
+  if (tick.kind === 'status') state.markets[tick.market]!.status = tick.status;
+}
+
 /** Moves time on, never back, and ends what expired on the way. */
 export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): EpochMs {
   if (atMs > state.nowMs) state.nowMs = atMs;

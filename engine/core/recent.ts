@@ -28,6 +28,24 @@ export type RecentOfAccount = {
   readonly closedTrades: ClosedTrade[];
 };
 
+/** A row of the archive: under which account and name it lies, and what it holds. */
+export type ArchiveRow<T> = { account: number; name: string; value: T };
+
+/** What an idempotency key was used for: a limit order's id, or the whole of a market order. */
+export type KeyRow = {
+  limit: Uuid | null;
+  market: { placed: OrderPlaced; outcome: OrderOutcome } | null;
+};
+
+/** Every row of the archive, table by table; for audits. */
+export interface ArchiveRows {
+  keys(): Iterable<ArchiveRow<KeyRow>>;
+  orders(): Iterable<ArchiveRow<RecentOrder>>;
+  /** Of orders that an earlier checkpoint wrote. */
+  outcomes(): Iterable<ArchiveRow<OrderOutcome>>;
+  trades(): Iterable<ArchiveRow<ClosedTrade>>;
+}
+
 /** What happened between two checkpoints. */
 export class RecentRecords {
   /** By account row. */

@@ -97,6 +97,25 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     return { size: this.size, live: this.live, freeHead: this.#freeHead };
   }
 
+  /** What does not hold of the rows in use and the chain of free ones. */
+  *problems(): Generator<string> {
+    let live = 0;
+    for (const _ of this.rows()) live++;
+    if (live !== this.live) yield `${this.name}: ${live} rows are in use, not ${this.live}`;
+    const chained = new Uint8Array(this.size);
+    let free = 0;
+    for (let row = this.#freeHead; row !== NO_ROW; row = this.#link[row]!) {
+      if (row < 0 || row >= this.size || this.#link[row] === IN_USE || chained[row] === 1) {
+        yield `${this.name} row ${row}: is no free row, and the chain of free rows leads to it`;
+        return;
+      }
+      chained[row] = 1;
+      free++;
+    }
+    const lost = this.size - live - free;
+    if (lost !== 0) yield `${this.name}: ${lost} free rows are not in the chain of free rows`;
+  }
+
   /** Copies of the pages that changed since the last call, which are then clean. */
   takeDirtyPages(): { page: number; bytes: Uint8Array }[] {
     const pages: { page: number; bytes: Uint8Array }[] = [];
@@ -127,6 +146,11 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     this.size = head.size;
     this.live = head.live;
     this.#freeHead = head.freeHead;
+  }
+
+  /** Stored pages that hold every row ever used. */
+  get pages(): number {
+    return Math.ceil(this.size / PAGE_ROWS);
   }
 
   /** Bytes of one stored page. */

@@ -16,6 +16,11 @@ export class UuidIndex {
     this.#ids = table;
   }
 
+  /** Rows that can be found. */
+  get size(): number {
+    return this.#count;
+  }
+
   /** The row of an id, or `NO_ROW`. */
   find(id: Uuid): number {
     const w0 = uuidWord(id, 0);

@@ -4,23 +4,25 @@
  * ended later has it in a row of its own.
  */
 import type { Database, RootDatabase } from 'lmdb';
-import { uuidWord } from '../core/ids.ts';
-import type { Archive, RecentOrder, RecentRecords } from '../core/recent.ts';
+import { uuidOfWords, uuidWord } from '../core/ids.ts';
+import type {
+  Archive,
+  ArchiveRow,
+  ArchiveRows,
+  KeyRow,
+  RecentOrder,
+  RecentRecords,
+} from '../core/recent.ts';
 import type { Uuid } from '../core/units.ts';
-import {
-  type KeyRow,
-  keyRow,
-  orderRow,
-  outcomeRow,
-  type RowFormat,
-  tradeRow,
-} from './event-layouts.ts';
+import { keyRow, orderRow, outcomeRow, type RowFormat, tradeRow } from './event-layouts.ts';
+import type { Readable } from './snapshot.ts';
 
 /** The account row, big-endian, and then an idempotency key as text or a uuid as 16 bytes. */
 type RowKey = Buffer;
-type Rows = Database<Buffer, RowKey>;
 export type ArchiveTable = 'keys' | 'orders' | 'outcomes' | 'trades';
-export type ArchiveTables = Record<ArchiveTable, Rows>;
+export type ArchiveTables = Record<ArchiveTable, Database<Buffer, RowKey>>;
+/** The tables, or what one snapshot shows of them. */
+export type ArchiveReading = Record<ArchiveTable, Readable<RowKey>>;
 type Write = { table: ArchiveTable; key: RowKey; value: Buffer };
 
 export function openArchive(root: RootDatabase): ArchiveTables {
@@ -35,7 +37,28 @@ export function openArchive(root: RootDatabase): ArchiveTables {
   };
 }
 
-export function archiveOf(tables: ArchiveTables): Archive {
+/** Every row, in the order of the keys. Throws on one that cannot be decoded, and names it. */
+export function archiveRowsOf(tables: ArchiveReading): ArchiveRows {
+  function* rows<T>(table: ArchiveTable, row: RowFormat<T>): Generator<ArchiveRow<T>> {
+    for (const { key, value } of tables[table].getRange({})) {
+      const account = key.readUInt32BE(0);
+      const name = table === 'keys' ? key.toString('utf8', 4) : idIn(key);
+      try {
+        yield { account, name, value: row.unpack(value) };
+      } catch (error) {
+        throw new Error(`${table} [${account}, ${name}]: ${(error as Error).message}`);
+      }
+    }
+  }
+  return {
+    keys: () => rows('keys', keyRow),
+    orders: () => rows('orders', orderRow),
+    outcomes: () => rows('outcomes', outcomeRow),
+    trades: () => rows('trades', tradeRow),
+  };
+}
+
+export function archiveOf(tables: ArchiveReading): Archive {
   function find<T>(table: ArchiveTable, row: RowFormat<T>, key: RowKey): T | undefined {
     const bytes = tables[table].getBinaryFast(key);
     return bytes === undefined ? undefined : row.unpack(bytes);
@@ -121,6 +144,15 @@ function idKey(account: number, id: Uuid): RowKey {
   key.writeUInt32BE(uuidWord(id, 2), 12);
   key.writeUInt32BE(uuidWord(id, 3), 16);
   return key;
+}
+
+function idIn(key: RowKey): Uuid {
+  return uuidOfWords(
+    key.readUInt32BE(4),
+    key.readUInt32BE(8),
+    key.readUInt32BE(12),
+    key.readUInt32BE(16),
+  );
 }
 
 function textKey(account: number, text: string): RowKey {

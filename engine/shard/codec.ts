@@ -115,5 +115,5 @@ export const messagesCodec = createCodec<Message[]>([
   ...DEPTH_FIELDS,
 ]);
 
-/** Its answers, in the order of the commands and queries asked. */
-export const repliesCodec = createCodec<Reply[]>(REPLY_FIELDS);
+/** Its answers, in the order of the commands and queries asked; null: not taken, the disk is full. */
+export const repliesCodec = createCodec<(Reply | null)[]>(REPLY_FIELDS);

@@ -10,8 +10,8 @@ import type {
   OrderPlaced,
 } from '../core/events.ts';
 import type { Catalog, MarketOutcome } from '../core/messages.ts';
-import type { RecentOrder } from '../core/recent.ts';
-import { GAME_STATUSES, type Side, type Uuid } from '../core/units.ts';
+import type { KeyRow, RecentOrder } from '../core/recent.ts';
+import { GAME_STATUSES, type Side } from '../core/units.ts';
 import {
   always,
   ByteReader,
@@ -213,12 +213,6 @@ function row<T>(layout: Layout<T>): RowFormat<T> {
     unpack: (bytes) => read(new ByteReader(bytes)),
   };
 }
-
-/** What an idempotency key was used for: a limit order's id, or the whole of a market order. */
-export type KeyRow = {
-  limit: Uuid | null;
-  market: { placed: OrderPlaced; outcome: OrderOutcome } | null;
-};
 
 export const keyRow = row<KeyRow>(
   record({ limit: nullable(uuid), market: nullable(record({ placed, outcome: ended })) }),

@@ -7,9 +7,11 @@ import { Piscina } from 'piscina';
 import type { Command, Query, Reply, Tick } from '../core/messages.ts';
 import { EngineBusy } from './busy.ts';
 import { type Message, messagesCodec, repliesCodec } from './codec.ts';
+import { checkLmdbFile, LmdbFileError } from './lmdb-file.ts';
 import { isTick, Outbox, type Waiter } from './outbox.ts';
-import type { OpenReport, ShardConfig } from './shard.ts';
-import type { Task } from './worker.ts';
+import { DiskStatus, NoRoom, troubleText } from './room.ts';
+import { isCommand, isJournaled, type OpenReport, type ShardConfig } from './shard.ts';
+import type { Task, WorkerData } from './worker.ts';
 
 /** A batch this large is sent while others are in flight; a smaller one waits for their return. */
 const BATCH_FULL = 96;
@@ -38,6 +40,9 @@ export class Lane {
   readonly #options: LaneOptions;
   readonly #pool: Piscina<Task, unknown>;
   readonly #outbox = new Outbox(TICKS_MAX);
+  readonly #disk = new DiskStatus();
+  /** Why nothing is placed here now, in words; null: nothing is in the way. */
+  #trouble: string | null = null;
   #state: LaneState = 'opening';
   #depth = 0;
   #inFlight = 0;
@@ -51,7 +56,7 @@ export class Lane {
     this.#options = options;
     this.#pool = new Piscina({
       filename: new URL('./worker.ts', import.meta.url).href,
-      workerData: options.config,
+      workerData: { config: options.config, disk: this.#disk.memory } satisfies WorkerData,
       minThreads: 1,
       maxThreads: 1,
       concurrentTasksPerWorker: IN_FLIGHT_MAX,
@@ -69,6 +74,11 @@ export class Lane {
     return this.#state === 'open';
   }
 
+  /** What is wrong with the shard's data; null: nothing. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
   /** Requests waiting or in flight. */
   get depth(): number {
     return this.#depth;
@@ -76,24 +86,42 @@ export class Lane {
 
   /** Starts the thread; rejects when the shard's data cannot be read. */
   async open(): Promise<OpenReport> {
+    // Here, and not in the thread: LMDB would end the whole process.
+    checkLmdbFile(this.#options.config.path);
     const report = (await this.#pool.run('open')) as OpenReport;
     // In one step: what is told from here on queues up behind what the shard must be told first.
     this.#state = 'open';
+    this.#trouble = null;
+    await this.#tellPrelude();
+    return report;
+  }
+
+  /** `open`, again and again until the data can be read. */
+  openLater(trouble: string): void {
+    const { config, log } = this.#options;
+    this.#state = 'restarting';
+    this.#trouble = trouble;
+    log.error({ path: config.path, error: trouble }, 'shard is out of order');
+    this.#restartLater();
+  }
+
+  async #tellPrelude(): Promise<void> {
     const told = this.#options.prelude().map((message) => {
-      if (!isTick(message)) return this.#ask(message);
-      this.tick(message);
-      return null;
+      if (isTick(message)) this.tick(message);
+      return isCommand(message) ? this.tell(message) : null;
     });
     for (const reply of await Promise.all(told)) {
       if (reply?.ok === false) throw new Error(reply.message);
     }
-    return report;
   }
 
   /** Resolves when what the answer shows is durable. Rejects with `EngineBusy`. */
   call(request: Command | Query): Promise<Reply> {
     if (this.#state !== 'open') {
-      return Promise.reject(new EngineBusy(`the engine is ${this.#state}`));
+      return Promise.reject(new EngineBusy(this.#trouble ?? `the engine is ${this.#state}`));
+    }
+    if (this.#trouble !== null && isJournaled(request)) {
+      return Promise.reject(new NoRoom(this.#disk.errno, 0));
     }
     if (this.#depth >= this.#options.queueDepthMax) {
       return Promise.reject(new EngineBusy('the engine is at its limit'));
@@ -168,12 +196,34 @@ export class Lane {
   }
 
   /** The next batch leaves before these answers are passed on: both threads work meanwhile. */
-  #answered(waiters: Waiter[], replies: Reply[]): void {
+  #answered(waiters: Waiter[], replies: (Reply | null)[]): void {
     this.#inFlight--;
     this.#depth -= waiters.length;
+    this.#noteDisk();
     this.#flush();
-    for (const [index, waiter] of waiters.entries()) waiter.resolve(replies[index]!);
+    for (const [index, waiter] of waiters.entries()) {
+      const reply = replies[index]!;
+      if (reply === null) waiter.reject(new NoRoom(this.#disk.errno, 0));
+      else waiter.resolve(reply);
+    }
     this.#tellIfIdle();
+  }
+
+  /** The shard goes on by itself once its disk has room; what it only watched is told again. */
+  #noteDisk(): void {
+    const { errno } = this.#disk;
+    const trouble = errno === 0 ? null : troubleText(errno);
+    if (trouble === this.#trouble) return;
+    this.#trouble = trouble;
+    const { config, log } = this.#options;
+    if (trouble !== null) {
+      log.error({ path: config.path, error: trouble }, 'shard only reads now');
+      return;
+    }
+    log.info({ path: config.path }, 'shard writes again');
+    this.#tellPrelude().catch((error: unknown) => {
+      log.error({ path: config.path, error: String(error) }, 'shard was not told what it missed');
+    });
   }
 
   #tellIfIdle(): void {
@@ -190,7 +240,7 @@ export class Lane {
     return this.#outbox.length === 0 && this.#inFlight === 0;
   }
 
-  async #deliver(messages: Message[]): Promise<Reply[]> {
+  async #deliver(messages: Message[]): Promise<(Reply | null)[]> {
     const bytes = messagesCodec.pack(messages);
     const answer = await this.#pool.run(bytes, { transferList: [bytes.buffer] });
     return repliesCodec.unpack(answer as Uint8Array);
@@ -232,6 +282,7 @@ export class Lane {
       },
       (error: unknown) => {
         if (this.#state === 'closed') return;
+        if (error instanceof LmdbFileError) this.#trouble = error.message;
         log.error({ path: config.path, error: String(error) }, 'shard did not start; trying again');
         this.#state = 'restarting';
         this.#restartLater();

@@ -10,7 +10,14 @@ import { takeLevels } from '../core/depth.ts';
 import { digest } from '../core/digest.ts';
 import type { Event } from '../core/events.ts';
 import { emit } from '../core/evolve.ts';
-import type { AuditQuery, Command, DigestQuery, Query, Reply } from '../core/messages.ts';
+import type {
+  AuditQuery,
+  Command,
+  DigestQuery,
+  Query,
+  Reply,
+  SetSwitches,
+} from '../core/messages.ts';
 import { advance } from '../core/observe.ts';
 import { REJECTIONS, type RejectionCode } from '../core/rejections.ts';
 import type { ShardState } from '../core/state.ts';
@@ -29,7 +36,14 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
     for (const event of decision.events) emit(state, journal, event);
   }
   if (decision.kind === 'reject') return refuse(decision.rejection);
+  if (timed.kind === 'switches') return setSwitches(state, timed);
   return answer(commandView(state, timed, decision.kind === 'replay'));
+}
+
+/** What a shard that cannot journal takes too. */
+export function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): Reply {
+  state.switches = { venueData, selfReset };
+  return answer({});
 }
 
 /** Answers a question and changes nothing: time moves on with ticks and commands alone. */
@@ -82,8 +96,6 @@ function commandView(state: ShardState, command: Command, replayed: boolean): un
       return { order: orderView(state, placed), ...envelope(state, NO_ORGANIZATION) };
     }
     case 'switches':
-      state.switches = { venueData: command.venueData, selfReset: command.selfReset };
-      return {};
     case 'adjust':
     case 'catalog':
       return {};

@@ -4,15 +4,16 @@
  * next batch. A checkpoint is written a step at a time along with the batches.
  */
 import type { Event } from '../core/events.ts';
-import { evolve } from '../core/evolve.ts';
-import type { Command, Query, Reply } from '../core/messages.ts';
-import { observe } from '../core/observe.ts';
-import { headOf, loadHead, rebuildDerived, type StateHead, tablesOf } from '../core/rebuild.ts';
+import type { Command, Reply } from '../core/messages.ts';
+import { observe, watch } from '../core/observe.ts';
+import { headOf, tablesOf } from '../core/rebuild.ts';
 import { type CoreConfig, createState, type ShardState } from '../core/state.ts';
 import type { EpochMs, GameStatus } from '../core/units.ts';
 import type { Message } from './codec.ts';
 import { isTick } from './outbox.ts';
-import { answerQuery, execute } from './requests.ts';
+import { recover } from './recover.ts';
+import { answerQuery, execute, setSwitches } from './requests.ts';
+import { DiskStatus, NoRoom } from './room.ts';
 import { type Durability, openStore, type ShardStore } from './store.ts';
 
 export type ShardConfig = CoreConfig & {
@@ -38,10 +39,23 @@ export type OpenReport = {
 const PACE = 0.6;
 /** Steps that share a commit when no batch does. */
 const STEPS_WHEN_IDLE = 32;
+/** What a message usually leads to; settlements lead to more, which is seen when they are there. */
+const MESSAGE_BYTES = 1000;
+const EVENT_BYTES = 500;
+const MESSAGE_EVENTS = 3;
+/** How often a shard that cannot write tries to. */
+const PROBE_EVERY_MS = 1000;
 
 const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1 };
 
-const isCommand = (message: Command | Query): message is Command => message.kind in COMMANDS;
+export function isCommand(message: Message): message is Command {
+  return message.kind in COMMANDS;
+}
+
+/** What a shard that cannot write does not take. */
+export function isJournaled(message: Message): boolean {
+  return isCommand(message) && message.kind !== 'switches';
+}
 
 /** Every market that an order or a position is in; those with a result have neither. */
 function openMarketsOf({ orders, positions }: ShardState): number[] {
@@ -64,13 +78,22 @@ export class Shard {
   /** How many of them an event is worth, and how many are due. */
   #stepsAnEvent = 0;
   #stepsDue = 0;
+  readonly #disk: DiskStatus;
+  #probedAtMs = 0;
 
   /** Brings the state back from the store: pages, then the journal's tail. */
-  constructor(config: ShardConfig, store: ShardStore = openStore(config.path, config.durability)) {
+  constructor(
+    config: ShardConfig,
+    store: ShardStore = openStore(config.path, config.durability),
+    disk = new DiskStatus(),
+  ) {
     this.#config = config;
     this.#store = store;
+    this.#disk = disk;
     this.state = createState(config, this.#store.archive);
-    const replayedBatches = this.#recover();
+    const { sequence, batches: replayedBatches, events } = recover(this.state, this.#store);
+    this.#sequence = sequence;
+    this.#eventsSinceCheckpoint = events;
     this.report = {
       accounts: this.state.accounts.live,
       restingOrders: this.state.orders.live,
@@ -82,11 +105,14 @@ export class Shard {
   }
 
   /**
-   * Runs a batch; answers come in the order of its commands and queries. On return all that they
-   * show is durable. Throws on a fault of ours or of the disk: memory is then ahead of the journal,
-   * and the shard must start again.
+   * Runs a batch; answers come in the order of its commands and queries, null for a command that
+   * was not taken since the disk has no room. On return all that they show is durable. Throws on a
+   * fault of ours or of the disk: memory is then ahead of the journal, and the shard must start
+   * again.
    */
-  run(messages: Message[]): Reply[] {
+  take(messages: Message[]): (Reply | null)[] {
+    const steps = this.#stepsWith(messages.length * MESSAGE_EVENTS);
+    if (!this.#mayWrite(messages.length * MESSAGE_BYTES, steps)) return this.#readOnly(messages);
     const journal: Event[] = [];
     const replies: Reply[] = [];
     for (const message of messages) {
@@ -103,10 +129,46 @@ export class Shard {
     return this.#sequence;
   }
 
+  /** `take` where the disk has room. Throws `NoRoom`. */
+  run(messages: Message[]): Reply[] {
+    return this.take(messages).map((reply) => {
+      if (reply === null) throw new NoRoom(this.#disk.errno, 0);
+      return reply;
+    });
+  }
+
+  /** Quotes are shown and nothing follows from them: it could not be journaled. */
+  #readOnly(messages: Message[]): (Reply | null)[] {
+    const replies: (Reply | null)[] = [];
+    for (const message of messages) {
+      if (isTick(message)) watch(this.state, message);
+      else if (message.kind === 'switches') replies.push(setSwitches(this.state, message));
+      else replies.push(isCommand(message) ? null : answerQuery(this.state, message));
+    }
+    return replies;
+  }
+
+  /** Tells whether a batch finds room, now and then where it did not the last time. */
+  #mayWrite(bytes: number, steps: number): boolean {
+    const disk = this.#disk;
+    const nowMs = Date.now();
+    if (disk.errno !== 0 && Math.abs(nowMs - this.#probedAtMs) < PROBE_EVERY_MS) return false;
+    this.#probedAtMs = nowMs;
+    try {
+      this.#store.ensureRoom(Math.max(bytes, disk.neededBytes), steps);
+    } catch (error) {
+      if (!(error instanceof NoRoom)) throw error;
+      disk.set(error.errno, disk.neededBytes);
+      return false;
+    }
+    if (disk.errno !== 0) disk.set(0);
+    return true;
+  }
+
   /** Goes on with the checkpoint being written. False: there is nothing more to do. */
   idle(): boolean {
-    if (this.#checkpoint === null) return false;
-    this.#store.commit(() => {
+    if (this.#checkpoint === null || !this.#mayWrite(0, STEPS_WHEN_IDLE)) return false;
+    this.#commit(() => {
       for (let step = 0; step < STEPS_WHEN_IDLE; step++) this.#step();
     });
     return this.#checkpoint !== null;
@@ -115,12 +177,12 @@ export class Shard {
   /** Writes a checkpoint of everything journaled so far. */
   checkpoint(): void {
     this.#finishCheckpoint();
-    if (this.#eventsSinceCheckpoint === 0) return;
+    if (this.#checkpoint !== null || this.#eventsSinceCheckpoint === 0) return;
     this.#beginCheckpoint();
     this.#finishCheckpoint();
   }
 
-  /** Ends with a checkpoint, so that the next start replays nothing. */
+  /** Ends with a checkpoint where there is room, so that the next start replays nothing. */
   async close(): Promise<void> {
     this.checkpoint();
     await this.#store.close();
@@ -133,16 +195,33 @@ export class Shard {
 
   #append(events: Event[]): void {
     const sequence = this.#sequence + 1;
-    this.#store.commit(() => {
+    this.#stepsDue = this.#stepsWith(events.length);
+    this.#commit(() => {
+      this.#store.ensureRoom(events.length * EVENT_BYTES, this.#stepsDue);
       this.#store.append(sequence, events);
-      this.#stepsDue += events.length * this.#stepsAnEvent;
       for (; this.#stepsDue >= 1; this.#stepsDue--) this.#step();
     });
     this.#sequence = sequence;
     this.#eventsSinceCheckpoint += events.length;
     if (this.#eventsSinceCheckpoint < this.#config.checkpointEveryEvents) return;
     this.#finishCheckpoint();
-    this.#beginCheckpoint();
+    if (this.#checkpoint === null) this.#beginCheckpoint();
+  }
+
+  /** What memory knows is on its way to the disk: that there is no room is a fault now. */
+  #commit(work: () => void): void {
+    try {
+      this.#store.commit(work);
+    } catch (error) {
+      // The next start waits for that much, and does not end here again.
+      if (error instanceof NoRoom) this.#disk.set(error.errno, error.bytes);
+      throw error;
+    }
+  }
+
+  /** How many steps are due once so many more events are journaled. */
+  #stepsWith(events: number): number {
+    return this.#stepsDue + events * this.#stepsAnEvent;
   }
 
   /** Takes what the checkpoint holds in one synchronous step: it all belongs to one moment. */
@@ -173,31 +252,7 @@ export class Shard {
   #step(): void {
     if (this.#checkpoint?.next().done !== true) return;
     this.#checkpoint = null;
+    this.#stepsAnEvent = 0;
     this.state.records.endCheckpoint();
-  }
-
-  #recover(): number {
-    const head = this.#store.readHead();
-    if (head !== null) {
-      loadHead(this.state, head as unknown as StateHead);
-      this.#sequence = head.journalSequence;
-      for (const table of tablesOf(this.state)) {
-        for (const { page, bytes } of this.#store.readPages(table.name, this.#sequence)) {
-          table.loadPage(page, bytes);
-        }
-      }
-      rebuildDerived(this.state);
-    }
-    let batches = 0;
-    for (const { sequence, events } of this.#store.journalAfter(this.#sequence)) {
-      if (sequence !== this.#sequence + 1) {
-        throw new Error(`journal: batch ${this.#sequence + 1} is missing before ${sequence}`);
-      }
-      for (const event of events) evolve(this.state, event);
-      this.#sequence = sequence;
-      this.#eventsSinceCheckpoint += events.length;
-      batches++;
-    }
-    return batches;
   }
 }

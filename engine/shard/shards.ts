@@ -25,6 +25,7 @@ import { EngineBusy } from './busy.ts';
 import type { Clock } from './clock.ts';
 import type { Message } from './codec.ts';
 import { Lane, type Log } from './lane.ts';
+import { LmdbFileError } from './lmdb-file.ts';
 import type { OpenReport } from './shard.ts';
 import type { Durability } from './store.ts';
 
@@ -65,10 +66,14 @@ export class Shards {
     this.#timer.unref();
   }
 
-  /** Starts every shard's thread; rejects when one cannot read its data. A report a shard. */
-  async open(): Promise<OpenReport[]> {
-    const reports = await Promise.all(this.#lanes.map((lane) => lane.open()));
+  /**
+   * Starts every shard's thread. A report a shard, null for one whose file is damaged: its accounts
+   * are out of order, and the others are served. Rejects when one cannot start for another reason.
+   */
+  async open(): Promise<(OpenReport | null)[]> {
+    const reports = await Promise.all(this.#lanes.map(openOrLater));
     for (const [shard, report] of reports.entries()) {
+      if (report === null) continue;
       this.#options.clock.startFrom(report.nowMs);
       const { accounts, restingOrders, replayedBatches } = report;
       const found = { accounts, restingOrders, replayedBatches };
@@ -81,8 +86,16 @@ export class Shards {
     return this.#options.clock.nowMs();
   }
 
-  state(): 'starting' | 'ready' | 'stopping' {
+  /** What is wrong with the data of the shards, a line a shard. */
+  troubles(): string[] {
+    return this.#lanes.flatMap(({ trouble }, shard) => {
+      return trouble === null ? [] : [`shard ${shard}: ${trouble}`];
+    });
+  }
+
+  state(): 'starting' | 'ready' | 'stopping' | 'degraded' {
     if (this.#stopping) return 'stopping';
+    if (this.troubles().length > 0) return 'degraded';
     return this.#lanes.every((lane) => lane.isOpen) ? 'ready' : 'starting';
   }
 
@@ -99,7 +112,9 @@ export class Shards {
 
   /** One instrument's Quote; spread over shards, since every shard hears every tick. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply> {
-    const lane = this.#lanes[textHash(instrumentId) % this.#lanes.length]!;
+    const lanes = this.#lanes.filter((lane) => lane.isOpen);
+    const among = lanes.length > 0 ? lanes : this.#lanes;
+    const lane = among[textHash(instrumentId) % among.length]!;
     return lane.call({ kind: 'instrument_quote', atMs, instrumentId });
   }
 
@@ -235,6 +250,16 @@ export class Shards {
     for (const [market, quote] of this.#quotes) {
       if (quote.source === source) this.#quotes.delete(market);
     }
+  }
+}
+
+async function openOrLater(lane: Lane): Promise<OpenReport | null> {
+  try {
+    return await lane.open();
+  } catch (error) {
+    if (!(error instanceof LmdbFileError)) throw error;
+    lane.openLater(error.message);
+    return null;
   }
 }
 

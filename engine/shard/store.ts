@@ -10,6 +10,9 @@ import type { RecentRecords } from '../core/recent.ts';
 import { archiveOf, openArchive, recordWrites } from './archive.ts';
 import { headCodec } from './codec.ts';
 import { packEvents, unpackEvents } from './event-layouts.ts';
+import { checkLmdbFile } from './lmdb-file.ts';
+import { Room } from './room.ts';
+import type { Readable } from './snapshot.ts';
 
 /** `sync`: on disk; `commit`: survives a crash of the process. CONTRACT.md section 8. */
 export type Durability = 'sync' | 'commit';
@@ -33,18 +36,23 @@ const ROWS_A_STEP = 16;
 
 /** A placement leaves one row or two; a batch of the journal goes for some of them. */
 const ROWS_A_RECORD = 2;
+/** The pages, or the rows, of one step; a checkpoint of many steps writes few bytes in most. */
+const STEP_BYTES_MAX = 300_000;
+const STEPS_BYTES_MAX = 64_000_000;
 
 export type ShardStore = ReturnType<typeof openStore>;
 
 /** Opens or creates the environment at `path`. Never twice in one process. */
 export function openStore(path: string, durability: Durability) {
   mkdirSync(path, { recursive: true });
+  checkLmdbFile(path);
   const root = open({ path, maxDbs: 8, noSync: durability === 'commit', encoding: 'binary' });
   const journal = root.openDB<Buffer, number>({ name: 'journal', encoding: 'binary' });
   const pages = root.openDB<Buffer, PageKey>({ name: 'pages', encoding: 'binary' });
   const heads = root.openDB<Buffer, string>({ name: 'heads', encoding: 'binary' });
   const archive = openArchive(root);
   const copies = new PageCopies();
+  const room = new Room(path);
 
   /**
    * Pages and records first, then the head that makes them count, then the journal that they cover
@@ -60,19 +68,36 @@ export function openStore(path: string, durability: Durability) {
       for (const { table, key, value } of step) archive[table].put(key, value);
       yield;
     }
-    heads.put('head', bufferOf(headCodec.pack({ ...head, journalSequence: sequence })));
+    const packed = bufferOf(headCodec.pack({ ...head, journalSequence: sequence }));
+    room.ensure(packed.length);
+    heads.put('head', packed);
     yield;
     copies.finish(changed);
-    for (const step of inSteps(journal.getKeys({ end: sequence + 1 }), ROWS_A_STEP)) {
-      for (const key of step) journal.remove(key);
+    // Looked up anew at every step: a cursor that was left open skips what follows a removed key.
+    for (let left = ROWS_A_STEP; left === ROWS_A_STEP; ) {
+      const covered = [...journal.getKeys({ end: sequence + 1, limit: ROWS_A_STEP })];
+      for (const key of covered) journal.remove(key);
+      left = covered.length;
       yield;
     }
   }
 
   return {
+    ...readerOf({ journal, pages, heads }, (copy, page) => copies.found(copy, page)),
     archive: archiveOf(archive),
 
-    /** Runs the writes of `work` in one transaction; safe on return, as the durability promises. */
+    /**
+     * Makes sure that a transaction finds room for a batch of so many bytes and so many steps of a
+     * checkpoint. Throws `NoRoom`, and then nothing may be committed.
+     */
+    ensureRoom(bytes: number, steps: number): void {
+      room.ensure(bytes + Math.min(steps * STEP_BYTES_MAX, STEPS_BYTES_MAX));
+    },
+
+    /**
+     * Runs the writes of `work` in one transaction; safe on return, as the durability promises.
+     * Throws `NoRoom` on a record that is larger than any room in store; nothing is written then.
+     */
     commit(work: () => void): void {
       root.transactionSync(() => {
         work();
@@ -81,7 +106,9 @@ export function openStore(path: string, durability: Durability) {
 
     /** Inside `commit`: one batch's events. */
     append(sequence: number, events: Event[]): void {
-      journal.put(sequence, packEvents(events));
+      const bytes = packEvents(events);
+      room.ensure(bytes.length);
+      journal.put(sequence, bytes);
     },
 
     /** A checkpoint as steps to take inside `commit`, and about how many they are. */
@@ -92,6 +119,27 @@ export function openStore(path: string, durability: Durability) {
       return { steps, write: writeCheckpoint(what) };
     },
 
+    async close(): Promise<void> {
+      room.close();
+      await root.flushed;
+      await root.close();
+    },
+  };
+}
+
+export type StoreReader = ReturnType<typeof readerOf>;
+type ReaderTables = {
+  journal: Readable<number>;
+  pages: Readable<PageKey>;
+  heads: Readable<string>;
+};
+
+/** What a start reads. `onPage` hears which copy of a page counts. */
+export function readerOf(
+  { journal, pages, heads }: ReaderTables,
+  onPage: (copy: 0 | 1, page: Page) => void = () => undefined,
+) {
+  return {
     /** Journal batches after a sequence, in order. */
     *journalAfter(sequence: number): Generator<{ sequence: number; events: Event[] }> {
       for (const { key, value } of journal.getRange({ start: sequence + 1 })) {
@@ -111,23 +159,28 @@ export function openStore(path: string, durability: Durability) {
       const range = { start: [table, 0, 0] as PageKey, end: [table, Infinity, 0] as PageKey };
       for (const { key, value } of pages.getRange(range)) {
         const [, page, copy] = key;
-        const stamp = value.readDoubleLE(0);
+        const stamp = stampOf(value);
         if (stamp > sequence) continue;
-        if (best !== null && best.page.page !== page) yield copies.found(best);
+        if (best !== null && best.page.page !== page) {
+          onPage(best.copy, best.page);
+          yield best.page;
+        }
         if (best !== null && best.page.page === page && best.stamp > stamp) continue;
         best = { stamp, copy, page: { table, page, bytes: value.subarray(STAMP_BYTES) } };
       }
-      if (best !== null) yield copies.found(best);
-    },
-
-    async close(): Promise<void> {
-      await root.flushed;
-      await root.close();
+      if (best === null) return;
+      onPage(best.copy, best.page);
+      yield best.page;
     },
   };
 }
 
-const STAMP_BYTES = 8;
+export const STAMP_BYTES = 8;
+
+/** The sequence of the checkpoint that wrote a page. */
+export function stampOf(page: Buffer): number {
+  return page.readDoubleLE(0);
+}
 
 /** A page behind the sequence of the checkpoint that wrote it. */
 function stamped(sequence: number, bytes: Uint8Array): Buffer {
@@ -165,8 +218,7 @@ class PageCopies {
       this.#finished.set(`${page.table}/${page.page}`, this.toWrite(page)[2]);
   }
 
-  found({ copy, page }: { copy: 0 | 1; page: Page }): Page {
-    this.#finished.set(`${page.table}/${page.page}`, copy);
-    return page;
+  found(copy: 0 | 1, { table, page }: Page): void {
+    this.#finished.set(`${table}/${page}`, copy);
   }
 }

@@ -5,15 +5,21 @@
 import { workerData } from 'node:worker_threads';
 import { move } from 'piscina';
 import { messagesCodec, repliesCodec } from './codec.ts';
+import { DiskStatus } from './room.ts';
 import { type OpenReport, Shard, type ShardConfig } from './shard.ts';
+import { openStore } from './store.ts';
 
 export type Task = 'open' | 'checkpoint' | 'close' | Uint8Array;
+
+/** `disk`: the memory of a `DiskStatus`. */
+export type WorkerData = { config: ShardConfig; disk: SharedArrayBuffer };
 
 let shard: Shard | null = null;
 
 export default async function run(task: Task): Promise<OpenReport | Uint8Array | null> {
   if (task === 'open') {
-    shard ??= new Shard(workerData as ShardConfig);
+    const { config, disk } = workerData as WorkerData;
+    shard ??= new Shard(config, openStore(config.path, config.durability), new DiskStatus(disk));
     return shard.report;
   }
   if (shard === null) throw new Error('the shard is not open');
@@ -29,7 +35,7 @@ export default async function run(task: Task): Promise<OpenReport | Uint8Array |
       return null;
     }
     const { journalSequence } = opened;
-    const replies = opened.run(messagesCodec.unpack(task));
+    const replies = opened.take(messagesCodec.unpack(task));
     goOnWithCheckpoint(opened.journalSequence > journalSequence);
     return move(repliesCodec.pack(replies)) as unknown as Uint8Array;
   } catch (error) {

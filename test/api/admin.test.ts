@@ -79,6 +79,12 @@ test('/healthz always answers, /readyz says whether the engine takes requests', 
     t.is(ready.json.error.message, `The engine is ${state}.`);
     t.is(ready.headers.get('retry-after'), '1');
   }
+  api.engine.currentState = 'degraded';
+  api.engine.currentTroubles = ['shard 0: no space left'];
+  const { json } = await api.admin('GET', '/readyz', { token: null });
+  t.is(json.error.message, 'The engine is degraded. shard 0: no space left');
+  const health = await api.admin('GET', '/healthz', { token: null });
+  t.deepEqual(health.json, { ok: true, problems: ['shard 0: no space left'] });
 });
 
 test('/metrics counts requests by route and status in the Prometheus text format', async (t) => {

@@ -50,6 +50,10 @@ export class CoreEngine implements Engine {
   state(): EngineState {
     return 'ready';
   }
+
+  troubles(): string[] {
+    return [];
+  }
 }
 
 function newCore(): MemoryEngine {

@@ -18,6 +18,7 @@ export class FakeEngine implements Engine {
   readonly quoted: string[] = [];
   readonly broadcasts: SetSwitches[] = [];
   currentState: EngineState = 'ready';
+  currentTroubles: string[] = [];
   reply: (request: EngineRequest) => Promise<Reply> = async (request) => sampleReply(request);
   replyQuote: (instrumentId: string) => Promise<Reply> = async (id) => {
     const known = Object.values(samples.IDS).includes(id);
@@ -51,6 +52,10 @@ export class FakeEngine implements Engine {
 
   state(): EngineState {
     return this.currentState;
+  }
+
+  troubles(): string[] {
+    return this.currentTroubles;
   }
 }
 

@@ -20,6 +20,8 @@ const COMMANDS = [
   ['admin', 'venue-key', 'set'],
   ['admin', 'venue-data'],
   ['admin', 'audit'],
+  ['verify'],
+  ['backup'],
 ];
 
 test.serial('CONTRACT.md section 9: every command has --help, exit code 0', async (t) => {
@@ -51,6 +53,8 @@ for (const args of [
   ['feed', 'inspect', 'a.jsonl', '--bbo', '0'],
   ['feed', 'replay', 'a.jsonl'],
   ['admin', 'venue-data', 'perhaps'],
+  ['verify', 'extra'],
+  ['backup'],
   ['admin', 'user', 'create', '--email', 'a@example.com', '--plan', 'golden'],
   ['admin', 'org', 'add', 'org', 'user', '--role', 'boss'],
   ['admin', 'venue-key', 'set', '--user', 'u', '--venue', 'venue_c', '--key-id', 'k'],

@@ -92,6 +92,10 @@ export class Command {
     await within(seen, STARTS_WITHIN_MS, `the output ${pattern}`);
   }
 
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
   /** Closes the reading end of its standard output. */
   stopReading(): void {
     this.#child.stdout!.destroy();

@@ -7,7 +7,15 @@ import path from 'node:path';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
 import { checkAccount } from './account-check.ts';
 import { allRows, ask, type Json } from './client.ts';
-import { Command, type Env, type Exit, eventually, type Server, startServer } from './server.ts';
+import {
+  Command,
+  type Env,
+  type Exit,
+  eventually,
+  run,
+  type Server,
+  startServer,
+} from './server.ts';
 import { type Listed, Trader } from './trader.ts';
 import { startVenues, type Venues } from './venues.ts';
 
@@ -104,6 +112,7 @@ export class Session {
     await this.#stop(stop);
     await trading;
     this.stops++;
+    await this.#verify();
     if (stop === 'SIGKILL+SIGKILL') await this.#killInStart();
     await this.#startServer();
     await this.#checkRestart();
@@ -113,6 +122,7 @@ export class Session {
   async finish(): Promise<void> {
     await this.#checkAll();
     await this.#stop('SIGINT');
+    await this.#verify();
   }
 
   /** Ends the server whatever happened; what it complained of may tell why. */
@@ -219,6 +229,12 @@ export class Session {
   async #audit(): Promise<void> {
     const { problems } = await this.#admin('GET', '/admin/audit');
     for (const problem of problems) this.#breach(`audit: ${problem}`);
+  }
+
+  /** The directory that a stop or a crash left. */
+  async #verify(): Promise<void> {
+    const { code, stdout, stderr } = await run(['verify', '--data-dir', this.#options.dataDir]);
+    if (code !== 0) this.#breach(`verify: ${stdout}${stderr}`);
   }
 
   async #refreshListed(): Promise<void> {

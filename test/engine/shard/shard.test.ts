@@ -2,6 +2,7 @@ import test from 'ava';
 import type { Tick } from '../../../engine/core/messages.ts';
 import type { FillModelName } from '../../../engine/core/units.ts';
 import { Shard } from '../../../engine/shard/shard.ts';
+import { verifyShard } from '../../../engine/shard/verify.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
 
@@ -115,4 +116,12 @@ test('CONTRACT.md section 5, book_depth: what filled in part is the same after a
   shard = open();
   t.deepEqual(told(), before, 'from a checkpoint and the archive');
   await shard.close();
+});
+
+test('a checkpoint takes every batch that it covers out of the journal', async (t) => {
+  const dir = tempDir(t);
+  const shard = openShard(dir, 1_000_000);
+  for (let batch = 0; batch < 600; batch++) shard.run([ioc(batch % 3)]);
+  await shard.close();
+  t.like(await verifyShard(dir, 0, 1), { journalBatches: 0, limitOrders: 600, problems: [] });
 });

@@ -1,0 +1,16 @@
+/** `paperbook backup`: copies a data directory, in use or not. CONTRACT.md section 9. */
+import type { Command } from 'commander';
+import { backUp } from '../backup.ts';
+
+export function addBackupCommand(program: Command): void {
+  program
+    .command('backup <dir>')
+    .description('copy a data directory, in use or not, to one that a server can start on')
+    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
+    .option('--json', 'print JSON')
+    .action(async (dir: string, { dataDir, json }: { dataDir: string; json?: true }) => {
+      const done = await backUp(dataDir, dir);
+      const line = `${dir}: ${done.shards} shards, ${done.files} files, ${done.bytes} bytes`;
+      process.stdout.write(`${json === true ? JSON.stringify(done) : line}\n`);
+    });
+}

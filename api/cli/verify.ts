@@ -1,0 +1,32 @@
+/** `paperbook verify`: checks every invariant of a data directory. CONTRACT.md section 9. */
+import type { Command } from 'commander';
+import { type Verification, verifyDataDir } from '../verify.ts';
+
+export function addVerifyCommand(program: Command): void {
+  program
+    .command('verify')
+    .description('check every invariant of a data directory, in use or not; exit 1 on a breach')
+    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
+    .option('--json', 'print JSON')
+    .action(async ({ dataDir, json }: { dataDir: string; json?: true }) => {
+      const found = await verifyDataDir(dataDir);
+      process.stdout.write(`${json === true ? JSON.stringify(found) : textOf(found)}\n`);
+      if (!found.ok) process.exitCode = 1;
+    });
+}
+
+function textOf({ shards, control, notes, problems }: Verification): string {
+  const parts = shards.map(
+    (shard) =>
+      `shard-${shard.shard}: ${shard.accounts} accounts, ${shard.restingOrders} resting orders, ` +
+      `${shard.openPositions} open positions, ${shard.limitOrders + shard.marketOrders} orders, ` +
+      `${shard.closedTrades} closed trades, checkpoint at batch ${shard.checkpointSequence}, ` +
+      `${shard.journalBatches} batches behind it`,
+  );
+  if (control !== null) parts.push(`control: ${control.users} users, ${control.keys} keys`);
+  const result =
+    problems.length === 0
+      ? ['every invariant holds']
+      : [`${problems.length === 1 ? '1 breach' : `${problems.length} breaches`}:`, ...problems];
+  return [...parts, ...notes.map((note) => `note: ${note}`), ...result].join('\n');
+}

@@ -1,0 +1,166 @@
+/**
+ * Checks a whole data directory, of a server that runs or of none: every shard, then the control
+ * store, then what they say of each other. CONTRACT.md section 9.
+ */
+import { fork } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { Problems } from '../engine/core/problems.ts';
+import type { ShardVerification } from '../engine/shard/verify.ts';
+import { shardsOf } from './data-dir.ts';
+import type { ControlAudit } from './identity/audit.ts';
+import type { VerifyAnswer, VerifyTask } from './verify-process.ts';
+
+type ShardCounts = Omit<ShardVerification, 'accountIds' | 'marketNames' | 'instrumentIds'>;
+
+export type Verification = {
+  /** Nothing is broken. */
+  ok: boolean;
+  /** A shard that was never opened has counts of 0. */
+  shards: ({ shard: number } & ShardCounts)[];
+  control: Pick<ControlAudit, 'users' | 'keys' | 'problems'> | null;
+  /** Worth knowing, and no breach. */
+  notes: string[];
+  /** One line a breach: where it is, and the rule that does not hold. */
+  problems: string[];
+};
+
+/** Throws `DataDirError` when `dataDir` is no data directory. */
+export async function verifyDataDir(dataDir: string): Promise<Verification> {
+  const count = shardsOf(dataDir);
+  const shards: Part<ShardVerification>[] = [];
+  for (let shard = 0; shard < count; shard++) {
+    const task = { part: 'shard', path: shardPath(dataDir, shard), shard, shards: count } as const;
+    shards.push(await verifyPart<ShardVerification>(task));
+  }
+  // Last: it holds what the shards name before they name it.
+  const control = await verifyPart<ControlAudit>({ part: 'control', dataDir });
+
+  const notes = new Problems();
+  const across = new Problems();
+  for (const [shard, { found }] of shards.entries()) {
+    checkAgainstControl({ shard, found }, control.found, { notes, across });
+  }
+  checkEntries(dataDir, count, shards, control, { notes, across });
+  const problems = [
+    ...shards.flatMap((part, shard) => part.problems.map((line) => `shard-${shard}: ${line}`)),
+    ...control.problems.map((line) => `control: ${line}`),
+    ...across.lines(),
+  ];
+  return {
+    ok: problems.length === 0,
+    shards: shards.map((part, shard) => shardCounts(shard, part)),
+    control: control.found === null ? null : controlCounts(control.found),
+    notes: notes.lines(),
+    problems,
+  };
+}
+
+/** What one part turned out to be; null: there is none, or it cannot be read. */
+type Part<T> = { found: T | null; problems: string[] };
+type Findings = { notes: Problems; across: Problems };
+
+const shardPath = (dataDir: string, shard: number) => path.join(dataDir, `shard-${shard}`);
+
+/** Verifies a part in a process of its own. */
+function verifyPart<T extends { problems: string[] }>(task: VerifyTask): Promise<Part<T>> {
+  return new Promise((resolve) => {
+    const child = fork(new URL('./verify-process.ts', import.meta.url), [], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    let answer: VerifyAnswer | null = null;
+    child.once('message', (message) => {
+      answer = message as VerifyAnswer;
+    });
+    child.once('error', (error) => resolve({ found: null, problems: [error.message] }));
+    child.once('exit', (code, signal) => {
+      if (answer === null) {
+        const how = signal ?? `code ${code}`;
+        resolve({ found: null, problems: [`the file is damaged: reading it ended with ${how}`] });
+      } else if (answer.ok) {
+        const found = answer.found as T | null;
+        resolve({ found, problems: found?.problems ?? [] });
+      } else {
+        resolve({ found: null, problems: [answer.failure] });
+      }
+    });
+    child.send(task);
+  });
+}
+
+/** Users and numbers are on disk before a shard hears of them. */
+function checkAgainstControl(
+  { shard, found }: { shard: number; found: ShardVerification | null },
+  control: ControlAudit | null,
+  { notes, across }: Findings,
+): void {
+  if (found === null || control === null) return;
+  const numbers = control.numbers ?? { marketNames: [], instrumentIds: [] };
+  for (const [what, named, known] of [
+    ['market', found.marketNames, numbers.marketNames],
+    ['instrument', found.instrumentIds, numbers.instrumentIds],
+  ] as const) {
+    const at = named.findIndex((name, number) => known[number] !== name);
+    if (at === -1) continue;
+    const there = known[at] ?? 'nothing';
+    across.add(`shard-${shard}: ${what} ${at} is ${named[at]}, and ${there} in the control store`);
+  }
+  // A server that goes on from a replay's directory has accounts that nobody registered.
+  const owners = new Set(control.owners);
+  const ownerless = found.accountIds.filter((id) => !owners.has(id));
+  if (ownerless.length === 0) return;
+  notes.add(
+    `shard-${shard}: ${ownerless.length} accounts of no user or organization, ` +
+      `such as ${ownerless[0]}`,
+  );
+}
+
+/** A start makes every shard, and then the numbers: a shard that is missing later was lost. */
+function checkEntries(
+  dataDir: string,
+  count: number,
+  shards: Part<ShardVerification>[],
+  control: Part<ControlAudit>,
+  { notes, across }: Findings,
+): void {
+  for (const [shard, { found, problems }] of shards.entries()) {
+    if (found !== null || problems.length > 0) continue;
+    if (control.found?.numbers != null) across.add(`shard-${shard}: is missing`);
+    else notes.add(`shard-${shard}: is not there yet`);
+  }
+  for (const name of readdirSync(dataDir)) {
+    const number = /^shard-(\d+)$/.exec(name)?.[1];
+    if (number === undefined || Number(number) < count) continue;
+    across.add(`${name}: is none of the ${count} shards of paperbook.json`);
+  }
+  if (control.found !== null || control.problems.length > 0) return;
+  // Every server makes both; a replay's directory has neither.
+  const isServers = existsSync(path.join(dataDir, 'admin.token'));
+  if (isServers) across.add('control: is missing');
+  else notes.add('control: is not there; a replay makes none');
+}
+
+function shardCounts(shard: number, { found, problems }: Part<ShardVerification>) {
+  const { accountIds: _, marketNames: __, instrumentIds: ___, ...counts } = found ?? EMPTY;
+  return { shard, ...counts, problems };
+}
+
+function controlCounts({ users, keys, problems }: ControlAudit) {
+  return { users, keys, problems };
+}
+
+const EMPTY: ShardVerification = {
+  accounts: 0,
+  restingOrders: 0,
+  openPositions: 0,
+  limitOrders: 0,
+  marketOrders: 0,
+  closedTrades: 0,
+  checkpointSequence: 0,
+  journalBatches: 0,
+  problems: [],
+  accountIds: [],
+  marketNames: [],
+  instrumentIds: [],
+};

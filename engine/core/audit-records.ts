@@ -1,0 +1,285 @@
+/**
+ * Checks finished orders and closed trades, on disk and in memory, against each other and against
+ * the accounts. Reads every row that there is: for `paperbook verify`, not for a running shard.
+ * CONTRACT.md section 5, Formulas; engine/shard/archive.ts.
+ */
+import type { ClosedTrade, OrderOutcome, OrderPlaced } from './events.ts';
+import { Problems } from './problems.ts';
+import type { ArchiveRow, ArchiveRows, KeyRow, RecentOrder, RecentRecords } from './recent.ts';
+import { FLAG, type ShardState } from './state.ts';
+import { NO_ROW, Table } from './table.ts';
+import type { Uuid } from './units.ts';
+import { UuidIndex } from './uuid-index.ts';
+
+export type RecordsReport = {
+  limitOrders: number;
+  marketOrders: number;
+  closedTrades: number;
+  problems: string[];
+};
+
+/** `rows`: what the archive holds; `state` has what has not reached it yet. */
+export function auditRecords(state: ShardState, rows: ArchiveRows): RecordsReport {
+  const audit = new RecordsAudit(state);
+  const { current } = state.records;
+  audit.each('keys', keyRows(rows, current), (row, check) => audit.key(row, check));
+  audit.each('orders', orderRows(rows, current), (row, check) => audit.order(row, check));
+  audit.each('outcomes', outcomeRows(rows, current), (row, check) => audit.outcome(row, check));
+  audit.each('trades', tradeRows(rows, current), (row, check) => audit.trade(row, check));
+  audit.accounts();
+  return audit.report();
+}
+
+class RecordsAudit {
+  readonly #state: ShardState;
+  readonly #problems = new Problems();
+  readonly #seen = new SeenIds();
+  readonly #counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0 };
+  /** By account row. */
+  readonly #realizedCents: Float64Array;
+  readonly #closed: Uint32Array;
+  /** Trades that its buys have opened, those of resting ones among them. */
+  readonly #opened: Uint32Array;
+
+  constructor(state: ShardState) {
+    const { size } = state.accounts;
+    this.#state = state;
+    this.#realizedCents = new Float64Array(size);
+    this.#closed = new Uint32Array(size);
+    this.#opened = new Uint32Array(size);
+  }
+
+  /** A row that is not what its table holds breaks its own check and no other. */
+  each<T>(
+    table: string,
+    rows: Iterable<ArchiveRow<T>>,
+    run: (row: ArchiveRow<T>, check: Check) => void,
+  ): void {
+    for (const row of rows) {
+      const check = this.#checker(() => `${table} [${row.account}, ${row.name}]`);
+      try {
+        run(row, check);
+      } catch (error) {
+        check(false, `cannot be checked: ${(error as Error).message}`);
+      }
+    }
+  }
+
+  key({ account, name, value: { limit, market } }: ArchiveRow<KeyRow>, check: Check): void {
+    if (limit !== null) {
+      const placed = this.#state.records.placement(account, limit);
+      check(placed !== undefined, `its order ${limit} is missing`);
+      const isIts = placed === undefined || placed.idempotencyKey === name;
+      check(isIts, `its order ${limit} has another key`);
+    }
+    check((limit === null) !== (market === null), 'is of no order, or of two');
+    if (market === null) return;
+    const { placed, outcome } = market;
+    this.#counts.marketOrders++;
+    this.#countPlacement(placed, check);
+    check(placed.type === 'market', `holds order ${placed.orderId}, which is no market order`);
+    check(placed.idempotencyKey === name, `holds order ${placed.orderId} of another key`);
+    check(placed.account === account, `holds order ${placed.orderId} of another account`);
+    this.#checkOutcome(placed, outcome, check);
+  }
+
+  order({ account, name, value }: ArchiveRow<RecentOrder>, check: Check): void {
+    const { records, orders, orderIds } = this.#state;
+    const { placed } = value;
+    this.#counts.limitOrders++;
+    this.#countPlacement(placed, check);
+    check(placed.type === 'limit', 'is no limit order');
+    check(placed.orderId === name, `holds order ${placed.orderId}`);
+    check(placed.account === account, 'belongs to another account');
+    const byKey = records.placementByKey(account, placed.idempotencyKey);
+    check(byKey?.orderId === placed.orderId, 'is not what its key finds');
+    const row = orderIds.find(placed.orderId);
+    const rests = row !== NO_ROW && orders.col.account[row] === account;
+    const outcome = value.outcome ?? records.outcome(placed);
+    check(rests || outcome !== undefined, 'neither rests nor has an outcome');
+    check(!rests || outcome === undefined, 'rests and has an outcome');
+    if (rests) check(this.#restsAsPlaced(row, placed), 'rests as another order than was placed');
+    if (value.outcome !== null) this.#checkOutcome(placed, value.outcome, check);
+  }
+
+  outcome({ account, name, value: outcome }: ArchiveRow<OrderOutcome>, check: Check): void {
+    const placed = this.#state.records.placement(account, name);
+    check(placed !== undefined, 'is the end of no order');
+    if (placed === undefined) return;
+    const known = this.#state.records.outcome(placed);
+    check(known?.atMs === outcome.atMs, 'is the second end of its order');
+    this.#checkOutcome(placed, outcome, check);
+  }
+
+  trade({ account, name, value: trade }: ArchiveRow<ClosedTrade>, check: Check): void {
+    const { accounts, positionIds } = this.#state;
+    this.#counts.closedTrades++;
+    check(trade.tradeId === name, `holds trade ${trade.tradeId}`);
+    check(trade.account === account, 'belongs to another account');
+    check(positionIds.find(name) === NO_ROW, 'is closed and open');
+    check(accounts.isLive(account), NO_ACCOUNT);
+    if (!accounts.isLive(account)) return;
+    this.#realizedCents[account]! += trade.proceedsCents - trade.costCents;
+    this.#closed[account]!++;
+  }
+
+  /** What the archive says of each account is what the account says. */
+  accounts(): void {
+    const { accounts, accountIds } = this.#state;
+    const { col } = accounts;
+    this.#resting();
+    this.#soldParts();
+    for (const row of accounts.rows()) {
+      const check = this.#checker(() => `account ${accountIds.idOf(row)}`);
+      const realizedCents = this.#realizedCents[row]!;
+      check(
+        col.lifetimeRealizedCents[row] === realizedCents,
+        `realized ${col.lifetimeRealizedCents[row]} cents, its closed trades ${realizedCents}`,
+      );
+      const isFirstRun = col.run[row] === 1;
+      const agrees = !isFirstRun || col.realizedCents[row] === realizedCents;
+      check(agrees, `run 1 realized ${col.realizedCents[row]} cents, not ${realizedCents}`);
+      const trades = col.positions[row]! + this.#closed[row]!;
+      check(
+        trades === this.#opened[row],
+        `has ${trades} trades, open and closed, and its buys opened ${this.#opened[row]}`,
+      );
+    }
+  }
+
+  #resting(): void {
+    const { orders, orderIds, records } = this.#state;
+    const { col } = orders;
+    for (const row of orders.rows()) {
+      const id = orderIds.idOf(row);
+      const account = col.account[row]!;
+      const isKnown = records.placement(account, id) !== undefined;
+      const check = this.#checker(() => `orders row ${row} (${id})`);
+      check(isKnown, 'rests, and its placement is missing');
+      const isBuy = (col.flags[row]! & FLAG.sell) === 0;
+      if (isBuy && col.position[row] !== NO_ROW) this.#opened[account]!++;
+    }
+  }
+
+  /** What an open position has sold of itself is realized already. */
+  #soldParts(): void {
+    const { col } = this.#state.positions;
+    for (const row of this.#state.positions.rows()) {
+      this.#realizedCents[col.account[row]!]! += col.soldCents[row]! - col.soldCostCents[row]!;
+    }
+  }
+
+  report(): RecordsReport {
+    return { ...this.#counts, problems: this.#problems.lines() };
+  }
+
+  #countPlacement({ account, orderId }: OrderPlaced, check: Check): void {
+    check(this.#state.accounts.isLive(account), NO_ACCOUNT);
+    check(this.#seen.add(orderId), `order ${orderId} is there twice`);
+  }
+
+  /** An order that traded names its trade: a buy the one it opened, a sell the one it sold of. */
+  #checkOutcome(placed: OrderPlaced, outcome: OrderOutcome, check: Check): void {
+    const { records, positionIds, accounts } = this.#state;
+    const { account, action } = placed;
+    const { tradeId } = outcome;
+    check(tradeId !== null || outcome.status !== 'executed', 'executed without a trade');
+    if (tradeId === null) return;
+    const isClosed = records.closedTrade(account, tradeId) !== undefined;
+    const isThere = isClosed || positionIds.find(tradeId) !== NO_ROW;
+    check(isThere, `names trade ${tradeId}, which is missing`);
+    if (action === 'buy' && accounts.isLive(account)) this.#opened[account]!++;
+  }
+
+  #restsAsPlaced(row: number, placed: OrderPlaced): boolean {
+    const { col } = this.#state.orders;
+    return (
+      col.limitPriceCents[row] === placed.limitPriceCents &&
+      col.contracts[row] === placed.contracts &&
+      col.market[row] === placed.market &&
+      col.instrument[row] === placed.instrument &&
+      ((col.flags[row]! & FLAG.sell) !== 0) === (placed.action === 'sell') &&
+      ((col.flags[row]! & FLAG.no) !== 0) === (placed.side === 'no') &&
+      col.expiresAtMs[row] === (placed.expiresAtMs ?? 0)
+    );
+  }
+
+  #checker(subject: () => string): Check {
+    return (holds, rule) => {
+      if (!holds) this.#problems.add(`${subject()}: ${rule}`);
+    };
+  }
+}
+
+type Check = (holds: boolean, rule: string) => void;
+const NO_ACCOUNT = 'belongs to no account';
+
+/** Ids met so far, sixteen bytes each. */
+class SeenIds {
+  readonly #table = new Table('seen', { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32' }, {});
+  readonly #index = new UuidIndex(this.#table);
+
+  /** False: it was there before. */
+  add(id: string): boolean {
+    if (this.#index.find(id) !== NO_ROW) return false;
+    this.#index.set(this.#table.claim(), id);
+    return true;
+  }
+}
+
+/** The archive's rows, then those of memory that it does not have: a checkpoint may be half done. */
+function* keyRows(rows: ArchiveRows, recent: RecentRecords): Generator<ArchiveRow<KeyRow>> {
+  const archived = new Set<RecentOrder>();
+  for (const row of rows.keys()) {
+    const order = recent.byAccount.get(row.account)?.orders.get(row.name);
+    if (order?.placed.orderId === (row.value.limit ?? row.value.market?.placed.orderId)) {
+      archived.add(order!);
+    }
+    yield row;
+  }
+  for (const [account, { orders }] of recent.byAccount) {
+    for (const [name, order] of orders) {
+      const { placed, outcome } = order;
+      if (archived.has(order)) continue;
+      if (placed.type === 'limit') {
+        yield { account, name, value: { limit: placed.orderId, market: null } };
+      } else if (outcome !== null) {
+        yield { account, name, value: { limit: null, market: { placed, outcome } } };
+      }
+    }
+  }
+}
+
+function* orderRows(rows: ArchiveRows, recent: RecentRecords): Generator<ArchiveRow<RecentOrder>> {
+  const left = new Map(recent.limitOrders);
+  for (const row of rows.orders()) {
+    // Memory knows of an end that the row does not tell of yet.
+    const known = left.get(row.name);
+    left.delete(row.name);
+    yield known?.placed.account === row.account ? { ...row, value: known } : row;
+  }
+  for (const [name, value] of left) yield { account: value.placed.account, name, value };
+}
+
+function* outcomeRows(
+  rows: ArchiveRows,
+  recent: RecentRecords,
+): Generator<ArchiveRow<OrderOutcome>> {
+  const archived = new Set<Uuid>();
+  for (const row of rows.outcomes()) {
+    if (recent.lateOutcomes.find(row.name) !== undefined) archived.add(row.name);
+    yield row;
+  }
+  for (const { account, orderId: name, outcome } of recent.lateOutcomes.entries()) {
+    if (!archived.has(name)) yield { account, name, value: outcome };
+  }
+}
+
+function* tradeRows(rows: ArchiveRows, recent: RecentRecords): Generator<ArchiveRow<ClosedTrade>> {
+  const left = new Map(recent.closedTrades);
+  for (const row of rows.trades()) {
+    left.delete(row.name);
+    yield row;
+  }
+  for (const [name, value] of left) yield { account: value.account, name, value };
+}

@@ -1,0 +1,27 @@
+/** What an audit found, in words. A broken page can break a million rows: past a bound it counts. */
+const LISTED_MAX = 200;
+
+export class Problems {
+  readonly #listed: string[] = [];
+  #count = 0;
+
+  add(problem: string): void {
+    this.#count++;
+    if (this.#listed.length < LISTED_MAX) this.#listed.push(problem);
+  }
+
+  /** `subject: rule`, unless the rule holds. */
+  check(holds: boolean, subject: string, rule: string): void {
+    if (!holds) this.add(`${subject}: ${rule}`);
+  }
+
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
+
+  /** One line each; the last one tells how many more there are. */
+  lines(): string[] {
+    const more = this.#count - this.#listed.length;
+    return more === 0 ? [...this.#listed] : [...this.#listed, `and ${more} more`];
+  }
+}

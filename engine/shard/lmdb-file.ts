@@ -1,0 +1,114 @@
+/**
+ * Whether an LMDB file can be opened at all. LMDB maps the file into memory and believes what its
+ * meta pages say: a file that was cut short ends the process, at the first read past its end.
+ */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import path from 'node:path';
+import { freePagesOf } from './lmdb-free.ts';
+
+/** The file is not what LMDB last wrote; the message names it and what is wrong. */
+export class LmdbFileError extends Error {}
+
+/** A file as its newest meta page describes it; `entries`: of its root, tables among them. */
+export type LmdbFile = { entries: number };
+
+const MAGIC = 0xbeefc0de;
+const PAGE_BYTES_MAX = 65_536;
+/** Offsets from the start of a meta page: its header, then `MDB_meta` of liblmdb/mdb.c. */
+const META = {
+  magic: 24,
+  pageBytes: 48,
+  freeRoot: 88,
+  entries: 128,
+  lastPage: 144,
+  transaction: 152,
+  end: 160,
+} as const;
+/** A server that writes all the while may change what is being read. */
+const READS_MAX = 20;
+
+/**
+ * Reads the meta pages of the environment in `directory`. Throws `LmdbFileError` when its file is
+ * no LMDB file, or lacks pages in use. Null: a missing or empty file, so nothing yet.
+ */
+export function checkLmdbFile(directory: string): LmdbFile | null {
+  // As an operator knows it, and no more of the machine than a client may see.
+  const file = path.join(path.basename(directory), 'data.mdb');
+  let fd: number;
+  try {
+    fd = openSync(dataFileIn(directory), 'r');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return null;
+    throw new LmdbFileError(`${file} cannot be read (${code})`);
+  }
+  try {
+    return checkOpened(fd, file);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Where an environment keeps everything. */
+export function dataFileIn(directory: string): string {
+  return path.join(directory, 'data.mdb');
+}
+
+function checkOpened(fd: number, file: string): LmdbFile | null {
+  for (let read = 1; ; read++) {
+    if (fstatSync(fd).size === 0) return null;
+    const meta = newestMeta(fd, file);
+    const { lastPage, pageBytes, entries } = meta;
+    // After the meta pages: the file of a running server grows before they tell of it.
+    const { size } = fstatSync(fd);
+    const wanted = (lastPage + 1) * pageBytes;
+    if (size >= wanted || areFree(fd, meta, Math.floor(size / pageBytes))) return { entries };
+    const isStill = newestMeta(fd, file).transaction === meta.transaction;
+    if (!isStill && read < READS_MAX) continue;
+    throw new LmdbFileError(`${file} was cut short: it has ${size} bytes, not ${wanted}`);
+  }
+}
+
+/** LMDB writes no page that a transaction took and gave back: the last ones may be missing. */
+function areFree(fd: number, { freeRoot, pageBytes, lastPage }: LmdbMeta, from: number): boolean {
+  const free = freePagesOf(fd, freeRoot, pageBytes);
+  if (free === null) return false;
+  for (let page = from; page <= lastPage; page++) if (!free(page)) return false;
+  return true;
+}
+
+export type LmdbMeta = LmdbFile & {
+  pageBytes: number;
+  freeRoot: bigint;
+  lastPage: number;
+  transaction: number;
+};
+
+/** What `newestMeta` reads into: two pages of any size, or of one that is known. */
+export function metaBuffer(pageBytes = PAGE_BYTES_MAX): Buffer {
+  return Buffer.alloc(pageBytes + META.end);
+}
+
+/** What the newest meta page says that the file holds. */
+export function newestMeta(fd: number, file: string, bytes = metaBuffer()): LmdbMeta {
+  const read = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
+  const first = metaAt(read, 0);
+  const second = first === null ? null : metaAt(read, first.pageBytes);
+  if (first === null || second === null) {
+    throw new LmdbFileError(`${file} is no LMDB file: its meta pages cannot be read`);
+  }
+  return second.transaction > first.transaction ? second : first;
+}
+
+function metaAt(bytes: Buffer, at: number): LmdbMeta | null {
+  if (bytes.length < at + META.end || bytes.readUInt32LE(at + META.magic) !== MAGIC) return null;
+  const pageBytes = bytes.readUInt32LE(at + META.pageBytes);
+  if (pageBytes < 256 || pageBytes > PAGE_BYTES_MAX) return null;
+  return {
+    pageBytes,
+    freeRoot: bytes.readBigUInt64LE(at + META.freeRoot),
+    entries: Number(bytes.readBigUInt64LE(at + META.entries)),
+    lastPage: Number(bytes.readBigUInt64LE(at + META.lastPage)),
+    transaction: Number(bytes.readBigUInt64LE(at + META.transaction)),
+  };
+}

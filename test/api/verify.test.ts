@@ -1,0 +1,228 @@
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { newKey } from '../../api/identity/keys.ts';
+import { newOrganization } from '../../api/identity/organizations.ts';
+import { ControlStore } from '../../api/identity/store.ts';
+import { newUser } from '../../api/identity/users.ts';
+import { verifyDataDir } from '../../api/verify.ts';
+import { CATALOG, NOON_MS } from '../engine/fixtures.ts';
+import { tempDir } from '../engine/shard/engine-process.ts';
+import { ALICE, BOB, tradedShard } from '../engine/shard/environment.ts';
+
+const SECTION = 'CONTRACT.md section 9, verify';
+const NUMBERS = { marketNames: CATALOG.marketNames, instrumentIds: CATALOG.instrumentIds };
+
+/** A data directory of one shard, as a server leaves it; two people, one key. */
+async function dataDirOf(
+  t: ExecutionContext,
+  change: (control: ControlStore) => Promise<void> = async () => undefined,
+): Promise<string> {
+  const dir = tempDir(t);
+  writeMeta(dir, 1);
+  writeFileSync(path.join(dir, 'admin.token'), 'x'.repeat(43));
+  await tradedShard(path.join(dir, 'shard-0'));
+  const control = new ControlStore(dir);
+  await control.putNumbers(NUMBERS);
+  for (const id of [ALICE, BOB]) {
+    await control.addUser({ ...newUser({ email: `${id}@example.com` }, NOON_MS), id });
+  }
+  await control.putKey(newKey(ALICE, {}, 'cli', NOON_MS).key);
+  await change(control);
+  await control.close();
+  return dir;
+}
+
+function writeMeta(dir: string, shards: number): void {
+  const meta = { format: 'paperbook-data', version: 1, shards };
+  writeFileSync(path.join(dir, 'paperbook.json'), JSON.stringify(meta));
+}
+
+test.serial(`${SECTION}: a healthy directory`, async (t) => {
+  const found = await verifyDataDir(await dataDirOf(t));
+  t.like(found, { ok: true, control: { users: 2, keys: 1 }, notes: [], problems: [] });
+  t.like(found.shards, { length: 1, 0: { shard: 0, accounts: 2, closedTrades: 1 } });
+});
+
+type Control = [what: string, change: (control: ControlStore) => Promise<void>, breach: RegExp];
+const CONTROL: Control[] = [
+  [
+    'a key of nobody',
+    (control) => control.putKey(newKey(NOBODY, {}, 'cli', NOON_MS).key),
+    /^control: keys \S+: its user \S+ is missing$/,
+  ],
+  [
+    'one token of two keys',
+    async (control) => {
+      const [key] = [...control.keys.values()];
+      await control.putKey({ ...key!, id: NOBODY });
+    },
+    /^control: keys \S+: has the token of another key$/,
+  ],
+  [
+    'an address of two users',
+    async (control) => {
+      // The store refuses it, so it is made to forget what it knows.
+      const known = [...control.users.values()][0]!;
+      control.users.set(NOBODY, { ...known, id: NOBODY });
+      await control.changeUser(NOBODY, {});
+    },
+    /^control: users \S+: its address is used by another user$/,
+  ],
+  [
+    'a member who is no user',
+    async ({ organizations }) => {
+      const organization = newOrganization({ slug: 'desk', name: 'Desk' }, NOON_MS);
+      await organizations.add(organization);
+      const role = 'member';
+      const organizationId = organization.id;
+      await organizations.putMember({ organizationId, userId: NOBODY, role, createdAtMs: NOON_MS });
+    },
+    /^control: memberships \S+: its user \S+ is missing$/,
+  ],
+  [
+    'numbers that do not cover a market of a shard',
+    (control) => control.putNumbers({ ...NUMBERS, marketNames: ['venue_a/T1'] }),
+    /^shard-0: market 1 is venue_a\/T2, and nothing in the control store$/,
+  ],
+  [
+    'an instrument of another number',
+    (control) =>
+      control.putNumbers({ ...NUMBERS, instrumentIds: NUMBERS.instrumentIds.toReversed() }),
+    /^shard-0: instrument 0 is ins_A+, and ins_D+ in the control store$/,
+  ],
+  [
+    'one market of two numbers',
+    (control) =>
+      control.putNumbers({ ...NUMBERS, marketNames: [...NUMBERS.marketNames, 'venue_a/T1'] }),
+    /^control: numbers: one market has two numbers$/,
+  ],
+];
+const NOBODY = '01234567-0000-7000-8000-000000000000';
+
+for (const [what, change, breach] of CONTROL) {
+  test.serial(`${SECTION}: ${what}`, async (t) => {
+    const { ok, problems } = await verifyDataDir(await dataDirOf(t, change));
+    t.false(ok);
+    t.true(
+      problems.some((problem) => breach.test(problem)),
+      `found: ${problems.join('; ')}`,
+    );
+  });
+}
+
+type Broken = [what: string, change: (dir: string) => void, breach: RegExp];
+const FILES: Broken[] = [
+  [
+    'a shard is missing',
+    (dir) => rmSync(path.join(dir, 'shard-0'), { recursive: true }),
+    /^shard-0: is missing$/,
+  ],
+  [
+    'a shard too many',
+    (dir) => mkdirSync(path.join(dir, 'shard-1')),
+    /^shard-1: is none of the 1 shards of paperbook\.json$/,
+  ],
+  [
+    'the control store is missing',
+    (dir) => rmSync(path.join(dir, 'control'), { recursive: true }),
+    /^control: is missing$/,
+  ],
+  [
+    'the file of a shard was cut short',
+    (dir) => truncateSync(fileOf(dir), 20_000),
+    /^shard-0: \S+data\.mdb was cut short: it has \d+ bytes, not \d+$/,
+  ],
+  [
+    'the file of a shard was cut down to its first bytes',
+    (dir) => truncateSync(fileOf(dir), 100),
+    /^shard-0: \S+data\.mdb is no LMDB file: its meta pages cannot be read$/,
+  ],
+  [
+    'the file of a shard is another',
+    (dir) => writeFileSync(fileOf(dir), 'x'.repeat(100_000)),
+    /^shard-0: \S+data\.mdb is no LMDB file: its meta pages cannot be read$/,
+  ],
+  [
+    'the pages of a shard are garbage',
+    (dir) => overwrite(fileOf(dir)),
+    /^shard-0: \S+ is damaged: of 7 tables 0 can be read$/,
+  ],
+  [
+    'the pages of the control store are garbage',
+    (dir) => overwrite(path.join(dir, 'control', 'data.mdb')),
+    /^control: \S+ is damaged: none of \d+ entries can be read$/,
+  ],
+  [
+    'the control store was cut short',
+    (dir) => truncateSync(path.join(dir, 'control', 'data.mdb'), 8192),
+    /^control: \S+data\.mdb was cut short: it has 8192 bytes, not \d+$/,
+  ],
+];
+/** Everything behind the two meta pages. */
+function overwrite(file: string): void {
+  const fd = openSync(file, 'r+');
+  const bytes = Buffer.alloc(statSync(file).size - 8192, 0xee);
+  writeSync(fd, bytes, 0, bytes.length, 8192);
+  closeSync(fd);
+}
+
+const fileOf = (dir: string) => path.join(dir, 'shard-0', 'data.mdb');
+
+for (const [what, change, breach] of FILES) {
+  test.serial(`${SECTION}: ${what}`, async (t) => {
+    const dir = await dataDirOf(t);
+    change(dir);
+    const { ok, problems } = await verifyDataDir(dir);
+    t.false(ok);
+    t.true(
+      problems.some((problem) => breach.test(problem)),
+      `found: ${problems.join('; ')}`,
+    );
+  });
+}
+
+test.serial(`${SECTION}: what is no breach is a note`, async (t) => {
+  const dir = await dataDirOf(t);
+  rmSync(path.join(dir, 'control'), { recursive: true });
+  rmSync(path.join(dir, 'admin.token'));
+  t.like(await verifyDataDir(dir), {
+    ok: true,
+    control: null,
+    notes: ['control: is not there; a replay makes none'],
+  });
+  writeMeta(dir, 2);
+  const { notes } = await verifyDataDir(dir);
+  t.deepEqual(notes[0], 'shard-1: is not there yet');
+});
+
+test.serial(
+  `${SECTION}: an account that no user or organization owns may be a replay's`,
+  async (t) => {
+    const dir = tempDir(t);
+    writeMeta(dir, 1);
+    await tradedShard(path.join(dir, 'shard-0'));
+    const control = new ControlStore(dir);
+    await control.putNumbers(NUMBERS);
+    await control.close();
+    const { ok, notes } = await verifyDataDir(dir);
+    t.true(ok);
+    t.deepEqual(notes, [`shard-0: 2 accounts of no user or organization, such as ${ALICE}`]);
+  },
+);
+
+test.serial(`${SECTION}: a directory that is no data directory`, async (t) => {
+  const dir = tempDir(t);
+  await t.throwsAsync(verifyDataDir(dir), {
+    message: `${dir} is no data directory: it has no paperbook.json`,
+  });
+});

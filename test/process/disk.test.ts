@@ -1,0 +1,282 @@
+/** A server whose disk is full, or whose data was cut short. CONTRACT.md section 2, internal_error. */
+import { execFileSync } from 'node:child_process';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { catalogOf, game, instrument } from './catalogs.ts';
+import { type Answer, allRows, ask, type Json, request } from './client.ts';
+import { eventually, run, type Server, startFor, tempDir } from './server.ts';
+
+const WIDE = { newPerMinute: 1e6, newPerDay: 1e9, closingPerMinute: 1e6 };
+const BURST = 64;
+/** So many orders outgrow any room that a shard keeps in store. */
+const BURSTS_MAX = 400;
+
+/** A user's orders on a server that comes and goes, and what was acknowledged of them. */
+class Trader {
+  readonly acknowledged = new Map<string, Json>();
+  server: Server;
+  token = '';
+  #keys = 0;
+
+  constructor(server: Server) {
+    this.server = server;
+  }
+
+  /** A user of plan enterprise with limits as wide as it takes, and a key. */
+  static async on(server: Server, email = 'ann@example.com'): Promise<Trader> {
+    const trader = new Trader(server);
+    const limits = { key: WIDE, account: WIDE };
+    const user = { email, plan: 'enterprise', tradeLimits: limits };
+    const { user: made } = await trader.admin('POST', '/admin/users', user);
+    const scopes = ['portfolio:read', 'markets:read', 'trade:write'];
+    trader.token = (await trader.admin('POST', '/admin/keys', { userId: made.id, scopes })).token;
+    return trader;
+  }
+
+  async admin(method: string, where: string, body?: object): Promise<Json> {
+    return await ask(this.#adminToken(), method, this.server.adminUrl + where, body);
+  }
+
+  async ready(): Promise<Answer> {
+    return await request(this.#adminToken(), 'GET', `${this.server.adminUrl}/readyz`);
+  }
+
+  /** A buy that no price reaches. */
+  async place(idempotencyKey = `key-${++this.#keys}`): Promise<Answer & { key: string }> {
+    const answer = await request(this.token, 'POST', `${this.server.baseUrl}/portfolio/orders`, {
+      action: 'buy',
+      type: 'limit',
+      idempotencyKey,
+      instrumentId: await this.#instrument(),
+      side: 'yes',
+      count: 1,
+      limitPriceCents: 1,
+    });
+    if (answer.status === 200) this.acknowledged.set(idempotencyKey, answer.body.order);
+    return { ...answer, key: idempotencyKey };
+  }
+
+  /** Places at full tilt until an order is refused; the refusals. */
+  async placeUntilRefused(): Promise<(Answer & { key: string })[]> {
+    for (let burst = 0; burst < BURSTS_MAX; burst++) {
+      const answers = await Promise.all(Array.from({ length: BURST }, () => this.place()));
+      const refused = answers.filter(({ status }) => status !== 200);
+      if (refused.length > 0) return refused;
+    }
+    throw new Error('the disk is never full');
+  }
+
+  /** Acknowledged orders that are not listed as resting, and listed ones that were not asked for. */
+  async lost(): Promise<{ lost: string[]; unknown: number }> {
+    const orders = await allRows(this.token, `${this.server.baseUrl}/portfolio/orders`, 'orders');
+    const listed = new Map(orders.map((order) => [order.orderId, order]));
+    const lost = [...this.acknowledged].flatMap(([key, { orderId }]) => {
+      return listed.get(orderId)?.status === 'resting' ? [] : [key];
+    });
+    return { lost, unknown: orders.length - this.acknowledged.size };
+  }
+
+  #instrumentId: string | null = null;
+  async #instrument(): Promise<string> {
+    if (this.#instrumentId === null) {
+      const url = `${this.server.baseUrl}/instruments?limit=1`;
+      this.#instrumentId = (await ask(this.token, 'GET', url)).instruments[0].id as string;
+    }
+    return this.#instrumentId;
+  }
+
+  #adminToken(): string {
+    return readFileSync(path.join(this.server.dataDir, 'admin.token'), 'utf8').trim();
+  }
+}
+
+function catalogIn(dir: string): string {
+  const file = path.join(dir, 'catalog.json');
+  writeFileSync(file, catalogOf([game('g1')], [instrument('i1', 'g1')]));
+  return file;
+}
+
+type Disk = {
+  /** What the system says when it is full. */
+  says: string;
+  dataDir: string;
+  catalog: string;
+  fill(server: Server): void;
+  makeRoom(server: Server): void;
+};
+
+/** The size of the server's files is limited, as a quota would; no privilege is needed. */
+function limitedFiles(t: ExecutionContext): Disk | null {
+  try {
+    execFileSync('prlimit', ['--version'], { stdio: 'ignore' });
+  } catch {
+    t.log('skipped: there is no prlimit');
+    return null;
+  }
+  const dir = tempDir(t);
+  const dataDir = path.join(dir, 'data');
+  const limit = ({ command }: Server, bytes: string) => {
+    execFileSync('prlimit', ['--pid', String(command.pid), `--fsize=${bytes}:unlimited`]);
+  };
+  return {
+    says: 'file too large',
+    dataDir,
+    catalog: catalogIn(dir),
+    fill: (server) =>
+      limit(server, String(statSync(path.join(dataDir, 'shard-0', 'data.mdb')).size)),
+    makeRoom: (server) => limit(server, 'unlimited'),
+  };
+}
+
+/** A file system of its own, filled to the last byte. */
+function smallDisk(t: ExecutionContext): Disk | null {
+  const dir = tempDir(t);
+  const mount = path.join(dir, 'mount');
+  mkdirSync(mount);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m', 'tmpfs', mount], { stdio: 'ignore' });
+  } catch {
+    t.log('skipped: a small file system needs the right to mount one');
+    return null;
+  }
+  t.teardown(() => execFileSync('umount', ['-l', mount]));
+  const ballast = path.join(mount, 'ballast');
+  return {
+    says: 'no space left on device',
+    dataDir: path.join(mount, 'data'),
+    catalog: catalogIn(dir),
+    fill: () => fillWith(ballast),
+    makeRoom: () => unlinkSync(ballast),
+  };
+}
+
+function fillWith(file: string): void {
+  const fd = openSync(file, 'a');
+  try {
+    for (const bytes of [2 ** 20, 4096]) {
+      const zeros = Buffer.alloc(bytes);
+      try {
+        for (;;) writeSync(fd, zeros);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      }
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const SECTION = 'CONTRACT.md section 2, internal_error';
+
+for (const { name, diskOf } of [
+  { name: 'a limit of file sizes', diskOf: limitedFiles },
+  { name: 'a small file system', diskOf: smallDisk },
+]) {
+  test.serial(
+    `${SECTION}: with a full disk (${name}) nothing is placed and nothing lost`,
+    async (t) => {
+      t.timeout(300_000);
+      const disk = diskOf(t);
+      if (disk === null) return t.pass();
+      const env = { PAPERBOOK_SHARDS: '1', PAPERBOOK_CATALOG: disk.catalog };
+      const trader = await Trader.on(await startFor(t, 'serve', { dataDir: disk.dataDir, env }));
+      for (let warm = 0; warm < 5; warm++) await trader.place();
+
+      disk.fill(trader.server);
+      const refused = await trader.placeUntilRefused();
+      for (const { status, body } of refused) {
+        t.is(status, 503);
+        t.is(body.error.code, 'internal_error');
+        t.regex(body.error.message, new RegExp(`data directory cannot be written: ${disk.says}`));
+        t.true(body.error.retryAfterSeconds >= 1);
+      }
+      t.deepEqual(await trader.lost(), { lost: [], unknown: 0 });
+      const ready = await trader.ready();
+      t.is(ready.status, 503);
+      t.regex(ready.body.error.message, new RegExp(`degraded. shard 0: .*${disk.says}`));
+      const { problems } = await trader.admin('GET', '/healthz');
+      t.is(problems.length, 1);
+
+      // Killed and started on the disk that is still full: it reads, and says why it does not write.
+      await trader.server.command.end('SIGKILL');
+      trader.server = await startFor(t, 'serve', { dataDir: disk.dataDir, env });
+      disk.fill(trader.server);
+      t.deepEqual(await trader.lost(), { lost: [], unknown: 0 });
+      const [again] = await trader.placeUntilRefused();
+      t.is(again!.status, 503);
+
+      disk.makeRoom(trader.server);
+      await eventually('readiness', async () =>
+        (await trader.ready()).status === 200 ? true : null,
+      );
+      const retried = await trader.place(again!.key);
+      t.is(retried.status, 200);
+      t.false(retried.body.replayed, 'what was refused was not placed');
+      t.deepEqual(await trader.lost(), { lost: [], unknown: 0 });
+      const exit = await trader.server.command.end('SIGTERM');
+      t.is(exit.code, 0, exit.stderr);
+      const changes = exit.stderr.match(/shard only reads now|shard writes again/g);
+      t.deepEqual(changes, ['shard only reads now', 'shard writes again']);
+      const verified = await run(['verify', '--data-dir', disk.dataDir]);
+      t.is(verified.code, 0, verified.stdout);
+    },
+  );
+}
+
+test.serial(`${SECTION}: one shard's file cut short; the other shards serve`, async (t) => {
+  t.timeout(180_000);
+  const dir = tempDir(t);
+  const dataDir = path.join(dir, 'data');
+  const env = { PAPERBOOK_SHARDS: '2', PAPERBOOK_CATALOG: catalogIn(dir) };
+  const server = await startFor(t, 'serve', { dataDir, env });
+  const traders: Trader[] = [];
+  const shardsOf = async () => {
+    const { stdout } = await run(['verify', '--data-dir', dataDir, '--json']);
+    return JSON.parse(stdout).shards.map((shard: Json) => shard.accounts as number);
+  };
+  // Users until both shards have one: where an account lives is decided by its id.
+  for (let n = 0; n < 20 && (n < 2 || (await shardsOf()).includes(0)); n++) {
+    const trader = await Trader.on(server, `user-${n}@example.com`);
+    traders.push(trader);
+    t.is((await trader.place()).status, 200);
+  }
+  t.is((await server.command.end('SIGTERM')).code, 0);
+  truncateSync(path.join(dataDir, 'shard-0', 'data.mdb'), 20_000);
+
+  const restarted = await startFor(t, 'serve', { dataDir, env });
+  const statuses = new Set<number>();
+  for (const trader of traders) {
+    trader.server = restarted;
+    const answer = await trader.place();
+    statuses.add(answer.status);
+    const { status } = await request(trader.token, 'GET', `${restarted.baseUrl}/portfolio`);
+    t.is(status, answer.status);
+    if (status === 200) t.deepEqual(await trader.lost(), { lost: [], unknown: 0 });
+    else t.regex(answer.body.error.message, /shard-0\/data\.mdb was cut short: it has 20000 bytes/);
+  }
+  t.deepEqual([...statuses].sort(), [200, 503]);
+  const [trader] = traders;
+  const listed = await ask(trader!.token, 'GET', `${restarted.baseUrl}/instruments`);
+  t.is(listed.count, 1);
+  const { body, status } = await trader!.ready();
+  t.is(status, 503);
+  t.regex(
+    body.error.message,
+    /^The engine is degraded\. shard 0: shard-0\/data\.mdb was cut short/,
+  );
+  const exit = await restarted.command.end('SIGTERM');
+  t.is(exit.code, 0, exit.stderr);
+  t.regex(exit.stderr, /"error":"shard-0\/data\.mdb was cut short.*"shard is out of order"/);
+  t.is((await run(['verify', '--data-dir', dataDir])).code, 1);
+});
