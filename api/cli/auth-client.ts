@@ -72,7 +72,7 @@ async function post(server: string, path: string, body: Json, headers = {}): Pro
   const answer = readObject(text);
   if (response.ok && answer !== null) return answer;
   const { error_code: code, msg } = answer ?? {};
-  if (typeof code !== 'string') throw new Error(`${server} does not speak the auth protocol here`);
+  if (typeof code !== 'string') throw new Error(`${server} offers no sign-in at /auth/v1`);
   const wait = response.headers.get('retry-after');
   const later = wait === null ? '' : ` (try again in ${wait} s)`;
   throw new AuthRefusal(code, `${code}: ${msg}${later}`);
@@ -90,11 +90,15 @@ function readObject(text: string): Json | null {
 function tokensOf(answer: Json): Tokens {
   const { access_token, refresh_token, expires_in, user } = answer;
   const { id, email } = (user ?? {}) as Json;
+  const strings = [access_token, refresh_token, id, email].every((one) => typeof one === 'string');
+  if (!strings || typeof expires_in !== 'number') {
+    throw new Error('the answer of /auth/v1 is not a session');
+  }
   return {
-    userId: String(id),
-    email: String(email),
-    accessToken: String(access_token),
-    refreshToken: String(refresh_token),
-    expiresAtMs: Date.now() + Number(expires_in) * 1000,
+    userId: id as string,
+    email: email as string,
+    accessToken: access_token as string,
+    refreshToken: refresh_token as string,
+    expiresAtMs: Date.now() + expires_in * 1000,
   };
 }
