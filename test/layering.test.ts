@@ -113,7 +113,11 @@ test('DESIGN section 4: no import cycles between values', (t) => {
 
 test('DESIGN section 5: files stay short, and there are no barrels and no utils', (t) => {
   for (const { file, text } of sources.filter(({ file }) => !inAny('test', 'bench')(file))) {
-    t.true(text.split('\n').length <= LINES_MAX, `${file} is longer than ${LINES_MAX} lines`);
+    const isGenerated = file.startsWith('api/client/generated.');
+    t.true(
+      isGenerated || text.split('\n').length <= LINES_MAX,
+      `${file} is longer than ${LINES_MAX} lines`,
+    );
     t.notRegex(text, /^export (\*|\{[^}]*\}) from/m, `${file} only passes on`);
     t.notRegex(file, /\/(utils?|helpers?|index)(\/|\.ts)/, file);
   }

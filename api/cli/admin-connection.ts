@@ -17,7 +17,7 @@ export function connected(command: Command): Command {
 }
 
 export function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new UsageError(`${text} is not a whole number`);
+  if (!/^\d{1,10}$/.test(text)) throw new UsageError(`${text} is not a whole number`);
   return Number(text);
 }
 

@@ -2,11 +2,11 @@
  * `paperbook admin`: talks to a running server's admin listener with the token of its data
  * directory. CONTRACT.md sections 8 and 9.
  */
-import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { ask, type Connect, connected, print, wholeNumber } from './admin-connection.ts';
 import { type LimitFlags, limitOption, tradeLimitsOf, withLimitFlags } from './admin-limits.ts';
 import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizations.ts';
+import { PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
 import { UsageError } from './usage.ts';
 
 const PLANS = ['none', 'basic', 'builder', 'desk', 'enterprise'];
@@ -61,15 +61,8 @@ function addUserCommands(admin: Command): void {
 
 type UserFlags = { displayName?: string; plan?: string; passwordStdin?: true };
 
-/** Other users of the machine can read a command's arguments, so a password is none. */
-const PASSWORD_OPTION = ['--password-stdin', 'read a password from standard input'] as const;
-
-/** The one line of standard input, when it was asked for. */
 async function passwordOf({ passwordStdin }: UserFlags): Promise<string | undefined> {
-  if (passwordStdin !== true) return undefined;
-  const password = (await text(process.stdin)).replace(/\r?\n$/, '');
-  if (password === '') throw new UsageError('standard input holds no password');
-  return password;
+  return passwordStdin === true ? await passwordOfStdin() : undefined;
 }
 
 function addKeyCommands(admin: Command): void {

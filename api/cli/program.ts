@@ -4,33 +4,49 @@
  */
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
-import { addAdminCommands } from './admin.ts';
-import { addBackupCommand } from './backup.ts';
-import { addCatalogCommands } from './catalog.ts';
-import { addDemoCommand } from './demo.ts';
-import { addFeedCommands } from './feed.ts';
-import { addServeCommand } from './serve.ts';
 import { UsageError } from './usage.ts';
-import { addVerifyCommand } from './verify.ts';
+
+/** What adds the commands of these names. */
+type Group = { names: readonly string[]; load: () => Promise<(program: Command) => void> };
+
+/** Loaded by name: asking a server takes a fifth of what starting one does. */
+const GROUPS: readonly Group[] = [
+  { names: ['serve'], load: async () => (await import('./serve.ts')).addServeCommand },
+  { names: ['demo'], load: async () => (await import('./demo.ts')).addDemoCommand },
+  { names: ['feed'], load: async () => (await import('./feed.ts')).addFeedCommands },
+  { names: ['catalog'], load: async () => (await import('./catalog.ts')).addCatalogCommands },
+  { names: ['admin'], load: async () => (await import('./admin.ts')).addAdminCommands },
+  { names: ['verify'], load: async () => (await import('./verify.ts')).addVerifyCommand },
+  { names: ['backup'], load: async () => (await import('./backup.ts')).addBackupCommand },
+  {
+    names: ['login', 'logout', 'whoami'],
+    load: async () => (await import('./account.ts')).addAccountCommands,
+  },
+  { names: ['keys'], load: async () => (await import('./keys.ts')).addKeysCommands },
+  {
+    names: ['quote', 'portfolio', 'trades'],
+    load: async () => (await import('./portfolio.ts')).addPortfolioCommands,
+  },
+  {
+    names: ['buy', 'sell', 'cancel'],
+    load: async () => (await import('./orders.ts')).addOrderCommands,
+  },
+];
 
 /** Runs one command and sets the exit code. Never rejects. */
 export async function run(argv: readonly string[]): Promise<void> {
   const program = new Command('paperbook')
     .description('Paper trading of prediction markets at live venue prices.')
     .exitOverride();
-  addServeCommand(program);
-  addDemoCommand(program);
-  addFeedCommands(program);
-  addCatalogCommands(program);
-  addAdminCommands(program);
-  addVerifyCommand(program);
-  addBackupCommand(program);
   // Who reads may stop reading, as in `paperbook feed inspect FILE | head`: that is no fault.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit(0);
   });
   try {
+    const named = GROUPS.filter(({ names }) => names.includes(argv[2] ?? ''));
+    // Help, and a name that is none, want them all.
+    for (const { load } of named.length > 0 ? named : GROUPS) (await load())(program);
     await program.parseAsync([...argv]);
   } catch (error) {
     process.exitCode = exitCodeOf(error);

@@ -22,6 +22,19 @@ const COMMANDS = [
   ['admin', 'audit'],
   ['verify'],
   ['backup'],
+  ['login'],
+  ['logout'],
+  ['whoami'],
+  ['keys', 'list'],
+  ['keys', 'create'],
+  ['keys', 'rotate'],
+  ['keys', 'revoke'],
+  ['quote'],
+  ['buy'],
+  ['sell'],
+  ['cancel'],
+  ['portfolio'],
+  ['trades'],
 ];
 
 test.serial('CONTRACT.md section 9: every command has --help, exit code 0', async (t) => {
@@ -58,6 +71,16 @@ for (const args of [
   ['admin', 'user', 'create', '--email', 'a@example.com', '--plan', 'golden'],
   ['admin', 'org', 'add', 'org', 'user', '--role', 'boss'],
   ['admin', 'venue-key', 'set', '--user', 'u', '--venue', 'venue_c', '--key-id', 'k'],
+  ['login', '--server', 'http://paper.example', '--email', 'a@example.com', '--password-stdin'],
+  ['login', '--email', 'a@example.com'],
+  ['keys'],
+  ['keys', 'create', '--scopes', 'everything'],
+  ['portfolio', '--server', 'https://paper.example'],
+  ['buy', 'ins_000000000000', 'maybe', '1'],
+  ['buy', 'ins_000000000000', 'yes', '1.5'],
+  ['buy', 'ins_000000000000', 'yes', '1', '--tif', 'ioc'],
+  ['buy', 'ins_000000000000', 'yes', '1', '--limit', '40', '--max', '41'],
+  ['sell'],
 ]) {
   const title = `CONTRACT.md section 9: bad usage is exit code 2: paperbook ${args.join(' ')}`;
   test.serial(title, async (t) => {

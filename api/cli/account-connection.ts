@@ -1,0 +1,123 @@
+/** How a person's commands reach a server: by their session, or by a key. SPEC.md section 5. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { type Client, createClient, RefusedError } from 'paperbook/client';
+import { AuthRefusal, originOf, refresh } from './auth-client.ts';
+import { defaultSessionPath, type SavedSession, SessionFile } from './session-file.ts';
+import { UsageError } from './usage.ts';
+
+export type SessionFlags = { session: string; json?: true };
+export type KeyFlags = SessionFlags & { keyFile?: string; server?: string };
+export type AccountFlags = KeyFlags & { org?: string };
+/** A client, and what it is told of in messages. */
+export type Connection = { client: Client; server: string };
+
+export const DEFAULT_SERVER = 'http://127.0.0.1:8080';
+const RETRIES = 4;
+/** A token that ends sooner is renewed first, so that it does not end on its way. */
+const RENEW_BEFORE_MS = 60_000;
+
+/** The options that every command of a signed-in person has. */
+export function ofSession(command: Command): Command {
+  return command
+    .option('--session <file>', 'session file', defaultSessionPath(process.env))
+    .option('--json', 'print JSON on one line');
+}
+
+/** The options of commands that need a key. Arguments can be seen by others, so a key is none. */
+export function ofKey(command: Command): Command {
+  return ofSession(command)
+    .option('--key-file <file>', "file that holds an API key, in place of the session's")
+    .option('--server <url>', `server of that key (default: "${DEFAULT_SERVER}")`);
+}
+
+/** Commands about a paper account: one's own, or an organization's. */
+export function ofAccount(command: Command): Command {
+  return ofKey(command).option('--org <organizationId>', "an organization's sandbox");
+}
+
+export function headersOf({ org }: { org?: string }) {
+  return org === undefined ? {} : { headers: { 'X-Service-Org': org } };
+}
+
+/** Calls by the session, renewed when it is about to end. */
+export function bySession(file: SessionFile): Connection {
+  const { server } = signedIn(file);
+  const credential = () => accessToken(file);
+  return { server, client: createClient({ baseUrl: `${server}/v1`, credential }) };
+}
+
+/** Calls by a key: that of `--key-file`, or the one that `keys create --use` left. */
+export function byKey({ session: file, keyFile, server: wanted }: KeyFlags): Connection {
+  if (keyFile === undefined && wanted !== undefined) {
+    throw new UsageError("--server goes with --key-file: the session's key is its own server's");
+  }
+  if (keyFile !== undefined) {
+    const server = originOf(wanted ?? DEFAULT_SERVER);
+    return connectionOf(server, keyIn(keyFile));
+  }
+  const { server, key } = signedIn(new SessionFile(file));
+  if (key !== null) return connectionOf(server, key.token);
+  throw new Error('no key to trade with: run paperbook keys create --trade --use');
+}
+
+function keyIn(file: string): string {
+  const key = readFileSync(file, 'utf8').trim();
+  if (/^svc_sk_[\w-]{43}$/.test(key)) return key;
+  throw new Error(`${file} does not hold an API key and nothing else`);
+}
+
+function connectionOf(server: string, credential: string): Connection {
+  return {
+    server,
+    client: createClient({ baseUrl: `${server}/v1`, credential, retries: RETRIES }),
+  };
+}
+
+/** Throws what to do when nobody is signed in. */
+export function signedIn(file: SessionFile): SavedSession {
+  const session = file.read();
+  if (session === null) throw new Error('nobody is signed in: run paperbook login');
+  // A file can be edited: no secret leaves in the clear all the same.
+  return { ...session, server: originOf(session.server) };
+}
+
+/** A live access token. Two commands at once renew it once: the second finds it renewed. */
+export async function accessToken(file: SessionFile): Promise<string> {
+  const session = signedIn(file);
+  if (!isEnding(session)) return session.accessToken;
+  const renewed = await file.change(async (now) => {
+    if (now === null || !isEnding(now)) return now;
+    return { ...now, ...(await refresh(originOf(now.server), now.refreshToken)) };
+  });
+  if (renewed === null) throw new Error('somebody signed out meanwhile: run paperbook login');
+  return renewed.accessToken;
+}
+
+const isEnding = ({ expiresAtMs }: SavedSession) => expiresAtMs - Date.now() < RENEW_BEFORE_MS;
+
+/** The answer, or one line of what stood in its way. */
+export async function answerOf<T>(server: string, asked: Promise<T>): Promise<T> {
+  return await asked.catch((error: unknown) => {
+    throw new Error(problemOf(server, error), { cause: error });
+  });
+}
+
+function problemOf(server: string, error: unknown): string {
+  if (error instanceof RefusedError) {
+    const { code, message, retryAfterSeconds: wait } = error;
+    return `${code}: ${message}${wait === null ? '' : ` (try again in ${wait} s)`}`;
+  }
+  if (error instanceof AuthRefusal) {
+    return error.isSessionGone ? 'the session has ended: run paperbook login' : error.message;
+  }
+  const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
+  if (message === 'fetch failed') return `no server answers at ${server} (${cause?.code ?? cause})`;
+  return name === 'TimeoutError' ? `${server} did not answer in time` : message;
+}
+
+/** Without the fields that were left out. */
+export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}

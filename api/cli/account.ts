@@ -1,0 +1,131 @@
+/** `paperbook login`, `logout` and `whoami`. CONTRACT.md section 9. */
+import type { Command } from 'commander';
+import {
+  accessToken,
+  answerOf,
+  byKey,
+  bySession,
+  DEFAULT_SERVER,
+  type KeyFlags,
+  ofKey,
+  ofSession,
+  type SessionFlags,
+  signedIn,
+} from './account-connection.ts';
+import { AuthRefusal, originOf, signIn, signOut } from './auth-client.ts';
+import { forgetKey } from './keys.ts';
+import { SessionFile } from './session-file.ts';
+import { askTerminal, PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
+import { plain, show } from './table.ts';
+
+type LoginFlags = SessionFlags & { server: string; email?: string; passwordStdin?: true };
+type LogoutFlags = SessionFlags & { revokeKey?: true; local?: true };
+
+export function addAccountCommands(program: Command): void {
+  ofSession(program.command('login').description('sign in, and keep the session in a file'))
+    .option('--server <url>', 'the server', DEFAULT_SERVER)
+    .option('--email <address>', 'whose account; asked for when left out')
+    .option(...PASSWORD_OPTION)
+    .action(login);
+  ofSession(program.command('logout').description('end the session and remove its file'))
+    .option('--revoke-key', 'end the key that trading commands use, too')
+    .option('--local', 'only remove the file, without asking the server')
+    .action(logout);
+  ofKey(program.command('whoami').description('who is signed in, and what the key may do')).action(
+    whoAmI,
+  );
+}
+
+async function login(options: LoginFlags): Promise<void> {
+  const server = originOf(options.server);
+  const email =
+    options.email ?? (await askTerminal('Email: ', { isSecret: false, instead: '--email' }));
+  const password = options.passwordStdin
+    ? await passwordOfStdin()
+    : await askTerminal('Password: ', { isSecret: true, instead: '--password-stdin' });
+  const tokens = await answerOf(server, signIn(server, email, password));
+  const file = new SessionFile(options.session);
+  const session = await file.change((before) => {
+    const isSame = before?.server === server && before.userId === tokens.userId;
+    return { server, ...tokens, key: isSame ? before.key : null };
+  });
+  const { userId, key } = session!;
+  const answer = { server, user: { id: userId, email: tokens.email }, session: file.path };
+  show(options, answer, () => `Signed in to ${server} as ${plain(tokens.email)}.\n`);
+  if (key === null) {
+    process.stderr.write('To trade, make a key: paperbook keys create --trade --use\n');
+  }
+}
+
+async function logout(options: LogoutFlags): Promise<void> {
+  const file = new SessionFile(options.session);
+  const { server, key } = signedIn(file);
+  let isRevoked = false;
+  if (options.local !== true) {
+    if (options.revokeKey === true && key !== null) {
+      await answerOf(server, bySession(file).client.revokeKey({ path: { id: key.id } }));
+      await forgetKey(file, key.id);
+      isRevoked = true;
+    }
+    await answerOf(server, endSession(file, server));
+  }
+  await file.change(() => null);
+  const stays = key !== null && !isRevoked;
+  const answer = { server, keyStaysValid: stays ? key.token.slice(0, 16) : null };
+  show(options, answer, () => `Signed out of ${server}.\n`);
+  if (stays) {
+    process.stderr.write(
+      `The key ${answer.keyStaysValid}… is forgotten here and stays valid: keys revoke ends it, ` +
+        'after a login; next time, logout --revoke-key.\n',
+    );
+  }
+}
+
+/** One that has ended already is what was wanted. */
+async function endSession(file: SessionFile, server: string): Promise<void> {
+  try {
+    await signOut(server, await accessToken(file));
+  } catch (error) {
+    if (!(error instanceof AuthRefusal && error.isSessionGone)) throw error;
+  }
+}
+
+async function whoAmI(options: KeyFlags): Promise<void> {
+  const session = options.keyFile === undefined ? signedIn(new SessionFile(options.session)) : null;
+  const whose = session === null ? null : { id: session.userId, email: session.email };
+  if (session?.key === null) {
+    const { server } = session;
+    const { keys } = await answerOf(
+      server,
+      bySession(new SessionFile(options.session)).client.listKeys(),
+    );
+    const answer = { server, user: whose, key: null, plan: null, limits: null };
+    show(
+      options,
+      answer,
+      () => `${plain(session.email)} at ${server}\nNo key in use, ${keys.length} in all.\n`,
+    );
+    return;
+  }
+  const { server, client } = byKey(options);
+  const me = await answerOf(server, client.getMe());
+  const { plan, minute, month, enforced } = await answerOf(server, client.getUsage());
+  const answer = {
+    server,
+    user: { email: null, ...whose, ...me.user },
+    key: me.key,
+    plan,
+    limits: { minute, month, enforced },
+  };
+  show(options, answer, () =>
+    [
+      `${plain(answer.user.email ?? me.user.displayName ?? me.user.id)} at ${server}`,
+      `Plan      ${plan}`,
+      `Key       ${me.key.prefix}…`,
+      `Scopes    ${me.key.scopes.join(' ')}`,
+      `Requests  ${minute.remaining} of ${minute.limit} left this minute, ` +
+        `${month.remaining} of ${month.limit} this month${enforced ? '' : ' (not enforced)'}`,
+      '',
+    ].join('\n'),
+  );
+}

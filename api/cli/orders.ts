@@ -1,0 +1,141 @@
+/** `paperbook buy`, `sell` and `cancel`. SPEC.md section 4, Trading; CONTRACT.md section 9. */
+import { Argument, type Command, Option } from 'commander';
+import { type OrderPlacement, type OrderRequest, RefusedError } from 'paperbook/client';
+import { newUuid } from '../uuid.ts';
+import {
+  type AccountFlags,
+  answerOf,
+  byKey,
+  given,
+  headersOf,
+  ofAccount,
+} from './account-connection.ts';
+import { wholeNumber } from './admin-connection.ts';
+import { money, plain, show } from './table.ts';
+import { UsageError } from './usage.ts';
+
+type TimeInForce = 'gtc' | 'ioc' | 'fok';
+type OrderFlags = AccountFlags & {
+  limit?: number;
+  tif?: TimeInForce;
+  expires?: string;
+  routing?: 'venue_a' | 'best';
+  idempotencyKey?: string;
+};
+type BuyFlags = OrderFlags & { ticker?: true; max?: number; prob?: number };
+type SellFlags = OrderFlags & { min?: number };
+type Side = 'yes' | 'no';
+
+const EXAMPLES = `
+Examples:
+  paperbook buy ins_4K7Q0R2M9XTB yes 10             at the live price
+  paperbook buy ins_4K7Q0R2M9XTB no 10 --limit 38   at 38 cents or better, resting until then
+  paperbook buy --ticker KXEXAMPLE-26 yes 10 --max 45`;
+
+export function addOrderCommands(program: Command): void {
+  asOrder(program.command('buy').description('buy contracts, at the live price or by a limit'))
+    .argument('<instrument>', 'instrument id, or a venue market with --ticker')
+    .addArgument(new Argument('<side>', 'side to buy').choices(['yes', 'no']))
+    .argument('<count>', 'contracts', wholeNumber)
+    .option('--ticker', "<instrument> is a venue market's ticker, and the side is the market's")
+    .option('--max <cents>', 'at the live price, but no higher than this', wholeNumber)
+    .option('--prob <percent>', 'your probability of the side, for the record', wholeNumber)
+    .addHelpText('after', EXAMPLES)
+    .action(buy);
+  asOrder(program.command('sell <tradeId>').description('sell a position, all of it'))
+    .option('--min <cents>', 'at the live price, but no lower than this', wholeNumber)
+    .action(sell);
+  ofAccount(program.command('cancel <orderId>').description('cancel a resting order')).action(
+    cancel,
+  );
+}
+
+function asOrder(command: Command): Command {
+  return ofAccount(command)
+    .option('--limit <cents>', 'at this price or better; without it at the live price', wholeNumber)
+    .addOption(
+      new Option('--tif <name>', 'how long a limit order lasts; gtc unless told').choices([
+        'gtc',
+        'ioc',
+        'fok',
+      ]),
+    )
+    .option('--expires <time>', 'when a gtc order stops resting, as 2026-11-21T05:00:00Z')
+    .addOption(
+      new Option('--routing <name>', 'best: at another venue where its price is better').choices([
+        'venue_a',
+        'best',
+      ]),
+    )
+    .option('--idempotency-key <key>', 'to send an order again without placing it twice');
+}
+
+async function buy(what: string, side: Side, count: number, options: BuyFlags): Promise<void> {
+  const { ticker, max: maxPriceCents, prob: statedProbPct } = options;
+  const market = ticker === true ? { ticker: what } : { instrumentId: what };
+  const own = given({ maxPriceCents, statedProbPct });
+  await place({ action: 'buy', ...market, side, count, ...own, ...termsOf(options) }, options);
+}
+
+async function sell(tradeId: string, options: SellFlags): Promise<void> {
+  const own = given({ minPriceCents: options.min });
+  await place({ action: 'sell', tradeId, ...own, ...termsOf(options) }, options);
+}
+
+/** The fields that buying and selling share. */
+function termsOf({ limit, tif, expires, routing, ...flags }: BuyFlags & SellFlags) {
+  const isLimit = limit !== undefined;
+  if (!isLimit && (tif !== undefined || expires !== undefined)) {
+    throw new UsageError('--tif and --expires belong to an order with --limit');
+  }
+  if (isLimit && (flags.max !== undefined || flags.min !== undefined)) {
+    throw new UsageError('--max and --min belong to an order at the live price, without --limit');
+  }
+  const terms = { limitPriceCents: limit, timeInForce: tif, expiresAt: expires, routing };
+  return { type: isLimit ? ('limit' as const) : ('market' as const), ...given(terms) };
+}
+
+/** Sent again under one key while no answer comes, so that it is placed once. */
+async function place(order: OrderRequest, options: OrderFlags): Promise<void> {
+  const { server, client } = byKey(options);
+  const idempotencyKey = options.idempotencyKey ?? newUuid(Date.now());
+  // Told before, since a command can be cut off before its answer comes.
+  if (options.json !== true) process.stderr.write(`idempotency key ${idempotencyKey}\n`);
+  const asked = client.placeOrder({ body: { ...order, idempotencyKey }, ...headersOf(options) });
+  const placed = await answerOf(server, asked).catch((error: Error) => {
+    if (error.cause instanceof RefusedError && error.cause.status < 500) throw error;
+    throw new Error(
+      `${error.message}; it may have been placed: the same command with --idempotency-key ` +
+        `${idempotencyKey} tells, and places it once`,
+    );
+  });
+  show(options, placed, placementOf);
+}
+
+/** Sides in the terms of the instrument, whose label stands beside them. */
+function placementOf({ status, order, trade, fillPriceCents, replayed }: OrderPlacement): string {
+  const again = replayed ? ' (placed before under this key)' : '';
+  if (status !== 'executed') {
+    const { orderId, action, contracts, instrumentSide, limitCents, cancelReason } = order!;
+    const what = `${action} ${contracts} ${instrumentSide} at ${limitCents}¢`;
+    const why = cancelReason === null ? '' : `, ${cancelReason}`;
+    return `${status}: ${what}${why}${again}\norder ${orderId}\n`;
+  }
+  const { tradeId, contracts, instrumentSide, instrumentLabel, costDollars, pnlDollars } = trade!;
+  const price = fillPriceCents == null ? '' : ` at ${fillPriceCents}¢`;
+  const isOpen = pnlDollars === null;
+  const outcome = isOpen ? `cost ${money(costDollars)}` : `profit or loss ${money(pnlDollars)}`;
+  const did = isOpen ? 'bought' : 'sold';
+  const label = plain(instrumentLabel ?? '');
+  return `${did} ${contracts} ${instrumentSide}${price}, ${outcome}${again}  ${label}\ntrade ${tradeId}\n`;
+}
+
+async function cancel(orderId: string, options: AccountFlags): Promise<void> {
+  const { server, client } = byKey(options);
+  const asked = client.cancelOrder({ path: { orderId }, ...headersOf(options) });
+  const answer = await answerOf(server, asked);
+  show(options, answer, ({ order }) => {
+    const { action, contracts, instrumentSide, limitCents } = order;
+    return `canceled: ${action} ${contracts} ${instrumentSide} at ${limitCents}¢\n`;
+  });
+}

@@ -1,0 +1,117 @@
+/**
+ * The session file of the command line: who is signed in where, and the key that trading commands
+ * use. For its owner alone; replaced whole, and changed by one command at a time.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import type { EpochMs } from '../../engine/core/units.ts';
+
+export type SavedKey = { id: string; token: string };
+
+export type SavedSession = {
+  /** `https://paper.example`: its origin. */
+  server: string;
+  userId: string;
+  email: string;
+  accessToken: string;
+  refreshToken: string;
+  expiresAtMs: EpochMs;
+  key: SavedKey | null;
+};
+
+const LOCKED_WITHIN_MS = 30_000;
+const LOOK_AGAIN_MS = 50;
+
+export class SessionFile {
+  readonly path: string;
+
+  constructor(file: string) {
+    this.path = file;
+  }
+
+  /** Null when nobody is signed in. Throws one line on a file that is not fit to be used. */
+  read(): SavedSession | null {
+    let text: string;
+    try {
+      if ((statSync(this.path).mode & 0o077) !== 0) {
+        throw new Error(`${this.path} holds secrets that others may read: chmod 600 it`);
+      }
+      text = readFileSync(this.path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+    const session = parse(text);
+    if (session === null) throw new Error(`${this.path} is not a session file of paperbook`);
+    return session;
+  }
+
+  /** What is asked of a server comes between reading and writing, so others wait. */
+  async change(
+    next: (session: SavedSession | null) => SavedSession | null | Promise<SavedSession | null>,
+  ): Promise<SavedSession | null> {
+    const directory = path.dirname(this.path);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const lock = await takeLock(directory);
+    try {
+      const session = await next(this.read());
+      if (session === null) rmSync(this.path, { force: true });
+      else this.#replace(session);
+      return session;
+    } finally {
+      lock.close();
+    }
+  }
+
+  #replace(session: SavedSession): void {
+    const fresh = `${this.path}.${randomBytes(6).toString('hex')}`;
+    writeFileSync(fresh, `${JSON.stringify(session, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    renameSync(fresh, this.path);
+  }
+}
+
+/** `$XDG_CONFIG_HOME/paperbook/session.json`, by default below `~/.config`. */
+export function defaultSessionPath(env: NodeJS.ProcessEnv): string {
+  const { XDG_CONFIG_HOME: configHome = '' } = env;
+  // A relative one is to be ignored, says the XDG base directory specification.
+  const base = path.isAbsolute(configHome) ? configHome : path.join(homedir(), '.config');
+  return path.join(base, 'paperbook', 'session.json');
+}
+
+function parse(text: string): SavedSession | null {
+  try {
+    const value = JSON.parse(text) as Partial<SavedSession>;
+    const { server, userId, email, accessToken, refreshToken } = value;
+    const strings = [server, userId, email, accessToken, refreshToken];
+    const isWhole = strings.every((field) => typeof field === 'string');
+    return isWhole && typeof value.expiresAtMs === 'number' ? (value as SavedSession) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A name in the kernel's abstract socket space: free again the moment its process is gone. */
+async function takeLock(directory: string): Promise<Server> {
+  const { dev, ino } = statSync(directory);
+  const untilMs = Date.now() + LOCKED_WITHIN_MS;
+  for (;;) {
+    const lock = await listenOn(`\0paperbook-session-${dev}-${ino}`);
+    if (lock !== null) return lock;
+    if (Date.now() > untilMs) throw new Error(`another command holds the lock of ${directory}`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+  }
+}
+
+function listenOn(address: string): Promise<Server | null> {
+  const server = createServer();
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(null);
+      else reject(error);
+    });
+    server.listen(address, () => resolve(server));
+  });
+}

@@ -1,0 +1,50 @@
+/**
+ * Generates the client from the API's description: `npm run client`. Redocly writes the calls and
+ * types, tsc turns them and `client.ts` into plain JavaScript with declarations, since Node strips
+ * no types below `node_modules`.
+ */
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Deps } from '../deps.ts';
+import { describeApi } from '../openapi/document.ts';
+import { apiRoutes } from '../server.ts';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const REDOCLY = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
+const TSC = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
+const TSC_OPTIONS = '--ignoreConfig --strict --declaration --module nodenext';
+const TSC_TARGET =
+  '--target es2022 --lib es2022,dom,dom.iterable --rewriteRelativeImportExtensions';
+
+/** Writes `generated` and `client`, each as `.js` and `.d.ts`, into a directory. */
+export async function generateClient(directory: string): Promise<void> {
+  const work = mkdtempSync(path.join(tmpdir(), 'paperbook-client-'));
+  try {
+    const inWork = (name: string) => path.join(work, name);
+    // Describing a route asks for nothing of what running it needs.
+    const description = describeApi(apiRoutes({} as Deps), '/v1');
+    writeFileSync(inWork('openapi.json'), JSON.stringify(description));
+    writeFileSync(inWork('package.json'), '{"type":"module"}');
+    const generated = ['--output', inWork('generated.ts'), '--args-style', 'grouped'];
+    await runNode(REDOCLY, 'generate-client', inWork('openapi.json'), ...generated);
+    copyFileSync(path.join(HERE, 'client.ts'), inWork('client.ts'));
+    const options = `${TSC_OPTIONS} ${TSC_TARGET}`.split(' ');
+    await runNode(TSC, ...options, '--outDir', directory, inWork('client.ts'));
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
+
+async function runNode(...args: string[]): Promise<void> {
+  await promisify(execFile)(process.execPath, args, {
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  }).catch((error: { stdout?: string; stderr?: string }) => {
+    throw new Error(`${args[0]} failed:\n${error.stdout}${error.stderr}`, { cause: error });
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await generateClient(HERE);

@@ -1,0 +1,4825 @@
+/**
+ * Paperbook (v1.11.0)
+ * Every trade is a paper trade; nothing is sent to a venue.
+ *
+ * **Units.** Fields that end in `Dollars` are dollars with at most two decimals, fields that end in
+ * `Cents` are cents, 1 to 99 for a price. A contract pays 100 cents when its side wins. Times are
+ * ISO 8601 in UTC.
+ *
+ * **Requests.** Unknown query parameters and unknown body fields are refused with 400, so that a typo
+ * never changes a request. A body has at most 64 KiB. `HEAD` works wherever `GET` does; `OPTIONS`
+ * answers 204 with `Allow`. An unknown path is 404 `route_not_found`, a wrong method on a known one
+ * 405 `method_not_allowed` with `Allow`.
+ *
+ * **Order of checks.** Path and method, credential (401), scope (403), request limits (429), query and
+ * body (400), organization (400, 404, 403), switches (403), then the operation's own rules.
+ *
+ * **Request limits.** By plan, for an account over all its keys, in the UTC minute and month. A request
+ * with a key counts as one, `GET /quotes` as one per instrument; `GET /usage`, what takes no key and
+ * what is refused are not counted. Every answer says in its headers what is left; while `enforced` of
+ * `GET /usage` is false nothing is refused. Without a key the headers are advice, 60 a minute an
+ * address. Orders have limits of their own, which are always enforced.
+ *
+ * **Sign-in.** It lies beside this API, under `/auth/v1`, and speaks the protocol of GoTrue.
+ *
+ * **Answers.** A field is present and null when it has no value, unless it says that it is only there
+ * while the venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.
+ */
+export type Account = {
+    /**
+     * What can be spent; holds are taken off already.
+     */
+    balanceDollars: number;
+    /**
+     * Balance, holds, and open positions at the live bid (at cost where there is none).
+     */
+    netWorthDollars: number;
+    /**
+     * What the open positions cost.
+     */
+    openStakeDollars: number;
+    /**
+     * What resting buys hold.
+     */
+    heldDollars: number;
+    /**
+     * @minimum 0
+     */
+    openPositions: number;
+    /**
+     * @minimum 0
+     */
+    restingOrders: number;
+    /**
+     * Counts the resets, from 1.
+     * @minimum 1
+     */
+    run: number;
+    /**
+     * @format date-time
+     */
+    runStartedAt: string;
+    /**
+     * The balance that the run began with.
+     */
+    startBalanceDollars: number;
+    /**
+     * What the operator put in or took out.
+     */
+    adjustmentsInRunDollars: number;
+    /**
+     * Profit or loss of this run.
+     */
+    pnlSinceResetDollars: number;
+    selfResetEnabled: boolean;
+    /**
+     * What keeps the account from being reset now.
+     */
+    resetBlockedBy: ("reset_not_enabled" | "reset_too_soon") | null;
+    /**
+     * When 30 days since the last reset are over.
+     */
+    nextResetAt: string | null;
+    /**
+     * Profit or loss over all runs.
+     */
+    lifetimePnlDollars: number;
+    /**
+     * @minimum 0
+     */
+    resets: number;
+    /**
+     * Runs whose net worth fell below a dollar.
+     * @minimum 0
+     */
+    busts: number;
+    lastResetAt: string | null;
+};
+export type Action = "buy" | "sell";
+export declare const Action: {
+    readonly buy: "buy";
+    readonly sell: "sell";
+};
+export type Error_2 = {
+    error: {
+        code: ErrorCode;
+        /**
+         * A sentence for people; may change.
+         * @minLength 1
+         */
+        message: string;
+        /**
+         * The Retry-After header. On every 429, and on a 503 that passes.
+         * @minimum 1
+         */
+        retryAfterSeconds?: number;
+    };
+};
+/**
+ * Stable: branch on this.
+ */
+export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "trade_not_found" | "order_not_found" | "method_not_allowed" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
+export declare const ErrorCode: {
+    readonly invalid_request: "invalid_request";
+    readonly unauthorized: "unauthorized";
+    readonly invalid_token: "invalid_token";
+    readonly session_required: "session_required";
+    readonly insufficient_scope: "insufficient_scope";
+    readonly guest_account: "guest_account";
+    readonly scope_not_available: "scope_not_available";
+    readonly venue_data_off: "venue_data_off";
+    readonly trading_off: "trading_off";
+    readonly membership_required: "membership_required";
+    readonly us_not_eligible: "us_not_eligible";
+    readonly organization_forbidden: "organization_forbidden";
+    readonly organization_not_found: "organization_not_found";
+    readonly route_not_found: "route_not_found";
+    readonly market_not_found: "market_not_found";
+    readonly instrument_not_found: "instrument_not_found";
+    readonly game_not_found: "game_not_found";
+    readonly trader_not_found: "trader_not_found";
+    readonly account_not_found: "account_not_found";
+    readonly key_not_found: "key_not_found";
+    readonly trade_not_found: "trade_not_found";
+    readonly order_not_found: "order_not_found";
+    readonly method_not_allowed: "method_not_allowed";
+    readonly idempotency_key_reused: "idempotency_key_reused";
+    readonly no_tradable_listing: "no_tradable_listing";
+    readonly price_moved: "price_moved";
+    readonly insufficient_balance: "insufficient_balance";
+    readonly market_not_open: "market_not_open";
+    readonly market_resolved: "market_resolved";
+    readonly no_liquidity: "no_liquidity";
+    readonly already_closed: "already_closed";
+    readonly venue_a_key_missing: "venue_a_key_missing";
+    readonly venue_c_intl_key_missing: "venue_c_intl_key_missing";
+    readonly venue_a_rejected: "venue_a_rejected";
+    readonly venue_c_intl_rejected: "venue_c_intl_rejected";
+    readonly live_trading_unavailable: "live_trading_unavailable";
+    readonly key_limit_reached: "key_limit_reached";
+    readonly reset_not_available: "reset_not_available";
+    readonly rate_limited: "rate_limited";
+    readonly quota_exceeded: "quota_exceeded";
+    readonly key_creation_limited: "key_creation_limited";
+    readonly internal_error: "internal_error";
+    readonly not_configured: "not_configured";
+};
+/**
+ * How nearly the venue settles on the same thing.
+ */
+export type Fungibility = "exact" | "near" | "none";
+export declare const Fungibility: {
+    readonly exact: "exact";
+    readonly near: "near";
+    readonly none: "none";
+};
+export type Game = {
+    /**
+     * game_ and 10 characters of 0-9A-HJKMNP-TV-Z
+     * @pattern ^game_[0-9A-HJKMNP-TV-Z]{10}$
+     */
+    id: string;
+    /**
+     * A readable name that is as good as the id in a path.
+     */
+    slug: string;
+    league: string;
+    /**
+     * @format date-time
+     */
+    startsAt: string;
+    status: GameStatus;
+    home: Team;
+    away: Team;
+    /**
+     * Its instruments.
+     * @minimum 0
+     */
+    instrumentCount: number;
+    /**
+     * The year the season is called after.
+     */
+    season: number | null;
+    seasonType: string | null;
+    week: number | null;
+};
+export type GameAnswer = {
+    game: Game;
+    instruments: Instrument[];
+    /**
+     * Rows in this answer, not in all.
+     * @minimum 0
+     */
+    count: number;
+    /**
+     * Whether the venue-data switch is on: else no venue reference or price is here.
+     */
+    venueData: boolean;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type GameStatus = "scheduled" | "inprogress" | "final" | "postponed" | "cancelled";
+export declare const GameStatus: {
+    readonly scheduled: "scheduled";
+    readonly inprogress: "inprogress";
+    readonly final: "final";
+    readonly postponed: "postponed";
+    readonly cancelled: "cancelled";
+};
+export type GamesPage = {
+    games: Game[];
+    /**
+     * Rows in this answer, not in all.
+     * @minimum 0
+     */
+    count: number;
+    /**
+     * Send it as cursor for the next page; null at the end.
+     */
+    nextCursor: string | null;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+/**
+ * A yes-or-no question; a contract on it pays 100 cents.
+ */
+export type Instrument = {
+    /**
+     * ins_ and 12 characters of 0-9A-HJKMNP-TV-Z
+     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
+     */
+    id: string;
+    /**
+     * A readable name that is as good as the id in a path.
+     */
+    slug: string;
+    /**
+     * Null: it belongs to no game.
+     */
+    gameId: string | null;
+    gameSlug: string | null;
+    league: string;
+    marketType: MarketType;
+    period: Period;
+    /**
+     * The spread or total that it is about.
+     */
+    line: number | null;
+    /**
+     * Whom it is about.
+     */
+    subject: Team | null;
+    label: string;
+    oppositeLabel: string | null;
+    /**
+     * What has to happen for yes to win.
+     */
+    yesMeans: string;
+    /**
+     * @format date-time
+     */
+    startsAt: string;
+    gameStatus: GameStatus | null;
+    home: Team | null;
+    away: Team | null;
+    /**
+     * Whether it can end with neither side winning.
+     */
+    pushPossible: boolean;
+    /**
+     * The venues of its listings.
+     */
+    venues: Venue[];
+    stat: string | null;
+    tieRule: string | null;
+    settlesOn: string | null;
+    postponementWindowHours: number | null;
+    rulesVersion: number;
+    listings: Listing[];
+};
+export type InstrumentAnswer = {
+    instrument: Instrument;
+    /**
+     * Whether the venue-data switch is on: else no venue reference or price is here.
+     */
+    venueData: boolean;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type InstrumentsFound = {
+    instruments: Instrument[];
+    /**
+     * Rows in this answer, not in all.
+     * @minimum 0
+     */
+    count: number;
+    /**
+     * Whether the venue-data switch is on: else no venue reference or price is here.
+     */
+    venueData: boolean;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type InstrumentsPage = {
+    instruments: Instrument[];
+    /**
+     * Rows in this answer, not in all.
+     * @minimum 0
+     */
+    count: number;
+    /**
+     * Send it as cursor for the next page; null at the end.
+     */
+    nextCursor: string | null;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+    /**
+     * Whether the venue-data switch is on: else no venue reference or price is here.
+     */
+    venueData: boolean;
+};
+export type KeyAnswer = {
+    key: KeyView;
+};
+export type KeyCreateRequest = {
+    /**
+     * `Untitled key` when left out or blank.
+     * @maxLength 64
+     */
+    label?: string;
+    /**
+     * records:read, portfolio:read and markets:read when left out.
+     * @minItems 1
+     */
+    scopes?: Scope[];
+    /**
+     * Left out: it never expires.
+     * @minimum 1
+     * @maximum 365
+     */
+    expiresInDays?: number;
+};
+export type KeyCreateResponse = {
+    key: KeyView;
+    /**
+     * svc_sk_ and 43 base64url characters. The key itself, shown this once.
+     * @pattern ^svc_sk_[A-Za-z0-9_-]{43}$
+     */
+    token: string;
+    warning: string;
+};
+export type KeyList = {
+    keys: KeyView[];
+    /**
+     * @minimum 0
+     */
+    count: number;
+    /**
+     * Whether a new key may carry trade:write now.
+     */
+    tradeWriteAvailable: boolean;
+};
+export type KeyRotateRequest = {
+    /**
+     * How long the old key works on; 24 when left out.
+     * @minimum 0
+     * @maximum 168
+     */
+    graceHours?: number;
+    /**
+     * Lifetime of the new key; the old one's when left out.
+     * @minimum 1
+     * @maximum 365
+     */
+    expiresInDays?: number;
+};
+export type KeyRotateResponse = {
+    key: KeyView;
+    /**
+     * svc_sk_ and 43 base64url characters. The key itself, shown this once.
+     * @pattern ^svc_sk_[A-Za-z0-9_-]{43}$
+     */
+    token: string;
+    warning: string;
+    /**
+     * The old key.
+     */
+    rotated: KeyView;
+};
+/**
+ * rotating: replaced, and good until it expires.
+ */
+export type KeyStatus = "active" | "rotating" | "revoked" | "expired";
+export declare const KeyStatus: {
+    readonly active: "active";
+    readonly rotating: "rotating";
+    readonly revoked: "revoked";
+    readonly expired: "expired";
+};
+export type KeyView = {
+    /**
+     * @format uuid
+     */
+    id: string;
+    /**
+     * @maxLength 64
+     */
+    label: string;
+    /**
+     * The first 16 characters of the key, never all of it.
+     * @minLength 16
+     * @maxLength 16
+     */
+    tokenPrefix: string;
+    scopes: Scope[];
+    status: KeyStatus;
+    /**
+     * @format date-time
+     */
+    createdAt: string;
+    /**
+     * Updated at most once an hour.
+     */
+    lastUsedAt: string | null;
+    expiresAt: string | null;
+    revokedAt: string | null;
+    createdVia: "web" | "cli";
+    /**
+     * The key that this one replaced.
+     */
+    rotatedFrom: string | null;
+    /**
+     * When this one was replaced.
+     */
+    rotatedAt: string | null;
+    /**
+     * Requests counted against it in this UTC month.
+     * @minimum 0
+     */
+    requestsThisMonth: number;
+};
+export type LastTrade = {
+    priceCents: number | null;
+    at: string | null;
+};
+/**
+ * Where a venue trades the instrument. Venue references are here only while the venue-data switch is on.
+ */
+export type Listing = {
+    venue: Venue;
+    /**
+     * 1: yes of the instrument is yes of the venue's market; -1: it is its no.
+     */
+    polarity: 1 | -1;
+    /**
+     * What the venue calls the side.
+     */
+    sideLabel?: string | null;
+    fungibility: Fungibility;
+    /**
+     * Whether a person compared the rules.
+     */
+    reviewed: boolean;
+    note: string | null;
+    /**
+     * The side to buy there for yes here.
+     */
+    buyForYes?: Side;
+    /**
+     * The side to buy there for no here.
+     */
+    buyForNo?: Side;
+    /**
+     * The venue's ticker.
+     */
+    venueMarketId?: string;
+    venueSideRef?: string | null;
+    venueEvent?: string | null;
+};
+export type MarketType = "moneyline" | "spread" | "total" | "team_total" | "player_prop" | "series" | "outright" | "other";
+export declare const MarketType: {
+    readonly moneyline: "moneyline";
+    readonly spread: "spread";
+    readonly total: "total";
+    readonly team_total: "team_total";
+    readonly player_prop: "player_prop";
+    readonly series: "series";
+    readonly outright: "outright";
+    readonly other: "other";
+};
+export type Me = {
+    user: {
+        /**
+         * @format uuid
+         */
+        id: string;
+        displayName: string | null;
+        /**
+         * Whether the account is private; null when it could not be read.
+         */
+        "private": boolean | null;
+    };
+    key: {
+        /**
+         * The first 16 characters of the key.
+         */
+        prefix: string;
+        scopes: Scope[];
+    };
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+    paperOnly: true;
+    /**
+     * Null when the server could not read them.
+     */
+    limits: RequestLimits | null;
+};
+/**
+ * An OpenAPI 3.1 document.
+ */
+export type OpenApiDocument = {
+    /**
+     * @pattern ^3\.1\.
+     */
+    openapi: string;
+    info: {
+        version: string;
+    };
+    paths: Record<string, unknown>;
+    components: Record<string, unknown>;
+};
+/**
+ * A limit order. marketTicker and fillPriceCents are here only while the venue-data switch is on.
+ */
+export type Order = {
+    /**
+     * @format uuid
+     */
+    orderId: string;
+    action: Action;
+    /**
+     * Null where the catalog of now does not know the instrument any more.
+     */
+    instrumentId: string | null;
+    instrumentLabel: string | null;
+    /**
+     * The side in the terms of the instrument.
+     */
+    instrumentSide: Side;
+    /**
+     * The side in the terms of the venue market.
+     */
+    orderSide: Side;
+    /**
+     * @minimum 1
+     */
+    contracts: number;
+    /**
+     * @minimum 0
+     */
+    filledContracts: number;
+    /**
+     * @minimum 0
+     */
+    remainingContracts: number;
+    /**
+     * The limit, in cents a contract of the side traded.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitCents: number;
+    /**
+     * What it holds of the balance, in dollars.
+     */
+    holdDollars: number;
+    timeInForce: "gtc" | "ioc" | "fok";
+    /**
+     * When it stops resting; null: never.
+     */
+    expiresAt: string | null;
+    status: OrderStatus;
+    /**
+     * @format date-time
+     */
+    createdAt: string;
+    /**
+     * The probability of the side that the caller stated, in percent.
+     */
+    statedProbPct: number | null;
+    /**
+     * Where it came from.
+     */
+    placedVia: "api" | "web" | "cli";
+    /**
+     * Whether the account was private at the time.
+     */
+    placedPrivate: boolean;
+    /**
+     * The venue market's ticker.
+     */
+    marketTicker?: string;
+    type: "limit";
+    /**
+     * Why it is canceled or expired; else null.
+     */
+    cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired") | null;
+    /**
+     * The trade that it opened or closes.
+     */
+    tradeId: string | null;
+    /**
+     * Price of the fill; null while there is none.
+     */
+    fillPriceCents?: number | null;
+};
+export type OrderAnswer = {
+    order: Order;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+    /**
+     * Whether the venue-data switch is on: else no venue reference or price is here.
+     */
+    venueData: boolean;
+    /**
+     * Present when an organization's sandbox answered, not the personal account.
+     */
+    organization?: {
+        slug: string;
+    };
+};
+export type OrderPlacement = {
+    /**
+     * canceled: an ioc or fok that did not fill; nothing was spent.
+     */
+    status: "executed" | "resting" | "canceled";
+    action: Action;
+    type: OrderType;
+    idempotencyKey: string;
+    /**
+     * The key was used before: this is the stored order, nothing new was placed.
+     */
+    replayed: boolean;
+    /**
+     * On a replay, when it was placed.
+     */
+    originalCreatedAt: string | null;
+    /**
+     * Null for a market order: a fill, not an order.
+     */
+    order: Order | null;
+    /**
+     * What it opened or closed; null while resting and when canceled.
+     */
+    trade: Trade | null;
+    /**
+     * Where the fill was priced; paper only.
+     */
+    fillVenue: Venue | null;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+    /**
+     * Whether the venue-data switch is on: else no venue reference or price is here.
+     */
+    venueData: boolean;
+    /**
+     * Price of the fill; null while there is none.
+     */
+    fillPriceCents?: number | null;
+};
+export type OrderRequest = {
+    action: Action;
+    type: OrderType;
+    /**
+     * One per order. The same key with the same order answers the stored order and places nothing, so send it again after a timeout or a 503. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Another name for idempotencyKey: send exactly one of the two. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    clientOrderId?: string;
+    /**
+     * Of a buy: what to buy. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
+     */
+    instrumentId?: string;
+    /**
+     * Of a buy, in place of instrumentId: a venue market; side is the market's.
+     * @minLength 1
+     * @maxLength 256
+     */
+    ticker?: string;
+    /**
+     * Of a buy: the side to buy.
+     */
+    side?: Side;
+    /**
+     * Of a buy: contracts.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    count?: number;
+    /**
+     * Of a sell: the open position, all of it.
+     * @format uuid
+     */
+    tradeId?: string;
+    /**
+     * Of a limit order: cents a contract of the side; filled at that or better.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitPriceCents?: number;
+    /**
+     * Of a limit order: gtc (the default) rests, the others fill now or cancel.
+     */
+    timeInForce?: "gtc" | "ioc" | "fok" | "good_till_canceled" | "immediate_or_cancel" | "fill_or_kill";
+    /**
+     * Of a gtc order: when it stops resting, at most 365 days ahead.
+     * @format date-time
+     */
+    expiresAt?: string;
+    /**
+     * Of a market buy: fill at this or less, else 409 price_moved.
+     * @minimum 1
+     * @maximum 99
+     */
+    maxPriceCents?: number;
+    /**
+     * Of a market sell: fill at this or more, else 409 price_moved.
+     * @minimum 1
+     * @maximum 99
+     */
+    minPriceCents?: number;
+    /**
+     * best: a fill may have another venue's price. venue_a when left out.
+     */
+    routing?: "venue_a" | "best";
+    /**
+     * Of a buy: your probability of the side, in percent.
+     * @minimum 1
+     * @maximum 99
+     */
+    statedProbPct?: number;
+    /**
+     * paper when left out; any other needs its own scope.
+     */
+    execution?: "paper" | "venue_a" | "venue_c_intl" | "venue_c";
+};
+export type OrderStatus = "resting" | "executed" | "canceled" | "expired";
+export declare const OrderStatus: {
+    readonly resting: "resting";
+    readonly executed: "executed";
+    readonly canceled: "canceled";
+    readonly expired: "expired";
+};
+export type OrderType = "market" | "limit";
+export declare const OrderType: {
+    readonly market: "market";
+    readonly limit: "limit";
+};
+export type OrdersPage = {
+    orders: Order[];
+    /**
+     * Send it as cursor for the next page; null at the end.
+     */
+    nextCursor: string | null;
+    /**
+     * Whether the venue-data switch is on: else no venue reference or price is here.
+     */
+    venueData: boolean;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+    /**
+     * Present when an organization's sandbox answered, not the personal account.
+     */
+    organization?: {
+        slug: string;
+    };
+};
+export type Organization = {
+    /**
+     * What X-Service-Org takes.
+     * @format uuid
+     */
+    id: string;
+    slug: string;
+    name: string;
+    role: Role;
+};
+export type OrganizationsAnswer = {
+    organizations: Organization[];
+    /**
+     * @minimum 0
+     */
+    count: number;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type Period = "game" | "h1" | "h2" | "q1" | "q2" | "q3" | "q4" | "p1" | "p2" | "p3" | "inning_1" | "set_1" | "regulation" | "season";
+export declare const Period: {
+    readonly game: "game";
+    readonly h1: "h1";
+    readonly h2: "h2";
+    readonly q1: "q1";
+    readonly q2: "q2";
+    readonly q3: "q3";
+    readonly q4: "q4";
+    readonly p1: "p1";
+    readonly p2: "p2";
+    readonly p3: "p3";
+    readonly inning_1: "inning_1";
+    readonly set_1: "set_1";
+    readonly regulation: "regulation";
+    readonly season: "season";
+};
+export type Plan = "none" | "basic" | "builder" | "desk" | "enterprise";
+export declare const Plan: {
+    readonly none: "none";
+    readonly basic: "basic";
+    readonly builder: "builder";
+    readonly desk: "desk";
+    readonly enterprise: "enterprise";
+};
+export type Portfolio = {
+    /**
+     * Null before the first trade.
+     */
+    account: Account | null;
+    /**
+     * @maxItems 500
+     */
+    positions: Position[];
+    /**
+     * All open positions, also those left out here.
+     * @minimum 0
+     */
+    positionsCount: number;
+    /**
+     * Whether there are more than 500.
+     */
+    positionsTruncated: boolean;
+    /**
+     * @maxItems 200
+     */
+    orders: RestingOrder[];
+    /**
+     * All resting orders, also those left out here.
+     * @minimum 0
+     */
+    ordersCount: number;
+    /**
+     * Whether there are more than 200.
+     */
+    ordersTruncated: boolean;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Whether the venue-data switch is on: else no venue reference or price is here.
+     */
+    venueData: boolean;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+    /**
+     * Present when an organization's sandbox answered, not the personal account.
+     */
+    organization?: {
+        slug: string;
+    };
+};
+/**
+ * An open trade. marketTicker and entryCents are here only while the venue-data switch is on.
+ */
+export type Position = {
+    /**
+     * @format uuid
+     */
+    tradeId: string;
+    /**
+     * Null where the catalog of now does not know the instrument any more.
+     */
+    instrumentId: string | null;
+    instrumentLabel: string | null;
+    /**
+     * The side in the terms of the instrument.
+     */
+    instrumentSide: Side;
+    /**
+     * The side in the terms of the venue market.
+     */
+    boughtSide: Side;
+    /**
+     * @minimum 1
+     */
+    contracts: number;
+    /**
+     * What it cost, in dollars.
+     */
+    costDollars: number;
+    /**
+     * The probability of the side that the caller stated, in percent.
+     */
+    statedProbPct: number | null;
+    /**
+     * Where it came from.
+     */
+    placedVia: "api" | "web" | "cli";
+    /**
+     * Whether the account was private at the time.
+     */
+    placedPrivate: boolean;
+    parlayId: string | null;
+    /**
+     * Where the fill was priced; paper only.
+     */
+    fillVenue: Venue | null;
+    /**
+     * @format date-time
+     */
+    openedAt: string;
+    /**
+     * The venue market's ticker.
+     */
+    marketTicker?: string;
+    /**
+     * Price paid, in cents a contract.
+     * @minimum 1
+     * @maximum 99
+     */
+    entryCents?: number;
+};
+export type Profile = {
+    user: {
+        /**
+         * @format uuid
+         */
+        id: string;
+        displayName: string | null;
+        "private": boolean;
+        /**
+         * Whether trades placed while private are shown once public.
+         */
+        showEarlierTrades: boolean;
+    };
+};
+export type ProfileChange = {
+    displayName?: string | null;
+    "private"?: boolean;
+    /**
+     * Whether trades placed while private are shown once public.
+     */
+    showEarlierTrades?: boolean;
+};
+export type Quote = {
+    /**
+     * ins_ and 12 characters of 0-9A-HJKMNP-TV-Z
+     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
+     */
+    instrumentId: string;
+    label: string;
+    /**
+     * What has to happen for yes to win.
+     */
+    queryMeans: string;
+    /**
+     * @format date-time
+     */
+    startsAt: string;
+    /**
+     * Whether more than one venue has a price.
+     */
+    crossVenue: boolean;
+    /**
+     * The venues with a price now.
+     */
+    venues: VenueQuote[];
+    /**
+     * The venues without one, and why.
+     */
+    omitted: {
+        venue: Venue;
+        note: string;
+    }[];
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    disclaimer: string;
+    oppositeLabel: string | null;
+    league: string;
+    marketType: MarketType;
+    matchup: string | null;
+    gameStatus: GameStatus | null;
+};
+export type QuoteAnswer = {
+    quote: Quote;
+    /**
+     * Whether crossVenue is true of any quote here.
+     */
+    crossVenue: boolean;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type QuotesAnswer = {
+    /**
+     * In the order asked for, each once.
+     */
+    quotes: Quote[];
+    /**
+     * The ids that are no instrument.
+     */
+    notFound: string[];
+    /**
+     * Whether crossVenue is true of any quote here.
+     */
+    crossVenue: boolean;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type RequestLimits = {
+    minute: {
+        /**
+         * Requests per UTC minute.
+         * @minimum 0
+         */
+        limit: number;
+        /**
+         * Requests left in this minute.
+         * @minimum 0
+         */
+        remaining: number;
+    };
+    month: {
+        /**
+         * Requests per UTC month.
+         * @minimum 0
+         */
+        limit: number;
+        /**
+         * Requests of this month so far.
+         * @minimum 0
+         */
+        used: number;
+    };
+    /**
+     * False: a request over the limit is still answered, and only counted.
+     */
+    enforced: boolean;
+};
+/**
+ * A resting limit order. marketTicker is here only while the switch is on.
+ */
+export type RestingOrder = {
+    /**
+     * @format uuid
+     */
+    orderId: string;
+    action: Action;
+    /**
+     * Null where the catalog of now does not know the instrument any more.
+     */
+    instrumentId: string | null;
+    instrumentLabel: string | null;
+    /**
+     * The side in the terms of the instrument.
+     */
+    instrumentSide: Side;
+    /**
+     * The side in the terms of the venue market.
+     */
+    orderSide: Side;
+    /**
+     * @minimum 1
+     */
+    contracts: number;
+    /**
+     * @minimum 0
+     */
+    filledContracts: number;
+    /**
+     * @minimum 0
+     */
+    remainingContracts: number;
+    /**
+     * The limit, in cents a contract of the side traded.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitCents: number;
+    /**
+     * What it holds of the balance, in dollars.
+     */
+    holdDollars: number;
+    timeInForce: "gtc" | "ioc" | "fok";
+    /**
+     * When it stops resting; null: never.
+     */
+    expiresAt: string | null;
+    status: OrderStatus;
+    /**
+     * @format date-time
+     */
+    createdAt: string;
+    /**
+     * The probability of the side that the caller stated, in percent.
+     */
+    statedProbPct: number | null;
+    /**
+     * Where it came from.
+     */
+    placedVia: "api" | "web" | "cli";
+    /**
+     * Whether the account was private at the time.
+     */
+    placedPrivate: boolean;
+    /**
+     * The venue market's ticker.
+     */
+    marketTicker?: string;
+};
+export type Role = "owner" | "member";
+export declare const Role: {
+    readonly owner: "owner";
+    readonly member: "member";
+};
+/**
+ * What a key may do.
+ */
+export type Scope = "records:read" | "portfolio:read" | "markets:read" | "trade:write" | "trade:write:venue_a" | "trade:write:venue_c_intl";
+export type Side = "yes" | "no";
+export declare const Side: {
+    readonly yes: "yes";
+    readonly no: "no";
+};
+export type Status = {
+    ok: true;
+    version: "v1";
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+    /**
+     * Time of the server.
+     * @format date-time
+     */
+    time: string;
+};
+export type Team = {
+    code: string;
+    name: string;
+};
+/**
+ * A position, open or not any more. marketTicker and entryCents are here only while the venue-data switch is on.
+ */
+export type Trade = {
+    /**
+     * @format uuid
+     */
+    tradeId: string;
+    /**
+     * Null where the catalog of now does not know the instrument any more.
+     */
+    instrumentId: string | null;
+    instrumentLabel: string | null;
+    /**
+     * The side in the terms of the instrument.
+     */
+    instrumentSide: Side;
+    /**
+     * The side in the terms of the venue market.
+     */
+    boughtSide: Side;
+    /**
+     * @minimum 1
+     */
+    contracts: number;
+    /**
+     * What it cost, in dollars.
+     */
+    costDollars: number;
+    /**
+     * The probability of the side that the caller stated, in percent.
+     */
+    statedProbPct: number | null;
+    /**
+     * Where it came from.
+     */
+    placedVia: "api" | "web" | "cli";
+    /**
+     * Whether the account was private at the time.
+     */
+    placedPrivate: boolean;
+    parlayId: string | null;
+    /**
+     * Where the fill was priced; paper only.
+     */
+    fillVenue: Venue | null;
+    /**
+     * @format date-time
+     */
+    openedAt: string;
+    /**
+     * The venue market's ticker.
+     */
+    marketTicker?: string;
+    /**
+     * Price paid, in cents a contract.
+     * @minimum 1
+     * @maximum 99
+     */
+    entryCents?: number;
+    status: TradeStatus;
+    closedAt: string | null;
+    closeReason: ("sold" | "settled" | "voided" | "account_reset") | null;
+    /**
+     * Profit or loss in dollars; null while open.
+     */
+    pnlDollars: number | null;
+    /**
+     * The venue market's result; null without one, or between the two.
+     */
+    resolvedOutcome: Side | null;
+};
+/**
+ * closed: sold by an order. reset: closed by an account reset.
+ */
+export type TradeStatus = "open" | "closed" | "settled" | "void" | "reset";
+export declare const TradeStatus: {
+    readonly open: "open";
+    readonly closed: "closed";
+    readonly settled: "settled";
+    readonly void: "void";
+    readonly reset: "reset";
+};
+export type TradesPage = {
+    trades: Trade[];
+    /**
+     * Send it as cursor for the next page; null at the end.
+     */
+    nextCursor: string | null;
+    /**
+     * Whether the venue-data switch is on: else no venue reference or price is here.
+     */
+    venueData: boolean;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+    /**
+     * Present when an organization's sandbox answered, not the personal account.
+     */
+    organization?: {
+        slug: string;
+    };
+};
+export type Usage = {
+    plan: Plan;
+    minute: {
+        /**
+         * Requests per UTC minute.
+         * @minimum 0
+         */
+        limit: number;
+        /**
+         * Requests left in this minute.
+         * @minimum 0
+         */
+        remaining: number;
+        /**
+         * Seconds to the next UTC minute.
+         * @minimum 0
+         */
+        resetSeconds: number;
+    };
+    month: {
+        /**
+         * Requests per UTC month.
+         * @minimum 0
+         */
+        limit: number;
+        /**
+         * Requests of this month so far.
+         * @minimum 0
+         */
+        used: number;
+        /**
+         * Requests left in this month.
+         * @minimum 0
+         */
+        remaining: number;
+        /**
+         * Seconds to the next UTC month.
+         * @minimum 0
+         */
+        resetSeconds: number;
+    };
+    key: {
+        /**
+         * The first 16 characters of the key.
+         */
+        prefix: string;
+        /**
+         * Requests counted against this key this month.
+         * @minimum 0
+         */
+        requestsThisMonth: number;
+    };
+    /**
+     * False: a request over the limit is still answered, and only counted.
+     */
+    enforced: boolean;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type Venue = "venue_a" | "venue_b" | "venue_c" | "venue_c_intl";
+export declare const Venue: {
+    readonly venue_a: "venue_a";
+    readonly venue_b: "venue_b";
+    readonly venue_c: "venue_c";
+    readonly venue_c_intl: "venue_c_intl";
+};
+/**
+ * A venue's prices, in the terms of the instrument.
+ */
+export type VenueQuote = {
+    venue: Venue;
+    /**
+     * The venue's ticker.
+     */
+    venueMarketId: string;
+    venueSideRef: string | null;
+    sideLabel: string | null;
+    /**
+     * Yes sells at this; null: nobody buys.
+     */
+    yesBidCents: number | null;
+    /**
+     * Yes costs this; null: nobody sells.
+     */
+    yesAskCents: number | null;
+    /**
+     * Half cents occur: the middle of 41 and 44 is 42.5.
+     */
+    yesMidCents: number | null;
+    /**
+     * Price of yes in the last trade.
+     */
+    lastTradeCents: number | null;
+    lastTradeAt: string | null;
+    outcomeLastTrades: {
+        yes: LastTrade;
+        no: LastTrade;
+    };
+    /**
+     * Contracts offered at the bid; null with the price.
+     */
+    yesBidContracts: number | null;
+    /**
+     * Contracts offered at the ask; null with the price.
+     */
+    yesAskContracts: number | null;
+    /**
+     * Whether no can be bought there too.
+     */
+    complementTradable: boolean;
+    /**
+     * @minimum 1
+     */
+    minOrderContracts: number;
+    /**
+     * Time of these prices.
+     * @format date-time
+     */
+    asOf: string;
+    fungibility: Fungibility;
+    note: string | null;
+    reviewed: boolean;
+};
+export type GetStatusResult = Status;
+export type GetStatusHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetStatusResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+};
+export type GetStatusVariables = {
+    headers?: GetStatusHeaders;
+};
+export type GetMeResult = Me;
+export type GetMeHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetMeResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetMeVariables = {
+    headers?: GetMeHeaders;
+};
+export type ChangeMeResult = Profile;
+export type ChangeMeBody = ProfileChange;
+export type ChangeMeHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ChangeMeResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+};
+export type ChangeMeVariables = {
+    body: ChangeMeBody;
+    headers?: ChangeMeHeaders;
+};
+export type GetUsageResult = Usage;
+export type GetUsageHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetUsageResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetUsageVariables = {
+    headers?: GetUsageHeaders;
+};
+export type ListOrganizationsResult = OrganizationsAnswer;
+export type ListOrganizationsHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListOrganizationsResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ListOrganizationsVariables = {
+    headers?: ListOrganizationsHeaders;
+};
+export type ListKeysResult = KeyList;
+export type ListKeysHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListKeysResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+};
+export type ListKeysVariables = {
+    headers?: ListKeysHeaders;
+};
+export type CreateKeyResult = KeyCreateResponse;
+export type CreateKeyBody = KeyCreateRequest;
+export type CreateKeyHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type CreateKeyResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+};
+export type CreateKeyVariables = {
+    body: CreateKeyBody;
+    headers?: CreateKeyHeaders;
+};
+export type RotateKeyResult = KeyRotateResponse;
+export type RotateKeyPath = {
+    /**
+     * Id of the key, in either case.
+     * @format uuid
+     */
+    id: string;
+};
+export type RotateKeyBody = KeyRotateRequest;
+export type RotateKeyHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type RotateKeyResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+};
+export type RotateKeyVariables = {
+    path: RotateKeyPath;
+    body: RotateKeyBody;
+    headers?: RotateKeyHeaders;
+};
+export type RevokeKeyResult = KeyAnswer;
+export type RevokeKeyPath = {
+    /**
+     * Id of the key, in either case.
+     * @format uuid
+     */
+    id: string;
+};
+export type RevokeKeyHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type RevokeKeyResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+};
+export type RevokeKeyVariables = {
+    path: RevokeKeyPath;
+    headers?: RevokeKeyHeaders;
+};
+export type ListInstrumentsResult = InstrumentsPage;
+export type ListInstrumentsQuery = {
+    /**
+     * Only of this league.
+     * @minLength 1
+     * @maxLength 160
+     */
+    league?: string;
+    /**
+     * Only of the game with this id.
+     * @minLength 1
+     * @maxLength 160
+     */
+    gameId?: string;
+    /**
+     * Only of this type.
+     */
+    marketType?: MarketType;
+    /**
+     * Only of games in this status.
+     */
+    status?: GameStatus;
+    /**
+     * Whether an order can name it: exactly one listing on venue_a, and a game that is neither final nor cancelled.
+     */
+    tradable?: "true" | "false";
+    /**
+     * How many at most.
+     * @minimum 1
+     * @maximum 100
+     */
+    limit?: number;
+    /**
+     * The nextCursor of the page before. Opaque.
+     * @minLength 1
+     * @maxLength 256
+     */
+    cursor?: string;
+};
+export type ListInstrumentsHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListInstrumentsResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ListInstrumentsVariables = {
+    query?: ListInstrumentsQuery;
+    headers?: ListInstrumentsHeaders;
+};
+export type SearchInstrumentsResult = InstrumentsFound;
+export type SearchInstrumentsQuery = {
+    /**
+     * Words to look for; a typo is forgiven.
+     * @minLength 1
+     * @maxLength 100
+     */
+    q: string;
+    /**
+     * Only of this league.
+     * @minLength 1
+     * @maxLength 160
+     */
+    league?: string;
+    /**
+     * How many at most.
+     * @minimum 1
+     * @maximum 25
+     */
+    limit?: number;
+};
+export type SearchInstrumentsHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type SearchInstrumentsResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type SearchInstrumentsVariables = {
+    query: SearchInstrumentsQuery;
+    headers?: SearchInstrumentsHeaders;
+};
+export type GetInstrumentResult = InstrumentAnswer;
+export type GetInstrumentPath = {
+    /**
+     * Id or slug of the instrument.
+     * @minLength 1
+     * @maxLength 160
+     */
+    ref: string;
+};
+export type GetInstrumentHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetInstrumentResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetInstrumentVariables = {
+    path: GetInstrumentPath;
+    headers?: GetInstrumentHeaders;
+};
+export type ListGamesResult = GamesPage;
+export type ListGamesQuery = {
+    /**
+     * Only in this status.
+     */
+    status?: GameStatus;
+    /**
+     * Only of this league.
+     * @minLength 1
+     * @maxLength 160
+     */
+    league?: string;
+    /**
+     * Only games that start at this time or later: a date (its UTC midnight) or a date-time with a zone.
+     * @maxLength 40
+     */
+    from?: string;
+    /**
+     * Only games that start before this time: a date (its UTC midnight) or a date-time with a zone.
+     * @maxLength 40
+     */
+    to?: string;
+    /**
+     * How many at most.
+     * @minimum 1
+     * @maximum 100
+     */
+    limit?: number;
+    /**
+     * The nextCursor of the page before. Opaque.
+     * @minLength 1
+     * @maxLength 256
+     */
+    cursor?: string;
+};
+export type ListGamesHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListGamesResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ListGamesVariables = {
+    query?: ListGamesQuery;
+    headers?: ListGamesHeaders;
+};
+export type GetGameResult = GameAnswer;
+export type GetGamePath = {
+    /**
+     * Id or slug of the game.
+     * @minLength 1
+     * @maxLength 160
+     */
+    ref: string;
+};
+export type GetGameHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetGameResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetGameVariables = {
+    path: GetGamePath;
+    headers?: GetGameHeaders;
+};
+export type ListQuotesResult = QuotesAnswer;
+export type ListQuotesQuery = {
+    /**
+     * 1 to 20 instrument ids, with commas between. One given twice counts once.
+     * @minLength 1
+     */
+    ids: string;
+};
+export type ListQuotesHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListQuotesResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ListQuotesVariables = {
+    query: ListQuotesQuery;
+    headers?: ListQuotesHeaders;
+};
+export type GetQuoteResult = QuoteAnswer;
+export type GetQuotePath = {
+    /**
+     * Id or slug of the instrument.
+     * @minLength 1
+     * @maxLength 160
+     */
+    ref: string;
+};
+export type GetQuoteHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetQuoteResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetQuoteVariables = {
+    path: GetQuotePath;
+    headers?: GetQuoteHeaders;
+};
+export type GetPortfolioResult = Portfolio;
+export type GetPortfolioHeaders = {
+    /**
+     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetPortfolioResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetPortfolioVariables = {
+    headers?: GetPortfolioHeaders;
+};
+export type ListTradesResult = TradesPage;
+export type ListTradesQuery = {
+    /**
+     * Only in this status.
+     */
+    status?: "open" | "closed" | "settled" | "void";
+    /**
+     * How many at most.
+     * @minimum 1
+     * @maximum 200
+     */
+    limit?: number;
+    /**
+     * The nextCursor of the page before. Opaque.
+     * @minLength 1
+     * @maxLength 256
+     */
+    cursor?: string;
+};
+export type ListTradesHeaders = {
+    /**
+     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListTradesResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ListTradesVariables = {
+    query?: ListTradesQuery;
+    headers?: ListTradesHeaders;
+};
+export type ListOrdersResult = OrdersPage;
+export type ListOrdersQuery = {
+    /**
+     * Only in this status.
+     */
+    status?: OrderStatus;
+    /**
+     * How many at most.
+     * @minimum 1
+     * @maximum 200
+     */
+    limit?: number;
+    /**
+     * The nextCursor of the page before. Opaque.
+     * @minLength 1
+     * @maxLength 256
+     */
+    cursor?: string;
+};
+export type ListOrdersHeaders = {
+    /**
+     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListOrdersResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ListOrdersVariables = {
+    query?: ListOrdersQuery;
+    headers?: ListOrdersHeaders;
+};
+export type PlaceOrderResult = OrderPlacement;
+export type PlaceOrderBody = OrderRequest;
+export type PlaceOrderHeaders = {
+    /**
+     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type PlaceOrderResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type PlaceOrderVariables = {
+    body: PlaceOrderBody;
+    headers?: PlaceOrderHeaders;
+};
+export type GetOrderResult = OrderAnswer;
+export type GetOrderPath = {
+    /**
+     * Id of the order, in either case.
+     * @format uuid
+     */
+    orderId: string;
+};
+export type GetOrderHeaders = {
+    /**
+     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetOrderResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetOrderVariables = {
+    path: GetOrderPath;
+    headers?: GetOrderHeaders;
+};
+export type CancelOrderResult = OrderAnswer;
+export type CancelOrderPath = {
+    /**
+     * Id of the order, in either case.
+     * @format uuid
+     */
+    orderId: string;
+};
+export type CancelOrderHeaders = {
+    /**
+     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type CancelOrderResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type CancelOrderVariables = {
+    path: CancelOrderPath;
+    headers?: CancelOrderHeaders;
+};
+export type GetDescriptionResult = OpenApiDocument;
+export type GetDescriptionHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetDescriptionResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+};
+export type GetDescriptionVariables = {
+    headers?: GetDescriptionHeaders;
+};
+/**
+ * Per-operation `args`/`result` shapes (plus `kind: 'sse'` for event streams) — the
+ * type-level companion of `OPERATIONS` that gives `createClient<Ops>` its typed methods.
+ */
+export type Ops = {
+    getStatus: {
+        args: {
+            headers?: GetStatusHeaders;
+        };
+        result: GetStatusResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+        };
+    };
+    getMe: {
+        args: {
+            headers?: GetMeHeaders;
+        };
+        result: GetMeResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    changeMe: {
+        args: {
+            body: ChangeMeBody;
+            headers?: ChangeMeHeaders;
+        };
+        result: ChangeMeResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+        };
+    };
+    getUsage: {
+        args: {
+            headers?: GetUsageHeaders;
+        };
+        result: GetUsageResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    listOrganizations: {
+        args: {
+            headers?: ListOrganizationsHeaders;
+        };
+        result: ListOrganizationsResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    listKeys: {
+        args: {
+            headers?: ListKeysHeaders;
+        };
+        result: ListKeysResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+        };
+    };
+    createKey: {
+        args: {
+            body: CreateKeyBody;
+            headers?: CreateKeyHeaders;
+        };
+        result: CreateKeyResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+        };
+    };
+    rotateKey: {
+        args: {
+            path: RotateKeyPath;
+            body: RotateKeyBody;
+            headers?: RotateKeyHeaders;
+        };
+        result: RotateKeyResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+        };
+    };
+    revokeKey: {
+        args: {
+            path: RevokeKeyPath;
+            headers?: RevokeKeyHeaders;
+        };
+        result: RevokeKeyResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+        };
+    };
+    listInstruments: {
+        args: {
+            query?: ListInstrumentsQuery;
+            headers?: ListInstrumentsHeaders;
+        };
+        result: ListInstrumentsResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    searchInstruments: {
+        args: {
+            query: SearchInstrumentsQuery;
+            headers?: SearchInstrumentsHeaders;
+        };
+        result: SearchInstrumentsResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getInstrument: {
+        args: {
+            path: GetInstrumentPath;
+            headers?: GetInstrumentHeaders;
+        };
+        result: GetInstrumentResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    listGames: {
+        args: {
+            query?: ListGamesQuery;
+            headers?: ListGamesHeaders;
+        };
+        result: ListGamesResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getGame: {
+        args: {
+            path: GetGamePath;
+            headers?: GetGameHeaders;
+        };
+        result: GetGameResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    listQuotes: {
+        args: {
+            query: ListQuotesQuery;
+            headers?: ListQuotesHeaders;
+        };
+        result: ListQuotesResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getQuote: {
+        args: {
+            path: GetQuotePath;
+            headers?: GetQuoteHeaders;
+        };
+        result: GetQuoteResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getPortfolio: {
+        args: {
+            headers?: GetPortfolioHeaders;
+        };
+        result: GetPortfolioResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    listTrades: {
+        args: {
+            query?: ListTradesQuery;
+            headers?: ListTradesHeaders;
+        };
+        result: ListTradesResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    listOrders: {
+        args: {
+            query?: ListOrdersQuery;
+            headers?: ListOrdersHeaders;
+        };
+        result: ListOrdersResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    placeOrder: {
+        args: {
+            body: PlaceOrderBody;
+            headers?: PlaceOrderHeaders;
+        };
+        result: PlaceOrderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getOrder: {
+        args: {
+            path: GetOrderPath;
+            headers?: GetOrderHeaders;
+        };
+        result: GetOrderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    cancelOrder: {
+        args: {
+            path: CancelOrderPath;
+            headers?: CancelOrderHeaders;
+        };
+        result: CancelOrderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getDescription: {
+        args: {
+            headers?: GetDescriptionHeaders;
+        };
+        result: GetDescriptionResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+        };
+    };
+};
+/**
+ * The wire-shape descriptor for every operation, keyed by operationId — the data the
+ * runtime routes requests by. Also minification-safe static metadata (method, path,
+ * tags) for cache keys, tracing span names, and request logging.
+ */
+export declare const OPERATIONS: {
+    readonly getStatus: {
+        readonly id: "getStatus";
+        readonly method: "GET";
+        readonly path: "/status";
+        readonly tags: readonly ["Service"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }];
+    };
+    readonly getMe: {
+        readonly id: "getMe";
+        readonly method: "GET";
+        readonly path: "/me";
+        readonly tags: readonly ["Service"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly changeMe: {
+        readonly id: "changeMe";
+        readonly method: "PATCH";
+        readonly path: "/me";
+        readonly tags: readonly ["Service"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }];
+    };
+    readonly getUsage: {
+        readonly id: "getUsage";
+        readonly method: "GET";
+        readonly path: "/usage";
+        readonly tags: readonly ["Service"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly listOrganizations: {
+        readonly id: "listOrganizations";
+        readonly method: "GET";
+        readonly path: "/organizations";
+        readonly tags: readonly ["Service"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly listKeys: {
+        readonly id: "listKeys";
+        readonly method: "GET";
+        readonly path: "/api_keys";
+        readonly tags: readonly ["Keys"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }];
+    };
+    readonly createKey: {
+        readonly id: "createKey";
+        readonly method: "POST";
+        readonly path: "/api_keys";
+        readonly tags: readonly ["Keys"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }];
+    };
+    readonly rotateKey: {
+        readonly id: "rotateKey";
+        readonly method: "POST";
+        readonly path: "/api_keys/{id}/rotate";
+        readonly tags: readonly ["Keys"];
+        readonly params: readonly [{
+            readonly name: "id";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }];
+    };
+    readonly revokeKey: {
+        readonly id: "revokeKey";
+        readonly method: "DELETE";
+        readonly path: "/api_keys/{id}";
+        readonly tags: readonly ["Keys"];
+        readonly params: readonly [{
+            readonly name: "id";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }];
+    };
+    readonly listInstruments: {
+        readonly id: "listInstruments";
+        readonly method: "GET";
+        readonly path: "/instruments";
+        readonly tags: readonly ["Markets"];
+        readonly params: readonly [{
+            readonly name: "league";
+            readonly in: "query";
+        }, {
+            readonly name: "gameId";
+            readonly in: "query";
+        }, {
+            readonly name: "marketType";
+            readonly in: "query";
+        }, {
+            readonly name: "status";
+            readonly in: "query";
+        }, {
+            readonly name: "tradable";
+            readonly in: "query";
+        }, {
+            readonly name: "limit";
+            readonly in: "query";
+        }, {
+            readonly name: "cursor";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly searchInstruments: {
+        readonly id: "searchInstruments";
+        readonly method: "GET";
+        readonly path: "/instruments/search";
+        readonly tags: readonly ["Markets"];
+        readonly params: readonly [{
+            readonly name: "q";
+            readonly in: "query";
+        }, {
+            readonly name: "league";
+            readonly in: "query";
+        }, {
+            readonly name: "limit";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getInstrument: {
+        readonly id: "getInstrument";
+        readonly method: "GET";
+        readonly path: "/instruments/{ref}";
+        readonly tags: readonly ["Markets"];
+        readonly params: readonly [{
+            readonly name: "ref";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly listGames: {
+        readonly id: "listGames";
+        readonly method: "GET";
+        readonly path: "/games";
+        readonly tags: readonly ["Markets"];
+        readonly params: readonly [{
+            readonly name: "status";
+            readonly in: "query";
+        }, {
+            readonly name: "league";
+            readonly in: "query";
+        }, {
+            readonly name: "from";
+            readonly in: "query";
+        }, {
+            readonly name: "to";
+            readonly in: "query";
+        }, {
+            readonly name: "limit";
+            readonly in: "query";
+        }, {
+            readonly name: "cursor";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getGame: {
+        readonly id: "getGame";
+        readonly method: "GET";
+        readonly path: "/games/{ref}";
+        readonly tags: readonly ["Markets"];
+        readonly params: readonly [{
+            readonly name: "ref";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly listQuotes: {
+        readonly id: "listQuotes";
+        readonly method: "GET";
+        readonly path: "/quotes";
+        readonly tags: readonly ["Markets"];
+        readonly params: readonly [{
+            readonly name: "ids";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getQuote: {
+        readonly id: "getQuote";
+        readonly method: "GET";
+        readonly path: "/instruments/{ref}/quote";
+        readonly tags: readonly ["Markets"];
+        readonly params: readonly [{
+            readonly name: "ref";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getPortfolio: {
+        readonly id: "getPortfolio";
+        readonly method: "GET";
+        readonly path: "/portfolio";
+        readonly tags: readonly ["Portfolio"];
+        readonly params: readonly [{
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly listTrades: {
+        readonly id: "listTrades";
+        readonly method: "GET";
+        readonly path: "/portfolio/trades";
+        readonly tags: readonly ["Portfolio"];
+        readonly params: readonly [{
+            readonly name: "status";
+            readonly in: "query";
+        }, {
+            readonly name: "limit";
+            readonly in: "query";
+        }, {
+            readonly name: "cursor";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly listOrders: {
+        readonly id: "listOrders";
+        readonly method: "GET";
+        readonly path: "/portfolio/orders";
+        readonly tags: readonly ["Portfolio"];
+        readonly params: readonly [{
+            readonly name: "status";
+            readonly in: "query";
+        }, {
+            readonly name: "limit";
+            readonly in: "query";
+        }, {
+            readonly name: "cursor";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly placeOrder: {
+        readonly id: "placeOrder";
+        readonly method: "POST";
+        readonly path: "/portfolio/orders";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getOrder: {
+        readonly id: "getOrder";
+        readonly method: "GET";
+        readonly path: "/portfolio/orders/{orderId}";
+        readonly tags: readonly ["Portfolio"];
+        readonly params: readonly [{
+            readonly name: "orderId";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly cancelOrder: {
+        readonly id: "cancelOrder";
+        readonly method: "DELETE";
+        readonly path: "/portfolio/orders/{orderId}";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "orderId";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getDescription: {
+        readonly id: "getDescription";
+        readonly method: "GET";
+        readonly path: "/openapi.json";
+        readonly tags: readonly ["Service"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }];
+    };
+};
+export type OperationId = (typeof OPERATIONS)[keyof typeof OPERATIONS]["id"];
+export type OperationPath = (typeof OPERATIONS)[keyof typeof OPERATIONS]["path"];
+export type OperationTag = Extract<(typeof OPERATIONS)[keyof typeof OPERATIONS], {
+    tags: readonly string[];
+}>["tags"][number];
+/**
+ * The public type surface of the client runtime — `@redocly/client-generator`'s
+ * app-facing runtime module. Pure types, no runtime code (excluded from coverage).
+ * The generator emits `OPERATIONS` literals typed
+ * `satisfies Record<string, OperationDescriptor>` against this module, so an
+ * incompatible runtime/generated pair fails the consumer's build (the semver skew guard).
+ */
+/** How one operation parameter is sent: its location plus OpenAPI query-serialization hints. */
+export type ParamSpec = {
+    name: string;
+    in: 'path' | 'query' | 'header' | 'cookie';
+    style?: 'form' | 'spaceDelimited' | 'pipeDelimited' | 'deepObject';
+    explode?: boolean;
+    allowReserved?: boolean;
+};
+/** One security scheme, denormalized onto the operation (`scheme` names the spec's scheme). */
+export type SecuritySpec = {
+    scheme: string;
+    kind: 'bearer' | 'basic';
+} | {
+    scheme: string;
+    kind: 'apiKey';
+    name: string;
+    in: 'header' | 'query' | 'cookie';
+};
+/**
+ * How to auto-iterate a paginated operation (drives its `.pages()`/`.items()` members).
+ * `nextCursor`, `nextLink`, and `items` are RFC 6901 JSON pointers into the page (response) value.
+ */
+export type PaginationSpec = {
+    style: 'cursor';
+    /** The query param the iterator advances with the response's cursor. */
+    param: string;
+    /** Optional page-size query param (recorded for tooling; never set by the runtime). */
+    limitParam?: string;
+    /** Pointer to the next cursor in the page. */
+    nextCursor: string;
+    /** Optional pointer to a boolean "more pages" flag — `false` stops iteration. */
+    hasMore?: string;
+    /** Pointer to the page's item array. */
+    items: string;
+} | {
+    style: 'offset' | 'page';
+    /** The numeric query param the iterator advances. */
+    param: string;
+    /** Optional page-size query param (recorded for tooling; never set by the runtime). */
+    limitParam?: string;
+    /** Pointer to the page's item array. */
+    items: string;
+} | {
+    /** RFC 8288: follow the response's `Link` header `rel="next"`; stop when absent. */
+    style: 'link';
+    /** Optional page-size query param (recorded for tooling; never set by the runtime). */
+    limitParam?: string;
+    /** Pointer to the page's item array. */
+    items: string;
+} | {
+    /** Follow the next page's URL at `nextLink` in the page; stop when it is absent. */
+    style: 'body-link';
+    /** Optional page-size query param (recorded for tooling; never set by the runtime). */
+    limitParam?: string;
+    /** Pointer to the next page's URL in the page. */
+    nextLink: string;
+    /** Pointer to the page's item array. */
+    items: string;
+};
+/** The frozen data contract between generated code and the runtime: one operation's wire shape. */
+export type OperationDescriptor = {
+    id: string;
+    method: string;
+    path: string;
+    tags?: readonly string[];
+    params?: readonly ParamSpec[];
+    /** `multipart: true` marks a typed object body serialized to FormData by the runtime. */
+    body?: {
+        contentType: string;
+        multipart?: boolean;
+    };
+    /** Defaults to `'json'` (content-type negotiation on parse). */
+    responseKind?: 'json' | 'text' | 'blob' | 'void' | 'sse';
+    sseDataKind?: 'json' | 'text';
+    /** OR-alternatives, each an AND-set: the runtime applies the first fully-configured one. */
+    security?: readonly (readonly SecuritySpec[])[];
+    pagination?: PaginationSpec;
+    /**
+     * `'grouped'` marks an operation that takes its inputs namespaced by layer even on a
+     * `argsStyle: 'flat'` client — the generator sets it where a merged call could not carry
+     * one name for two layers, and the operation's own input type says the same.
+     */
+    argsStyle?: 'grouped';
+    /**
+     * Declared success-response headers for throw-mode `{ envelope: true }`.
+     * `name` is the lowercased wire name; `key` is the camelCase envelope property.
+     */
+    responseHeaders?: readonly ResponseHeaderSpec[];
+};
+/** One declared response header the runtime coerces into the envelope `headers` object. */
+export type ResponseHeaderSpec = {
+    name: string;
+    key: string;
+    type: 'string' | 'number' | 'boolean';
+};
+/** A query value: scalars, arrays of scalars, or objects (serialized as deepObject brackets). */
+export type QueryValue = string | number | boolean | null | undefined | Array<string | number | boolean | null | undefined> | Record<string, unknown>;
+/** A credential: a literal, or a (possibly async) function resolved per request (refresh flows). */
+export type TokenProvider = string | (() => string | Promise<string>);
+/** Per-instance credentials, keyed by the scheme kinds the runtime can inject. */
+export type AuthCredentials = {
+    bearer?: TokenProvider;
+    basic?: {
+        username: string;
+        password: string;
+    };
+    apiKey?: Record<string, TokenProvider>;
+};
+/** Backoff shape: 'fixed' = constant delay; 'exponential' = doubling per attempt. */
+export type RetryStrategy = 'fixed' | 'exponential';
+/**
+ * The operation's identity, exposed to middleware for targeting (`ctx.operation`).
+ * Generated clients instantiate the type parameters with the spec's literal unions
+ * (`OperationId`/`OperationPath`/`OperationTag`) so a misspelled operation id in a
+ * middleware comparison fails to compile; the string defaults keep every
+ * spec-independent consumer (`runtime-contract.ts`, the runtime internals) working
+ * with the base shape. `tags` stays mutable (`Tag[]`) so setup-contract types
+ * (byte-locked to generated output) remain assignable through middleware callbacks.
+ */
+export type OperationContext<Id extends string = string, Path extends string = string, Tag extends string = string> = {
+    id: Id;
+    path: Path;
+    tags: Tag[];
+};
+/** The mutable request context threaded through the middleware chain. */
+export type RequestContext<Op extends OperationContext = OperationContext> = {
+    url: string;
+    method: string;
+    headers: Record<string, string>;
+    body?: unknown;
+    operation: Op;
+};
+/** The failed attempt handed to a custom `retryOn`: exactly one of `response`/`error` is set. */
+export type RetryContext<Op extends OperationContext = OperationContext> = {
+    attempt: number;
+    request: RequestContext<Op>;
+    response?: Response;
+    error?: unknown;
+};
+/** Opt-in retry policy; a per-call override merges field-by-field over the config policy. */
+export type RetryConfig<Op extends OperationContext = OperationContext> = {
+    retries?: number;
+    retryDelay?: number;
+    retryStrategy?: RetryStrategy;
+    jitter?: boolean;
+    retryOn?: (ctx: RetryContext<Op>) => boolean | Promise<boolean>;
+};
+/**
+ * Structural stand-in for the runtime's ApiError so this module stays import-free
+ * (pure types); the real `ApiError` class is assignable to it.
+ */
+export type ApiErrorLike = globalThis.Error & {
+    url: string;
+    status: number;
+    statusText: string;
+    body: unknown;
+};
+export type SettledCall = {
+    response?: Response | undefined;
+    error?: unknown;
+    attempts: number;
+    durationMs: number;
+};
+/** One interceptor: any subset of the four hooks. */
+export type Middleware<Op extends OperationContext = OperationContext> = {
+    onRequest?: (ctx: RequestContext<Op>) => void | Promise<void>;
+    onResponse?: (response: Response, ctx: RequestContext<Op>) => Response | void | Promise<Response | void>;
+    /** Throw mode only: may map/replace the error. */
+    onError?: (error: ApiErrorLike, ctx: RequestContext<Op>) => globalThis.Error | Promise<globalThis.Error>;
+    onSettled?: (ctx: RequestContext<Op>, call: SettledCall) => void | Promise<void>;
+};
+/** Client configuration: transport, defaults, retry policy, middleware, and credentials. */
+export type ClientConfig<Op extends OperationContext = OperationContext> = {
+    serverUrl?: string;
+    fetch?: typeof fetch;
+    headers?: Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>);
+    retry?: RetryConfig<Op>;
+    /** Milliseconds before a request attempt aborts (covers the body read too; each retry
+     * attempt gets a fresh budget). Per-call `timeout` overrides it, `0` disables it.
+     * SSE streams are long-lived by design and never inherit this value. */
+    timeout?: number;
+    /** Send an `Idempotency-Key` header on POST/PATCH (one stable key per logical call,
+     * reused across retry attempts) — which also makes those retries safe under the
+     * default retry policy. `true` generates a UUID per call; a function supplies the key. */
+    idempotencyKey?: boolean | (() => string);
+    /** Identifies this client to the API via an `X-Redocly-Client` header (the generator
+     * bakes a default). Sent only OUTSIDE browsers — a custom header would force a CORS
+     * preflight. Override with your own value, or `false` to disable. */
+    clientHeader?: string | false;
+    middleware?: Middleware<Op>[];
+    auth?: AuthCredentials;
+    /** Fixed at generate time by the generator (`'throw'` when omitted); `configure()` ignores it. */
+    errorMode?: 'throw' | 'result';
+    /**
+     * How each call spells its inputs: `'grouped'` (the default) namespaces them by layer —
+     * `{ path, query, headers, cookies, body }` — and `'flat'` takes one merged object.
+     * Fixed at generate time, like `errorMode`, because it shapes the static types.
+     */
+    argsStyle?: 'grouped' | 'flat';
+    onRequest?: Middleware<Op>['onRequest'];
+    onResponse?: Middleware<Op>['onResponse'];
+    onError?: Middleware<Op>['onError'];
+};
+/** Response readers for the per-call `parseAs` override. */
+export type ParseAs = 'auto' | 'json' | 'text' | 'blob' | 'arrayBuffer' | 'formData' | 'stream';
+/** Per-call options: standard `RequestInit` plus a retry override, a timeout override
+ * (`0` disables the config default), and a forced reader. */
+export type RequestOptions = RequestInit & {
+    retry?: RetryConfig;
+    timeout?: number;
+    /** Per-call idempotency key: a literal key, `true` to generate one, `false` to skip. */
+    idempotencyKey?: string | boolean | (() => string);
+    parseAs?: ParseAs;
+    /**
+     * Throw mode only: return `{ data, headers, response }` instead of the parsed body;
+     * ignored in result mode. The explicit `| undefined` keeps the wrappers' emitted
+     * `envelope: undefined` strip legal under `exactOptionalPropertyTypes`.
+     */
+    envelope?: boolean | undefined;
+};
+/** Throw-mode success envelope when `RequestOptions.envelope` is `true`. */
+export type Envelope<TData, THeaders = Record<string, never>> = {
+    data: TData;
+    headers: THeaders;
+    response: Response;
+};
+/** Per-call options for an SSE stream; reconnect defaults to true. */
+export type SseOptions = RequestInit & {
+    reconnect?: boolean;
+    reconnectDelay?: number;
+};
+/** A single decoded Server-Sent Event with its payload typed from the spec. */
+export type ServerSentEvent<T> = {
+    event?: string;
+    data: T;
+    id?: string;
+    retry?: number;
+};
+/** Result-mode return shape: exactly one of `data`/`error` is set. */
+export type Result<TData, TError> = {
+    data: TData;
+    error: undefined;
+    response: Response;
+} | {
+    data: undefined;
+    error: TError;
+    response: Response;
+};
+/**
+ * The generated `Ops` type's shape: per-operation args/result, plus `kind: 'sse'` for
+ * streams and, for paginated operations, `item` (the page's element type) and — on
+ * result-mode clients only — `page` (the RAW page type `.pages()` yields, since
+ * iteration unwraps the `Result` envelope the one-shot `result` carries).
+ */
+export type OpsShape = Record<string, {
+    args: object;
+    result: unknown;
+    kind?: 'sse';
+    item?: unknown;
+    page?: unknown;
+    /** Declared success-response headers for `{ envelope: true }` (camelCase keys). */
+    headers?: object;
+    /** Result-mode entries ignore the throw-only `envelope` option. */
+    mode?: 'result';
+}>;
+/** The always-present client members (assigned after the operation loop — they win collisions). */
+export type ClientCore<Op extends OperationContext = OperationContext> = {
+    /** Merge into the config; note `middleware` REPLACES the chain (use `use()` to compose). */
+    configure(config: ClientConfig<Op>): void;
+    /** Append interceptors (composes with baked/publisher middleware). */
+    use(...middleware: Middleware<Op>[]): void;
+    auth: {
+        bearer(token: TokenProvider): void;
+        basic(username: string, password: string): void;
+        apiKey(scheme: string, value: TokenProvider): void;
+    };
+};
+/**
+ * The standard TypeScript optionality probe: `{}` has no required members, so
+ * `{} extends A` is true exactly when every member of `A` is optional.
+ */
+type NoRequiredKeys<A> = {} extends A ? true : false;
+/**
+ * The page type `.pages()` yields: the RAW page declared by `page` (the generator
+ * writes it only on result-mode paginated entries, whose `result` is the envelope),
+ * or the method's own `result` (throw mode — already the raw page).
+ */
+type PageOf<Entry extends OpsShape[string]> = Entry extends {
+    page: unknown;
+} ? Entry['page'] : Entry['result'];
+/**
+ * The auto-pagination members intersected onto a paginated method — present exactly when
+ * the Ops entry declares `item` (the generator writes it only for paginated operations).
+ * Args optionality mirrors the method's own; `unknown` otherwise (identity under `&`).
+ * Iteration is error-mode-agnostic: `.pages()`/`.items()` yield raw pages/items, and a
+ * failed page aborts iteration by throwing `ApiError`, even on result-mode clients; the
+ * `onError` middleware hook (throw-mode-only) is not invoked.
+ */
+type Paginated<Entry extends OpsShape[string]> = 'item' extends keyof Entry ? NoRequiredKeys<Entry['args']> extends true ? {
+    pages(args?: Entry['args'], init?: RequestOptions): AsyncGenerator<PageOf<Entry>>;
+    items(args?: Entry['args'], init?: RequestOptions): AsyncGenerator<Entry['item']>;
+} : {
+    pages(args: Entry['args'], init?: RequestOptions): AsyncGenerator<PageOf<Entry>>;
+    items(args: Entry['args'], init?: RequestOptions): AsyncGenerator<Entry['item']>;
+} : unknown;
+/**
+ * The stable identity every client method carries: the SPEC operationId (also set as
+ * `fn.name`, but `operationId` is the explicit, minification-proof form) — a robust
+ * cache key for consumer wrappers (react-query keys and the like).
+ */
+export type OperationMethodIdentity = {
+    readonly operationId: string;
+};
+/** Declared response-header bag for an Ops entry; empty object when none are declared. */
+type HeadersOf<Entry extends OpsShape[string]> = 'headers' extends keyof Entry ? NonNullable<Entry['headers']> : Record<string, never>;
+/**
+ * Return type of a throw-mode call: the body by default, `Envelope<…>` for a literal
+ * `envelope: true`, their union when the flag is a widened `boolean`. Exact
+ * `RequestOptions` stays the body — pre-envelope package-mode flat sugar typed every
+ * `init` parameter as `RequestOptions`, and widening that would break upgrades without
+ * a regenerate. The `keyof` presence gate keeps `{ headers }` / `{ signal }` as the body
+ * (`TInit['envelope']` through `TInit & RequestOptions` would otherwise be
+ * `boolean | undefined`).
+ */
+export type EnvelopeResult<TData, THeaders, TInit extends RequestOptions | undefined> = TInit extends undefined ? TData : RequestOptions extends TInit ? TInit extends RequestOptions ? TData : EnvelopeResultForKnownInit<TData, THeaders, TInit> : EnvelopeResultForKnownInit<TData, THeaders, TInit>;
+type EnvelopeResultForKnownInit<TData, THeaders, TInit> = 'envelope' extends keyof TInit ? [TInit['envelope' & keyof TInit]] extends [true] ? Envelope<TData, THeaders> : [TInit['envelope' & keyof TInit]] extends [false | undefined] ? TData : TData | Envelope<TData, THeaders> : TData;
+/** A one-shot method whose return shape never varies with per-call options. */
+type BodyMethod<Entry extends OpsShape[string]> = NoRequiredKeys<Entry['args']> extends true ? (args?: Entry['args'], init?: RequestOptions) => Promise<Entry['result']> : (args: Entry['args'], init?: RequestOptions) => Promise<Entry['result']>;
+/**
+ * One-shot (non-SSE) method: default returns the body; `{ envelope: true }` returns
+ * `{ data, headers, response }` with typed declared headers.
+ */
+type ThrowMethod<Entry extends OpsShape[string]> = NoRequiredKeys<Entry['args']> extends true ? <Init extends RequestOptions | undefined = undefined>(args?: Entry['args'], init?: Init) => Promise<EnvelopeResult<Entry['result'], HeadersOf<Entry>, Init>> : <Init extends RequestOptions | undefined = undefined>(args: Entry['args'], init?: Init) => Promise<EnvelopeResult<Entry['result'], HeadersOf<Entry>, Init>>;
+/** The typed instance client: one bound method per operation plus the core members. */
+export type Client<Ops extends OpsShape, Op extends OperationContext = OperationContext> = {
+    [K in keyof Ops]: Ops[K] extends {
+        kind: 'sse';
+    } ? (NoRequiredKeys<Ops[K]['args']> extends true ? (args?: Ops[K]['args'], init?: SseOptions) => AsyncGenerator<ServerSentEvent<Ops[K]['result']>> : (args: Ops[K]['args'], init?: SseOptions) => AsyncGenerator<ServerSentEvent<Ops[K]['result']>>) & OperationMethodIdentity : (Ops[K] extends {
+        mode: 'result';
+    } ? BodyMethod<Ops[K]> : ThrowMethod<Ops[K]>) & OperationMethodIdentity & Paginated<Ops[K]>;
+} & ClientCore<Op>;
+/** The error thrown (throw mode) for a non-2xx response, carrying the decoded error body. */
+export declare class ApiError extends Error {
+    readonly url: string;
+    readonly status: number;
+    readonly statusText: string;
+    readonly body: unknown;
+    constructor(url: string, status: number, statusText: string, body: unknown);
+}
+/** The error thrown when a request attempt exceeds the configured `timeout` — carries
+ * the context a log line needs (which operation, what budget, which attempt). */
+export declare class TimeoutError extends Error {
+    readonly operationId: string;
+    readonly timeout: number;
+    readonly attempt: number;
+    constructor(operationId: string, timeout: number, attempt: number);
+}
+/**
+ * The default retry predicate: idempotent methods — or any request carrying an
+ * `Idempotency-Key` header, which makes re-sending safe — on a transport error or a
+ * transient status. A custom `retryOn` fully replaces this (no method check kept).
+ */
+export declare function defaultRetryOn(ctx: RetryContext): boolean;
+/**
+ * The client factory: `createClientCore` wired with the capabilities this API needs.
+ * Exported so apps can build additional instances (per-tenant, per-environment) over
+ * the same `OPERATIONS`/`Ops`. The trailing string params carry the wiring's literal
+ * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
+ */
+export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "changeMe" | "createKey" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "changeMe" | "createKey" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "changeMe" | "createKey" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>[]) => void;
+export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: GetStatusHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+}, Init>>) & OperationMethodIdentity, getMe: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: GetMeHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Me, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, changeMe: (<Init extends RequestOptions | undefined = undefined>(args: {
+    body: ChangeMeBody;
+    headers?: ChangeMeHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<Profile, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+}, Init>>) & OperationMethodIdentity, getUsage: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: GetUsageHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Usage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listOrganizations: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: ListOrganizationsHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<OrganizationsAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listKeys: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: ListKeysHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<KeyList, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+}, Init>>) & OperationMethodIdentity, createKey: (<Init extends RequestOptions | undefined = undefined>(args: {
+    body: CreateKeyBody;
+    headers?: CreateKeyHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<KeyCreateResponse, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+}, Init>>) & OperationMethodIdentity, rotateKey: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: RotateKeyPath;
+    body: RotateKeyBody;
+    headers?: RotateKeyHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<KeyRotateResponse, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+}, Init>>) & OperationMethodIdentity, revokeKey: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: RevokeKeyPath;
+    headers?: RevokeKeyHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<KeyAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+}, Init>>) & OperationMethodIdentity, listInstruments: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: ListInstrumentsQuery;
+    headers?: ListInstrumentsHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<InstrumentsPage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, searchInstruments: (<Init extends RequestOptions | undefined = undefined>(args: {
+    query: SearchInstrumentsQuery;
+    headers?: SearchInstrumentsHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<InstrumentsFound, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getInstrument: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: GetInstrumentPath;
+    headers?: GetInstrumentHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<InstrumentAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listGames: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: ListGamesQuery;
+    headers?: ListGamesHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<GamesPage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getGame: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: GetGamePath;
+    headers?: GetGameHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<GameAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listQuotes: (<Init extends RequestOptions | undefined = undefined>(args: {
+    query: ListQuotesQuery;
+    headers?: ListQuotesHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<QuotesAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getQuote: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: GetQuotePath;
+    headers?: GetQuoteHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<QuoteAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getPortfolio: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: GetPortfolioHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Portfolio, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listTrades: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: ListTradesQuery;
+    headers?: ListTradesHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<TradesPage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listOrders: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: ListOrdersQuery;
+    headers?: ListOrdersHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<OrdersPage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, placeOrder: (<Init extends RequestOptions | undefined = undefined>(args: {
+    body: PlaceOrderBody;
+    headers?: PlaceOrderHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrderPlacement, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getOrder: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: GetOrderPath;
+    headers?: GetOrderHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrderAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, cancelOrder: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: CancelOrderPath;
+    headers?: CancelOrderHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrderAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getDescription: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: GetDescriptionHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<OpenApiDocument, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+}, Init>>) & OperationMethodIdentity;
+export {};
