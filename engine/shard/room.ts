@@ -96,7 +96,9 @@ export class Room {
       this.#size = Math.max(from, size);
     } catch (error) {
       ftruncateSync(this.#fd, from);
-      throw new NoRoom((error as NodeJS.ErrnoException).errno ?? 0, bytes);
+      const { errno } = error as NodeJS.ErrnoException;
+      if (errno === undefined) throw error;
+      throw new NoRoom(errno, bytes);
     }
   }
 }

@@ -91,7 +91,7 @@ export function openStore(path: string, durability: Durability) {
      * checkpoint. Throws `NoRoom`, and then nothing may be committed.
      */
     ensureRoom(bytes: number, steps: number): void {
-      room.ensure(bytes + Math.min(steps * STEP_BYTES_MAX, STEPS_BYTES_MAX));
+      room.ensure(bytes + Math.min(Math.ceil(steps) * STEP_BYTES_MAX, STEPS_BYTES_MAX));
     },
 
     /**
