@@ -3,11 +3,16 @@
  * answer. What uWebSockets.js punishes is kept in here: the request is readable only while its
  * handler first runs, a response must not be touched after its abort, body chunks are taken back
  * when their callback returns, and an answer is written inside `cork`.
+ *
+ * It keeps whatever a socket does not take, without a bound. A caller who asks on and never reads
+ * must not fill the memory with that, so an answer is over only once the socket took its body; a
+ * request behind one that is not over closes the connection.
  */
 
 import * as uws from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import { BodyPieces } from './body-pieces.ts';
 
 type Tls = { certFile: string; keyFile: string };
 
@@ -153,6 +158,8 @@ export class Exchange {
   #req: uws.HttpRequest | null;
   #isOpen = true;
   #isHeld = false;
+  /** Whether the connection ends with the answer. */
+  #isLast = false;
 
   constructor(
     res: uws.HttpResponse,
@@ -201,6 +208,22 @@ export class Exchange {
     return this.#remoteAddress;
   }
 
+  /**
+   * Whether it cannot be told where the body ends, so that what follows is no request to be trusted
+   * (RFC 9112, sections 6.1 and 6.3). The connection then ends with the answer. Both headers at
+   * once uWebSockets.js refuses itself; of two alike it reads one, and any coding as chunked.
+   */
+  hasUnclearLength(): boolean {
+    const coding = this.header('transfer-encoding');
+    if (coding === '' && this.header('content-length') === '') return false;
+    const isClear =
+      coding === ''
+        ? this.joinedHeader('content-length')!.indexOf(',') < 0
+        : this.joinedHeader('transfer-encoding')!.toLowerCase() === 'chunked';
+    this.#isLast = !isClear;
+    return !isClear;
+  }
+
   /** Ends the time in which headers can be read. */
   leaveHandler(): void {
     if (this.#isOpen && this.charge?.isByAddress) this.remoteAddress();
@@ -209,10 +232,7 @@ export class Exchange {
 
   /** Announces that the answer comes later; the caller may go away meanwhile. */
   hold(): void {
-    if (this.#isHeld || !this.#isOpen) return;
-    this.#isHeld = true;
-    this.#held.count++;
-    this.#res.onAborted(() => this.#finish());
+    if (this.#isOpen) this.#keep();
   }
 
   /** Reads the whole body as UTF-8 text; `done` is not called when the caller goes away. */
@@ -245,14 +265,62 @@ export class Exchange {
     const charge = this.charge;
     charge?.settle(status);
     if (!this.#isOpen) return;
-    this.#finish();
+    this.#isOpen = false;
+    const counted = charge === null ? '' : charge.headers(this);
+    const lines = this.requestId + this.#headers + headers + counted;
+    if (body === null || this.#isLast || this.method === 'HEAD') {
+      this.#writeLast(statusLines.get(status)!, lines, body);
+      return;
+    }
     pendingWrite.res = this.#res;
     pendingWrite.status = statusLines.get(status)!;
-    const counted = charge === null ? '' : charge.headers(this);
-    pendingWrite.headers = this.requestId + this.#headers + headers + counted;
+    pendingWrite.headers = lines;
     pendingWrite.body = body;
-    pendingWrite.isHead = this.method === 'HEAD';
     this.#res.cork(writePending);
+    if (pendingWrite.isDone) this.#release();
+    else this.#writeRest(body);
+  }
+
+  /** The socket did not take all: the rest goes out as the caller reads. */
+  #writeRest(body: string): void {
+    this.#keep();
+    const res = this.#res;
+    const pieces = new BodyPieces(body, res.getWriteOffset());
+    res.onWritable(() => {
+      for (let piece = pieces.next(); ; piece = pieces.next()) {
+        const before = res.getWriteOffset();
+        const [isTaken, isDone] = res.tryEnd(piece, pieces.totalBytes);
+        if (isDone) {
+          this.#release();
+          return true;
+        }
+        pieces.take(isTaken ? piece.byteLength : res.getWriteOffset() - before);
+        if (!isTaken) return false;
+      }
+    });
+  }
+
+  /**
+   * An answer that ends the connection, in our own words to the last byte, so that to
+   * uWebSockets.js it is not over: a request behind it closes the connection unread. This is how
+   * answers without a body go out, since those do not tell whether the socket took them.
+   */
+  #writeLast(status: string, lines: string, body: string | null): void {
+    this.#keep();
+    const isShown = body !== null && this.method !== 'HEAD';
+    // The line end that uWebSockets.js adds belongs to the body, where it is a blank to JSON.
+    const bytes = body === null ? 0 : Buffer.byteLength(body) + (isShown ? 2 : 0);
+    const length = body === null ? '' : `Content-Length: ${bytes}\r\n`;
+    const date = new Date().toUTCString();
+    const head = `${lines}\r\nDate: ${date}\r\n${length}Connection: close\r\n`;
+    this.#res.cork(() => {
+      this.#res.writeStatus(status);
+      this.#res.writeHeader('X-Request-Id', isShown ? `${head}\r\n${body}` : head);
+    });
+    // Behind the turn in which the cork is drawn.
+    setImmediate(() => {
+      if (this.#isHeld) this.#res.close();
+    });
   }
 
   /** Whom a proxy names last, on its last line: what stands before are the caller's own words. */
@@ -271,10 +339,18 @@ export class Exchange {
     return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
   }
 
-  #finish(): void {
-    if (!this.#isOpen) return;
+  #keep(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#held.count++;
+    this.#res.onAborted(() => this.#release());
+  }
+
+  /** The answer is out, or nobody is there to take it. */
+  #release(): void {
     this.#isOpen = false;
     if (!this.#isHeld) return;
+    this.#isHeld = false;
     const held = this.#held;
     held.count--;
     if (held.count === 0) held.whenNone?.();
@@ -304,21 +380,13 @@ const pendingWrite = {
   status: '',
   /** The request id, and the lines that follow it. */
   headers: '',
-  body: null as string | null,
-  isHead: false,
+  body: '',
+  isDone: false,
 };
 
 function writePending(): void {
-  const { res, status, headers, body, isHead } = pendingWrite;
+  const { res, status, headers, body } = pendingWrite;
   res.writeStatus(status);
   res.writeHeader('X-Request-Id', headers);
-  if (body === null) {
-    res.endWithoutBody();
-  } else if (isHead) {
-    // Its own way of reporting a length leaves the response open and drops the connection.
-    res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
-    res.endWithoutBody();
-  } else {
-    res.end(body);
-  }
+  pendingWrite.isDone = res.tryEnd(body, Buffer.byteLength(body))[1];
 }
