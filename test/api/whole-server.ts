@@ -9,6 +9,10 @@ import type { ExecutionContext } from 'ava';
 import { readAdminToken } from '../../api/admin-token.ts';
 import { loadConfig } from '../../api/config.ts';
 import type { AuditReport, Log } from '../../api/deps.ts';
+import { signAccessToken } from '../../api/identity/access-token.ts';
+import { newSession } from '../../api/identity/sessions.ts';
+import { ensureSigningKey } from '../../api/identity/signing-key.ts';
+import type { User } from '../../api/identity/users.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../../api/main.ts';
 import { NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { catalogOf, game, instrument } from '../process/catalogs.ts';
@@ -26,6 +30,8 @@ export type WholeServer = {
   /** What was logged as an error. */
   errors: string[];
   audit(): Promise<AuditReport>;
+  /** The access token of a new session of a user. */
+  signIn(user: Pick<User, 'id' | 'email'>): Promise<string>;
 };
 
 export async function startWhole(
@@ -75,5 +81,11 @@ export async function startWhole(
     instrumentIds,
     errors,
     audit: () => paperbook.engine.audit(),
+    signIn: async ({ id, email }) => {
+      const { session } = newSession({ userId: id, isGuest: false }, Date.now());
+      await paperbook.identity.sessions.add(session);
+      const key = await ensureSigningKey(config.dataDir);
+      return signAccessToken(key, 'test', session, email, Date.now());
+    },
   };
 }
