@@ -5,9 +5,11 @@
  */
 import type { Reply } from '../engine/core/messages.ts';
 import { EngineBusy } from '../engine/shard/busy.ts';
+import type { BodyText } from './body-text.ts';
 import type { Log } from './deps.ts';
 import { ApiError, ERRORS, type ErrorBody, invalidRequest, Refusal } from './errors.ts';
-import { type BodyText, type Charge, type Exchange, headerLines } from './http.ts';
+import { headerLines } from './header-lines.ts';
+import type { Charge, Exchange } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import type { Call, Result, Route } from './route.ts';
 import { createRouter } from './router.ts';

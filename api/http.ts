@@ -4,15 +4,16 @@
  * handler first runs, a response must not be touched after its abort, body chunks are taken back
  * when their callback returns, and an answer is written inside `cork`.
  *
- * It keeps whatever a socket does not take, without a bound. A caller who asks on and never reads
- * must not fill the memory with that, so an answer is over only once the socket took its body; a
- * request behind one that is not over closes the connection.
+ * It keeps what a socket does not take, without a bound. So that no caller who never reads fills the
+ * memory, an answer is over once the socket took its body; a request before that closes the socket.
  */
 
 import * as uws from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { BodyPieces } from './body-pieces.ts';
+import { BodyBytes, type BodyText } from './body-text.ts';
+import type { HeaderLines } from './header-lines.ts';
 
 type Tls = { certFile: string; keyFile: string };
 
@@ -28,23 +29,6 @@ export type ListenOptions = {
   /** Called once a request, and must answer, hold or read the body before it returns. */
   handle(exchange: Exchange): void;
 };
-
-/**
- * Response headers as they stand on the wire, each with the line end before it. Made once and
- * joined: a call into native code for every header costs more than the rest of a response.
- */
-export type HeaderLines = string & { readonly headerLines: true };
-
-/** Names and values in turn. Throws on a value that would end its line. */
-export function headerLines(pairs: readonly string[]): HeaderLines {
-  let lines = '';
-  for (let i = 0; i < pairs.length; i += 2) {
-    const value = pairs[i + 1]!;
-    if (/[\r\n]/.test(value)) throw new Error(`the header ${pairs[i]} has a line end in it`);
-    lines += `\r\n${pairs[i]}: ${value}`;
-  }
-  return lines as HeaderLines;
-}
 
 export type Listener = {
   port: number;
@@ -116,10 +100,6 @@ async function close(
   app.close();
 }
 
-/** What reading a body can come to. */
-export type BodyText = { ok: true; text: string } | { ok: false; fault: 'too_large' | 'not_utf8' };
-
-const FIRST_BODY_BUFFER_BYTES = 4096;
 /** The longest text of an IPv6 address, with a zone. */
 const ADDRESS_CHARACTERS_MAX = 64;
 const REQUEST_ID = /^[!-~]{1,128}$/;
@@ -127,7 +107,6 @@ const REQUEST_ID = /^[!-~]{1,128}$/;
 const requestIdPrefix = `${randomBytes(8).toString('hex')}-`;
 let requestCount = 0;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
 );
@@ -189,10 +168,7 @@ export class Exchange {
     return this.#req.getHeader(name);
   }
 
-  /**
-   * Every value of a header, joined as HTTP joins what is sent twice; null where none was sent at
-   * all. Costs more than `header`.
-   */
+  /** Every value of a header, joined as HTTP joins them; null without one. Slower than `header`. */
   joinedHeader(name: string): string | null {
     if (this.#req === null) throw new Error('headers are gone once the handler has returned');
     let joined: string | null = null;
@@ -209,19 +185,18 @@ export class Exchange {
   }
 
   /**
-   * Whether it cannot be told where the body ends, so that what follows is no request to be trusted
-   * (RFC 9112, sections 6.1 and 6.3). The connection then ends with the answer. Both headers at
-   * once uWebSockets.js refuses itself; of two alike it reads one, and any coding as chunked.
+   * Whether it is unclear where the body ends, so that what follows is no request to be trusted
+   * (RFC 9112, section 6.3); the connection then ends with the answer. Both headers at once
+   * uWebSockets.js refuses itself; of two alike it reads one, and any coding as chunked.
    */
   hasUnclearLength(): boolean {
     const coding = this.header('transfer-encoding');
     if (coding === '' && this.header('content-length') === '') return false;
-    const isClear =
+    this.#isLast =
       coding === ''
-        ? this.joinedHeader('content-length')!.indexOf(',') < 0
-        : this.joinedHeader('transfer-encoding')!.toLowerCase() === 'chunked';
-    this.#isLast = !isClear;
-    return !isClear;
+        ? this.joinedHeader('content-length')!.includes(',')
+        : this.joinedHeader('transfer-encoding')!.toLowerCase() !== 'chunked';
+    return this.#isLast;
   }
 
   /** Ends the time in which headers can be read. */
@@ -238,25 +213,14 @@ export class Exchange {
   /** Reads the whole body as UTF-8 text; `done` is not called when the caller goes away. */
   readText(maxBytes: number, done: (body: BodyText) => void): void {
     this.hold();
-    let partial: Buffer | null = null;
-    let size = 0;
+    const bytes = new BodyBytes(maxBytes);
     let isDone = false;
     this.#res.onData((chunk, isLast) => {
       if (isDone || !this.#isOpen) return;
-      const end = size + chunk.byteLength;
-      if (end > maxBytes) {
-        isDone = true;
-        done({ ok: false, fault: 'too_large' });
-        return;
-      }
-      if (!isLast || partial !== null) {
-        partial = roomFor(partial, size, end);
-        partial.set(new Uint8Array(chunk), size);
-      }
-      size = end;
-      if (!isLast) return;
+      const body = bytes.take(new Uint8Array(chunk), isLast);
+      if (body === null) return;
       isDone = true;
-      done(textOf(partial === null ? new Uint8Array(chunk) : partial.subarray(0, size)));
+      done(body);
     });
   }
 
@@ -311,8 +275,7 @@ export class Exchange {
     // The line end that uWebSockets.js adds belongs to the body, where it is a blank to JSON.
     const bytes = body === null ? 0 : Buffer.byteLength(body) + (isShown ? 2 : 0);
     const length = body === null ? '' : `Content-Length: ${bytes}\r\n`;
-    const date = new Date().toUTCString();
-    const head = `${lines}\r\nDate: ${date}\r\n${length}Connection: close\r\n`;
+    const head = `${lines}\r\nDate: ${new Date().toUTCString()}\r\n${length}Connection: close\r\n`;
     this.#res.cork(() => {
       this.#res.writeStatus(status);
       this.#res.writeHeader('X-Request-Id', isShown ? `${head}\r\n${body}` : head);
@@ -357,28 +320,10 @@ export class Exchange {
   }
 }
 
-/** A buffer with `size` bytes of `partial` in it and room for `end`. */
-function roomFor(partial: Buffer | null, size: number, end: number): Buffer {
-  if (partial !== null && end <= partial.length) return partial;
-  const bytes = Math.max(FIRST_BODY_BUFFER_BYTES, 2 ** Math.ceil(Math.log2(end)));
-  const grown = Buffer.allocUnsafe(bytes);
-  partial?.copy(grown, 0, 0, size);
-  return grown;
-}
-
-function textOf(bytes: Uint8Array): BodyText {
-  try {
-    return { ok: true, text: utf8.decode(bytes) };
-  } catch {
-    return { ok: false, fault: 'not_utf8' };
-  }
-}
-
 // `cork` calls back before it returns, so one shared slot serves every answer without a closure.
 const pendingWrite = {
   res: null as unknown as uws.HttpResponse,
   status: '',
-  /** The request id, and the lines that follow it. */
   headers: '',
   body: '',
   isDone: false,

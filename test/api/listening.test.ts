@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type SecureVersion } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
-import { headerLines, listen } from '../../api/http.ts';
+import { headerLines } from '../../api/header-lines.ts';
+import { listen } from '../../api/http.ts';
 import { selfSignedCertificate } from './certificate.ts';
 import { startApi } from './support.ts';
 
