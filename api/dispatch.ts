@@ -5,15 +5,11 @@
  */
 import type { Reply } from '../engine/core/messages.ts';
 import { EngineBusy } from '../engine/shard/busy.ts';
+import type { BodyText } from './body-text.ts';
 import type { Log } from './deps.ts';
 import { ApiError, ERRORS, type ErrorBody, invalidRequest, Refusal } from './errors.ts';
-import {
-  type BodyText,
-  type Charge,
-  type Exchange,
-  type HeaderLines,
-  headerLines,
-} from './http.ts';
+import { headerLines } from './header-lines.ts';
+import type { Charge, Exchange } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import type { Call, Result, Route } from './route.ts';
 import { createRouter } from './router.ts';
@@ -35,6 +31,8 @@ export type DispatchOptions<C> = {
    * promise where something has to be asked first.
    */
   admit(route: Route<C>, call: Call<unknown, unknown, C>): void | Promise<void>;
+  /** Content-Security-Policy of every answer. */
+  policy: string;
   /** The wire body of a refusal. */
   errorBody: ErrorBody;
   metrics: Metrics;
@@ -54,23 +52,29 @@ type CallerCharge = Charge & {
 };
 
 const NO_STORE = ['Cache-Control', 'no-store'] as const;
-const ERROR_HEADERS = ['Content-Type', 'application/json', ...NO_STORE] as const;
 
 /** The `handle` of a listener: never throws, answers every exchange once. */
 export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exchange) => void {
   const { authorize, permit, meter, admit, errorBody, metrics, log } = options;
   const route = createRouter(options.prefix, options.routes);
-  const headers = new Map(options.routes.map((known) => [known, headersOf(known)]));
+  const policy = ['Content-Security-Policy', options.policy];
+  const headers = new Map(
+    options.routes.map((known) => [known, headerLines([...headersOf(known), ...policy])]),
+  );
+  const errorHeaders = ['Content-Type', 'application/json', ...NO_STORE, ...policy];
 
   function handle(exchange: Exchange): void {
     let found: Route<C> | null = null;
     exchange.charge = meter?.unkeyed ?? null;
     try {
+      if (exchange.hasUnclearLength()) {
+        throw invalidRequest('Content-Length or Transfer-Encoding is ambiguous');
+      }
       const match = route(exchange.path);
       if (match === null) throw new ApiError('route_not_found');
       const { allow, routes } = match.entry;
       if (exchange.method === 'OPTIONS') {
-        exchange.answer(204, headerLines(['Allow', allow, ...NO_STORE]), null);
+        exchange.answer(204, headerLines(['Allow', allow, ...NO_STORE, ...policy]), null);
         return;
       }
       found = routes.get(exchange.method) ?? null;
@@ -193,7 +197,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
     const retryAfter = retryAfterSeconds === null ? [] : ['Retry-After', String(retryAfterSeconds)];
     exchange.answer(
       status,
-      headerLines([...ERROR_HEADERS, ...refusal.headers, ...retryAfter]),
+      headerLines([...errorHeaders, ...refusal.headers, ...retryAfter]),
       errorBody(code, message, retryAfterSeconds, status),
     );
   }
@@ -221,10 +225,10 @@ function refusalOf(error: unknown, exchange: Exchange, log: Log): Refusal {
   return new ApiError('internal_error');
 }
 
-function headersOf<C>({ contentType, cacheSeconds, status, headers }: Route<C>): HeaderLines {
+function headersOf<C>({ contentType, cacheSeconds, status }: Route<C>): string[] {
   const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', `max-age=${cacheSeconds}`];
   const type = status === 204 ? [] : ['Content-Type', contentType];
-  return headerLines([...type, ...cache, ...headers]);
+  return [...type, ...cache];
 }
 
 function textOf(body: BodyText): string {

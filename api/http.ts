@@ -3,11 +3,17 @@
  * answer. What uWebSockets.js punishes is kept in here: the request is readable only while its
  * handler first runs, a response must not be touched after its abort, body chunks are taken back
  * when their callback returns, and an answer is written inside `cork`.
+ *
+ * It keeps what a socket does not take, without a bound. So that no caller who never reads fills the
+ * memory, an answer is over once the socket took its body; a request before that closes the socket.
  */
 
 import * as uws from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
+import { BodyPieces } from './body-pieces.ts';
+import { BodyBytes, type BodyText } from './body-text.ts';
+import type { HeaderLines } from './header-lines.ts';
 
 type Tls = { certFile: string; keyFile: string };
 
@@ -23,23 +29,6 @@ export type ListenOptions = {
   /** Called once a request, and must answer, hold or read the body before it returns. */
   handle(exchange: Exchange): void;
 };
-
-/**
- * Response headers as they stand on the wire, each with the line end before it. Made once and
- * joined: a call into native code for every header costs more than the rest of a response.
- */
-export type HeaderLines = string & { readonly headerLines: true };
-
-/** Names and values in turn. Throws on a value that would end its line. */
-export function headerLines(pairs: readonly string[]): HeaderLines {
-  let lines = '';
-  for (let i = 0; i < pairs.length; i += 2) {
-    const value = pairs[i + 1]!;
-    if (/[\r\n]/.test(value)) throw new Error(`the header ${pairs[i]} has a line end in it`);
-    lines += `\r\n${pairs[i]}: ${value}`;
-  }
-  return lines as HeaderLines;
-}
 
 export type Listener = {
   port: number;
@@ -111,10 +100,6 @@ async function close(
   app.close();
 }
 
-/** What reading a body can come to. */
-export type BodyText = { ok: true; text: string } | { ok: false; fault: 'too_large' | 'not_utf8' };
-
-const FIRST_BODY_BUFFER_BYTES = 4096;
 /** The longest text of an IPv6 address, with a zone. */
 const ADDRESS_CHARACTERS_MAX = 64;
 const REQUEST_ID = /^[!-~]{1,128}$/;
@@ -122,7 +107,6 @@ const REQUEST_ID = /^[!-~]{1,128}$/;
 const requestIdPrefix = `${randomBytes(8).toString('hex')}-`;
 let requestCount = 0;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
 );
@@ -153,6 +137,8 @@ export class Exchange {
   #req: uws.HttpRequest | null;
   #isOpen = true;
   #isHeld = false;
+  /** Whether the connection ends with the answer. */
+  #isLast = false;
 
   constructor(
     res: uws.HttpResponse,
@@ -182,10 +168,7 @@ export class Exchange {
     return this.#req.getHeader(name);
   }
 
-  /**
-   * Every value of a header, joined as HTTP joins what is sent twice; null where none was sent at
-   * all. Costs more than `header`.
-   */
+  /** Every value of a header, joined as HTTP joins them; null without one. Slower than `header`. */
   joinedHeader(name: string): string | null {
     if (this.#req === null) throw new Error('headers are gone once the handler has returned');
     let joined: string | null = null;
@@ -201,6 +184,21 @@ export class Exchange {
     return this.#remoteAddress;
   }
 
+  /**
+   * Whether it is unclear where the body ends, so that what follows is no request to be trusted
+   * (RFC 9112, section 6.3); the connection then ends with the answer. Both headers at once
+   * uWebSockets.js refuses itself; of two alike it reads one, and any coding as chunked.
+   */
+  hasUnclearLength(): boolean {
+    const coding = this.header('transfer-encoding');
+    if (coding === '' && this.header('content-length') === '') return false;
+    this.#isLast =
+      coding === ''
+        ? this.joinedHeader('content-length')!.includes(',')
+        : this.joinedHeader('transfer-encoding')!.toLowerCase() !== 'chunked';
+    return this.#isLast;
+  }
+
   /** Ends the time in which headers can be read. */
   leaveHandler(): void {
     if (this.#isOpen && this.charge?.isByAddress) this.remoteAddress();
@@ -209,34 +207,20 @@ export class Exchange {
 
   /** Announces that the answer comes later; the caller may go away meanwhile. */
   hold(): void {
-    if (this.#isHeld || !this.#isOpen) return;
-    this.#isHeld = true;
-    this.#held.count++;
-    this.#res.onAborted(() => this.#finish());
+    if (this.#isOpen) this.#keep();
   }
 
   /** Reads the whole body as UTF-8 text; `done` is not called when the caller goes away. */
   readText(maxBytes: number, done: (body: BodyText) => void): void {
     this.hold();
-    let partial: Buffer | null = null;
-    let size = 0;
+    const bytes = new BodyBytes(maxBytes);
     let isDone = false;
     this.#res.onData((chunk, isLast) => {
       if (isDone || !this.#isOpen) return;
-      const end = size + chunk.byteLength;
-      if (end > maxBytes) {
-        isDone = true;
-        done({ ok: false, fault: 'too_large' });
-        return;
-      }
-      if (!isLast || partial !== null) {
-        partial = roomFor(partial, size, end);
-        partial.set(new Uint8Array(chunk), size);
-      }
-      size = end;
-      if (!isLast) return;
+      const body = bytes.take(new Uint8Array(chunk), isLast);
+      if (body === null) return;
       isDone = true;
-      done(textOf(partial === null ? new Uint8Array(chunk) : partial.subarray(0, size)));
+      done(body);
     });
   }
 
@@ -245,14 +229,61 @@ export class Exchange {
     const charge = this.charge;
     charge?.settle(status);
     if (!this.#isOpen) return;
-    this.#finish();
+    this.#isOpen = false;
+    const counted = charge === null ? '' : charge.headers(this);
+    const lines = this.requestId + this.#headers + headers + counted;
+    if (body === null || this.#isLast || this.method === 'HEAD') {
+      this.#writeLast(statusLines.get(status)!, lines, body);
+      return;
+    }
     pendingWrite.res = this.#res;
     pendingWrite.status = statusLines.get(status)!;
-    const counted = charge === null ? '' : charge.headers(this);
-    pendingWrite.headers = this.requestId + this.#headers + headers + counted;
+    pendingWrite.headers = lines;
     pendingWrite.body = body;
-    pendingWrite.isHead = this.method === 'HEAD';
     this.#res.cork(writePending);
+    if (pendingWrite.isDone) this.#release();
+    else this.#writeRest(body);
+  }
+
+  /** The socket did not take all: the rest goes out as the caller reads. */
+  #writeRest(body: string): void {
+    this.#keep();
+    const res = this.#res;
+    const pieces = new BodyPieces(body, res.getWriteOffset());
+    res.onWritable(() => {
+      for (let piece = pieces.next(); ; piece = pieces.next()) {
+        const before = res.getWriteOffset();
+        const [isTaken, isDone] = res.tryEnd(piece, pieces.totalBytes);
+        if (isDone) {
+          this.#release();
+          return true;
+        }
+        pieces.take(isTaken ? piece.byteLength : res.getWriteOffset() - before);
+        if (!isTaken) return false;
+      }
+    });
+  }
+
+  /**
+   * An answer that ends the connection, in our own words to the last byte, so that to
+   * uWebSockets.js it is not over: a request behind it closes the connection unread. This is how
+   * answers without a body go out, since those do not tell whether the socket took them.
+   */
+  #writeLast(status: string, lines: string, body: string | null): void {
+    this.#keep();
+    const isShown = body !== null && this.method !== 'HEAD';
+    // The line end that uWebSockets.js adds belongs to the body, where it is a blank to JSON.
+    const bytes = body === null ? 0 : Buffer.byteLength(body) + (isShown ? 2 : 0);
+    const length = body === null ? '' : `Content-Length: ${bytes}\r\n`;
+    const head = `${lines}\r\nDate: ${new Date().toUTCString()}\r\n${length}Connection: close\r\n`;
+    this.#res.cork(() => {
+      this.#res.writeStatus(status);
+      this.#res.writeHeader('X-Request-Id', isShown ? `${head}\r\n${body}` : head);
+    });
+    // Behind the turn in which the cork is drawn.
+    setImmediate(() => {
+      if (this.#isHeld) this.#res.close();
+    });
   }
 
   /** Whom a proxy names last, on its last line: what stands before are the caller's own words. */
@@ -271,30 +302,21 @@ export class Exchange {
     return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
   }
 
-  #finish(): void {
-    if (!this.#isOpen) return;
+  #keep(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#held.count++;
+    this.#res.onAborted(() => this.#release());
+  }
+
+  /** The answer is out, or nobody is there to take it. */
+  #release(): void {
     this.#isOpen = false;
     if (!this.#isHeld) return;
+    this.#isHeld = false;
     const held = this.#held;
     held.count--;
     if (held.count === 0) held.whenNone?.();
-  }
-}
-
-/** A buffer with `size` bytes of `partial` in it and room for `end`. */
-function roomFor(partial: Buffer | null, size: number, end: number): Buffer {
-  if (partial !== null && end <= partial.length) return partial;
-  const bytes = Math.max(FIRST_BODY_BUFFER_BYTES, 2 ** Math.ceil(Math.log2(end)));
-  const grown = Buffer.allocUnsafe(bytes);
-  partial?.copy(grown, 0, 0, size);
-  return grown;
-}
-
-function textOf(bytes: Uint8Array): BodyText {
-  try {
-    return { ok: true, text: utf8.decode(bytes) };
-  } catch {
-    return { ok: false, fault: 'not_utf8' };
   }
 }
 
@@ -302,23 +324,14 @@ function textOf(bytes: Uint8Array): BodyText {
 const pendingWrite = {
   res: null as unknown as uws.HttpResponse,
   status: '',
-  /** The request id, and the lines that follow it. */
   headers: '',
-  body: null as string | null,
-  isHead: false,
+  body: '',
+  isDone: false,
 };
 
 function writePending(): void {
-  const { res, status, headers, body, isHead } = pendingWrite;
+  const { res, status, headers, body } = pendingWrite;
   res.writeStatus(status);
   res.writeHeader('X-Request-Id', headers);
-  if (body === null) {
-    res.endWithoutBody();
-  } else if (isHead) {
-    // Its own way of reporting a length leaves the response open and drops the connection.
-    res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
-    res.endWithoutBody();
-  } else {
-    res.end(body);
-  }
+  pendingWrite.isDone = res.tryEnd(body, Buffer.byteLength(body))[1];
 }

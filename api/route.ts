@@ -93,8 +93,6 @@ export type Route<C> = {
   response: TSchema;
   /** Of an answer that is not JSON. */
   contentType: string;
-  /** Further headers of its answers: names and values in turn. */
-  headers: readonly string[];
   run(call: Call<unknown, unknown, C>): Result | Promise<Result>;
 };
 
@@ -115,7 +113,6 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   isCounted?: boolean;
   requestsOf?: (query: P) => number;
   contentType?: string;
-  headers?: readonly string[];
   readBody?: BodyReader<B>;
   scopeOfBody?: (body: B) => Scope | null;
   run(call: K): Result | Promise<Result>;
@@ -188,7 +185,6 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     status: declared.status ?? 200,
     response: declared.response,
     contentType: declared.contentType ?? 'application/json',
-    headers: declared.headers ?? [],
     run: (call) => declared.run(call as K),
   };
 }

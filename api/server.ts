@@ -7,14 +7,15 @@ import { adminRoutes, operatorOf } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { createDispatcher } from './dispatch.ts';
 import { errorBody } from './errors.ts';
-import { type Exchange, headerLines, listen } from './http.ts';
+import { headerLines } from './header-lines.ts';
+import { type Exchange, listen } from './http.ts';
 import { type Auth, createAuth } from './identity/auth.ts';
 import { authErrorBody } from './identity/auth-errors.ts';
 import { Metrics } from './metrics.ts';
 import type { Route } from './route.ts';
 import { authRoutes, visitorOf } from './routes/auth.ts';
 import { descriptionRoute } from './routes/description.ts';
-import { docsRoutes } from './routes/docs.ts';
+import { DOCS_POLICY, docsRoutes } from './routes/docs.ts';
 import { gameRoutes } from './routes/games.ts';
 import { instrumentRoutes } from './routes/instruments.ts';
 import { keyRoutes } from './routes/keys.ts';
@@ -40,8 +41,15 @@ const AUTH_PATH = '/auth/v1';
 const DOCS_PATH = '/docs';
 const ADMIN_HOST = '127.0.0.1';
 const CLOSE_GRACE_MS = 5000;
-const NOSNIFF = ['X-Content-Type-Options', 'nosniff'] as const;
-const HSTS = ['Strict-Transport-Security', 'max-age=31536000'] as const;
+/** On every answer. No other origin embeds one, and a link that is followed tells nothing. */
+const SECURITY = [
+  ...['X-Content-Type-Options', 'nosniff'],
+  ...['Referrer-Policy', 'no-referrer'],
+  ...['Cross-Origin-Resource-Policy', 'same-origin'],
+];
+const HSTS = ['Strict-Transport-Security', 'max-age=31536000'];
+/** What is no page shows, loads and is framed by nothing. */
+const NO_PAGE = "default-src 'none'; frame-ancestors 'none'";
 
 /**
  * Tells the shards the switches, then listens. Rejects, with nothing left open, when an address
@@ -70,6 +78,7 @@ export async function startServer(deps: Deps): Promise<Server> {
       switches,
       organizations: deps.organizations,
     }),
+    policy: NO_PAGE,
     errorBody,
     metrics,
     log,
@@ -81,7 +90,7 @@ export async function startServer(deps: Deps): Promise<Server> {
     host: config.host,
     port: config.port,
     tls: config.tls,
-    headers: headerLines(config.tls === null ? NOSNIFF : [...NOSNIFF, ...HSTS]),
+    headers: headerLines(publicScheme(config) === 'https' ? [...SECURITY, ...HSTS] : SECURITY),
     isBehindProxy: config.behindTlsProxy,
     handle: (exchange) => {
       if (isBelow(AUTH_PATH, exchange.path)) handleAuth(exchange);
@@ -93,7 +102,7 @@ export async function startServer(deps: Deps): Promise<Server> {
     host: ADMIN_HOST,
     port: config.adminPort,
     tls: null,
-    headers: headerLines(NOSNIFF),
+    headers: headerLines(SECURITY),
     isBehindProxy: false,
     handle: createDispatcher({
       prefix: '',
@@ -102,6 +111,7 @@ export async function startServer(deps: Deps): Promise<Server> {
       permit: () => {},
       meter: null,
       admit: () => {},
+      policy: NO_PAGE,
       errorBody,
       metrics,
       log,
@@ -138,6 +148,7 @@ function authHandler(
     permit: () => {},
     meter: null,
     admit: () => {},
+    policy: NO_PAGE,
     errorBody: authErrorBody,
     metrics,
     log,
@@ -153,6 +164,7 @@ function docsHandler(log: Deps['log'], metrics: Metrics): (exchange: Exchange) =
     permit: () => {},
     meter: null,
     admit: () => {},
+    policy: DOCS_POLICY,
     errorBody,
     metrics,
     log,

@@ -3,7 +3,7 @@
  * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-11. They are put
  * together from pieces, as every answer has them and only their numbers differ.
  */
-import type { HeaderLines } from '../http.ts';
+import type { HeaderLines } from '../header-lines.ts';
 import type { Plan, RequestLimits } from '../identity/users.ts';
 import type { Windows } from './windows.ts';
 

@@ -7,7 +7,8 @@
  */
 import type { Uuid } from '../../engine/core/units.ts';
 import { ApiError } from '../errors.ts';
-import type { Charge, Exchange, HeaderLines } from '../http.ts';
+import type { HeaderLines } from '../header-lines.ts';
+import type { Charge, Exchange } from '../http.ts';
 import type { RequestLimits, User } from '../identity/users.ts';
 import { ADDRESS_PER_MINUTE, accountHead, ResetText } from './headers.ts';
 import { requestLimitsOf } from './plans.ts';

@@ -7,7 +7,8 @@ import { Type } from '@sinclair/typebox';
 import { open, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 
-const POLICY = [
+/** Content-Security-Policy of the page and its parts. */
+export const DOCS_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
@@ -17,7 +18,6 @@ const POLICY = [
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
-const HEADERS = ['Content-Security-Policy', POLICY, 'Referrer-Policy', 'no-referrer'] as const;
 const PageText = Type.String();
 const PAGE_SECONDS = 60;
 const ASSET_SECONDS = 86_400;
@@ -70,7 +70,6 @@ function textRoute(path: string, type: string, cacheSeconds: number, text: strin
     response: PageText,
     contentType: `${type}; charset=utf-8`,
     cacheSeconds,
-    headers: HEADERS,
     run: () => text,
   });
 }

@@ -3,8 +3,10 @@ import { get } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect, type SecureVersion } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
-import { headerLines, listen } from '../../api/http.ts';
+import { headerLines } from '../../api/header-lines.ts';
+import { listen } from '../../api/http.ts';
 import { selfSignedCertificate } from './certificate.ts';
 import { startApi } from './support.ts';
 
@@ -45,6 +47,32 @@ test('CONTRACT.md section 8, PAPERBOOK_TLS_CERT and _KEY: the API speaks HTTPS',
   t.regex(api.adminUrl, /^http:\/\/127\.0\.0\.1:\d+$/, 'the admin listener stays on loopback');
   t.is((await api.admin('GET', '/healthz')).status, 200);
   await t.throwsAsync(fetch(api.baseUrl.replace('https', 'http')), undefined, 'no plain HTTP');
+});
+
+test('HTTPS is TLS 1.2 or 1.3, and nothing older', async (t) => {
+  const { cert, certFile, keyFile } = tlsFiles(t);
+  const env = { PAPERBOOK_TLS_CERT: certFile, PAPERBOOK_TLS_KEY: keyFile };
+  const { port } = await startApi(t, { env });
+  const spoken = (version: SecureVersion) =>
+    new Promise<string | null>((resolve) => {
+      const versions = { minVersion: version, maxVersion: version };
+      // At level 0 the client itself would still speak what is old.
+      const socket = connect({ port, ca: cert, ...versions, ciphers: 'DEFAULT@SECLEVEL=0' }, () => {
+        resolve(socket.getProtocol());
+        socket.destroy();
+      });
+      socket.on('error', () => resolve(null));
+    });
+  t.is(await spoken('TLSv1.3'), 'TLSv1.3');
+  t.is(await spoken('TLSv1.2'), 'TLSv1.2');
+  t.is(await spoken('TLSv1.1'), null);
+  t.is(await spoken('TLSv1'), null);
+});
+
+test('behind a TLS proxy browsers are told to stay with HTTPS', async (t) => {
+  const api = await startApi(t, { env: { PAPERBOOK_BEHIND_TLS_PROXY: 'on' } });
+  const answer = await api.call('GET', '/status');
+  t.is(answer.headers.get('strict-transport-security'), 'max-age=31536000');
 });
 
 test('over plain HTTP no Strict-Transport-Security is sent', async (t) => {

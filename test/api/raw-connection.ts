@@ -27,6 +27,29 @@ export class RawConnection {
     this.#socket.write(text);
   }
 
+  /** Sends, and resolves once the text has left this process, or the connection is gone. */
+  sendWhole(text: string): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.isClosed) resolve();
+      else this.#socket.write(text, () => resolve());
+    });
+  }
+
+  stopReading(): void {
+    this.#socket.pause();
+  }
+
+  /** Reads a little now and then until `isThere`. */
+  async readSlowly(isThere: (connection: RawConnection) => boolean): Promise<void> {
+    while (!isThere(this) && !this.isClosed) {
+      this.#socket.resume();
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      this.#socket.pause();
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    this.#socket.resume();
+  }
+
   destroy(): void {
     this.#socket.destroy();
   }

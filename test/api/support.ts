@@ -291,6 +291,11 @@ function checkCommon(t: ExecutionContext, { method, path, headers, status, text 
   const at = `${method} ${path} answered ${status}: ${text.slice(0, 500)}`;
   t.regex(headers.get('x-request-id') ?? '', /^[!-~]{1,128}$/, at);
   t.is(headers.get('x-content-type-options'), 'nosniff', at);
+  t.is(headers.get('referrer-policy'), 'no-referrer', at);
+  t.is(headers.get('cross-origin-resource-policy'), 'same-origin', at);
+  const policy = headers.get('content-security-policy') ?? '';
+  t.regex(policy, /^default-src 'none'; .*frame-ancestors 'none'$/, at);
+  if (!path.startsWith('/docs')) t.is(policy, "default-src 'none'; frame-ancestors 'none'", at);
   t.truthy(headers.get('cache-control'), at);
   if (status === 204 || method === 'HEAD') t.is(text, '', at);
 }

@@ -1,0 +1,18 @@
+/** Response headers, made once and written as they are. */
+
+/**
+ * Response headers as they stand on the wire, each with the line end before it. Made once and
+ * joined: a call into native code for every header costs more than the rest of a response.
+ */
+export type HeaderLines = string & { readonly headerLines: true };
+
+/** Names and values in turn. Throws on a value that would end its line. */
+export function headerLines(pairs: readonly string[]): HeaderLines {
+  let lines = '';
+  for (let i = 0; i < pairs.length; i += 2) {
+    const value = pairs[i + 1]!;
+    if (/[\r\n]/.test(value)) throw new Error(`the header ${pairs[i]} has a line end in it`);
+    lines += `\r\n${pairs[i]}: ${value}`;
+  }
+  return lines as HeaderLines;
+}

@@ -1,0 +1,178 @@
+/** What callers do to connections: read nothing, send nothing, send too much or two things at once. */
+import test from 'ava';
+import { ok } from './fake-engine.ts';
+import { RawConnection, request } from './raw-connection.ts';
+import { startApi } from './support.ts';
+
+/** Far more than the sockets of both ends hold; each of these is answered with 3 KB or more. */
+const UNREAD_MAX = 20_000;
+const BATCH = 50;
+
+for (const [what, method, path] of [
+  ['large answers', 'GET', '/docs/swagger-ui-bundle.js'],
+  ['small answers', 'GET', '/v1/status'],
+  ['answers without a body', 'HEAD', '/v1/status'],
+  ['answers without a body', 'OPTIONS', '/v1/status'],
+  ['refusals', 'PUT', '/v1/status'],
+] as const) {
+  test(`a caller who reads no ${what} to ${method} is dropped, not buffered for`, async (t) => {
+    const api = await startApi(t);
+    const raw = new RawConnection(t, api.port);
+    raw.stopReading();
+    let sent = 0;
+    while (!raw.isClosed && sent < UNREAD_MAX) {
+      for (let i = 0; i < BATCH; i++) await raw.sendWhole(request(method, path));
+      sent += BATCH;
+      // Answered behind what was sent before it.
+      t.is((await api.call('GET', '/status')).status, 200);
+    }
+    t.true(raw.isClosed, `${sent} requests, and it still listens`);
+  });
+}
+
+test('a caller who reads slowly gets the whole of a large answer', async (t) => {
+  const api = await startApi(t);
+  const path = '/docs/swagger-ui-bundle.js';
+  const whole = (await api.page('GET', path)).text;
+  const raw = new RawConnection(t, api.port);
+  raw.stopReading();
+  raw.send(request('GET', path));
+  // The sockets are full, and the rest waits.
+  t.is((await api.call('GET', '/status')).status, 200);
+  const bytes = Buffer.byteLength(whole);
+  await raw.readSlowly(({ text }) => text.length >= text.indexOf('\r\n\r\n') + 4 + bytes);
+  const body = raw.text.slice(raw.text.indexOf('\r\n\r\n') + 4);
+  t.true(Buffer.from(body, 'latin1').equals(Buffer.from(whole)));
+  raw.send(request('GET', '/v1/status'));
+  await raw.until(({ text }) => text.includes('"version":"v1"'));
+});
+
+test('an answer without a body says that it ends the connection, and does', async (t) => {
+  const api = await startApi(t);
+  for (const method of ['HEAD', 'OPTIONS']) {
+    const raw = new RawConnection(t, api.port);
+    raw.send(request(method, '/v1/status'));
+    await raw.until(({ isClosed }) => isClosed);
+    t.regex(raw.text, /^HTTP\/1.1 20[04] /);
+    t.regex(raw.text, /\r\nConnection: close\r\n\r\n$/);
+    t.regex(raw.text, /\r\nDate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/);
+    t.is(/\r\nContent-Length: \d+\r\n/.test(raw.text), method === 'HEAD');
+  }
+});
+
+const SMUGGLED = request('GET', '/v1/portfolio');
+
+/** RFC 9112, sections 6 and 7.1: bodies whose end two readers could see in two places. */
+const UNCLEAR: Record<string, string> = {
+  'two Content-Lengths': `Content-Length: 2\r\nContent-Length: 4\r\n\r\n{}{}${SMUGGLED}`,
+  'the same Content-Length twice': `Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}${SMUGGLED}`,
+  'a list of Content-Lengths': `Content-Length: 2, 2\r\n\r\n{}${SMUGGLED}`,
+  'a signed Content-Length': `Content-Length: +2\r\n\r\n{}${SMUGGLED}`,
+  'a negative Content-Length': `Content-Length: -2\r\n\r\n{}${SMUGGLED}`,
+  'a Content-Length in hex': `Content-Length: 0x2\r\n\r\n{}${SMUGGLED}`,
+  'a Content-Length beyond numbers': `Content-Length: 99999999999999999999\r\n\r\n{}${SMUGGLED}`,
+  'Content-Length and Transfer-Encoding': `Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n${SMUGGLED}`,
+  'Transfer-Encoding and Content-Length': `Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n2\r\n{}\r\n0\r\n\r\n${SMUGGLED}`,
+  'another coding': `Transfer-Encoding: xchunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n${SMUGGLED}`,
+  'two codings': `Transfer-Encoding: gzip, chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n${SMUGGLED}`,
+  'two Transfer-Encodings': `Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n2\r\n{}\r\n0\r\n\r\n${SMUGGLED}`,
+  'the coding identity': `Transfer-Encoding: identity\r\n\r\n{}${SMUGGLED}`,
+  'a chunk size that is none': `Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n${SMUGGLED}`,
+  'a chunk size beyond numbers': `Transfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n{}${SMUGGLED}`,
+  'a blank before the colon': `Transfer-Encoding : chunked\r\nContent-Length: 2\r\n\r\n{}${SMUGGLED}`,
+  'a folded line': `X-A: b\r\n Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n{}${SMUGGLED}`,
+};
+
+for (const [what, rest] of Object.entries(UNCLEAR)) {
+  test(`request smuggling: ${what} ends the connection, and nothing behind is run`, async (t) => {
+    const api = await startApi(t);
+    api.engine.reply = async () => ok({});
+    const raw = new RawConnection(t, api.port);
+    const key = `x-service-key: ${api.token}\r\n`;
+    const smuggled = rest.replace(SMUGGLED, request('GET', '/v1/portfolio', api));
+    raw.send(`POST /v1/portfolio/orders HTTP/1.1\r\nHost: x\r\n${key}${smuggled}`);
+    // At once, or after the time that a head may take.
+    await raw.until(({ isClosed }) => isClosed);
+    t.regex(raw.text, /^($|HTTP\/1\.1 400 )/);
+    t.deepEqual(api.engine.requests, []);
+  });
+}
+
+test('CONTRACT.md section 1: a body without a clear end is 400 as any bad body, in JSON', async (t) => {
+  const api = await startApi(t);
+  const raw = new RawConnection(t, api.port);
+  raw.send(`${request('GET', '/v1/status', null, 'Content-Length: 0\r\nContent-Length: 0\r\n')}`);
+  await raw.until(({ isClosed }) => isClosed);
+  const [head, body] = raw.text.split('\r\n\r\n') as [string, string];
+  t.regex(head, /^HTTP\/1.1 400 Bad Request\r\nX-Request-Id: /);
+  t.regex(head, /\r\nConnection: close$/);
+  t.is(Number(/\r\nContent-Length: (\d+)/.exec(head)![1]), body.length);
+  t.deepEqual(JSON.parse(body), {
+    error: {
+      code: 'invalid_request',
+      message: 'Content-Length or Transfer-Encoding is ambiguous',
+    },
+  });
+});
+
+/** What uWebSockets.js refuses before there is a request: in its own words, without our headers. */
+const NO_REQUEST: Record<string, [bytes: string, status: number]> = {
+  'a head of more than 4 KiB': [
+    request('GET', '/v1/status', null, `X: ${'a'.repeat(4096)}\r\n`),
+    431,
+  ],
+  'a path of more than 4 KiB': [request('GET', `/v1/${'a'.repeat(4096)}`), 431],
+  'more than 100 headers': [request('GET', '/v1/status', null, 'X: a\r\n'.repeat(120)), 431],
+  'HTTP/1.0': ['GET /v1/status HTTP/1.0\r\nHost: x\r\n\r\n', 505],
+  'what is no HTTP': ['\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 505],
+};
+
+for (const [what, [bytes, status]] of Object.entries(NO_REQUEST)) {
+  test(`${what} is ${status}, and ends the connection`, async (t) => {
+    const api = await startApi(t);
+    const raw = new RawConnection(t, api.port);
+    raw.send(bytes);
+    await raw.until(({ isClosed }) => isClosed);
+    t.regex(raw.text, new RegExp(`^HTTP/1.1 ${status} `));
+    t.is((await api.call('GET', '/status')).status, 200);
+  });
+}
+
+test('a Content-Length that is too small makes no request of the rest', async (t) => {
+  const api = await startApi(t);
+  const raw = new RawConnection(t, api.port);
+  raw.send(
+    `${request('POST', '/v1/portfolio/orders', api, 'Content-Length: 2\r\n')}{}{"action":1}`,
+  );
+  await raw.until(({ isClosed }) => isClosed);
+  t.deepEqual(api.engine.requests, []);
+});
+
+test('five hundred callers who stall are dropped, and hold up nobody', async (t) => {
+  const api = await startApi(t);
+  const starts = [
+    '',
+    'GET /v1/status HTTP/1.1\r\nHos',
+    'GET /v1/status HTTP/1.1\r\nX-A: ',
+    `${request('POST', '/v1/portfolio/orders', api, 'Content-Length: 100\r\n')}{"act`,
+    `${request('POST', '/v1/portfolio/orders', api, 'Transfer-Encoding: chunked\r\n')}5\r\n{"a`,
+  ];
+  const stalled = Array.from({ length: 500 }, (_, i) => {
+    const raw = new RawConnection(t, api.port);
+    raw.send(starts[i % starts.length]!);
+    return raw;
+  });
+  // A byte now and then is no progress either.
+  const drip = setInterval(() => {
+    for (const [i, raw] of stalled.entries()) if (i % starts.length > 1) raw.send('a');
+  }, 1000);
+  t.teardown(() => clearInterval(drip));
+  let answered = 0;
+  while (stalled.some(({ isClosed }) => !isClosed)) {
+    t.is((await api.call('GET', '/portfolio')).status, 200);
+    answered++;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  t.true(answered > 0);
+  for (const { text } of stalled) t.is(text, '');
+});

@@ -1,0 +1,91 @@
+/**
+ * The whole server in this process: real shards on disk, their clock a feed's, so that prices stay
+ * live and nothing in an answer changes by itself.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { readAdminToken } from '../../api/admin-token.ts';
+import { loadConfig } from '../../api/config.ts';
+import type { AuditReport, Log } from '../../api/deps.ts';
+import { signAccessToken } from '../../api/identity/access-token.ts';
+import { newSession } from '../../api/identity/sessions.ts';
+import { ensureSigningKey } from '../../api/identity/signing-key.ts';
+import type { User } from '../../api/identity/users.ts';
+import { type Paperbook, startPaperbook, takeDataDir } from '../../api/main.ts';
+import { NOON_MS, quoteTick } from '../engine/fixtures.ts';
+import { catalogOf, game, instrument } from '../process/catalogs.ts';
+
+/** The first `PRICED` of them have a live price. */
+const INSTRUMENTS = 4;
+const PRICED = 3;
+
+export type WholeServer = {
+  paperbook: Paperbook;
+  /** `http://127.0.0.1:41234` */
+  origin: string;
+  adminToken: string;
+  instrumentIds: string[];
+  /** What was logged as an error. */
+  errors: string[];
+  audit(): Promise<AuditReport>;
+  /** The access token of a new session of a user. */
+  signIn(user: Pick<User, 'id' | 'email'>): Promise<string>;
+};
+
+export async function startWhole(
+  t: ExecutionContext,
+  env: Record<string, string> = {},
+): Promise<WholeServer> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-whole-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const slugs = Array.from({ length: INSTRUMENTS }, (_, i) => `i${i}`);
+  const catalogFile = path.join(directory, 'catalog.json');
+  writeFileSync(
+    catalogFile,
+    catalogOf(
+      [game('g1')],
+      slugs.map((slug) => instrument(slug, 'g1')),
+    ),
+  );
+  const config = loadConfig(
+    {
+      PAPERBOOK_PORT: '0',
+      PAPERBOOK_ADMIN_PORT: '0',
+      PAPERBOOK_SHARDS: '2',
+      PAPERBOOK_CLOCK: 'feed',
+      PAPERBOOK_VENUE_DATA: 'on',
+      PAPERBOOK_DATA_DIR: path.join(directory, 'data'),
+      PAPERBOOK_CATALOG: catalogFile,
+      ...env,
+    },
+    null,
+  );
+  const errors: string[] = [];
+  const log: Log = {
+    info() {},
+    warn() {},
+    error: (fields, message) => errors.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  const paperbook = await startPaperbook(config, await takeDataDir(config), log);
+  t.teardown(() => paperbook.close());
+  for (let market = 0; market < PRICED; market++) {
+    paperbook.engine.tick(quoteTick({ market, atMs: NOON_MS }));
+  }
+  const { instrumentIds } = paperbook.identity.numbers()!;
+  return {
+    paperbook,
+    origin: new URL(paperbook.baseUrl).origin,
+    adminToken: readAdminToken(config.dataDir),
+    instrumentIds,
+    errors,
+    audit: () => paperbook.engine.audit(),
+    signIn: async ({ id, email }) => {
+      const { session } = newSession({ userId: id, isGuest: false }, Date.now());
+      await paperbook.identity.sessions.add(session);
+      const key = await ensureSigningKey(config.dataDir);
+      return signAccessToken(key, 'test', session, email, Date.now());
+    },
+  };
+}

@@ -1,0 +1,102 @@
+/** A keep-alive connection that sends bytes as they are and reads one answer to them. */
+import { connect, type Socket } from 'node:net';
+
+export type WireAnswer = { status: number; headers: Map<string, string>; text: string };
+
+/**
+ * After so long without an answer to bytes that may be half a request, the connection is given up.
+ * Nothing is made of that: a server that is slow to answer loses its answer, and that is all.
+ */
+const HALF_REQUEST_MS = 50;
+
+export class Wire {
+  readonly #port: number;
+  #socket: Socket | null = null;
+  #received = Buffer.alloc(0);
+  #wake: (() => void) | null = null;
+
+  constructor(port: number) {
+    this.#port = port;
+  }
+
+  /**
+   * Sends a request, and resolves with its answer; with null when the connection was closed without
+   * one. `mayBeHalf`: the server may be right to wait for more.
+   */
+  async send(bytes: Buffer, isHead: boolean, mayBeHalf = false): Promise<WireAnswer | null> {
+    const socket = this.#socket ?? (await this.#open());
+    socket.write(bytes);
+    const timer = mayBeHalf ? setTimeout(() => socket.destroy(), HALF_REQUEST_MS) : undefined;
+    for (;;) {
+      const answer = this.#take(isHead);
+      if (answer !== null || this.#socket !== socket) {
+        clearTimeout(timer);
+        const isLast = mayBeHalf || answer?.headers.get('connection') === 'close';
+        if (isLast && this.#socket === socket) this.close();
+        return answer;
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  close(): void {
+    this.#socket?.destroy();
+    this.#socket = null;
+  }
+
+  #open(): Promise<Socket> {
+    const socket = connect(this.#port, '127.0.0.1').setNoDelay(true);
+    this.#socket = socket;
+    this.#received = Buffer.alloc(0);
+    const wake = () => {
+      this.#wake?.();
+      this.#wake = null;
+    };
+    socket.on('data', (chunk) => {
+      if (this.#socket !== socket) return;
+      this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
+      wake();
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      if (this.#socket === socket) this.#socket = null;
+      wake();
+    });
+    return new Promise((resolve) => {
+      socket.once('connect', () => resolve(socket));
+      socket.once('close', () => resolve(socket));
+    });
+  }
+
+  /** The first whole answer of what came; null while there is none. */
+  #take(isHead: boolean): WireAnswer | null {
+    const end = this.#received.indexOf('\r\n\r\n');
+    if (end < 0) return null;
+    const [first, ...lines] = this.#received.toString('latin1', 0, end).split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(first!)?.[1]);
+    if (Number.isNaN(status)) throw new Error(`not HTTP: ${first}`);
+    if (status < 200) {
+      this.#received = this.#received.subarray(end + 4);
+      return this.#take(isHead);
+    }
+    const headers = new Map<string, string>();
+    for (const line of lines) {
+      const colon = line.indexOf(': ');
+      if (colon < 1) throw new Error(`not a header: ${line}`);
+      const name = line.slice(0, colon).toLowerCase();
+      if (headers.has(name)) throw new Error(`twice in an answer: ${line}`);
+      headers.set(name, line.slice(colon + 2));
+    }
+    const isBare = isHead || status === 204;
+    const isOurs = headers.has('x-request-id');
+    const length = isBare ? 0 : Number(headers.get('content-length') ?? (isOurs ? NaN : 0));
+    if (Number.isNaN(length)) throw new Error(`no Content-Length: ${first}`);
+    if (this.#received.length < end + 4 + length) return null;
+    const text = this.#received.toString('utf8', end + 4, end + 4 + length);
+    this.#received = this.#received.subarray(end + 4 + length);
+    if (isOurs && this.#received.length > 0) throw new Error(`more than an answer: ${first}`);
+    return { status, headers, text };
+  }
+}
