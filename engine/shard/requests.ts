@@ -24,7 +24,7 @@ import type { ShardState } from '../core/state.ts';
 import { NO_ROW } from '../core/table.ts';
 import { orderView, placementView } from './views/order.ts';
 import { envelope, ordersView, portfolioView, tradesView } from './views/portfolio.ts';
-import { quoteView } from './views/quote.ts';
+import { quoteText } from './views/quote.ts';
 
 /** Runs a command; its events are applied and appended to `journal`. */
 export function execute(state: ShardState, command: Command, journal: Event[]): Reply {
@@ -69,7 +69,7 @@ export function answerQuery(state: ShardState, query: Query): Reply {
       const entry = instrument?.entry;
       return instrument === undefined || entry == null || !instrument.listed
         ? refuseWith('instrument_not_found')
-        : answer(quoteView(state, { ...instrument, entry }, timed.atMs));
+        : { ok: true, body: quoteText(state, { ...instrument, entry }, timed.atMs) };
     }
     case 'audit':
     case 'digest':

@@ -7,11 +7,45 @@ import { type EpochMs, isoOf, NO_PRICE } from '../../core/units.ts';
 
 const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
 
-export function quoteView(
-  state: ShardState,
-  instrument: Instrument & { entry: CatalogInstrument },
-  atMs: EpochMs,
-) {
+type Described = Instrument & { entry: CatalogInstrument };
+
+/**
+ * A quote as JSON text. It is asked for far more often than it changes, so its text is kept with
+ * everything it was made of, but for `asOf`, which is every answer's own.
+ */
+export function quoteText(state: ShardState, instrument: Described, atMs: EpochMs): string {
+  const madeOf = partsOf(state, instrument, atMs);
+  let known = texts.get(instrument.entry);
+  if (known === undefined || !isSame(known.madeOf, madeOf)) {
+    const text = JSON.stringify(quoteView(state, instrument, atMs)).slice(0, -1);
+    known = { madeOf, text };
+    texts.set(instrument.entry, known);
+  }
+  return `${known.text},"asOf":"${isoOf(atMs)}"}`;
+}
+
+/** By the catalog's entry, which goes when a later catalog describes the instrument anew. */
+const texts = new WeakMap<CatalogInstrument, { madeOf: readonly unknown[]; text: string }>();
+
+/** Venues' words are objects that are replaced and never changed. */
+function partsOf(state: ShardState, instrument: Described, atMs: EpochMs): unknown[] {
+  const parts: unknown[] = [instrument.game, gameStatusOf(state, instrument)];
+  for (const { market } of instrument.listings) {
+    parts.push(notLive(state, market, atMs), market.quote, market.lastTrade);
+  }
+  return parts;
+}
+
+function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((part, at) => part === b[at]);
+}
+
+function gameStatusOf({ games }: ShardState, { game }: Instrument) {
+  return game === null ? null : (games.get(game.slug)?.status ?? game.status);
+}
+
+/** Without `asOf`. */
+function quoteView(state: ShardState, instrument: Described, atMs: EpochMs) {
   const { entry, game } = instrument;
   const venues: ReturnType<typeof venueView>[] = [];
   const omitted: { venue: string; note: string }[] = [];
@@ -29,13 +63,12 @@ export function quoteView(
     crossVenue: venues.length > 1,
     venues,
     omitted,
-    asOf: isoOf(atMs),
     disclaimer: DISCLAIMER,
     oppositeLabel: entry.oppositeLabel,
     league: entry.league,
     marketType: entry.marketType,
     matchup: game === null ? null : `${game.away.name} at ${game.home.name}`,
-    gameStatus: game === null ? null : (state.games.get(game.slug)?.status ?? game.status),
+    gameStatus: gameStatusOf(state, instrument),
   };
 }
 
