@@ -36,6 +36,7 @@ const SPARE_BYTES = 2 * MIB;
 /** Asked so often, or for so many bytes, the file is looked at again. */
 const LOOK_EVERY_ASKS = 16;
 const LOOK_EVERY_BYTES = MIB;
+const LARGE_BYTES = MIB / 4;
 const STEP_BYTES = MIB;
 const ZEROS = Buffer.alloc(STEP_BYTES);
 
@@ -64,6 +65,11 @@ export class Room {
     if (this.#size < wanted) this.#grow(wanted + STEP_BYTES, bytes);
     this.#asks = LOOK_EVERY_ASKS;
     this.#askedBytes = 0;
+  }
+
+  /** Inside a transaction, which has room for all but what is large. Throws `NoRoom`. */
+  ensureLarge(bytes: number): void {
+    if (bytes > LARGE_BYTES) this.ensure(bytes);
   }
 
   /** Whether a transaction of `bytes` finds room as it is; makes none. */

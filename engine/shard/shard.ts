@@ -40,7 +40,7 @@ const PACE = 0.6;
 /** Steps that share a commit when no batch does. */
 const STEPS_WHEN_IDLE = 32;
 /** What a message usually leads to; settlements lead to more, which is seen when they are there. */
-const MESSAGE_BYTES = 1000;
+const MESSAGE_BYTES = 1500;
 const EVENT_BYTES = 500;
 const MESSAGE_EVENTS = 3;
 /** How often a shard that cannot write tries to. */
@@ -111,7 +111,8 @@ export class Shard {
    * again.
    */
   take(messages: Message[]): (Reply | null)[] {
-    const steps = this.#stepsWith(messages.length * MESSAGE_EVENTS);
+    const events = messages.length * MESSAGE_EVENTS;
+    const steps = this.#stepsWith(events);
     if (!this.#mayWrite(messages.length * MESSAGE_BYTES, steps)) return this.#readOnly(messages);
     const journal: Event[] = [];
     const replies: Reply[] = [];
@@ -120,7 +121,7 @@ export class Shard {
       else if (isCommand(message)) replies.push(execute(this.state, message, journal));
       else replies.push(answerQuery(this.state, message));
     }
-    if (journal.length > 0) this.#append(journal);
+    if (journal.length > 0) this.#append(journal, events);
     return replies;
   }
 
@@ -193,11 +194,14 @@ export class Shard {
     await this.#store.close();
   }
 
-  #append(events: Event[]): void {
+  /** `expected`: so many events have found room already. */
+  #append(events: Event[], expected: number): void {
     const sequence = this.#sequence + 1;
     this.#stepsDue = this.#stepsWith(events.length);
     this.#commit(() => {
-      this.#store.ensureRoom(events.length * EVENT_BYTES, this.#stepsDue);
+      if (events.length > expected) {
+        this.#store.ensureRoom(events.length * EVENT_BYTES, this.#stepsDue);
+      }
       this.#store.append(sequence, events);
       for (; this.#stepsDue >= 1; this.#stepsDue--) this.#step();
     });

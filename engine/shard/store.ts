@@ -69,7 +69,7 @@ export function openStore(path: string, durability: Durability) {
       yield;
     }
     const packed = bufferOf(headCodec.pack({ ...head, journalSequence: sequence }));
-    room.ensure(packed.length);
+    room.ensureLarge(packed.length);
     heads.put('head', packed);
     yield;
     copies.finish(changed);
@@ -107,7 +107,7 @@ export function openStore(path: string, durability: Durability) {
     /** Inside `commit`: one batch's events. */
     append(sequence: number, events: Event[]): void {
       const bytes = packEvents(events);
-      room.ensure(bytes.length);
+      room.ensureLarge(bytes.length);
       journal.put(sequence, bytes);
     },
 
