@@ -1,4 +1,5 @@
-/** Response headers, made once and written as they are. */
+/** Headers as text: those of responses are made once and written as they are. */
+import { STATUS_CODES } from 'node:http';
 
 /**
  * Response headers as they stand on the wire, each with the line end before it. Made once and
@@ -15,4 +16,15 @@ export function headerLines(pairs: readonly string[]): HeaderLines {
     lines += `\r\n${pairs[i]}: ${value}`;
   }
   return lines as HeaderLines;
+}
+
+/** `200 OK` by its number. */
+export const statusLines: ReadonlyMap<number, string> = new Map(
+  Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
+);
+
+/** Every value of a header in names and values in turn, as HTTP joins what is sent twice; or null. */
+export function joinedIn(sent: readonly string[], name: string): string | null {
+  const values = sent.filter((_, at) => at % 2 === 1 && sent[at - 1] === name);
+  return values.length === 0 ? null : values.join(', ');
 }

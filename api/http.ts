@@ -10,10 +10,9 @@
 
 import * as uws from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
 import { BodyPieces } from './body-pieces.ts';
 import { BodyBytes, type BodyText } from './body-text.ts';
-import type { HeaderLines } from './header-lines.ts';
+import { type HeaderLines, joinedIn, statusLines } from './header-lines.ts';
 
 type Tls = { certFile: string; keyFile: string };
 
@@ -103,13 +102,9 @@ async function close(
 /** The longest text of an IPv6 address, with a zone. */
 const ADDRESS_CHARACTERS_MAX = 64;
 const REQUEST_ID = /^[!-~]{1,128}$/;
-// Unique by process and count: cheaper than a uuid on every request, and as good for finding one.
+// Unique by process and count: cheaper than a uuid, and as good for finding a request.
 const requestIdPrefix = `${randomBytes(8).toString('hex')}-`;
 let requestCount = 0;
-
-const statusLines = new Map(
-  Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
-);
 
 /** What a request is counted under: told how it was answered, it gives the headers that say so. */
 export interface Charge {
@@ -135,6 +130,7 @@ export class Exchange {
   readonly #isBehindProxy: boolean;
   #remoteAddress: string | null = null;
   #req: uws.HttpRequest | null;
+  #sent: readonly string[] | null = null;
   #isOpen = true;
   #isHeld = false;
   /** Whether the connection ends with the answer. */
@@ -164,18 +160,24 @@ export class Exchange {
 
   /** A request header by its lower-case name, or empty. */
   header(name: string): string {
-    if (this.#req === null) throw new Error('headers are gone once the handler has returned');
-    return this.#req.getHeader(name);
+    return this.#live().getHeader(name);
   }
 
   /** Every value of a header, joined as HTTP joins them; null without one. Slower than `header`. */
   joinedHeader(name: string): string | null {
+    this.#sent ??= this.#readHeaders();
+    return joinedIn(this.#sent, name);
+  }
+
+  #readHeaders(): readonly string[] {
+    const sent: string[] = [];
+    this.#live().forEach((name, value) => void sent.push(name, value));
+    return sent;
+  }
+
+  #live(): uws.HttpRequest {
     if (this.#req === null) throw new Error('headers are gone once the handler has returned');
-    let joined: string | null = null;
-    this.#req.forEach((sent, value) => {
-      if (sent === name) joined = joined === null ? value : `${joined}, ${value}`;
-    });
-    return joined;
+    return this.#req;
   }
 
   /** Where the caller is, until the answer is written; asked first while headers can be read. */
