@@ -10,7 +10,8 @@ import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
 import type { Deps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import type { Exchange } from './http.ts';
-import { hashOfToken, KEY_INPUT, type Key, keyView, newKey } from './identity/keys.ts';
+import { KeyBook } from './identity/key-book.ts';
+import { hashOfToken, KEY_INPUT, type Key, keyView } from './identity/keys.ts';
 import { hashPassword } from './identity/passwords.ts';
 import { newUser, type User, UserChangeSchema, UserInputSchema } from './identity/users.ts';
 import type { Metrics } from './metrics.ts';
@@ -168,7 +169,9 @@ function userRoutes({ identity, log }: Deps): Route<Operator>[] {
   ];
 }
 
-function keyRoutes({ identity, log }: Deps): Route<Operator>[] {
+function keyRoutes({ identity, switches, log }: Deps): Route<Operator>[] {
+  // What an account may hold does not depend on who makes it.
+  const book = new KeyBook(identity, () => switches.trading);
   return [
     keyed({
       method: 'GET',
@@ -193,8 +196,7 @@ function keyRoutes({ identity, log }: Deps): Route<Operator>[] {
         const nowMs = Date.now();
         const user = identity.users.get(userId.toLowerCase());
         if (user === undefined) throw new ApiError('account_not_found');
-        const { key, token } = newKey(user.id, input, 'cli', nowMs);
-        await identity.putKey(key);
+        const { key, token } = await book.create(user.id, input, 'cli', nowMs);
         log.info({ keyId: key.id, userId: user.id, scopes: key.scopes }, 'key created');
         return JSON.stringify({ key: adminKeyView(key, nowMs), token });
       },

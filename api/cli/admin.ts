@@ -2,7 +2,7 @@
  * `paperbook admin`: talks to a running server's admin listener with the token of its data
  * directory. CONTRACT.md sections 8 and 9.
  */
-import { type Command, Option } from 'commander';
+import { Argument, type Command, Option } from 'commander';
 import { ask, type Connect, connected, print, wholeNumber } from './admin-connection.ts';
 import { type LimitFlags, limitOption, tradeLimitsOf, withLimitFlags } from './admin-limits.ts';
 import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizations.ts';
@@ -14,6 +14,7 @@ const PLANS = ['none', 'basic', 'builder', 'desk', 'enterprise'];
 export function addAdminCommands(program: Command): void {
   const admin = program.command('admin').description('operate a running server');
   addUserCommands(admin);
+  addPlanCommand(admin);
   addKeyCommands(admin);
   addOrganizationCommands(admin);
   addVenueKeyCommands(admin);
@@ -63,6 +64,19 @@ type UserFlags = { displayName?: string; plan?: string; passwordStdin?: true };
 
 async function passwordOf({ passwordStdin }: UserFlags): Promise<string | undefined> {
   return passwordStdin === true ? await passwordOfStdin() : undefined;
+}
+
+function addPlanCommand(admin: Command): void {
+  const plan = new Argument('<plan>', 'the plan from now on').choices(PLANS);
+  connected(admin.command('plan').description("change a user's plan"))
+    .argument('<userId>', 'whose plan it is')
+    .addArgument(plan)
+    .action(async (id: string, wanted: string, options: Connect) =>
+      print(
+        options,
+        await ask(options, 'PATCH', `/admin/users/${encodeURIComponent(id)}`, { plan: wanted }),
+      ),
+    );
 }
 
 function addKeyCommands(admin: Command): void {

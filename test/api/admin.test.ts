@@ -175,6 +175,27 @@ test('CONTRACT.md section 9, admin key: made, used, listed, revoked', async (t) 
   t.false(JSON.stringify(api.log).includes(made.token), 'no secret is logged');
 });
 
+test('SPEC.md section 8, Other limits: 10 active keys, whoever makes them', async (t) => {
+  const api = await startApi(t);
+  const body = { userId: api.user.id };
+  const held = (await api.admin('GET', `/admin/keys?userId=${api.user.id}`)).json.keys.length;
+  for (let count = held; count < 10; count++) {
+    t.is((await api.admin('POST', '/admin/keys', { body })).status, 200);
+  }
+  const refused = await api.admin('POST', '/admin/keys', { body });
+  t.is(refused.status, 409);
+  t.is(refused.json.error.code, 'key_limit_reached');
+});
+
+test('SPEC.md section 5, rule 4: no trade:write while trading is off, of the operator either', async (t) => {
+  const api = await startApi(t);
+  await turn(api, '/admin/trading', false);
+  const body = { userId: api.user.id, scopes: ['trade:write'] };
+  const refused = await api.admin('POST', '/admin/keys', { body });
+  t.is(refused.status, 403);
+  t.is(refused.json.error.code, 'scope_not_available');
+});
+
 test('SPEC.md section 2, KeyCreateRequest: default label, default scopes, bad input', async (t) => {
   const api = await startApi(t);
   const userId = api.user.id;

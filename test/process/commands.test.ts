@@ -13,6 +13,7 @@ const COMMANDS = [
   ['feed', 'replay'],
   ['catalog', 'check'],
   ['admin', 'user', 'create'],
+  ['admin', 'plan'],
   ['admin', 'key', 'create'],
   ['admin', 'key', 'revoke'],
   ['admin', 'org', 'create'],
@@ -69,6 +70,7 @@ for (const args of [
   ['verify', 'extra'],
   ['backup'],
   ['admin', 'user', 'create', '--email', 'a@example.com', '--plan', 'golden'],
+  ['admin', 'plan', 'user', 'golden'],
   ['admin', 'org', 'add', 'org', 'user', '--role', 'boss'],
   ['admin', 'venue-key', 'set', '--user', 'u', '--venue', 'venue_c', '--key-id', 'k'],
   ['login', '--server', 'http://paper.example', '--email', 'a@example.com', '--password-stdin'],
@@ -236,22 +238,33 @@ test.serial('CONTRACT.md section 9, admin user and key: made, used, revoked', as
   t.regex(again.stderr, /^paperbook: key_not_found: .*\n$/);
 });
 
-test.serial('CONTRACT.md section 9, admin limits: an account`s own, and back', async (t) => {
-  const { dataDir, adminUrl } = await startFor(t, 'serve');
-  const admin = async (...args: string[]) => {
-    const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
-    return JSON.parse((await run(['admin', ...args, ...at])).stdout).user;
-  };
-  const { id } = await admin('user', 'create', '--email', 'a@b.c', '--plan', 'enterprise');
-  const trade = ['--orders-per-minute', '1', '--orders-per-day', '2', '--closing-per-minute', '3'];
-  const request = ['--requests-per-minute', '4', '--requests-per-month', '5'];
-  const limits = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
-  t.like(await admin('limits', id, ...trade, ...request), {
-    tradeLimits: { key: limits, account: limits },
-    requestLimits: { perMinute: 4, perMonth: 5 },
-  });
-  t.like(await admin('limits', id, '--standard'), { tradeLimits: null, requestLimits: null });
-});
+test.serial(
+  'CONTRACT.md section 9, admin limits and plan: an account`s own, and back',
+  async (t) => {
+    const { dataDir, adminUrl } = await startFor(t, 'serve');
+    const admin = async (...args: string[]) => {
+      const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
+      return JSON.parse((await run(['admin', ...args, ...at])).stdout).user;
+    };
+    const { id } = await admin('user', 'create', '--email', 'a@b.c', '--plan', 'enterprise');
+    const trade = [
+      '--orders-per-minute',
+      '1',
+      '--orders-per-day',
+      '2',
+      '--closing-per-minute',
+      '3',
+    ];
+    const request = ['--requests-per-minute', '4', '--requests-per-month', '5'];
+    const limits = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
+    t.like(await admin('limits', id, ...trade, ...request), {
+      tradeLimits: { key: limits, account: limits },
+      requestLimits: { perMinute: 4, perMonth: 5 },
+    });
+    t.like(await admin('limits', id, '--standard'), { tradeLimits: null, requestLimits: null });
+    t.like(await admin('plan', id, 'desk'), { id, plan: 'desk' });
+  },
+);
 
 test.serial(
   'a password comes by standard input, signs in, and replaces an older one',
