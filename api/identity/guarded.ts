@@ -11,7 +11,7 @@ const WRITE_BYTES = 1_000_000;
 
 /** `directory`: of the environment, which `root` has open. */
 export function guardWrites(root: RootDatabase<unknown, string>, directory: string): void {
-  const room = new Room(directory);
+  const room = new Room(directory, root);
   let writing = 0;
   /** Zeros go behind the last page only while nothing of ours is on its way there. */
   const ensure = () => {

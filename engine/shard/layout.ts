@@ -110,6 +110,11 @@ export class ByteReader {
     return this.#view.getFloat64(this.#advance(8));
   }
 
+  /** A word that its layout does not list. */
+  unknown(): never {
+    throw new Error('a word that no layout has');
+  }
+
   uuid(): Uuid {
     const at = this.#advance(16);
     const word = (index: number) => this.#view.getUint32(at + index * 4);
@@ -187,7 +192,7 @@ export function word<const T extends string>(...words: readonly T[]): Layout<T> 
     words.map((known, at) => `${value} === '${known}' ? ${at} : `).join('');
   return {
     write: (value) => `to.u8(${choose(value)}to.unknown(${value}));`,
-    read: `${JSON.stringify(words)}[from.u8()]`,
+    read: `(${JSON.stringify(words)}[from.u8()] ?? from.unknown())`,
   };
 }
 

@@ -6,6 +6,7 @@
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';
+import type { RootDatabase } from 'lmdb';
 import { EngineBusy } from './busy.ts';
 import { dataFileIn, type LmdbMeta, metaBuffer, newestMeta } from './lmdb-file.ts';
 
@@ -40,7 +41,11 @@ const LARGE_BYTES = MIB / 4;
 const STEP_BYTES = MIB;
 const ZEROS = Buffer.alloc(STEP_BYTES);
 
+/** What growing asks of an environment that is open. */
+type Environment = Pick<RootDatabase, 'readerCheck'>;
+
 export class Room {
+  readonly #environment: Environment;
   readonly #fd: number;
   readonly #file: string;
   #size: number;
@@ -48,8 +53,9 @@ export class Room {
   #askedBytes = 0;
   #meta = metaBuffer();
 
-  /** Of an environment that is open; its writer alone may ask. */
-  constructor(directory: string) {
+  /** `environment` is open at `directory`; its writer alone may ask. */
+  constructor(directory: string, environment: Environment) {
+    this.#environment = environment;
     this.#file = dataFileIn(directory);
     this.#fd = openSync(this.#file, 'r+');
     this.#size = fstatSync(this.#fd).size;
@@ -92,6 +98,8 @@ export class Room {
 
   /** Half of what is missing helps nobody: it goes back to those who need less. */
   #grow(size: number, bytes: number): void {
+    // A backup that was killed still holds every page that it saw: LMDB uses none again until told.
+    this.#environment.readerCheck();
     // LMDB may have written past the end, where it had no other pages.
     const from = fstatSync(this.#fd).size;
     this.#size = from;

@@ -34,7 +34,7 @@ type PageKey = [table: string, page: number, copy: 0 | 1];
 const PAGES_A_STEP = 2;
 const ROWS_A_STEP = 16;
 
-/** A placement leaves one row or two; a batch of the journal goes for some of them. */
+/** A placement leaves one row or two. */
 const ROWS_A_RECORD = 2;
 /** The pages, or the rows, of one step; a checkpoint of many steps writes few bytes in most. */
 const STEP_BYTES_MAX = 300_000;
@@ -52,7 +52,7 @@ export function openStore(path: string, durability: Durability) {
   const heads = root.openDB<Buffer, string>({ name: 'heads', encoding: 'binary' });
   const archive = openArchive(root);
   const copies = new PageCopies();
-  const room = new Room(path);
+  const room = new Room(path, root);
 
   /**
    * Pages and records first, then the head that makes them count, then the journal that they cover
@@ -115,7 +115,9 @@ export function openStore(path: string, durability: Durability) {
     checkpoint(what: Checkpoint): { steps: number; write: Generator<void> } {
       const { pages: changed, records } = what;
       const rows = records.size * ROWS_A_RECORD;
-      const steps = changed.length / PAGES_A_STEP + rows / ROWS_A_STEP;
+      // What is refused leaves no row, and a batch in the journal all the same.
+      const { entryCount: batches } = journal.getStats() as { entryCount: number };
+      const steps = changed.length / PAGES_A_STEP + (rows + batches) / ROWS_A_STEP;
       return { steps, write: writeCheckpoint(what) };
     },
 

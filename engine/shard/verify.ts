@@ -204,9 +204,10 @@ class ShardVerifier {
     const { orderId, account, idempotencyKey } = event;
     const isNew = !records.current.limitOrders.has(orderId);
     this.#problems.check(isNew, subject, `order ${orderId} is placed twice`);
-    const byKey = records.placementByKey(account, idempotencyKey);
+    const isInJournal = records.current.placementByKey(account, idempotencyKey) !== undefined;
     // A checkpoint that is not finished may have written it already.
-    const isKeyFree = byKey === undefined || (isNew && byKey.orderId === orderId);
+    const archived = this.#snapshot.archive.placementByKey(account, idempotencyKey);
+    const isKeyFree = !isInJournal && (archived === undefined || archived.orderId === orderId);
     this.#problems.check(isKeyFree, subject, `key ${idempotencyKey} is used twice`);
   }
 

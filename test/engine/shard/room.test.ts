@@ -1,3 +1,5 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
@@ -23,7 +25,7 @@ test.serial('room is made before it is needed, or refused with nothing changed',
   const dir = tempDir(t);
   const root = open({ path: dir, noSync: true });
   root.putSync('key', 'value');
-  const room = new Room(dir);
+  const room = new Room(dir, root);
   room.ensure(100_000);
   const size = sizeOf(dir);
   t.true(size > 3_000_000);
@@ -125,3 +127,26 @@ test.serial('what was told while there was no room follows once there is', async
 async function openPositions(engine: Shards): Promise<number> {
   return (await engine.audit()).openPositions;
 }
+
+test.serial(
+  'DESIGN section 3, Bounded everything: a reader that was killed does not make the file grow',
+  async (t) => {
+    const dir = tempDir(t);
+    const shard = openShard(dir);
+    shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+    const reader = fork(new URL('./snapshot-process.ts', import.meta.url), [dir]);
+    t.teardown(() => reader.kill('SIGKILL'));
+    await once(reader, 'message');
+    reader.kill('SIGKILL');
+    await once(reader, 'exit');
+    const size = sizeOf(dir);
+    for (let batch = 0; batch < 2000; batch++) {
+      shard.run([
+        { kind: 'adjust', atMs: NOON_MS, account: uuidOf(1), amountCents: 1 },
+        placeOrder(),
+      ]);
+    }
+    t.true(sizeOf(dir) - size < 16_000_000, `it grew by ${sizeOf(dir) - size} bytes`);
+    await shard.close();
+  },
+);

@@ -46,6 +46,17 @@ test('DESIGN section 3, Bounded everything: checkpoints keep up with a shard tha
   await shard.close();
 });
 
+test('DESIGN section 3, Bounded everything: a checkpoint of refusals alone is done before the next is due', async (t) => {
+  const shard = openShard(tempDir(t), 1000);
+  const limits = { newPerMinute: 1e6, newPerDay: 1e6, closingPerMinute: 1e6 };
+  const counting = { keyId: uuidOf(9), keyLimits: limits, accountLimits: limits };
+  const refused = () => placeOrder({ counting, instrumentId: 'ins_ZZZZZZZZZZZZ' });
+  // The first thousand make it due: a batch each, and no row but those batches in the journal.
+  for (let batch = 0; batch < 1900; batch++) shard.run([refused()]);
+  t.false(shard.idle(), 'steps are left when the next checkpoint is due');
+  await shard.close();
+});
+
 test('a crash between any two steps of a checkpoint finds every order', async (t) => {
   const dir = tempDir(t);
   const placed = Array.from({ length: 300 }, (_, n) => ioc(n % 3));

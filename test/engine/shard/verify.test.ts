@@ -126,6 +126,21 @@ const JOURNAL: Planted[] = [
     /^journal batch \d+, order_placed: order \S+ is placed twice$/,
   ],
   [
+    'a market order is placed twice',
+    (tables) => {
+      const market = {
+        ...PLACED,
+        type: 'market',
+        limitPriceCents: null,
+        timeInForce: null,
+      } as const;
+      const placed: OrderPlaced = { ...market, rests: false };
+      const filled: Event = { kind: 'order_filled', atMs: 0, order: 3, priceCents: 5, venue: 0 };
+      append(tables, [placed, filled, placed, filled]);
+    },
+    /^journal batch \d+, order_placed: key another is used twice$/,
+  ],
+  [
     'a key is used twice, once in the archive',
     (tables) => append(tables, placedAgain(tables, { idempotencyKey: 'resting' })),
     /^journal batch \d+, order_placed: key resting is used twice$/,
@@ -350,6 +365,16 @@ const ARCHIVE: Planted[] = [
     'an open position that no order opened',
     ({ keys }) => keys.remove(0, 'open'),
     /^account \S+: has 2 trades, open and closed, and its buys opened 1$/,
+  ],
+  [
+    'a status that is none',
+    (tables, { canceled }) => {
+      const row = Buffer.from(tables.orders.get(0, canceled));
+      // What follows it: a reason, and four fields that are null.
+      row.writeUInt8(9, row.length - 7);
+      tables.orders.put(0, canceled, row);
+    },
+    /^archive: cannot be checked: orders \[0, \S+\]: a word that no layout has$/,
   ],
   [
     'a row that is cut off',
