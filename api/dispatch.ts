@@ -211,19 +211,28 @@ type Refused = Pick<Refusal, 'status' | 'code' | 'message' | 'retryAfterSeconds'
 /** What the caller is told of an error; a fault of ours is logged and told as one. */
 function refusalOf(error: unknown, exchange: Exchange, log: Log): Refusal {
   if (error instanceof Refusal) return error;
-  if (error instanceof EngineBusy) {
-    return new ApiError('internal_error', {
-      status: 503,
-      message:
-        `The engine cannot take this request now (${error.message}). ` +
-        'Send it again, with the same idempotencyKey.',
-      retryAfterSeconds: Math.max(1, Math.ceil(error.retryAfterSeconds)),
-    });
-  }
+  if (error instanceof EngineBusy) return busyRefusal(error);
   const { method, path, requestId } = exchange;
   log.error({ err: error, method, path, requestId }, 'request failed');
   return new ApiError('internal_error');
 }
+
+/** Made once of each: in a flood of refusals the same one comes again and again. */
+function busyRefusal(error: EngineBusy): Refusal {
+  const known = busyRefusals.get(error);
+  if (known !== undefined) return known;
+  const refusal = new ApiError('internal_error', {
+    status: 503,
+    message:
+      `The engine cannot take this request now (${error.message}). ` +
+      'Send it again, with the same idempotencyKey.',
+    retryAfterSeconds: Math.max(1, Math.ceil(error.retryAfterSeconds)),
+  });
+  busyRefusals.set(error, refusal);
+  return refusal;
+}
+
+const busyRefusals = new WeakMap<EngineBusy, Refusal>();
 
 function headersOf<C>({ contentType, cacheSeconds, status }: Route<C>): string[] {
   const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', `max-age=${cacheSeconds}`];

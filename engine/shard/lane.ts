@@ -34,6 +34,9 @@ export type Log = {
   error(details: object, message: string): void;
 };
 
+/** One for all: what refuses in a flood must cost little. */
+const AT_ITS_LIMIT = new EngineBusy('the engine is at its limit');
+
 type LaneState = 'opening' | 'open' | 'restarting' | 'closed';
 
 export class Lane {
@@ -124,7 +127,7 @@ export class Lane {
       return Promise.reject(new NoRoom(this.#disk.errno, 0));
     }
     if (this.#depth >= this.#options.queueDepthMax) {
-      return Promise.reject(new EngineBusy('the engine is at its limit'));
+      return Promise.reject(AT_ITS_LIMIT);
     }
     return this.#ask(request);
   }
