@@ -3,6 +3,7 @@ import { isoOf, type Uuid as UuidText } from '../engine/core/units.ts';
 import type { Operator } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, invalidRequest } from './errors.ts';
+import { changedTradeLimits } from './identity/accounts.ts';
 import {
   type Membership,
   MembershipInputSchema,
@@ -67,8 +68,15 @@ function organizationRoutes({ identity, config, log }: Deps): Route<Operator>[] 
       readBody: readOrganizationChange,
       run: async ({ param, body }) => {
         refuseOutside(config);
-        const organization = await organizations.change(param.toLowerCase(), body);
-        log.info({ organizationId: organization.id, ...body }, 'organization changed');
+        const id = param.toLowerCase();
+        const { tradeLimits, ...rest } = body;
+        const own = organizations.all.get(id)?.tradeLimits ?? null;
+        const change =
+          tradeLimits === undefined
+            ? rest
+            : { ...rest, tradeLimits: changedTradeLimits(own, tradeLimits) };
+        const organization = await organizations.change(id, change);
+        log.info({ organizationId: organization.id, ...change }, 'organization changed');
         return JSON.stringify({ organization: organizationView(organization) });
       },
     }),

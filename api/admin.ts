@@ -10,10 +10,18 @@ import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
 import type { Deps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import type { Exchange } from './http.ts';
+import { changedTradeLimits } from './identity/accounts.ts';
 import { KeyBook } from './identity/key-book.ts';
 import { hashOfToken, KEY_INPUT, type Key, keyView } from './identity/keys.ts';
 import { hashPassword } from './identity/passwords.ts';
-import { newUser, type User, UserChangeSchema, UserInputSchema } from './identity/users.ts';
+import {
+  newUser,
+  type User,
+  type UserChange,
+  UserChangeSchema,
+  UserInputSchema,
+} from './identity/users.ts';
+import { changedRequestLimits } from './limits/plans.ts';
 import type { Metrics } from './metrics.ts';
 import { keyed, open, type Route } from './route.ts';
 import {
@@ -154,8 +162,11 @@ function userRoutes({ identity, log }: Deps): Route<Operator>[] {
       query: NoQuery,
       response: AdminUserAnswer,
       readBody: readUserChange,
-      run: async ({ param, body: { password, ...change } }) => {
-        const user = await identity.changeUser(param.toLowerCase(), change);
+      run: async ({ param, body: { password, tradeLimits, requestLimits, ...rest } }) => {
+        const id = param.toLowerCase();
+        const limits = changedLimits(identity.users.get(id), tradeLimits, requestLimits);
+        const change = { ...rest, ...limits };
+        const user = await identity.changeUser(id, change);
         if (password !== undefined) {
           // Whoever signed in with the old one is signed out.
           await identity.passwords.put(user.id, await hashPassword(password));
@@ -167,6 +178,22 @@ function userRoutes({ identity, log }: Deps): Route<Operator>[] {
       },
     }),
   ];
+}
+
+/** Of the limits that a change names, what they are after it. */
+function changedLimits(
+  user: User | undefined,
+  tradeLimits: UserChange['tradeLimits'] | undefined,
+  requestLimits: UserChange['requestLimits'] | undefined,
+) {
+  return {
+    ...(tradeLimits !== undefined && {
+      tradeLimits: changedTradeLimits(user?.tradeLimits ?? null, tradeLimits),
+    }),
+    ...(requestLimits !== undefined && {
+      requestLimits: changedRequestLimits(user?.requestLimits ?? null, requestLimits),
+    }),
+  };
 }
 
 function keyRoutes({ identity, switches, log }: Deps): Route<Operator>[] {

@@ -2,11 +2,12 @@
  * section 5, Hard trade limits. */
 import { type Command, Option } from 'commander';
 import { wholeNumber } from './admin-connection.ts';
+import { UsageError } from './usage.ts';
 
 export type LimitFlags = {
-  ordersPerMinute: number;
-  ordersPerDay: number;
-  closingPerMinute: number;
+  ordersPerMinute?: number;
+  ordersPerDay?: number;
+  closingPerMinute?: number;
   standard?: true;
 };
 
@@ -16,19 +17,33 @@ export function limitOption(flag: string, what: string): Option {
 
 export function withLimitFlags(command: Command): Command {
   return command
-    .addOption(limitOption('--orders-per-minute <n>', 'new orders a minute').default(6000))
-    .addOption(limitOption('--orders-per-day <n>', 'new orders a day').default(1_000_000))
-    .addOption(limitOption('--closing-per-minute <n>', 'sells and cancels a minute').default(6000))
+    .addOption(limitOption('--orders-per-minute <n>', 'new orders a minute'))
+    .addOption(limitOption('--orders-per-day <n>', 'new orders a day'))
+    .addOption(limitOption('--closing-per-minute <n>', 'sells and cancels a minute'))
     .option('--standard', 'back to the limits of everybody');
 }
 
-/** The same limits for each key and for the account over all keys; null for everybody's. */
+/**
+ * What is to change, the same for each key and for the account over all keys; null for everybody's
+ * limits, undefined where no option was given.
+ */
 export function tradeLimitsOf(flags: LimitFlags) {
   if (flags.standard === true) return null;
-  const limits = {
+  const limits = given({
     newPerMinute: flags.ordersPerMinute,
     newPerDay: flags.ordersPerDay,
     closingPerMinute: flags.closingPerMinute,
-  };
-  return { key: limits, account: limits };
+  });
+  return limits && { key: limits, account: limits };
+}
+
+/** The limits that options were given for; undefined for none. */
+export function given(limits: Record<string, number | undefined>) {
+  return Object.values(limits).some((limit) => limit !== undefined) ? limits : undefined;
+}
+
+/** Throws where a command was given no option of its limits. */
+export function refuseNothing(change: Record<string, object | null | undefined>): void {
+  if (Object.values(change).some((limits) => limits !== undefined)) return;
+  throw new UsageError('name the limits to change, or --standard');
 }

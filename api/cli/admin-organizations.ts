@@ -1,7 +1,7 @@
 /** `paperbook admin org` and `admin venue-key`. CONTRACT.md section 9. */
 import { type Command, Option } from 'commander';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
-import { type LimitFlags, tradeLimitsOf, withLimitFlags } from './admin-limits.ts';
+import { type LimitFlags, refuseNothing, tradeLimitsOf, withLimitFlags } from './admin-limits.ts';
 
 const VENUES = ['venue_a', 'venue_c_intl'];
 
@@ -27,8 +27,9 @@ export function addOrganizationCommands(admin: Command): void {
   withLimitFlags(
     connected(org.command('limits <organizationId>').description("its sandbox's trade limits")),
   ).action(async (id: string, options: Connect & LimitFlags) => {
-    const tradeLimits = tradeLimitsOf(options);
-    print(options, await ask(options, 'PATCH', pathOf(id), { tradeLimits }));
+    const limits = { tradeLimits: tradeLimitsOf(options) };
+    refuseNothing(limits);
+    print(options, await ask(options, 'PATCH', pathOf(id), limits));
   });
   connected(org.command('add <organizationId> <userId>'))
     .description('let the keys of a user use its sandbox')

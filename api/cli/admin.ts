@@ -4,7 +4,14 @@
  */
 import { Argument, type Command, Option } from 'commander';
 import { ask, type Connect, connected, print, wholeNumber } from './admin-connection.ts';
-import { type LimitFlags, limitOption, tradeLimitsOf, withLimitFlags } from './admin-limits.ts';
+import {
+  given,
+  type LimitFlags,
+  limitOption,
+  refuseNothing,
+  tradeLimitsOf,
+  withLimitFlags,
+} from './admin-limits.ts';
 import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizations.ts';
 import { PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
 import { UsageError } from './usage.ts';
@@ -116,24 +123,25 @@ function addLimitsCommand(admin: Command): void {
   withLimitFlags(
     connected(admin.command('limits <userId>').description("an enterprise account's own limits")),
   )
-    .addOption(limitOption('--requests-per-minute <n>', 'requests a minute').default(60_000))
-    .addOption(limitOption('--requests-per-month <n>', 'requests a month').default(500_000_000))
+    .addOption(limitOption('--requests-per-minute <n>', 'requests a minute'))
+    .addOption(limitOption('--requests-per-month <n>', 'requests a month'))
     .action(async (id: string, options: Connect & LimitFlags & RequestLimitFlags) => {
       const path = `/admin/users/${encodeURIComponent(id)}`;
       const limits = {
         tradeLimits: tradeLimitsOf(options),
         requestLimits: requestLimitsOf(options),
       };
+      refuseNothing(limits);
       print(options, await ask(options, 'PATCH', path, limits));
     });
 }
 
-type RequestLimitFlags = { requestsPerMinute: number; requestsPerMonth: number; standard?: true };
+type RequestLimitFlags = { requestsPerMinute?: number; requestsPerMonth?: number; standard?: true };
 
 function requestLimitsOf(flags: RequestLimitFlags) {
   return flags.standard === true
     ? null
-    : { perMinute: flags.requestsPerMinute, perMonth: flags.requestsPerMonth };
+    : given({ perMinute: flags.requestsPerMinute, perMonth: flags.requestsPerMonth });
 }
 
 function addSwitchCommand(admin: Command, name: string, what: string): void {

@@ -4,10 +4,12 @@
  * (rule 8) and 4 (Organization header).
  */
 import { createHash } from 'node:crypto';
+import type { Static } from '@sinclair/typebox';
 import { uuidOfWords } from '../../engine/core/ids.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
 import type { TradeCounting } from '../../engine/core/messages.ts';
 import type { Uuid } from '../../engine/core/units.ts';
+import type { TradeLimitsChangeSchema } from '../schemas/identity.ts';
 import type { OwnTradeLimits, User } from './users.ts';
 
 export type PaperAccount = {
@@ -32,6 +34,18 @@ export function organizationAccount(
   tradeLimits: OwnTradeLimits | null,
 ): PaperAccount {
   return { id, organizationSlug: slug, isPrivate: true, tradeLimits };
+}
+
+/** An account's own limits after a change; who had none starts from those of everybody. */
+export function changedTradeLimits(
+  own: OwnTradeLimits | null,
+  change: Static<typeof TradeLimitsChangeSchema> | null,
+): OwnTradeLimits | null {
+  if (change === null) return null;
+  return {
+    key: { ...(own?.key ?? KEY_LIMITS), ...change.key },
+    account: { ...(own?.account ?? ACCOUNT_LIMITS), ...change.account },
+  };
 }
 
 /** Whose trading a command of this key counts as, and within which limits. SPEC.md section 8. */

@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { EpochMs, Uuid as UuidText } from '../../engine/core/units.ts';
 import { nullable, strict, Uuid } from '../schemas/common.ts';
-import { RoleSchema, TradeLimitsSchema } from '../schemas/identity.ts';
+import { RoleSchema, TradeLimitsChangeSchema } from '../schemas/identity.ts';
 import { newUuid } from '../uuid.ts';
 import type { OwnTradeLimits } from './users.ts';
 
@@ -43,7 +43,7 @@ export const OrganizationInputSchema = strict({ slug: Slug, name: Name });
 export const OrganizationChangeSchema = strict({
   slug: Type.Optional(Slug),
   name: Type.Optional(Name),
-  tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),
+  tradeLimits: Type.Optional(nullable(TradeLimitsChangeSchema)),
 });
 
 /** Who is to belong, and as what. */

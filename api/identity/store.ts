@@ -15,7 +15,7 @@ import type { Key } from './keys.ts';
 import { OrganizationTable } from './organization-table.ts';
 import { SessionTable } from './session-table.ts';
 import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
-import type { User } from './users.ts';
+import type { Plan, User } from './users.ts';
 import type { ExecutionVenue, VenueKey } from './venue-keys.ts';
 
 /** The append-only numbering of markets and instruments: `Catalog` in engine/core/messages.ts. */
@@ -77,20 +77,25 @@ export class ControlStore {
     for (const { key, value } of this.#venueKeyTable.getRange()) this.venueKeys.set(key, value);
   }
 
-  /** Adds a user. Throws `invalid_request` when the address or the name is taken. */
+  /**
+   * Adds a user. Throws `invalid_request` when the address or the name is taken, or when limits of
+   * its own are not its plan's.
+   */
   async addUser(user: User): Promise<void> {
     if (user.email !== null && this.#usersByEmail.has(user.email)) {
       throw invalidRequest('email is used by another user');
     }
     this.#refuseTakenName(user.id, user.displayName);
+    refuseOwnLimits(user.plan, user);
     await this.#writeUser(user);
   }
 
-  /** Changes a user. Throws `account_not_found`, or `invalid_request` when the name is taken. */
+  /** Changes a user. Throws `account_not_found`, or `invalid_request` as `addUser` does. */
   async changeUser(id: Uuid, change: Partial<User>): Promise<User> {
     const user = this.users.get(id);
     if (user === undefined) throw new ApiError('account_not_found', { message: 'No such user.' });
     this.#refuseTakenName(id, change.displayName ?? null);
+    refuseOwnLimits(change.plan ?? user.plan, change);
     const changed = { ...user, ...change, id, email: user.email };
     await this.#writeUser(changed);
     return changed;
@@ -225,5 +230,14 @@ export class ControlStore {
         throw invalidRequest('displayName is used by another user');
       }
     }
+  }
+}
+
+/** An account of plan enterprise may carry its own limits. CONTRACT.md section 5. */
+function refuseOwnLimits(plan: Plan, given: Partial<User>): void {
+  if (plan === 'enterprise') return;
+  for (const field of ['tradeLimits', 'requestLimits'] as const) {
+    if ((given[field] ?? null) === null) continue;
+    throw invalidRequest(`${field} are for accounts of plan enterprise, not of plan ${plan}`);
   }
 }

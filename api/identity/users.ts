@@ -3,7 +3,13 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { TradeLimits } from '../../engine/core/messages.ts';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import { nullable, strict } from '../schemas/common.ts';
-import { PlanSchema, RequestLimitsSchema, TradeLimitsSchema } from '../schemas/identity.ts';
+import {
+  PlanSchema,
+  RequestLimitsChangeSchema,
+  RequestLimitsSchema,
+  TradeLimitsChangeSchema,
+  TradeLimitsSchema,
+} from '../schemas/identity.ts';
 import { newUuid } from '../uuid.ts';
 import { PasswordSchema } from './passwords.ts';
 
@@ -25,9 +31,12 @@ export type User = {
   /** Whether trades placed while private are shown once public. CONTRACT.md section 5, Privacy. */
   showEarlierTrades: boolean;
   plan: Plan;
-  /** Its own hard trade limits, which only the plan enterprise has; null: those of everybody. */
+  /**
+   * Its own hard trade limits; null: those of everybody. Given to the plan enterprise alone, and
+   * kept without effect while the user is on another.
+   */
   tradeLimits: OwnTradeLimits | null;
-  /** Its own request limits, which only the plan enterprise has; null: those of its plan. */
+  /** Its own request limits, as its own trade limits; null: those of its plan. */
   requestLimits: RequestLimits | null;
   createdAtMs: EpochMs;
 };
@@ -66,10 +75,11 @@ export const UserChangeSchema = strict({
   displayName: Type.Optional(DisplayName),
   plan: Type.Optional(PlanSchema),
   private: Type.Optional(Type.Boolean()),
-  tradeLimits: Type.Optional(nullable(TradeLimitsSchema)),
-  requestLimits: Type.Optional(nullable(RequestLimitsSchema)),
+  tradeLimits: Type.Optional(nullable(TradeLimitsChangeSchema)),
+  requestLimits: Type.Optional(nullable(RequestLimitsChangeSchema)),
   password: Type.Optional(PasswordSchema),
 });
+export type UserChange = Static<typeof UserChangeSchema>;
 
 /** What people can change of themselves. CONTRACT.md section 3, `PATCH /me`. */
 export const ProfileChangeSchema = strict(

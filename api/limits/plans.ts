@@ -1,5 +1,7 @@
 /** How many requests a plan allows. SPEC.md section 8, Request limits by plan. */
+import type { Static } from '@sinclair/typebox';
 import type { Plan, RequestLimits, User } from '../identity/users.ts';
+import type { RequestLimitsChangeSchema } from '../schemas/identity.ts';
 
 const BY_PLAN: Record<Exclude<Plan, 'enterprise'>, RequestLimits> = {
   none: { perMonth: 1_000, perMinute: 30 },
@@ -11,4 +13,12 @@ const BY_PLAN: Record<Exclude<Plan, 'enterprise'>, RequestLimits> = {
 /** An enterprise account without limits of its own has those of desk, the widest plan in the table. */
 export function requestLimitsOf({ plan, requestLimits }: User): RequestLimits {
   return plan === 'enterprise' ? (requestLimits ?? BY_PLAN.desk) : BY_PLAN[plan];
+}
+
+/** An enterprise account's own limits after a change; who had none starts from those of desk. */
+export function changedRequestLimits(
+  own: RequestLimits | null,
+  change: Static<typeof RequestLimitsChangeSchema> | null,
+): RequestLimits | null {
+  return change === null ? null : { ...(own ?? BY_PLAN.desk), ...change };
 }

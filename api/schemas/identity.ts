@@ -36,9 +36,15 @@ const Limit = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 /** An enterprise account's own hard trade limits. CONTRACT.md section 5. */
 const LimitsSchema = strict({ newPerMinute: Limit, newPerDay: Limit, closingPerMinute: Limit });
 export const TradeLimitsSchema = strict({ key: LimitsSchema, account: LimitsSchema });
+/** What is to change of them; what is left out stays as it is. */
+export const TradeLimitsChangeSchema = Type.Partial(
+  strict({ key: Type.Partial(LimitsSchema), account: Type.Partial(LimitsSchema) }),
+);
 
 /** An account's own request limits. SPEC.md section 8, Request limits by plan. */
 export const RequestLimitsSchema = strict({ perMinute: Limit, perMonth: Limit });
+/** What is to change of them; what is left out stays as it is. */
+export const RequestLimitsChangeSchema = Type.Partial(RequestLimitsSchema);
 
 const KeySchema = strict(
   {

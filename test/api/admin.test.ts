@@ -2,6 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { ensureAdminToken } from '../../api/admin-token.ts';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
 import { NOW_MS } from './samples.ts';
 import { type Api, startApi } from './support.ts';
 
@@ -141,6 +142,58 @@ test('CONTRACT.md section 9, admin user: created, changed, listed', async (t) =>
     body: { displayName: 'OWNER' },
   });
   t.is(taken.json.error.message, 'displayName is used by another user');
+});
+
+test('CONTRACT.md section 5: only an account of plan enterprise is given limits of its own', async (t) => {
+  const api = await startApi(t);
+  const email = 'new@example.com';
+  const wide = { newPerMinute: 9, newPerDay: 9, closingPerMinute: 9 };
+  const own = {
+    tradeLimits: { key: wide, account: wide },
+    requestLimits: { perMinute: 9, perMonth: 9 },
+  };
+  const change = (id: string, body: object) => api.admin('PATCH', `/admin/users/${id}`, { body });
+  for (const [field, value] of Object.entries(own)) {
+    const message = (plan: string) =>
+      `${field} are for accounts of plan enterprise, not of plan ${plan}`;
+    const made = await api.admin('POST', '/admin/users', { body: { email, [field]: value } });
+    t.is(made.status, 400);
+    t.is(made.json.error.message, message('none'));
+    const changed = await change(api.user.id, { [field]: value });
+    t.is(changed.status, 400);
+    t.is(changed.json.error.message, message('basic'));
+    t.is((await change(api.user.id, { [field]: null })).status, 200);
+  }
+  const body = { email, plan: 'enterprise', ...own };
+  const { user } = (await api.admin('POST', '/admin/users', { body })).json;
+  t.like(user, own);
+  const leaving = await change(user.id, { plan: 'desk', requestLimits: { perMinute: 1 } });
+  t.regex(leaving.json.error.message, /^requestLimits are for .* not of plan desk$/);
+  t.like((await change(user.id, { plan: 'desk' })).json.user, { plan: 'desk', ...own });
+});
+
+test('PATCH /admin/users changes only the limits that it names', async (t) => {
+  const api = await startApi(t);
+  const change = async (body: object) => {
+    const answer = await api.admin('PATCH', `/admin/users/${api.user.id}`, { body });
+    const { tradeLimits, requestLimits } = answer.json.user;
+    return { tradeLimits, requestLimits };
+  };
+  await change({ plan: 'enterprise' });
+  const desk = { perMinute: 600, perMonth: 1_000_000 };
+  t.deepEqual(await change({ requestLimits: { perMinute: 7 } }), {
+    tradeLimits: null,
+    requestLimits: { ...desk, perMinute: 7 },
+  });
+  const tradeLimits = { key: { ...KEY_LIMITS, newPerDay: 70 }, account: ACCOUNT_LIMITS };
+  t.deepEqual(await change({ tradeLimits: { key: { newPerDay: 70 } } }), {
+    tradeLimits,
+    requestLimits: { ...desk, perMinute: 7 },
+  });
+  t.deepEqual(await change({ requestLimits: { perMonth: 8 }, tradeLimits: {} }), {
+    tradeLimits,
+    requestLimits: { perMinute: 7, perMonth: 8 },
+  });
 });
 
 test('CONTRACT.md section 9, admin key: made, used, listed, revoked', async (t) => {

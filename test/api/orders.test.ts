@@ -197,9 +197,10 @@ test('SPEC.md section 8, Hard trade limits: orders and cancels carry what limits
     });
   };
   await api.store.changeUser(api.user.id, {
-    plan: 'basic',
+    plan: 'enterprise',
     tradeLimits: { key: own, account: own },
   });
+  await api.store.changeUser(api.user.id, { plan: 'basic' });
   for (const counting of await send()) {
     t.like(counting, { keyLimits: KEY_LIMITS, accountLimits: ACCOUNT_LIMITS }, 'only enterprise');
     t.true(api.store.keys.has(counting!.keyId));

@@ -92,11 +92,13 @@ test('SPEC.md section 8, enterprise: set per account, live, and on that plan alo
     const { minute, month } = told(await api.call('GET', '/usage'));
     return [minute[0], month[0]];
   };
-  const changed = await change({ requestLimits: own });
+  const changed = await change({ plan: 'enterprise', requestLimits: own });
   t.deepEqual(changed.json.user.requestLimits, own);
+  t.deepEqual(await limits(), [7, 70]);
+  await change({ plan: 'basic' });
   t.deepEqual(await limits(), [60, 10_000]);
   await change({ plan: 'enterprise' });
-  t.deepEqual(await limits(), [7, 70]);
+  t.deepEqual(await limits(), [7, 70], 'kept while they did not count');
   await change({ requestLimits: null });
   t.deepEqual(await limits(), [600, 1_000_000]);
   const refused = await change({ requestLimits: { perMinute: -1, perMonth: 1 } });
