@@ -3,7 +3,7 @@
  * parameter by its name. CONTRACT.md section 1.
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
-import { Ajv, type ErrorObject } from 'ajv';
+import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
 import { isUuid } from '../engine/core/ids.ts';
 import { invalidRequest } from './errors.ts';
@@ -13,6 +13,9 @@ export type QueryReader<Q> = (query: string) => Q;
 /** Takes a body's text, answers its value or throws `invalid_request`. `schema` describes it. */
 export type BodyReader<B> = { (text: string): B; schema: TSchema };
 
+/** Says of a string in a schema that blanks around it are cut off before the rest is checked. */
+export const TRIMMED = 'x-trimmed';
+
 /** An Ajv with the formats of the wire: the one instance the requests use, tests make their own. */
 export function createAjv(): Ajv {
   // verbose: an error carries its schema, whose description says what a pattern means.
@@ -20,8 +23,21 @@ export function createAjv(): Ajv {
   addFormats.default(ajv, ['date-time']);
   // Its own `uuid` also takes `urn:uuid:` in front.
   ajv.addFormat('uuid', isUuid);
+  ajv.addKeyword({
+    keyword: TRIMMED,
+    type: 'string',
+    before: 'maxLength',
+    modifying: true,
+    errors: false,
+    validate: trimInPlace,
+  });
   return ajv;
 }
+
+const trimInPlace: SchemaValidateFunction = (_wanted, text: string, _schema, at) => {
+  at!.parentData[at!.parentDataProperty] = text.trim();
+  return true;
+};
 
 const ajv = createAjv();
 

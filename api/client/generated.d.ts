@@ -378,8 +378,9 @@ export type KeyAnswer = {
 };
 export type KeyCreateRequest = {
     /**
-     * `Untitled key` when left out or blank.
+     * a name without control or bidi characters. Blanks around it are cut off before it is measured; `Untitled key` when left out or blank.
      * @maxLength 64
+     * @pattern ^\P{C}*$
      */
     label?: string;
     /**

@@ -5,6 +5,7 @@ import { type EpochMs, isoOf, type Uuid } from '../../engine/core/units.ts';
 import { strict } from '../schemas/common.ts';
 import { ScopeSchema } from '../schemas/identity.ts';
 import { newUuid } from '../uuid.ts';
+import { TRIMMED } from '../validation.ts';
 
 export type Scope = Static<typeof ScopeSchema>;
 
@@ -33,7 +34,14 @@ export type Key = {
 /** SPEC.md section 2, KeyCreateRequest. */
 export const KEY_INPUT = {
   label: Type.Optional(
-    Type.String({ maxLength: 64, description: '`Untitled key` when left out or blank.' }),
+    Type.String({
+      [TRIMMED]: true,
+      maxLength: 64,
+      pattern: '^\\P{C}*$',
+      description:
+        'a name without control or bidi characters. Blanks around it are cut off before it is ' +
+        'measured; `Untitled key` when left out or blank.',
+    }),
   ),
   scopes: Type.Optional(
     Type.Array(ScopeSchema, {
@@ -61,7 +69,7 @@ export function newKey(
   nowMs: EpochMs,
 ): { key: Key; token: string } {
   const token = TOKEN_PREFIX + randomBytes(32).toString('base64url');
-  const label = input.label?.trim() ?? '';
+  const { label = '' } = input;
   const key: Key = {
     id: newUuid(nowMs),
     userId,

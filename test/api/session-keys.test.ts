@@ -90,6 +90,29 @@ test('SPEC.md section 2, KeyCreateRequest: label, scopes, days; a typo is 400', 
   isRefused(t, none, 400, 'invalid_request');
 });
 
+test('SPEC.md section 2, KeyCreateRequest: the label is trimmed before it is measured', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  const longest = 'a'.repeat(64);
+  const made = await create(api, token, { label: `  ${longest}\t\n` });
+  t.is(made.json.key?.label, longest);
+  const blank = await create(api, token, { label: ' '.repeat(100) });
+  t.is(blank.json.key?.label, 'Untitled key');
+  const long = await create(api, token, { label: ` ${longest}a ` });
+  t.is(long.json.error.message, 'label must have at most 64 characters');
+});
+
+test('a key`s label has no control or bidi characters', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  for (const code of [0x00, 0x0a, 0x1b, 0x200b, 0x202e, 0x2066]) {
+    const label = `my${String.fromCharCode(code)}bot`;
+    const refused = await create(api, token, { label });
+    isRefused(t, refused, 400, 'invalid_request');
+    t.regex(refused.json.error.message, /^label must be a name without control or bidi characters/);
+  }
+});
+
 test('SPEC.md section 5, rule 4: trade:write by name, and only while trading is on', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
