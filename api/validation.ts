@@ -21,6 +21,8 @@ export function createAjv(): Ajv {
   // verbose: an error carries its schema, whose description says what a pattern means.
   const ajv = new Ajv({ verbose: true, useDefaults: false });
   addFormats.default(ajv, ['date-time']);
+  const { validate } = ajv.formats['date-time'] as { validate: (text: string) => boolean };
+  ajv.addFormat('date-time', (text: string) => RFC_3339.test(text) && validate(text));
   // Its own `uuid` also takes `urn:uuid:` in front.
   ajv.addFormat('uuid', isUuid);
   ajv.addKeyword({
@@ -33,6 +35,9 @@ export function createAjv(): Ajv {
   });
   return ajv;
 }
+
+/** The library's own `date-time` also takes `t` or a blank for the T, and `+0200` or `+02` as offsets. */
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
 const trimInPlace: SchemaValidateFunction = (_wanted, text: string, _schema, at) => {
   at!.parentData[at!.parentDataProperty] = text.trim();

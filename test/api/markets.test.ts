@@ -166,6 +166,7 @@ test('CONTRACT.md section 3, GET /games: from and to are dates or date-times', a
   for (const bad of [
     'yesterday',
     '2026-11-21T08:00:00',
+    '2026-11-21T08:00:00%2B0200',
     '2026-02-30',
     '2026-13-01',
     '1795219200',

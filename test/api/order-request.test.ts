@@ -184,6 +184,18 @@ test('SPEC.md section 4, Order body: what is wrong is told by the field', (t) =>
   }
 });
 
+test('CONTRACT.md section 3, expiry: a date-time of RFC 3339, whose offsets have a colon', (t) => {
+  const at = '2026-11-21T05:00:00';
+  for (const zoned of [`${at}Z`, `${at}.5Z`, `${at}+00:00`, `${at}-00:00`]) {
+    const expiresAtMs = Date.UTC(2026, 10, 21, 5) + (zoned.includes('.5') ? 500 : 0);
+    t.like(place({ ...LIMIT_BUY, expiresAt: zoned }), { expiresAtMs });
+  }
+  for (const bad of [`${at}+0200`, `${at}+02`, '2026-11-21 05:00:00Z', '2026-11-21t05:00:00Z']) {
+    const message = 'expiresAt must be a date-time with a zone';
+    t.throws(() => place({ ...LIMIT_BUY, expiresAt: bad }), { message }, bad);
+  }
+});
+
 test('CONTRACT.md section 3: a field that does not belong to the action and type is 400', (t) => {
   const values = {
     instrumentId: INSTRUMENT_ID,
