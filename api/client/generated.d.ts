@@ -411,7 +411,7 @@ export type KeyList = {
      */
     count: number;
     /**
-     * Whether a new key may carry trade:write now.
+     * Whether a new key may carry trade:write now. Rotation keeps the scopes that a key has.
      */
     tradeWriteAvailable: boolean;
 };
@@ -1701,7 +1701,7 @@ export type ListInstrumentsQuery = {
      */
     status?: GameStatus;
     /**
-     * Whether an order can name it: exactly one listing on venue_a, and a game that is neither final nor cancelled.
+     * Whether an order may name it: exactly one listing on venue_a, and a game that is neither final nor cancelled. Its market can still be paused or closed.
      */
     tradable?: "true" | "false";
     /**

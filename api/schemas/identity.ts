@@ -80,7 +80,8 @@ export const KeyListAnswer = strict(
     keys: Type.Array(KeySchema),
     count: Count,
     tradeWriteAvailable: Type.Boolean({
-      description: 'Whether a new key may carry trade:write now.',
+      description:
+        'Whether a new key may carry trade:write now. Rotation keeps the scopes that a key has.',
     }),
   },
   { title: 'KeyList' },

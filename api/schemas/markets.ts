@@ -235,8 +235,8 @@ export const InstrumentsQuery = strict({
   tradable: Type.Optional(
     oneOf(['true', 'false'], {
       description:
-        'Whether an order can name it: exactly one listing on venue_a, and a game that is ' +
-        'neither final nor cancelled.',
+        'Whether an order may name it: exactly one listing on venue_a, and a game that is ' +
+        'neither final nor cancelled. Its market can still be paused or closed.',
     }),
   ),
   limit: limitOf(100, 50),

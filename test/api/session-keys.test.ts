@@ -189,6 +189,19 @@ test('SPEC.md section 3, Key status: rotate gives a new key and a grace to the o
   isRefused(t, await api.call('GET', '/me', { token: old.token }), 401, 'invalid_token');
 });
 
+test('rotation keeps trade:write while no new key may carry it', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  const scopes = ['markets:read', 'trade:write'];
+  const old = (await create(api, token, { scopes })).json;
+  await api.switches.set('trading', false);
+  t.false((await api.call('GET', '/api_keys', { token })).json.tradeWriteAvailable);
+  isRefused(t, await create(api, token, { scopes }), 403, 'scope_not_available');
+  const path = `/api_keys/${old.key.id}/rotate`;
+  const { key } = (await api.call('POST', path, { token, body: {} })).json;
+  t.deepEqual(key.scopes, scopes);
+});
+
 test('CONTRACT.md section 3, rotate: graceHours 0 to 168, never past the old expiry', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
