@@ -73,7 +73,7 @@ class Load {
   readonly #job: LoadJob;
   readonly #connections: HttpConnection[] = [];
   readonly #callers: Caller[] = [];
-  readonly #idle: number[] = [];
+  readonly #idle = new Queue();
   readonly #latencies = new Latencies();
   #statuses: Record<string, number> = {};
   #refusals: Record<string, number> = {};
@@ -150,13 +150,13 @@ class Load {
   }
 
   #startOpenLoop(ratePerSecond: number, all: number[]): void {
-    this.#idle.push(...all);
+    for (const number of all) this.#idle.push(number);
     const startedMs = now();
     let sent = 0;
     this.#timer = setInterval(() => {
       const due = ((now() - startedMs) / 1000) * ratePerSecond;
       for (; sent < due; sent++) {
-        const number = this.#idle.pop();
+        const number = this.#idle.shift();
         if (number === undefined) this.#notSent++;
         else this.#send(number, startedMs + (sent / ratePerSecond) * 1000);
       }
@@ -188,6 +188,26 @@ class Load {
     }
     const message = text.slice(bodyStart, bodyStart + 120);
     this.#refusals[message] = (this.#refusals[message] ?? 0) + 1;
+  }
+}
+
+/** First in, first out: a connection that is left idle for seconds is closed by the server. */
+class Queue {
+  #numbers: number[] = [];
+  #first = 0;
+
+  push(number: number): void {
+    this.#numbers.push(number);
+  }
+
+  shift(): number | undefined {
+    if (this.#first === this.#numbers.length) return undefined;
+    const number = this.#numbers[this.#first++];
+    if (this.#first * 2 > this.#numbers.length) {
+      this.#numbers = this.#numbers.slice(this.#first);
+      this.#first = 0;
+    }
+    return number;
   }
 }
 
