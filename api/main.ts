@@ -43,8 +43,8 @@ export type Paperbook = {
   close(): Promise<void>;
 };
 
-/** Requests a shard may hold before callers are told to come back: some tenths of a second's. */
-const QUEUE_DEPTH_MAX = 2000;
+/** Requests a shard may hold before callers are told to come back: less than a second's. */
+const QUEUE_DEPTH_MAX = 8000;
 const CHECKPOINT_EVERY_EVENTS = 100_000;
 
 /** Takes the configured data directory for this process; `startPaperbook` gives it back. */

@@ -16,7 +16,11 @@ import type { Task, WorkerData } from './worker.ts';
 /** A batch this large is sent while others are in flight; a smaller one waits for their return. */
 const BATCH_FULL = 96;
 const BATCH_MAX = 256;
-const IN_FLIGHT_MAX = 4;
+/**
+ * Enough for all that may wait: where thousands of callers keep the event loop busy, it comes back to
+ * the answers of a shard only now and then, and the shard must not stand still meanwhile.
+ */
+const IN_FLIGHT_MAX = 32;
 const TICKS_MAX = 50_000;
 const RESTART_DELAY_MS = 250;
 const RESTART_DELAY_MAX_MS = 10_000;
