@@ -289,8 +289,13 @@ export class Lane {
       },
       (error: unknown) => {
         if (this.#state === 'closed') return;
-        if (error instanceof LmdbFileError) this.#trouble = error.message;
-        log.error({ path: config.path, error: String(error) }, 'shard did not start; trying again');
+        const damage = error instanceof LmdbFileError ? error.message : null;
+        // A damaged file is looked at again and again, and told of once.
+        if (damage === null || damage !== this.#trouble) {
+          const details = { path: config.path, error: String(error) };
+          log.error(details, 'shard did not start; trying again');
+        }
+        this.#trouble = damage ?? this.#trouble;
         this.#state = 'restarting';
         this.#restartLater();
       },

@@ -80,6 +80,8 @@ export class Shard {
   #stepsDue = 0;
   readonly #disk: DiskStatus;
   #probedAtMs = 0;
+  /** When a checkpoint last found no room. */
+  #waitedAtMs = 0;
 
   /** Brings the state back from the store: pages, then the journal's tail. */
   constructor(
@@ -166,9 +168,23 @@ export class Shard {
     return true;
   }
 
-  /** Goes on with the checkpoint being written. False: there is nothing more to do. */
+  /** A checkpoint waits for its room and keeps no order out, which may find the little it needs. */
+  #mayStep(steps: number): boolean {
+    const nowMs = Date.now();
+    if (this.#disk.errno !== 0 || Math.abs(nowMs - this.#waitedAtMs) < PROBE_EVERY_MS) return false;
+    try {
+      this.#store.ensureRoom(0, steps);
+      return true;
+    } catch (error) {
+      if (!(error instanceof NoRoom)) throw error;
+      this.#waitedAtMs = nowMs;
+      return false;
+    }
+  }
+
+  /** Goes on with the checkpoint being written. False: nothing more is to be done now. */
   idle(): boolean {
-    if (this.#checkpoint === null || !this.#mayWrite(0, STEPS_WHEN_IDLE)) return false;
+    if (this.#checkpoint === null || !this.#mayStep(STEPS_WHEN_IDLE)) return false;
     this.#commit(() => {
       for (let step = 0; step < STEPS_WHEN_IDLE; step++) this.#step();
     });

@@ -215,6 +215,7 @@ for (const { name, diskOf } of [
       t.deepEqual(await trader.lost(), { lost: [], unknown: 0 });
       const [again] = await trader.placeUntilRefused();
       t.is(again!.status, 503);
+      t.regex(again!.body.error.message, new RegExp(disk.says));
 
       disk.makeRoom(trader.server);
       await eventually('readiness', async () =>
