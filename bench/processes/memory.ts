@@ -7,7 +7,6 @@ import path from 'node:path';
 import type { Event } from '../../engine/core/events.ts';
 import { evolve } from '../../engine/core/evolve.ts';
 import type { PlaceOrder } from '../../engine/core/messages.ts';
-import type { ShardState } from '../../engine/core/state.ts';
 import { Shard } from '../../engine/shard/shard.ts';
 import { BenchShard, CHECKPOINT_EVERY_EVENTS } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
@@ -100,12 +99,12 @@ function measureRows(rows: number, markets: number): RowBytes[] {
   const none = () => 0;
   measure(
     'idle account',
-    () => columnBytes(state.accounts),
+    () => state.accounts.bytes,
     (account) => [{ kind: 'account_opened', atMs: START_MS, account, accountId: uuid() }],
   );
   measure(
     'resting order',
-    () => columnBytes(state.orders),
+    () => state.orders.bytes,
     (account) => {
       const rank = 1 + random.below(40);
       const market = random.below(markets);
@@ -114,7 +113,7 @@ function measureRows(rows: number, markets: number): RowBytes[] {
   );
   measure(
     'open position',
-    () => columnBytes(state.positions),
+    () => state.positions.bytes,
     (account) => {
       const market = random.below(markets);
       return filledBuy(state, START_MS, { account, orderId: uuid(), market });
@@ -130,12 +129,6 @@ function measureRows(rows: number, markets: number): RowBytes[] {
     },
   ]);
   return measured;
-}
-
-function columnBytes({
-  col,
-}: ShardState['accounts'] | ShardState['orders'] | ShardState['positions']) {
-  return Object.values(col).reduce((sum, { byteLength }) => sum + byteLength, 0);
 }
 
 function shardIn(dir: string): Shard {

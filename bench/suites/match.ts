@@ -4,7 +4,7 @@
  */
 import { OrderBook, Side } from 'nodejs-order-book';
 import { Ladders } from '../../engine/core/ladder.ts';
-import { NO_ROW } from '../../engine/core/table.ts';
+import { NO_ROW, Table } from '../../engine/core/table.ts';
 import { UuidIndex } from '../../engine/core/uuid-index.ts';
 import { ADD, CANCEL, makeStream, type Outcome, type Stream } from '../lib/op-stream.ts';
 import { seededRandom } from '../lib/random.ts';
@@ -158,10 +158,9 @@ function byUuid(stream: Stream, uuids: readonly string[]): Round {
   const { kinds, ladderOf, ranks, rows, placedAt } = stream;
   const ladders = new Ladders();
   ladders.ensureLadders(stream.markets * 2);
-  const column = () => new Uint32Array(stream.rowsMax);
-  const index = new UuidIndex({
-    col: { id0: column(), id1: column(), id2: column(), id3: column() },
-  });
+  const table = new Table('ids', { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32' }, {});
+  while (table.size < stream.rowsMax) table.claim();
+  const index = new UuidIndex(table);
   const orderInRow = new Int32Array(stream.rowsMax);
   const outcome = { fills: 0, cancels: 0, checksum: 0 };
   const play = () => {

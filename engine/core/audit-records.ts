@@ -94,7 +94,7 @@ class RecordsAudit {
     const byKey = records.placementByKey(account, placed.idempotencyKey);
     check(byKey?.orderId === placed.orderId, 'is not what its key finds');
     const row = orderIds.find(placed.orderId);
-    const rests = row !== NO_ROW && orders.col.account[row] === account;
+    const rests = row !== NO_ROW && orders.col.account.get(row) === account;
     const outcome = value.outcome ?? records.outcome(placed);
     check(rests || outcome !== undefined, 'neither rests nor has an outcome');
     check(!rests || outcome === undefined, 'rests and has an outcome');
@@ -133,13 +133,13 @@ class RecordsAudit {
       const check = this.#checker(() => `account ${accountIds.idOf(row)}`);
       const realizedCents = this.#realizedCents[row]!;
       check(
-        col.lifetimeRealizedCents[row] === realizedCents,
-        `realized ${col.lifetimeRealizedCents[row]} cents, its closed trades ${realizedCents}`,
+        col.lifetimeRealizedCents.get(row) === realizedCents,
+        `realized ${col.lifetimeRealizedCents.get(row)} cents, its closed trades ${realizedCents}`,
       );
-      const isFirstRun = col.run[row] === 1;
-      const agrees = !isFirstRun || col.realizedCents[row] === realizedCents;
-      check(agrees, `run 1 realized ${col.realizedCents[row]} cents, not ${realizedCents}`);
-      const trades = col.positions[row]! + this.#closed[row]!;
+      const isFirstRun = col.run.get(row) === 1;
+      const agrees = !isFirstRun || col.realizedCents.get(row) === realizedCents;
+      check(agrees, `run 1 realized ${col.realizedCents.get(row)} cents, not ${realizedCents}`);
+      const trades = col.positions.get(row) + this.#closed[row]!;
       check(
         trades === this.#opened[row],
         `has ${trades} trades, open and closed, and its buys opened ${this.#opened[row]}`,
@@ -152,12 +152,12 @@ class RecordsAudit {
     const { col } = orders;
     for (const row of orders.rows()) {
       const id = orderIds.idOf(row);
-      const account = col.account[row]!;
+      const account = col.account.get(row);
       const isKnown = records.placement(account, id) !== undefined;
       const check = this.#checker(() => `orders row ${row} (${id})`);
       check(isKnown, 'rests, and its placement is missing');
-      const isBuy = (col.flags[row]! & FLAG.sell) === 0;
-      if (isBuy && col.position[row] !== NO_ROW) this.#opened[account]!++;
+      const isBuy = (col.flags.get(row) & FLAG.sell) === 0;
+      if (isBuy && col.position.get(row) !== NO_ROW) this.#opened[account]!++;
     }
   }
 
@@ -165,7 +165,8 @@ class RecordsAudit {
   #soldParts(): void {
     const { col } = this.#state.positions;
     for (const row of this.#state.positions.rows()) {
-      this.#realizedCents[col.account[row]!]! += col.soldCents[row]! - col.soldCostCents[row]!;
+      this.#realizedCents[col.account.get(row)]! +=
+        col.soldCents.get(row) - col.soldCostCents.get(row);
     }
   }
 
@@ -194,13 +195,13 @@ class RecordsAudit {
   #restsAsPlaced(row: number, placed: OrderPlaced): boolean {
     const { col } = this.#state.orders;
     return (
-      col.limitPriceCents[row] === placed.limitPriceCents &&
-      col.contracts[row] === placed.contracts &&
-      col.market[row] === placed.market &&
-      col.instrument[row] === placed.instrument &&
-      ((col.flags[row]! & FLAG.sell) !== 0) === (placed.action === 'sell') &&
-      ((col.flags[row]! & FLAG.no) !== 0) === (placed.side === 'no') &&
-      col.expiresAtMs[row] === (placed.expiresAtMs ?? 0)
+      col.limitPriceCents.get(row) === placed.limitPriceCents &&
+      col.contracts.get(row) === placed.contracts &&
+      col.market.get(row) === placed.market &&
+      col.instrument.get(row) === placed.instrument &&
+      ((col.flags.get(row) & FLAG.sell) !== 0) === (placed.action === 'sell') &&
+      ((col.flags.get(row) & FLAG.no) !== 0) === (placed.side === 'no') &&
+      col.expiresAtMs.get(row) === (placed.expiresAtMs ?? 0)
     );
   }
 

@@ -32,48 +32,57 @@ function auditAccountRow(state: ShardState, row: number, problems: Problems): vo
   const { col } = state.accounts;
   const check = checker(problems, `accounts row ${row}`, state.accountIds.idOf(row));
   for (const name of MONEY) {
-    check(Number.isSafeInteger(col[name][row]), `${name} is not in whole cents`);
+    check(Number.isSafeInteger(col[name].get(row)), `${name} is not in whole cents`);
   }
-  check(col.run[row]! >= 1, 'has no run');
-  check(col.busts[row]! <= col.run[row]!, 'was bust more often than once a run');
-  check(col.bustedRun[row]! <= col.run[row]!, 'was bust in a run to come');
+  check(col.run.get(row) >= 1, 'has no run');
+  check(col.busts.get(row) <= col.run.get(row), 'was bust more often than once a run');
+  check(col.bustedRun.get(row) <= col.run.get(row), 'was bust in a run to come');
 }
 
 function auditPositionRow(state: ShardState, row: number, problems: Problems): void {
   const { col } = state.positions;
   const check = checker(problems, `positions row ${row}`, state.positionIds.idOf(row));
-  const contracts = col.contracts[row]!;
-  check(state.accounts.isLive(col.account[row]!), NO_ACCOUNT);
-  check(state.markets[col.market[row]!] !== undefined, NO_MARKET);
-  check(state.instruments[col.instrument[row]!] !== undefined, NO_INSTRUMENT);
+  const contracts = col.contracts.get(row);
+  check(state.accounts.isLive(col.account.get(row)), NO_ACCOUNT);
+  check(state.markets[col.market.get(row)] !== undefined, NO_MARKET);
+  check(state.instruments[col.instrument.get(row)] !== undefined, NO_INSTRUMENT);
   check(contracts > 0, 'has no contracts');
-  check(isPrice(col.entryPriceCents[row]!), 'has no price of 1 to 99 cents');
-  check(isCost(col.costCents[row]!, contracts), 'costs more or less than its contracts can');
-  check(isCost(col.soldCostCents[row]!, col.soldContracts[row]!), 'its sold part cost too much');
-  check(isCost(col.soldCents[row]!, col.soldContracts[row]!), 'its sold part brought too much');
-  check(VENUES[col.venue[row]!] !== undefined, 'was filled at no venue');
-  check(isSequence(state, col.sequence[row]!), OUT_OF_SEQUENCE);
+  check(isPrice(col.entryPriceCents.get(row)), 'has no price of 1 to 99 cents');
+  check(isCost(col.costCents.get(row), contracts), 'costs more or less than its contracts can');
+  check(
+    isCost(col.soldCostCents.get(row), col.soldContracts.get(row)),
+    'its sold part cost too much',
+  );
+  check(
+    isCost(col.soldCents.get(row), col.soldContracts.get(row)),
+    'its sold part brought too much',
+  );
+  check(VENUES[col.venue.get(row)] !== undefined, 'was filled at no venue');
+  check(isSequence(state, col.sequence.get(row)), OUT_OF_SEQUENCE);
 }
 
 function auditOrderRow(state: ShardState, row: number, problems: Problems): void {
   const { col } = state.orders;
   const check = checker(problems, `orders row ${row}`, state.orderIds.idOf(row));
-  check(state.accounts.isLive(col.account[row]!), NO_ACCOUNT);
-  check(state.markets[col.market[row]!] !== undefined, NO_MARKET);
-  check(state.instruments[col.instrument[row]!] !== undefined, NO_INSTRUMENT);
-  check(col.contracts[row]! > 0, 'has no contracts');
-  check((col.flags[row]! & FLAG.limit) !== 0, 'rests and is no limit order');
-  check(isPrice(col.limitPriceCents[row]!), 'has no limit of 1 to 99 cents');
-  check(isSequence(state, col.sequence[row]!), OUT_OF_SEQUENCE);
-  const position = col.position[row]!;
-  const isSell = (col.flags[row]! & FLAG.sell) !== 0;
+  check(state.accounts.isLive(col.account.get(row)), NO_ACCOUNT);
+  check(state.markets[col.market.get(row)] !== undefined, NO_MARKET);
+  check(state.instruments[col.instrument.get(row)] !== undefined, NO_INSTRUMENT);
+  check(col.contracts.get(row) > 0, 'has no contracts');
+  check((col.flags.get(row) & FLAG.limit) !== 0, 'rests and is no limit order');
+  check(isPrice(col.limitPriceCents.get(row)), 'has no limit of 1 to 99 cents');
+  check(isSequence(state, col.sequence.get(row)), OUT_OF_SEQUENCE);
+  const position = col.position.get(row);
+  const isSell = (col.flags.get(row) & FLAG.sell) !== 0;
   // A buy that has not traded names none.
   if (position === NO_ROW && !isSell) return;
   check(state.positions.isLive(position), 'names a position that is not open');
   if (!state.positions.isLive(position)) return;
   const named = state.positions.col;
-  check(named.account[position] === col.account[row], 'names the position of another account');
-  check(named.market[position] === col.market[row], 'names a position of another market');
+  check(
+    named.account.get(position) === col.account.get(row),
+    'names the position of another account',
+  );
+  check(named.market.get(position) === col.market.get(row), 'names a position of another market');
 }
 
 const NO_ACCOUNT = 'belongs to no account';

@@ -66,19 +66,19 @@ function auditAccount(state: ShardState, account: number, problems: Problems): v
     orders++;
     const { col: order } = state.orders;
     report(state.orders.isLive(row), `order row ${row} is not in use`);
-    report(order.account[row] === account, `order row ${row} belongs to another account`);
+    report(order.account.get(row) === account, `order row ${row} belongs to another account`);
     report(state.ladders.isWaiting(row), `order row ${row} waits on no book`);
-    const position = order.position[row]!;
-    const isSell = (order.flags[row]! & FLAG.sell) !== 0;
+    const position = order.position.get(row);
+    const isSell = (order.flags.get(row) & FLAG.sell) !== 0;
     if (isSell || position !== NO_ROW) {
       const isOwn =
-        state.positions.isLive(position) && state.positions.col.resting[position] === row;
+        state.positions.isLive(position) && state.positions.col.resting.get(position) === row;
       report(isOwn, `order row ${row} has no position`);
     }
     const remaining = remainingOf(state, row);
-    const isPart = remaining > 0 && remaining <= order.contracts[row]!;
+    const isPart = remaining > 0 && remaining <= order.contracts.get(row);
     report(isPart, `order row ${row} has ${remaining} contracts left`);
-    if (!isSell) heldCents += costCents(order.limitPriceCents[row]!, remaining);
+    if (!isSell) heldCents += costCents(order.limitPriceCents.get(row), remaining);
   }
   let stakeCents = 0;
   let positions = 0;
@@ -86,16 +86,16 @@ function auditAccount(state: ShardState, account: number, problems: Problems): v
     positions++;
     const { col: position } = state.positions;
     report(state.positions.isLive(row), `position row ${row} is not in use`);
-    report(position.account[row] === account, `position row ${row} belongs to another account`);
+    report(position.account.get(row) === account, `position row ${row} belongs to another account`);
     auditPosition(state, row, report);
-    stakeCents += position.costCents[row]!;
+    stakeCents += position.costCents.get(row);
   }
   report(imbalanceCents(state, account) === 0, 'does not add up');
-  report(col.balanceCents[account]! >= 0, 'has a negative balance');
-  report(col.heldCents[account] === heldCents, 'holds something else than its resting buys');
-  report(col.openStakeCents[account] === stakeCents, 'stake is not the cost of its positions');
-  report(col.orders[account] === orders, 'miscounts its resting orders');
-  report(col.positions[account] === positions, 'miscounts its open positions');
+  report(col.balanceCents.get(account) >= 0, 'has a negative balance');
+  report(col.heldCents.get(account) === heldCents, 'holds something else than its resting buys');
+  report(col.openStakeCents.get(account) === stakeCents, 'stake is not the cost of its positions');
+  report(col.orders.get(account) === orders, 'miscounts its resting orders');
+  report(col.positions.get(account) === positions, 'miscounts its open positions');
 }
 
 function auditPosition(
@@ -104,19 +104,19 @@ function auditPosition(
   report: (holds: boolean, what: string) => void,
 ): void {
   const { col } = positions;
-  report(col.contracts[row]! > 0, `position row ${row} is empty`);
-  report(col.costCents[row]! >= 0, `position row ${row} has a cost below zero`);
-  const nothingSold = col.soldContracts[row] === 0;
+  report(col.contracts.get(row) > 0, `position row ${row} is empty`);
+  report(col.costCents.get(row) >= 0, `position row ${row} has a cost below zero`);
+  const nothingSold = col.soldContracts.get(row) === 0;
   report(
-    !nothingSold || col.soldCents[row] === 0,
+    !nothingSold || col.soldCents.get(row) === 0,
     `position row ${row} sold nothing for something`,
   );
-  const bought = col.contracts[row]! + col.soldContracts[row]!;
-  const paidCents = col.costCents[row]! + col.soldCostCents[row]!;
-  const averages = Math.ceil(paidCents / bought) === col.entryPriceCents[row];
+  const bought = col.contracts.get(row) + col.soldContracts.get(row);
+  const paidCents = col.costCents.get(row) + col.soldCostCents.get(row);
+  const averages = Math.ceil(paidCents / bought) === col.entryPriceCents.get(row);
   report(averages, `position row ${row} was not bought at its entry price`);
-  const resting = col.resting[row]!;
-  const isOwn = resting === NO_ROW || orders.col.position[resting] === row;
+  const resting = col.resting.get(row);
+  const isOwn = resting === NO_ROW || orders.col.position.get(resting) === row;
   report(isOwn, `position row ${row} names an order of another`);
 }
 
@@ -137,7 +137,7 @@ function auditBooks(state: ShardState, problems: Problems): void {
       const { market } = book;
       const subject = `book ${book.number}`;
       problems.check(state.orders.isLive(row), subject, `order row ${row} is not in use`);
-      const isIts = state.orders.col.market[row] === market.number;
+      const isIts = state.orders.col.market.get(row) === market.number;
       problems.check(isIts, subject, `order row ${row} is of another market`);
     }
     for (const side of ['yes', 'no'] as const) auditLadder(state, ladderOf(book, side), problems);
@@ -151,7 +151,7 @@ function auditLadder({ ladders, orders }: ShardState, ladder: number, problems: 
     const first = ladders.first(ladder, rank);
     problems.check(first !== NO_ROW, subject, `rank ${rank} is marked but empty`);
     for (let row = first, before = 0; row !== NO_ROW; row = ladders.after(row)) {
-      const sequence = orders.col.sequence[row]!;
+      const sequence = orders.col.sequence.get(row);
       problems.check(sequence > before, subject, `rank ${rank} is out of time order`);
       if (sequence <= before) break;
       before = sequence;
@@ -165,7 +165,7 @@ function auditMarkets(state: ShardState, problems: Problems): void {
     const subject = `market ${market.number}`;
     for (const row of bounded(positionsIn(state, market.number), state.positions.live)) {
       open++;
-      const isIts = state.positions.col.market[row] === market.number;
+      const isIts = state.positions.col.market.get(row) === market.number;
       problems.check(isIts, subject, `position row ${row} is of another market`);
       const isOpen = market.outcome === null;
       problems.check(isOpen, subject, `has its result, and position row ${row} is open`);
@@ -173,7 +173,7 @@ function auditMarkets(state: ShardState, problems: Problems): void {
   }
   if (open !== state.positions.live) problems.add('positions: some are in no market, or in two');
   for (const row of state.orders.rows()) {
-    const market = state.markets[state.orders.col.market[row]!]!;
+    const market = state.markets[state.orders.col.market.get(row)]!;
     const isOpen = market.outcome === null;
     problems.check(isOpen, `market ${market.number}`, `has its result, and order row ${row} rests`);
   }
@@ -186,7 +186,7 @@ function auditExpiries({ expiries, orders, nowMs }: ShardState, problems: Proble
   problems.check(found.size === waiting.length, 'expiries', 'an order waits twice');
   let wanted = 0;
   for (const row of orders.rows()) {
-    const expiresAtMs = orders.col.expiresAtMs[row]!;
+    const expiresAtMs = orders.col.expiresAtMs.get(row);
     if (expiresAtMs === 0) continue;
     wanted++;
     const subject = `orders row ${row}`;

@@ -32,7 +32,7 @@ function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder
   const accountRow = state.accountIds.find(account);
   if (accountRow === NO_ROW) return reject('order_not_found');
   const order = state.orderIds.find(orderId);
-  if (order === NO_ROW || state.orders.col.account[order] !== accountRow) {
+  if (order === NO_ROW || state.orders.col.account.get(order) !== accountRow) {
     const known = state.records.placement(accountRow, orderId) !== undefined;
     return known
       ? reject('already_closed', 'The order is not resting.')
@@ -46,7 +46,7 @@ function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder
 function decideAdjust(state: ShardState, command: AdjustCash): Decision {
   const account = state.accountIds.find(command.account);
   if (account === NO_ROW) return reject('account_not_found');
-  if (state.accounts.col.balanceCents[account]! + command.amountCents < 0) {
+  if (state.accounts.col.balanceCents.get(account) + command.amountCents < 0) {
     return reject('insufficient_balance');
   }
   const { atMs, amountCents } = command;

@@ -32,16 +32,16 @@ function accountLine(state: ShardState, account: number): unknown[] {
   const { col } = state.accounts;
   return [
     state.accountIds.idOf(account),
-    col.balanceCents[account],
-    col.heldCents[account],
-    col.openStakeCents[account],
-    col.realizedCents[account],
-    col.adjustedCents[account],
-    col.lifetimeRealizedCents[account],
-    col.run[account],
-    col.runStartedAtMs[account],
-    col.lastResetAtMs[account],
-    col.busts[account],
+    col.balanceCents.get(account),
+    col.heldCents.get(account),
+    col.openStakeCents.get(account),
+    col.realizedCents.get(account),
+    col.adjustedCents.get(account),
+    col.lifetimeRealizedCents.get(account),
+    col.run.get(account),
+    col.runStartedAtMs.get(account),
+    col.lastResetAtMs.get(account),
+    col.busts.get(account),
     [...ordersOf(state, account)].map((row) => orderLine(state, row)).sort(byText),
     [...positionsOf(state, account)].map((row) => positionLine(state, row)).sort(byText),
     [...finishedLines(state, account)],
@@ -50,18 +50,18 @@ function accountLine(state: ShardState, account: number): unknown[] {
 
 function orderLine(state: ShardState, row: number): string {
   const { col } = state.orders;
-  const named = state.instruments[col.instrument[row]!]!.id;
+  const named = state.instruments[col.instrument.get(row)]!.id;
   return [
     state.orderIds.idOf(row),
-    state.markets[col.market[row]!]!.ticker,
+    state.markets[col.market.get(row)]!.ticker,
     named,
-    col.flags[row],
-    col.contracts[row],
-    col.limitPriceCents[row],
-    col.statedProbPct[row],
-    col.placedVia[row],
-    col.expiresAtMs[row],
-    col.position[row] === NO_ROW ? '' : state.positionIds.idOf(col.position[row]!),
+    col.flags.get(row),
+    col.contracts.get(row),
+    col.limitPriceCents.get(row),
+    col.statedProbPct.get(row),
+    col.placedVia.get(row),
+    col.expiresAtMs.get(row),
+    col.position.get(row) === NO_ROW ? '' : state.positionIds.idOf(col.position.get(row)),
   ].join(' ');
 }
 
@@ -69,22 +69,22 @@ function positionLine(state: ShardState, row: number): string {
   const { col } = state.positions;
   return [
     state.positionIds.idOf(row),
-    state.markets[col.market[row]!]!.ticker,
-    state.instruments[col.instrument[row]!]!.id,
-    col.flags[row],
-    col.contracts[row],
-    col.costCents[row],
-    col.entryPriceCents[row],
-    col.statedProbPct[row],
-    col.placedVia[row],
-    col.venue[row],
-    ...(col.soldContracts[row] === 0 ? [] : soldColumns(state, row)),
+    state.markets[col.market.get(row)]!.ticker,
+    state.instruments[col.instrument.get(row)]!.id,
+    col.flags.get(row),
+    col.contracts.get(row),
+    col.costCents.get(row),
+    col.entryPriceCents.get(row),
+    col.statedProbPct.get(row),
+    col.placedVia.get(row),
+    col.venue.get(row),
+    ...(col.soldContracts.get(row) === 0 ? [] : soldColumns(state, row)),
   ].join(' ');
 }
 
 /** What parts of a position were sold for. */
 function soldColumns({ positions: { col } }: ShardState, row: number): unknown[] {
-  return [col.soldContracts[row], col.soldCostCents[row], col.soldCents[row]];
+  return [col.soldContracts.get(row), col.soldCostCents.get(row), col.soldCents.get(row)];
 }
 
 function* finishedLines(state: ShardState, account: number): Generator<string> {

@@ -76,13 +76,13 @@ function accountOpened(state: ShardState, event: AccountOpened): void {
   const row = accounts.claim();
   invariant(row === event.account, 'an account took another row');
   openAccountRow(state, row);
-  accounts.col.runStartedAtMs[row] = event.atMs;
+  accounts.col.runStartedAtMs.set(row, event.atMs);
   state.accountIds.set(row, event.accountId);
 }
 
 function openAccountRow(state: ShardState, row: number): void {
   const { col } = state.accounts;
-  col.balanceCents[row] = START_BALANCE_CENTS;
+  col.balanceCents.set(row, START_BALANCE_CENTS);
   for (const name of [
     'heldCents',
     'openStakeCents',
@@ -95,11 +95,11 @@ function openAccountRow(state: ShardState, row: number): void {
     'orders',
     'positions',
   ] as const) {
-    col[name][row] = 0;
+    col[name].set(row, 0);
   }
-  col.run[row] = 1;
-  col.firstOrder[row] = NO_ROW;
-  col.firstPosition[row] = NO_ROW;
+  col.run.set(row, 1);
+  col.firstOrder.set(row, NO_ROW);
+  col.firstPosition.set(row, NO_ROW);
 }
 
 function orderPlaced(state: ShardState, event: OrderPlaced): void {
@@ -108,17 +108,17 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   invariant(row === event.order, 'an order took another row');
   invariant(state.accounts.isLive(event.account), 'an order was placed by no account');
   const { col } = orders;
-  col.sequence[row] = ++state.sequence;
-  col.expiresAtMs[row] = event.expiresAtMs ?? 0;
-  col.account[row] = event.account;
-  col.market[row] = event.market;
-  col.instrument[row] = event.instrument;
-  col.position[row] = event.position ?? NO_ROW;
-  col.contracts[row] = event.contracts;
-  col.limitPriceCents[row] = event.limitPriceCents ?? 0;
-  col.statedProbPct[row] = event.statedProbPct ?? 0;
-  col.placedVia[row] = viaCode(event.placedVia);
-  col.flags[row] = flagsOf(event);
+  col.sequence.set(row, ++state.sequence);
+  col.expiresAtMs.set(row, event.expiresAtMs ?? 0);
+  col.account.set(row, event.account);
+  col.market.set(row, event.market);
+  col.instrument.set(row, event.instrument);
+  col.position.set(row, event.position ?? NO_ROW);
+  col.contracts.set(row, event.contracts);
+  col.limitPriceCents.set(row, event.limitPriceCents ?? 0);
+  col.statedProbPct.set(row, event.statedProbPct ?? 0);
+  col.placedVia.set(row, viaCode(event.placedVia));
+  col.flags.set(row, flagsOf(event));
   state.orderIds.set(row, event.orderId);
   if (event.position !== null) startSale(state, event.position);
   linkOrder(state, row);
@@ -165,20 +165,20 @@ function trade(
   const { col } = state.orders;
   invariant(state.orders.isLive(order), 'an order was filled that is done');
   const cents = costCents(priceCents, contracts);
-  if ((col.flags[order]! & FLAG.sell) !== 0) return sell(state, event, contracts, cents);
+  if ((col.flags.get(order) & FLAG.sell) !== 0) return sell(state, event, contracts, cents);
   releaseHold(state, order, contracts);
-  stake(state, col.account[order]!, cents);
-  const before = col.position[order]!;
+  stake(state, col.account.get(order), cents);
+  const before = col.position.get(order);
   const position = before === NO_ROW ? openPosition(state, order, event, contracts) : before;
   if (before !== NO_ROW) growPosition(state, position, contracts, cents);
   if (event.kind === 'order_part_filled' && before === NO_ROW) {
-    col.position[order] = position;
+    col.position.set(order, position);
     state.orders.touch(order);
-    state.positions.col.resting[position] = order;
+    state.positions.col.resting.set(position, order);
   }
   return {
-    fillPriceCents: state.positions.col.entryPriceCents[position]!,
-    venue: state.positions.col.venue[position]!,
+    fillPriceCents: state.positions.col.entryPriceCents.get(position),
+    venue: state.positions.col.venue.get(position),
     position,
   };
 }
@@ -191,19 +191,19 @@ function sell(
 ): Traded {
   const { order } = event;
   const { col } = state.positions;
-  const position = state.orders.col.position[order]!;
-  const all = state.orders.col.contracts[order]!;
-  if (col.contracts[position] === all) col.soldVenue[position] = event.venue;
-  const venue = col.soldVenue[position]!;
-  const soldCents = col.soldCents[position]! - col.soldBeforeCents[position]! + cents;
-  const sold = all - col.contracts[position]! + contracts;
+  const position = state.orders.col.position.get(order);
+  const all = state.orders.col.contracts.get(order);
+  if (col.contracts.get(position) === all) col.soldVenue.set(position, event.venue);
+  const venue = col.soldVenue.get(position);
+  const soldCents = col.soldCents.get(position) - col.soldBeforeCents.get(position) + cents;
+  const sold = all - col.contracts.get(position) + contracts;
   const fillPriceCents = Math.floor(soldCents / sold);
-  const account = col.account[position]!;
+  const account = col.account.get(position);
   if (event.kind === 'order_filled') {
-    realize(state, account, col.costCents[position]!, cents);
+    realize(state, account, col.costCents.get(position), cents);
     closePosition(state, position, event, cents);
   } else {
-    const cost = costOfPart(col.costCents[position]!, contracts, col.contracts[position]!);
+    const cost = costOfPart(col.costCents.get(position), contracts, col.contracts.get(position));
     realize(state, account, cost, cents);
     shrinkPosition(state, position, { contracts, cost, cents });
   }
@@ -214,7 +214,7 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   const { order, atMs, status, reason } = event;
   invariant(state.orders.isLive(order), 'an order ended that is done');
   const filled = filledSoFar(state, order);
-  const position = state.orders.col.position[order]!;
+  const position = state.orders.col.position.get(order);
   releaseHold(state, order, remainingOf(state, order));
   const { priceCents: fillPriceCents, venue } = filled;
   const filledContracts = filled.contracts === 0 ? null : filled.contracts;
@@ -225,9 +225,9 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
 /** A resting buy holds limit x remaining contracts; nothing else holds. CONTRACT.md section 5. */
 function releaseHold(state: ShardState, order: number, contracts: Contracts): void {
   const { col } = state.orders;
-  const isRestingBuy = (col.flags[order]! & FLAG.sell) === 0 && state.ladders.isWaiting(order);
+  const isRestingBuy = (col.flags.get(order) & FLAG.sell) === 0 && state.ladders.isWaiting(order);
   if (!isRestingBuy) return;
-  hold(state, col.account[order]!, -costCents(col.limitPriceCents[order]!, contracts));
+  hold(state, col.account.get(order), -costCents(col.limitPriceCents.get(order), contracts));
 }
 
 /** `traded`: its position, which may have gone already; its row still has the id. */
@@ -238,11 +238,11 @@ function finishOrder(
   traded: number | null,
 ): void {
   const { orders, positions } = state;
-  const account = orders.col.account[order]!;
+  const account = orders.col.account.get(order);
   if (state.ladders.isWaiting(order)) state.ladders.remove(order);
-  const position = orders.col.position[order]!;
-  if (position !== NO_ROW && positions.col.resting[position] === order) {
-    positions.col.resting[position] = NO_ROW;
+  const position = orders.col.position.get(order);
+  if (position !== NO_ROW && positions.col.resting.get(position) === order) {
+    positions.col.resting.set(position, NO_ROW);
   }
   unlinkOrder(state, order);
   state.orderIds.remove(order);
@@ -256,9 +256,9 @@ function positionSettled(state: ShardState, event: PositionSettled): void {
   const { col } = state.positions;
   const { position, proceedsCents } = event;
   invariant(state.positions.isLive(position), 'a position was settled twice');
-  const account = col.account[position]!;
-  invariant(col.resting[position] === NO_ROW, 'a position was settled while its order rests');
-  realize(state, account, col.costCents[position]!, proceedsCents);
+  const account = col.account.get(position);
+  invariant(col.resting.get(position) === NO_ROW, 'a position was settled while its order rests');
+  realize(state, account, col.costCents.get(position), proceedsCents);
   closePosition(state, position, event, proceedsCents);
   countBust(state, account);
 }
@@ -266,10 +266,10 @@ function positionSettled(state: ShardState, event: PositionSettled): void {
 /** Once a run: nothing open, nothing resting, less than a dollar left. */
 function countBust(state: ShardState, account: number): void {
   const { col } = state.accounts;
-  const worthCents = col.balanceCents[account]! + col.heldCents[account]!;
-  if (worthCents >= BUST_BELOW_CENTS || col.bustedRun[account] === col.run[account]) return;
-  if (col.orders[account] !== 0 || col.positions[account] !== 0) return;
-  col.bustedRun[account] = col.run[account]!;
-  col.busts[account]!++;
+  const worthCents = col.balanceCents.get(account) + col.heldCents.get(account);
+  if (worthCents >= BUST_BELOW_CENTS || col.bustedRun.get(account) === col.run.get(account)) return;
+  if (col.orders.get(account) !== 0 || col.positions.get(account) !== 0) return;
+  col.bustedRun.set(account, col.run.get(account));
+  col.busts.add(account, 1);
   state.accounts.touch(account);
 }

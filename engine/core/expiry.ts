@@ -8,7 +8,7 @@ import type { EpochMs } from './units.ts';
 type Entry = { expiresAtMs: EpochMs; sequence: number; order: number };
 type Orders = {
   readonly live: number;
-  readonly col: { readonly sequence: Float64Array };
+  readonly col: { readonly sequence: { get(row: number): number } };
   isLive(row: number): boolean;
 };
 
@@ -49,7 +49,7 @@ export class ExpiryQueue {
   }
 
   #isCurrent({ order, sequence }: Entry): boolean {
-    return this.#orders.isLive(order) && this.#orders.col.sequence[order] === sequence;
+    return this.#orders.isLive(order) && this.#orders.col.sequence.get(order) === sequence;
   }
 
   #compact(): void {

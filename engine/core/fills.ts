@@ -20,26 +20,30 @@ const NOTHING: FilledSoFar = { contracts: 0, priceCents: null, venue: null };
 
 /** The contracts of an order that is not done which have not traded yet. */
 export function remainingOf({ orders, positions }: ShardState, order: number): Contracts {
-  const position = orders.col.position[order]!;
-  if (position === NO_ROW) return orders.col.contracts[order]!;
-  const held = positions.col.contracts[position]!;
-  return orders.col.flags[order]! & FLAG.sell ? held : orders.col.contracts[order]! - held;
+  const position = orders.col.position.get(order);
+  if (position === NO_ROW) return orders.col.contracts.get(order);
+  const held = positions.col.contracts.get(position);
+  return orders.col.flags.get(order) & FLAG.sell ? held : orders.col.contracts.get(order) - held;
 }
 
 /** What an order that is not done has traded. */
 export function filledSoFar(state: ShardState, order: number): FilledSoFar {
   const { col } = state.positions;
-  const position = state.orders.col.position[order]!;
+  const position = state.orders.col.position.get(order);
   if (position === NO_ROW) return NOTHING;
-  if ((state.orders.col.flags[order]! & FLAG.sell) === 0) {
-    const contracts = col.contracts[position]!;
-    return { contracts, priceCents: col.entryPriceCents[position]!, venue: col.venue[position]! };
+  if ((state.orders.col.flags.get(order) & FLAG.sell) === 0) {
+    const contracts = col.contracts.get(position);
+    return {
+      contracts,
+      priceCents: col.entryPriceCents.get(position),
+      venue: col.venue.get(position),
+    };
   }
-  const contracts = state.orders.col.contracts[order]! - col.contracts[position]!;
+  const contracts = state.orders.col.contracts.get(order) - col.contracts.get(position);
   if (contracts === 0) return NOTHING;
-  const cents = col.soldCents[position]! - col.soldBeforeCents[position]!;
+  const cents = col.soldCents.get(position) - col.soldBeforeCents.get(position);
   const priceCents = Math.floor(cents / contracts);
-  return { contracts, priceCents, venue: col.soldVenue[position]! };
+  return { contracts, priceCents, venue: col.soldVenue.get(position) };
 }
 
 /**

@@ -2,6 +2,7 @@
  * Uuids as text and as four unsigned 32-bit words, the ids derived from them, and list cursors.
  * Version 7 uuids begin with their time in milliseconds, so that text order is time order.
  */
+import type { U32Column } from './columns.ts';
 import type { EpochMs, Uuid } from './units.ts';
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
@@ -62,15 +63,15 @@ export function uuidTimeMs(id: Uuid): EpochMs {
 
 /** Where uuids stand as words, by row. */
 export type IdColumns = {
-  id0: Uint32Array;
-  id1: Uint32Array;
-  id2: Uint32Array;
-  id3: Uint32Array;
+  id0: U32Column;
+  id1: U32Column;
+  id2: U32Column;
+  id3: U32Column;
 };
 
 /** The id in a row. */
 export function uuidAt({ id0, id1, id2, id3 }: IdColumns, row: number): Uuid {
-  return uuidOfWords(id0[row]!, id1[row]!, id2[row]!, id3[row]!);
+  return uuidOfWords(id0.get(row), id1.get(row), id2.get(row), id3.get(row));
 }
 
 /** Writes into a row the `tradeIdOf` an order row that opens a trade at a moment. */
@@ -81,10 +82,10 @@ export function writeTradeId(
   order: number,
   openedAtMs: EpochMs,
 ): void {
-  to.id0[row] = Math.floor(openedAtMs / 0x10000);
-  to.id1[row] = ((openedAtMs % 0x10000) * 0x10000) | (from.id1[order]! & 0xffff);
-  to.id2[row] = from.id2[order]!;
-  to.id3[row] = from.id3[order]! ^ 1;
+  to.id0.set(row, Math.floor(openedAtMs / 0x10000));
+  to.id1.set(row, ((openedAtMs % 0x10000) * 0x10000) | (from.id1.get(order) & 0xffff));
+  to.id2.set(row, from.id2.get(order));
+  to.id3.set(row, from.id3.get(order) ^ 1);
 }
 
 /**

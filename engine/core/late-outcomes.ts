@@ -32,7 +32,6 @@ export type OutcomeIds = {
 export class LateOutcomes {
   readonly #table = new Table(
     'late outcomes',
-    {},
     {
       id0: 'u32',
       id1: 'u32',
@@ -50,6 +49,8 @@ export class LateOutcomes {
       fillPriceCents: 'u8',
       venue: 'u8',
     },
+    {},
+    'account',
   );
   readonly #index = new UuidIndex(this.#table);
 
@@ -61,22 +62,22 @@ export class LateOutcomes {
     const row = this.#table.claim();
     const { col } = this.#table;
     const { orders, order, positions, position } = ids;
-    col.id0[row] = orders.id0[order]!;
-    col.id1[row] = orders.id1[order]!;
-    col.id2[row] = orders.id2[order]!;
-    col.id3[row] = orders.id3[order]!;
+    col.id0.set(row, orders.id0.get(order));
+    col.id1.set(row, orders.id1.get(order));
+    col.id2.set(row, orders.id2.get(order));
+    col.id3.set(row, orders.id3.get(order));
     // No uuid is all zeros.
-    col.trade0[row] = position === null ? 0 : positions.id0[position]!;
-    col.trade1[row] = position === null ? 0 : positions.id1[position]!;
-    col.trade2[row] = position === null ? 0 : positions.id2[position]!;
-    col.trade3[row] = position === null ? 0 : positions.id3[position]!;
-    col.atMs[row] = outcome.atMs;
-    col.account[row] = account;
-    col.filledContracts[row] = outcome.filledContracts ?? 0;
-    col.status[row] = STATUSES.indexOf(outcome.status);
-    col.reason[row] = outcome.reason === null ? 0 : REASONS.indexOf(outcome.reason) + 1;
-    col.fillPriceCents[row] = outcome.fillPriceCents ?? 0;
-    col.venue[row] = outcome.venue ?? NO_VENUE;
+    col.trade0.set(row, position === null ? 0 : positions.id0.get(position));
+    col.trade1.set(row, position === null ? 0 : positions.id1.get(position));
+    col.trade2.set(row, position === null ? 0 : positions.id2.get(position));
+    col.trade3.set(row, position === null ? 0 : positions.id3.get(position));
+    col.atMs.set(row, outcome.atMs);
+    col.account.set(row, account);
+    col.filledContracts.set(row, outcome.filledContracts ?? 0);
+    col.status.set(row, STATUSES.indexOf(outcome.status));
+    col.reason.set(row, outcome.reason === null ? 0 : REASONS.indexOf(outcome.reason) + 1);
+    col.fillPriceCents.set(row, outcome.fillPriceCents ?? 0);
+    col.venue.set(row, outcome.venue ?? NO_VENUE);
     this.#index.add(row);
   }
 
@@ -87,24 +88,24 @@ export class LateOutcomes {
 
   *entries(): Generator<{ account: number; orderId: Uuid; outcome: OrderOutcome }> {
     for (let row = 0; row < this.#table.size; row++) {
-      const account = this.#table.col.account[row]!;
+      const account = this.#table.col.account.get(row);
       yield { account, orderId: this.#index.idOf(row), outcome: this.#outcomeOf(row) };
     }
   }
 
   #outcomeOf(row: number): OrderOutcome {
     const { col } = this.#table;
-    const hasTrade = (col.trade0[row]! | col.trade1[row]! | col.trade2[row]!) !== 0;
+    const hasTrade = (col.trade0.get(row) | col.trade1.get(row) | col.trade2.get(row)) !== 0;
     const tradeIds = { id0: col.trade0, id1: col.trade1, id2: col.trade2, id3: col.trade3 };
-    const venue = col.venue[row]!;
+    const venue = col.venue.get(row);
     return {
-      atMs: col.atMs[row]!,
-      status: STATUSES[col.status[row]!]!,
-      reason: REASONS[col.reason[row]! - 1] ?? null,
-      fillPriceCents: col.fillPriceCents[row]! || null,
+      atMs: col.atMs.get(row),
+      status: STATUSES[col.status.get(row)]!,
+      reason: REASONS[col.reason.get(row) - 1] ?? null,
+      fillPriceCents: col.fillPriceCents.get(row) || null,
       venue: venue === NO_VENUE ? null : venue,
       tradeId: hasTrade ? uuidAt(tradeIds, row) : null,
-      filledContracts: col.filledContracts[row]! || null,
+      filledContracts: col.filledContracts.get(row) || null,
     };
   }
 }

@@ -15,16 +15,16 @@ export function costCents(eachCents: number, contracts: Contracts): Cents {
 /** Cash moves from the balance into a hold; a negative amount releases it. */
 export function hold(state: ShardState, account: number, cents: Cents): void {
   const { balanceCents, heldCents } = state.accounts.col;
-  balanceCents[account]! -= cents;
-  heldCents[account]! += cents;
+  balanceCents.add(account, -cents);
+  heldCents.add(account, cents);
   settled(state, account);
 }
 
 /** Cash moves from the balance into the cost of an open position. */
 export function stake(state: ShardState, account: number, cents: Cents): void {
   const { balanceCents, openStakeCents } = state.accounts.col;
-  balanceCents[account]! -= cents;
-  openStakeCents[account]! += cents;
+  balanceCents.add(account, -cents);
+  openStakeCents.add(account, cents);
   settled(state, account);
 }
 
@@ -36,18 +36,18 @@ export function realize(
   proceedsCents: Cents,
 ): void {
   const { balanceCents, openStakeCents, realizedCents, lifetimeRealizedCents } = state.accounts.col;
-  openStakeCents[account]! -= cost;
-  balanceCents[account]! += proceedsCents;
-  realizedCents[account]! += proceedsCents - cost;
-  lifetimeRealizedCents[account]! += proceedsCents - cost;
+  openStakeCents.add(account, -cost);
+  balanceCents.add(account, proceedsCents);
+  realizedCents.add(account, proceedsCents - cost);
+  lifetimeRealizedCents.add(account, proceedsCents - cost);
   settled(state, account);
 }
 
 /** An operator's correction. */
 export function adjust(state: ShardState, account: number, cents: Cents): void {
   const { balanceCents, adjustedCents } = state.accounts.col;
-  balanceCents[account]! += cents;
-  adjustedCents[account]! += cents;
+  balanceCents.add(account, cents);
+  adjustedCents.add(account, cents);
   settled(state, account);
 }
 
@@ -55,15 +55,15 @@ export function adjust(state: ShardState, account: number, cents: Cents): void {
 export function imbalanceCents(state: ShardState, account: number): Cents {
   const { balanceCents, heldCents, openStakeCents, realizedCents, adjustedCents } =
     state.accounts.col;
-  const owed = START_BALANCE_CENTS + adjustedCents[account]! + realizedCents[account]!;
-  return owed - balanceCents[account]! - heldCents[account]! - openStakeCents[account]!;
+  const owed = START_BALANCE_CENTS + adjustedCents.get(account) + realizedCents.get(account);
+  return owed - balanceCents.get(account) - heldCents.get(account) - openStakeCents.get(account);
 }
 
 function settled(state: ShardState, account: number): void {
   const { balanceCents, heldCents, openStakeCents } = state.accounts.col;
-  invariant(Number.isSafeInteger(balanceCents[account]!), 'a balance left the safe integers');
-  invariant(heldCents[account]! >= 0, 'a hold went below zero');
-  invariant(openStakeCents[account]! >= 0, 'an open stake went below zero');
+  invariant(Number.isSafeInteger(balanceCents.get(account)), 'a balance left the safe integers');
+  invariant(heldCents.get(account) >= 0, 'a hold went below zero');
+  invariant(openStakeCents.get(account) >= 0, 'an open stake went below zero');
   invariant(imbalanceCents(state, account) === 0, 'an account does not add up');
   state.accounts.touch(account);
 }

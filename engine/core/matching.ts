@@ -54,12 +54,15 @@ function byPriceAndTime({ orders }: ShardState, a: Reached, b: Reached): number 
   if (a.book.market !== b.book.market) return a.book.market.number - b.book.market.number;
   if (a.side !== b.side) return a.side === 'yes' ? -1 : 1;
   const byRank = rankOf(orders, b.order) - rankOf(orders, a.order);
-  return byRank || orders.col.sequence[a.order]! - orders.col.sequence[b.order]!;
+  return byRank || orders.col.sequence.get(a.order) - orders.col.sequence.get(b.order);
 }
 
 /** The highest ask that a resting order takes. */
 function rankOf({ col }: ShardState['orders'], order: number): number {
-  return tradePrice(col.flags[order]! & FLAG.sell ? 'sell' : 'buy', col.limitPriceCents[order]!);
+  return tradePrice(
+    col.flags.get(order) & FLAG.sell ? 'sell' : 'buy',
+    col.limitPriceCents.get(order),
+  );
 }
 
 /** Read before anything fills: a fill may take its order away. */
@@ -92,7 +95,7 @@ function fillResting(
   const { col } = state.orders;
   const contracts = remainingOf(state, order);
   const want = {
-    account: col.account[order]!,
+    account: col.account.get(order),
     side,
     upToCents: rankOf(state.orders, order),
     contracts,
@@ -100,6 +103,6 @@ function fillResting(
   const fill = state.fillModel.fill(state, book, price, want, atMs);
   if (fill === null) return;
   if (fill.taken !== null) takeLevels(fill.taken);
-  const trade = tradeOf(col.flags[order]! & FLAG.sell ? 'sell' : 'buy', fill);
+  const trade = tradeOf(col.flags.get(order) & FLAG.sell ? 'sell' : 'buy', fill);
   emit(state, journal, fillEvent(atMs, order, contracts, trade));
 }

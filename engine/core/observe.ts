@@ -76,7 +76,7 @@ export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): Epo
     emit(state, journal, {
       kind: 'order_ended',
       // When it was due, not when this shard next heard of the time.
-      atMs: state.orders.col.expiresAtMs[order]!,
+      atMs: state.orders.col.expiresAtMs.get(order),
       order,
       status: 'expired',
       reason: 'expired',
@@ -156,9 +156,11 @@ function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, journal: Ev
   for (const position of [...positionsIn(state, market.number)]) {
     const { col } = state.positions;
     const payout =
-      sideOf(col.flags[position]!) === 'yes' ? tick.yesPayoutCents : tick.noPayoutCents;
+      sideOf(col.flags.get(position)) === 'yes' ? tick.yesPayoutCents : tick.noPayoutCents;
     const proceedsCents =
-      outcome === 'void' ? col.costCents[position]! : costCents(payout, col.contracts[position]!);
+      outcome === 'void'
+        ? col.costCents.get(position)
+        : costCents(payout, col.contracts.get(position));
     emit(state, journal, { kind: 'position_settled', atMs, position, proceedsCents, outcome });
   }
 }

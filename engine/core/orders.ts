@@ -72,7 +72,7 @@ function decideNew(state: ShardState, order: PlaceOrder, account: number): Decis
   const rests = order.timeInForce === 'gtc' && fill?.contracts !== subject.contracts;
   if (order.action === 'buy') {
     const balanceCents =
-      account === NO_ROW ? START_BALANCE_CENTS : state.accounts.col.balanceCents[account]!;
+      account === NO_ROW ? START_BALANCE_CENTS : state.accounts.col.balanceCents.get(account);
     if (neededCents(order, subject, fill, rests) > balanceCents) {
       return reject('insufficient_balance');
     }
@@ -160,7 +160,7 @@ function placementEvents(
  * So a position that is being sold grows no more.
  */
 function workingOrder(state: ShardState, { position }: Subject): number {
-  return position === null ? NO_ROW : state.positions.col.resting[position]!;
+  return position === null ? NO_ROW : state.positions.col.resting.get(position);
 }
 
 function placedEvent(
@@ -231,25 +231,25 @@ function sellSubject(state: ShardState, order: PlaceOrder, account: number): Sub
   const tradeId = order.tradeId!;
   const position = state.positionIds.find(tradeId);
   const { col } = state.positions;
-  if (position === NO_ROW || col.account[position] !== account) {
+  if (position === NO_ROW || col.account.get(position) !== account) {
     const known = state.records.closedTrade(account, tradeId) !== undefined;
     return known ? reject('already_closed') : reject('trade_not_found');
   }
   if (order.type === 'limit' && isBeingSold(state, position)) return reject('already_closed');
-  const flags = col.flags[position]!;
+  const flags = col.flags.get(position);
   return {
-    market: state.markets[col.market[position]!]!,
-    instrument: state.instruments[col.instrument[position]!]!,
+    market: state.markets[col.market.get(position)]!,
+    instrument: state.instruments[col.instrument.get(position)]!,
     side: sideOf(flags),
     instrumentSide: instrumentSideOf(flags),
-    contracts: col.contracts[position]!,
+    contracts: col.contracts.get(position),
     position,
   };
 }
 
 function isBeingSold({ orders, positions }: ShardState, position: number): boolean {
-  const resting = positions.col.resting[position]!;
-  return resting !== NO_ROW && (orders.col.flags[resting]! & FLAG.sell) !== 0;
+  const resting = positions.col.resting.get(position);
+  return resting !== NO_ROW && (orders.col.flags.get(resting) & FLAG.sell) !== 0;
 }
 
 /** Whether a placement under a known key asks for what was asked for before. */
@@ -281,7 +281,7 @@ function isSameSubject(state: ShardState, known: OrderPlaced, order: PlaceOrder)
 /** The live bid of what a position holds, or null. Portfolios are marked at it. */
 export function positionBid(state: ShardState, position: number, nowMs: EpochMs): SidePrice | null {
   const { col } = state.positions;
-  const market = state.markets[col.market[position]!]!;
+  const market = state.markets[col.market.get(position)]!;
   const price = priceBook(state, { market, routed: null }, nowMs);
-  return bidOf(price, sideOf(col.flags[position]!));
+  return bidOf(price, sideOf(col.flags.get(position)));
 }

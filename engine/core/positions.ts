@@ -18,23 +18,23 @@ export function openPosition(
   const from = state.orders.col;
   const row = positions.claim();
   const to = positions.col;
-  to.sequence[row] = ++state.sequence;
-  to.costCents[row] = costCents(event.priceCents, contracts);
-  to.soldCostCents[row] = 0;
-  to.soldCents[row] = 0;
-  to.soldBeforeCents[row] = 0;
-  to.account[row] = from.account[order]!;
-  to.market[row] = from.market[order]!;
-  to.instrument[row] = from.instrument[order]!;
-  to.contracts[row] = contracts;
-  to.soldContracts[row] = 0;
-  to.entryPriceCents[row] = event.priceCents;
-  to.statedProbPct[row] = from.statedProbPct[order]!;
-  to.flags[row] = from.flags[order]! & (FLAG.no | FLAG.instrumentNo | FLAG.private);
-  to.placedVia[row] = from.placedVia[order]!;
-  to.venue[row] = event.venue;
-  to.soldVenue[row] = 0;
-  to.resting[row] = NO_ROW;
+  to.sequence.set(row, ++state.sequence);
+  to.costCents.set(row, costCents(event.priceCents, contracts));
+  to.soldCostCents.set(row, 0);
+  to.soldCents.set(row, 0);
+  to.soldBeforeCents.set(row, 0);
+  to.account.set(row, from.account.get(order));
+  to.market.set(row, from.market.get(order));
+  to.instrument.set(row, from.instrument.get(order));
+  to.contracts.set(row, contracts);
+  to.soldContracts.set(row, 0);
+  to.entryPriceCents.set(row, event.priceCents);
+  to.statedProbPct.set(row, from.statedProbPct.get(order));
+  to.flags.set(row, from.flags.get(order) & (FLAG.no | FLAG.instrumentNo | FLAG.private));
+  to.placedVia.set(row, from.placedVia.get(order));
+  to.venue.set(row, event.venue);
+  to.soldVenue.set(row, 0);
+  to.resting.set(row, NO_ROW);
   writeTradeId(to, row, from, order, event.atMs);
   state.positionIds.add(row);
   linkPosition(state, row);
@@ -49,9 +49,9 @@ export function growPosition(
   cents: Cents,
 ): void {
   const { col } = positions;
-  col.contracts[row]! += contracts;
-  col.costCents[row]! += cents;
-  col.entryPriceCents[row] = Math.ceil(col.costCents[row]! / col.contracts[row]!);
+  col.contracts.add(row, contracts);
+  col.costCents.add(row, cents);
+  col.entryPriceCents.set(row, Math.ceil(col.costCents.get(row) / col.contracts.get(row)));
   positions.touch(row);
 }
 
@@ -62,11 +62,11 @@ export function shrinkPosition(
   { contracts, cost, cents }: { contracts: Contracts; cost: Cents; cents: Cents },
 ): void {
   const { col } = positions;
-  col.contracts[row]! -= contracts;
-  col.costCents[row]! -= cost;
-  col.soldContracts[row]! += contracts;
-  col.soldCostCents[row]! += cost;
-  col.soldCents[row]! += cents;
+  col.contracts.add(row, -contracts);
+  col.costCents.add(row, -cost);
+  col.soldContracts.add(row, contracts);
+  col.soldCostCents.add(row, cost);
+  col.soldCents.add(row, cents);
   positions.touch(row);
 }
 
@@ -87,7 +87,7 @@ export function closePosition(
 /** The parts that a new sell will trade are told from those of the sells before it. */
 export function startSale({ positions }: ShardState, position: number): void {
   const { soldCents, soldBeforeCents } = positions.col;
-  if (soldBeforeCents[position] === soldCents[position]) return;
-  soldBeforeCents[position] = soldCents[position]!;
+  if (soldBeforeCents.get(position) === soldCents.get(position)) return;
+  soldBeforeCents.set(position, soldCents.get(position));
   positions.touch(position);
 }

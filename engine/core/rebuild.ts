@@ -75,14 +75,14 @@ export function loadHead(state: ShardState, head: StateHead): void {
 export function rebuildDerived(state: ShardState): void {
   const { accounts, positions, orders } = state;
   for (const row of accounts.rows()) {
-    accounts.col.firstOrder[row] = NO_ROW;
-    accounts.col.firstPosition[row] = NO_ROW;
-    accounts.col.orders[row] = 0;
-    accounts.col.positions[row] = 0;
+    accounts.col.firstOrder.set(row, NO_ROW);
+    accounts.col.firstPosition.set(row, NO_ROW);
+    accounts.col.orders.set(row, 0);
+    accounts.col.positions.set(row, 0);
     state.accountIds.add(row);
   }
   for (const row of inTimeOrder(positions)) {
-    positions.col.resting[row] = NO_ROW;
+    positions.col.resting.set(row, NO_ROW);
     linkPosition(state, row);
     state.positionIds.add(row);
   }
@@ -96,5 +96,5 @@ export function rebuildDerived(state: ShardState): void {
 function inTimeOrder(table: ShardState['orders'] | ShardState['positions']): Uint32Array {
   const { sequence } = table.col;
   const rows = Uint32Array.from(table.rows());
-  return rows.sort((a, b) => sequence[a]! - sequence[b]!);
+  return rows.sort((a, b) => sequence.get(a) - sequence.get(b));
 }

@@ -7,19 +7,19 @@ import type { Action, Side } from './units.ts';
 /** Puts an order on the ladder that its columns name, and onto the position it has. */
 export function rest(state: ShardState, order: number): void {
   const { col } = state.orders;
-  const flags = col.flags[order]!;
+  const flags = col.flags.get(order);
   const action: Action = flags & FLAG.sell ? 'sell' : 'buy';
   const side: Side = flags & FLAG.no ? 'no' : 'yes';
-  const market = state.markets[col.market[order]!]!;
-  const routed = flags & FLAG.routed ? state.instruments[col.instrument[order]!]! : null;
+  const market = state.markets[col.market.get(order)]!;
+  const routed = flags & FLAG.routed ? state.instruments[col.instrument.get(order)]! : null;
   const book = bookOf(state, market, routed);
-  const { waitsForAskOf, rank } = restingPlace(action, side, col.limitPriceCents[order]!);
+  const { waitsForAskOf, rank } = restingPlace(action, side, col.limitPriceCents.get(order));
   state.ladders.add(ladderOf(book, waitsForAskOf), rank, order);
-  const position = col.position[order]!;
-  if (position !== NO_ROW) state.positions.col.resting[position] = order;
-  const expiresAtMs = col.expiresAtMs[order]!;
+  const position = col.position.get(order);
+  if (position !== NO_ROW) state.positions.col.resting.set(position, order);
+  const expiresAtMs = col.expiresAtMs.get(order);
   if (expiresAtMs === 0) return;
-  state.expiries.add({ expiresAtMs, sequence: col.sequence[order]!, order });
+  state.expiries.add({ expiresAtMs, sequence: col.sequence.get(order), order });
 }
 
 /** The book an order of this market rests on; made when first needed. */

@@ -25,7 +25,7 @@ export function instrumentSideOf(flags: number): Side {
 
 /** A trade's id carries the time at which it was opened. */
 export function openedAtMs({ positions }: ShardState, position: number): EpochMs {
-  return timeOfWords(positions.col.id0[position]!, positions.col.id1[position]!);
+  return timeOfWords(positions.col.id0.get(position), positions.col.id1.get(position));
 }
 
 /** What stays of a position that ends now, for so many cents. `outcome` null: it was sold. */
@@ -37,27 +37,27 @@ export function closedTradeOf(
   outcome: MarketOutcome | null,
 ): ClosedTrade {
   const { col } = state.positions;
-  const flags = col.flags[position]!;
+  const flags = col.flags.get(position);
   const voided = outcome === 'void';
   return {
     tradeId: state.positionIds.idOf(position),
-    account: col.account[position]!,
-    market: col.market[position]!,
-    instrument: col.instrument[position]!,
+    account: col.account.get(position),
+    market: col.market.get(position),
+    instrument: col.instrument.get(position),
     side: sideOf(flags),
     instrumentSide: instrumentSideOf(flags),
-    contracts: col.contracts[position]! + col.soldContracts[position]!,
-    costCents: col.costCents[position]! + col.soldCostCents[position]!,
-    entryPriceCents: col.entryPriceCents[position]!,
-    statedProbPct: col.statedProbPct[position] || null,
-    placedVia: viaOf(col.placedVia[position]!),
+    contracts: col.contracts.get(position) + col.soldContracts.get(position),
+    costCents: col.costCents.get(position) + col.soldCostCents.get(position),
+    entryPriceCents: col.entryPriceCents.get(position),
+    statedProbPct: col.statedProbPct.get(position) || null,
+    placedVia: viaOf(col.placedVia.get(position)),
     placedPrivate: (flags & FLAG.private) !== 0,
-    venue: col.venue[position]!,
+    venue: col.venue.get(position),
     openedAtMs: openedAtMs(state, position),
     closedAtMs,
     status: outcome === null ? 'closed' : voided ? 'void' : 'settled',
     closeReason: outcome === null ? 'sold' : voided ? 'voided' : 'settled',
-    proceedsCents: proceedsCents + col.soldCents[position]!,
+    proceedsCents: proceedsCents + col.soldCents.get(position),
     outcome,
   };
 }

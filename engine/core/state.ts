@@ -150,6 +150,7 @@ function createTables() {
         placedVia: 'u8',
       },
       { nextOfAccount: 'i32', prevOfAccount: 'i32' },
+      'account',
     ),
     positions: new Table(
       'positions',
@@ -185,6 +186,7 @@ function createTables() {
         nextOfMarket: 'i32',
         prevOfMarket: 'i32',
       },
+      'account',
     ),
   };
 }

@@ -1,27 +1,26 @@
 /**
- * A table held as one typed array a column, so that a row costs the bytes of its columns and
- * nothing else. Rows are small integers and are used again after release. Stored columns are what
- * a checkpoint writes, page by page; derived columns are rebuilt from them after a load.
+ * A table whose rows lie one after another in one buffer: a row costs the bytes of its columns and
+ * nothing else, and whoever reads all of it waits for memory once or twice. Rows are small integers
+ * and are used again after release. Stored columns are what a checkpoint writes, page by page;
+ * derived columns are rebuilt from them after a load.
+ *
+ *     row     stored columns, widest first, to a multiple of 4 bytes; derived ones; to one of 8
+ *     page    the stored part of `PAGE_ROWS` rows
  */
+import { COLUMNS, type ColumnType, type I32Column, WIDTHS } from './columns.ts';
 import { invariant } from './invariant.ts';
 
-const ARRAYS = {
-  u8: Uint8Array,
-  u32: Uint32Array,
-  i32: Int32Array,
-  f64: Float64Array,
-} as const;
-type ColumnType = keyof typeof ARRAYS;
 type Schema = Record<string, ColumnType>;
-type Column<T extends ColumnType> = InstanceType<(typeof ARRAYS)[T]>;
-type Columns<S extends Schema> = { [K in keyof S]: Column<S[K]> };
+type Column<T extends ColumnType> = InstanceType<(typeof COLUMNS)[T]>;
+type Columns<S extends Schema> = { readonly [K in keyof S]: Column<S[K]> };
+/** Names of columns that can hold the chain of free rows. */
+type ChainOf<S extends Schema> = { [K in keyof S]: S[K] extends 'i32' ? K : never }[keyof S];
 
 /** Rows of one page: the unit that a checkpoint writes. */
 export const PAGE_ROWS = 128;
 const FIRST_CAPACITY = PAGE_ROWS;
-/** In the `link` column: the row is in use. Otherwise it is the next free row, or `NO_ROW`. */
-const IN_USE = -2;
 export const NO_ROW = -1;
+const WORD_BYTES = Uint32Array.BYTES_PER_ELEMENT;
 
 /** What a checkpoint keeps of a table beside its pages. */
 export type TableHead = { size: number; live: number; freeHead: number };
@@ -33,22 +32,28 @@ export class Table<Stored extends Schema, Derived extends Schema> {
   size = 0;
   /** Rows in use now. */
   live = 0;
-  capacity = FIRST_CAPACITY;
+  capacity = 0;
   #freeHead = NO_ROW;
-  #link = new Int32Array(FIRST_CAPACITY);
-  #dirty = new Uint8Array(1);
-  readonly #stored: Stored;
-  readonly #schema: Stored & Derived;
+  /** 0 or above: the row is in use. Otherwise it is `linkTo` the next free one. */
+  readonly #chain: I32Column;
+  readonly #places: Places;
+  #words = new Uint32Array(0);
+  #dirty = new Uint8Array(0);
 
-  constructor(name: string, stored: Stored, derived: Derived) {
+  /**
+   * `chain`: a stored column that is 0 or above wherever a row is in use, and so can hold the chain
+   * of free rows. Without one, the table has a column more for it.
+   */
+  constructor(name: string, stored: Stored, derived: Derived, chain?: ChainOf<Stored>) {
     this.name = name;
-    this.#stored = stored;
-    this.#schema = { ...stored, ...derived };
-    const columns: Record<string, unknown> = {};
-    for (const [key, type] of Object.entries(this.#schema)) {
-      columns[key] = new ARRAYS[type as ColumnType](FIRST_CAPACITY);
+    this.#places = placesOf(chain === undefined ? { ...stored, chain: 'i32' } : stored, derived);
+    const columns = new Map<string, Column<ColumnType>>();
+    for (const { key, type, offset } of this.#places.columns) {
+      columns.set(key, new COLUMNS[type]({ offset, rowBytes: this.#places.rowBytes }));
     }
-    this.col = columns as Columns<Stored> & Columns<Derived>;
+    this.col = Object.fromEntries(columns) as typeof this.col;
+    this.#chain = columns.get((chain ?? 'chain') as string) as I32Column;
+    this.#grow(FIRST_CAPACITY);
   }
 
   /** The row that the next `claim` returns. */
@@ -60,12 +65,12 @@ export class Table<Stored extends Schema, Derived extends Schema> {
   claim(): number {
     const row = this.nextRow;
     if (this.#freeHead !== NO_ROW) {
-      this.#freeHead = this.#link[row]!;
+      this.#freeHead = linkedTo(this.#chain.get(row));
     } else {
       if (row === this.capacity) this.#grow(this.capacity * 2);
       this.size++;
     }
-    this.#link[row] = IN_USE;
+    this.#chain.set(row, 0);
     this.live++;
     this.touch(row);
     return row;
@@ -73,14 +78,14 @@ export class Table<Stored extends Schema, Derived extends Schema> {
 
   release(row: number): void {
     invariant(this.isLive(row), `${this.name}: released a free row`);
-    this.#link[row] = this.#freeHead;
+    this.#chain.set(row, linkTo(this.#freeHead));
     this.#freeHead = row;
     this.live--;
     this.touch(row);
   }
 
   isLive(row: number): boolean {
-    return row >= 0 && row < this.size && this.#link[row] === IN_USE;
+    return row >= 0 && row < this.size && this.#chain.get(row) >= 0;
   }
 
   /** Notes that a stored column of the row has changed. */
@@ -90,7 +95,7 @@ export class Table<Stored extends Schema, Derived extends Schema> {
 
   /** Every row in use, in row order. */
   *rows(): Generator<number> {
-    for (let row = 0; row < this.size; row++) if (this.#link[row] === IN_USE) yield row;
+    for (let row = 0; row < this.size; row++) if (this.#chain.get(row) >= 0) yield row;
   }
 
   head(): TableHead {
@@ -104,8 +109,8 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     if (live !== this.live) yield `${this.name}: ${live} rows are in use, not ${this.live}`;
     const chained = new Uint8Array(this.size);
     let free = 0;
-    for (let row = this.#freeHead; row !== NO_ROW; row = this.#link[row]!) {
-      if (row < 0 || row >= this.size || this.#link[row] === IN_USE || chained[row] === 1) {
+    for (let row = this.#freeHead; row !== NO_ROW; row = linkedTo(this.#chain.get(row))) {
+      if (row < 0 || row >= this.size || this.#chain.get(row) >= 0 || chained[row] === 1) {
         yield `${this.name} row ${row}: is no free row, and the chain of free rows leads to it`;
         return;
       }
@@ -132,12 +137,11 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     const first = page * PAGE_ROWS;
     while (this.capacity < first + PAGE_ROWS) this.#grow(this.capacity * 2);
     invariant(bytes.length === this.pageBytes, `${this.name}: page ${page} has a wrong length`);
-    let at = 0;
-    for (const column of this.#storedColumns()) {
-      const length = PAGE_ROWS * column.BYTES_PER_ELEMENT;
-      const target = new Uint8Array(column.buffer, first * column.BYTES_PER_ELEMENT, length);
-      target.set(bytes.subarray(at, at + length));
-      at += length;
+    // A copy begins at a word.
+    const from = new Uint32Array(Uint8Array.from(bytes).buffer);
+    const { storedWords, rowWords } = this.#places;
+    for (let at = 0, to = first * rowWords; at < from.length; to += rowWords - storedWords) {
+      for (const end = at + storedWords; at < end; ) this.#words[to++] = from[at++]!;
     }
   }
 
@@ -155,45 +159,81 @@ export class Table<Stored extends Schema, Derived extends Schema> {
 
   /** Bytes of one stored page. */
   get pageBytes(): number {
-    return this.#storedColumns().reduce((sum, c) => sum + PAGE_ROWS * c.BYTES_PER_ELEMENT, 0);
+    return PAGE_ROWS * this.#places.storedWords * WORD_BYTES;
   }
 
-  /** `link:i32,id0:u32,…`: what a data directory must have been written with. */
+  /** Bytes of all rows that there is room for. */
+  get bytes(): number {
+    return this.#words.byteLength;
+  }
+
+  /** `account@24:i32,…`, where stored columns lie: what a data directory must have been written with. */
   get layout(): string {
-    const columns = Object.entries(this.#stored).map(([key, type]) => `${key}:${type}`);
-    return ['link:i32', ...columns].join(',');
-  }
-
-  #storedColumns() {
-    const columns = Object.keys(this.#stored).map((key) => this.col[key as keyof Stored]);
-    return [this.#link, ...columns] as Column<ColumnType>[];
+    const { columns, storedWords } = this.#places;
+    const stored = columns.filter(({ isStored }) => isStored);
+    const places = stored.map(({ key, type, offset }) => `${key}@${offset}:${type}`);
+    return [...places, `${storedWords * WORD_BYTES} bytes`].join(',');
   }
 
   #pageBytes(page: number): Uint8Array {
     const bytes = new Uint8Array(this.pageBytes);
-    const first = page * PAGE_ROWS;
-    let at = 0;
-    for (const column of this.#storedColumns()) {
-      const length = PAGE_ROWS * column.BYTES_PER_ELEMENT;
-      bytes.set(new Uint8Array(column.buffer, first * column.BYTES_PER_ELEMENT, length), at);
-      at += length;
+    const to = new Uint32Array(bytes.buffer);
+    const { storedWords, rowWords } = this.#places;
+    let from = page * PAGE_ROWS * rowWords;
+    for (let at = 0; at < to.length; from += rowWords - storedWords) {
+      for (const end = at + storedWords; at < end; ) to[at++] = this.#words[from++]!;
     }
     return bytes;
   }
 
   #grow(capacity: number): void {
-    const columns = this.col as Record<string, Column<ColumnType>>;
-    for (const [key, type] of Object.entries(this.#schema)) {
-      columns[key] = grown(columns[key]!, new ARRAYS[type as ColumnType](capacity));
-    }
-    this.#link = grown(this.#link, new Int32Array(capacity));
+    this.#words = grown(this.#words, new Uint32Array(capacity * this.#places.rowWords));
+    for (const column of Object.values(this.col)) column.moveTo(this.#words.buffer);
+    this.#chain.moveTo(this.#words.buffer);
     this.#dirty = grown(this.#dirty, new Uint8Array(capacity / PAGE_ROWS));
     this.capacity = capacity;
   }
 }
 
+/** What the chain column of a free row says. Its own inverse, and below 0 for every row. */
+function linkTo(nextFree: number): number {
+  return NO_ROW - 1 - nextFree;
+}
+const linkedTo = linkTo;
+
+type ColumnPlace = { key: string; type: ColumnType; offset: number; isStored: boolean };
+type Places = {
+  columns: readonly ColumnPlace[];
+  storedWords: number;
+  rowWords: number;
+  rowBytes: number;
+};
+
+function placesOf(stored: Schema, derived: Schema): Places {
+  const columns: ColumnPlace[] = [];
+  let bytes = 0;
+  const place = (schema: Schema, isStored: boolean) => {
+    const widestFirst = Object.entries(schema).sort((a, b) => WIDTHS[b[1]] - WIDTHS[a[1]]);
+    for (const [key, type] of widestFirst) {
+      const offset = roundedUp(bytes, WIDTHS[type]);
+      columns.push({ key, type, offset, isStored });
+      bytes = offset + WIDTHS[type];
+    }
+  };
+  place(stored, true);
+  bytes = roundedUp(bytes, WORD_BYTES);
+  const storedWords = bytes / WORD_BYTES;
+  place(derived, false);
+  const rowBytes = roundedUp(bytes, WIDTHS.f64);
+  return { columns, storedWords, rowWords: rowBytes / WORD_BYTES, rowBytes };
+}
+
+function roundedUp(bytes: number, to: number): number {
+  return Math.ceil(bytes / to) * to;
+}
+
 /** The larger array with the smaller one's content at its start. */
-export function grown<T extends Column<ColumnType>>(from: Column<ColumnType>, to: T): T {
+export function grown<T extends Uint8Array | Uint32Array | Int32Array>(from: T, to: T): T {
   to.set(from);
   return to;
 }

@@ -60,8 +60,8 @@ export function isJournaled(message: Message): boolean {
 /** Every market that an order or a position is in; those with a result have neither. */
 function openMarketsOf({ orders, positions }: ShardState): number[] {
   const markets = new Set<number>();
-  for (const row of orders.rows()) markets.add(orders.col.market[row]!);
-  for (const row of positions.rows()) markets.add(positions.col.market[row]!);
+  for (const row of orders.rows()) markets.add(orders.col.market.get(row));
+  for (const row of positions.rows()) markets.add(positions.col.market.get(row));
   return [...markets];
 }
 

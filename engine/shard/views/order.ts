@@ -13,30 +13,30 @@ import { tradeOf } from './trade.ts';
 /** What GET /portfolio lists of a resting order; it omits four fields of Order. */
 export function restingOrderView(state: ShardState, row: number) {
   const { col } = state.orders;
-  const flags = col.flags[row]!;
-  const contracts = col.contracts[row]!;
+  const flags = col.flags.get(row);
+  const contracts = col.contracts.get(row);
   const remainingContracts = remainingOf(state, row);
   const isSell = (flags & FLAG.sell) !== 0;
-  const heldCents = isSell ? 0 : costCents(col.limitPriceCents[row]!, remainingContracts);
+  const heldCents = isSell ? 0 : costCents(col.limitPriceCents.get(row), remainingContracts);
   return {
     orderId: state.orderIds.idOf(row),
     action: isSell ? 'sell' : 'buy',
-    ...instrumentOf(state, col.instrument[row]!),
+    ...instrumentOf(state, col.instrument.get(row)),
     instrumentSide: instrumentSideOf(flags),
     orderSide: sideOf(flags),
     contracts,
     filledContracts: contracts - remainingContracts,
     remainingContracts,
-    limitCents: col.limitPriceCents[row]!,
+    limitCents: col.limitPriceCents.get(row),
     holdDollars: dollarsOf(heldCents),
     timeInForce: 'gtc',
-    expiresAt: col.expiresAtMs[row] === 0 ? null : isoOf(col.expiresAtMs[row]!),
+    expiresAt: col.expiresAtMs.get(row) === 0 ? null : isoOf(col.expiresAtMs.get(row)),
     status: 'resting',
-    createdAt: isoOf(timeOfWords(col.id0[row]!, col.id1[row]!)),
-    statedProbPct: col.statedProbPct[row] || null,
-    placedVia: viaOf(col.placedVia[row]!),
+    createdAt: isoOf(timeOfWords(col.id0.get(row), col.id1.get(row))),
+    statedProbPct: col.statedProbPct.get(row) || null,
+    placedVia: viaOf(col.placedVia.get(row)),
     placedPrivate: (flags & FLAG.private) !== 0,
-    ...marketTicker(state, col.market[row]!),
+    ...marketTicker(state, col.market.get(row)),
   };
 }
 
@@ -44,7 +44,7 @@ export function restingOrderView(state: ShardState, row: number) {
 export function orderView(state: ShardState, placed: OrderPlaced) {
   const row = state.orderIds.find(placed.orderId);
   if (row !== NO_ROW) {
-    const position = state.orders.col.position[row]!;
+    const position = state.orders.col.position.get(row);
     return {
       ...restingOrderView(state, row),
       type: 'limit',

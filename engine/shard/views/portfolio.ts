@@ -28,8 +28,8 @@ const RESET_EVERY_MS = 30 * 24 * 60 * 60 * 1000;
 export function portfolioView(state: ShardState, query: PortfolioQuery) {
   const account = state.accountIds.find(query.account);
   const isOpen = account !== NO_ROW;
-  const ordersCount = isOpen ? state.accounts.col.orders[account]! : 0;
-  const positionsCount = isOpen ? state.accounts.col.positions[account]! : 0;
+  const ordersCount = isOpen ? state.accounts.col.orders.get(account) : 0;
+  const positionsCount = isOpen ? state.accounts.col.positions.get(account) : 0;
   const orders = isOpen ? newest(state.orderIds, ordersOf(state, account), ORDERS_MAX) : [];
   const positions = isOpen
     ? newest(state.positionIds, positionsOf(state, account), POSITIONS_MAX)
@@ -50,30 +50,30 @@ export function portfolioView(state: ShardState, query: PortfolioQuery) {
 /** CONTRACT.md section 5, Formulas. */
 function accountView(state: ShardState, account: number, nowMs: EpochMs) {
   const { col } = state.accounts;
-  const balanceCents = col.balanceCents[account]!;
-  const heldCents = col.heldCents[account]!;
-  const stakeCents = col.openStakeCents[account]!;
+  const balanceCents = col.balanceCents.get(account);
+  const heldCents = col.heldCents.get(account);
+  const stakeCents = col.openStakeCents.get(account);
   const markCents = openValueCents(state, account, nowMs);
   const worthCents = balanceCents + heldCents + markCents;
-  const adjustedCents = col.adjustedCents[account]!;
-  const lifetimeCents = col.lifetimeRealizedCents[account]! + markCents - stakeCents;
-  const lastResetAtMs = col.lastResetAtMs[account]!;
+  const adjustedCents = col.adjustedCents.get(account);
+  const lifetimeCents = col.lifetimeRealizedCents.get(account) + markCents - stakeCents;
+  const lastResetAtMs = col.lastResetAtMs.get(account);
   return {
     balanceDollars: dollarsOf(balanceCents),
     netWorthDollars: dollarsOf(worthCents),
     openStakeDollars: dollarsOf(stakeCents),
     heldDollars: dollarsOf(heldCents),
-    openPositions: col.positions[account]!,
-    restingOrders: col.orders[account]!,
-    run: col.run[account]!,
-    runStartedAt: isoOf(col.runStartedAtMs[account]!),
+    openPositions: col.positions.get(account),
+    restingOrders: col.orders.get(account),
+    run: col.run.get(account),
+    runStartedAt: isoOf(col.runStartedAtMs.get(account)),
     startBalanceDollars: dollarsOf(START_BALANCE_CENTS),
     adjustmentsInRunDollars: dollarsOf(adjustedCents),
     pnlSinceResetDollars: dollarsOf(worthCents - START_BALANCE_CENTS - adjustedCents),
     ...resetView(state, lastResetAtMs, nowMs),
     lifetimePnlDollars: dollarsOf(lifetimeCents),
-    resets: col.run[account]! - 1,
-    busts: col.busts[account]!,
+    resets: col.run.get(account) - 1,
+    busts: col.busts.get(account),
     lastResetAt: lastResetAtMs === 0 ? null : isoOf(lastResetAtMs),
   };
 }
@@ -94,11 +94,12 @@ function resetView({ switches }: ShardState, lastResetAtMs: EpochMs, nowMs: Epoc
  */
 function openValueCents(state: ShardState, account: number, nowMs: EpochMs): Cents {
   const { col } = state.positions;
-  if (!state.switches.venueData) return state.accounts.col.openStakeCents[account]!;
+  if (!state.switches.venueData) return state.accounts.col.openStakeCents.get(account);
   let cents = 0;
   for (const row of positionsOf(state, account)) {
     const bid = positionBid(state, row, nowMs);
-    cents += bid === null ? col.costCents[row]! : costCents(bid.priceCents, col.contracts[row]!);
+    cents +=
+      bid === null ? col.costCents.get(row) : costCents(bid.priceCents, col.contracts.get(row));
   }
   return cents;
 }

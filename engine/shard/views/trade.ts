@@ -9,22 +9,22 @@ import { instrumentOf, marketTicker, outcomeFor } from './subject.ts';
 /** A position as GET /portfolio lists it. */
 export function positionView(state: ShardState, row: number) {
   const { col } = state.positions;
-  const flags = col.flags[row]!;
+  const flags = col.flags.get(row);
   return {
     tradeId: state.positionIds.idOf(row),
-    ...instrumentOf(state, col.instrument[row]!),
+    ...instrumentOf(state, col.instrument.get(row)),
     instrumentSide: instrumentSideOf(flags),
     boughtSide: sideOf(flags),
-    contracts: col.contracts[row]!,
-    costDollars: dollarsOf(col.costCents[row]!),
-    statedProbPct: col.statedProbPct[row] || null,
-    placedVia: viaOf(col.placedVia[row]!),
+    contracts: col.contracts.get(row),
+    costDollars: dollarsOf(col.costCents.get(row)),
+    statedProbPct: col.statedProbPct.get(row) || null,
+    placedVia: viaOf(col.placedVia.get(row)),
     placedPrivate: (flags & FLAG.private) !== 0,
     parlayId: null,
-    fillVenue: VENUES[col.venue[row]!]!,
+    fillVenue: VENUES[col.venue.get(row)]!,
     openedAt: isoOf(openedAtMs(state, row)),
-    ...marketTicker(state, col.market[row]!),
-    ...entryPrice(state, col.entryPriceCents[row]!),
+    ...marketTicker(state, col.market.get(row)),
+    ...entryPrice(state, col.entryPriceCents.get(row)),
   };
 }
 

@@ -34,7 +34,7 @@ const PLANTED: Planted[] = [
   [
     'a book out of time order',
     ({ orders }) => {
-      orders.col.sequence[1] = orders.col.sequence[0]!;
+      orders.col.sequence.set(1, orders.col.sequence.get(0));
     },
     /^ladder \d+: rank 20 is out of time order$/,
   ],
@@ -50,7 +50,7 @@ const PLANTED: Planted[] = [
   [
     'a list of orders that runs in a circle',
     ({ orders }) => {
-      orders.col.nextOfAccount[0] = 2;
+      orders.col.nextOfAccount.set(0, 2);
     },
     /^account \S+: miscounts its resting orders$/,
   ],
@@ -64,7 +64,7 @@ const PLANTED: Planted[] = [
   [
     'a position that knows nothing of its order',
     ({ positions }) => {
-      positions.col.resting[0] = -1;
+      positions.col.resting.set(0, -1);
     },
     /^account \S+: order row 2 has no position$/,
   ],
@@ -76,7 +76,7 @@ const PLANTED: Planted[] = [
   [
     'an expiry that nothing waits for',
     ({ orders }) => {
-      orders.col.expiresAtMs[1] = NOON_MS + 5000;
+      orders.col.expiresAtMs.set(1, NOON_MS + 5000);
     },
     /^orders row 1: expires, and nothing waits for it$/,
   ],
@@ -97,15 +97,15 @@ const PLANTED: Planted[] = [
   [
     'a balance that a cent is missing from',
     ({ accounts }) => {
-      accounts.col.balanceCents[0]!--;
+      accounts.col.balanceCents.add(0, -1);
     },
     /^account \S+: does not add up$/,
   ],
   [
     'a hold that no resting buy explains',
     ({ accounts }) => {
-      accounts.col.heldCents[0]!++;
-      accounts.col.balanceCents[0]!--;
+      accounts.col.heldCents.add(0, 1);
+      accounts.col.balanceCents.add(0, -1);
     },
     /^account \S+: holds something else than its resting buys$/,
   ],

@@ -6,7 +6,7 @@ function fakeOrders() {
   const live = new Set<number>();
   const sequence = new Float64Array(10_000);
   return {
-    col: { sequence },
+    col: { sequence: { get: (row: number) => sequence[row]! } },
     isLive: (row: number) => live.has(row),
     get live() {
       return live.size;

@@ -22,8 +22,8 @@ test('pages and head bring a table back, and only changed pages are taken', (t) 
   const table = newTable();
   for (let row = 0; row < 3 * PAGE_ROWS; row++) {
     table.claim();
-    table.col.cents[row] = row * 1000 + 0.5;
-    table.col.small[row] = row % 100;
+    table.col.cents.set(row, row * 1000 + 0.5);
+    table.col.small.set(row, row % 100);
   }
   for (const row of [5, 200, 7]) table.release(row);
   const pages = table.takeDirtyPages();
@@ -39,9 +39,22 @@ test('pages and head bring a table back, and only changed pages are taken', (t) 
   for (const { page, bytes } of pages) copy.loadPage(page, bytes);
   copy.loadHead(table.head());
   t.deepEqual([...copy.rows()], [...table.rows()]);
-  for (const row of copy.rows()) t.is(copy.col.cents[row], table.col.cents[row]);
+  for (const row of copy.rows()) t.is(copy.col.cents.get(row), table.col.cents.get(row));
   t.is(copy.claim(), table.claim());
   t.is(copy.claim(), table.claim());
+});
+
+test('free rows can be chained in a column that is 0 or above in every row in use', (t) => {
+  const table = new Table('rows', { cents: 'f64', owner: 'i32' }, {}, 'owner');
+  for (const owner of [7, 0, 9]) table.col.owner.set(table.claim(), owner);
+  table.release(0);
+  table.release(1);
+  t.deepEqual([...table.rows()], [2]);
+  t.is(table.col.owner.get(2), 9);
+  t.deepEqual([table.isLive(1), table.isLive(2)], [false, true]);
+  t.deepEqual([table.claim(), table.claim(), table.claim()], [1, 0, 3]);
+  t.deepEqual([...table.problems()], []);
+  t.is(table.layout, 'cents@0:f64,owner@8:i32,12 bytes');
 });
 
 test('the uuid index finds what is set and nothing that was removed', (t) => {

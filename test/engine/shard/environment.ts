@@ -155,28 +155,18 @@ export function setCell(
     { quoteMaxAgeMs: 1, routingBandCents: 0, fillModel: 'top_of_book' as const },
     null as never,
   );
-  const layout = tablesOf(state).find((table) => table.name === name)!.layout;
-  let at = STAMP_BYTES;
-  for (const text of layout.split(',')) {
-    const [field, type] = text.split(':') as [string, keyof typeof WIDTHS];
-    if (field !== column) {
-      at += PAGE_ROWS * WIDTHS[type];
-      continue;
-    }
-    for (const copy of [0, 1] as const) {
-      const page = pages.get([name, 0, copy]);
-      if (page === undefined) continue;
-      const bytes = Buffer.from(page);
-      const cell = at + row * WIDTHS[type];
-      if (type === 'f64') bytes.writeDoubleLE(value, cell);
-      else if (type === 'u8') bytes.writeUInt8(value, cell);
-      else if (type === 'i32') bytes.writeInt32LE(value, cell);
-      else bytes.writeUInt32LE(value, cell);
-      pages.putSync([name, 0, copy], bytes);
-    }
-    return;
+  const { layout, pageBytes } = tablesOf(state).find((table) => table.name === name)!;
+  const [, offset, type] = layout.match(new RegExp(`\\b${column}@(\\d+):(\\w+)`)) ?? [];
+  if (offset === undefined) throw new Error(`${name} has no column ${column}`);
+  const cell = STAMP_BYTES + row * (pageBytes / PAGE_ROWS) + Number(offset);
+  for (const copy of [0, 1] as const) {
+    const page = pages.get([name, 0, copy]);
+    if (page === undefined) continue;
+    const bytes = Buffer.from(page);
+    if (type === 'f64') bytes.writeDoubleLE(value, cell);
+    else if (type === 'u8') bytes.writeUInt8(value, cell);
+    else if (type === 'i32') bytes.writeInt32LE(value, cell);
+    else bytes.writeUInt32LE(value, cell);
+    pages.putSync([name, 0, copy], bytes);
   }
-  throw new Error(`${name} has no column ${column}`);
 }
-
-const WIDTHS = { u8: 1, i32: 4, u32: 4, f64: 8 };

@@ -263,12 +263,12 @@ const ROWS: Planted[] = [
   ],
   [
     'a row in use that the chain of free rows leads to',
-    (tables) => setCell(tables, 'positions', 'link', 0, 1),
+    (tables) => setCell(tables, 'positions', 'account', 0, -2 - 1),
     /^positions row 1: is no free row, and the chain of free rows leads to it$/,
   ],
   [
     'a row that is neither in use nor free',
-    (tables) => setCell(tables, 'orders', 'link', 0, -1),
+    (tables) => setCell(tables, 'orders', 'account', 0, -1),
     /^orders: 1 rows are in use, not 2$/,
   ],
 ];

@@ -1,0 +1,122 @@
+/**
+ * One value of each row of a table, where rows lie one after another in one buffer: the value of
+ * the next row is `stride` values on. A class for each type of value, and not one for all: the
+ * engine makes a method fast for the kind of array that it has met, as long as it is one.
+ */
+
+/** How the rows of one buffer lie: where a column is in the first row, and how long a row is. */
+export type Place = { offset: number; rowBytes: number };
+
+export class F64Column {
+  readonly #offset: number;
+  readonly #stride: number;
+  #values = new Float64Array(0);
+
+  constructor({ offset, rowBytes }: Place) {
+    this.#offset = offset;
+    this.#stride = rowBytes / Float64Array.BYTES_PER_ELEMENT;
+  }
+
+  get(row: number): number {
+    return this.#values[row * this.#stride]!;
+  }
+
+  set(row: number, value: number): void {
+    this.#values[row * this.#stride] = value;
+  }
+
+  add(row: number, difference: number): void {
+    this.#values[row * this.#stride]! += difference;
+  }
+
+  /** The rows lie in this buffer from now on. */
+  moveTo(buffer: ArrayBuffer): void {
+    this.#values = new Float64Array(buffer, this.#offset);
+  }
+}
+
+export class U32Column {
+  readonly #offset: number;
+  readonly #stride: number;
+  #values = new Uint32Array(0);
+
+  constructor({ offset, rowBytes }: Place) {
+    this.#offset = offset;
+    this.#stride = rowBytes / Uint32Array.BYTES_PER_ELEMENT;
+  }
+
+  get(row: number): number {
+    return this.#values[row * this.#stride]!;
+  }
+
+  set(row: number, value: number): void {
+    this.#values[row * this.#stride] = value;
+  }
+
+  add(row: number, difference: number): void {
+    this.#values[row * this.#stride]! += difference;
+  }
+
+  moveTo(buffer: ArrayBuffer): void {
+    this.#values = new Uint32Array(buffer, this.#offset);
+  }
+}
+
+export class I32Column {
+  readonly #offset: number;
+  readonly #stride: number;
+  #values = new Int32Array(0);
+
+  constructor({ offset, rowBytes }: Place) {
+    this.#offset = offset;
+    this.#stride = rowBytes / Int32Array.BYTES_PER_ELEMENT;
+  }
+
+  get(row: number): number {
+    return this.#values[row * this.#stride]!;
+  }
+
+  set(row: number, value: number): void {
+    this.#values[row * this.#stride] = value;
+  }
+
+  add(row: number, difference: number): void {
+    this.#values[row * this.#stride]! += difference;
+  }
+
+  moveTo(buffer: ArrayBuffer): void {
+    this.#values = new Int32Array(buffer, this.#offset);
+  }
+}
+
+export class U8Column {
+  readonly #offset: number;
+  readonly #stride: number;
+  #values = new Uint8Array(0);
+
+  constructor({ offset, rowBytes }: Place) {
+    this.#offset = offset;
+    this.#stride = rowBytes;
+  }
+
+  get(row: number): number {
+    return this.#values[row * this.#stride]!;
+  }
+
+  set(row: number, value: number): void {
+    this.#values[row * this.#stride] = value;
+  }
+
+  add(row: number, difference: number): void {
+    this.#values[row * this.#stride]! += difference;
+  }
+
+  moveTo(buffer: ArrayBuffer): void {
+    this.#values = new Uint8Array(buffer, this.#offset);
+  }
+}
+
+/** By the name that a schema and a stored layout use; widest first, so that each is aligned. */
+export const COLUMNS = { f64: F64Column, u32: U32Column, i32: I32Column, u8: U8Column } as const;
+export type ColumnType = keyof typeof COLUMNS;
+export const WIDTHS: Readonly<Record<ColumnType, number>> = { f64: 8, u32: 4, i32: 4, u8: 1 };
