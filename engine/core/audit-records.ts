@@ -230,36 +230,42 @@ class SeenIds {
 
 /** The archive's rows, then those of memory that it does not have: a checkpoint may be half done. */
 function* keyRows(rows: ArchiveRows, recent: RecentRecords): Generator<ArchiveRow<KeyRow>> {
-  const archived = new Set<RecentOrder>();
+  const archived = new Set<Uuid>();
   for (const row of rows.keys()) {
-    const order = recent.byAccount.get(row.account)?.orders.get(row.name);
-    if (order?.placed.orderId === (row.value.limit ?? row.value.market?.placed.orderId)) {
-      archived.add(order!);
-    }
+    const orderId = row.value.limit ?? row.value.market?.placed.orderId;
+    if (orderId === recent.placementByKey(row.account, row.name)?.orderId) archived.add(orderId!);
     yield row;
   }
-  for (const [account, { orders }] of recent.byAccount) {
-    for (const [name, order] of orders) {
-      const { placed, outcome } = order;
-      if (archived.has(order)) continue;
-      if (placed.type === 'limit') {
-        yield { account, name, value: { limit: placed.orderId, market: null } };
-      } else if (outcome !== null) {
-        yield { account, name, value: { limit: null, market: { placed, outcome } } };
-      }
+  for (const { placed, outcome } of recentOrders(recent)) {
+    const { account, idempotencyKey: name, orderId, type } = placed;
+    if (archived.has(orderId)) continue;
+    if (type === 'limit') yield { account, name, value: { limit: orderId, market: null } };
+    else if (outcome !== null) {
+      yield { account, name, value: { limit: null, market: { placed, outcome } } };
     }
   }
 }
 
 function* orderRows(rows: ArchiveRows, recent: RecentRecords): Generator<ArchiveRow<RecentOrder>> {
-  const left = new Map(recent.limitOrders);
+  const archived = new Set<Uuid>();
   for (const row of rows.orders()) {
     // Memory knows of an end that the row does not tell of yet.
-    const known = left.get(row.name);
-    left.delete(row.name);
-    yield known?.placed.account === row.account ? { ...row, value: known } : row;
+    const placed = recent.placement(row.name);
+    if (placed !== undefined) archived.add(row.name);
+    const outcome = recent.outcome(row.name) ?? null;
+    yield placed?.account === row.account ? { ...row, value: { placed, outcome } } : row;
   }
-  for (const [name, value] of left) yield { account: value.placed.account, name, value };
+  for (const value of recentOrders(recent)) {
+    const { account, orderId: name, type } = value.placed;
+    if (type === 'limit' && !archived.has(name)) yield { account, name, value };
+  }
+}
+
+function* recentOrders({ orders, outcomes }: RecentRecords): Generator<RecentOrder> {
+  for (let row = 0; row < orders.log.size; row++) {
+    const placed = orders.log.get(row);
+    yield { placed, outcome: outcomes.find(placed.orderId) ?? null };
+  }
 }
 
 function* outcomeRows(
@@ -268,19 +274,25 @@ function* outcomeRows(
 ): Generator<ArchiveRow<OrderOutcome>> {
   const archived = new Set<Uuid>();
   for (const row of rows.outcomes()) {
-    if (recent.lateOutcomes.find(row.name) !== undefined) archived.add(row.name);
+    if (recent.outcome(row.name) !== undefined) archived.add(row.name);
     yield row;
   }
-  for (const { account, orderId: name, outcome } of recent.lateOutcomes.entries()) {
-    if (!archived.has(name)) yield { account, name, value: outcome };
+  for (const { account, orderId: name, outcome } of recent.outcomes.entries()) {
+    // Ends of orders that memory has are told with them.
+    const isLate = recent.orders.log.find(name) === NO_ROW;
+    if (isLate && !archived.has(name)) yield { account, name, value: outcome };
   }
 }
 
 function* tradeRows(rows: ArchiveRows, recent: RecentRecords): Generator<ArchiveRow<ClosedTrade>> {
-  const left = new Map(recent.closedTrades);
+  const archived = new Set<Uuid>();
   for (const row of rows.trades()) {
-    left.delete(row.name);
+    archived.add(row.name);
     yield row;
   }
-  for (const [name, value] of left) yield { account: value.account, name, value };
+  for (let row = 0; row < recent.closedTrades.size; row++) {
+    const value = recent.closedTrades.get(row);
+    const { account, tradeId: name } = value;
+    if (!archived.has(name)) yield { account, name, value };
+  }
 }

@@ -2,9 +2,12 @@
  * Finished orders and closed trades leave memory at the next checkpoint. Until its transaction is
  * on disk they are found here; after that, in the archive. SPEC.md section 2, Order and Trade.
  */
+import { placedRecord, tradeRecord } from './event-layouts.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from './events.ts';
-import { uuidAt } from './ids.ts';
-import { LateOutcomes, type OutcomeIds } from './late-outcomes.ts';
+import { KeyIndex } from './key-index.ts';
+import { type OutcomeIds, Outcomes } from './outcomes.ts';
+import { RecordLog } from './record-log.ts';
+import { NO_ROW } from './table.ts';
 import type { Uuid } from './units.ts';
 
 /** Orders and trades on disk, of one account row. Lists are newest first, below `before`. */
@@ -18,15 +21,8 @@ export interface Archive {
   closedTrades(account: number, before: Uuid | null): Iterable<ClosedTrade>;
 }
 
-/** An order placed since the last checkpoint, and how it ended if it has. */
-export type RecentOrder = { readonly placed: OrderPlaced; outcome: OrderOutcome | null };
-
-/** What one account did between two checkpoints. */
-export type RecentOfAccount = {
-  /** By idempotency key. */
-  readonly orders: Map<string, RecentOrder>;
-  readonly closedTrades: ClosedTrade[];
-};
+/** An order, and how it ended if it has. */
+export type RecentOrder = { placed: OrderPlaced; outcome: OrderOutcome | null };
 
 /** A row of the archive: under which account and name it lies, and what it holds. */
 export type ArchiveRow<T> = { account: number; name: string; value: T };
@@ -48,72 +44,85 @@ export interface ArchiveRows {
 
 /** What happened between two checkpoints. */
 export class RecentRecords {
-  /** By account row. */
-  readonly byAccount = new Map<number, RecentOfAccount>();
-  /** Limit orders by id. */
-  readonly limitOrders = new Map<Uuid, RecentOrder>();
-  readonly closedTrades = new Map<Uuid, ClosedTrade>();
-  /** How orders ended that were placed before. */
-  readonly lateOutcomes = new LateOutcomes();
-  /** Orders that are not done, by their row. */
-  readonly #undone = new Map<number, RecentOrder>();
-  #orders = 0;
+  readonly orders = new RecentOrders();
+  /** How orders ended, those that were placed before among them. */
+  readonly outcomes = new Outcomes();
+  readonly closedTrades = new RecordLog(tradeRecord);
 
   addPlacement(placed: OrderPlaced): void {
-    const order: RecentOrder = { placed, outcome: null };
-    this.#undone.set(placed.order, order);
-    this.#orders++;
-    this.#of(placed.account).orders.set(placed.idempotencyKey, order);
-    if (placed.type === 'limit') this.limitOrders.set(placed.orderId, order);
+    this.orders.add(placed);
   }
 
   addOutcome(account: number, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
-    const order = this.#undone.get(ids.order);
-    if (order === undefined) {
-      this.lateOutcomes.add(account, ids, outcome);
-      return;
-    }
-    const { positions, position } = ids;
-    order.outcome = { ...outcome, tradeId: position === null ? null : uuidAt(positions, position) };
-    this.#undone.delete(ids.order);
+    this.outcomes.add(account, ids, outcome);
   }
 
   addClosedTrade(trade: ClosedTrade): void {
-    this.closedTrades.set(trade.tradeId, trade);
-    this.#of(trade.account).closedTrades.push(trade);
+    this.closedTrades.add(trade.account, trade.tradeId, trade);
   }
 
   placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
-    return this.byAccount.get(account)?.orders.get(idempotencyKey)?.placed;
+    return this.orders.byKey(account, idempotencyKey);
   }
 
-  /** How an order ended; undefined where these records do not say. */
-  outcome({ account, orderId, idempotencyKey }: OrderPlaced): OrderOutcome | undefined {
-    const order = this.byAccount.get(account)?.orders.get(idempotencyKey);
-    return order?.outcome ?? this.lateOutcomes.find(orderId);
+  /** Limit orders alone: a market order is no order to those who list them. */
+  placement(orderId: Uuid): OrderPlaced | undefined {
+    const placed = this.orders.byId(orderId);
+    return placed?.type === 'limit' ? placed : undefined;
+  }
+
+  outcome(orderId: Uuid): OrderOutcome | undefined {
+    return this.outcomes.find(orderId);
+  }
+
+  closedTrade(tradeId: Uuid): ClosedTrade | undefined {
+    const row = this.closedTrades.find(tradeId);
+    return row === NO_ROW ? undefined : this.closedTrades.get(row);
   }
 
   /** Limit orders of the account. */
   *limitOrdersOf(account: number): Generator<OrderPlaced> {
-    const orders = this.byAccount.get(account)?.orders.values() ?? [];
-    for (const { placed } of orders) if (placed.type === 'limit') yield placed;
+    for (const row of this.orders.log.rowsOf(account)) {
+      const placed = this.orders.log.get(row);
+      if (placed.type === 'limit') yield placed;
+    }
   }
 
-  closedTradesOf(account: number): Iterable<ClosedTrade> {
-    return this.byAccount.get(account)?.closedTrades ?? [];
+  *closedTradesOf(account: number): Generator<ClosedTrade> {
+    for (const row of this.closedTrades.rowsOf(account)) yield this.closedTrades.get(row);
   }
 
   get size(): number {
-    return this.#orders + this.lateOutcomes.size + this.closedTrades.size;
+    return this.orders.log.size + this.outcomes.size + this.closedTrades.size;
   }
 
-  #of(account: number): RecentOfAccount {
-    let of = this.byAccount.get(account);
-    if (of === undefined) {
-      of = { orders: new Map(), closedTrades: [] };
-      this.byAccount.set(account, of);
-    }
-    return of;
+  /** The most rows that the archive gets of it: a limit order leaves one more, for its key. */
+  get rowsMax(): number {
+    return this.size + this.orders.log.size;
+  }
+}
+
+/** Placements, found by their idempotency key and by the order's id. */
+class RecentOrders {
+  readonly log = new RecordLog(placedRecord);
+  readonly #keys = new KeyIndex();
+
+  add(placed: OrderPlaced): void {
+    const { account, orderId, idempotencyKey } = placed;
+    this.#keys.add(this.log.add(account, orderId, placed), account, idempotencyKey);
+  }
+
+  byId(orderId: Uuid): OrderPlaced | undefined {
+    const row = this.log.find(orderId);
+    return row === NO_ROW ? undefined : this.log.get(row);
+  }
+
+  byKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
+    const row = this.#keys.find(account, idempotencyKey, (candidate) => {
+      const placed = this.log.get(candidate);
+      return placed.idempotencyKey === idempotencyKey && placed.account === account;
+    });
+    return row === NO_ROW ? undefined : this.log.get(row);
   }
 }
 
@@ -155,20 +164,20 @@ export class Records {
 
   /** An order of that account by its id; market orders are fills, not orders. */
   placement(account: number, orderId: Uuid): OrderPlaced | undefined {
-    const recent = this.current.limitOrders.get(orderId) ?? this.#leaving?.limitOrders.get(orderId);
-    const found = recent?.placed ?? this.#archive.placement(account, orderId);
+    const recent = this.current.placement(orderId) ?? this.#leaving?.placement(orderId);
+    const found = recent ?? this.#archive.placement(account, orderId);
     return found?.account === account ? found : undefined;
   }
 
   /** How an order ended; undefined while it rests. */
   outcome(placed: OrderPlaced): OrderOutcome | undefined {
-    const recent = this.current.outcome(placed) ?? this.#leaving?.outcome(placed);
+    const { orderId } = placed;
+    const recent = this.current.outcome(orderId) ?? this.#leaving?.outcome(orderId);
     return recent ?? this.#archive.outcome(placed);
   }
 
   closedTrade(account: number, tradeId: Uuid): ClosedTrade | undefined {
-    const recent =
-      this.current.closedTrades.get(tradeId) ?? this.#leaving?.closedTrades.get(tradeId);
+    const recent = this.current.closedTrade(tradeId) ?? this.#leaving?.closedTrade(tradeId);
     const found = recent ?? this.#archive.closedTrade(account, tradeId);
     return found?.account === account ? found : undefined;
   }

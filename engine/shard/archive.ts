@@ -4,17 +4,22 @@
  * ended later has it in a row of its own.
  */
 import type { Database, RootDatabase } from 'lmdb';
+import {
+  keyRow,
+  orderRow,
+  outcomeRow,
+  packedKeyRow,
+  packedOrderRow,
+  placedRecordStart,
+  type RowFormat,
+  tradeRow,
+} from '../core/event-layouts.ts';
+import type { OrderPlaced } from '../core/events.ts';
 import { uuidOfWords, uuidWord } from '../core/ids.ts';
-import type {
-  Archive,
-  ArchiveRow,
-  ArchiveRows,
-  KeyRow,
-  RecentOrder,
-  RecentRecords,
-} from '../core/recent.ts';
+import { ByteReader } from '../core/layout.ts';
+import type { Archive, ArchiveRow, ArchiveRows, RecentRecords } from '../core/recent.ts';
+import type { RecordLog } from '../core/record-log.ts';
 import type { Uuid } from '../core/units.ts';
-import { keyRow, orderRow, outcomeRow, type RowFormat, tradeRow } from './event-layouts.ts';
 import type { Readable } from './snapshot.ts';
 
 /** The account row, big-endian, and then an idempotency key as text or a uuid as 16 bytes. */
@@ -98,38 +103,51 @@ export function archiveOf(tables: ArchiveReading): Archive {
 type Range = { account: number; before: Uuid | null };
 
 /** The rows of one checkpoint, a table after the other, each sorted: random puts cost far more. */
-export function* recordWrites(records: RecentRecords): Generator<Write> {
-  const accounts = [...records.byAccount].sort(([a], [b]) => a - b);
-  for (const [account, { orders }] of accounts) {
-    for (const key of [...orders.keys()].sort()) {
-      const row = keyRow.pack(keyRowOf(orders.get(key)!));
-      yield { table: 'keys', key: textKey(account, key), value: row };
+export function* recordWrites({ orders, outcomes, closedTrades }: RecentRecords): Generator<Write> {
+  const { log } = orders;
+  const accounts = log.accounts();
+  for (const account of accounts) {
+    for (const start of [...startsOf(log, account)].sort(byKey)) {
+      const value = packedKeyRow.pack(keyRowOf(start, outcomes));
+      yield { table: 'keys', key: textKey(account, start.idempotencyKey), value };
     }
   }
-  for (const [account, { orders }] of accounts) {
-    const limits = [...orders.values()].filter(({ placed }) => placed.type === 'limit');
-    for (const order of limits.sort((a, b) => byText(a.placed.orderId, b.placed.orderId))) {
-      const key = idKey(account, order.placed.orderId);
-      yield { table: 'orders', key, value: orderRow.pack(order) };
+  for (const account of accounts) {
+    const limits = [...startsOf(log, account)].filter(({ type }) => type === 'limit');
+    for (const { orderId, placed } of limits.sort(byId)) {
+      const value = packedOrderRow.pack({ placed, outcome: outcomes.take(orderId) ?? null });
+      yield { table: 'orders', key: idKey(account, orderId), value };
     }
   }
-  const late = [...records.lateOutcomes.entries()].sort((a, b) => {
-    return a.account - b.account || byText(a.orderId, b.orderId);
-  });
+  const late = [...outcomes.left()].sort((a, b) => a.account - b.account || byId(a, b));
   for (const { account, orderId, outcome } of late) {
     yield { table: 'outcomes', key: idKey(account, orderId), value: outcomeRow.pack(outcome) };
   }
-  for (const [account, { closedTrades }] of accounts) {
-    for (const trade of closedTrades.sort((a, b) => byText(a.tradeId, b.tradeId))) {
-      yield { table: 'trades', key: idKey(account, trade.tradeId), value: tradeRow.pack(trade) };
+  for (const account of closedTrades.accounts()) {
+    const rows = [...closedTrades.rowsOf(account)];
+    const trades = rows.map((row) => ({ row, tradeId: closedTrades.idOf(row) }));
+    for (const { row, tradeId } of trades.sort((a, b) => byText(a.tradeId, b.tradeId))) {
+      const value = Buffer.from(closedTrades.bytesOf(row));
+      yield { table: 'trades', key: idKey(account, tradeId), value };
     }
   }
 }
 
+/** How a placement begins, and all of it in bytes. */
+type Start = ReturnType<typeof placedRecordStart.read> & { placed: Uint8Array };
+
+function* startsOf(log: RecordLog<OrderPlaced>, account: number): Generator<Start> {
+  for (const row of log.rowsOf(account)) {
+    const placed = log.bytesOf(row);
+    yield Object.assign(placedRecordStart.read(new ByteReader(placed)), { placed });
+  }
+}
+
 /** A limit order has a row of its own; a market order is done, and is nowhere else. */
-function keyRowOf({ placed, outcome }: RecentOrder): KeyRow {
-  if (placed.type === 'limit') return { limit: placed.orderId, market: null };
-  if (outcome === null) throw new Error(`market order ${placed.orderId} has no outcome`);
+function keyRowOf({ type, orderId, placed }: Start, outcomes: RecentRecords['outcomes']) {
+  if (type === 'limit') return { limit: orderId, market: null };
+  const outcome = outcomes.take(orderId);
+  if (outcome === undefined) throw new Error(`market order ${orderId} has no outcome`);
   return { limit: null, market: { placed, outcome } };
 }
 
@@ -168,3 +186,5 @@ function endOf(account: number): RowKey {
 }
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1);
+const byId = (a: { orderId: Uuid }, b: { orderId: Uuid }) => byText(a.orderId, b.orderId);
+const byKey = (a: Start, b: Start) => byText(a.idempotencyKey, b.idempotencyKey);

@@ -5,15 +5,16 @@
 
 import { audit } from '../core/audit.ts';
 import { decide } from '../core/decide.ts';
-import type { Rejection } from '../core/decision.ts';
+import type { Decision, Rejection } from '../core/decision.ts';
 import { takeLevels } from '../core/depth.ts';
 import { digest } from '../core/digest.ts';
-import type { Event } from '../core/events.ts';
+import type { Event, OrderPlaced } from '../core/events.ts';
 import { emit } from '../core/evolve.ts';
 import type {
   AuditQuery,
   Command,
   DigestQuery,
+  PlaceOrder,
   Query,
   Reply,
   SetSwitches,
@@ -37,7 +38,7 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
   }
   if (decision.kind === 'reject') return refuse(decision.rejection);
   if (timed.kind === 'switches') return setSwitches(state, timed);
-  return answer(commandView(state, timed, decision.kind === 'replay'));
+  return answer(commandView(state, timed, decision));
 }
 
 /** What a shard that cannot journal takes too. */
@@ -83,12 +84,12 @@ function inspect(state: ShardState, query: AuditQuery | DigestQuery): unknown {
   return query.kind === 'audit' ? audit(state) : digest(state);
 }
 
-function commandView(state: ShardState, command: Command, replayed: boolean): unknown {
+function commandView(state: ShardState, command: Command, decision: Decision): unknown {
   switch (command.kind) {
     case 'place': {
-      const account = state.accountIds.find(command.account);
-      const placed = state.records.placementByKey(account, command.idempotencyKey)!;
-      return placementView(state, placed, replayed);
+      const replayed = decision.kind === 'replay';
+      const placed = replayed ? placedBefore(state, command) : placedBy(decision.events);
+      return placementView(state, placed!, replayed);
     }
     case 'cancel': {
       const account = state.accountIds.find(command.account);
@@ -100,6 +101,14 @@ function commandView(state: ShardState, command: Command, replayed: boolean): un
     case 'catalog':
       return {};
   }
+}
+
+function placedBefore(state: ShardState, { account, idempotencyKey }: PlaceOrder) {
+  return state.records.placementByKey(state.accountIds.find(account), idempotencyKey);
+}
+
+function placedBy(events: readonly Event[]): OrderPlaced | undefined {
+  return events.find((event) => event.kind === 'order_placed');
 }
 
 function answer(body: unknown): Reply {

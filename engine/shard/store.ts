@@ -5,11 +5,11 @@
  */
 import { mkdirSync } from 'node:fs';
 import { open } from 'lmdb';
+import { packEvents, unpackEvents } from '../core/event-layouts.ts';
 import type { Event } from '../core/events.ts';
 import type { RecentRecords } from '../core/recent.ts';
 import { archiveOf, openArchive, recordWrites } from './archive.ts';
 import { headCodec } from './codec.ts';
-import { packEvents, unpackEvents } from './event-layouts.ts';
 import { checkLmdbFile } from './lmdb-file.ts';
 import { Room } from './room.ts';
 import type { Readable } from './snapshot.ts';
@@ -34,8 +34,6 @@ type PageKey = [table: string, page: number, copy: 0 | 1];
 const PAGES_A_STEP = 2;
 const ROWS_A_STEP = 16;
 
-/** A placement leaves one row or two. */
-const ROWS_A_RECORD = 2;
 /** The pages, or the rows, of one step; a checkpoint of many steps writes few bytes in most. */
 const STEP_BYTES_MAX = 300_000;
 const STEPS_BYTES_MAX = 64_000_000;
@@ -114,10 +112,9 @@ export function openStore(path: string, durability: Durability) {
     /** A checkpoint as steps to take inside `commit`, and about how many they are. */
     checkpoint(what: Checkpoint): { steps: number; write: Generator<void> } {
       const { pages: changed, records } = what;
-      const rows = records.size * ROWS_A_RECORD;
       // What is refused leaves no row, and a batch in the journal all the same.
       const { entryCount: batches } = journal.getStats() as { entryCount: number };
-      const steps = changed.length / PAGES_A_STEP + (rows + batches) / ROWS_A_STEP;
+      const steps = changed.length / PAGES_A_STEP + (records.rowsMax + batches) / ROWS_A_STEP;
       return { steps, write: writeCheckpoint(what) };
     },
 

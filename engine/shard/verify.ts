@@ -202,7 +202,7 @@ class ShardVerifier {
     if (event.kind !== 'order_placed') return;
     const { records } = this.#state;
     const { orderId, account, idempotencyKey } = event;
-    const isNew = !records.current.limitOrders.has(orderId);
+    const isNew = records.current.orders.byId(orderId) === undefined;
     this.#problems.check(isNew, subject, `order ${orderId} is placed twice`);
     const isInJournal = records.current.placementByKey(account, idempotencyKey) !== undefined;
     // A checkpoint that is not finished may have written it already.

@@ -80,9 +80,9 @@ function createDisk(): { archive: Archive; write(records: RecentRecords): void }
   const outcomes = new Map<Uuid, OrderOutcome>();
   const archive: Archive = {
     placementByKey: (account, key) => kept.placementByKey(account, key),
-    placement: (account, orderId) => ofAccount(kept.limitOrders.get(orderId)?.placed, account),
+    placement: (account, orderId) => ofAccount(kept.placement(orderId), account),
     outcome: ({ orderId }) => outcomes.get(orderId),
-    closedTrade: (account, tradeId) => ofAccount(kept.closedTrades.get(tradeId), account),
+    closedTrade: (account, tradeId) => ofAccount(kept.closedTrade(tradeId), account),
     placements: (account, before) =>
       newestFirst([...kept.limitOrdersOf(account)], [], before, (order) => order.orderId),
     closedTrades: (account, before) =>
@@ -91,16 +91,10 @@ function createDisk(): { archive: Archive; write(records: RecentRecords): void }
   return {
     archive,
     write(records) {
-      for (const { orders } of records.byAccount.values()) {
-        for (const { placed, outcome } of orders.values()) {
-          kept.addPlacement(placed);
-          if (outcome !== null) outcomes.set(placed.orderId, outcome);
-        }
-      }
-      for (const { orderId, outcome } of records.lateOutcomes.entries()) {
-        outcomes.set(orderId, outcome);
-      }
-      for (const trade of records.closedTrades.values()) kept.addClosedTrade(trade);
+      const { orders, closedTrades } = records;
+      for (let row = 0; row < orders.log.size; row++) kept.addPlacement(orders.log.get(row));
+      for (const { orderId, outcome } of records.outcomes.entries()) outcomes.set(orderId, outcome);
+      for (let row = 0; row < closedTrades.size; row++) kept.addClosedTrade(closedTrades.get(row));
     },
   };
 }

@@ -1,15 +1,15 @@
 /** A shard's environment that has a bit of everything, and ways to break what lies in it. */
 import { type Database, type Key, open } from 'lmdb';
-import type { PlaceOrder, Reply } from '../../../engine/core/messages.ts';
-import { tablesOf } from '../../../engine/core/rebuild.ts';
-import { createState } from '../../../engine/core/state.ts';
-import { PAGE_ROWS } from '../../../engine/core/table.ts';
 import {
   orderRow,
   outcomeRow,
   type RowFormat,
   tradeRow,
-} from '../../../engine/shard/event-layouts.ts';
+} from '../../../engine/core/event-layouts.ts';
+import type { PlaceOrder, Reply } from '../../../engine/core/messages.ts';
+import { tablesOf } from '../../../engine/core/rebuild.ts';
+import { createState } from '../../../engine/core/state.ts';
+import { PAGE_ROWS } from '../../../engine/core/table.ts';
 import { Shard } from '../../../engine/shard/shard.ts';
 import { STAMP_BYTES } from '../../../engine/shard/store.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';

@@ -2,16 +2,7 @@
  * Events, orders and trades as bytes: what the journal and the archive are made of. Part of the
  * data directory's format: append kinds and words, never change or reorder one.
  */
-import type {
-  CancelReason,
-  ClosedTrade,
-  Event,
-  OrderOutcome,
-  OrderPlaced,
-} from '../core/events.ts';
-import type { Catalog, MarketOutcome } from '../core/messages.ts';
-import type { KeyRow, RecentOrder } from '../core/recent.ts';
-import { GAME_STATUSES, type Side } from '../core/units.ts';
+import type { CancelReason, ClosedTrade, Event, OrderOutcome, OrderPlaced } from './events.ts';
 import {
   always,
   ByteReader,
@@ -22,6 +13,7 @@ import {
   json,
   type Layout,
   nullable,
+  packed,
   record,
   text,
   u8,
@@ -29,6 +21,9 @@ import {
   uuid,
   word,
 } from './layout.ts';
+import type { Catalog, MarketOutcome } from './messages.ts';
+import type { KeyRow, RecentOrder } from './recent.ts';
+import { GAME_STATUSES, type Side, type Uuid } from './units.ts';
 
 const side = word<Side>('yes', 'no');
 const outcome = word<MarketOutcome>('yes', 'no', 'void', 'scalar');
@@ -44,8 +39,8 @@ const reason = word<CancelReason>(
   'expired',
 );
 
-/** A placement as the journal and the archive keep it. */
-const placed = record<OrderPlaced>({
+/** Where a placement begins: what it is sorted by. */
+const placedStart = {
   kind: always('order_placed'),
   atMs: f64,
   order: u32,
@@ -54,6 +49,11 @@ const placed = record<OrderPlaced>({
   idempotencyKey: text,
   action: word('buy', 'sell'),
   type: word('market', 'limit'),
+} as const;
+
+/** A placement as the journal and the archive keep it. */
+const placed = record<OrderPlaced>({
+  ...placedStart,
   market: u32,
   instrument: u32,
   side,
@@ -214,9 +214,31 @@ function row<T>(layout: Layout<T>): RowFormat<T> {
   };
 }
 
-export const keyRow = row<KeyRow>(
-  record({ limit: nullable(uuid), market: nullable(record({ placed, outcome: ended })) }),
-);
-export const orderRow = row<RecentOrder>(record({ placed, outcome: nullable(ended) }));
+type Packed = { placed: Uint8Array };
+
+const keyRowOf = <P>(placement: Layout<P>) =>
+  record({
+    limit: nullable(uuid),
+    market: nullable(record({ placed: placement, outcome: ended })),
+  });
+const orderRowOf = <P>(placement: Layout<P>) =>
+  record({ placed: placement, outcome: nullable(ended) });
+
+export const keyRow = row<KeyRow>(keyRowOf(placed));
+export const orderRow = row<RecentOrder>(orderRowOf(placed));
 export const outcomeRow = row(ended);
 export const tradeRow = row(trade);
+
+/** The same rows of a placement that is there in bytes, by `placedRecord`. */
+export const packedKeyRow = row<{
+  limit: Uuid | null;
+  market: (Packed & { outcome: OrderOutcome }) | null;
+}>(keyRowOf(packed));
+export const packedOrderRow = row<Packed & { outcome: OrderOutcome | null }>(orderRowOf(packed));
+
+/** What waits in memory for the archive. */
+export const placedRecord = compile(placed);
+export const placedRecordStart = compile(
+  record<Pick<OrderPlaced, keyof typeof placedStart>>(placedStart),
+);
+export const tradeRecord = compile(trade);

@@ -1,6 +1,6 @@
 /**
- * How orders ended that were placed before the last checkpoint, as columns and not as objects: a
- * quote may end thousands at once, and each is read a long time later, or by nobody but the disk.
+ * How orders ended since the last checkpoint, as rows and not as objects: a quote may end thousands
+ * at once, and each is read a long time later, or by nobody but the disk.
  */
 import type { CancelReason, OrderOutcome } from './events.ts';
 import { type IdColumns, uuidAt } from './ids.ts';
@@ -29,9 +29,11 @@ export type OutcomeIds = {
   position: number | null;
 };
 
-export class LateOutcomes {
+export type EndedOrder = { account: number; orderId: Uuid; outcome: OrderOutcome };
+
+export class Outcomes {
   readonly #table = new Table(
-    'late outcomes',
+    'outcomes',
     {
       id0: 'u32',
       id1: 'u32',
@@ -53,6 +55,8 @@ export class LateOutcomes {
     'account',
   );
   readonly #index = new UuidIndex(this.#table);
+  /** By row. */
+  #taken = new Uint8Array(0);
 
   get size(): number {
     return this.#table.size;
@@ -86,11 +90,31 @@ export class LateOutcomes {
     return row < 0 ? undefined : this.#outcomeOf(row);
   }
 
-  *entries(): Generator<{ account: number; orderId: Uuid; outcome: OrderOutcome }> {
-    for (let row = 0; row < this.#table.size; row++) {
-      const account = this.#table.col.account.get(row);
-      yield { account, orderId: this.#index.idOf(row), outcome: this.#outcomeOf(row) };
+  /** The end of an order that goes with its placement, and is `left` no more. */
+  take(orderId: Uuid): OrderOutcome | undefined {
+    const row = this.#index.find(orderId);
+    if (row < 0) return undefined;
+    if (this.#taken.length < this.size) {
+      const taken = new Uint8Array(this.size);
+      taken.set(this.#taken);
+      this.#taken = taken;
     }
+    this.#taken[row] = 1;
+    return this.#outcomeOf(row);
+  }
+
+  /** What nothing has taken. */
+  *left(): Generator<EndedOrder> {
+    for (let row = 0; row < this.size; row++) if (this.#taken[row] !== 1) yield this.#entryOf(row);
+  }
+
+  *entries(): Generator<EndedOrder> {
+    for (let row = 0; row < this.size; row++) yield this.#entryOf(row);
+  }
+
+  #entryOf(row: number): EndedOrder {
+    const account = this.#table.col.account.get(row);
+    return { account, orderId: this.#index.idOf(row), outcome: this.#outcomeOf(row) };
   }
 
   #outcomeOf(row: number): OrderOutcome {

@@ -16,7 +16,7 @@ import {
   u32,
   uuid,
   word,
-} from '../../../engine/shard/layout.ts';
+} from '../../../engine/core/layout.ts';
 
 type Sample = {
   price: number;

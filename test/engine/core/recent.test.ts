@@ -1,0 +1,113 @@
+import test from 'ava';
+import type { ClosedTrade, OrderPlaced } from '../../../engine/core/events.ts';
+import { KeyIndex } from '../../../engine/core/key-index.ts';
+import { RecentRecords } from '../../../engine/core/recent.ts';
+import { uuidOf } from '../fixtures.ts';
+
+const placed = (account: number, n: number, over: Partial<OrderPlaced> = {}): OrderPlaced => ({
+  kind: 'order_placed',
+  atMs: 1_700_000_000_000 + n,
+  order: n,
+  account,
+  orderId: uuidOf(n),
+  idempotencyKey: `key-${n}`,
+  action: 'buy',
+  type: 'limit',
+  market: 3,
+  instrument: 4,
+  side: 'no',
+  instrumentSide: 'yes',
+  byTicker: true,
+  contracts: 1_000_000,
+  position: null,
+  tradeId: null,
+  limitPriceCents: 99,
+  boundPriceCents: null,
+  timeInForce: 'gtc',
+  expiresAtMs: null,
+  routing: 'best',
+  statedProbPct: 50,
+  placedVia: 'web',
+  placedPrivate: true,
+  rests: true,
+  ...over,
+});
+
+const closed = (account: number, n: number): ClosedTrade => ({
+  tradeId: uuidOf(n),
+  account,
+  market: 3,
+  instrument: 4,
+  side: 'yes',
+  instrumentSide: 'no',
+  contracts: 7,
+  costCents: Number.MAX_SAFE_INTEGER,
+  entryPriceCents: 99,
+  statedProbPct: null,
+  placedVia: 'cli',
+  placedPrivate: false,
+  venue: 1,
+  openedAtMs: 1_700_000_000_000,
+  closedAtMs: 1_700_000_000_001,
+  status: 'settled',
+  closeReason: 'settled',
+  proceedsCents: 700,
+  outcome: 'yes',
+});
+
+test('SPEC section 2, Order: what is kept of a placement comes back whole, by key and by id', (t) => {
+  const records = new RecentRecords();
+  const orders = Array.from({ length: 3000 }, (_, n) => placed(n % 7, n));
+  for (const order of orders) records.addPlacement(order);
+  for (const order of orders) {
+    t.deepEqual(records.placementByKey(order.account, order.idempotencyKey), order);
+    t.deepEqual(records.placement(order.orderId), order);
+    t.is(records.placementByKey(order.account + 1, order.idempotencyKey), undefined);
+  }
+  t.is(records.placement(uuidOf(3000)), undefined);
+  t.is(records.size, 3000);
+});
+
+test('SPEC section 8, Idempotency: a key is the account’s own, and any text', (t) => {
+  const records = new RecentRecords();
+  const keys = ['', 'a', 'ab', 'é', '😀', 'x'.repeat(200)];
+  for (const [n, idempotencyKey] of keys.entries()) {
+    records.addPlacement(placed(1, n, { idempotencyKey }));
+    records.addPlacement(placed(2, 100 + n, { idempotencyKey, type: 'market' }));
+  }
+  for (const [n, key] of keys.entries()) {
+    t.is(records.placementByKey(1, key)?.orderId, uuidOf(n));
+    t.is(records.placementByKey(2, key)?.orderId, uuidOf(100 + n));
+    t.is(records.placement(uuidOf(100 + n)), undefined, 'market orders are not listed');
+    t.is(records.placementByKey(3, key), undefined);
+  }
+});
+
+test('SPEC section 2, Trade: closed trades and limit orders are listed by account', (t) => {
+  const records = new RecentRecords();
+  for (let n = 0; n < 300; n++) records.addClosedTrade(closed(n % 3, n));
+  for (let n = 0; n < 30; n++) {
+    records.addPlacement(placed(n % 3, n, { type: n % 2 === 0 ? 'limit' : 'market' }));
+  }
+  const trades = [...records.closedTradesOf(1)];
+  t.is(trades.length, 100);
+  t.deepEqual(trades[0], closed(1, 298));
+  t.deepEqual(records.closedTrade(uuidOf(5)), closed(2, 5));
+  const orders = [...records.limitOrdersOf(1)].map(({ order }) => order);
+  t.deepEqual(orders, [28, 22, 16, 10, 4]);
+  t.deepEqual([...records.limitOrdersOf(9)], []);
+});
+
+test('rows whose keys have equal hashes are told apart by their keys', (t) => {
+  const index = new KeyIndex();
+  index.add(1, 5, 'same');
+  index.add(2, 5, 'same');
+  t.is(
+    index.find(5, 'same', (row) => row === 2),
+    2,
+  );
+  t.is(
+    index.find(5, 'same', () => false),
+    -1,
+  );
+});
