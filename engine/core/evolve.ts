@@ -148,8 +148,9 @@ function orderFilled(state: ShardState, event: OrderFilled): void {
     reason: null,
     fillPriceCents,
     venue,
+    filledContracts: null,
   } as const;
-  finishOrder(state, event.order, { ...end, filledContracts: null }, position);
+  finishOrder(state, event.order, end, position);
 }
 
 /** How the fills of an order stand after one more of them. */

@@ -14,24 +14,33 @@ import { grown, NO_ROW } from './table.ts';
 /** Ranks 1..99; 0 stays empty, so that a rank is its own offset. */
 const RANKS = 100;
 const WORDS = 4;
+/** Places within the ends of a level. */
+const FIRST = 0;
+const LAST = 1;
+/** Places within the links of an order, and how many there are. */
+const NEXT = 0;
+const PREVIOUS = 1;
+const LEVEL = 2;
+const LINKS = 3;
 
 export class Ladders {
-  #head = new Int32Array(0);
-  #tail = new Int32Array(0);
+  /** The first and the last order of a level, level by level. */
+  #ends = new Int32Array(0);
   #bits = new Uint32Array(0);
   #best = new Uint8Array(0);
-  #next = new Int32Array(0);
-  #prev = new Int32Array(0);
-  /** Which level an order waits at: ladder * RANKS + rank, or `NO_ROW`. */
-  #level = new Int32Array(0);
+  /**
+   * Of each order: the next one at its level, the one before, and the level that it waits at, which
+   * is ladder * RANKS + rank, or `NO_ROW`. A walk along a level reads just these, so they are not
+   * in the orders' rows, which would come along.
+   */
+  #links = new Int32Array(0);
   #ladders = 0;
 
   /** Makes room for ladder numbers below `count`. */
   ensureLadders(count: number): void {
     if (count <= this.#ladders) return;
     const capacity = Math.max(count, this.#ladders * 2, 16);
-    this.#head = grown(this.#head, new Int32Array(capacity * RANKS).fill(NO_ROW));
-    this.#tail = grown(this.#tail, new Int32Array(capacity * RANKS).fill(NO_ROW));
+    this.#ends = grown(this.#ends, new Int32Array(capacity * RANKS * 2).fill(NO_ROW));
     this.#bits = grown(this.#bits, new Uint32Array(capacity * WORDS));
     this.#best = grown(this.#best, new Uint8Array(capacity));
     this.#ladders = capacity;
@@ -44,16 +53,29 @@ export class Ladders {
 
   /** The first order in time at a rank, or `NO_ROW`. */
   first(ladder: number, rank: number): number {
-    return this.#head[ladder * RANKS + rank]!;
+    return this.#ends[(ladder * RANKS + rank) * 2 + FIRST]!;
   }
 
   /** The next order in time at the same rank, or `NO_ROW`. */
   after(order: number): number {
-    return this.#next[order]!;
+    return this.#links[order * LINKS + NEXT]!;
+  }
+
+  /** Every order at `ask` or above: best rank first, first in time first within one. */
+  atOrAbove(ladder: number, ask: number): number[] {
+    const orders: number[] = [];
+    for (let rank = this.#best[ladder]!; rank >= ask && rank > 0; ) {
+      for (let order = this.first(ladder, rank); order !== NO_ROW; order = this.after(order)) {
+        orders.push(order);
+      }
+      rank = this.rankBelow(ladder, rank);
+    }
+    return orders;
   }
 
   isWaiting(order: number): boolean {
-    return order < this.#level.length && this.#level[order] !== NO_ROW;
+    const at = order * LINKS + LEVEL;
+    return at < this.#links.length && this.#links[at] !== NO_ROW;
   }
 
   /** The highest rank below `rank` at which an order waits; 0 when none does. */
@@ -70,37 +92,41 @@ export class Ladders {
 
   /** Puts an order last in time at a rank. */
   add(ladder: number, rank: number, order: number): void {
-    if (order >= this.#level.length) this.#growOrders(order + 1);
+    const at = order * LINKS;
+    if (at >= this.#links.length) this.#growOrders(order + 1);
+    const links = this.#links;
     const level = ladder * RANKS + rank;
-    const tail = this.#tail[level]!;
-    this.#next[order] = NO_ROW;
-    this.#prev[order] = tail;
-    this.#level[order] = level;
-    this.#tail[level] = order;
-    if (tail !== NO_ROW) {
-      this.#next[tail] = order;
+    const last = this.#ends[level * 2 + LAST]!;
+    links[at + NEXT] = NO_ROW;
+    links[at + PREVIOUS] = last;
+    links[at + LEVEL] = level;
+    this.#ends[level * 2 + LAST] = order;
+    if (last !== NO_ROW) {
+      links[last * LINKS + NEXT] = order;
       return;
     }
-    this.#head[level] = order;
+    this.#ends[level * 2 + FIRST] = order;
     this.#bits[ladder * WORDS + (rank >>> 5)]! |= 1 << (rank & 31);
     if (rank > this.#best[ladder]!) this.#best[ladder] = rank;
   }
 
   /** Takes an order away, wherever it waits. */
   remove(order: number): void {
-    const level = this.#level[order]!;
+    const links = this.#links;
+    const at = order * LINKS;
+    const level = links[at + LEVEL]!;
     invariant(level !== NO_ROW, 'removed an order that waits nowhere');
-    const next = this.#next[order]!;
-    const prev = this.#prev[order]!;
-    this.#level[order] = NO_ROW;
-    if (prev === NO_ROW) this.#head[level] = next;
-    else this.#next[prev] = next;
+    const next = links[at + NEXT]!;
+    const previous = links[at + PREVIOUS]!;
+    links[at + LEVEL] = NO_ROW;
+    if (previous === NO_ROW) this.#ends[level * 2 + FIRST] = next;
+    else links[previous * LINKS + NEXT] = next;
     if (next !== NO_ROW) {
-      this.#prev[next] = prev;
+      links[next * LINKS + PREVIOUS] = previous;
       return;
     }
-    this.#tail[level] = prev;
-    if (prev === NO_ROW) this.#emptied(level);
+    this.#ends[level * 2 + LAST] = previous;
+    if (previous === NO_ROW) this.#emptied(level);
   }
 
   #emptied(level: number): void {
@@ -111,9 +137,9 @@ export class Ladders {
   }
 
   #growOrders(count: number): void {
-    const capacity = Math.max(count, this.#level.length * 2, 128);
-    this.#next = grown(this.#next, new Int32Array(capacity));
-    this.#prev = grown(this.#prev, new Int32Array(capacity));
-    this.#level = grown(this.#level, new Int32Array(capacity).fill(NO_ROW));
+    const capacity = Math.max(count, (this.#links.length / LINKS) * 2, 128);
+    const links = new Int32Array(capacity * LINKS);
+    for (let at = this.#links.length + LEVEL; at < links.length; at += LINKS) links[at] = NO_ROW;
+    this.#links = grown(this.#links, links);
   }
 }

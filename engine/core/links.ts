@@ -6,56 +6,49 @@ import type { I32Column } from './columns.ts';
 import type { ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';
 
-type Links = { next: I32Column; prev: I32Column };
-
-function push(links: Links, first: number, row: number): void {
-  links.next.set(row, first);
-  links.prev.set(row, NO_ROW);
-  if (first !== NO_ROW) links.prev.set(first, row);
+function push(next: I32Column, previous: I32Column, first: number, row: number): void {
+  next.set(row, first);
+  previous.set(row, NO_ROW);
+  if (first !== NO_ROW) previous.set(first, row);
 }
 
 /** The list's first row after `row` has left it. */
-function unlink(links: Links, first: number, row: number): number {
-  const next = links.next.get(row);
-  const prev = links.prev.get(row);
-  if (next !== NO_ROW) links.prev.set(next, prev);
-  if (prev === NO_ROW) return next;
-  links.next.set(prev, next);
+function unlink(next: I32Column, previous: I32Column, first: number, row: number): number {
+  const after = next.get(row);
+  const before = previous.get(row);
+  if (after !== NO_ROW) previous.set(after, before);
+  if (before === NO_ROW) return after;
+  next.set(before, after);
   return first;
 }
 
-function ofAccount(table: ShardState['orders'] | ShardState['positions']): Links {
-  return { next: table.col.nextOfAccount, prev: table.col.prevOfAccount };
-}
-
-function ofMarket({ positions }: ShardState): Links {
-  return { next: positions.col.nextOfMarket, prev: positions.col.prevOfMarket };
-}
-
-export function linkOrder(state: ShardState, order: number): void {
-  const account = state.orders.col.account.get(order);
-  const { firstOrder, orders } = state.accounts.col;
-  push(ofAccount(state.orders), firstOrder.get(account), order);
+export function linkOrder({ accounts, orders }: ShardState, order: number): void {
+  const { col } = orders;
+  const account = col.account.get(order);
+  const { firstOrder } = accounts.col;
+  push(col.nextOfAccount, col.prevOfAccount, firstOrder.get(account), order);
   firstOrder.set(account, order);
-  orders.add(account, 1);
+  accounts.col.orders.add(account, 1);
 }
 
-export function unlinkOrder(state: ShardState, order: number): void {
-  const account = state.orders.col.account.get(order);
-  const { firstOrder, orders } = state.accounts.col;
-  firstOrder.set(account, unlink(ofAccount(state.orders), firstOrder.get(account), order));
-  orders.add(account, -1);
+export function unlinkOrder({ accounts, orders }: ShardState, order: number): void {
+  const { col } = orders;
+  const account = col.account.get(order);
+  const { firstOrder } = accounts.col;
+  const first = firstOrder.get(account);
+  firstOrder.set(account, unlink(col.nextOfAccount, col.prevOfAccount, first, order));
+  accounts.col.orders.add(account, -1);
 }
 
 export function linkPosition(state: ShardState, position: number): void {
   const { col } = state.positions;
   const account = col.account.get(position);
   const { firstPosition, positions } = state.accounts.col;
-  push(ofAccount(state.positions), firstPosition.get(account), position);
+  push(col.nextOfAccount, col.prevOfAccount, firstPosition.get(account), position);
   firstPosition.set(account, position);
   positions.add(account, 1);
   const market = state.markets[col.market.get(position)]!;
-  push(ofMarket(state), market.firstPosition, position);
+  push(col.nextOfMarket, col.prevOfMarket, market.firstPosition, position);
   market.firstPosition = position;
 }
 
@@ -63,13 +56,12 @@ export function unlinkPosition(state: ShardState, position: number): void {
   const { col } = state.positions;
   const account = col.account.get(position);
   const { firstPosition, positions } = state.accounts.col;
-  firstPosition.set(
-    account,
-    unlink(ofAccount(state.positions), firstPosition.get(account), position),
-  );
+  const first = firstPosition.get(account);
+  firstPosition.set(account, unlink(col.nextOfAccount, col.prevOfAccount, first, position));
   positions.add(account, -1);
   const market = state.markets[col.market.get(position)]!;
-  market.firstPosition = unlink(ofMarket(state), market.firstPosition, position);
+  const { firstPosition: firstOfMarket } = market;
+  market.firstPosition = unlink(col.nextOfMarket, col.prevOfMarket, firstOfMarket, position);
 }
 
 /** Rows of the account's orders that are not done, newest first. */

@@ -7,10 +7,9 @@ import { type Event, fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import { tradeOf } from './fill-model.ts';
 import { remainingOf } from './fills.ts';
-import { askOf, type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
-import { ordersAtOrAbove } from './resting.ts';
+import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import { type Book, FLAG, type Market, type ShardState } from './state.ts';
-import type { EpochMs, Side } from './units.ts';
+import { type EpochMs, NO_PRICE, type Side } from './units.ts';
 
 /** Fills every resting order that the prices of these markets now reach, as far as it goes. */
 export function fillMarkets(
@@ -24,14 +23,14 @@ export function fillMarkets(
   for (const market of markets) {
     for (const number of market.books) {
       for (const reached of reachedOn(state, state.books[number]!, atMs)) {
-        fillResting(state, reached, atMs, journal);
+        for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
       }
     }
   }
 }
 
-/** An order whose rank a side's ask has reached. */
-type Reached = { book: Book; price: BookPrice; side: Side; order: number };
+/** The side of a book whose ask has reached the rank of orders: which, best rank first. */
+type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly number[] };
 
 /**
  * Across the books of a market, since their orders want the same sizes: what an account gets first
@@ -44,15 +43,20 @@ function fillInOrder(
   journal: Event[],
 ): void {
   const books = new Set(markets.flatMap((market) => market.books));
-  const reached = [...books].flatMap((number) => [...reachedOn(state, state.books[number]!, atMs)]);
-  if (books.size > 1) reached.sort((a, b) => byPriceAndTime(state, a, b));
-  for (const one of reached) fillResting(state, one, atMs, journal);
+  const all = [...books].flatMap((number) => reachedOn(state, state.books[number]!, atMs));
+  const fills = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
+  if (books.size > 1) fills.sort((a, b) => byPriceAndTime(state, a, b));
+  for (const { reached, order } of fills) fillResting(state, reached, order, atMs, journal);
 }
 
+type Fill = { reached: Reached; order: number };
+
 /** One home market after the other; in each the yes ask's orders first. */
-function byPriceAndTime({ orders }: ShardState, a: Reached, b: Reached): number {
-  if (a.book.market !== b.book.market) return a.book.market.number - b.book.market.number;
-  if (a.side !== b.side) return a.side === 'yes' ? -1 : 1;
+function byPriceAndTime({ orders }: ShardState, a: Fill, b: Fill): number {
+  const { book, side } = a.reached;
+  const { market } = b.reached.book;
+  if (book.market !== market) return book.market.number - market.number;
+  if (side !== b.reached.side) return side === 'yes' ? -1 : 1;
   const byRank = rankOf(orders, b.order) - rankOf(orders, a.order);
   return byRank || orders.col.sequence.get(a.order) - orders.col.sequence.get(b.order);
 }
@@ -68,17 +72,20 @@ function rankOf({ col }: ShardState['orders'], order: number): number {
 /** Read before anything fills: a fill may take its order away. */
 function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reached[] {
   const { ladders } = state;
-  const bestYes = ladders.best(ladderOf(book, 'yes'));
-  const bestNo = ladders.best(ladderOf(book, 'no'));
-  if (bestYes === 0 && bestNo === 0) return NONE;
+  const yesLadder = ladderOf(book, 'yes');
+  const noLadder = ladderOf(book, 'no');
+  if (ladders.best(yesLadder) === 0 && ladders.best(noLadder) === 0) return NONE;
   const price = priceBook(state, book, atMs);
+  const { yesAskCents, noAskCents } = price;
+  const isYes = yesAskCents !== NO_PRICE && ladders.best(yesLadder) >= yesAskCents;
+  const isNo = noAskCents !== NO_PRICE && ladders.best(noLadder) >= noAskCents;
+  if (!isYes && !isNo) return NONE;
   const reached: Reached[] = [];
-  for (const side of ['yes', 'no'] as const) {
-    const ask = askOf(price, side);
-    if (ask === null) continue;
-    for (const order of ordersAtOrAbove(state, ladderOf(book, side), ask.priceCents)) {
-      reached.push({ book, price, side, order });
-    }
+  if (isYes) {
+    reached.push({ book, price, side: 'yes', orders: ladders.atOrAbove(yesLadder, yesAskCents) });
+  }
+  if (isNo) {
+    reached.push({ book, price, side: 'no', orders: ladders.atOrAbove(noLadder, noAskCents) });
   }
   return reached;
 }
@@ -88,7 +95,8 @@ const NONE: readonly Reached[] = [];
 /** As much of a resting order as the fill model gives it. */
 function fillResting(
   state: ShardState,
-  { book, price, side, order }: Reached,
+  { book, price, side }: Reached,
+  order: number,
   atMs: EpochMs,
   journal: Event[],
 ): void {

@@ -45,21 +45,13 @@ export function watchMarkets(book: Book): void {
 }
 
 /** Orders of a book in the order in which they fill: yes ladder first, best rank first. */
-export function* ordersOn(state: ShardState, book: Book): Generator<number> {
+export function* ordersOn({ ladders }: ShardState, book: Book): Generator<number> {
   for (const side of ['yes', 'no'] as const) {
-    yield* ordersAtOrAbove(state, ladderOf(book, side), 1);
-  }
-}
-
-/** Orders of a ladder whose rank is at least `ask`, best rank first, first placed first. */
-export function* ordersAtOrAbove(
-  state: ShardState,
-  ladder: number,
-  ask: number,
-): Generator<number> {
-  const { ladders } = state;
-  for (let rank = ladders.best(ladder); rank >= ask && rank > 0; ) {
-    for (let row = ladders.first(ladder, rank); row !== NO_ROW; row = ladders.after(row)) yield row;
-    rank = ladders.rankBelow(ladder, rank);
+    const ladder = ladderOf(book, side);
+    for (let rank = ladders.best(ladder); rank > 0; rank = ladders.rankBelow(ladder, rank)) {
+      for (let row = ladders.first(ladder, rank); row !== NO_ROW; row = ladders.after(row)) {
+        yield row;
+      }
+    }
   }
 }

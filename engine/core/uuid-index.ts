@@ -2,23 +2,42 @@
  * Finds the row of a uuid: open addressing over row numbers, the ids themselves staying in the
  * columns `id0`..`id3` of the table. Each row number lies beside the hash of its id, so that no row
  * is read but the one that is looked for. Eight bytes a slot, at most three quarters full.
+ *
+ * Nearly every slot that a change needs is far away in memory. So changes wait until there are some
+ * or until somebody looks for an id, and their slots are fetched at the same time.
  */
-import { type IdColumns, uuidAt, uuidWord } from './ids.ts';
+import { fetched } from './fetch.ts';
+import { type IdColumns, uuidOfWords, uuidWord } from './ids.ts';
 import { NO_ROW } from './table.ts';
 import type { Uuid } from './units.ts';
 
 const FIRST_SLOTS = 256;
+/** Changes made together: as many as the machine fetches at a time, a few times over. */
+const TOGETHER = 64;
 
 export class UuidIndex {
-  readonly #ids: IdColumns;
+  // One by one, since tables differ and so do the shapes of their columns' objects.
+  readonly #id0: IdColumns['id0'];
+  readonly #id1: IdColumns['id1'];
+  readonly #id2: IdColumns['id2'];
+  readonly #id3: IdColumns['id3'];
   /** Row and hash, slot by slot. */
   #slots = new Int32Array(FIRST_SLOTS * 2).fill(NO_ROW);
   /** Of the place of a slot's row: slots are a power of two, and rows are at even places. */
   #mask = FIRST_SLOTS * 2 - 2;
+  /** Rows in slots. */
+  #held = 0;
+  /** Rows in slots once no change waits. */
   #count = 0;
+  /** A row to add, or `~row` to remove, and the hash of its id; change by change, in order. */
+  readonly #waiting = new Int32Array(TOGETHER * 2);
+  #waitingEnd = 0;
 
-  constructor(table: { readonly col: IdColumns }) {
-    this.#ids = table.col;
+  constructor({ col }: { readonly col: IdColumns }) {
+    this.#id0 = col.id0;
+    this.#id1 = col.id1;
+    this.#id2 = col.id2;
+    this.#id3 = col.id3;
   }
 
   /** Rows that can be found. */
@@ -28,11 +47,11 @@ export class UuidIndex {
 
   /** The row of an id, or `NO_ROW`. */
   find(id: Uuid): number {
+    if (this.#waitingEnd !== 0) this.#makeChanges();
     const w0 = uuidWord(id, 0);
     const w1 = uuidWord(id, 1);
     const w2 = uuidWord(id, 2);
     const w3 = uuidWord(id, 3);
-    const { id0, id1, id2, id3 } = this.#ids;
     const slots = this.#slots;
     const mask = this.#mask;
     const hash = mix(w0, w1, w2, w3);
@@ -40,35 +59,80 @@ export class UuidIndex {
       const row = slots[at]!;
       if (row === NO_ROW) return NO_ROW;
       if (slots[at + 1] !== hash) continue;
-      const isIt = id3.get(row) === w3 && id2.get(row) === w2 && id1.get(row) === w1;
-      if (isIt && id0.get(row) === w0) return row;
+      const isTail = this.#id2.get(row) === w2 && this.#id3.get(row) === w3;
+      if (isTail && this.#id0.get(row) === w0 && this.#id1.get(row) === w1) return row;
     }
   }
 
   /** Writes the id into the row's columns and makes it findable. */
   set(row: number, id: Uuid): void {
-    const { id0, id1, id2, id3 } = this.#ids;
-    id0.set(row, uuidWord(id, 0));
-    id1.set(row, uuidWord(id, 1));
-    id2.set(row, uuidWord(id, 2));
-    id3.set(row, uuidWord(id, 3));
+    this.#id0.set(row, uuidWord(id, 0));
+    this.#id1.set(row, uuidWord(id, 1));
+    this.#id2.set(row, uuidWord(id, 2));
+    this.#id3.set(row, uuidWord(id, 3));
     this.add(row);
   }
 
   /** Makes a row whose id columns are set findable. */
   add(row: number): void {
-    if ((this.#count + 1) * 8 > this.#slots.length * 3) this.#grow();
     this.#count++;
-    this.#insert(row, this.#hashOf(row));
+    this.#change(row, this.#hashOf(row));
   }
 
   /** Forgets a row, whose id columns must still be set. */
   remove(row: number): void {
+    this.#count--;
+    this.#change(~row, this.#hashOf(row));
+  }
+
+  /** The id in a row's columns. */
+  idOf(row: number): Uuid {
+    return uuidOfWords(
+      this.#id0.get(row),
+      this.#id1.get(row),
+      this.#id2.get(row),
+      this.#id3.get(row),
+    );
+  }
+
+  #hashOf(row: number): number {
+    return mix(this.#id0.get(row), this.#id1.get(row), this.#id2.get(row), this.#id3.get(row));
+  }
+
+  #change(change: number, hash: number): void {
+    const waiting = this.#waiting;
+    waiting[this.#waitingEnd++] = change;
+    waiting[this.#waitingEnd++] = hash;
+    if (this.#waitingEnd === waiting.length) this.#makeChanges();
+  }
+
+  #makeChanges(): void {
+    const waiting = this.#waiting;
+    const end = this.#waitingEnd;
+    const slots = this.#slots;
+    let read = 0;
+    for (let at = 1; at < end; at += 2) read ^= slots[homeOf(waiting[at]!, this.#mask)]!;
+    fetched(read);
+    for (let at = 0; at < end; at += 2) {
+      const change = waiting[at]!;
+      if (change < 0) this.#delete(~change, waiting[at + 1]!);
+      else this.#insert(change, waiting[at + 1]!);
+    }
+    this.#waitingEnd = 0;
+  }
+
+  #insert(row: number, hash: number): void {
+    if ((this.#held + 1) * 8 > this.#slots.length * 3) this.#grow();
+    this.#held++;
+    place(this.#slots, this.#mask, row, hash);
+  }
+
+  #delete(row: number, hash: number): void {
     const slots = this.#slots;
     const mask = this.#mask;
-    let hole = homeOf(this.#hashOf(row), mask);
+    let hole = homeOf(hash, mask);
     while (slots[hole] !== row) hole = (hole + 2) & mask;
-    this.#count--;
+    this.#held--;
     // Close the hole with every later row of the run that may move back into it.
     for (let at = (hole + 2) & mask; slots[at] !== NO_ROW; at = (at + 2) & mask) {
       const distance = (at - homeOf(slots[at + 1]!, mask)) & mask;
@@ -80,33 +144,21 @@ export class UuidIndex {
     slots[hole] = NO_ROW;
   }
 
-  /** The id in a row's columns. */
-  idOf(row: number): Uuid {
-    return uuidAt(this.#ids, row);
-  }
-
-  #hashOf(row: number): number {
-    const { id0, id1, id2, id3 } = this.#ids;
-    return mix(id0.get(row), id1.get(row), id2.get(row), id3.get(row));
-  }
-
-  #insert(row: number, hash: number): void {
-    const slots = this.#slots;
-    const mask = this.#mask;
-    let at = homeOf(hash, mask);
-    while (slots[at] !== NO_ROW) at = (at + 2) & mask;
-    slots[at] = row;
-    slots[at + 1] = hash;
-  }
-
   #grow(): void {
     const old = this.#slots;
     this.#slots = new Int32Array(old.length * 2).fill(NO_ROW);
     this.#mask = this.#slots.length - 2;
     for (let at = 0; at < old.length; at += 2) {
-      if (old[at] !== NO_ROW) this.#insert(old[at]!, old[at + 1]!);
+      if (old[at] !== NO_ROW) place(this.#slots, this.#mask, old[at]!, old[at + 1]!);
     }
   }
+}
+
+function place(slots: Int32Array, mask: number, row: number, hash: number): void {
+  let at = homeOf(hash, mask);
+  while (slots[at] !== NO_ROW) at = (at + 2) & mask;
+  slots[at] = row;
+  slots[at + 1] = hash;
 }
 
 /** Where a row with that hash would lie if all slots were free. */
