@@ -102,26 +102,19 @@ export function archiveOf(tables: ArchiveReading): Archive {
 
 type Range = { account: number; before: Uuid | null };
 
-/** The rows of one checkpoint, a table after the other, each sorted: random puts cost far more. */
+/** The rows of one checkpoint, in the order of each table's keys: random puts cost far more. */
 export function* recordWrites({ orders, outcomes, closedTrades }: RecentRecords): Generator<Write> {
-  const { log } = orders;
-  const accounts = log.accounts();
-  for (const account of accounts) {
-    for (const start of [...startsOf(log, account)].sort(byKey)) {
+  for (const account of orders.log.accounts()) {
+    const starts = [...startsOf(orders.log, account)];
+    for (const start of starts.sort(byKey)) {
       const value = packedKeyRow.pack(keyRowOf(start, outcomes));
       yield { table: 'keys', key: textKey(account, start.idempotencyKey), value };
     }
-  }
-  for (const account of accounts) {
-    const limits = [...startsOf(log, account)].filter(({ type }) => type === 'limit');
+    const limits = starts.filter(({ type }) => type === 'limit');
     for (const { orderId, placed } of limits.sort(byId)) {
       const value = packedOrderRow.pack({ placed, outcome: outcomes.take(orderId) ?? null });
       yield { table: 'orders', key: idKey(account, orderId), value };
     }
-  }
-  const late = [...outcomes.left()].sort((a, b) => a.account - b.account || byId(a, b));
-  for (const { account, orderId, outcome } of late) {
-    yield { table: 'outcomes', key: idKey(account, orderId), value: outcomeRow.pack(outcome) };
   }
   for (const account of closedTrades.accounts()) {
     const rows = [...closedTrades.rowsOf(account)];
@@ -130,6 +123,11 @@ export function* recordWrites({ orders, outcomes, closedTrades }: RecentRecords)
       const value = Buffer.from(closedTrades.bytesOf(row));
       yield { table: 'trades', key: idKey(account, tradeId), value };
     }
+  }
+  // What the placements have not taken: orders that an earlier checkpoint wrote.
+  const late = [...outcomes.left()].sort((a, b) => a.account - b.account || byId(a, b));
+  for (const { account, orderId, outcome } of late) {
+    yield { table: 'outcomes', key: idKey(account, orderId), value: outcomeRow.pack(outcome) };
   }
 }
 

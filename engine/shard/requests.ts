@@ -30,7 +30,8 @@ import { quoteText } from './views/quote.ts';
 /** Runs a command; its events are applied and appended to `journal`. */
 export function execute(state: ShardState, command: Command, journal: Event[]): Reply {
   // The engine's time may be ahead of the caller's: what happens now happens at the engine's.
-  const timed = { ...command, atMs: advance(state, command.atMs, journal) };
+  const atMs = advance(state, command.atMs, journal);
+  const timed = atMs === command.atMs ? command : { ...command, atMs };
   const decision = decide(state, timed);
   if (decision.kind === 'accept' && decision.taken !== null) takeLevels(decision.taken);
   if (decision.kind !== 'replay') {
