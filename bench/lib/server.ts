@@ -49,9 +49,13 @@ export async function startPaperbook(
 /** Bytes of the real server's answers, so that the peer's are as long. */
 export type AnswerBytes = Record<'limit' | 'market' | 'cancel' | 'quotes' | 'portfolio', number>;
 
-/** The peer: uWebSockets.js, JSON.parse of the body, an answer of so many bytes. */
-export async function startBare(bytes: AnswerBytes): Promise<Running> {
-  const { child, printed } = start([BARE, JSON.stringify(bytes)], process.env);
+/**
+ * The peer: uWebSockets.js, JSON.parse of the body, an answer of so many bytes. With a directory,
+ * which must be empty, each request takes the way into a thread and back first.
+ */
+export async function startBare(bytes: AnswerBytes, hopDir?: string): Promise<Running> {
+  const hop = hopDir === undefined ? [] : [hopDir];
+  const { child, printed } = start([BARE, JSON.stringify(bytes), ...hop], process.env);
   const [, port] = await printed(/^listening on (\d+)$/m);
   return { pid: child.pid!, port: Number(port), basePath: '/v1', stop: () => stop(child) };
 }

@@ -1,23 +1,25 @@
 /**
  * What an HTTP server costs that does nothing: uWebSockets.js, the body read and parsed, an answer
- * as long as the real one's. Started with the lengths as JSON; prints its port.
+ * as long as the real one's. Started with the lengths as JSON, and with a directory where each
+ * request shall take the way into a thread and back before it is answered; prints its port.
  */
 import * as uws from 'uWebSockets.js';
 import type { AnswerBytes } from '../lib/server.ts';
+import { Hop } from './hop.ts';
 
-const bytes = JSON.parse(process.argv[2]!) as AnswerBytes;
+type AnswerName = keyof AnswerBytes;
+
+const lengths = Object.entries(JSON.parse(process.argv[2]!) as AnswerBytes);
+const hopDir = process.argv[3];
+const texts = Object.fromEntries(lengths.map(([name, length]) => [name, answerOf(length)]));
+const orders: AnswerName[] = ['limit', 'market', 'cancel'];
+const hop = hopDir === undefined ? null : new Hop({ dir: hopDir, texts, orders });
 
 /** Has an order id, as whoever places an order looks for one. */
 function answerOf(length: number): string {
   const head = '{"orderId":"00000000-0000-7000-8000-000000000000","filler":"';
   return `${head}${'x'.repeat(Math.max(0, length - head.length - 2))}"}`;
 }
-
-const limit = answerOf(bytes.limit);
-const market = answerOf(bytes.market);
-const cancel = answerOf(bytes.cancel);
-const quotes = answerOf(bytes.quotes);
-const portfolio = answerOf(bytes.portfolio);
 
 const app = uws.App();
 app.post('/v1/portfolio/orders', (res) => {
@@ -33,18 +35,32 @@ app.post('/v1/portfolio/orders', (res) => {
       partial = Buffer.concat(partial === null ? [piece] : [partial, piece]);
     }
     if (!isLast || !isOpen) return;
-    const { type } = JSON.parse((partial ?? piece).toString()) as { type: string };
-    write(res, type === 'limit' ? limit : market);
+    const order = JSON.parse((partial ?? piece).toString()) as { type: string };
+    const name = order.type === 'limit' ? 'limit' : 'market';
+    if (hop === null) write(res, texts[name]!);
+    else hop.ask([name, ...Object.values(order)], (text) => isOpen && write(res, text));
   });
 });
-app.del('/v1/portfolio/orders/:id', (res) => write(res, cancel));
-app.get('/v1/quotes', (res) => write(res, quotes));
-app.get('/v1/portfolio', (res) => write(res, portfolio));
+app.del('/v1/portfolio/orders/:id', (res, req) => answer(res, 'cancel', req.getParameter(0)));
+app.get('/v1/quotes', (res, req) => answer(res, 'quotes', req.getQuery('ids')));
+app.get('/v1/portfolio', (res) => answer(res, 'portfolio', undefined));
 app.listen('127.0.0.1', 0, (socket) => {
   if (socket === false) throw new Error('cannot listen');
   process.stdout.write(`listening on ${uws.us_socket_local_port(socket)}\n`);
 });
 process.on('SIGINT', () => process.exit(0));
+
+function answer(res: uws.HttpResponse, name: AnswerName, asked: string | undefined): void {
+  if (hop === null) {
+    write(res, texts[name]!);
+    return;
+  }
+  let isOpen = true;
+  res.onAborted(() => {
+    isOpen = false;
+  });
+  hop.ask([name, asked], (text) => isOpen && write(res, text));
+}
 
 function write(res: uws.HttpResponse, body: string): void {
   res.cork(() => {

@@ -1,7 +1,9 @@
 /**
  * The whole server over HTTP, `sync` durability: quotes, portfolios and orders at several numbers
- * of connections, and beside each the bare peer under the same generator.
+ * of connections, and beside each two peers under the same generator: a bare handler, and one that
+ * takes every request through a thread and commits orders there, with no rule in it.
  */
+import path from 'node:path';
 import { Generator, type Measured } from '../lib/generator.ts';
 import { answerBytes, type Market, openMarket } from '../lib/http-market.ts';
 import type { LoadKind } from '../lib/load.ts';
@@ -50,8 +52,14 @@ export const http: Suite<HttpSizes> = {
   run,
 };
 
-/** The rounds of one kind at one number of connections, on the server and on the peer. */
-type Pair = { kind: LoadKind; connections: number; ours: Measured[]; bare: Measured[] };
+/** The rounds of one kind at one number of connections, on the server and on its peers. */
+type Rounds = {
+  kind: LoadKind;
+  connections: number;
+  ours: Measured[];
+  bare: Measured[];
+  hop: Measured[];
+};
 
 async function run(sizes: HttpSizes, progress: (line: string) => void): Promise<Report> {
   const dir = tempDir();
@@ -59,33 +67,33 @@ async function run(sizes: HttpSizes, progress: (line: string) => void): Promise<
   const servers: Running[] = [];
   try {
     progress('http: starting the server');
-    const server = await startPaperbook(dir);
+    const server = await startPaperbook(path.join(dir, 'data'));
     servers.push(server);
     const market = await openMarket(server, sizes.accounts);
     const bytes = await answerBytes(server, market);
     const bare = await startBare(bytes);
-    servers.push(bare);
-    const pairs: Pair[] = [];
+    const hop = await startBare(bytes, path.join(dir, 'hop'));
+    servers.push(bare, hop);
+    const taken: Rounds[] = [];
+    const load = (target: Running, kind: LoadKind, connections: number) =>
+      measure(generator, target, market, { kind, connections }, sizes);
     progress('http: warming up');
     for (const kind of sizes.kinds) {
-      for (const target of servers) {
-        const pair: Pair = { kind, connections: WARM_CONNECTIONS, ours: [], bare: [] };
-        await measure(generator, target, market, pair, sizes);
-      }
+      for (const target of servers) await load(target, kind, WARM_CONNECTIONS);
     }
     for (const kind of sizes.kinds) {
       for (const connections of sizes.connections) {
-        const pair: Pair = { kind, connections, ours: [], bare: [] };
+        const rounds: Rounds = { kind, connections, ours: [], bare: [], hop: [] };
         for (let round = 0; round < sizes.rounds; round++) {
           progress(`http: ${kind}, ${connections} connection(s), round ${round + 1}`);
-          const load = (target: Running) => measure(generator, target, market, pair, sizes);
-          pair.ours.push(await load(server));
-          pair.bare.push(await load(bare));
+          rounds.ours.push(await load(server, kind, connections));
+          rounds.bare.push(await load(bare, kind, connections));
+          rounds.hop.push(await load(hop, kind, connections));
         }
-        pairs.push(pair);
+        taken.push(rounds);
       }
     }
-    return reportOf(pairs, bytes);
+    return reportOf(taken, bytes);
   } finally {
     generator.close();
     for (const server of servers) await server.stop();
@@ -102,7 +110,7 @@ async function measure(
   generator: Generator,
   target: Running,
   { traders, readers, instruments }: Market,
-  { kind, connections }: Pair,
+  { kind, connections }: Pick<Rounds, 'kind' | 'connections'>,
   { warmupMs, measureMs }: HttpSizes,
 ): Promise<Measured> {
   const { port, basePath } = target;
@@ -128,11 +136,11 @@ const rateOf = ({ statuses, seconds }: Measured) => (statuses[200] ?? 0) / secon
 const answersOf = ({ statuses }: Measured) => Object.values(statuses).reduce((a, b) => a + b, 0);
 const cpuOf = (measured: Measured) => (measured.serverCpuMs * 1000) / answersOf(measured);
 
-function reportOf(pairs: readonly Pair[], bytes: AnswerBytes): Report {
+function reportOf(taken: readonly Rounds[], bytes: AnswerBytes): Report {
   const figures: Figures = {};
   const rates: string[][] = [];
   const cpus: string[][] = [];
-  for (const { kind, connections, ours, bare } of pairs) {
+  for (const { kind, connections, ours, bare, hop } of taken) {
     const label = `${kind}, ${connections}`;
     const median = (of: (measured: Measured) => number, from = ours) => spreadOf(from.map(of));
     const rate = median(rateOf);
@@ -140,6 +148,8 @@ function reportOf(pairs: readonly Pair[], bytes: AnswerBytes): Report {
     const shares = spreadOf(ours.map((one, round) => rateOf(one) / rateOf(bare[round]!)));
     const cpu = median(cpuOf);
     const bareCpu = median(cpuOf, bare);
+    const hopRate = median(rateOf, hop);
+    const hopCpu = median(cpuOf, hop);
     const times = spreadOf(ours.map((one, round) => cpuOf(one) / cpuOf(bare[round]!)));
     const perAnswer = (millis: (measured: Measured) => number) =>
       median((one) => (millis(one) * 1000) / answersOf(one)).median.toFixed(1);
@@ -147,6 +157,8 @@ function reportOf(pairs: readonly Pair[], bytes: AnswerBytes): Report {
     figures[`${label}/rate`] = { unit: 'requests/s', value: rate };
     figures[`${label}/bare rate`] = { unit: 'requests/s', value: bareRate };
     figures[`${label}/rate to bare`] = { unit: 'of the bare rate', value: shares };
+    figures[`${label}/hop rate`] = { unit: 'requests/s', value: hopRate };
+    figures[`${label}/hop cpu`] = { unit: 'CPU us/request', value: hopCpu };
     figures[`${label}/cpu`] = { unit: 'CPU us/request', value: cpu };
     figures[`${label}/bare cpu`] = { unit: 'CPU us/request', value: bareCpu };
     figures[`${label}/cpu to bare`] = { unit: 'times the bare CPU', value: times };
@@ -159,6 +171,8 @@ function reportOf(pairs: readonly Pair[], bytes: AnswerBytes): Report {
       range(rate),
       count(bareRate.median),
       ratio(shares.median),
+      count(hopRate.median),
+      ms(median((one) => one.latency.p99, hop).median),
       ms(latency('p50').median),
       ms(latency('p99').median),
       ms(latency('p999').median),
@@ -169,16 +183,17 @@ function reportOf(pairs: readonly Pair[], bytes: AnswerBytes): Report {
       bareCpu.median.toFixed(1),
       ratio(times.median),
       range(times, ratio),
+      hopCpu.median.toFixed(1),
       perAnswer((one) => one.mainCpuMs),
       perAnswer((one) => one.otherCpuMs),
       perAnswer((one) => one.generatorCpuMs),
     ]);
   }
-  return { tables: tablesOf(rates, cpus, bytes, refusalsOf(pairs)), figures };
+  return { tables: tablesOf(rates, cpus, bytes, refusalsOf(taken)), figures };
 }
 
-function refusalsOf(pairs: readonly Pair[]): string {
-  const answers = pairs.flatMap(({ ours }) => ours);
+function refusalsOf(taken: readonly Rounds[]): string {
+  const answers = taken.flatMap(({ ours }) => ours);
   const all = answers.reduce((sum, one) => sum + answersOf(one), 0);
   const good = answers.reduce((sum, one) => sum + (one.statuses[200] ?? 0), 0);
   return `${count(all - good)} of ${count(all)} answers of the server were not 200`;
@@ -200,6 +215,8 @@ function tablesOf(
         'min .. max',
         'bare/s',
         'to bare',
+        'hop/s',
+        'its p99',
         'p50',
         'p99',
         'p99.9',
@@ -207,6 +224,7 @@ function tablesOf(
       rows: rates,
       notes: [
         'generator, server and its shard share the cores: the CPU table is the fairer one',
+        'hop: the bare handler, with each request through a thread that commits orders, and no rule',
         `bytes of an answer: ${sizes.join(', ')}`,
         refusals,
       ],
@@ -219,6 +237,7 @@ function tablesOf(
         'bare',
         'to bare',
         'min .. max',
+        'hop',
         'main thread',
         'shard thread',
         'generator',
