@@ -46,6 +46,8 @@ export class Shards {
   readonly #options: ShardsOptions;
   readonly #lanes: Lane[];
   readonly #timer: NodeJS.Timeout;
+  /** By instrument: what this turn of the event loop asked for since it told the shards something. */
+  readonly #quotesOfTurn = new Map<string, Promise<Reply>>();
   /** What a shard that starts again must be told. */
   #catalog: Catalog | null = null;
   #switches: SetSwitches | null = null;
@@ -110,12 +112,27 @@ export class Shards {
     return this.#lanes[uuidWord(account, 3) % this.#lanes.length]!.call(request);
   }
 
-  /** One instrument's Quote; spread over shards, since every shard hears every tick. */
+  /**
+   * One instrument's Quote; spread over shards, since every shard hears every tick. Who asks for one
+   * that was asked for in this turn of the event loop shares the answer.
+   */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply> {
+    const shared = this.#quotesOfTurn.get(instrumentId);
+    if (shared !== undefined) return shared;
+    if (this.#quotesOfTurn.size === 0) setImmediate(() => this.#quotesOfTurn.clear());
+    const reply = this.#laneOfQuote(instrumentId).call({
+      kind: 'instrument_quote',
+      atMs,
+      instrumentId,
+    });
+    this.#quotesOfTurn.set(instrumentId, reply);
+    return reply;
+  }
+
+  #laneOfQuote(instrumentId: string): Lane {
     const lanes = this.#lanes.filter((lane) => lane.isOpen);
     const among = lanes.length > 0 ? lanes : this.#lanes;
-    const lane = among[textHash(instrumentId) % among.length]!;
-    return lane.call({ kind: 'instrument_quote', atMs, instrumentId });
+    return among[textHash(instrumentId) % among.length]!;
   }
 
   /** Tells every shard what the venues said. */
@@ -228,6 +245,7 @@ export class Shards {
   }
 
   #tellAll(tick: Tick): void {
+    this.#quotesOfTurn.clear();
     for (const lane of this.#lanes) lane.tick(tick);
   }
 
@@ -240,6 +258,7 @@ export class Shards {
   }
 
   async #told(command: Command): Promise<void> {
+    this.#quotesOfTurn.clear();
     const replies = await Promise.all(this.#lanes.map((lane) => lane.tell(command)));
     for (const reply of replies) {
       if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);

@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Reply } from '../../../engine/core/messages.ts';
 import { FILL_MODELS } from '../../../engine/core/units.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
-import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { AWAY, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { openShards, tempDir } from './engine-process.ts';
 
 const body = (reply: Reply) => {
@@ -78,3 +78,17 @@ for (const fillModel of FILL_MODELS) {
     await second.close();
   });
 }
+
+test('SPEC.md section 2, Quote: who asks in the same turn shares an answer, until a venue says more', async (t) => {
+  const engine = await openShards(tempDir(t), { shards: 2 });
+  const askCents = async (asked: Promise<Reply>) => body(await asked).venues[0].yesAskCents;
+  engine.tick(quoteTick({ yesBidCents: 40, yesAskCents: 43 }));
+  const first = engine.quote(AWAY, NOON_MS);
+  t.is(engine.quote(AWAY, NOON_MS), first);
+  engine.tick(quoteTick({ yesBidCents: 44, yesAskCents: 46 }));
+  const second = engine.quote(AWAY, NOON_MS);
+  t.is(await askCents(first), 43);
+  t.is(await askCents(second), 46);
+  t.not(engine.quote(AWAY, NOON_MS), second, 'another turn');
+  await engine.close();
+});
