@@ -20,10 +20,19 @@ export function hold(state: ShardState, account: number, cents: Cents): void {
   settled(state, account);
 }
 
-/** Cash moves from the balance into the cost of an open position. */
-export function stake(state: ShardState, account: number, cents: Cents): void {
-  const { balanceCents, openStakeCents } = state.accounts.col;
-  balanceCents.add(account, -cents);
+/**
+ * Cash moves into the cost of an open position: from what an order held for it, which is all
+ * released, and from the balance.
+ */
+export function stake(
+  state: ShardState,
+  account: number,
+  cents: Cents,
+  releasedCents: Cents,
+): void {
+  const { balanceCents, heldCents, openStakeCents } = state.accounts.col;
+  heldCents.add(account, -releasedCents);
+  balanceCents.add(account, releasedCents - cents);
   openStakeCents.add(account, cents);
   settled(state, account);
 }
