@@ -33,17 +33,27 @@ export function fillMarkets(
 }
 
 /** Rows that the fills of these orders need beside their own, and which lie all over memory. */
-function fetchNeighbours({ orders: { col }, accounts }: ShardState, orders: readonly number[]) {
+function fetchNeighbours(
+  { accounts, orders: { col }, positions }: ShardState,
+  orders: readonly number[],
+): void {
+  const { balanceCents, firstOrder, firstPosition } = accounts.col;
+  let cents = 0;
   let read = 0;
   for (const order of orders) {
+    const account = col.account.get(order);
     const before = col.prevOfAccount.get(order);
     const after = col.nextOfAccount.get(order);
-    const account = col.account.get(order);
-    read ^= accounts.col.balanceCents.get(account) ^ accounts.col.firstOrder.get(account);
+    cents += balanceCents.get(account);
+    read ^= firstOrder.get(account);
     if (before !== NO_ROW) read ^= col.nextOfAccount.get(before);
     if (after !== NO_ROW) read ^= col.prevOfAccount.get(after);
   }
-  fetched(read);
+  for (const order of orders) {
+    const position = firstPosition.get(col.account.get(order));
+    if (position !== NO_ROW) read ^= positions.col.prevOfAccount.get(position);
+  }
+  fetched(cents + read);
 }
 
 /** The side of a book whose ask has reached the rank of orders: which, best rank first. */
@@ -116,14 +126,14 @@ const NONE: readonly Reached[] = [];
 
 /** Orders of a ladder whose rank is at least `ask`, best rank first, first placed first. */
 function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
-  const { sequence, nextOfAccount } = orders.col;
+  const { account, nextOfAccount } = orders.col;
   const reached: number[] = [];
   let read = 0;
   for (let rank = ladders.best(ladder); rank >= ask; rank = ladders.rankBelow(ladder, rank)) {
     for (let row = ladders.first(ladder, rank); row !== NO_ROW; row = ladders.after(row)) {
       reached.push(row);
-      // The row's first word and its last: its memory comes while the walk goes on.
-      read ^= sequence.get(row) ^ nextOfAccount.get(row);
+      // Near the row's two ends: its memory comes while the walk goes on.
+      read ^= account.get(row) ^ nextOfAccount.get(row);
     }
   }
   fetched(read);
