@@ -167,8 +167,7 @@ function trade(
   invariant(state.orders.isLive(order), 'an order was filled that is done');
   const cents = costCents(priceCents, contracts);
   if ((col.flags.get(order) & FLAG.sell) !== 0) return sell(state, event, contracts, cents);
-  releaseHold(state, order, contracts);
-  stake(state, col.account.get(order), cents);
+  stake(state, col.account.get(order), cents, holdOf(state, order, contracts));
   const before = col.position.get(order);
   const position = before === NO_ROW ? openPosition(state, order, event, contracts) : before;
   if (before !== NO_ROW) growPosition(state, position, contracts, cents);
@@ -216,7 +215,8 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   invariant(state.orders.isLive(order), 'an order ended that is done');
   const filled = filledSoFar(state, order);
   const position = state.orders.col.position.get(order);
-  releaseHold(state, order, remainingOf(state, order));
+  const account = state.orders.col.account.get(order);
+  hold(state, account, -holdOf(state, order, remainingOf(state, order)));
   const { priceCents: fillPriceCents, venue } = filled;
   const filledContracts = filled.contracts === 0 ? null : filled.contracts;
   const end = { atMs, status, reason, fillPriceCents, venue, filledContracts };
@@ -224,11 +224,10 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
 }
 
 /** A resting buy holds limit x remaining contracts; nothing else holds. CONTRACT.md section 5. */
-function releaseHold(state: ShardState, order: number, contracts: Contracts): void {
+function holdOf(state: ShardState, order: number, contracts: Contracts): Cents {
   const { col } = state.orders;
   const isRestingBuy = (col.flags.get(order) & FLAG.sell) === 0 && state.ladders.isWaiting(order);
-  if (!isRestingBuy) return;
-  hold(state, col.account.get(order), -costCents(col.limitPriceCents.get(order), contracts));
+  return isRestingBuy ? costCents(col.limitPriceCents.get(order), contracts) : 0;
 }
 
 /** `traded`: its position, which may have gone already; its row still has the id. */

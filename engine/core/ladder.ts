@@ -61,18 +61,6 @@ export class Ladders {
     return this.#links[order * LINKS + NEXT]!;
   }
 
-  /** Every order at `ask` or above: best rank first, first in time first within one. */
-  atOrAbove(ladder: number, ask: number): number[] {
-    const orders: number[] = [];
-    for (let rank = this.#best[ladder]!; rank >= ask && rank > 0; ) {
-      for (let order = this.first(ladder, rank); order !== NO_ROW; order = this.after(order)) {
-        orders.push(order);
-      }
-      rank = this.rankBelow(ladder, rank);
-    }
-    return orders;
-  }
-
   isWaiting(order: number): boolean {
     const at = order * LINKS + LEVEL;
     return at < this.#links.length && this.#links[at] !== NO_ROW;

@@ -13,57 +13,73 @@ export function costCents(eachCents: number, contracts: Contracts): Cents {
 }
 
 /** Cash moves from the balance into a hold; a negative amount releases it. */
-export function hold(state: ShardState, account: number, cents: Cents): void {
-  const { balanceCents, heldCents } = state.accounts.col;
-  balanceCents.add(account, -cents);
-  heldCents.add(account, cents);
-  settled(state, account);
+export function hold({ accounts }: ShardState, account: number, cents: Cents): void {
+  move(accounts, account, -cents, cents, 0);
 }
 
-/** Cash moves from the balance into the cost of an open position. */
-export function stake(state: ShardState, account: number, cents: Cents): void {
-  const { balanceCents, openStakeCents } = state.accounts.col;
-  balanceCents.add(account, -cents);
-  openStakeCents.add(account, cents);
-  settled(state, account);
+/**
+ * Cash moves into the cost of an open position: from what an order held for it, which is all
+ * released, and from the balance.
+ */
+export function stake(
+  { accounts }: ShardState,
+  account: number,
+  cents: Cents,
+  releasedCents: Cents,
+): void {
+  move(accounts, account, releasedCents - cents, -releasedCents, cents);
 }
 
 /** A position ends: its cost leaves the stake, its proceeds enter the balance. */
 export function realize(
-  state: ShardState,
+  { accounts }: ShardState,
   account: number,
   cost: Cents,
   proceedsCents: Cents,
 ): void {
-  const { balanceCents, openStakeCents, realizedCents, lifetimeRealizedCents } = state.accounts.col;
-  openStakeCents.add(account, -cost);
-  balanceCents.add(account, proceedsCents);
-  realizedCents.add(account, proceedsCents - cost);
-  lifetimeRealizedCents.add(account, proceedsCents - cost);
-  settled(state, account);
+  accounts.col.realizedCents.add(account, proceedsCents - cost);
+  accounts.col.lifetimeRealizedCents.add(account, proceedsCents - cost);
+  move(accounts, account, proceedsCents, 0, -cost);
 }
 
 /** An operator's correction. */
-export function adjust(state: ShardState, account: number, cents: Cents): void {
-  const { balanceCents, adjustedCents } = state.accounts.col;
-  balanceCents.add(account, cents);
-  adjustedCents.add(account, cents);
-  settled(state, account);
+export function adjust({ accounts }: ShardState, account: number, cents: Cents): void {
+  accounts.col.adjustedCents.add(account, cents);
+  move(accounts, account, cents, 0, 0);
 }
 
 /** The two sides of the conservation law differ by this much: always 0. */
-export function imbalanceCents(state: ShardState, account: number): Cents {
-  const { balanceCents, heldCents, openStakeCents, realizedCents, adjustedCents } =
-    state.accounts.col;
-  const owed = START_BALANCE_CENTS + adjustedCents.get(account) + realizedCents.get(account);
-  return owed - balanceCents.get(account) - heldCents.get(account) - openStakeCents.get(account);
+export function imbalanceCents({ accounts: { col } }: ShardState, account: number): Cents {
+  const has = col.balanceCents.get(account) + col.heldCents.get(account);
+  return owedCents(col, account) - has - col.openStakeCents.get(account);
 }
 
-function settled(state: ShardState, account: number): void {
-  const { balanceCents, heldCents, openStakeCents } = state.accounts.col;
-  invariant(Number.isSafeInteger(balanceCents.get(account)), 'a balance left the safe integers');
-  invariant(heldCents.get(account) >= 0, 'a hold went below zero');
-  invariant(openStakeCents.get(account) >= 0, 'an open stake went below zero');
-  invariant(imbalanceCents(state, account) === 0, 'an account does not add up');
-  state.accounts.touch(account);
+/** What balance, holds and open stake must come to. */
+function owedCents(col: Accounts['col'], account: number): Cents {
+  return START_BALANCE_CENTS + col.adjustedCents.get(account) + col.realizedCents.get(account);
+}
+
+type Accounts = ShardState['accounts'];
+
+/** Changes balance, holds and open stake by so many cents each. */
+function move(
+  accounts: Accounts,
+  account: number,
+  toBalance: Cents,
+  toHeld: Cents,
+  toStake: Cents,
+): void {
+  const { col } = accounts;
+  const balanceCents = col.balanceCents.get(account) + toBalance;
+  const heldCents = col.heldCents.get(account) + toHeld;
+  const openStakeCents = col.openStakeCents.get(account) + toStake;
+  invariant(Number.isSafeInteger(balanceCents), 'a balance left the safe integers');
+  invariant(heldCents >= 0, 'a hold went below zero');
+  invariant(openStakeCents >= 0, 'an open stake went below zero');
+  const hasCents = balanceCents + heldCents + openStakeCents;
+  invariant(hasCents === owedCents(col, account), 'an account does not add up');
+  col.balanceCents.set(account, balanceCents);
+  col.heldCents.set(account, heldCents);
+  col.openStakeCents.set(account, openStakeCents);
+  accounts.touch(account);
 }

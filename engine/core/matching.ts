@@ -5,10 +5,12 @@
 import { takeLevels } from './depth.ts';
 import { type Event, fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
+import { fetched } from './fetch.ts';
 import { tradeOf } from './fill-model.ts';
 import { remainingOf } from './fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import { type Book, FLAG, type Market, type ShardState } from './state.ts';
+import { NO_ROW } from './table.ts';
 import { type EpochMs, NO_PRICE, type Side } from './units.ts';
 
 /** Fills every resting order that the prices of these markets now reach, as far as it goes. */
@@ -23,10 +25,35 @@ export function fillMarkets(
   for (const market of markets) {
     for (const number of market.books) {
       for (const reached of reachedOn(state, state.books[number]!, atMs)) {
+        fetchNeighbours(state, reached.orders);
         for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
       }
     }
   }
+}
+
+/** Rows that the fills of these orders need beside their own, and which lie all over memory. */
+function fetchNeighbours(
+  { accounts, orders: { col }, positions }: ShardState,
+  orders: readonly number[],
+): void {
+  const { balanceCents, firstOrder, firstPosition } = accounts.col;
+  let cents = 0;
+  let read = 0;
+  for (const order of orders) {
+    const account = col.account.get(order);
+    const before = col.prevOfAccount.get(order);
+    const after = col.nextOfAccount.get(order);
+    cents += balanceCents.get(account);
+    read ^= firstOrder.get(account);
+    if (before !== NO_ROW) read ^= col.nextOfAccount.get(before);
+    if (after !== NO_ROW) read ^= col.prevOfAccount.get(after);
+  }
+  for (const order of orders) {
+    const position = firstPosition.get(col.account.get(order));
+    if (position !== NO_ROW) read ^= positions.col.prevOfAccount.get(position);
+  }
+  fetched(cents + read);
 }
 
 /** The side of a book whose ask has reached the rank of orders: which, best rank first. */
@@ -82,15 +109,36 @@ function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reach
   if (!isYes && !isNo) return NONE;
   const reached: Reached[] = [];
   if (isYes) {
-    reached.push({ book, price, side: 'yes', orders: ladders.atOrAbove(yesLadder, yesAskCents) });
+    reached.push({
+      book,
+      price,
+      side: 'yes',
+      orders: ordersAtOrAbove(state, yesLadder, yesAskCents),
+    });
   }
   if (isNo) {
-    reached.push({ book, price, side: 'no', orders: ladders.atOrAbove(noLadder, noAskCents) });
+    reached.push({ book, price, side: 'no', orders: ordersAtOrAbove(state, noLadder, noAskCents) });
   }
   return reached;
 }
 
 const NONE: readonly Reached[] = [];
+
+/** Orders of a ladder whose rank is at least `ask`, best rank first, first placed first. */
+function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
+  const { account, nextOfAccount } = orders.col;
+  const reached: number[] = [];
+  let read = 0;
+  for (let rank = ladders.best(ladder); rank >= ask; rank = ladders.rankBelow(ladder, rank)) {
+    for (let row = ladders.first(ladder, rank); row !== NO_ROW; row = ladders.after(row)) {
+      reached.push(row);
+      // Near the row's two ends: its memory comes while the walk goes on.
+      read ^= account.get(row) ^ nextOfAccount.get(row);
+    }
+  }
+  fetched(read);
+  return reached;
+}
 
 /** As much of a resting order as the fill model gives it. */
 function fillResting(

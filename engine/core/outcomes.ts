@@ -8,7 +8,8 @@ import { Table } from './table.ts';
 import type { Uuid } from './units.ts';
 import { UuidIndex } from './uuid-index.ts';
 
-const STATUSES: readonly OrderOutcome['status'][] = ['executed', 'canceled', 'expired'];
+const STATUSES = ['executed', 'canceled', 'expired'] as const;
+const STATUS_CODES = { executed: 0, canceled: 1, expired: 2 } as const;
 /** By code, from 1 on; 0 is none. */
 const REASONS: readonly CancelReason[] = [
   'canceled_by_owner',
@@ -55,6 +56,8 @@ export class Outcomes {
     'account',
   );
   readonly #index = new UuidIndex(this.#table);
+  /** Rows below are in the index. The others come into it when somebody looks for one. */
+  #indexed = 0;
   /** By row. */
   #taken = new Uint8Array(0);
 
@@ -78,21 +81,20 @@ export class Outcomes {
     col.atMs.set(row, outcome.atMs);
     col.account.set(row, account);
     col.filledContracts.set(row, outcome.filledContracts ?? 0);
-    col.status.set(row, STATUSES.indexOf(outcome.status));
+    col.status.set(row, STATUS_CODES[outcome.status]);
     col.reason.set(row, outcome.reason === null ? 0 : REASONS.indexOf(outcome.reason) + 1);
     col.fillPriceCents.set(row, outcome.fillPriceCents ?? 0);
     col.venue.set(row, outcome.venue ?? NO_VENUE);
-    this.#index.add(row);
   }
 
   find(orderId: Uuid): OrderOutcome | undefined {
-    const row = this.#index.find(orderId);
+    const row = this.#rowOf(orderId);
     return row < 0 ? undefined : this.#outcomeOf(row);
   }
 
   /** The end of an order that goes with its placement, and is `left` no more. */
   take(orderId: Uuid): OrderOutcome | undefined {
-    const row = this.#index.find(orderId);
+    const row = this.#rowOf(orderId);
     if (row < 0) return undefined;
     if (this.#taken.length < this.size) {
       const taken = new Uint8Array(this.size);
@@ -110,6 +112,11 @@ export class Outcomes {
 
   *entries(): Generator<EndedOrder> {
     for (let row = 0; row < this.size; row++) yield this.#entryOf(row);
+  }
+
+  #rowOf(orderId: Uuid): number {
+    while (this.#indexed < this.size) this.#index.add(this.#indexed++);
+    return this.#index.find(orderId);
   }
 
   #entryOf(row: number): EndedOrder {

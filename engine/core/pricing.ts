@@ -188,5 +188,9 @@ export function ladderOf(book: Book, waitsForAskOf: Side): number {
 
 /** Index of a venue in `VENUES`, as columns and events keep it. */
 export function venueIndex(venue: Venue): number {
-  return VENUES.indexOf(venue);
+  return VENUE_INDEX[venue];
 }
+
+const VENUE_INDEX = Object.fromEntries(VENUES.map((venue, index) => [venue, index])) as Readonly<
+  Record<Venue, number>
+>;
