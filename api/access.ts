@@ -7,7 +7,8 @@ import type { Uuid } from '../engine/core/units.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 import type { Exchange } from './http.ts';
 import { personalAccount } from './identity/accounts.ts';
-import { hashOfToken, isLastUseStale, type Key, keyStatus, type Scope } from './identity/keys.ts';
+import { isLastUseStale, type Key, keyStatus, type Scope } from './identity/keys.ts';
+import { RecentTokens } from './identity/recent-tokens.ts';
 import {
   requireLiveSession,
   type SessionCaller,
@@ -43,11 +44,12 @@ export function authorizer(
 
 /** The key of the request's credential headers, whose use it keeps. */
 function keyReader(store: ControlStore, onWriteFailed: (error: unknown) => void) {
+  const tokens = new RecentTokens(store);
   return (exchange: Exchange): Caller => {
     const token = credentialOf(exchange);
     // Keys live on the wall clock, whatever clock the engine is on. CONTRACT.md section 8.
     const nowMs = Date.now();
-    const key = store.keyByHash(hashOfToken(token));
+    const key = tokens.keyOf(token, nowMs);
     if (key === undefined) throw invalidToken();
     if (!isUsable(key, nowMs)) throw invalidToken();
     const user = store.users.get(key.userId);
@@ -129,7 +131,8 @@ function isUsable(key: Key, nowMs: number): boolean {
 function credentialOf(exchange: Exchange): string {
   const authorization = exchange.header('authorization');
   const ownHeader = exchange.header('x-service-key');
-  const bearer = BEARER.test(authorization) ? authorization.replace(BEARER, '') : '';
+  const scheme = BEARER.exec(authorization);
+  const bearer = scheme === null ? '' : authorization.slice(scheme[0].length);
   if (bearer === '' && ownHeader === '') {
     if (/^bearer$/i.test(authorization)) throw invalidToken();
     throw new ApiError('unauthorized', {

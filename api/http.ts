@@ -148,9 +148,7 @@ export class Exchange {
     this.query = req.getQuery() ?? '';
     const requestId = req.getHeader('x-request-id');
     this.requestId =
-      requestId !== '' && REQUEST_ID.test(requestId)
-        ? requestId
-        : requestIdPrefix + (++requestCount).toString(36);
+      requestId !== '' && REQUEST_ID.test(requestId) ? requestId : requestIdPrefix + ++requestCount;
     this.#res = res;
     this.#req = req;
     this.#headers = headers;

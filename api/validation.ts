@@ -101,31 +101,38 @@ export function queryReader<Q extends TObject>(schema: Q): QueryReader<Static<Q>
 
   return (query) => {
     if (query === '' && mayBeEmpty) return whenEmpty as Static<Q>;
-    const given = Array.from(parseQuery(query), ([name, value]) => {
-      return [name, integers.has(name) && INTEGER.test(value) ? Number(value) : value] as const;
-    });
-    // fromEntries makes `__proto__` a property like any other, to be refused as unknown.
-    const values = Object.fromEntries([...Object.entries(defaults), ...given]);
+    const values: Record<string, unknown> = { ...defaults };
+    for (const [name, text] of parametersOf(query)) {
+      set(values, name, integers.has(name) && INTEGER.test(text) ? Number(text) : text);
+    }
     return check(values);
   };
 }
 
 const INTEGER = /^-?\d{1,15}$/;
 
-function parseQuery(query: string): Map<string, string> {
-  const values = new Map<string, string>();
-  for (const part of query.split('&')) {
-    if (part === '') continue;
-    const equals = part.indexOf('=');
-    const name = decode(equals < 0 ? part : part.slice(0, equals));
-    const value = equals < 0 ? '' : decode(part.slice(equals + 1));
-    if (values.has(name)) {
-      throw invalidRequest(`query parameter ${quoted(name)} is given twice`);
+/** Names and values, each name once. A loop over the text: it is read at every request. */
+function parametersOf(query: string): [name: string, text: string][] {
+  const read = query.includes('%') || query.includes('+') ? decode : asIs;
+  const parameters: [string, string][] = [];
+  for (let start = 0; start <= query.length; ) {
+    const ampersand = query.indexOf('&', start);
+    const end = ampersand < 0 ? query.length : ampersand;
+    if (end > start) {
+      const equals = query.indexOf('=', start);
+      const nameEnd = equals < 0 || equals > end ? end : equals;
+      const name = read(query.slice(start, nameEnd));
+      if (parameters.some(([known]) => known === name)) {
+        throw invalidRequest(`query parameter ${quoted(name)} is given twice`);
+      }
+      parameters.push([name, read(query.slice(nameEnd + 1, end))]);
     }
-    values.set(name, value);
+    start = end + 1;
   }
-  return values;
+  return parameters;
 }
+
+const asIs = (text: string) => text;
 
 function decode(text: string): string {
   try {
@@ -133,6 +140,12 @@ function decode(text: string): string {
   } catch {
     throw invalidRequest('the query is not percent-encoded UTF-8');
   }
+}
+
+/** `__proto__` too becomes a property like any other, to be refused as unknown. */
+function set(values: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') values[name] = value;
+  else Object.defineProperty(values, name, { value, enumerable: true });
 }
 
 function explain(error: ErrorObject, noun: string): string {

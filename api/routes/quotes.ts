@@ -35,9 +35,8 @@ export function quoteRoutes({ catalog, engine }: Deps): Route<Caller>[] {
       requestsOf: (ids) => ids.length,
       run: async ({ query: ids }) => {
         const nowMs = engine.nowMs();
-        const replies = await Promise.all(
-          ids.map((id) => (INSTRUMENT_ID.test(id) ? engine.quote(id, nowMs) : NOT_FOUND)),
-        );
+        const ask = (id: string) => (INSTRUMENT_ID.test(id) ? engine.quote(id, nowMs) : NOT_FOUND);
+        const replies = ids.length === 1 ? [await ask(ids[0]!)] : await Promise.all(ids.map(ask));
         return quotesText(ids, replies, isoOf(nowMs));
       },
     }),
@@ -74,7 +73,8 @@ const NOT_FOUND: Reply = { ok: false, code: 'instrument_not_found', message: '' 
 
 /** The ids asked for, each once, in order. */
 function idsOf(text: string): string[] {
-  const ids = [...new Set(text.split(','))];
+  const named = text.split(',');
+  const ids = named.length === 1 ? named : [...new Set(named)];
   if (ids.includes('')) throw invalidRequest('ids must not have an empty id');
   if (ids.length > IDS_MAX) throw invalidRequest(`ids must have at most ${IDS_MAX} ids`);
   return ids;
