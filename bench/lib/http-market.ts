@@ -29,8 +29,8 @@ export async function openMarket(server: Paperbook, accounts: number): Promise<M
         side: 'yes',
         count: 1,
       };
-      await postJson(url, key, { ...buy, type: 'market', idempotencyKey: `held-${held}` });
-      await postJson(url, key, {
+      await place(url, key, { ...buy, type: 'market', idempotencyKey: `held-${held}` });
+      await place(url, key, {
         ...buy,
         type: 'limit',
         limitPriceCents: 1,
@@ -40,6 +40,23 @@ export async function openMarket(server: Paperbook, accounts: number): Promise<M
   }
   return { traders, readers, instruments };
 }
+
+/** Simulated venues pause a market now and then: it is asked again until it is open. */
+async function place(url: string, key: string, order: object): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await postJson(url, key, order);
+      return;
+    } catch (error) {
+      const isPaused = (error as Error).message.includes('market_not_open');
+      if (!isPaused || tries === PLACE_TRIES) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, PLACE_AGAIN_MS));
+  }
+}
+
+const PLACE_TRIES = 100;
+const PLACE_AGAIN_MS = 100;
 
 /** How long the server's answers are, asked as the generator asks. */
 export async function answerBytes(server: Paperbook, market: Market): Promise<AnswerBytes> {
