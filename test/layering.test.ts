@@ -21,7 +21,7 @@ function* filesIn(folder: string): Generator<string> {
 function readSource(file: string): Source {
   const text = readFileSync(path.join(ROOT, file), 'utf8');
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
-  const found = code.matchAll(/(?:\bfrom|\bimport|import\()\s*'([^']+)'/g);
+  const found = code.matchAll(/(?:\bfrom\s+|\bimport\s+|import\()'([^']+)'/g);
   const names = [...found].map((match) => match[1]!);
   const imports = names
     .filter((name) => name.startsWith('.'))
