@@ -1,5 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { headOf, loadHead } from '../../../engine/core/rebuild.ts';
+import { createState } from '../../../engine/core/state.ts';
 import { NO_ROW, PAGE_ROWS, Table } from '../../../engine/core/table.ts';
 import { UuidIndex } from '../../../engine/core/uuid-index.ts';
 import { uuidOf } from '../fixtures.ts';
@@ -57,6 +59,16 @@ test('free rows can be chained in a column that is 0 or above in every row in us
   t.is(table.layout, 'cents@0:f64,owner@8:i32,12 bytes');
 });
 
+test('a checkpoint whose rows lay in another way is refused by the name of its table', (t) => {
+  const newState = () => createState({ quoteMaxAgeMs: 1, routingBandCents: 0 }, null as never);
+  const head = headOf(newState());
+  t.notThrows(() => loadHead(newState(), head));
+  head.layouts.orders = `link:i32,${head.layouts.orders}`;
+  t.throws(() => loadHead(newState(), head), {
+    message: /table orders was written with other columns/,
+  });
+});
+
 test('the uuid index finds what is set and nothing that was removed', (t) => {
   fc.assert(
     fc.property(fc.array(fc.nat({ max: 40 }), { maxLength: 400 }), (numbers) => {
@@ -83,6 +95,18 @@ test('the uuid index finds what is set and nothing that was removed', (t) => {
     }),
     { numRuns: 25 },
   );
+});
+
+test('changes of an index that wait together come in their order', (t) => {
+  const table = newTable();
+  const index = new UuidIndex(table);
+  const row = table.claim();
+  index.set(row, uuidOf(1));
+  index.remove(row);
+  index.set(row, uuidOf(2));
+  t.is(index.size, 1);
+  t.is(index.find(uuidOf(1)), NO_ROW);
+  t.is(index.find(uuidOf(2)), row);
 });
 
 test('the uuid index grows past many collisions', (t) => {
