@@ -64,6 +64,15 @@ export class CatalogView {
     showStatus(entry, status);
   }
 
+  /**
+   * What a feed told before the last stop, while the catalog said `over` of the game (null: nothing).
+   * A catalog that has changed meanwhile knows better.
+   */
+  restoreGameStatus(slug: string, status: GameStatus, over: GameStatus | null): void {
+    const entry = this.#current().gamesBySlug.get(slug);
+    if (over === null || entry?.game.status === over) this.setGameStatus(slug, status);
+  }
+
   /** Public games, earliest first. */
   games(): readonly GameEntry[] {
     return this.#current().games;

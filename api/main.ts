@@ -115,7 +115,7 @@ async function start(
   await catalog.start();
   const view = new CatalogView(() => catalog.current);
   const games = reports.find((report) => report !== null)?.games ?? [];
-  for (const { slug, status } of games) view.setGameStatus(slug, status);
+  for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
   const ingest = createIngest({
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
     sink: (tick: Tick) => {

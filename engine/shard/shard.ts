@@ -32,7 +32,8 @@ export type OpenReport = {
   nowMs: EpochMs;
   /** Markets without a result that somebody holds a position or an order in. */
   openMarkets: number[];
-  games: { slug: string; status: GameStatus }[];
+  /** What feeds said of games, and what the catalog said beneath; null: nothing. */
+  games: { slug: string; status: GameStatus; over: GameStatus | null }[];
 };
 
 /** A checkpoint is spread over so much of the events until the next one is due. */
@@ -55,6 +56,15 @@ export function isCommand(message: Message): message is Command {
 /** What a shard that cannot write does not take. */
 export function isJournaled(message: Message): boolean {
   return isCommand(message) && message.kind !== 'switches';
+}
+
+function gamesOf({ games, catalog }: ShardState): OpenReport['games'] {
+  const listed = new Map(catalog.games.map(({ slug, status }) => [slug, status]));
+  return [...games].map(([slug, { status }]) => ({
+    slug,
+    status,
+    over: listed.get(slug) ?? null,
+  }));
 }
 
 /** Every market that an order or a position is in; those with a result have neither. */
@@ -102,7 +112,7 @@ export class Shard {
       replayedBatches,
       nowMs: this.state.nowMs,
       openMarkets: openMarketsOf(this.state),
-      games: [...this.state.games].map(([slug, { status }]) => ({ slug, status })),
+      games: gamesOf(this.state),
     };
   }
 

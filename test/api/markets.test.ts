@@ -224,6 +224,17 @@ test('a live game status shows everywhere until the catalog says something new',
   t.is(await shown(), 'postponed');
 });
 
+test('a game status from before a stop yields to a catalog that changed meanwhile', async (t) => {
+  const api = await startApi(t);
+  const shown = async () => (await api.call('GET', '/games/bears-lions')).json.game.status;
+  api.catalog.restoreGameStatus('bears-lions', 'inprogress', 'postponed');
+  t.is(await shown(), 'scheduled', 'it was told of a game that was postponed');
+  api.catalog.restoreGameStatus('bears-lions', 'inprogress', 'scheduled');
+  t.is(await shown(), 'inprogress');
+  api.catalog.restoreGameStatus('bears-lions', 'final', null);
+  t.is(await shown(), 'final', 'the catalog had not listed it');
+});
+
 test('CONTRACT.md section 3, GET /instruments/search: best first, a typo allowed', async (t) => {
   const api = await startApi(t);
   const found = async (query: string): Promise<string[]> => {

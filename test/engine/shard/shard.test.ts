@@ -136,3 +136,15 @@ test('a checkpoint takes every batch that it covers out of the journal', async (
   await shard.close();
   t.like(await verifyShard(dir, 0, 1), { journalBatches: 0, limitOrders: 600, problems: [] });
 });
+
+test('a start tells what feeds said of games, and over which status of the catalog', async (t) => {
+  const dir = tempDir(t);
+  const [game] = CATALOG.games;
+  const { slug, status } = game!;
+  let shard = openShard(dir, 1000);
+  shard.run([{ kind: 'game', atMs: NOON_MS, source: 0, game: slug, status: 'inprogress' }]);
+  await shard.abandon();
+  shard = openShard(dir, 1000);
+  t.deepEqual(shard.report.games, [{ slug, status: 'inprogress', over: status }]);
+  await shard.close();
+});
