@@ -7,6 +7,7 @@ import type {
   SetSwitches,
 } from '../engine/core/messages.ts';
 import type { EpochMs, Uuid, Venue } from '../engine/core/units.ts';
+import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
 import type { ControlStore } from './identity/store.ts';
@@ -20,6 +21,8 @@ export interface Engine {
   call(account: Uuid, request: PlaceOrder | CancelOrder | Query): Promise<Reply>;
   /** One Quote as JSON text, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
+  /** Why no request can be taken now; null: one may be. */
+  refusal(): EngineBusy | null;
   /** Tells every shard the switches that their answers depend on. */
   broadcast(command: SetSwitches): Promise<void>;
   /** Checks every invariant of every shard. */

@@ -1,14 +1,14 @@
 /**
  * Takes one exchange through its route, in the order of checks of CONTRACT.md section 1: route,
- * credential, scope, request limits, query and body, then what the listener admits, then the
- * operation itself.
+ * credential, scope, request limits, query, then whether the engine takes requests at all, body,
+ * what the listener admits, and the operation itself.
  */
 import type { Reply } from '../engine/core/messages.ts';
 import { EngineBusy } from '../engine/shard/busy.ts';
 import type { BodyText } from './body-text.ts';
 import type { Log } from './deps.ts';
 import { ApiError, ERRORS, type ErrorBody, invalidRequest, Refusal } from './errors.ts';
-import { headerLines } from './header-lines.ts';
+import { type HeaderLines, headerLines } from './header-lines.ts';
 import type { Charge, Exchange } from './http.ts';
 import type { Metrics } from './metrics.ts';
 import type { Call, Result, Route } from './route.ts';
@@ -31,6 +31,8 @@ export type DispatchOptions<C> = {
    * promise where something has to be asked first.
    */
   admit(route: Route<C>, call: Call<unknown, unknown, C>): void | Promise<void>;
+  /** Why the engine takes no request now; null: it does. */
+  refusal(): EngineBusy | null;
   /** Content-Security-Policy of every answer. */
   policy: string;
   /** The wire body of a refusal. */
@@ -62,6 +64,8 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
     options.routes.map((known) => [known, headerLines([...headersOf(known), ...policy])]),
   );
   const errorHeaders = ['Content-Type', 'application/json', ...NO_STORE, ...policy];
+  /** In a flood the same refusal comes again and again: its answer is made once. */
+  const busyAnswers = new WeakMap<EngineBusy, { headers: HeaderLines; body: string }>();
 
   function handle(exchange: Exchange): void {
     let found: Route<C> | null = null;
@@ -94,7 +98,10 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
         return;
       }
       takeQuery(exchange, found, call);
-      if (found.readBody === null) run(exchange, found, call);
+      // Before the body, so that what is refused in a flood leaves time for what is not.
+      const refusal = found.mayBeUnavailable ? options.refusal() : null;
+      if (refusal !== null) refuseBusy(exchange, refusal, found);
+      else if (found.readBody === null) run(exchange, found, call);
       else readBody(exchange, found, call);
     } catch (error) {
       fail(exchange, error, found);
@@ -187,19 +194,33 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
     answerError(exchange, { status, code, message, retryAfterSeconds, headers: [] }, found);
   }
 
+  function refuseBusy(exchange: Exchange, error: EngineBusy, found: Route<C> | null): void {
+    let answer = busyAnswers.get(error);
+    if (answer === undefined) {
+      answer = errorAnswer(busyRefusal(error));
+      busyAnswers.set(error, answer);
+    }
+    metrics.countRequest(found, BUSY_STATUS);
+    exchange.answer(BUSY_STATUS, answer.headers, answer.body);
+  }
+
   function fail(exchange: Exchange, error: unknown, found: Route<C> | null): void {
-    answerError(exchange, refusalOf(error, exchange, log), found);
+    if (error instanceof EngineBusy) refuseBusy(exchange, error, found);
+    else answerError(exchange, refusalOf(error, exchange, log), found);
   }
 
   function answerError(exchange: Exchange, refusal: Refused, found: Route<C> | null): void {
-    const { status, code, message, retryAfterSeconds } = refusal;
-    metrics.countRequest(found, status);
+    const { headers, body } = errorAnswer(refusal);
+    metrics.countRequest(found, refusal.status);
+    exchange.answer(refusal.status, headers, body);
+  }
+
+  function errorAnswer({ status, code, message, retryAfterSeconds, headers }: Refused) {
     const retryAfter = retryAfterSeconds === null ? [] : ['Retry-After', String(retryAfterSeconds)];
-    exchange.answer(
-      status,
-      headerLines([...errorHeaders, ...refusal.headers, ...retryAfter]),
-      errorBody(code, message, retryAfterSeconds, status),
-    );
+    return {
+      headers: headerLines([...errorHeaders, ...headers, ...retryAfter]),
+      body: errorBody(code, message, retryAfterSeconds, status),
+    };
   }
 
   return handle;
@@ -211,28 +232,22 @@ type Refused = Pick<Refusal, 'status' | 'code' | 'message' | 'retryAfterSeconds'
 /** What the caller is told of an error; a fault of ours is logged and told as one. */
 function refusalOf(error: unknown, exchange: Exchange, log: Log): Refusal {
   if (error instanceof Refusal) return error;
-  if (error instanceof EngineBusy) return busyRefusal(error);
   const { method, path, requestId } = exchange;
   log.error({ err: error, method, path, requestId }, 'request failed');
   return new ApiError('internal_error');
 }
 
-/** Made once of each: in a flood of refusals the same one comes again and again. */
+const BUSY_STATUS = 503;
+
 function busyRefusal(error: EngineBusy): Refusal {
-  const known = busyRefusals.get(error);
-  if (known !== undefined) return known;
-  const refusal = new ApiError('internal_error', {
-    status: 503,
+  return new ApiError('internal_error', {
+    status: BUSY_STATUS,
     message:
       `The engine cannot take this request now (${error.message}). ` +
       'Send it again, with the same idempotencyKey.',
     retryAfterSeconds: Math.max(1, Math.ceil(error.retryAfterSeconds)),
   });
-  busyRefusals.set(error, refusal);
-  return refusal;
 }
-
-const busyRefusals = new WeakMap<EngineBusy, Refusal>();
 
 function headersOf<C>({ contentType, cacheSeconds, status }: Route<C>): string[] {
   const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', `max-age=${cacheSeconds}`];

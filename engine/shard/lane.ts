@@ -122,16 +122,20 @@ export class Lane {
     }
   }
 
+  /** Why no request is taken now; null: one is. */
+  refusal(): EngineBusy | null {
+    if (this.#state !== 'open') {
+      return new EngineBusy(this.#trouble ?? `the engine is ${this.#state}`);
+    }
+    return this.#depth >= this.#options.queueDepthMax ? AT_ITS_LIMIT : null;
+  }
+
   /** Resolves when what the answer shows is durable. Rejects with `EngineBusy`. */
   call(request: Command | Query): Promise<Reply> {
-    if (this.#state !== 'open') {
-      return Promise.reject(new EngineBusy(this.#trouble ?? `the engine is ${this.#state}`));
-    }
+    const refusal = this.refusal();
+    if (refusal !== null) return Promise.reject(refusal);
     if (this.#trouble !== null && isJournaled(request)) {
       return Promise.reject(new NoRoom(this.#disk.errno, 0));
-    }
-    if (this.#depth >= this.#options.queueDepthMax) {
-      return Promise.reject(AT_ITS_LIMIT);
     }
     return this.#ask(request);
   }

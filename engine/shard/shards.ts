@@ -106,6 +106,16 @@ export class Shards {
     return this.#lanes.map((lane) => lane.depth);
   }
 
+  /** Why no shard takes a request now; null: one does. */
+  refusal(): EngineBusy | null {
+    let refusal: EngineBusy | null = null;
+    for (const lane of this.#lanes) {
+      refusal = lane.refusal();
+      if (refusal === null) return null;
+    }
+    return refusal;
+  }
+
   /** Runs a command or query on the account's shard. Rejects with `EngineBusy`. */
   call(account: Uuid, request: Command | Query): Promise<Reply> {
     if (this.#stopping) return Promise.reject(new EngineBusy('the engine is stopping'));

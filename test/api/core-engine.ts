@@ -31,6 +31,10 @@ export class CoreEngine implements Engine {
     return isCommand ? this.#core.command(request) : this.#core.query(request);
   }
 
+  refusal(): null {
+    return null;
+  }
+
   quote(instrumentId: string, atMs: number): Promise<Reply> {
     return this.call('', { kind: 'instrument_quote', instrumentId, atMs });
   }

@@ -7,6 +7,7 @@ import type {
   Reply,
   SetSwitches,
 } from '../../engine/core/messages.ts';
+import type { EngineBusy } from '../../engine/shard/busy.ts';
 import * as samples from './samples.ts';
 
 export type EngineRequest = PlaceOrder | CancelOrder | Query;
@@ -26,6 +27,12 @@ export class FakeEngine implements Engine {
     return ok(samples.sampleQuote(id, id === samples.IDS.lions));
   };
   report: AuditReport = { accounts: 2, restingOrders: 1, openPositions: 1, problems: [] };
+
+  busy: EngineBusy | null = null;
+
+  refusal(): EngineBusy | null {
+    return this.busy;
+  }
 
   call(account: string, request: EngineRequest): Promise<Reply> {
     this.accounts.push(account);

@@ -164,6 +164,22 @@ test('CONTRACT.md section 2, internal_error: a busy engine is 503 with Retry-Aft
   t.is(quote.headers.get('retry-after'), '1');
 });
 
+test('CONTRACT.md section 1, order of checks: a full engine refuses behind the credential, before the body', async (t) => {
+  const api = await startApi(t);
+  api.engine.busy = new EngineBusy('queue full', 2);
+  const unread = { ...MARKET_BUY, nonsense: true };
+  const stranger = await api.call('POST', '/portfolio/orders', { body: unread, token: null });
+  t.is(stranger.status, 401);
+  const order = await api.call('POST', '/portfolio/orders', { body: unread });
+  t.is(order.status, 503);
+  t.is(order.headers.get('retry-after'), '2');
+  t.like(order.json.error, { code: 'internal_error', retryAfterSeconds: 2 });
+  t.is((await api.call('GET', '/usage')).status, 200, 'what asks no engine is answered');
+  t.deepEqual(api.engine.requests, []);
+  api.engine.busy = null;
+  t.is((await api.call('POST', '/portfolio/orders', { body: MARKET_BUY })).status, 200);
+});
+
 test('CONTRACT.md section 2, internal_error: our fault is 500, logged, untold', async (t) => {
   const api = await startApi(t);
   api.engine.reply = () => Promise.reject(new Error('secret detail'));

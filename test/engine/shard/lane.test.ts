@@ -18,6 +18,20 @@ test('CONTRACT.md section 2, internal_error: past the bound of its queue a shard
   await engine.close();
 });
 
+test('an engine of several shards refuses beforehand only when all of them are busy', async (t) => {
+  const engine = await openShards(tempDir(t), { shards: 2, queueDepthMax: 1 });
+  const ask = (account: string) => engine.call(account, { ...portfolio, account });
+  t.is(engine.refusal(), null);
+  const first = ask(uuidOf(2));
+  t.is(engine.refusal(), null, 'the other one has room');
+  const second = ask(uuidOf(3));
+  t.true(engine.refusal() instanceof EngineBusy);
+  await Promise.all([first, second]);
+  t.is(engine.refusal(), null);
+  await engine.close();
+  t.regex(engine.refusal()!.message, /closed/);
+});
+
 test('a shard that fails is busy, then back with all it acknowledged and its quotes', async (t) => {
   const engine = await openShards(tempDir(t));
   const order = placeOrder();
