@@ -235,7 +235,7 @@ export class Exchange {
       return;
     }
     pendingWrite.res = this.#res;
-    pendingWrite.status = statusLines.get(status)!;
+    pendingWrite.status = status;
     pendingWrite.headers = lines;
     pendingWrite.body = body;
     this.#res.cork(writePending);
@@ -317,7 +317,7 @@ export class Exchange {
 // `cork` calls back before it returns, so one shared slot serves every answer without a closure.
 const pendingWrite = {
   res: null as unknown as uws.HttpResponse,
-  status: '',
+  status: 0,
   headers: '',
   body: '',
   isDone: false,
@@ -325,7 +325,9 @@ const pendingWrite = {
 
 function writePending(): void {
   const { res, status, headers, body } = pendingWrite;
-  res.writeStatus(status);
+  // 200 is what goes out where no status is written.
+  if (status !== 200) res.writeStatus(statusLines.get(status)!);
   res.writeHeader('X-Request-Id', headers);
-  pendingWrite.isDone = res.tryEnd(body, Buffer.byteLength(body))[1];
+  // A size of 0 is that of the body.
+  pendingWrite.isDone = res.tryEnd(body, 0)[1];
 }
