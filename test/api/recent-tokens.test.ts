@@ -5,22 +5,24 @@ import { NOW_MS } from './samples.ts';
 
 function setup(count: number) {
   const made = Array.from({ length: count }, () => newKey('a user', {}, 'cli', NOW_MS));
-  const byHash = new Map(made.map(({ key }) => [key.hash, key]));
+  const keys = new Map(made.map(({ key }) => [key.id, key]));
+  const ids = new Map(made.map(({ key }) => [key.hash, key.id]));
   const store = {
-    keyByHash: (hash: string): Key | undefined => byHash.get(hash),
+    keys,
+    keyByHash: (hash: string): Key | undefined => keys.get(ids.get(hash) ?? 'none'),
   };
-  return { made, byHash, tokens: new RecentTokens(store) };
+  return { made, keys, tokens: new RecentTokens(store) };
 }
 
 test('a token finds its key, as the key is now', (t) => {
-  const { made, byHash, tokens } = setup(2);
+  const { made, keys, tokens } = setup(2);
   const [{ key, token }, other] = [made[0]!, made[1]!];
   t.is(tokens.keyOf(token, NOW_MS), key);
   t.is(tokens.keyOf(other.token, NOW_MS), other.key);
   const revoked = { ...key, revokedAtMs: NOW_MS };
-  byHash.set(key.hash, revoked);
+  keys.set(key.id, revoked);
   t.is(tokens.keyOf(token, NOW_MS), revoked);
-  byHash.delete(key.hash);
+  keys.delete(key.id);
   t.is(tokens.keyOf(token, NOW_MS), undefined);
 });
 
