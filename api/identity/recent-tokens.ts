@@ -2,8 +2,7 @@
  * Keys by the token that a request carries. Hashing it costs more than everything else that is
  * looked up of the key, so it is remembered of a minute's tokens whose they are.
  */
-import type { EpochMs } from '../../engine/core/units.ts';
-import type { Uuid } from '../../engine/core/units.ts';
+import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import { hashOfToken, type Key } from './keys.ts';
 import type { ControlStore } from './store.ts';
 

@@ -111,7 +111,13 @@ class Ledger {
     if (known?.user === user) return known;
     const limits = requestLimitsOf(user);
     const head = accountHead(user.plan, limits, this.counts.windows.monthSeconds);
-    const used = { user, limits, head, account: this.counts.of(user.id), key: this.counts.of(keyId) };
+    const used = {
+      user,
+      limits,
+      head,
+      account: this.counts.of(user.id),
+      key: this.counts.of(keyId),
+    };
     this.#used.set(keyId, used);
     return used;
   }
