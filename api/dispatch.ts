@@ -158,17 +158,20 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
   }
 
   function run(exchange: Exchange, found: Served<C>, call: Call<unknown, unknown, C>): void {
+    const settle = (result: Result | undefined): void => {
+      if (result === undefined) exchange.hold();
+      else finish(exchange, found, result);
+    };
+    const waiter = { resolve: settle, reject: (error: unknown) => fail(exchange, error, found) };
     const admitted = admit(found, call);
-    const result = admitted === undefined ? found.run(call) : admitted.then(() => found.run(call));
-    if (!(result instanceof Promise)) {
-      finish(exchange, found, result);
-      return;
-    }
-    exchange.hold();
-    result.then(
-      (settled) => finish(exchange, found, settled),
-      (error) => fail(exchange, error, found),
-    );
+    const result =
+      admitted === undefined
+        ? found.run(call, waiter)
+        : admitted.then(() => found.run(call, waiter));
+    if (result instanceof Promise) {
+      exchange.hold();
+      result.then(settle, waiter.reject);
+    } else settle(result);
   }
 
   function finish(exchange: Exchange, found: Served<C>, result: Result): void {

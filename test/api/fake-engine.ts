@@ -7,6 +7,7 @@ import type {
   Reply,
   SetSwitches,
 } from '../../engine/core/messages.ts';
+import type { Waiter } from '../../engine/shard/outbox.ts';
 import * as samples from './samples.ts';
 
 export type EngineRequest = PlaceOrder | CancelOrder | Query;
@@ -27,10 +28,13 @@ export class FakeEngine implements Engine {
   };
   report: AuditReport = { accounts: 2, restingOrders: 1, openPositions: 1, problems: [] };
 
-  call(account: string, request: EngineRequest): Promise<Reply> {
+  ask(account: string, request: EngineRequest, waiter: Waiter): undefined {
     this.accounts.push(account);
     this.requests.push(request);
-    return this.reply(request);
+    this.reply(request).then(
+      (reply) => waiter.resolve(reply),
+      (error: Error) => waiter.reject(error),
+    );
   }
 
   quote(instrumentId: string): Promise<Reply> {
