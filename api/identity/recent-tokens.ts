@@ -1,43 +1,58 @@
 /**
- * Keys by the token that a request carries. Hashing it costs more than everything else that is
- * looked up of the key, so it is remembered of a minute's tokens whose they are.
+ * Keys by the credential headers of a request. Taking the token out of them and hashing it costs
+ * more than everything else that is looked up of the key, so it is remembered of a minute's headers
+ * whose they are.
  */
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
-import { hashOfToken, type Key } from './keys.ts';
+import { hashOfToken } from './keys.ts';
 import type { ControlStore } from './store.ts';
-
-type Store = Pick<ControlStore, 'keys' | 'keyByHash'>;
 
 const KEPT_MS = 60_000;
 const KEPT_MAX = 10_000;
+const CHARACTERS_MAX = 256;
+
+/** A token, and the key that has it, whatever its status. */
+export type Credential = { readonly token: string; readonly keyId: Uuid };
 
 /**
  * Tokens stay in memory, and nowhere else, until a later minute's first request; those of no key
  * are not kept. The key itself is looked up each time, so that one that ended is found ended.
  */
 export class RecentTokens {
-  readonly #store: Store;
-  readonly #ids = new Map<string, Uuid>();
+  readonly #store: Pick<ControlStore, 'keyByHash'>;
+  readonly #tokenOf: (authorization: string, ownHeader: string) => string;
+  readonly #known = new Map<string, Credential>();
   #minute = 0;
 
-  constructor(store: Store) {
+  /** @param tokenOf the token that the headers Authorization and x-service-key carry; may throw */
+  constructor(
+    store: Pick<ControlStore, 'keyByHash'>,
+    tokenOf: (authorization: string, ownHeader: string) => string,
+  ) {
     this.#store = store;
+    this.#tokenOf = tokenOf;
   }
 
   /** How many are kept now. */
   get size(): number {
-    return this.#ids.size;
+    return this.#known.size;
   }
 
-  /** Whatever its status; undefined where no key has this token. */
-  keyOf(token: string, nowMs: EpochMs): Key | undefined {
+  /** Undefined where no key has this token. Throws what `tokenOf` throws. */
+  find(authorization: string, ownHeader: string, nowMs: EpochMs): Credential | undefined {
     const minute = Math.floor(nowMs / KEPT_MS);
-    if (minute !== this.#minute) this.#ids.clear();
+    if (minute !== this.#minute) this.#known.clear();
     this.#minute = minute;
-    const known = this.#ids.get(token);
-    if (known !== undefined) return this.#store.keys.get(known);
+    const sent = ownHeader === '' ? authorization : `${authorization}\n${ownHeader}`;
+    const known = this.#known.get(sent);
+    if (known !== undefined) return known;
+    const token = this.#tokenOf(authorization, ownHeader);
     const key = this.#store.keyByHash(hashOfToken(token));
-    if (key !== undefined && this.#ids.size < KEPT_MAX) this.#ids.set(token, key.id);
-    return key;
+    if (key === undefined) return undefined;
+    const credential = { token, keyId: key.id };
+    if (this.#known.size < KEPT_MAX && sent.length <= CHARACTERS_MAX) {
+      this.#known.set(sent, credential);
+    }
+    return credential;
   }
 }
