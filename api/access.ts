@@ -44,14 +44,17 @@ export function authorizer(
 
 /** The key of the request's credential headers, whose use it keeps. */
 function keyReader(store: ControlStore, onWriteFailed: (error: unknown) => void) {
-  const tokens = new RecentTokens(store);
+  const tokens = new RecentTokens(store, tokenOf);
   return (exchange: Exchange): Caller => {
-    const token = credentialOf(exchange);
+    const authorization = exchange.header('authorization');
+    const ownHeader = exchange.header('x-service-key');
     // Keys live on the wall clock, whatever clock the engine is on. CONTRACT.md section 8.
     const nowMs = Date.now();
-    const key = tokens.keyOf(token, nowMs);
-    if (key === undefined) throw invalidToken();
-    if (!isUsable(key, nowMs)) throw invalidToken();
+    const credential = tokens.find(authorization, ownHeader, nowMs);
+    if (credential === undefined) throw invalidToken();
+    const { token, keyId } = credential;
+    const key = store.keys.get(keyId);
+    if (key === undefined || !isUsable(key, nowMs)) throw invalidToken();
     const user = store.users.get(key.userId);
     if (user === undefined) throw new ApiError('account_not_found');
     if (isLastUseStale(key, nowMs)) {
@@ -128,9 +131,7 @@ function isUsable(key: Key, nowMs: number): boolean {
  * The token of either header; both may name the same key. An Authorization header of another
  * scheme is not a key, so it counts as none.
  */
-function credentialOf(exchange: Exchange): string {
-  const authorization = exchange.header('authorization');
-  const ownHeader = exchange.header('x-service-key');
+function tokenOf(authorization: string, ownHeader: string): string {
   const scheme = BEARER.exec(authorization);
   const bearer = scheme === null ? '' : authorization.slice(scheme[0].length);
   if (bearer === '' && ownHeader === '') {

@@ -8,6 +8,7 @@ import type {
 } from '../engine/core/messages.ts';
 import type { EpochMs, Uuid, Venue } from '../engine/core/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
+import type { Waiter } from '../engine/shard/outbox.ts';
 import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
 import type { ControlStore } from './identity/store.ts';
@@ -15,10 +16,10 @@ import type { RequestMeter } from './limits/request-meter.ts';
 import type { Organizations } from './organizations.ts';
 import type { Switches } from './switches.ts';
 
-/** The sharded engine. Every call rejects with `EngineBusy` when it cannot be taken now. */
+/** The sharded engine. It rejects with `EngineBusy` what it cannot take now. */
 export interface Engine {
-  /** Runs a command or query of one account in that account's shard. */
-  call(account: Uuid, request: PlaceOrder | CancelOrder | Query): Promise<Reply>;
+  /** Runs a command or query of one account in that account's shard, and tells the waiter. */
+  ask(account: Uuid, request: PlaceOrder | CancelOrder | Query, waiter: Waiter): undefined;
   /** One Quote as JSON text, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
   /** Why no request can be taken now; null: one may be. */

@@ -10,7 +10,7 @@ import type { Log } from './deps.ts';
 import { ApiError, ERRORS, type ErrorBody, invalidRequest, Refusal } from './errors.ts';
 import { type HeaderLines, headerLines } from './header-lines.ts';
 import type { Charge, Exchange } from './http.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics, RouteCount } from './metrics.ts';
 import type { Call, Result, Route } from './route.ts';
 import { createRouter } from './router.ts';
 
@@ -53,22 +53,28 @@ type CallerCharge = Charge & {
   take(requests: number): void;
 };
 
+/** A route, the headers of its answers and how often it was asked. */
+type Served<C> = Route<C> & { headers: HeaderLines; requests: RouteCount };
+
 const NO_STORE = ['Cache-Control', 'no-store'] as const;
 
 /** The `handle` of a listener: never throws, answers every exchange once. */
 export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exchange) => void {
   const { authorize, permit, meter, admit, errorBody, metrics, log } = options;
-  const route = createRouter(options.prefix, options.routes);
   const policy = ['Content-Security-Policy', options.policy];
-  const headers = new Map(
-    options.routes.map((known) => [known, headerLines([...headersOf(known), ...policy])]),
-  );
+  const served = options.routes.map((known) => ({
+    ...known,
+    headers: headerLines([...headersOf(known), ...policy]),
+    requests: metrics.requestsOf(known),
+  }));
+  const route = createRouter(options.prefix, served);
+  const unrouted = metrics.requestsOf(null);
   const errorHeaders = ['Content-Type', 'application/json', ...NO_STORE, ...policy];
   /** In a flood the same refusal comes again and again: its answer is made once. */
   const busyAnswers = new WeakMap<EngineBusy, { headers: HeaderLines; body: string }>();
 
   function handle(exchange: Exchange): void {
-    let found: Route<C> | null = null;
+    let found: Served<C> | null = null;
     exchange.charge = meter?.unkeyed ?? null;
     try {
       if (exchange.hasUnclearLength()) {
@@ -109,7 +115,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
   }
 
   /** What stands between credential and body: scope, request limits, query. */
-  function takeQuery(exchange: Exchange, found: Route<C>, call: Call<unknown, unknown, C>): void {
+  function takeQuery(exchange: Exchange, found: Served<C>, call: Call<unknown, unknown, C>): void {
     let charge: CallerCharge | null = null;
     if (found.access === 'key') {
       charge = meter?.keyed(call.caller) ?? null;
@@ -127,7 +133,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
   /** The order of checks stays; only the body is received meanwhile, or it would be lost. */
   function awaitCaller(
     exchange: Exchange,
-    found: Route<C>,
+    found: Served<C>,
     call: Call<unknown, unknown, C>,
     pending: Promise<C>,
   ): void {
@@ -145,7 +151,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
     proceed().catch((error: unknown) => fail(exchange, error, found));
   }
 
-  function readBody(exchange: Exchange, found: Route<C>, call: Call<unknown, unknown, C>): void {
+  function readBody(exchange: Exchange, found: Served<C>, call: Call<unknown, unknown, C>): void {
     // What is declared too large need not arrive first.
     if (Number(exchange.header('content-length')) > BODY_BYTES_MAX) throw tooLarge();
     exchange.readText(BODY_BYTES_MAX, (body) => {
@@ -158,60 +164,63 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
     });
   }
 
-  function run(exchange: Exchange, found: Route<C>, call: Call<unknown, unknown, C>): void {
+  function run(exchange: Exchange, found: Served<C>, call: Call<unknown, unknown, C>): void {
+    const settle = (result: Result | undefined): void => {
+      if (result === undefined) exchange.hold();
+      else finish(exchange, found, result);
+    };
+    const waiter = { resolve: settle, reject: (error: unknown) => fail(exchange, error, found) };
     const admitted = admit(found, call);
-    const result = admitted === undefined ? found.run(call) : admitted.then(() => found.run(call));
-    if (!(result instanceof Promise)) {
-      finish(exchange, found, result);
-      return;
-    }
-    exchange.hold();
-    result.then(
-      (settled) => finish(exchange, found, settled),
-      (error) => fail(exchange, error, found),
-    );
+    const result =
+      admitted === undefined
+        ? found.run(call, waiter)
+        : admitted.then(() => found.run(call, waiter));
+    if (result instanceof Promise) {
+      exchange.hold();
+      result.then(settle, waiter.reject);
+    } else settle(result);
   }
 
-  function finish(exchange: Exchange, found: Route<C>, result: Result): void {
+  function finish(exchange: Exchange, found: Served<C>, result: Result): void {
     if (typeof result !== 'string' && !result.ok) {
       refuse(exchange, result, found);
       return;
     }
     const { status } = found;
     const body = typeof result === 'string' ? result : result.body;
-    metrics.countRequest(found, status);
-    exchange.answer(status, headers.get(found)!, status === 204 ? null : body);
+    found.requests.add(status);
+    exchange.answer(status, found.headers, status === 204 ? null : body);
   }
 
   /** A refusal by a rule of the engine; no Error is made, since refusals can be many. */
   function refuse(
     exchange: Exchange,
     { code, message, retryAfterSeconds: seconds }: EngineRefusal,
-    found: Route<C>,
+    found: Served<C>,
   ): void {
     const { status } = ERRORS[code];
     const retryAfterSeconds = seconds ?? null;
     answerError(exchange, { status, code, message, retryAfterSeconds, headers: [] }, found);
   }
 
-  function refuseBusy(exchange: Exchange, error: EngineBusy, found: Route<C> | null): void {
+  function refuseBusy(exchange: Exchange, error: EngineBusy, found: Served<C> | null): void {
     let answer = busyAnswers.get(error);
     if (answer === undefined) {
       answer = errorAnswer(busyRefusal(error));
       busyAnswers.set(error, answer);
     }
-    metrics.countRequest(found, BUSY_STATUS);
+    (found?.requests ?? unrouted).add(BUSY_STATUS);
     exchange.answer(BUSY_STATUS, answer.headers, answer.body);
   }
 
-  function fail(exchange: Exchange, error: unknown, found: Route<C> | null): void {
+  function fail(exchange: Exchange, error: unknown, found: Served<C> | null): void {
     if (error instanceof EngineBusy) refuseBusy(exchange, error, found);
     else answerError(exchange, refusalOf(error, exchange, log), found);
   }
 
-  function answerError(exchange: Exchange, refusal: Refused, found: Route<C> | null): void {
+  function answerError(exchange: Exchange, refusal: Refused, found: Served<C> | null): void {
     const { headers, body } = errorAnswer(refusal);
-    metrics.countRequest(found, refusal.status);
+    (found?.requests ?? unrouted).add(refusal.status);
     exchange.answer(refusal.status, headers, body);
   }
 

@@ -1,4 +1,4 @@
-/** Headers as text: those of responses are made once and written as they are. */
+/** Headers of responses as text, made once and written as they are. */
 import { STATUS_CODES } from 'node:http';
 
 /**
@@ -22,9 +22,3 @@ export function headerLines(pairs: readonly string[]): HeaderLines {
 export const statusLines: ReadonlyMap<number, string> = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
 );
-
-/** Every value of a header in names and values in turn, as HTTP joins what is sent twice; or null. */
-export function joinedIn(sent: readonly string[], name: string): string | null {
-  const values = sent.filter((_, at) => at % 2 === 1 && sent[at - 1] === name);
-  return values.length === 0 ? null : values.join(', ');
-}

@@ -12,7 +12,8 @@ import * as uws from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
 import { BodyPieces } from './body-pieces.ts';
 import { BodyBytes, type BodyText } from './body-text.ts';
-import { type HeaderLines, joinedIn, statusLines } from './header-lines.ts';
+import { type HeaderLines, statusLines } from './header-lines.ts';
+import { SentHeaders } from './sent-headers.ts';
 
 type Tls = { certFile: string; keyFile: string };
 
@@ -35,11 +36,17 @@ export type Listener = {
   close(graceMs: number): Promise<void>;
 };
 
+// Handlers run one behind the other, each to its end before the next.
+const sent = new SentHeaders();
+const keepHeader = (name: string, value: string) => sent.add(name, value);
+
 /** Opens a listener. Rejects when the address cannot be bound or the TLS files cannot be used. */
 export function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
   const held: Held = { count: 0, whenNone: null };
   app.any('/*', (res, req) => {
+    sent.clear();
+    req.forEach(keepHeader);
     const exchange = new Exchange(res, req, options, held);
     options.handle(exchange);
     exchange.leaveHandler();
@@ -129,8 +136,7 @@ export class Exchange {
   readonly #held: Held;
   readonly #isBehindProxy: boolean;
   #remoteAddress: string | null = null;
-  #req: uws.HttpRequest | null;
-  #sent: readonly string[] | null = null;
+  #sent: SentHeaders | null = sent;
   #isOpen = true;
   #isHeld = false;
   /** Whether the connection ends with the answer. */
@@ -146,11 +152,10 @@ export class Exchange {
     this.path = req.getUrl();
     // Undefined where there is no `?`, whatever its type says.
     this.query = req.getQuery() ?? '';
-    const requestId = req.getHeader('x-request-id');
+    const requestId = sent.first('x-request-id');
     this.requestId =
       requestId !== '' && REQUEST_ID.test(requestId) ? requestId : requestIdPrefix + ++requestCount;
     this.#res = res;
-    this.#req = req;
     this.#headers = headers;
     this.#held = held;
     this.#isBehindProxy = isBehindProxy;
@@ -158,24 +163,17 @@ export class Exchange {
 
   /** A request header by its lower-case name, or empty. */
   header(name: string): string {
-    return this.#live().getHeader(name);
+    return this.#headersSent().first(name);
   }
 
-  /** Every value of a header, joined as HTTP joins them; null without one. Slower than `header`. */
+  /** Every value of a header, joined as HTTP joins them; null without one. */
   joinedHeader(name: string): string | null {
-    this.#sent ??= this.#readHeaders();
-    return joinedIn(this.#sent, name);
+    return this.#headersSent().joined(name);
   }
 
-  #readHeaders(): readonly string[] {
-    const sent: string[] = [];
-    this.#live().forEach((name, value) => void sent.push(name, value));
-    return sent;
-  }
-
-  #live(): uws.HttpRequest {
-    if (this.#req === null) throw new Error('headers are gone once the handler has returned');
-    return this.#req;
+  #headersSent(): SentHeaders {
+    if (this.#sent === null) throw new Error('headers are gone once the handler has returned');
+    return this.#sent;
   }
 
   /** Where the caller is, until the answer is written; asked first while headers can be read. */
@@ -202,7 +200,7 @@ export class Exchange {
   /** Ends the time in which headers can be read. */
   leaveHandler(): void {
     if (this.#isOpen && this.charge?.isByAddress) this.remoteAddress();
-    this.#req = null;
+    this.#sent = null;
   }
 
   /** Announces that the answer comes later; the caller may go away meanwhile. */
@@ -237,7 +235,7 @@ export class Exchange {
       return;
     }
     pendingWrite.res = this.#res;
-    pendingWrite.status = statusLines.get(status)!;
+    pendingWrite.status = status;
     pendingWrite.headers = lines;
     pendingWrite.body = body;
     this.#res.cork(writePending);
@@ -289,11 +287,7 @@ export class Exchange {
   /** Whom a proxy names last, on its last line: what stands before are the caller's own words. */
   #forwardedFor(): string | null {
     if (!this.#isBehindProxy) return null;
-    if (this.#req === null) throw new Error('headers are gone once the handler has returned');
-    let line = '';
-    this.#req.forEach((name, value) => {
-      if (name === 'x-forwarded-for') line = value;
-    });
+    const line = this.#headersSent().last('x-forwarded-for');
     const named = line.slice(line.lastIndexOf(',') + 1).trim();
     return named === '' ? null : named.slice(0, ADDRESS_CHARACTERS_MAX);
   }
@@ -323,7 +317,7 @@ export class Exchange {
 // `cork` calls back before it returns, so one shared slot serves every answer without a closure.
 const pendingWrite = {
   res: null as unknown as uws.HttpResponse,
-  status: '',
+  status: 0,
   headers: '',
   body: '',
   isDone: false,
@@ -331,7 +325,9 @@ const pendingWrite = {
 
 function writePending(): void {
   const { res, status, headers, body } = pendingWrite;
-  res.writeStatus(status);
+  // 200 is what goes out where no status is written.
+  if (status !== 200) res.writeStatus(statusLines.get(status)!);
   res.writeHeader('X-Request-Id', headers);
-  pendingWrite.isDone = res.tryEnd(body, Buffer.byteLength(body))[1];
+  // A size of 0 is that of the body.
+  pendingWrite.isDone = res.tryEnd(body, 0)[1];
 }

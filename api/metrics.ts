@@ -5,17 +5,26 @@ import type { Route } from './route.ts';
 /** The part of a route that names it in a metric. */
 type Named = Pick<Route<never>, 'method' | 'path'>;
 
-export class Metrics {
-  /** Requests by route, then by status; null is no route at all. */
-  readonly #requests = new Map<Named | null, Map<number, number>>();
+/** Requests of one route, by the status of their answers. */
+export class RouteCount {
+  readonly byStatus: number[] = [];
 
-  countRequest(route: Named | null, status: number): void {
-    let counts = this.#requests.get(route);
-    if (counts === undefined) {
-      counts = new Map();
-      this.#requests.set(route, counts);
+  add(status: number): void {
+    this.byStatus[status] = (this.byStatus[status] ?? 0) + 1;
+  }
+}
+
+export class Metrics {
+  /** Null is no route at all. */
+  readonly #requests = new Map<Named | null, RouteCount>();
+
+  requestsOf(route: Named | null): RouteCount {
+    let count = this.#requests.get(route);
+    if (count === undefined) {
+      count = new RouteCount();
+      this.#requests.set(route, count);
     }
-    counts.set(status, (counts.get(status) ?? 0) + 1);
+    return count;
   }
 
   /** The whole text of `/metrics`. */
@@ -44,10 +53,10 @@ export class Metrics {
   }
 
   *#samples(): Generator<Sample> {
-    for (const [route, counts] of this.#requests) {
-      for (const [status, count] of counts) {
-        const { method, path } = route ?? { method: '', path: '' };
-        yield [labels({ method, route: path, status: String(status) }), count];
+    for (const [route, { byStatus }] of this.#requests) {
+      const { method, path } = route ?? { method: '', path: '' };
+      for (const status of Object.keys(byStatus)) {
+        yield [labels({ method, route: path, status }), byStatus[Number(status)]!];
       }
     }
   }

@@ -4,6 +4,7 @@
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Reply } from '../engine/core/messages.ts';
+import type { Waiter } from '../engine/shard/outbox.ts';
 import type { ErrorCode } from './errors.ts';
 import type { PaperAccount } from './identity/accounts.ts';
 import type { Scope } from './identity/keys.ts';
@@ -93,7 +94,8 @@ export type Route<C> = {
   response: TSchema;
   /** Of an answer that is not JSON. */
   contentType: string;
-  run(call: Call<unknown, unknown, C>): Result | Promise<Result>;
+  /** Undefined: the waiter is told instead. */
+  run(call: Call<unknown, unknown, C>, waiter: Waiter): Result | Promise<Result> | undefined;
 };
 
 type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C>> = {
@@ -115,7 +117,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   contentType?: string;
   readBody?: BodyReader<B>;
   scopeOfBody?: (body: B) => Scope | null;
-  run(call: K): Result | Promise<Result>;
+  run(call: K, waiter: Waiter): Result | Promise<Result> | undefined;
 };
 
 /** A route that needs a caller of kind `C`. */
@@ -185,7 +187,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     status: declared.status ?? 200,
     response: declared.response,
     contentType: declared.contentType ?? 'application/json',
-    run: (call) => declared.run(call as K),
+    run: (call, waiter) => declared.run(call as K, waiter),
   };
 }
 

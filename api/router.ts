@@ -1,48 +1,44 @@
 /** Finds what is registered at a path. Fixed segments win over a parameter in the same place. */
 import type { Route } from './route.ts';
 
+type Placed = Pick<Route<never>, 'method' | 'path'>;
+
 /** Everything at one path. */
-type PathEntry<C> = {
+type PathEntry<R> = {
   /** HEAD is there wherever GET is. CONTRACT.md section 1. */
-  routes: Map<string, Route<C>>;
+  routes: Map<string, R>;
   /** Value of the Allow header. */
   allow: string;
 };
 
-type Match<C> = { entry: PathEntry<C>; param: string };
+type Match<R> = { entry: PathEntry<R>; param: string };
 
-export type Router<C> = (path: string) => Match<C> | null;
+export type Router<R> = (path: string) => Match<R> | null;
 
 /** A router over `prefix` + each route's path. */
-export function createRouter<C>(prefix: string, routes: readonly Route<C>[]): Router<C> {
-  const fixed = new Map<string, Match<C>>();
-  const open: { segments: string[]; at: number; entry: PathEntry<C> }[] = [];
+export function createRouter<R extends Placed>(prefix: string, routes: readonly R[]): Router<R> {
+  const fixed = new Map<string, Match<R>>();
+  const open: { head: string; tail: string; entry: PathEntry<R> }[] = [];
   for (const [path, entry] of entriesOf(routes)) {
-    const segments = (prefix + path).split('/');
-    const at = segments.findIndex((segment) => segment.startsWith('{'));
-    if (at < 0) fixed.set(prefix + path, { entry, param: '' });
-    else open.push({ segments, at, entry });
+    const [head, tail] = (prefix + path).split(/\{\w+\}/) as [string, string?];
+    if (tail === undefined) fixed.set(head, { entry, param: '' });
+    else open.push({ head, tail, entry });
   }
 
   return (path) => {
     const match = fixed.get(path);
     if (match !== undefined) return match;
-    const segments = path.split('/');
-    for (const candidate of open) {
-      if (!fits(candidate.segments, candidate.at, segments)) continue;
-      return { entry: candidate.entry, param: segments[candidate.at]! };
+    for (const { head, tail, entry } of open) {
+      if (!path.startsWith(head) || !path.endsWith(tail)) continue;
+      const param = path.slice(head.length, path.length - tail.length);
+      if (param !== '' && !param.includes('/')) return { entry, param };
     }
     return null;
   };
 }
 
-function fits(pattern: string[], at: number, segments: string[]): boolean {
-  if (pattern.length !== segments.length || segments[at] === '') return false;
-  return pattern.every((segment, i) => i === at || segment === segments[i]);
-}
-
-function entriesOf<C>(routes: readonly Route<C>[]): Map<string, PathEntry<C>> {
-  const entries = new Map<string, PathEntry<C>>();
+function entriesOf<R extends Placed>(routes: readonly R[]): Map<string, PathEntry<R>> {
+  const entries = new Map<string, PathEntry<R>>();
   for (const route of routes) {
     const entry = entries.get(route.path) ?? { routes: new Map(), allow: '' };
     if (entry.routes.has(route.method)) {

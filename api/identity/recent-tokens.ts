@@ -1,13 +1,18 @@
 /**
- * Keys by the token that a request carries. Hashing it costs more than everything else that is
- * looked up of the key, so the hashes of a minute's tokens are remembered.
+ * Keys by the credential headers of a request. Taking the token out of them and hashing it costs
+ * more than everything else that is looked up of the key, so it is remembered of a minute's headers
+ * whose they are.
  */
-import type { EpochMs } from '../../engine/core/units.ts';
-import { hashOfToken, type Key } from './keys.ts';
+import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import { hashOfToken } from './keys.ts';
 import type { ControlStore } from './store.ts';
 
 const KEPT_MS = 60_000;
 const KEPT_MAX = 10_000;
+const CHARACTERS_MAX = 256;
+
+/** A token, and the key that has it, whatever its status. */
+export type Credential = { readonly token: string; readonly keyId: Uuid };
 
 /**
  * Tokens stay in memory, and nowhere else, until a later minute's first request; those of no key
@@ -15,28 +20,39 @@ const KEPT_MAX = 10_000;
  */
 export class RecentTokens {
   readonly #store: Pick<ControlStore, 'keyByHash'>;
-  readonly #hashes = new Map<string, string>();
+  readonly #tokenOf: (authorization: string, ownHeader: string) => string;
+  readonly #known = new Map<string, Credential>();
   #minute = 0;
 
-  constructor(store: Pick<ControlStore, 'keyByHash'>) {
+  /** @param tokenOf the token that the headers Authorization and x-service-key carry; may throw */
+  constructor(
+    store: Pick<ControlStore, 'keyByHash'>,
+    tokenOf: (authorization: string, ownHeader: string) => string,
+  ) {
     this.#store = store;
+    this.#tokenOf = tokenOf;
   }
 
   /** How many are kept now. */
   get size(): number {
-    return this.#hashes.size;
+    return this.#known.size;
   }
 
-  /** Whatever its status; undefined where no key has this token. */
-  keyOf(token: string, nowMs: EpochMs): Key | undefined {
+  /** Undefined where no key has this token. Throws what `tokenOf` throws. */
+  find(authorization: string, ownHeader: string, nowMs: EpochMs): Credential | undefined {
     const minute = Math.floor(nowMs / KEPT_MS);
-    if (minute !== this.#minute) this.#hashes.clear();
+    if (minute !== this.#minute) this.#known.clear();
     this.#minute = minute;
-    const known = this.#hashes.get(token);
-    if (known !== undefined) return this.#store.keyByHash(known);
-    const hash = hashOfToken(token);
-    const key = this.#store.keyByHash(hash);
-    if (key !== undefined && this.#hashes.size < KEPT_MAX) this.#hashes.set(token, hash);
-    return key;
+    const sent = ownHeader === '' ? authorization : `${authorization}\n${ownHeader}`;
+    const known = this.#known.get(sent);
+    if (known !== undefined) return known;
+    const token = this.#tokenOf(authorization, ownHeader);
+    const key = this.#store.keyByHash(hashOfToken(token));
+    if (key === undefined) return undefined;
+    const credential = { token, keyId: key.id };
+    if (this.#known.size < KEPT_MAX && sent.length <= CHARACTERS_MAX) {
+      this.#known.set(sent, credential);
+    }
+    return credential;
   }
 }

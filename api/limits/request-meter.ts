@@ -87,8 +87,8 @@ export class RequestMeter implements KeyUsage {
 class Ledger {
   readonly counts: RequestCounts;
   readonly resetText: ResetText;
-  /** By the id of the account; one that is not of the user as it is now is made anew. */
-  readonly #shown = new Map<Uuid, Shown>();
+  /** By the id of the key; one that is not of the user as it is now is made anew. */
+  readonly #used = new Map<Uuid, Used>();
   #month: string;
 
   constructor(options: CountsOptions) {
@@ -103,31 +103,35 @@ class Ledger {
     this.resetText.set(windows);
     if (windows.month === this.#month) return;
     this.#month = windows.month;
-    this.#shown.clear();
+    this.#used.clear();
   }
 
-  shown(user: User): Shown {
-    const known = this.#shown.get(user.id);
+  used(user: User, keyId: Uuid): Used {
+    const known = this.#used.get(keyId);
     if (known?.user === user) return known;
     const limits = requestLimitsOf(user);
     const head = accountHead(user.plan, limits, this.counts.windows.monthSeconds);
-    const shown = { user, limits, head };
-    this.#shown.set(user.id, shown);
-    return shown;
+    const used = {
+      user,
+      limits,
+      head,
+      account: this.counts.of(user.id),
+      key: this.counts.of(keyId),
+    };
+    this.#used.set(keyId, used);
+    return used;
   }
 }
 
-/** A user's limits, and how headers begin that tell them. */
-type Shown = { user: User; limits: RequestLimits; head: string };
+/** What a key is used for in a month: within which limits, counted where; how headers tell of it. */
+type Used = { user: User; limits: RequestLimits; head: string; account: Count; key: Count };
 
 /** A request with a key, from its credential to its answer. */
 export class KeyedCharge implements Charge {
   readonly isByAddress = false;
   readonly #ledger: Ledger;
   readonly #enforced: boolean;
-  readonly #shown: Shown;
-  readonly #account: Count;
-  readonly #key: Count;
+  readonly #used: Used;
   readonly #minute: number;
   #taken = 0;
 
@@ -135,9 +139,7 @@ export class KeyedCharge implements Charge {
     ledger.advance();
     this.#ledger = ledger;
     this.#enforced = enforced;
-    this.#shown = ledger.shown(user);
-    this.#account = ledger.counts.of(user.id);
-    this.#key = ledger.counts.of(keyId);
+    this.#used = ledger.used(user, keyId);
     this.#minute = ledger.counts.windows.minute;
   }
 
@@ -147,20 +149,22 @@ export class KeyedCharge implements Charge {
    */
   take(requests: number): void {
     if (this.#enforced) this.#refuseOver(requests);
-    this.#account.add(requests, this.#minute);
-    this.#key.add(requests, this.#minute);
+    const { account, key } = this.#used;
+    account.add(requests, this.#minute);
+    key.add(requests, this.#minute);
     this.#taken += requests;
-    this.#ledger.counts.changed(this.#account);
-    this.#ledger.counts.changed(this.#key);
+    this.#ledger.counts.changed(account);
+    this.#ledger.counts.changed(key);
   }
 
   settle(status: number): void {
     if (status < 400 || this.#taken === 0) return;
-    this.#account.takeBack(this.#taken, this.#minute);
-    this.#key.takeBack(this.#taken, this.#minute);
+    const { account, key } = this.#used;
+    account.takeBack(this.#taken, this.#minute);
+    key.takeBack(this.#taken, this.#minute);
     this.#taken = 0;
-    this.#ledger.counts.changed(this.#account);
-    this.#ledger.counts.changed(this.#key);
+    this.#ledger.counts.changed(account);
+    this.#ledger.counts.changed(key);
   }
 
   headers(): HeaderLines {
@@ -168,27 +172,28 @@ export class KeyedCharge implements Charge {
     const { counts, resetText } = this.#ledger;
     const { month, minute } = counts.windows;
     // A month can end while a request is under way.
-    const isCurrent = this.#account.month === month;
-    const { head, limits, user } = isCurrent ? this.#shown : this.#ledger.shown(this.#shown.user);
-    const count = isCurrent ? this.#account : counts.of(user.id);
+    const isCurrent = this.#used.account.month === month;
+    const { head, limits, account } = isCurrent
+      ? this.#used
+      : this.#ledger.used(this.#used.user, this.#used.key.id);
     return resetText.account(
       head,
-      Math.max(0, limits.perMinute - count.within(minute)),
-      Math.max(0, limits.perMonth - count.inMonth),
+      Math.max(0, limits.perMinute - account.within(minute)),
+      Math.max(0, limits.perMonth - account.inMonth),
     );
   }
 
   #refuseOver(requests: number): void {
     const { minuteResetSeconds, monthResetSeconds } = this.#ledger.counts.windows;
-    const { perMinute, perMonth } = this.#shown.limits;
-    const { inMonth } = this.#account;
+    const { perMinute, perMonth } = this.#used.limits;
+    const { inMonth } = this.#used.account;
     if (inMonth + requests > perMonth) {
       throw new ApiError('quota_exceeded', {
         message: this.#messageOf(requests, inMonth, perMonth, 'month'),
         retryAfterSeconds: monthResetSeconds,
       });
     }
-    const inMinute = this.#account.within(this.#minute);
+    const inMinute = this.#used.account.within(this.#minute);
     if (inMinute + requests > perMinute) {
       throw new ApiError('rate_limited', {
         message: this.#messageOf(requests, inMinute, perMinute, 'minute'),

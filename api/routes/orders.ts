@@ -37,10 +37,10 @@ export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
       response: PlacementAnswer,
       readBody: bodyReader(OrderBodySchema, checkOrderBody),
       scopeOfBody: scopeOfExecution,
-      run: ({ caller: { user, key }, account, body }) => {
+      run: ({ caller: { user, key }, account, body }, waiter) => {
         refuseExecution(body.execution, (venue) => identity.venueKey(user.id, venue));
         const atMs = engine.nowMs();
-        return engine.call(
+        return engine.ask(
           account.id,
           placeOrderOf(body, {
             atMs,
@@ -52,6 +52,7 @@ export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
             mayOpen: user.plan !== 'none',
             counting: countingOf(account, key.id),
           }),
+          waiter,
         );
       },
     }),
@@ -69,16 +70,20 @@ export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
       query: OrdersQuery,
       response: OrdersAnswer,
       prepare: (query) => ({ ...query, before: beforeOf('orders', query.cursor) }),
-      run: ({ account, query }) =>
-        engine.call(account.id, {
-          kind: 'orders',
-          atMs: engine.nowMs(),
-          account: account.id,
-          organizationSlug: account.organizationSlug,
-          status: query.status ?? null,
-          limit: query.limit,
-          before: query.before,
-        }),
+      run: ({ account, query }, waiter) =>
+        engine.ask(
+          account.id,
+          {
+            kind: 'orders',
+            atMs: engine.nowMs(),
+            account: account.id,
+            organizationSlug: account.organizationSlug,
+            status: query.status ?? null,
+            limit: query.limit,
+            before: query.before,
+          },
+          waiter,
+        ),
     }),
     ofAccount({
       method: 'GET',
@@ -95,14 +100,18 @@ export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
       mayBeUnavailable: true,
       query: NoQuery,
       response: OrderAnswer,
-      run: ({ account, param }) =>
-        engine.call(account.id, {
-          kind: 'order',
-          atMs: engine.nowMs(),
-          account: account.id,
-          organizationSlug: account.organizationSlug,
-          orderId: orderIdOf(param),
-        }),
+      run: ({ account, param }, waiter) =>
+        engine.ask(
+          account.id,
+          {
+            kind: 'order',
+            atMs: engine.nowMs(),
+            account: account.id,
+            organizationSlug: account.organizationSlug,
+            orderId: orderIdOf(param),
+          },
+          waiter,
+        ),
     }),
     ofAccount({
       method: 'DELETE',
@@ -129,14 +138,18 @@ export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
       mayBeUnavailable: true,
       query: NoQuery,
       response: OrderAnswer,
-      run: ({ caller: { key }, account, param }) =>
-        engine.call(account.id, {
-          kind: 'cancel',
-          atMs: engine.nowMs(),
-          account: account.id,
-          orderId: orderIdOf(param),
-          counting: countingOf(account, key.id),
-        }),
+      run: ({ caller: { key }, account, param }, waiter) =>
+        engine.ask(
+          account.id,
+          {
+            kind: 'cancel',
+            atMs: engine.nowMs(),
+            account: account.id,
+            orderId: orderIdOf(param),
+            counting: countingOf(account, key.id),
+          },
+          waiter,
+        ),
     }),
   ];
 }

@@ -22,13 +22,17 @@ export function portfolioRoutes({ engine }: Deps): Route<Caller>[] {
       mayBeUnavailable: true,
       query: NoQuery,
       response: PortfolioAnswer,
-      run: ({ account }) =>
-        engine.call(account.id, {
-          kind: 'portfolio',
-          atMs: engine.nowMs(),
-          account: account.id,
-          organizationSlug: account.organizationSlug,
-        }),
+      run: ({ account }, waiter) =>
+        engine.ask(
+          account.id,
+          {
+            kind: 'portfolio',
+            atMs: engine.nowMs(),
+            account: account.id,
+            organizationSlug: account.organizationSlug,
+          },
+          waiter,
+        ),
     }),
     ofAccount({
       method: 'GET',
@@ -44,16 +48,20 @@ export function portfolioRoutes({ engine }: Deps): Route<Caller>[] {
       query: TradesQuery,
       response: TradesAnswer,
       prepare: (query) => ({ ...query, before: beforeOf('trades', query.cursor) }),
-      run: ({ account, query }) =>
-        engine.call(account.id, {
-          kind: 'trades',
-          atMs: engine.nowMs(),
-          account: account.id,
-          organizationSlug: account.organizationSlug,
-          status: query.status ?? null,
-          limit: query.limit,
-          before: query.before,
-        }),
+      run: ({ account, query }, waiter) =>
+        engine.ask(
+          account.id,
+          {
+            kind: 'trades',
+            atMs: engine.nowMs(),
+            account: account.id,
+            organizationSlug: account.organizationSlug,
+            status: query.status ?? null,
+            limit: query.limit,
+            before: query.before,
+          },
+          waiter,
+        ),
     }),
   ];
 }

@@ -1,18 +1,10 @@
 /**
  * Messages as bytes: msgpack records whose field lists both ends know beforehand. An object of
- * another shape is still written, with its own field list inline.
+ * another shape is still written, with its own field list inline. Orders go as rows.
  */
 import { Packr } from 'msgpackr';
-import type {
-  Command,
-  Depth,
-  Query,
-  QuoteTick,
-  Reply,
-  Tick,
-  TradeCounting,
-  TradeLimits,
-} from '../core/messages.ts';
+import type { Command, Depth, Query, QuoteTick, Reply, Tick } from '../core/messages.ts';
+import { commandOf, type Row, rowOf } from './rows.ts';
 
 type Fields<T> = T extends unknown ? readonly (keyof T & string)[] : never;
 type FieldsByKind<T extends { kind: string }> = {
@@ -46,36 +38,8 @@ const DEPTH_FIELDS: (readonly string[])[] = [
   ['yesBids', 'yesAsks'] satisfies Fields<Depth>,
 ];
 
-type HotRequest = Extract<
-  Command | Query,
-  { kind: 'place' | 'cancel' | 'portfolio' | 'instrument_quote' }
->;
-const REQUEST_FIELDS: FieldsByKind<HotRequest> = {
-  place: [
-    'kind',
-    'atMs',
-    'account',
-    'orderId',
-    'idempotencyKey',
-    'action',
-    'type',
-    'instrumentId',
-    'ticker',
-    'side',
-    'contracts',
-    'tradeId',
-    'limitPriceCents',
-    'boundPriceCents',
-    'timeInForce',
-    'expiresAtMs',
-    'routing',
-    'statedProbPct',
-    'placedVia',
-    'placedPrivate',
-    'mayOpen',
-    'counting',
-  ],
-  cancel: ['kind', 'atMs', 'account', 'orderId', 'counting'],
+type HotQuery = Extract<Query, { kind: 'portfolio' | 'instrument_quote' }>;
+const QUERY_FIELDS: FieldsByKind<HotQuery> = {
   portfolio: ['kind', 'atMs', 'account', 'organizationSlug'],
   instrument_quote: ['kind', 'atMs', 'instrumentId'],
 };
@@ -104,16 +68,20 @@ export const headCodec = createCodec<object>([]);
 
 /** What a shard is asked. Ticks are not answered. */
 export type Message = Tick | Command | Query;
-const COUNTING_FIELDS: (readonly string[])[] = [
-  ['keyId', 'keyLimits', 'accountLimits'] satisfies Fields<TradeCounting>,
-  ['newPerMinute', 'newPerDay', 'closingPerMinute'] satisfies Fields<TradeLimits>,
-];
-export const messagesCodec = createCodec<Message[]>([
-  ...COUNTING_FIELDS,
+
+const sentCodec = createCodec<(Message | Row)[]>([
   ...Object.values(TICK_FIELDS),
-  ...Object.values(REQUEST_FIELDS),
+  ...Object.values(QUERY_FIELDS),
   ...DEPTH_FIELDS,
 ]);
+const sentOf = (message: Message): Message | Row =>
+  message.kind === 'place' || message.kind === 'cancel' ? rowOf(message) : message;
+const messageOf = (sent: Message | Row): Message => ('kind' in sent ? sent : commandOf(sent));
+
+export const messagesCodec = {
+  pack: (messages: readonly Message[]) => sentCodec.pack(messages.map(sentOf)),
+  unpack: (bytes: Uint8Array): Message[] => sentCodec.unpack(bytes).map(messageOf),
+};
 
 /** Its answers, in the order of the commands and queries asked; null: not taken, the disk is full. */
 export const repliesCodec = createCodec<(Reply | null)[]>(REPLY_FIELDS);

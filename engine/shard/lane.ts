@@ -130,14 +130,22 @@ export class Lane {
     return this.#depth >= this.#options.queueDepthMax ? AT_ITS_LIMIT : null;
   }
 
-  /** Resolves when what the answer shows is durable. Rejects with `EngineBusy`. */
+  /** Tells the waiter once what the answer shows is durable; or `EngineBusy`, maybe at once. */
+  ask(request: Command | Query, waiter: Waiter): undefined {
+    const refusal = this.#refusalOf(request);
+    if (refusal === null) this.#send(request, waiter);
+    else waiter.reject(refusal);
+  }
+
+  /** `ask` as a promise. */
   call(request: Command | Query): Promise<Reply> {
+    return new Promise((resolve, reject) => this.ask(request, { resolve, reject }));
+  }
+
+  #refusalOf(request: Command | Query): EngineBusy | null {
     const refusal = this.refusal();
-    if (refusal !== null) return Promise.reject(refusal);
-    if (this.#trouble !== null && isJournaled(request)) {
-      return Promise.reject(new NoRoom(this.#disk.errno, 0));
-    }
-    return this.#ask(request);
+    if (refusal !== null || this.#trouble === null || !isJournaled(request)) return refusal;
+    return new NoRoom(this.#disk.errno, 0);
   }
 
   /**
@@ -146,7 +154,9 @@ export class Lane {
    */
   async tell(command: Command): Promise<Reply | null> {
     if (this.#state !== 'open') return null;
-    return this.#ask(command).catch((error: unknown) => {
+    return new Promise<Reply>((resolve, reject) => {
+      this.#send(command, { resolve, reject });
+    }).catch((error: unknown) => {
       if (error instanceof EngineBusy) return null;
       throw error;
     });
@@ -159,12 +169,10 @@ export class Lane {
     this.#schedule();
   }
 
-  #ask(request: Command | Query): Promise<Reply> {
-    return new Promise((resolve, reject) => {
-      this.#depth++;
-      this.#outbox.addRequest(request, { resolve, reject });
-      this.#schedule();
-    });
+  #send(request: Command | Query, waiter: Waiter): void {
+    this.#depth++;
+    this.#outbox.addRequest(request, waiter);
+    this.#schedule();
   }
 
   async checkpoint(): Promise<void> {

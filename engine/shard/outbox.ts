@@ -5,7 +5,11 @@
 import type { Command, Query, Reply, Tick } from '../core/messages.ts';
 import type { Message } from './codec.ts';
 
-export type Waiter = { resolve: (reply: Reply) => void; reject: (error: Error) => void };
+/** Who asked, told once: what a promise with its reactions would cost shows in every request. */
+export interface Waiter {
+  resolve(reply: Reply): void;
+  reject(error: Error): void;
+}
 
 export class Outbox {
   readonly #ticksMax: number;

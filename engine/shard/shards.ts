@@ -26,6 +26,7 @@ import type { Clock } from './clock.ts';
 import type { Message } from './codec.ts';
 import { Lane, type Log } from './lane.ts';
 import { LmdbFileError } from './lmdb-file.ts';
+import type { Waiter } from './outbox.ts';
 import type { OpenReport } from './shard.ts';
 import type { Durability } from './store.ts';
 
@@ -116,10 +117,18 @@ export class Shards {
     return refusal;
   }
 
-  /** Runs a command or query on the account's shard. Rejects with `EngineBusy`. */
+  /**
+   * Runs a command or query on the account's shard, and tells the waiter: the reply, or
+   * `EngineBusy`, maybe at once.
+   */
+  ask(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
+    if (this.#stopping) waiter.reject(new EngineBusy('the engine is stopping'));
+    else this.#lanes[uuidWord(account, 3) % this.#lanes.length]!.ask(request, waiter);
+  }
+
+  /** `ask` as a promise. */
   call(account: Uuid, request: Command | Query): Promise<Reply> {
-    if (this.#stopping) return Promise.reject(new EngineBusy('the engine is stopping'));
-    return this.#lanes[uuidWord(account, 3) % this.#lanes.length]!.call(request);
+    return new Promise((resolve, reject) => this.ask(account, request, { resolve, reject }));
   }
 
   /**

@@ -8,6 +8,7 @@ import type {
   SetSwitches,
   Tick,
 } from '../../engine/core/messages.ts';
+import type { Waiter } from '../../engine/shard/outbox.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 
@@ -25,10 +26,11 @@ export class CoreEngine implements Engine {
     this.#core.tick(tick);
   }
 
-  async call(_account: string, request: PlaceOrder | CancelOrder | Query): Promise<Reply> {
-    if (this.fault !== null) throw this.fault;
-    const isCommand = request.kind === 'place' || request.kind === 'cancel';
-    return isCommand ? this.#core.command(request) : this.#core.query(request);
+  ask(_account: string, request: PlaceOrder | CancelOrder | Query, waiter: Waiter): undefined {
+    this.#answer(request).then(
+      (reply) => waiter.resolve(reply),
+      (error: Error) => waiter.reject(error),
+    );
   }
 
   refusal(): null {
@@ -36,7 +38,13 @@ export class CoreEngine implements Engine {
   }
 
   quote(instrumentId: string, atMs: number): Promise<Reply> {
-    return this.call('', { kind: 'instrument_quote', instrumentId, atMs });
+    return this.#answer({ kind: 'instrument_quote', instrumentId, atMs });
+  }
+
+  async #answer(request: PlaceOrder | CancelOrder | Query): Promise<Reply> {
+    if (this.fault !== null) throw this.fault;
+    const isCommand = request.kind === 'place' || request.kind === 'cancel';
+    return isCommand ? this.#core.command(request) : this.#core.query(request);
   }
 
   async broadcast(switches: SetSwitches): Promise<void> {

@@ -8,6 +8,7 @@ import type {
   SetSwitches,
 } from '../../engine/core/messages.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
+import type { Waiter } from '../../engine/shard/outbox.ts';
 import * as samples from './samples.ts';
 
 export type EngineRequest = PlaceOrder | CancelOrder | Query;
@@ -34,10 +35,13 @@ export class FakeEngine implements Engine {
     return this.busy;
   }
 
-  call(account: string, request: EngineRequest): Promise<Reply> {
+  ask(account: string, request: EngineRequest, waiter: Waiter): undefined {
     this.accounts.push(account);
     this.requests.push(request);
-    return this.reply(request);
+    this.reply(request).then(
+      (reply) => waiter.resolve(reply),
+      (error: Error) => waiter.reject(error),
+    );
   }
 
   quote(instrumentId: string): Promise<Reply> {

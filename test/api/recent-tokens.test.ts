@@ -3,35 +3,43 @@ import { type Key, newKey } from '../../api/identity/keys.ts';
 import { RecentTokens } from '../../api/identity/recent-tokens.ts';
 import { NOW_MS } from './samples.ts';
 
+const OWN = 'x-service-key';
+
 function setup(count: number) {
   const made = Array.from({ length: count }, () => newKey('a user', {}, 'cli', NOW_MS));
   const byHash = new Map(made.map(({ key }) => [key.hash, key]));
-  const store = {
-    keyByHash: (hash: string): Key | undefined => byHash.get(hash),
-  };
-  return { made, byHash, tokens: new RecentTokens(store) };
+  const asked: string[] = [];
+  const tokens = new RecentTokens(
+    { keyByHash: (hash: string): Key | undefined => byHash.get(hash) },
+    (authorization, ownHeader) => {
+      asked.push(authorization === '' ? OWN : authorization);
+      return authorization === '' ? ownHeader : authorization.trim();
+    },
+  );
+  return { made, asked, tokens };
 }
 
-test('a token finds its key, as the key is now', (t) => {
-  const { made, byHash, tokens } = setup(2);
+test('headers name a key, whose they are is found out once', (t) => {
+  const { made, asked, tokens } = setup(2);
   const [{ key, token }, other] = [made[0]!, made[1]!];
-  t.is(tokens.keyOf(token, NOW_MS), key);
-  t.is(tokens.keyOf(other.token, NOW_MS), other.key);
-  const revoked = { ...key, revokedAtMs: NOW_MS };
-  byHash.set(key.hash, revoked);
-  t.is(tokens.keyOf(token, NOW_MS), revoked);
-  byHash.delete(key.hash);
-  t.is(tokens.keyOf(token, NOW_MS), undefined);
+  for (let i = 0; i < 3; i++) {
+    t.deepEqual(tokens.find(token, '', NOW_MS), { token, keyId: key.id });
+    t.deepEqual(tokens.find(other.token, '', NOW_MS), { token: other.token, keyId: other.key.id });
+    t.deepEqual(tokens.find('', token, NOW_MS), { token, keyId: key.id });
+  }
+  t.deepEqual(asked, [token, other.token, OWN]);
 });
 
 test('tokens are kept for a minute at most, of keys alone, and not without a bound', (t) => {
   const { made, tokens } = setup(10_050);
   const minuteMs = Math.floor(NOW_MS / 60_000) * 60_000;
-  t.is(tokens.keyOf('svc_sk_nobody', minuteMs), undefined);
+  t.is(tokens.find('svc_sk_nobody', '', minuteMs), undefined);
   t.is(tokens.size, 0);
-  for (const { key, token } of made) t.is(tokens.keyOf(token, minuteMs), key);
-  t.is(tokens.size, 10_000);
   const [first] = made;
-  t.is(tokens.keyOf(first!.token, minuteMs + 60_000), first!.key);
+  t.is(tokens.find(`${first!.token}${' '.repeat(250)}`, '', minuteMs)?.keyId, first!.key.id);
+  t.is(tokens.size, 0, 'a header may be long');
+  for (const { key, token } of made) t.is(tokens.find(token, '', minuteMs)?.keyId, key.id);
+  t.is(tokens.size, 10_000);
+  t.is(tokens.find(first!.token, '', minuteMs + 60_000)?.keyId, first!.key.id);
   t.is(tokens.size, 1);
 });

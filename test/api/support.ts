@@ -226,7 +226,7 @@ let ofDescription: AnswerCheck | null = null;
 async function describedCheck(routes: Route<Caller>[]): Promise<Surface['faultOf']> {
   if (ofDescription === null) {
     const route = routes.find(({ path }) => path === '/openapi.json')!;
-    const text = await route.run({} as never);
+    const text = await route.run({} as never, {} as never);
     ofDescription = new AnswerCheck(JSON.parse(text as string));
   }
   const check = ofDescription;

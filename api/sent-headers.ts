@@ -1,0 +1,49 @@
+/** The headers of one request as its caller sent them. */
+
+/**
+ * Filled in one pass, since a call into native code for every header that is asked for costs more
+ * than all of them together; and used again for the next request.
+ */
+export class SentHeaders {
+  /** Names and values in turn; what stands behind `#end` is of an earlier request. */
+  readonly #lines: string[] = [];
+  #end = 0;
+
+  /** Forgets the request before. */
+  clear(): void {
+    this.#end = 0;
+  }
+
+  /** @param name in lower case */
+  add(name: string, value: string): void {
+    this.#lines[this.#end++] = name;
+    this.#lines[this.#end++] = value;
+  }
+
+  /** The first value of a header, or empty. */
+  first(name: string): string {
+    for (let at = 0; at < this.#end; at += 2) {
+      if (this.#lines[at] === name) return this.#lines[at + 1]!;
+    }
+    return '';
+  }
+
+  /** Every value of a header, joined as HTTP joins what is sent twice; null without one. */
+  joined(name: string): string | null {
+    let values: string | null = null;
+    for (let at = 0; at < this.#end; at += 2) {
+      if (this.#lines[at] !== name) continue;
+      const value = this.#lines[at + 1]!;
+      values = values === null ? value : `${values}, ${value}`;
+    }
+    return values;
+  }
+
+  /** The last value of a header, or empty. */
+  last(name: string): string {
+    for (let at = this.#end - 2; at >= 0; at -= 2) {
+      if (this.#lines[at] === name) return this.#lines[at + 1]!;
+    }
+    return '';
+  }
+}
