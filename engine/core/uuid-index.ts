@@ -95,6 +95,16 @@ export class UuidIndex {
     );
   }
 
+  /** Whether a row's columns hold this id. */
+  isOf(row: number, id: Uuid): boolean {
+    return (
+      this.#id3.get(row) === uuidWord(id, 3) &&
+      this.#id2.get(row) === uuidWord(id, 2) &&
+      this.#id1.get(row) === uuidWord(id, 1) &&
+      this.#id0.get(row) === uuidWord(id, 0)
+    );
+  }
+
   #hashOf(row: number): number {
     return mix(this.#id0.get(row), this.#id1.get(row), this.#id2.get(row), this.#id3.get(row));
   }

@@ -8,7 +8,7 @@ import { decide } from '../core/decide.ts';
 import type { Decision, Rejection } from '../core/decision.ts';
 import { takeLevels } from '../core/depth.ts';
 import { digest } from '../core/digest.ts';
-import type { Event, OrderPlaced } from '../core/events.ts';
+import type { Event } from '../core/events.ts';
 import { emit } from '../core/evolve.ts';
 import type {
   AuditQuery,
@@ -23,8 +23,8 @@ import { advance } from '../core/observe.ts';
 import { REJECTIONS, type RejectionCode } from '../core/rejections.ts';
 import type { ShardState } from '../core/state.ts';
 import { NO_ROW } from '../core/table.ts';
-import { orderView, placementView } from './views/order.ts';
-import { envelope, ordersView, portfolioView, tradesView } from './views/portfolio.ts';
+import { endedJustNowText, orderText, placementText } from './views/order.ts';
+import { envelopeText, ordersText, portfolioText, tradesText } from './views/portfolio.ts';
 import { quoteText } from './views/quote.ts';
 
 /** Runs a command; its events are applied and appended to `journal`. */
@@ -39,13 +39,13 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
   }
   if (decision.kind === 'reject') return refuse(decision.rejection);
   if (timed.kind === 'switches') return setSwitches(state, timed);
-  return answer(commandView(state, timed, decision));
+  return answer(commandText(state, timed, decision));
 }
 
 /** What a shard that cannot journal takes too. */
 export function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): Reply {
   state.switches = { venueData, selfReset };
-  return answer({});
+  return answer('{}');
 }
 
 /** Answers a question and changes nothing: time moves on with ticks and commands alone. */
@@ -53,29 +53,29 @@ export function answerQuery(state: ShardState, query: Query): Reply {
   const timed = { ...query, atMs: Math.max(state.nowMs, query.atMs) };
   switch (timed.kind) {
     case 'portfolio':
-      return answer(portfolioView(state, timed));
+      return answer(portfolioText(state, timed));
     case 'orders':
-      return answer(ordersView(state, timed));
+      return answer(ordersText(state, timed));
     case 'trades':
-      return answer(tradesView(state, timed));
+      return answer(tradesText(state, timed));
     case 'order': {
       const account = state.accountIds.find(timed.account);
       const placed =
         account === NO_ROW ? undefined : state.records.placement(account, timed.orderId);
       return placed === undefined
         ? refuseWith('order_not_found')
-        : answer({ order: orderView(state, placed), ...envelope(state, timed) });
+        : answer(`{"order":${orderText(state, placed)},${envelopeText(state, timed)}}`);
     }
     case 'instrument_quote': {
       const instrument = state.instrumentsById.get(timed.instrumentId);
       const entry = instrument?.entry;
       return instrument === undefined || entry == null || !instrument.listed
         ? refuseWith('instrument_not_found')
-        : { ok: true, body: quoteText(state, { ...instrument, entry }, timed.atMs) };
+        : answer(quoteText(state, { ...instrument, entry }, timed.atMs));
     }
     case 'audit':
     case 'digest':
-      return answer(inspect(state, timed));
+      return answer(JSON.stringify(inspect(state, timed)));
   }
 }
 
@@ -85,22 +85,25 @@ function inspect(state: ShardState, query: AuditQuery | DigestQuery): unknown {
   return query.kind === 'audit' ? audit(state) : digest(state);
 }
 
-function commandView(state: ShardState, command: Command, decision: Decision): unknown {
+function commandText(state: ShardState, command: Command, decision: Decision): string {
   switch (command.kind) {
     case 'place': {
       const replayed = decision.kind === 'replay';
-      const placed = replayed ? placedBefore(state, command) : placedBy(decision.events);
-      return placementView(state, placed!, replayed);
+      const placed = replayed
+        ? placedBefore(state, command)
+        : decision.events.find((event) => event.kind === 'order_placed');
+      return placementText(state, placed!, replayed);
     }
     case 'cancel': {
-      const account = state.accountIds.find(command.account);
-      const placed = state.records.placement(account, command.orderId)!;
-      return { order: orderView(state, placed), ...envelope(state, NO_ORGANIZATION) };
+      const events = decision.kind === 'replay' ? [] : decision.events;
+      const ended = events.find((event) => event.kind === 'order_ended')!;
+      const order = endedJustNowText(state, ended.order);
+      return `{"order":${order},${envelopeText(state, NO_ORGANIZATION)}}`;
     }
     case 'switches':
     case 'adjust':
     case 'catalog':
-      return {};
+      return '{}';
   }
 }
 
@@ -108,12 +111,9 @@ function placedBefore(state: ShardState, { account, idempotencyKey }: PlaceOrder
   return state.records.placementByKey(state.accountIds.find(account), idempotencyKey);
 }
 
-function placedBy(events: readonly Event[]): OrderPlaced | undefined {
-  return events.find((event) => event.kind === 'order_placed');
-}
-
-function answer(body: unknown): Reply {
-  return { ok: true, body: JSON.stringify(body) };
+/** `body`: JSON text. */
+function answer(body: string): Reply {
+  return { ok: true, body };
 }
 
 function refuse(rejection: Rejection): Reply {

@@ -185,7 +185,7 @@ function reading(reply: ReturnType<NaiveEngine['command']>): Reading {
   return { code: null, body: JSON.parse(reply.body) as Record<string, unknown> };
 }
 
-function catalog(): Catalog {
+export function catalog(): Catalog {
   const exact = { fungibility: 'exact', reviewed: true } as const;
   const near = { fungibility: 'near', reviewed: true } as const;
   const instruments = [

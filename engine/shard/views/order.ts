@@ -1,128 +1,153 @@
 /** Order and placement result on the wire. SPEC.md section 2, Order, Order placement result. */
 import type { OrderOutcome, OrderPlaced } from '../../core/events.ts';
 import { filledSoFar, remainingOf } from '../../core/fills.ts';
-import { timeOfWords, uuidTimeMs } from '../../core/ids.ts';
+import { uuidTimeMs } from '../../core/ids.ts';
 import { costCents } from '../../core/ledger.ts';
 import { instrumentSideOf, sideOf, viaOf } from '../../core/rows.ts';
 import { FLAG, type ShardState } from '../../core/state.ts';
 import { NO_ROW } from '../../core/table.ts';
 import { dollarsOf, isoOf, VENUES } from '../../core/units.ts';
-import { instrumentOf, marketTicker } from './subject.ts';
-import { tradeOf } from './trade.ts';
+import { wordText } from './json.ts';
+import { instrumentText, marketTickerText, venuePriceText } from './subject.ts';
+import { tradeTextOf } from './trade.ts';
+
+/** What an order asks for, and never changes. */
+type Terms = Pick<
+  OrderPlaced,
+  | 'orderId'
+  | 'action'
+  | 'market'
+  | 'instrument'
+  | 'side'
+  | 'instrumentSide'
+  | 'contracts'
+  | 'limitPriceCents'
+  | 'timeInForce'
+  | 'expiresAtMs'
+  | 'statedProbPct'
+  | 'placedVia'
+  | 'placedPrivate'
+>;
+type Ended = Omit<OrderOutcome, 'atMs' | 'venue'>;
 
 /** What GET /portfolio lists of a resting order; it omits four fields of Order. */
-export function restingOrderView(state: ShardState, row: number) {
-  const { col } = state.orders;
-  const flags = col.flags.get(row);
-  const contracts = col.contracts.get(row);
-  const remainingContracts = remainingOf(state, row);
-  const isSell = (flags & FLAG.sell) !== 0;
-  const heldCents = isSell ? 0 : costCents(col.limitPriceCents.get(row), remainingContracts);
-  return {
-    orderId: state.orderIds.idOf(row),
-    action: isSell ? 'sell' : 'buy',
-    ...instrumentOf(state, col.instrument.get(row)),
-    instrumentSide: instrumentSideOf(flags),
-    orderSide: sideOf(flags),
-    contracts,
-    filledContracts: contracts - remainingContracts,
-    remainingContracts,
-    limitCents: col.limitPriceCents.get(row),
-    holdDollars: dollarsOf(heldCents),
-    timeInForce: 'gtc',
-    expiresAt: col.expiresAtMs.get(row) === 0 ? null : isoOf(col.expiresAtMs.get(row)),
-    status: 'resting',
-    createdAt: isoOf(timeOfWords(col.id0.get(row), col.id1.get(row))),
-    statedProbPct: col.statedProbPct.get(row) || null,
-    placedVia: viaOf(col.placedVia.get(row)),
-    placedPrivate: (flags & FLAG.private) !== 0,
-    ...marketTicker(state, col.market.get(row)),
-  };
+export function restingOrderText(state: ShardState, row: number): string {
+  return `{${restingFields(state, termsAt(state, row), row)}}`;
 }
 
 /** An order in any status. */
-export function orderView(state: ShardState, placed: OrderPlaced) {
-  const row = state.orderIds.find(placed.orderId);
-  if (row !== NO_ROW) {
-    const position = state.orders.col.position.get(row);
-    return {
-      ...restingOrderView(state, row),
-      type: 'limit',
-      cancelReason: null,
-      tradeId: position === NO_ROW ? null : state.positionIds.idOf(position),
-      ...fillPrice(state, filledSoFar(state, row).priceCents),
-    };
-  }
-  return finishedOrderView(state, placed, outcomeOf(state, placed));
+export function orderText(state: ShardState, placed: OrderPlaced): string {
+  const row = rowOf(state, placed);
+  if (row === NO_ROW) return endedOrderText(state, placed, outcomeOf(state, placed));
+  const position = state.orders.col.position.get(row);
+  const tradeId = position === NO_ROW ? null : state.positionIds.idOf(position);
+  return (
+    `{${restingFields(state, placed, row)},"type":"limit","cancelReason":null` +
+    `,"tradeId":${wordText(tradeId)}` +
+    `${venuePriceText(state, 'fillPriceCents', filledSoFar(state, row).priceCents)}}`
+  );
 }
 
-function finishedOrderView(state: ShardState, placed: OrderPlaced, outcome: OrderOutcome) {
-  const whole = outcome.status === 'executed' ? placed.contracts : 0;
+/** An order that has just ended: nobody has taken its row since. */
+export function endedJustNowText(state: ShardState, row: number): string {
+  const terms = termsAt(state, row);
+  return endedOrderText(state, terms, state.records.current.outcome(terms.orderId)!);
+}
+
+function endedOrderText(state: ShardState, terms: Terms, outcome: Ended): string {
+  const whole = outcome.status === 'executed' ? terms.contracts : 0;
   const filledContracts = outcome.filledContracts ?? whole;
+  return (
+    `{${orderFields(state, terms, { status: outcome.status, filledContracts, heldCents: 0 })}` +
+    `,"type":"limit","cancelReason":${wordText(outcome.reason)}` +
+    `,"tradeId":${wordText(outcome.tradeId)}` +
+    `${venuePriceText(state, 'fillPriceCents', outcome.fillPriceCents)}}`
+  );
+}
+
+function restingFields(state: ShardState, terms: Terms, row: number): string {
+  const remaining = remainingOf(state, row);
+  return orderFields(state, terms, {
+    status: 'resting',
+    filledContracts: terms.contracts - remaining,
+    heldCents: terms.action === 'sell' ? 0 : costCents(terms.limitPriceCents!, remaining),
+  });
+}
+
+type Progress = { status: string; filledContracts: number; heldCents: number };
+
+function orderFields(state: ShardState, terms: Terms, progress: Progress): string {
+  const { orderId, contracts, expiresAtMs } = terms;
+  const { status, filledContracts, heldCents } = progress;
+  const expiresAt = expiresAtMs === null ? null : isoOf(expiresAtMs);
+  return (
+    `"orderId":"${orderId}","action":"${terms.action}",${instrumentText(state, terms.instrument)}` +
+    `,"instrumentSide":"${terms.instrumentSide}","orderSide":"${terms.side}"` +
+    `,"contracts":${contracts},"filledContracts":${filledContracts}` +
+    `,"remainingContracts":${contracts - filledContracts}` +
+    `,"limitCents":${terms.limitPriceCents},"holdDollars":${dollarsOf(heldCents)}` +
+    `,"timeInForce":${wordText(terms.timeInForce)},"expiresAt":${wordText(expiresAt)}` +
+    `,"status":"${status}","createdAt":"${isoOf(uuidTimeMs(orderId))}"` +
+    `,"statedProbPct":${terms.statedProbPct},"placedVia":"${terms.placedVia}"` +
+    `,"placedPrivate":${terms.placedPrivate}${marketTickerText(state, terms.market)}`
+  );
+}
+
+/** What the columns of an order's row tell: it rests, or did until now. */
+function termsAt(state: ShardState, row: number): Terms {
+  const { col } = state.orders;
+  const flags = col.flags.get(row);
   return {
-    orderId: placed.orderId,
-    action: placed.action,
-    ...instrumentOf(state, placed.instrument),
-    instrumentSide: placed.instrumentSide,
-    orderSide: placed.side,
-    contracts: placed.contracts,
-    filledContracts,
-    remainingContracts: placed.contracts - filledContracts,
-    limitCents: placed.limitPriceCents,
-    holdDollars: 0,
-    timeInForce: placed.timeInForce,
-    expiresAt: placed.expiresAtMs === null ? null : isoOf(placed.expiresAtMs),
-    status: outcome.status,
-    createdAt: isoOf(uuidTimeMs(placed.orderId)),
-    statedProbPct: placed.statedProbPct,
-    placedVia: placed.placedVia,
-    placedPrivate: placed.placedPrivate,
-    ...marketTicker(state, placed.market),
-    type: 'limit',
-    cancelReason: outcome.reason,
-    tradeId: outcome.tradeId,
-    ...fillPrice(state, outcome.fillPriceCents),
+    orderId: state.orderIds.idOf(row),
+    action: (flags & FLAG.sell) === 0 ? 'buy' : 'sell',
+    market: col.market.get(row),
+    instrument: col.instrument.get(row),
+    side: sideOf(flags),
+    instrumentSide: instrumentSideOf(flags),
+    contracts: col.contracts.get(row),
+    limitPriceCents: col.limitPriceCents.get(row),
+    timeInForce: 'gtc',
+    expiresAtMs: col.expiresAtMs.get(row) || null,
+    statedProbPct: col.statedProbPct.get(row) || null,
+    placedVia: viaOf(col.placedVia.get(row)),
+    placedPrivate: (flags & FLAG.private) !== 0,
   };
 }
 
 /** The answer to a placement, now or again under the same idempotency key. */
-export function placementView(state: ShardState, placed: OrderPlaced, replayed: boolean) {
-  const row = state.orderIds.find(placed.orderId);
+export function placementText(state: ShardState, placed: OrderPlaced, replayed: boolean): string {
+  const row = rowOf(state, placed);
   const rests = row !== NO_ROW;
   const outcome = rests ? null : outcomeOf(state, placed);
   const executed = outcome?.status === 'executed';
   const soFar = rests ? filledSoFar(state, row) : null;
   const venue = soFar?.venue ?? outcome?.venue ?? null;
-  return {
-    status: rests ? 'resting' : executed ? 'executed' : 'canceled',
-    action: placed.action,
-    type: placed.type,
-    idempotencyKey: placed.idempotencyKey,
-    replayed,
-    originalCreatedAt: replayed ? isoOf(uuidTimeMs(placed.orderId)) : null,
-    order: placed.type === 'limit' ? orderView(state, placed) : null,
-    trade: executed ? tradeOf(state, placed.account, outcome!.tradeId!) : null,
-    fillVenue: venue === null ? null : VENUES[venue]!,
-    mode: 'paper',
-    venueData: state.switches.venueData,
-    ...fillPrice(state, soFar?.priceCents ?? outcome?.fillPriceCents ?? null),
-  };
+  const fillPriceCents = soFar?.priceCents ?? outcome?.fillPriceCents ?? null;
+  return (
+    `{"status":"${rests ? 'resting' : executed ? 'executed' : 'canceled'}"` +
+    `,"action":"${placed.action}","type":"${placed.type}"` +
+    `,"idempotencyKey":${JSON.stringify(placed.idempotencyKey)},"replayed":${replayed}` +
+    `,"originalCreatedAt":${wordText(replayed ? isoOf(uuidTimeMs(placed.orderId)) : null)}` +
+    `,"order":${placed.type === 'limit' ? orderText(state, placed) : 'null'}` +
+    `,"trade":${executed ? tradeTextOf(state, placed.account, outcome!.tradeId!) : 'null'}` +
+    `,"fillVenue":${wordText(venue === null ? null : VENUES[venue]!)},"mode":"paper"` +
+    `,"venueData":${state.switches.venueData}` +
+    `${venuePriceText(state, 'fillPriceCents', fillPriceCents)}}`
+  );
 }
 
 /** `resting`, or how the order ended. */
 export function statusOf(state: ShardState, placed: OrderPlaced): string {
-  return state.orderIds.find(placed.orderId) === NO_ROW
-    ? outcomeOf(state, placed).status
-    : 'resting';
+  return rowOf(state, placed) === NO_ROW ? outcomeOf(state, placed).status : 'resting';
+}
+
+/** The row of an order that is not done; it has kept the one that it was placed in. */
+function rowOf({ orders, orderIds }: ShardState, { order, orderId }: OrderPlaced): number {
+  return orders.isLive(order) && orderIds.isOf(order, orderId) ? order : NO_ROW;
 }
 
 function outcomeOf(state: ShardState, placed: OrderPlaced): OrderOutcome {
   const outcome = state.records.outcome(placed);
   if (outcome === undefined) throw new Error(`order ${placed.orderId} has no outcome`);
   return outcome;
-}
-
-/** Venue data: present only while the switch is on. SPEC.md section 1, rule 7. */
-function fillPrice(state: ShardState, fillPriceCents: number | null) {
-  return state.switches.venueData ? { fillPriceCents } : {};
 }

@@ -16,8 +16,9 @@ import {
   START_BALANCE_CENTS,
   type Uuid,
 } from '../../core/units.ts';
-import { orderView, restingOrderView, statusOf } from './order.ts';
-import { closedTradeView, openTradeView, positionView } from './trade.ts';
+import { listText, wordText } from './json.ts';
+import { orderText, restingOrderText, statusOf } from './order.ts';
+import { positionText, tradeText } from './trade.ts';
 
 /** SPEC.md section 8, Other limits. */
 const POSITIONS_MAX = 500;
@@ -25,7 +26,7 @@ const ORDERS_MAX = 200;
 /** SPEC.md section 1, rule 3. */
 const RESET_EVERY_MS = 30 * 24 * 60 * 60 * 1000;
 
-export function portfolioView(state: ShardState, query: PortfolioQuery) {
+export function portfolioText(state: ShardState, query: PortfolioQuery): string {
   const account = state.accountIds.find(query.account);
   const isOpen = account !== NO_ROW;
   const ordersCount = isOpen ? state.accounts.col.orders.get(account) : 0;
@@ -34,17 +35,15 @@ export function portfolioView(state: ShardState, query: PortfolioQuery) {
   const positions = isOpen
     ? newest(state.positionIds, positionsOf(state, account), POSITIONS_MAX)
     : [];
-  return {
-    account: isOpen ? accountView(state, account, query.atMs) : null,
-    positions: positions.map((row) => positionView(state, row)),
-    positionsCount,
-    positionsTruncated: positionsCount > POSITIONS_MAX,
-    orders: orders.map((row) => restingOrderView(state, row)),
-    ordersCount,
-    ordersTruncated: ordersCount > ORDERS_MAX,
-    asOf: isoOf(query.atMs),
-    ...envelope(state, query),
-  };
+  const shown = isOpen ? accountView(state, account, query.atMs) : null;
+  return (
+    `{"account":${JSON.stringify(shown)}` +
+    `,"positions":${listText(positions.map((row) => positionText(state, row)))}` +
+    `,"positionsCount":${positionsCount},"positionsTruncated":${positionsCount > POSITIONS_MAX}` +
+    `,"orders":${listText(orders.map((row) => restingOrderText(state, row)))}` +
+    `,"ordersCount":${ordersCount},"ordersTruncated":${ordersCount > ORDERS_MAX}` +
+    `,"asOf":"${isoOf(query.atMs)}",${envelopeText(state, query)}}`
+  );
 }
 
 /** CONTRACT.md section 5, Formulas. */
@@ -104,7 +103,7 @@ function openValueCents(state: ShardState, account: number, nowMs: EpochMs): Cen
   return cents;
 }
 
-export function ordersView(state: ShardState, query: OrdersQuery) {
+export function ordersText(state: ShardState, query: OrdersQuery): string {
   const account = state.accountIds.find(query.account);
   const { status, before, limit } = query;
   const matches = (placed: OrderPlaced) => status === null || statusOf(state, placed) === status;
@@ -115,11 +114,11 @@ export function ordersView(state: ShardState, query: OrdersQuery) {
         ? restingOf(state, account, before)
         : state.records.placements(account, before);
   const page = takePage(placed, limit, matches, (order) => order.orderId);
-  return {
-    orders: page.rows.map((order) => orderView(state, order)),
-    nextCursor: page.next === null ? null : cursorOf('orders', page.next),
-    ...envelope(state, query),
-  };
+  const cursor = page.next === null ? null : cursorOf('orders', page.next);
+  return (
+    `{"orders":${listText(page.rows.map((order) => orderText(state, order)))}` +
+    `,"nextCursor":${wordText(cursor)},${envelopeText(state, query)}}`
+  );
 }
 
 /** Resting orders are in memory, however long the account's history is. */
@@ -134,19 +133,17 @@ function* restingOf(
   }
 }
 
-export function tradesView(state: ShardState, query: TradesQuery) {
+export function tradesText(state: ShardState, query: TradesQuery): string {
   const account = state.accountIds.find(query.account);
   const trades = account === NO_ROW ? [] : tradesOf(state, account, query);
   const matches = (trade: OpenTrade | ClosedTrade) =>
     'row' in trade || query.status === null || trade.status === query.status;
   const page = takePage(trades, query.limit, matches, (trade) => trade.tradeId);
-  return {
-    trades: page.rows.map((trade) =>
-      'row' in trade ? openTradeView(state, trade.row) : closedTradeView(state, trade),
-    ),
-    nextCursor: page.next === null ? null : cursorOf('trades', page.next),
-    ...envelope(state, query),
-  };
+  const cursor = page.next === null ? null : cursorOf('trades', page.next);
+  return (
+    `{"trades":${listText(page.rows.map((trade) => tradeText(state, trade)))}` +
+    `,"nextCursor":${wordText(cursor)},${envelopeText(state, query)}}`
+  );
 }
 
 type OpenTrade = { tradeId: Uuid; row: number };
@@ -208,13 +205,11 @@ function newest(ids: { idOf(row: number): Uuid }, rows: Iterable<number>, max: n
 }
 
 /** What every portfolio answer carries. SPEC.md section 4, Organization header. */
-export function envelope(
-  state: ShardState,
+export function envelopeText(
+  { switches }: ShardState,
   { organizationSlug }: { organizationSlug: string | null },
-) {
-  return {
-    mode: 'paper',
-    venueData: state.switches.venueData,
-    ...(organizationSlug === null ? {} : { organization: { slug: organizationSlug } }),
-  };
+): string {
+  const common = `"mode":"paper","venueData":${switches.venueData}`;
+  if (organizationSlug === null) return common;
+  return `${common},"organization":${JSON.stringify({ slug: organizationSlug })}`;
 }

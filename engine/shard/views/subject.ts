@@ -1,17 +1,32 @@
 /** What an order, a position or a trade is about, as the wire shows it. */
-import type { MarketOutcome } from '../../core/messages.ts';
+import type { CatalogInstrument, MarketOutcome } from '../../core/messages.ts';
 import type { ShardState } from '../../core/state.ts';
 import { oppositeSide, type Side } from '../../core/units.ts';
 
 /** The label is the newest the catalog gave; a dropped instrument keeps its last. */
-export function instrumentOf({ instruments }: ShardState, number: number) {
+export function instrumentText({ instruments }: ShardState, number: number): string {
   const { id, entry } = instruments[number]!;
-  return { instrumentId: id, instrumentLabel: entry?.label ?? null };
+  if (entry === null) return `"instrumentId":"${id}","instrumentLabel":null`;
+  let text = instrumentTexts.get(entry);
+  if (text === undefined) {
+    text = `"instrumentId":"${id}","instrumentLabel":${JSON.stringify(entry.label)}`;
+    instrumentTexts.set(entry, text);
+  }
+  return text;
 }
 
+/** By the catalog's entry, which goes when a later catalog describes the instrument anew. */
+const instrumentTexts = new WeakMap<CatalogInstrument, string>();
+
 /** Venue data: present only while the switch is on. SPEC.md section 1, rule 7. */
-export function marketTicker({ markets, switches }: ShardState, number: number) {
-  return switches.venueData ? { marketTicker: markets[number]!.ticker } : {};
+export function marketTickerText({ markets, switches }: ShardState, number: number): string {
+  if (!switches.venueData) return '';
+  return `,"marketTicker":${JSON.stringify(markets[number]!.ticker)}`;
+}
+
+/** A price that is venue data, too. */
+export function venuePriceText({ switches }: ShardState, name: string, cents: number | null) {
+  return switches.venueData ? `,"${name}":${cents}` : '';
 }
 
 /** A market's yes or no in the instrument's terms; null when neither side won. */

@@ -4,74 +4,86 @@ import { instrumentSideOf, openedAtMs, sideOf, viaOf } from '../../core/rows.ts'
 import { FLAG, type ShardState } from '../../core/state.ts';
 import { NO_ROW } from '../../core/table.ts';
 import { dollarsOf, isoOf, type Uuid, VENUES } from '../../core/units.ts';
-import { instrumentOf, marketTicker, outcomeFor } from './subject.ts';
+import { wordText } from './json.ts';
+import { instrumentText, marketTickerText, outcomeFor, venuePriceText } from './subject.ts';
+
+/** What is told of a trade whether it is open or not. */
+type Holding = Omit<
+  ClosedTrade,
+  'account' | 'closedAtMs' | 'status' | 'closeReason' | 'proceedsCents' | 'outcome'
+>;
 
 /** A position as GET /portfolio lists it. */
-export function positionView(state: ShardState, row: number) {
+export function positionText(state: ShardState, row: number): string {
+  return `{${openFields(state, row)}}`;
+}
+
+function openTradeText(state: ShardState, row: number): string {
+  return (
+    `{${openFields(state, row)},"status":"open","closedAt":null,"closeReason":null` +
+    ',"pnlDollars":null,"resolvedOutcome":null}'
+  );
+}
+
+function closedTradeText(state: ShardState, trade: ClosedTrade): string {
+  const resolved = outcomeFor(trade.outcome, trade.side, trade.instrumentSide);
+  return (
+    `{${holdingFields(state, trade)},"status":"${trade.status}"` +
+    `,"closedAt":"${isoOf(trade.closedAtMs)}","closeReason":"${trade.closeReason}"` +
+    `,"pnlDollars":${dollarsOf(trade.proceedsCents - trade.costCents)}` +
+    `,"resolvedOutcome":${wordText(resolved)}${venueFields(state, trade)}}`
+  );
+}
+
+/** A trade in a list: the row of an open one, or what is kept of the others. */
+export function tradeText(state: ShardState, trade: { row: number } | ClosedTrade): string {
+  return 'row' in trade ? openTradeText(state, trade.row) : closedTradeText(state, trade);
+}
+
+/** The trade of an account by its id, open or not. */
+export function tradeTextOf(state: ShardState, account: number, tradeId: Uuid): string {
+  const row = state.positionIds.find(tradeId);
+  if (row !== NO_ROW) return openTradeText(state, row);
+  const closed = state.records.closedTrade(account, tradeId);
+  return closed === undefined ? 'null' : closedTradeText(state, closed);
+}
+
+function openFields(state: ShardState, row: number): string {
+  const holding = holdingAt(state, row);
+  return holdingFields(state, holding) + venueFields(state, holding);
+}
+
+function holdingFields(state: ShardState, holding: Holding): string {
+  return (
+    `"tradeId":"${holding.tradeId}",${instrumentText(state, holding.instrument)}` +
+    `,"instrumentSide":"${holding.instrumentSide}","boughtSide":"${holding.side}"` +
+    `,"contracts":${holding.contracts},"costDollars":${dollarsOf(holding.costCents)}` +
+    `,"statedProbPct":${holding.statedProbPct},"placedVia":"${holding.placedVia}"` +
+    `,"placedPrivate":${holding.placedPrivate},"parlayId":null` +
+    `,"fillVenue":"${VENUES[holding.venue]!}","openedAt":"${isoOf(holding.openedAtMs)}"`
+  );
+}
+
+function venueFields(state: ShardState, { market, entryPriceCents }: Holding): string {
+  return marketTickerText(state, market) + venuePriceText(state, 'entryCents', entryPriceCents);
+}
+
+function holdingAt(state: ShardState, row: number): Holding {
   const { col } = state.positions;
   const flags = col.flags.get(row);
   return {
     tradeId: state.positionIds.idOf(row),
-    ...instrumentOf(state, col.instrument.get(row)),
+    market: col.market.get(row),
+    instrument: col.instrument.get(row),
+    side: sideOf(flags),
     instrumentSide: instrumentSideOf(flags),
-    boughtSide: sideOf(flags),
     contracts: col.contracts.get(row),
-    costDollars: dollarsOf(col.costCents.get(row)),
+    costCents: col.costCents.get(row),
+    entryPriceCents: col.entryPriceCents.get(row),
     statedProbPct: col.statedProbPct.get(row) || null,
     placedVia: viaOf(col.placedVia.get(row)),
     placedPrivate: (flags & FLAG.private) !== 0,
-    parlayId: null,
-    fillVenue: VENUES[col.venue.get(row)]!,
-    openedAt: isoOf(openedAtMs(state, row)),
-    ...marketTicker(state, col.market.get(row)),
-    ...entryPrice(state, col.entryPriceCents.get(row)),
+    venue: col.venue.get(row),
+    openedAtMs: openedAtMs(state, row),
   };
-}
-
-export function openTradeView(state: ShardState, row: number) {
-  return {
-    ...positionView(state, row),
-    status: 'open',
-    closedAt: null,
-    closeReason: null,
-    pnlDollars: null,
-    resolvedOutcome: null,
-  };
-}
-
-export function closedTradeView(state: ShardState, trade: ClosedTrade) {
-  return {
-    tradeId: trade.tradeId,
-    ...instrumentOf(state, trade.instrument),
-    instrumentSide: trade.instrumentSide,
-    boughtSide: trade.side,
-    contracts: trade.contracts,
-    costDollars: dollarsOf(trade.costCents),
-    statedProbPct: trade.statedProbPct,
-    placedVia: trade.placedVia,
-    placedPrivate: trade.placedPrivate,
-    parlayId: null,
-    fillVenue: VENUES[trade.venue]!,
-    openedAt: isoOf(trade.openedAtMs),
-    status: trade.status,
-    closedAt: isoOf(trade.closedAtMs),
-    closeReason: trade.closeReason,
-    pnlDollars: dollarsOf(trade.proceedsCents - trade.costCents),
-    resolvedOutcome: outcomeFor(trade.outcome, trade.side, trade.instrumentSide),
-    ...marketTicker(state, trade.market),
-    ...entryPrice(state, trade.entryPriceCents),
-  };
-}
-
-/** The trade of an account, open or not. */
-export function tradeOf(state: ShardState, account: number, tradeId: Uuid) {
-  const row = state.positionIds.find(tradeId);
-  if (row !== NO_ROW) return openTradeView(state, row);
-  const closed = state.records.closedTrade(account, tradeId);
-  return closed === undefined ? null : closedTradeView(state, closed);
-}
-
-/** Venue data: present only while the switch is on. SPEC.md section 1, rule 7. */
-function entryPrice({ switches }: ShardState, entryCents: number) {
-  return switches.venueData ? { entryCents } : {};
 }

@@ -3,6 +3,7 @@ import { cursorOf, tradeIdOf } from '../../../engine/core/ids.ts';
 import {
   ALICE,
   AWAY,
+  catalog,
   createScene,
   HOME,
   idOf,
@@ -249,4 +250,32 @@ test('SetCatalog: what a later catalog drops keeps its label and is bought no mo
   const { body } = scene.ask({ kind: 'portfolio', account: ALICE, organizationSlug: null });
   t.is((body.positions as Row[])[0]!.instrumentLabel, 'Home wins');
   t.is(scene.buy(1).code, 'instrument_not_found');
+});
+
+test('CONTRACT.md section 3: whatever keys, labels and tickers are made of, answers are JSON', (t) => {
+  const scene = createScene();
+  const strange = 'a "b" \\ é \u2028 </script>';
+  const instruments = catalog().instruments.map((one) => ({ ...one, label: strange }));
+  scene.engine.command({
+    kind: 'catalog',
+    atMs: scene.nowMs,
+    catalog: { ...catalog(), instruments },
+  });
+  scene.quote(WIN, 41, 43);
+  const key = '"\\\'{}';
+  const { body } = scene.limitBuy(50, 100, { idempotencyKey: key });
+  t.is(body.idempotencyKey, key);
+  t.is((body.trade as Row).instrumentLabel, strange);
+  scene.limitBuy(2, 1);
+  const query = { atMs: scene.nowMs, account: ALICE, organizationSlug: strange };
+  const page = { ...query, status: null, before: null, limit: 9 };
+  for (const reply of [
+    scene.engine.query({ ...query, kind: 'portfolio' }),
+    scene.engine.query({ ...page, kind: 'orders' }),
+    scene.engine.query({ ...page, kind: 'trades' }),
+  ]) {
+    const text = reply.ok ? reply.body : '';
+    t.is(text, JSON.stringify(JSON.parse(text)));
+    t.is(JSON.parse(text).organization.slug, strange);
+  }
 });
