@@ -16,6 +16,7 @@ const EMPTY: Archive = {
   closedTrade: () => undefined,
   placements: () => [],
   closedTrades: () => [],
+  keyHashes: () => [],
 };
 
 /** A state that knows the catalog of so many markets. */

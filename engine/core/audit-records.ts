@@ -73,6 +73,7 @@ class RecordsAudit {
       check(isIts, `its order ${limit} has another key`);
     }
     check((limit === null) !== (market === null), 'is of no order, or of two');
+    check(this.#state.records.placementByKey(account, name) !== undefined, 'is told as never used');
     if (market === null) return;
     const { placed, outcome } = market;
     this.#counts.marketOrders++;

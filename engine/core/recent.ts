@@ -9,6 +9,7 @@ import { type OutcomeIds, Outcomes } from './outcomes.ts';
 import { RecordLog } from './record-log.ts';
 import { NO_ROW } from './table.ts';
 import type { Uuid } from './units.ts';
+import { KEY_HASHES_MAX, type KeyHashes, UsedKeys } from './used-keys.ts';
 
 /** Orders and trades on disk, of one account row. Lists are newest first, below `before`. */
 export interface Archive {
@@ -19,6 +20,8 @@ export interface Archive {
   closedTrade(account: number, tradeId: Uuid): ClosedTrade | undefined;
   placements(account: number, before: Uuid | null): Iterable<OrderPlaced>;
   closedTrades(account: number, before: Uuid | null): Iterable<ClosedTrade>;
+  /** Of every key that `placementByKey` finds. */
+  keyHashes(): Iterable<KeyHashes>;
 }
 
 /** An order, and how it ended if it has. */
@@ -44,10 +47,14 @@ export interface ArchiveRows {
 
 /** What happened between two checkpoints. */
 export class RecentRecords {
-  readonly orders = new RecentOrders();
+  readonly orders: RecentOrders;
   /** How orders ended, those that were placed before among them. */
   readonly outcomes = new Outcomes();
   readonly closedTrades = new RecordLog(tradeRecord);
+
+  constructor(usedKeys = new UsedKeys()) {
+    this.orders = new RecentOrders(usedKeys);
+  }
 
   addPlacement(placed: OrderPlaced): void {
     this.orders.add(placed);
@@ -98,18 +105,34 @@ export class RecentRecords {
 
   /** The most rows that the archive gets of it: a limit order leaves one more, for its key. */
   get rowsMax(): number {
-    return this.size + this.orders.log.size;
+    const { size } = this.orders.log;
+    return this.size + size + Math.ceil(size / KEY_HASHES_MAX);
   }
 }
 
 /** Placements, found by their idempotency key and by the order's id. */
 class RecentOrders {
   readonly log = new RecordLog(placedRecord);
+  readonly #usedKeys: UsedKeys;
   readonly #keys = new KeyIndex();
+
+  constructor(usedKeys: UsedKeys) {
+    this.#usedKeys = usedKeys;
+  }
 
   add(placed: OrderPlaced): void {
     const { account, orderId, idempotencyKey } = placed;
-    this.#keys.add(this.log.add(account, orderId, placed), account, idempotencyKey);
+    const hash = this.#usedKeys.hashOf(account, idempotencyKey);
+    this.#usedKeys.add(hash);
+    this.#keys.add(this.log.add(account, orderId, placed), hash);
+  }
+
+  *keyHashes(): Generator<KeyHashes> {
+    const { seed } = this.#usedKeys;
+    const all = this.#keys.hashes();
+    for (let at = 0; at < all.length; at += KEY_HASHES_MAX) {
+      yield { seed, hashes: all.subarray(at, at + KEY_HASHES_MAX) };
+    }
   }
 
   byId(orderId: Uuid): OrderPlaced | undefined {
@@ -118,7 +141,8 @@ class RecentOrders {
   }
 
   byKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
-    const row = this.#keys.find(account, idempotencyKey, (candidate) => {
+    const hash = this.#usedKeys.hashOf(account, idempotencyKey);
+    const row = this.#keys.find(hash, (candidate) => {
       const placed = this.log.get(candidate);
       return placed.idempotencyKey === idempotencyKey && placed.account === account;
     });
@@ -128,19 +152,21 @@ class RecentOrders {
 
 /** Reads through what is in memory into the archive. */
 export class Records {
-  current = new RecentRecords();
+  readonly #usedKeys = new UsedKeys();
+  current = new RecentRecords(this.#usedKeys);
   /** Handed to a checkpoint that is not on disk yet. */
   #leaving: RecentRecords | null = null;
   readonly #archive: Archive;
 
   constructor(archive: Archive) {
     this.#archive = archive;
+    this.#usedKeys.load(archive.keyHashes());
   }
 
   /** Everything since the last checkpoint, for the next one to write; stays readable. */
   beginCheckpoint(): RecentRecords {
     this.#leaving = this.current;
-    this.current = new RecentRecords();
+    this.current = new RecentRecords(this.#usedKeys);
     return this.#leaving;
   }
 
@@ -155,6 +181,7 @@ export class Records {
   }
 
   placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
+    if (!this.#usedKeys.mayHave(this.#usedKeys.hashOf(account, idempotencyKey))) return undefined;
     return (
       this.current.placementByKey(account, idempotencyKey) ??
       this.#leaving?.placementByKey(account, idempotencyKey) ??

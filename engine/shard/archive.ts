@@ -24,7 +24,7 @@ import type { Readable } from './snapshot.ts';
 
 /** The account row, big-endian, and then an idempotency key as text or a uuid as 16 bytes. */
 type RowKey = Buffer;
-export type ArchiveTable = 'keys' | 'orders' | 'outcomes' | 'trades';
+export type ArchiveTable = 'usedKeys' | 'keys' | 'orders' | 'outcomes' | 'trades';
 export type ArchiveTables = Record<ArchiveTable, Database<Buffer, RowKey>>;
 /** The tables, or what one snapshot shows of them. */
 export type ArchiveReading = Record<ArchiveTable, Readable<RowKey>>;
@@ -35,6 +35,7 @@ export function openArchive(root: RootDatabase): ArchiveTables {
     return root.openDB<Buffer, RowKey>({ name, encoding: 'binary', keyEncoding: 'binary' });
   };
   return {
+    usedKeys: rows('usedKeys'),
     keys: rows('keys'),
     orders: rows('orders'),
     outcomes: rows('outcomes'),
@@ -97,6 +98,17 @@ export function archiveOf(tables: ArchiveReading): Archive {
       for (const row of newestFirst('orders', orderRow, { account, before })) yield row.placed;
     },
     closedTrades: (account, before) => newestFirst('trades', tradeRow, { account, before }),
+    *keyHashes() {
+      let rows = 0;
+      for (const { value } of tables.usedKeys.getRange({})) {
+        const words = new Int32Array(Uint8Array.from(value).buffer);
+        yield { seed: words[0]!, hashes: words.subarray(1) };
+        rows++;
+      }
+      for (const _ of rows === 0 ? tables.keys.getKeys({ limit: 1 }) : []) {
+        throw new Error('table usedKeys lacks what is in keys: another version has written it');
+      }
+    },
   };
 }
 
@@ -104,6 +116,7 @@ type Range = { account: number; before: Uuid | null };
 
 /** The rows of one checkpoint, in the order of each table's keys: random puts cost far more. */
 export function* recordWrites({ orders, outcomes, closedTrades }: RecentRecords): Generator<Write> {
+  yield* usedKeyWrites(orders);
   for (const account of orders.log.accounts()) {
     const starts = [...startsOf(orders.log, account)];
     for (const start of starts.sort(byKey)) {
@@ -128,6 +141,20 @@ export function* recordWrites({ orders, outcomes, closedTrades }: RecentRecords)
   const late = [...outcomes.left()].sort((a, b) => a.account - b.account || byId(a, b));
   for (const { account, orderId, outcome } of late) {
     yield { table: 'outcomes', key: idKey(account, orderId), value: outcomeRow.pack(outcome) };
+  }
+}
+
+/**
+ * The first of all: a key on disk that is told as new could be used again. Rows lie under the id of
+ * an order that they are about, so that no later checkpoint takes their place but one that has all
+ * of it again.
+ */
+function* usedKeyWrites(orders: RecentRecords['orders']): Generator<Write> {
+  let part = 0;
+  for (const { seed, hashes } of orders.keyHashes()) {
+    const words = Int32Array.of(seed, ...hashes);
+    const key = idKey(part++, orders.log.idOf(0));
+    yield { table: 'usedKeys', key, value: Buffer.from(words.buffer) };
   }
 }
 

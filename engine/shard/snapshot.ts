@@ -30,6 +30,7 @@ export function openSnapshot(path: string) {
     journal: openTable(root, 'journal', missing),
     pages: openTable(root, 'pages', missing),
     heads: openTable(root, 'heads', missing),
+    usedKeys: openTable(root, 'usedKeys', missing, 'binary'),
     keys: openTable(root, 'keys', missing, 'binary'),
     orders: openTable(root, 'orders', missing, 'binary'),
     outcomes: openTable(root, 'outcomes', missing, 'binary'),
@@ -49,6 +50,7 @@ export function openSnapshot(path: string) {
     getKeys: (options) => (table?.getKeys({ ...options, transaction }) ?? []) as never,
   });
   const archive = {
+    usedKeys: inSnapshot<Buffer>(tables.usedKeys),
     keys: inSnapshot<Buffer>(tables.keys),
     orders: inSnapshot<Buffer>(tables.orders),
     outcomes: inSnapshot<Buffer>(tables.outcomes),

@@ -87,6 +87,7 @@ function createDisk(): { archive: Archive; write(records: RecentRecords): void }
       newestFirst([...kept.limitOrdersOf(account)], [], before, (order) => order.orderId),
     closedTrades: (account, before) =>
       newestFirst([...kept.closedTradesOf(account)], [], before, (trade) => trade.tradeId),
+    keyHashes: () => kept.orders.keyHashes(),
   };
   return {
     archive,

@@ -2,6 +2,7 @@ import test from 'ava';
 import type { ClosedTrade, OrderPlaced } from '../../../engine/core/events.ts';
 import { KeyIndex } from '../../../engine/core/key-index.ts';
 import { RecentRecords } from '../../../engine/core/recent.ts';
+import { UsedKeys } from '../../../engine/core/used-keys.ts';
 import { uuidOf } from '../fixtures.ts';
 
 const placed = (account: number, n: number, over: Partial<OrderPlaced> = {}): OrderPlaced => ({
@@ -100,14 +101,32 @@ test('SPEC section 2, Trade: closed trades and limit orders are listed by accoun
 
 test('rows whose keys have equal hashes are told apart by their keys', (t) => {
   const index = new KeyIndex();
-  index.add(1, 5, 'same');
-  index.add(2, 5, 'same');
+  index.add(1, 5);
+  index.add(2, 5);
   t.is(
-    index.find(5, 'same', (row) => row === 2),
+    index.find(5, (row) => row === 2),
     2,
   );
   t.is(
-    index.find(5, 'same', () => false),
+    index.find(5, () => false),
     -1,
   );
+  t.deepEqual([...index.hashes()], [5, 5]);
+});
+
+test('SPEC section 8, Idempotency: a used key is told as used, also after a start, and a new one seldom', (t) => {
+  const used = new UsedKeys();
+  const hashes = Array.from({ length: 200_000 }, (_, n) => used.hashOf(n % 9, `key-${n}`));
+  for (const hash of hashes) used.add(hash);
+  const later = new UsedKeys();
+  later.load([
+    { seed: used.seed, hashes: Int32Array.from(hashes.slice(0, 500)) },
+    { seed: used.seed, hashes: Int32Array.from(hashes.slice(500)) },
+  ]);
+  t.true(hashes.every((hash) => used.mayHave(hash)));
+  t.true(hashes.every((_, n) => later.mayHave(later.hashOf(n % 9, `key-${n}`))));
+  const isNew = (_: number, n: number) => !later.mayHave(later.hashOf(n % 9, `new-${n}`));
+  t.true(hashes.filter(isNew).length > 0.99 * hashes.length);
+  const parts = [used.seed, used.seed + 1].map((seed) => ({ seed, hashes: new Int32Array(1) }));
+  t.throws(() => later.load(parts), { message: /another seed/ });
 });

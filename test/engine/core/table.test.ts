@@ -60,7 +60,8 @@ test('free rows can be chained in a column that is 0 or above in every row in us
 });
 
 test('a checkpoint whose rows lay in another way is refused by the name of its table', (t) => {
-  const newState = () => createState({ quoteMaxAgeMs: 1, routingBandCents: 0 }, null as never);
+  const newState = () =>
+    createState({ quoteMaxAgeMs: 1, routingBandCents: 0 }, { keyHashes: () => [] } as never);
   const head = headOf(newState());
   t.notThrows(() => loadHead(newState(), head));
   head.layouts.orders = `link:i32,${head.layouts.orders}`;

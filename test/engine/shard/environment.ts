@@ -78,7 +78,7 @@ function place(shard: Shard, over: Partial<PlaceOrder>): any {
 
 type ArchiveName = 'keys' | 'orders' | 'outcomes' | 'trades';
 export type Tables = Record<'journal' | 'pages' | 'heads', Database<Buffer, Key>> &
-  Record<ArchiveName, ArchiveTable>;
+  Record<ArchiveName, ArchiveTable> & { usedKeys: Database<Buffer, Buffer> };
 
 /** Archive rows by account row and name: an idempotency key, or an id. */
 type ArchiveTable = {
@@ -91,8 +91,10 @@ type ArchiveTable = {
 export async function plant(path: string, change: (tables: Tables) => void): Promise<void> {
   const root = open({ path, maxDbs: 8, encoding: 'binary' });
   const table = (name: string) => root.openDB<Buffer, Key>({ name, encoding: 'binary' });
+  const binary = (name: string) =>
+    root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
   const archive = (name: ArchiveName): ArchiveTable => {
-    const rows = root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
+    const rows = binary(name);
     return {
       get: (account, row) => rows.get(keyOf(account, row))!,
       put: (account, row, bytes) => rows.putSync(keyOf(account, row), bytes),
@@ -105,6 +107,7 @@ export async function plant(path: string, change: (tables: Tables) => void): Pro
     journal: table('journal'),
     pages: table('pages'),
     heads: table('heads'),
+    usedKeys: binary('usedKeys'),
     keys: archive('keys'),
     orders: archive('orders'),
     outcomes: archive('outcomes'),
@@ -153,7 +156,7 @@ export function setCell(
 ): void {
   const state = createState(
     { quoteMaxAgeMs: 1, routingBandCents: 0, fillModel: 'top_of_book' as const },
-    null as never,
+    { keyHashes: () => [] } as never,
   );
   const { layout, pageBytes } = tablesOf(state).find((table) => table.name === name)!;
   const [, offset, type] = layout.match(new RegExp(`\\b${column}@(\\d+):(\\w+)`)) ?? [];

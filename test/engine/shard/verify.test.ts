@@ -48,6 +48,13 @@ test.serial(`${SECTION}: an account in another shard than its own`, async (t) =>
   t.deepEqual((await verifyShard(dir, 0, 2))!.problems, [`account ${ALICE}: belongs into shard 1`]);
 });
 
+test.serial('a directory of a version that kept no hashes of its keys is refused', async (t) => {
+  const dir = tempDir(t);
+  await tradedShard(dir);
+  await plant(dir, ({ usedKeys }) => usedKeys.clearSync());
+  await t.throwsAsync(verifyShard(dir, 0, 1), { message: /another version has written it/ });
+});
+
 /** What is planted, and a breach that must be named. */
 type Planted = [what: string, change: (tables: Tables, ids: Traded) => void, breach: RegExp];
 
@@ -375,6 +382,14 @@ const ARCHIVE: Planted[] = [
       tables.orders.put(0, canceled, row);
     },
     /^archive: cannot be checked: orders \[0, \S+\]: a word that no layout has$/,
+  ],
+  [
+    'a key that is told as new',
+    ({ usedKeys }) => {
+      const [row] = [...usedKeys.getRange({})];
+      usedKeys.putSync(row!.key, Buffer.concat([row!.value.subarray(0, 4), Buffer.alloc(4)]));
+    },
+    /^keys \[0, open\]: is told as never used$/,
   ],
   [
     'a row that is cut off',
