@@ -23,7 +23,7 @@ import {
 } from './layout.ts';
 import type { Catalog, MarketOutcome } from './messages.ts';
 import type { KeyRow, RecentOrder } from './recent.ts';
-import { GAME_STATUSES, type Side, type Uuid } from './units.ts';
+import { GAME_STATUSES, type Side } from './units.ts';
 
 const side = word<Side>('yes', 'no');
 const outcome = word<MarketOutcome>('yes', 'no', 'void', 'scalar');
@@ -39,8 +39,8 @@ const reason = word<CancelReason>(
   'expired',
 );
 
-/** Where a placement begins: what it is sorted by. */
-const placedStart = {
+/** A placement as the journal and the archive keep it. `PlacedBytes` knows how it begins. */
+const placed = record<OrderPlaced>({
   kind: always('order_placed'),
   atMs: f64,
   order: u32,
@@ -49,11 +49,6 @@ const placedStart = {
   idempotencyKey: text,
   action: word('buy', 'sell'),
   type: word('market', 'limit'),
-} as const;
-
-/** A placement as the journal and the archive keep it. */
-const placed = record<OrderPlaced>({
-  ...placedStart,
   market: u32,
   instrument: u32,
   side,
@@ -214,31 +209,23 @@ function row<T>(layout: Layout<T>): RowFormat<T> {
   };
 }
 
-type Packed = { placed: Uint8Array };
-
-const keyRowOf = <P>(placement: Layout<P>) =>
+const keyRowOf = <I, P>(orderId: Layout<I>, placement: Layout<P>) =>
   record({
-    limit: nullable(uuid),
+    limit: nullable(orderId),
     market: nullable(record({ placed: placement, outcome: ended })),
   });
 const orderRowOf = <P>(placement: Layout<P>) =>
   record({ placed: placement, outcome: nullable(ended) });
 
-export const keyRow = row<KeyRow>(keyRowOf(placed));
+export const keyRow = row<KeyRow>(keyRowOf(uuid, placed));
 export const orderRow = row<RecentOrder>(orderRowOf(placed));
 export const outcomeRow = row(ended);
 export const tradeRow = row(trade);
 
-/** The same rows of a placement that is there in bytes, by `placedRecord`. */
-export const packedKeyRow = row<{
-  limit: Uuid | null;
-  market: (Packed & { outcome: OrderOutcome }) | null;
-}>(keyRowOf(packed));
-export const packedOrderRow = row<Packed & { outcome: OrderOutcome | null }>(orderRowOf(packed));
+/** The same rows of a placement that is there in bytes. */
+export const packedKeyRow = row(keyRowOf(packed, packed));
+export const packedOrderRow = row(orderRowOf(packed));
 
 /** What waits in memory for the archive. */
 export const placedRecord = compile(placed);
-export const placedRecordStart = compile(
-  record<Pick<OrderPlaced, keyof typeof placedStart>>(placedStart),
-);
 export const tradeRecord = compile(trade);

@@ -76,7 +76,9 @@ export class ByteWriter {
 
   /** A copy of what was written since `begin`. */
   copy(): Buffer {
-    return Buffer.from(this.#bytes.subarray(0, this.#at));
+    const copy = Buffer.allocUnsafe(this.#at);
+    copy.set(this.#bytes.subarray(0, this.#at));
+    return copy;
   }
 
   /** A part of it, which stays as it is until `begin`. */

@@ -4,6 +4,7 @@
  */
 import type { CancelReason, OrderOutcome } from './events.ts';
 import { type IdColumns, uuidAt } from './ids.ts';
+import { orderIdWord, type PlacedBytes } from './placed-bytes.ts';
 import { Table } from './table.ts';
 import type { Uuid } from './units.ts';
 import { UuidIndex } from './uuid-index.ts';
@@ -88,13 +89,16 @@ export class Outcomes {
   }
 
   find(orderId: Uuid): OrderOutcome | undefined {
-    const row = this.#rowOf(orderId);
+    this.#indexAll();
+    const row = this.#index.find(orderId);
     return row < 0 ? undefined : this.#outcomeOf(row);
   }
 
   /** The end of an order that goes with its placement, and is `left` no more. */
-  take(orderId: Uuid): OrderOutcome | undefined {
-    const row = this.#rowOf(orderId);
+  take(placed: PlacedBytes): OrderOutcome | undefined {
+    this.#indexAll();
+    const word = (at: 0 | 1 | 2 | 3) => orderIdWord(placed, at);
+    const row = this.#index.findWords(word(0), word(1), word(2), word(3));
     if (row < 0) return undefined;
     if (this.#taken.length < this.size) {
       const taken = new Uint8Array(this.size);
@@ -114,9 +118,8 @@ export class Outcomes {
     for (let row = 0; row < this.size; row++) yield this.#entryOf(row);
   }
 
-  #rowOf(orderId: Uuid): number {
+  #indexAll(): void {
     while (this.#indexed < this.size) this.#index.add(this.#indexed++);
-    return this.#index.find(orderId);
   }
 
   #entryOf(row: number): EndedOrder {

@@ -47,11 +47,12 @@ export class UuidIndex {
 
   /** The row of an id, or `NO_ROW`. */
   find(id: Uuid): number {
+    return this.findWords(uuidWord(id, 0), uuidWord(id, 1), uuidWord(id, 2), uuidWord(id, 3));
+  }
+
+  /** The row of the id of four words, or `NO_ROW`. */
+  findWords(w0: number, w1: number, w2: number, w3: number): number {
     if (this.#waitingEnd !== 0) this.#makeChanges();
-    const w0 = uuidWord(id, 0);
-    const w1 = uuidWord(id, 1);
-    const w2 = uuidWord(id, 2);
-    const w3 = uuidWord(id, 3);
     const slots = this.#slots;
     const mask = this.#mask;
     const hash = mix(w0, w1, w2, w3);

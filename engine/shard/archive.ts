@@ -10,15 +10,20 @@ import {
   outcomeRow,
   packedKeyRow,
   packedOrderRow,
-  placedRecordStart,
   type RowFormat,
   tradeRow,
 } from '../core/event-layouts.ts';
-import type { OrderPlaced } from '../core/events.ts';
 import { uuidOfWords, uuidWord } from '../core/ids.ts';
-import { ByteReader } from '../core/layout.ts';
+import {
+  accountAndId,
+  accountAndKey,
+  compareIds,
+  compareKeys,
+  isLimit,
+  orderIdBytes,
+  type PlacedBytes,
+} from '../core/placed-bytes.ts';
 import type { Archive, ArchiveRow, ArchiveRows, RecentRecords } from '../core/recent.ts';
-import type { RecordLog } from '../core/record-log.ts';
 import type { Uuid } from '../core/units.ts';
 import type { Readable } from './snapshot.ts';
 
@@ -117,16 +122,16 @@ type Range = { account: number; before: Uuid | null };
 /** The rows of one checkpoint, in the order of each table's keys: random puts cost far more. */
 export function* recordWrites({ orders, outcomes, closedTrades }: RecentRecords): Generator<Write> {
   yield* usedKeyWrites(orders);
-  for (const account of orders.log.accounts()) {
-    const starts = [...startsOf(orders.log, account)];
-    for (const start of starts.sort(byKey)) {
-      const value = packedKeyRow.pack(keyRowOf(start, outcomes));
-      yield { table: 'keys', key: textKey(account, start.idempotencyKey), value };
+  const { log } = orders;
+  for (const account of log.accounts()) {
+    const placements = Array.from(log.rowsOf(account), (row) => log.bytesOf(row));
+    for (const placed of placements.sort(compareKeys)) {
+      const value = packedKeyRow.pack(keyRowOf(placed, outcomes));
+      yield { table: 'keys', key: accountAndKey(placed), value };
     }
-    const limits = starts.filter(({ type }) => type === 'limit');
-    for (const { orderId, placed } of limits.sort(byId)) {
-      const value = packedOrderRow.pack({ placed, outcome: outcomes.take(orderId) ?? null });
-      yield { table: 'orders', key: idKey(account, orderId), value };
+    for (const placed of placements.filter(isLimit).sort(compareIds)) {
+      const value = packedOrderRow.pack({ placed, outcome: outcomes.take(placed) ?? null });
+      yield { table: 'orders', key: accountAndId(placed), value };
     }
   }
   for (const account of closedTrades.accounts()) {
@@ -158,21 +163,11 @@ function* usedKeyWrites(orders: RecentRecords['orders']): Generator<Write> {
   }
 }
 
-/** How a placement begins, and all of it in bytes. */
-type Start = ReturnType<typeof placedRecordStart.read> & { placed: Uint8Array };
-
-function* startsOf(log: RecordLog<OrderPlaced>, account: number): Generator<Start> {
-  for (const row of log.rowsOf(account)) {
-    const placed = log.bytesOf(row);
-    yield Object.assign(placedRecordStart.read(new ByteReader(placed)), { placed });
-  }
-}
-
 /** A limit order has a row of its own; a market order is done, and is nowhere else. */
-function keyRowOf({ type, orderId, placed }: Start, outcomes: RecentRecords['outcomes']) {
-  if (type === 'limit') return { limit: orderId, market: null };
-  const outcome = outcomes.take(orderId);
-  if (outcome === undefined) throw new Error(`market order ${orderId} has no outcome`);
+function keyRowOf(placed: PlacedBytes, outcomes: RecentRecords['outcomes']) {
+  if (isLimit(placed)) return { limit: orderIdBytes(placed), market: null };
+  const outcome = outcomes.take(placed);
+  if (outcome === undefined) throw new Error('a market order has no outcome');
   return { limit: null, market: { placed, outcome } };
 }
 
@@ -212,4 +207,3 @@ function endOf(account: number): RowKey {
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1);
 const byId = (a: { orderId: Uuid }, b: { orderId: Uuid }) => byText(a.orderId, b.orderId);
-const byKey = (a: Start, b: Start) => byText(a.idempotencyKey, b.idempotencyKey);
