@@ -1,6 +1,17 @@
 import test from 'ava';
+import { placedRecord } from '../../../engine/core/event-layouts.ts';
 import type { ClosedTrade, OrderPlaced } from '../../../engine/core/events.ts';
 import { KeyIndex } from '../../../engine/core/key-index.ts';
+import { ByteWriter } from '../../../engine/core/layout.ts';
+import {
+  accountAndId,
+  accountAndKey,
+  compareIds,
+  compareKeys,
+  isLimit,
+  orderIdBytes,
+  orderIdWord,
+} from '../../../engine/core/placed-bytes.ts';
 import { RecentRecords } from '../../../engine/core/recent.ts';
 import { UsedKeys } from '../../../engine/core/used-keys.ts';
 import { uuidOf } from '../fixtures.ts';
@@ -129,4 +140,31 @@ test('SPEC section 8, Idempotency: a used key is told as used, also after a star
   t.true(hashes.filter(isNew).length > 0.99 * hashes.length);
   const parts = [used.seed, used.seed + 1].map((seed) => ({ seed, hashes: new Int32Array(1) }));
   t.throws(() => later.load(parts), { message: /another seed/ });
+});
+
+test('what a checkpoint sorts and names placements by is read from their bytes as it was written', (t) => {
+  const keys = ['b', 'ab', 'a', '', 'é', 'a\u{1f600}', 'x'.repeat(300)];
+  const orders = keys.map((idempotencyKey, n) =>
+    placed(7 + n, 1000 - n, { idempotencyKey, type: n % 2 === 0 ? 'limit' : 'market' }),
+  );
+  const bytes = orders.map((order) => {
+    const writer = new ByteWriter();
+    placedRecord.write(writer, order);
+    return writer.copy();
+  });
+  for (const [n, order] of orders.entries()) {
+    const account = Buffer.from([0, 0, 0, order.account]);
+    const id = Buffer.from(order.orderId.replaceAll('-', ''), 'hex');
+    t.is(isLimit(bytes[n]!), order.type === 'limit');
+    t.deepEqual(Buffer.from(orderIdBytes(bytes[n]!)), id);
+    t.is(orderIdWord(bytes[n]!, 3), id.readUInt32BE(12));
+    t.deepEqual(accountAndId(bytes[n]!), Buffer.concat([account, id]));
+    const key = Buffer.from(order.idempotencyKey);
+    t.deepEqual(accountAndKey(bytes[n]!), Buffer.concat([account, key]));
+  }
+  const byKey = keys.map((key) => Buffer.from(key)).sort(Buffer.compare);
+  const sorted = [...bytes].sort(compareKeys).map((one) => accountAndKey(one).subarray(4));
+  t.deepEqual(sorted, byKey);
+  const ids = [...bytes].sort(compareIds).map((one) => Buffer.from(orderIdBytes(one)));
+  t.deepEqual(ids, [...ids].sort(Buffer.compare));
 });
