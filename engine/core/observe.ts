@@ -5,7 +5,6 @@
 import type { Event } from './events.ts';
 import { emit } from './evolve.ts';
 import { costCents } from './ledger.ts';
-import { positionsIn } from './links.ts';
 import { fillMarkets } from './matching.ts';
 import type { GameTick, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
 import { complement, isFresh } from './pricing.ts';
@@ -153,7 +152,7 @@ function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, journal: Ev
     const book = state.books[number]!;
     if (book.market === market) cancelAll(state, book, atMs, journal);
   }
-  for (const position of [...positionsIn(state, market.number)]) {
+  for (const position of [...state.positionsOfMarket.of(market.number)]) {
     const { col } = state.positions;
     const payout =
       sideOf(col.flags.get(position)) === 'yes' ? tick.yesPayoutCents : tick.noPayoutCents;

@@ -16,6 +16,7 @@ import type {
   MarketOutcome,
 } from './messages.ts';
 import { type Archive, Records } from './recent.ts';
+import { RowLists } from './row-lists.ts';
 import { Table } from './table.ts';
 import type {
   EpochMs,
@@ -57,7 +58,6 @@ export type Market = {
   books: number[];
   /** The instrument that an order by ticker is shown as: polarity 1 first, catalog order. */
   shownBy: { instrument: Instrument; polarity: 1 | -1 } | null;
-  firstPosition: number;
 };
 
 export type LastTrade = { priceCents: PriceCents; atMs: EpochMs };
@@ -130,7 +130,7 @@ function createTables() {
         /** The last run that was counted as a bust. */
         bustedRun: 'u32',
       },
-      { firstOrder: 'i32', firstPosition: 'i32', orders: 'u32', positions: 'u32' },
+      {},
     ),
     orders: new Table(
       'orders',
@@ -149,7 +149,7 @@ function createTables() {
         flags: 'u8',
         placedVia: 'u8',
       },
-      { nextOfAccount: 'i32', prevOfAccount: 'i32' },
+      {},
       'account',
     ),
     positions: new Table(
@@ -181,10 +181,6 @@ function createTables() {
       {
         /** Its one resting order: the sell of it, or the rest of the buy that opened it. */
         resting: 'i32',
-        nextOfAccount: 'i32',
-        prevOfAccount: 'i32',
-        nextOfMarket: 'i32',
-        prevOfMarket: 'i32',
       },
       'account',
     ),
@@ -213,6 +209,10 @@ export function createState(config: CoreConfig, archive: Archive) {
     accountIds: new UuidIndex(tables.accounts),
     orderIds: new UuidIndex(tables.orders),
     positionIds: new UuidIndex(tables.positions),
+    /** Resting orders, and open positions. */
+    ordersOfAccount: new RowLists(tables.orders, tables.orders.col.account),
+    positionsOfAccount: new RowLists(tables.positions, tables.positions.col.account),
+    positionsOfMarket: new RowLists(tables.positions, tables.positions.col.market),
     ladders: new Ladders(),
     expiries: new ExpiryQueue(tables.orders),
     records: new Records(archive),
