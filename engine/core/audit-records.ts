@@ -217,7 +217,7 @@ const NO_ACCOUNT = 'belongs to no account';
 
 /** Ids met so far, sixteen bytes each. */
 class SeenIds {
-  readonly #table = new Table('seen', { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32' }, {});
+  readonly #table = new Table('seen', { id: 'uuid' }, {});
   readonly #index = new UuidIndex(this.#table);
 
   /** False: it was there before. */

@@ -243,7 +243,7 @@ function finishOrder(
   }
   state.orderIds.remove(order);
   orders.release(order);
-  const ids = { orders: orders.col, order, positions: positions.col, position: traded };
+  const ids = { orders: orders.col.id, order, positions: positions.col.id, position: traded };
   state.records.current.addOutcome(account, ids, outcome);
   countBust(state, account);
 }

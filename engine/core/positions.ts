@@ -34,7 +34,7 @@ export function openPosition(
   to.venue.set(row, event.venue);
   to.soldVenue.set(row, 0);
   to.resting.set(row, NO_ROW);
-  writeTradeId(to, row, from, order, event.atMs);
+  writeTradeId(to.id, row, from.id, order, event.atMs);
   state.positionIds.add(row);
   state.positionsOfAccount.add(to.account.get(row), row);
   state.positionsOfMarket.add(to.market.get(row), row);

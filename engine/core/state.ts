@@ -109,14 +109,12 @@ export type InstrumentListing = {
 
 export type Switches = { venueData: boolean; selfReset: boolean };
 
-const ID_COLUMNS = { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32' } as const;
-
 function createTables() {
   return {
     accounts: new Table(
       'accounts',
       {
-        ...ID_COLUMNS,
+        id: 'uuid',
         balanceCents: 'f64',
         heldCents: 'f64',
         openStakeCents: 'f64',
@@ -135,7 +133,7 @@ function createTables() {
     orders: new Table(
       'orders',
       {
-        ...ID_COLUMNS,
+        id: 'uuid',
         sequence: 'f64',
         expiresAtMs: 'f64',
         account: 'i32',
@@ -155,7 +153,7 @@ function createTables() {
     positions: new Table(
       'positions',
       {
-        ...ID_COLUMNS,
+        id: 'uuid',
         sequence: 'f64',
         /** Of the contracts still held, as `contracts` is. */
         costCents: 'f64',

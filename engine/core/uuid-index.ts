@@ -1,13 +1,14 @@
 /**
  * Finds the row of a uuid: open addressing over row numbers, the ids themselves staying in the
- * columns `id0`..`id3` of the table. Each row number lies beside the hash of its id, so that no row
+ * column `id` of the table. Each row number lies beside the hash of its id, so that no row
  * is read but the one that is looked for. Eight bytes a slot, at most three quarters full.
  *
  * Nearly every slot that a change needs is far away in memory. So changes wait until there are some
  * or until somebody looks for an id, and their slots are fetched at the same time.
  */
+import type { UuidColumn } from './columns.ts';
 import { fetched } from './fetch.ts';
-import { type IdColumns, uuidOfWords, uuidWord } from './ids.ts';
+import { uuidAt, uuidWord } from './ids.ts';
 import { NO_ROW } from './table.ts';
 import type { Uuid } from './units.ts';
 
@@ -16,11 +17,7 @@ const FIRST_SLOTS = 256;
 const TOGETHER = 64;
 
 export class UuidIndex {
-  // One by one, since tables differ and so do the shapes of their columns' objects.
-  readonly #id0: IdColumns['id0'];
-  readonly #id1: IdColumns['id1'];
-  readonly #id2: IdColumns['id2'];
-  readonly #id3: IdColumns['id3'];
+  readonly #ids: UuidColumn;
   /** Row and hash, slot by slot. */
   #slots = new Int32Array(FIRST_SLOTS * 2).fill(NO_ROW);
   /** Of the place of a slot's row: slots are a power of two, and rows are at even places. */
@@ -33,11 +30,8 @@ export class UuidIndex {
   readonly #waiting = new Int32Array(TOGETHER * 2);
   #waitingEnd = 0;
 
-  constructor({ col }: { readonly col: IdColumns }) {
-    this.#id0 = col.id0;
-    this.#id1 = col.id1;
-    this.#id2 = col.id2;
-    this.#id3 = col.id3;
+  constructor({ col }: { readonly col: { readonly id: UuidColumn } }) {
+    this.#ids = col.id;
   }
 
   /** Rows that can be found. */
@@ -59,44 +53,37 @@ export class UuidIndex {
       const row = slots[at]!;
       if (row === NO_ROW) return NO_ROW;
       if (slots[at + 1] !== hash) continue;
-      const isTail = this.#id2.get(row) === w2 && this.#id3.get(row) === w3;
-      if (isTail && this.#id0.get(row) === w0 && this.#id1.get(row) === w1) return row;
+      const isTail = this.#ids.word(row, 2) === w2 && this.#ids.word(row, 3) === w3;
+      if (isTail && this.#ids.word(row, 0) === w0 && this.#ids.word(row, 1) === w1) return row;
     }
   }
 
-  /** Writes the id into the row's columns and makes it findable. */
+  /** Writes the id into the row and makes it findable. */
   set(row: number, id: Uuid): void {
-    this.#id0.set(row, uuidWord(id, 0));
-    this.#id1.set(row, uuidWord(id, 1));
-    this.#id2.set(row, uuidWord(id, 2));
-    this.#id3.set(row, uuidWord(id, 3));
+    this.#ids.set(row, uuidWord(id, 0), uuidWord(id, 1), uuidWord(id, 2), uuidWord(id, 3));
     this.add(row);
   }
 
-  /** Makes a row whose id columns are set findable. */
+  /** Makes a row that has its id findable. */
   add(row: number): void {
     this.#count++;
     this.#change(row, this.#hashOf(row));
   }
 
-  /** Forgets a row, whose id columns must still be set. */
+  /** Forgets a row, which must still have its id. */
   remove(row: number): void {
     this.#count--;
     this.#change(~row, this.#hashOf(row));
   }
 
-  /** The id in a row's columns. */
+  /** The id in a row. */
   idOf(row: number): Uuid {
-    return uuidOfWords(
-      this.#id0.get(row),
-      this.#id1.get(row),
-      this.#id2.get(row),
-      this.#id3.get(row),
-    );
+    return uuidAt(this.#ids, row);
   }
 
   #hashOf(row: number): number {
-    return mix(this.#id0.get(row), this.#id1.get(row), this.#id2.get(row), this.#id3.get(row));
+    const ids = this.#ids;
+    return mix(ids.word(row, 0), ids.word(row, 1), ids.word(row, 2), ids.word(row, 3));
   }
 
   #change(change: number, hash: number): void {

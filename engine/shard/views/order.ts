@@ -1,7 +1,7 @@
 /** Order and placement result on the wire. SPEC.md section 2, Order, Order placement result. */
 import type { OrderOutcome, OrderPlaced } from '../../core/events.ts';
 import { filledSoFar, remainingOf } from '../../core/fills.ts';
-import { timeOfWords, uuidTimeMs } from '../../core/ids.ts';
+import { uuidTimeAt, uuidTimeMs } from '../../core/ids.ts';
 import { costCents } from '../../core/ledger.ts';
 import { instrumentSideOf, sideOf, viaOf } from '../../core/rows.ts';
 import { FLAG, type ShardState } from '../../core/state.ts';
@@ -32,7 +32,7 @@ export function restingOrderView(state: ShardState, row: number) {
     timeInForce: 'gtc',
     expiresAt: col.expiresAtMs.get(row) === 0 ? null : isoOf(col.expiresAtMs.get(row)),
     status: 'resting',
-    createdAt: isoOf(timeOfWords(col.id0.get(row), col.id1.get(row))),
+    createdAt: isoOf(uuidTimeAt(col.id, row)),
     statedProbPct: col.statedProbPct.get(row) || null,
     placedVia: viaOf(col.placedVia.get(row)),
     placedPrivate: (flags & FLAG.private) !== 0,

@@ -6,8 +6,8 @@ import { NO_ROW, PAGE_ROWS, Table } from '../../../engine/core/table.ts';
 import { UuidIndex } from '../../../engine/core/uuid-index.ts';
 import { uuidOf } from '../fixtures.ts';
 
-const IDS = { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32' } as const;
-const newTable = () => new Table('rows', { ...IDS, cents: 'f64', small: 'u8' }, { link2: 'i32' });
+const newTable = () =>
+  new Table('rows', { id: 'uuid', cents: 'f64', small: 'u8' }, { link2: 'i32' });
 
 test('rows are used again, last released first', (t) => {
   const table = newTable();
