@@ -51,7 +51,7 @@ export class Outcomes {
     {},
     'account',
   );
-  readonly #index = new UuidIndex(this.#table);
+  #index = new UuidIndex(this.#table);
   /** Rows below are in the index. The others come into it when somebody looks for one. */
   #indexed = 0;
   /** By row. */
@@ -76,6 +76,14 @@ export class Outcomes {
     col.reason.set(row, outcome.reason === null ? 0 : REASONS.indexOf(outcome.reason) + 1);
     col.fillPriceCents.set(row, outcome.fillPriceCents ?? 0);
     col.venue.set(row, outcome.venue ?? NO_VENUE);
+  }
+
+  /** Forgets all of them, and keeps the memory: as many come until the next checkpoint. */
+  clear(): void {
+    this.#table.clear();
+    this.#index = new UuidIndex(this.#table);
+    this.#indexed = 0;
+    this.#taken.fill(0);
   }
 
   find(orderId: Uuid): OrderOutcome | undefined {
