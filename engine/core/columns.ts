@@ -9,7 +9,7 @@ export type Place = { offset: number; rowBytes: number };
 
 export class F64Column {
   readonly #offset: number;
-  readonly #stride: number;
+  #stride = 0;
   #values = new Float64Array(0);
 
   constructor({ offset, rowBytes }: Place) {
@@ -37,7 +37,7 @@ export class F64Column {
 
 export class U32Column {
   readonly #offset: number;
-  readonly #stride: number;
+  #stride = 0;
   #values = new Uint32Array(0);
 
   constructor({ offset, rowBytes }: Place) {
@@ -64,7 +64,7 @@ export class U32Column {
 
 export class I32Column {
   readonly #offset: number;
-  readonly #stride: number;
+  #stride = 0;
   #values = new Int32Array(0);
 
   constructor({ offset, rowBytes }: Place) {
@@ -91,7 +91,7 @@ export class I32Column {
 
 export class U8Column {
   readonly #offset: number;
-  readonly #stride: number;
+  #stride = 0;
   #values = new Uint8Array(0);
 
   constructor({ offset, rowBytes }: Place) {
@@ -119,7 +119,7 @@ export class U8Column {
 /** The four words of a uuid (ids.ts), one after another. */
 export class UuidColumn {
   readonly #offset: number;
-  readonly #stride: number;
+  #stride = 0;
   #words = new Uint32Array(0);
 
   constructor({ offset, rowBytes }: Place) {
