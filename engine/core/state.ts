@@ -200,13 +200,14 @@ export type ShardState = ReturnType<typeof createState>;
 /** A shard that has seen nothing. */
 export function createState(config: CoreConfig, archive: Archive) {
   const tables = createTables();
+  const [orderIds, positionIds] = UuidIndex.pair(tables.orders, tables.positions);
   return {
     config,
     fillModel: (config.fillModel === 'book_depth' ? bookDepth : topOfBook) as FillModel,
     ...tables,
     accountIds: new UuidIndex(tables.accounts),
-    orderIds: new UuidIndex(tables.orders),
-    positionIds: new UuidIndex(tables.positions),
+    orderIds,
+    positionIds,
     /** Resting orders, and open positions. */
     ordersOfAccount: new RowLists(tables.orders, tables.orders.col.account),
     positionsOfAccount: new RowLists(tables.positions, tables.positions.col.account),
