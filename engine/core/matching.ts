@@ -23,8 +23,8 @@ export function fillMarkets(
   if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, journal);
   // No fill leaves less for another, so books need not wait for each other.
   for (const market of markets) {
-    for (const number of market.books) {
-      for (const reached of reachedOn(state, state.books[number]!, atMs)) {
+    for (const book of market.books) {
+      for (const reached of reachedOn(state, book, atMs)) {
         fetchAccounts(state, reached.orders);
         for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
       }
@@ -59,7 +59,7 @@ function fillInOrder(
   journal: Event[],
 ): void {
   const books = new Set(markets.flatMap((market) => market.books));
-  const all = [...books].flatMap((number) => reachedOn(state, state.books[number]!, atMs));
+  const all = [...books].flatMap((book) => reachedOn(state, book, atMs));
   const fills = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
   if (books.size > 1) fills.sort((a, b) => byPriceAndTime(state, a, b));
   for (const { reached, order } of fills) fillResting(state, reached, order, atMs, journal);

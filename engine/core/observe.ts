@@ -148,8 +148,7 @@ function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, journal: Ev
   const { atMs, outcome } = tick;
   emit(state, journal, { kind: 'market_resolved', atMs, market: market.number, outcome });
   if (market.venue !== HOME_VENUE) return;
-  for (const number of market.books) {
-    const book = state.books[number]!;
+  for (const book of market.books) {
     if (book.market === market) cancelAll(state, book, atMs, journal);
   }
   for (const position of [...state.positionsOfMarket.of(market.number)]) {

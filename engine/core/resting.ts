@@ -41,7 +41,7 @@ export function bookOf(state: ShardState, market: Market, routed: Instrument | n
 export function watchMarkets(book: Book): void {
   const listed = book.routed?.listings.map((listing) => listing.market) ?? [];
   for (const market of new Set([book.market, ...listed])) {
-    if (!market.books.includes(book.number)) market.books.push(book.number);
+    if (!market.books.includes(book)) market.books.push(book);
   }
 }
 

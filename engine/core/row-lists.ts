@@ -4,8 +4,8 @@
  * list is full, and a walk tells it from the others by the row, which is free then, or another's,
  * or younger than it may be at that place. So a fill reads nothing of the rows beside its own.
  *
- * Invariant: rows join in the order of their sequence. Half of a list's places or more are taken by
- * rows that are there, or have been since it was last looked through; an empty list has none.
+ * Invariants: rows join in the order of their sequence. A list takes at most four times the places
+ * of the most rows that it has had since it was last empty; an empty one takes none.
  */
 import { Blocks } from './blocks.ts';
 import type { F64Column, I32Column } from './columns.ts';
@@ -13,9 +13,9 @@ import { grown } from './table.ts';
 
 /** Places within what is kept of an owner. */
 const COUNT = 0;
-const USED = 1;
-const SIZE = 2;
-const AT = 3;
+const NEXT = 1;
+const END = 2;
+const SIZE = 3;
 const WORDS = 4;
 
 type Rows = { isLive(row: number): boolean; readonly col: { readonly sequence: F64Column } };
@@ -25,7 +25,7 @@ export class RowLists {
   readonly #sequence: F64Column;
   readonly #owners: I32Column;
   readonly #blocks = new Blocks();
-  /** Of each owner: rows, places used, places, and where those begin. */
+  /** Of each owner: its rows; the place of the next one, and the block's end; the block's size. */
   #heads = new Int32Array(WORDS * 64);
 
   /** `owners`: the column that says whose a row is. */
@@ -43,10 +43,11 @@ export class RowLists {
   add(owner: number, row: number): void {
     const head = owner * WORDS;
     if (head >= this.#heads.length) this.#growHeads(head + WORDS);
-    if (this.#heads[head + USED] === this.#heads[head + SIZE]) this.#makeRoom(owner, row);
     const heads = this.#heads;
-    this.#blocks.places[heads[head + AT]! + heads[head + USED]!] = row;
-    heads[head + USED]!++;
+    if (heads[head + NEXT] === heads[head + END]) this.#makeRoom(owner, row);
+    const place = heads[head + NEXT]!;
+    this.#blocks.places[place] = row;
+    heads[head + NEXT] = place + 1;
     heads[head + COUNT]!++;
   }
 
@@ -55,9 +56,9 @@ export class RowLists {
     const heads = this.#heads;
     const head = owner * WORDS;
     if (--heads[head + COUNT]! > 0) return;
-    this.#blocks.give(heads[head + AT]!, heads[head + SIZE]!);
-    heads[head + USED] = 0;
-    heads[head + SIZE] = 0;
+    const size = heads[head + SIZE]!;
+    this.#blocks.give(heads[head + END]! - size, size);
+    this.#setBlock(head, 0, 0, 0);
   }
 
   /** The owner's rows, newest first. */
@@ -67,17 +68,16 @@ export class RowLists {
 
   /** A word of what `add` is about to write: to be read ahead of time. */
   fetch(owner: number): number {
-    const head = owner * WORDS;
-    return this.#blocks.places[this.#heads[head + AT]! + this.#heads[head + USED]!] ?? 0;
+    return this.#blocks.places[this.#heads[owner * WORDS + NEXT]!] ?? 0;
   }
 
   *#below(owner: number, sequence: number): Generator<number> {
     if (this.count(owner) === 0) return;
     const head = owner * WORDS;
-    const at = this.#heads[head + AT]!;
+    const first = this.#heads[head + END]! - this.#heads[head + SIZE]!;
     const { places } = this.#blocks;
     let youngest = sequence;
-    for (let place = at + this.#heads[head + USED]! - 1; place >= at; place--) {
+    for (let place = this.#heads[head + NEXT]! - 1; place >= first; place--) {
       const row = places[place]!;
       if (!this.#rows.isLive(row) || this.#owners.get(row) !== owner) continue;
       // It was given to the owner anew, and has a later place too.
@@ -92,17 +92,22 @@ export class RowLists {
     const heads = this.#heads;
     const head = owner * WORDS;
     const size = heads[head + SIZE]!;
+    const at = heads[head + END]! - size;
     if (size === 0) {
-      heads[head + AT] = this.#blocks.take(1);
-      heads[head + SIZE] = 1;
+      this.#setBlock(head, this.#blocks.take(1), 1, 0);
     } else if (heads[head + COUNT]! * 2 > size) {
-      heads[head + AT] = this.#blocks.doubled(heads[head + AT]!, size);
-      heads[head + SIZE] = size * 2;
+      this.#setBlock(head, this.#blocks.doubled(at, size), size * 2, size);
     } else {
       const rows = [...this.#below(owner, this.#sequence.get(joining))].reverse();
-      this.#blocks.places.set(rows, heads[head + AT]!);
-      heads[head + USED] = rows.length;
+      this.#blocks.places.set(rows, at);
+      this.#setBlock(head, at, size, rows.length);
     }
+  }
+
+  #setBlock(head: number, at: number, size: number, used: number): void {
+    this.#heads[head + NEXT] = at + used;
+    this.#heads[head + END] = at + size;
+    this.#heads[head + SIZE] = size;
   }
 
   #growHeads(length: number): void {

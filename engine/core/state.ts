@@ -54,8 +54,8 @@ export type Market = {
   lastTrade: LastTrade | null;
   /** By the side that was bought, in that side's cents. */
   lastTradeOf: Record<Side, LastTrade | null>;
-  /** Numbers of the books whose price depends on this market. */
-  books: number[];
+  /** The books whose price depends on this market. */
+  books: Book[];
   /** The instrument that an order by ticker is shown as: polarity 1 first, catalog order. */
   shownBy: { instrument: Instrument; polarity: 1 | -1 } | null;
 };

@@ -32,7 +32,7 @@ export class UuidIndex {
     this.#table = table;
   }
 
-  /** Indexes of two tables where a row of one often comes as a row of the other goes, as `hashOf` has it. */
+  /** Of two tables where a row of one often goes as one of the other comes, with the same hash. */
   static pair(one: WithIds, other: WithIds): [UuidIndex, UuidIndex] {
     const slots = new Slots();
     return [new UuidIndex(one, slots, 0), new UuidIndex(other, slots, 1)];
