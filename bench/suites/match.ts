@@ -158,7 +158,7 @@ function byUuid(stream: Stream, uuids: readonly string[]): Round {
   const { kinds, ladderOf, ranks, rows, placedAt } = stream;
   const ladders = new Ladders();
   ladders.ensureLadders(stream.markets * 2);
-  const table = new Table('ids', { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32' }, {});
+  const table = new Table('ids', { id: 'uuid' }, {});
   while (table.size < stream.rowsMax) table.claim();
   const index = new UuidIndex(table);
   const orderInRow = new Int32Array(stream.rowsMax);

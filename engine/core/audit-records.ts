@@ -126,7 +126,7 @@ class RecordsAudit {
 
   /** What the archive says of each account is what the account says. */
   accounts(): void {
-    const { accounts, accountIds } = this.#state;
+    const { accounts, accountIds, positionsOfAccount } = this.#state;
     const { col } = accounts;
     this.#resting();
     this.#soldParts();
@@ -140,7 +140,7 @@ class RecordsAudit {
       const isFirstRun = col.run.get(row) === 1;
       const agrees = !isFirstRun || col.realizedCents.get(row) === realizedCents;
       check(agrees, `run 1 realized ${col.realizedCents.get(row)} cents, not ${realizedCents}`);
-      const trades = col.positions.get(row) + this.#closed[row]!;
+      const trades = positionsOfAccount.count(row) + this.#closed[row]!;
       check(
         trades === this.#opened[row],
         `has ${trades} trades, open and closed, and its buys opened ${this.#opened[row]}`,
@@ -218,7 +218,7 @@ const NO_ACCOUNT = 'belongs to no account';
 
 /** Ids met so far, sixteen bytes each. */
 class SeenIds {
-  readonly #table = new Table('seen', { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32' }, {});
+  readonly #table = new Table('seen', { id: 'uuid' }, {});
   readonly #index = new UuidIndex(this.#table);
 
   /** False: it was there before. */

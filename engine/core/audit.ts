@@ -5,7 +5,6 @@
 import { auditRows } from './audit-rows.ts';
 import { remainingOf } from './fills.ts';
 import { costCents, imbalanceCents } from './ledger.ts';
-import { ordersOf, positionsIn, positionsOf } from './links.ts';
 import { ladderOf } from './pricing.ts';
 import { Problems } from './problems.ts';
 import { ordersOn } from './resting.ts';
@@ -35,7 +34,15 @@ export function audit(state: ShardState): AuditReport {
 
 function auditDerived(state: ShardState, problems: Problems): void {
   auditIndexes(state, problems);
-  for (const account of state.accounts.rows()) auditAccount(state, account, problems);
+  let orders = 0;
+  let positions = 0;
+  for (const account of state.accounts.rows()) {
+    auditAccount(state, account, problems);
+    orders += state.ordersOfAccount.count(account);
+    positions += state.positionsOfAccount.count(account);
+  }
+  problems.check(orders === state.orders.live, 'orders', 'some are of no account');
+  problems.check(positions === state.positions.live, 'positions', 'some are of no account');
   auditBooks(state, problems);
   auditMarkets(state, problems);
   auditExpiries(state, problems);
@@ -62,11 +69,9 @@ function auditAccount(state: ShardState, account: number, problems: Problems): v
   const report = (holds: boolean, what: string) => problems.check(holds, name, what);
   let heldCents = 0;
   let orders = 0;
-  for (const row of bounded(ordersOf(state, account), state.orders.live)) {
+  for (const row of state.ordersOfAccount.of(account)) {
     orders++;
     const { col: order } = state.orders;
-    report(state.orders.isLive(row), `order row ${row} is not in use`);
-    report(order.account.get(row) === account, `order row ${row} belongs to another account`);
     report(state.ladders.isWaiting(row), `order row ${row} waits on no book`);
     const position = order.position.get(row);
     const isSell = (order.flags.get(row) & FLAG.sell) !== 0;
@@ -82,20 +87,17 @@ function auditAccount(state: ShardState, account: number, problems: Problems): v
   }
   let stakeCents = 0;
   let positions = 0;
-  for (const row of bounded(positionsOf(state, account), state.positions.live)) {
+  for (const row of state.positionsOfAccount.of(account)) {
     positions++;
-    const { col: position } = state.positions;
-    report(state.positions.isLive(row), `position row ${row} is not in use`);
-    report(position.account.get(row) === account, `position row ${row} belongs to another account`);
     auditPosition(state, row, report);
-    stakeCents += position.costCents.get(row);
+    stakeCents += state.positions.col.costCents.get(row);
   }
   report(imbalanceCents(state, account) === 0, 'does not add up');
   report(col.balanceCents.get(account) >= 0, 'has a negative balance');
   report(col.heldCents.get(account) === heldCents, 'holds something else than its resting buys');
   report(col.openStakeCents.get(account) === stakeCents, 'stake is not the cost of its positions');
-  report(col.orders.get(account) === orders, 'miscounts its resting orders');
-  report(col.positions.get(account) === positions, 'miscounts its open positions');
+  report(state.ordersOfAccount.count(account) === orders, 'miscounts its resting orders');
+  report(state.positionsOfAccount.count(account) === positions, 'miscounts its open positions');
 }
 
 function auditPosition(
@@ -163,7 +165,7 @@ function auditMarkets(state: ShardState, problems: Problems): void {
   let open = 0;
   for (const market of state.markets) {
     const subject = `market ${market.number}`;
-    for (const row of bounded(positionsIn(state, market.number), state.positions.live)) {
+    for (const row of state.positionsOfMarket.of(market.number)) {
       open++;
       const isIts = state.positions.col.market.get(row) === market.number;
       problems.check(isIts, subject, `position row ${row} is of another market`);

@@ -3,7 +3,6 @@ import { invariant } from './invariant.ts';
 import type { Catalog, CatalogInstrument } from './messages.ts';
 import { bookOf, watchMarkets } from './resting.ts';
 import type { Instrument, Market, ShardState } from './state.ts';
-import { NO_ROW } from './table.ts';
 import { HOME_VENUE, type MarketNumber, VENUES, type Venue } from './units.ts';
 
 /** `venue_a/TICKER`: how a catalog names a market. */
@@ -68,7 +67,6 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     lastTradeOf: { yes: null, no: null },
     books: [],
     shownBy: null,
-    firstPosition: NO_ROW,
   };
   state.markets[number] = market;
   state.marketsByName.set(name, market);

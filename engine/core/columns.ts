@@ -9,7 +9,7 @@ export type Place = { offset: number; rowBytes: number };
 
 export class F64Column {
   readonly #offset: number;
-  readonly #stride: number;
+  #stride = 0;
   #values = new Float64Array(0);
 
   constructor({ offset, rowBytes }: Place) {
@@ -37,7 +37,7 @@ export class F64Column {
 
 export class U32Column {
   readonly #offset: number;
-  readonly #stride: number;
+  #stride = 0;
   #values = new Uint32Array(0);
 
   constructor({ offset, rowBytes }: Place) {
@@ -64,7 +64,7 @@ export class U32Column {
 
 export class I32Column {
   readonly #offset: number;
-  readonly #stride: number;
+  #stride = 0;
   #values = new Int32Array(0);
 
   constructor({ offset, rowBytes }: Place) {
@@ -91,7 +91,7 @@ export class I32Column {
 
 export class U8Column {
   readonly #offset: number;
-  readonly #stride: number;
+  #stride = 0;
   #values = new Uint8Array(0);
 
   constructor({ offset, rowBytes }: Place) {
@@ -116,7 +116,48 @@ export class U8Column {
   }
 }
 
+/** The four words of a uuid (ids.ts), one after another. */
+export class UuidColumn {
+  readonly #offset: number;
+  #stride = 0;
+  #words = new Uint32Array(0);
+
+  constructor({ offset, rowBytes }: Place) {
+    this.#offset = offset;
+    this.#stride = rowBytes / Uint32Array.BYTES_PER_ELEMENT;
+  }
+
+  word(row: number, word: 0 | 1 | 2 | 3): number {
+    return this.#words[row * this.#stride + word]!;
+  }
+
+  set(row: number, w0: number, w1: number, w2: number, w3: number): void {
+    const words = this.#words;
+    const at = row * this.#stride;
+    words[at] = w0;
+    words[at + 1] = w1;
+    words[at + 2] = w2;
+    words[at + 3] = w3;
+  }
+
+  moveTo(buffer: ArrayBuffer): void {
+    this.#words = new Uint32Array(buffer, this.#offset);
+  }
+}
+
 /** By the name that a schema and a stored layout use; widest first, so that each is aligned. */
-export const COLUMNS = { f64: F64Column, u32: U32Column, i32: I32Column, u8: U8Column } as const;
+export const COLUMNS = {
+  uuid: UuidColumn,
+  f64: F64Column,
+  u32: U32Column,
+  i32: I32Column,
+  u8: U8Column,
+} as const;
 export type ColumnType = keyof typeof COLUMNS;
-export const WIDTHS: Readonly<Record<ColumnType, number>> = { f64: 8, u32: 4, i32: 4, u8: 1 };
+export const WIDTHS: Readonly<Record<ColumnType, number>> = {
+  uuid: 16,
+  f64: 8,
+  u32: 4,
+  i32: 4,
+  u8: 1,
+};

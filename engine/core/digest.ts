@@ -2,7 +2,6 @@
  * A state as canonical text, one line an account: equal for equal histories, whatever the shard
  * count, the rows taken or the checkpoints written. What `stateHash` hashes. CONTRACT.md section 10.
  */
-import { ordersOf, positionsOf } from './links.ts';
 import type { ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';
 import type { Uuid } from './units.ts';
@@ -42,8 +41,8 @@ function accountLine(state: ShardState, account: number): unknown[] {
     col.runStartedAtMs.get(account),
     col.lastResetAtMs.get(account),
     col.busts.get(account),
-    [...ordersOf(state, account)].map((row) => orderLine(state, row)).sort(byText),
-    [...positionsOf(state, account)].map((row) => positionLine(state, row)).sort(byText),
+    [...state.ordersOfAccount.of(account)].map((row) => orderLine(state, row)).sort(byText),
+    [...state.positionsOfAccount.of(account)].map((row) => positionLine(state, row)).sort(byText),
     [...finishedLines(state, account)],
   ];
 }

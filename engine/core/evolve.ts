@@ -16,7 +16,6 @@ import type {
 import { costOfPart, filledSoFar, remainingOf } from './fills.ts';
 import { invariant } from './invariant.ts';
 import { adjust, costCents, hold, realize, stake } from './ledger.ts';
-import { linkOrder, unlinkOrder } from './links.ts';
 import {
   closePosition,
   growPosition,
@@ -92,14 +91,10 @@ function openAccountRow(state: ShardState, row: number): void {
     'lastResetAtMs',
     'busts',
     'bustedRun',
-    'orders',
-    'positions',
   ] as const) {
     col[name].set(row, 0);
   }
   col.run.set(row, 1);
-  col.firstOrder.set(row, NO_ROW);
-  col.firstPosition.set(row, NO_ROW);
 }
 
 function orderPlaced(state: ShardState, event: OrderPlaced): void {
@@ -121,7 +116,6 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   col.flags.set(row, flagsOf(event));
   state.orderIds.set(row, event.orderId);
   if (event.position !== null) startSale(state, event.position);
-  linkOrder(state, row);
   if (event.rests && event.action === 'buy') {
     hold(state, event.account, costCents(event.limitPriceCents!, event.contracts));
   }
@@ -239,15 +233,17 @@ function finishOrder(
 ): void {
   const { orders, positions } = state;
   const account = orders.col.account.get(order);
-  if (state.ladders.isWaiting(order)) state.ladders.remove(order);
+  if (state.ladders.isWaiting(order)) {
+    state.ladders.remove(order);
+    state.ordersOfAccount.remove(account);
+  }
   const position = orders.col.position.get(order);
   if (position !== NO_ROW && positions.col.resting.get(position) === order) {
     positions.col.resting.set(position, NO_ROW);
   }
-  unlinkOrder(state, order);
   state.orderIds.remove(order);
   orders.release(order);
-  const ids = { orders: orders.col, order, positions: positions.col, position: traded };
+  const ids = { orders: orders.col.id, order, positions: positions.col.id, position: traded };
   state.records.current.addOutcome(account, ids, outcome);
   countBust(state, account);
 }
@@ -268,7 +264,9 @@ function countBust(state: ShardState, account: number): void {
   const { col } = state.accounts;
   const worthCents = col.balanceCents.get(account) + col.heldCents.get(account);
   if (worthCents >= BUST_BELOW_CENTS || col.bustedRun.get(account) === col.run.get(account)) return;
-  if (col.orders.get(account) !== 0 || col.positions.get(account) !== 0) return;
+  const isIdle =
+    state.ordersOfAccount.count(account) === 0 && state.positionsOfAccount.count(account) === 0;
+  if (!isIdle) return;
   col.bustedRun.set(account, col.run.get(account));
   col.busts.add(account, 1);
   state.accounts.touch(account);

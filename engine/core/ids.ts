@@ -2,7 +2,7 @@
  * Uuids as text and as four unsigned 32-bit words, the ids derived from them, and list cursors.
  * Version 7 uuids begin with their time in milliseconds, so that text order is time order.
  */
-import type { U32Column } from './columns.ts';
+import type { UuidColumn } from './columns.ts';
 import type { EpochMs, Uuid } from './units.ts';
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
@@ -52,7 +52,7 @@ export function isUuid(text: string): boolean {
 }
 
 /** The time that the first two words of a version 7 uuid carry. */
-export function timeOfWords(w0: number, w1: number): EpochMs {
+function timeOfWords(w0: number, w1: number): EpochMs {
   return w0 * 0x10000 + (w1 >>> 16);
 }
 
@@ -61,31 +61,33 @@ export function uuidTimeMs(id: Uuid): EpochMs {
   return timeOfWords(uuidWord(id, 0), uuidWord(id, 1));
 }
 
-/** Where uuids stand as words, by row. */
-export type IdColumns = {
-  id0: U32Column;
-  id1: U32Column;
-  id2: U32Column;
-  id3: U32Column;
-};
-
 /** The id in a row. */
-export function uuidAt({ id0, id1, id2, id3 }: IdColumns, row: number): Uuid {
-  return uuidOfWords(id0.get(row), id1.get(row), id2.get(row), id3.get(row));
+export function uuidAt(ids: UuidColumn, row: number): Uuid {
+  return uuidOfWords(ids.word(row, 0), ids.word(row, 1), ids.word(row, 2), ids.word(row, 3));
+}
+
+/** Copies the id of a row. */
+export function copyUuid(to: UuidColumn, row: number, from: UuidColumn, fromRow: number): void {
+  const w0 = from.word(fromRow, 0);
+  to.set(row, w0, from.word(fromRow, 1), from.word(fromRow, 2), from.word(fromRow, 3));
+}
+
+/** The time that the version 7 uuid in a row carries. */
+export function uuidTimeAt(ids: UuidColumn, row: number): EpochMs {
+  return timeOfWords(ids.word(row, 0), ids.word(row, 1));
 }
 
 /** Writes into a row the `tradeIdOf` an order row that opens a trade at a moment. */
 export function writeTradeId(
-  to: IdColumns,
+  to: UuidColumn,
   row: number,
-  from: IdColumns,
+  from: UuidColumn,
   order: number,
   openedAtMs: EpochMs,
 ): void {
-  to.id0.set(row, Math.floor(openedAtMs / 0x10000));
-  to.id1.set(row, ((openedAtMs % 0x10000) * 0x10000) | (from.id1.get(order) & 0xffff));
-  to.id2.set(row, from.id2.get(order));
-  to.id3.set(row, from.id3.get(order) ^ 1);
+  const w0 = Math.floor(openedAtMs / 0x10000);
+  const w1 = ((openedAtMs % 0x10000) * 0x10000) | (from.word(order, 1) & 0xffff);
+  to.set(row, w0, w1, from.word(order, 2), from.word(order, 3) ^ 1);
 }
 
 /**

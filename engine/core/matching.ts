@@ -23,37 +23,26 @@ export function fillMarkets(
   if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, journal);
   // No fill leaves less for another, so books need not wait for each other.
   for (const market of markets) {
-    for (const number of market.books) {
-      for (const reached of reachedOn(state, state.books[number]!, atMs)) {
-        fetchNeighbours(state, reached.orders);
+    for (const book of market.books) {
+      for (const reached of reachedOn(state, book, atMs)) {
+        fetchAccounts(state, reached.orders);
         for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
       }
     }
   }
 }
 
-/** Rows that the fills of these orders need beside their own, and which lie all over memory. */
-function fetchNeighbours(
-  { accounts, orders: { col }, positions }: ShardState,
-  orders: readonly number[],
-): void {
-  const { balanceCents, firstOrder, firstPosition } = accounts.col;
-  let cents = 0;
+/** What the fills of these orders need beside their rows, and which lies all over memory. */
+function fetchAccounts(state: ShardState, orders: readonly number[]): void {
+  const { account } = state.orders.col;
+  const { balanceCents } = state.accounts.col;
   let read = 0;
   for (const order of orders) {
-    const account = col.account.get(order);
-    const before = col.prevOfAccount.get(order);
-    const after = col.nextOfAccount.get(order);
-    cents += balanceCents.get(account);
-    read ^= firstOrder.get(account);
-    if (before !== NO_ROW) read ^= col.nextOfAccount.get(before);
-    if (after !== NO_ROW) read ^= col.prevOfAccount.get(after);
+    const owner = account.get(order);
+    read += balanceCents.get(owner) + state.ordersOfAccount.count(owner);
+    read += state.positionsOfAccount.fetch(owner);
   }
-  for (const order of orders) {
-    const position = firstPosition.get(col.account.get(order));
-    if (position !== NO_ROW) read ^= positions.col.prevOfAccount.get(position);
-  }
-  fetched(cents + read);
+  fetched(read);
 }
 
 /** The side of a book whose ask has reached the rank of orders: which, best rank first. */
@@ -70,7 +59,7 @@ function fillInOrder(
   journal: Event[],
 ): void {
   const books = new Set(markets.flatMap((market) => market.books));
-  const all = [...books].flatMap((number) => reachedOn(state, state.books[number]!, atMs));
+  const all = [...books].flatMap((book) => reachedOn(state, book, atMs));
   const fills = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
   if (books.size > 1) fills.sort((a, b) => byPriceAndTime(state, a, b));
   for (const { reached, order } of fills) fillResting(state, reached, order, atMs, journal);
@@ -126,14 +115,14 @@ const NONE: readonly Reached[] = [];
 
 /** Orders of a ladder whose rank is at least `ask`, best rank first, first placed first. */
 function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
-  const { account, nextOfAccount } = orders.col;
+  const { account, limitPriceCents } = orders.col;
   const reached: number[] = [];
   let read = 0;
   for (let rank = ladders.best(ladder); rank >= ask; rank = ladders.rankBelow(ladder, rank)) {
     for (let row = ladders.first(ladder, rank); row !== NO_ROW; row = ladders.after(row)) {
       reached.push(row);
       // Near the row's two ends: its memory comes while the walk goes on.
-      read ^= account.get(row) ^ nextOfAccount.get(row);
+      read ^= account.get(row) ^ limitPriceCents.get(row);
     }
   }
   fetched(read);

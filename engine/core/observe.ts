@@ -5,7 +5,6 @@
 import type { Event } from './events.ts';
 import { emit } from './evolve.ts';
 import { costCents } from './ledger.ts';
-import { positionsIn } from './links.ts';
 import { fillMarkets } from './matching.ts';
 import type { GameTick, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
 import { complement, isFresh } from './pricing.ts';
@@ -149,11 +148,10 @@ function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, journal: Ev
   const { atMs, outcome } = tick;
   emit(state, journal, { kind: 'market_resolved', atMs, market: market.number, outcome });
   if (market.venue !== HOME_VENUE) return;
-  for (const number of market.books) {
-    const book = state.books[number]!;
+  for (const book of market.books) {
     if (book.market === market) cancelAll(state, book, atMs, journal);
   }
-  for (const position of [...positionsIn(state, market.number)]) {
+  for (const position of [...state.positionsOfMarket.of(market.number)]) {
     const { col } = state.positions;
     const payout =
       sideOf(col.flags.get(position)) === 'yes' ? tick.yesPayoutCents : tick.noPayoutCents;

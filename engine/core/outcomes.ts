@@ -2,8 +2,10 @@
  * How orders ended since the last checkpoint, as rows and not as objects: a quote may end thousands
  * at once, and each is read a long time later, or by nobody but the disk.
  */
+
+import type { UuidColumn } from './columns.ts';
 import type { CancelReason, OrderOutcome } from './events.ts';
-import { type IdColumns, uuidAt } from './ids.ts';
+import { copyUuid, uuidAt } from './ids.ts';
 import { orderIdWord, type PlacedBytes } from './placed-bytes.ts';
 import { Table } from './table.ts';
 import type { Uuid } from './units.ts';
@@ -25,9 +27,9 @@ const NO_VENUE = 255;
 
 /** Where the ids of an order and of its trade stand; a null trade is none. */
 export type OutcomeIds = {
-  orders: IdColumns;
+  orders: UuidColumn;
   order: number;
-  positions: IdColumns;
+  positions: UuidColumn;
   position: number | null;
 };
 
@@ -37,14 +39,8 @@ export class Outcomes {
   readonly #table = new Table(
     'outcomes',
     {
-      id0: 'u32',
-      id1: 'u32',
-      id2: 'u32',
-      id3: 'u32',
-      trade0: 'u32',
-      trade1: 'u32',
-      trade2: 'u32',
-      trade3: 'u32',
+      id: 'uuid',
+      trade: 'uuid',
       atMs: 'f64',
       account: 'i32',
       filledContracts: 'u32',
@@ -56,7 +52,7 @@ export class Outcomes {
     {},
     'account',
   );
-  readonly #index = new UuidIndex(this.#table);
+  #index = new UuidIndex(this.#table);
   /** Rows below are in the index. The others come into it when somebody looks for one. */
   #indexed = 0;
   /** By row. */
@@ -70,15 +66,10 @@ export class Outcomes {
     const row = this.#table.claim();
     const { col } = this.#table;
     const { orders, order, positions, position } = ids;
-    col.id0.set(row, orders.id0.get(order));
-    col.id1.set(row, orders.id1.get(order));
-    col.id2.set(row, orders.id2.get(order));
-    col.id3.set(row, orders.id3.get(order));
+    copyUuid(col.id, row, orders, order);
     // No uuid is all zeros.
-    col.trade0.set(row, position === null ? 0 : positions.id0.get(position));
-    col.trade1.set(row, position === null ? 0 : positions.id1.get(position));
-    col.trade2.set(row, position === null ? 0 : positions.id2.get(position));
-    col.trade3.set(row, position === null ? 0 : positions.id3.get(position));
+    if (position === null) col.trade.set(row, 0, 0, 0, 0);
+    else copyUuid(col.trade, row, positions, position);
     col.atMs.set(row, outcome.atMs);
     col.account.set(row, account);
     col.filledContracts.set(row, outcome.filledContracts ?? 0);
@@ -86,6 +77,14 @@ export class Outcomes {
     col.reason.set(row, outcome.reason === null ? 0 : REASONS.indexOf(outcome.reason) + 1);
     col.fillPriceCents.set(row, outcome.fillPriceCents ?? 0);
     col.venue.set(row, outcome.venue ?? NO_VENUE);
+  }
+
+  /** Forgets all of them, and keeps the memory: as many come until the next checkpoint. */
+  clear(): void {
+    this.#table.clear();
+    this.#index = new UuidIndex(this.#table);
+    this.#indexed = 0;
+    this.#taken.fill(0);
   }
 
   find(orderId: Uuid): OrderOutcome | undefined {
@@ -129,8 +128,8 @@ export class Outcomes {
 
   #outcomeOf(row: number): OrderOutcome {
     const { col } = this.#table;
-    const hasTrade = (col.trade0.get(row) | col.trade1.get(row) | col.trade2.get(row)) !== 0;
-    const tradeIds = { id0: col.trade0, id1: col.trade1, id2: col.trade2, id3: col.trade3 };
+    const { trade } = col;
+    const hasTrade = (trade.word(row, 0) | trade.word(row, 1) | trade.word(row, 2)) !== 0;
     const venue = col.venue.get(row);
     return {
       atMs: col.atMs.get(row),
@@ -138,7 +137,7 @@ export class Outcomes {
       reason: REASONS[col.reason.get(row) - 1] ?? null,
       fillPriceCents: col.fillPriceCents.get(row) || null,
       venue: venue === NO_VENUE ? null : venue,
-      tradeId: hasTrade ? uuidAt(tradeIds, row) : null,
+      tradeId: hasTrade ? uuidAt(trade, row) : null,
       filledContracts: col.filledContracts.get(row) || null,
     };
   }

@@ -2,7 +2,6 @@
 import type { OrderFilled, OrderPartFilled, PositionSettled } from './events.ts';
 import { writeTradeId } from './ids.ts';
 import { costCents } from './ledger.ts';
-import { linkPosition, unlinkPosition } from './links.ts';
 import { closedTradeOf } from './rows.ts';
 import { FLAG, type ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';
@@ -35,9 +34,10 @@ export function openPosition(
   to.venue.set(row, event.venue);
   to.soldVenue.set(row, 0);
   to.resting.set(row, NO_ROW);
-  writeTradeId(to, row, from, order, event.atMs);
+  writeTradeId(to.id, row, from.id, order, event.atMs);
   state.positionIds.add(row);
-  linkPosition(state, row);
+  state.positionsOfAccount.add(to.account.get(row), row);
+  state.positionsOfMarket.add(to.market.get(row), row);
   return row;
 }
 
@@ -79,7 +79,8 @@ export function closePosition(
   const outcome = event.kind === 'position_settled' ? event.outcome : null;
   const trade = closedTradeOf(state, position, event.atMs, proceedsCents, outcome);
   state.records.current.addClosedTrade(trade);
-  unlinkPosition(state, position);
+  state.positionsOfAccount.remove(trade.account);
+  state.positionsOfMarket.remove(trade.market);
   state.positionIds.remove(position);
   state.positions.release(position);
 }

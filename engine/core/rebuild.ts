@@ -5,7 +5,6 @@
 import { describe, replaceCatalog } from './catalog-state.ts';
 import { invariant } from './invariant.ts';
 import type { TradeCounts } from './limits.ts';
-import { linkOrder, linkPosition } from './links.ts';
 import type { Catalog, CatalogInstrument, MarketOutcome } from './messages.ts';
 import { rest } from './resting.ts';
 import type { ShardState } from './state.ts';
@@ -75,19 +74,15 @@ export function loadHead(state: ShardState, head: StateHead): void {
 export function rebuildDerived(state: ShardState): void {
   const { accounts, positions, orders } = state;
   for (const row of accounts.rows()) {
-    accounts.col.firstOrder.set(row, NO_ROW);
-    accounts.col.firstPosition.set(row, NO_ROW);
-    accounts.col.orders.set(row, 0);
-    accounts.col.positions.set(row, 0);
     state.accountIds.add(row);
   }
   for (const row of inTimeOrder(positions)) {
     positions.col.resting.set(row, NO_ROW);
-    linkPosition(state, row);
+    state.positionsOfAccount.add(positions.col.account.get(row), row);
+    state.positionsOfMarket.add(positions.col.market.get(row), row);
     state.positionIds.add(row);
   }
   for (const row of inTimeOrder(orders)) {
-    linkOrder(state, row);
     state.orderIds.add(row);
     rest(state, row);
   }

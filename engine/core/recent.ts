@@ -49,11 +49,12 @@ export interface ArchiveRows {
 export class RecentRecords {
   readonly orders: RecentOrders;
   /** How orders ended, those that were placed before among them. */
-  readonly outcomes = new Outcomes();
+  readonly outcomes: Outcomes;
   readonly closedTrades = new RecordLog(tradeRecord);
 
-  constructor(usedKeys = new UsedKeys()) {
+  constructor(usedKeys = new UsedKeys(), outcomes = new Outcomes()) {
     this.orders = new RecentOrders(usedKeys);
+    this.outcomes = outcomes;
   }
 
   addPlacement(placed: OrderPlaced): void {
@@ -156,6 +157,8 @@ export class Records {
   current = new RecentRecords(this.#usedKeys);
   /** Handed to a checkpoint that is not on disk yet. */
   #leaving: RecentRecords | null = null;
+  /** Those of a finished checkpoint, empty: their memory goes to the next. */
+  #emptied: Outcomes | undefined;
   readonly #archive: Archive;
 
   constructor(archive: Archive) {
@@ -166,12 +169,15 @@ export class Records {
   /** Everything since the last checkpoint, for the next one to write; stays readable. */
   beginCheckpoint(): RecentRecords {
     this.#leaving = this.current;
-    this.current = new RecentRecords(this.#usedKeys);
+    this.current = new RecentRecords(this.#usedKeys, this.#emptied);
+    this.#emptied = undefined;
     return this.#leaving;
   }
 
   /** The archive now has what the checkpoint took. */
   endCheckpoint(): void {
+    this.#emptied = this.#leaving?.outcomes;
+    this.#emptied?.clear();
     this.#leaving = null;
   }
 

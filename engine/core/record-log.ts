@@ -13,7 +13,7 @@ export class RecordLog<T> {
   /** `at`: where its bytes begin; `older`: the record before it of the same account. */
   readonly #table = new Table(
     'record log',
-    { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32', account: 'i32', at: 'u32' },
+    { id: 'uuid', account: 'i32', at: 'u32' },
     { older: 'i32' },
     'account',
   );

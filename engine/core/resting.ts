@@ -15,6 +15,7 @@ export function rest(state: ShardState, order: number): void {
   const book = bookOf(state, market, routed);
   const { waitsForAskOf, rank } = restingPlace(action, side, col.limitPriceCents.get(order));
   state.ladders.add(ladderOf(book, waitsForAskOf), rank, order);
+  state.ordersOfAccount.add(col.account.get(order), order);
   const position = col.position.get(order);
   if (position !== NO_ROW) state.positions.col.resting.set(position, order);
   const expiresAtMs = col.expiresAtMs.get(order);
@@ -40,7 +41,7 @@ export function bookOf(state: ShardState, market: Market, routed: Instrument | n
 export function watchMarkets(book: Book): void {
   const listed = book.routed?.listings.map((listing) => listing.market) ?? [];
   for (const market of new Set([book.market, ...listed])) {
-    if (!market.books.includes(book.number)) market.books.push(book.number);
+    if (!market.books.includes(book)) market.books.push(book);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Reads table rows back as records. */
 import type { ClosedTrade } from './events.ts';
-import { timeOfWords } from './ids.ts';
+import { uuidTimeAt } from './ids.ts';
 import type { MarketOutcome } from './messages.ts';
 import { FLAG, type ShardState } from './state.ts';
 import type { Cents, EpochMs, PlacedVia, Side } from './units.ts';
@@ -25,7 +25,7 @@ export function instrumentSideOf(flags: number): Side {
 
 /** A trade's id carries the time at which it was opened. */
 export function openedAtMs({ positions }: ShardState, position: number): EpochMs {
-  return timeOfWords(positions.col.id0.get(position), positions.col.id1.get(position));
+  return uuidTimeAt(positions.col.id, position);
 }
 
 /** What stays of a position that ends now, for so many cents. `outcome` null: it was sold. */

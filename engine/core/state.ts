@@ -16,6 +16,7 @@ import type {
   MarketOutcome,
 } from './messages.ts';
 import { type Archive, Records } from './recent.ts';
+import { RowLists } from './row-lists.ts';
 import { Table } from './table.ts';
 import type {
   EpochMs,
@@ -53,11 +54,10 @@ export type Market = {
   lastTrade: LastTrade | null;
   /** By the side that was bought, in that side's cents. */
   lastTradeOf: Record<Side, LastTrade | null>;
-  /** Numbers of the books whose price depends on this market. */
-  books: number[];
+  /** The books whose price depends on this market. */
+  books: Book[];
   /** The instrument that an order by ticker is shown as: polarity 1 first, catalog order. */
   shownBy: { instrument: Instrument; polarity: 1 | -1 } | null;
-  firstPosition: number;
 };
 
 export type LastTrade = { priceCents: PriceCents; atMs: EpochMs };
@@ -109,14 +109,12 @@ export type InstrumentListing = {
 
 export type Switches = { venueData: boolean; selfReset: boolean };
 
-const ID_COLUMNS = { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32' } as const;
-
 function createTables() {
   return {
     accounts: new Table(
       'accounts',
       {
-        ...ID_COLUMNS,
+        id: 'uuid',
         balanceCents: 'f64',
         heldCents: 'f64',
         openStakeCents: 'f64',
@@ -130,12 +128,12 @@ function createTables() {
         /** The last run that was counted as a bust. */
         bustedRun: 'u32',
       },
-      { firstOrder: 'i32', firstPosition: 'i32', orders: 'u32', positions: 'u32' },
+      {},
     ),
     orders: new Table(
       'orders',
       {
-        ...ID_COLUMNS,
+        id: 'uuid',
         sequence: 'f64',
         expiresAtMs: 'f64',
         account: 'i32',
@@ -149,13 +147,13 @@ function createTables() {
         flags: 'u8',
         placedVia: 'u8',
       },
-      { nextOfAccount: 'i32', prevOfAccount: 'i32' },
+      {},
       'account',
     ),
     positions: new Table(
       'positions',
       {
-        ...ID_COLUMNS,
+        id: 'uuid',
         sequence: 'f64',
         /** Of the contracts still held, as `contracts` is. */
         costCents: 'f64',
@@ -181,10 +179,6 @@ function createTables() {
       {
         /** Its one resting order: the sell of it, or the rest of the buy that opened it. */
         resting: 'i32',
-        nextOfAccount: 'i32',
-        prevOfAccount: 'i32',
-        nextOfMarket: 'i32',
-        prevOfMarket: 'i32',
       },
       'account',
     ),
@@ -206,13 +200,18 @@ export type ShardState = ReturnType<typeof createState>;
 /** A shard that has seen nothing. */
 export function createState(config: CoreConfig, archive: Archive) {
   const tables = createTables();
+  const [orderIds, positionIds] = UuidIndex.pair(tables.orders, tables.positions);
   return {
     config,
     fillModel: (config.fillModel === 'book_depth' ? bookDepth : topOfBook) as FillModel,
     ...tables,
     accountIds: new UuidIndex(tables.accounts),
-    orderIds: new UuidIndex(tables.orders),
-    positionIds: new UuidIndex(tables.positions),
+    orderIds,
+    positionIds,
+    /** Resting orders, and open positions. */
+    ordersOfAccount: new RowLists(tables.orders, tables.orders.col.account),
+    positionsOfAccount: new RowLists(tables.positions, tables.positions.col.account),
+    positionsOfMarket: new RowLists(tables.positions, tables.positions.col.market),
     ladders: new Ladders(),
     expiries: new ExpiryQueue(tables.orders),
     records: new Records(archive),

@@ -84,6 +84,14 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     this.touch(row);
   }
 
+  /** Forgets every row, and keeps the memory for those to come. */
+  clear(): void {
+    this.size = 0;
+    this.live = 0;
+    this.#freeHead = NO_ROW;
+    this.#dirty.fill(0);
+  }
+
   isLive(row: number): boolean {
     return row >= 0 && row < this.size && this.#chain.get(row) >= 0;
   }

@@ -2,7 +2,6 @@
 import type { ClosedTrade, OrderPlaced } from '../../core/events.ts';
 import { cursorOf } from '../../core/ids.ts';
 import { costCents } from '../../core/ledger.ts';
-import { ordersOf, positionsOf } from '../../core/links.ts';
 import type { OrdersQuery, PortfolioQuery, TradesQuery } from '../../core/messages.ts';
 import { positionBid } from '../../core/orders.ts';
 import { newestFirst } from '../../core/recent.ts';
@@ -29,11 +28,13 @@ const RESET_EVERY_MS = 30 * 24 * 60 * 60 * 1000;
 export function portfolioText(state: ShardState, query: PortfolioQuery): string {
   const account = state.accountIds.find(query.account);
   const isOpen = account !== NO_ROW;
-  const ordersCount = isOpen ? state.accounts.col.orders.get(account) : 0;
-  const positionsCount = isOpen ? state.accounts.col.positions.get(account) : 0;
-  const orders = isOpen ? newest(state.orderIds, ordersOf(state, account), ORDERS_MAX) : [];
+  const ordersCount = isOpen ? state.ordersOfAccount.count(account) : 0;
+  const positionsCount = isOpen ? state.positionsOfAccount.count(account) : 0;
+  const orders = isOpen
+    ? newest(state.orderIds, state.ordersOfAccount.of(account), ORDERS_MAX)
+    : [];
   const positions = isOpen
-    ? newest(state.positionIds, positionsOf(state, account), POSITIONS_MAX)
+    ? newest(state.positionIds, state.positionsOfAccount.of(account), POSITIONS_MAX)
     : [];
   const shown = isOpen ? accountView(state, account, query.atMs) : null;
   return (
@@ -62,8 +63,8 @@ function accountView(state: ShardState, account: number, nowMs: EpochMs) {
     netWorthDollars: dollarsOf(worthCents),
     openStakeDollars: dollarsOf(stakeCents),
     heldDollars: dollarsOf(heldCents),
-    openPositions: col.positions.get(account),
-    restingOrders: col.orders.get(account),
+    openPositions: state.positionsOfAccount.count(account),
+    restingOrders: state.ordersOfAccount.count(account),
     run: col.run.get(account),
     runStartedAt: isoOf(col.runStartedAtMs.get(account)),
     startBalanceDollars: dollarsOf(START_BALANCE_CENTS),
@@ -95,7 +96,7 @@ function openValueCents(state: ShardState, account: number, nowMs: EpochMs): Cen
   const { col } = state.positions;
   if (!state.switches.venueData) return state.accounts.col.openStakeCents.get(account);
   let cents = 0;
-  for (const row of positionsOf(state, account)) {
+  for (const row of state.positionsOfAccount.of(account)) {
     const bid = positionBid(state, row, nowMs);
     cents +=
       bid === null ? col.costCents.get(row) : costCents(bid.priceCents, col.contracts.get(row));
@@ -127,7 +128,7 @@ function* restingOf(
   account: number,
   before: Uuid | null,
 ): Generator<OrderPlaced> {
-  const ids = [...ordersOf(state, account)].map((row) => state.orderIds.idOf(row));
+  const ids = [...state.ordersOfAccount.of(account)].map((row) => state.orderIds.idOf(row));
   for (const id of ids.sort().reverse()) {
     if (before === null || id < before) yield state.records.placement(account, id)!;
   }
@@ -155,7 +156,7 @@ function tradesOf(
 ): Iterable<OpenTrade | ClosedTrade> {
   const open: OpenTrade[] = [];
   if (status === null || status === 'open') {
-    for (const row of positionsOf(state, account)) {
+    for (const row of state.positionsOfAccount.of(account)) {
       open.push({ tradeId: state.positionIds.idOf(row), row });
     }
   }

@@ -48,17 +48,13 @@ const PLANTED: Planted[] = [
     /^book \d+: order row 1 is of another market$/,
   ],
   [
-    'a list of orders that runs in a circle',
-    ({ orders }) => {
-      orders.col.nextOfAccount.set(0, 2);
-    },
+    'an account that counts one order too few',
+    (state) => state.ordersOfAccount.remove(0),
     /^account \S+: miscounts its resting orders$/,
   ],
   [
-    'a list of positions that lost one',
-    ({ markets }) => {
-      markets[0]!.firstPosition = -1;
-    },
+    'a market that lost its position',
+    (state) => state.positionsOfMarket.remove(0),
     /^positions: some are in no market, or in two$/,
   ],
   [

@@ -1,13 +1,14 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { tradeIdOf } from '../../../engine/core/ids.ts';
 import { headOf, loadHead } from '../../../engine/core/rebuild.ts';
 import { createState } from '../../../engine/core/state.ts';
 import { NO_ROW, PAGE_ROWS, Table } from '../../../engine/core/table.ts';
 import { UuidIndex } from '../../../engine/core/uuid-index.ts';
-import { uuidOf } from '../fixtures.ts';
+import { NOON_MS, uuidOf } from '../fixtures.ts';
 
-const IDS = { id0: 'u32', id1: 'u32', id2: 'u32', id3: 'u32' } as const;
-const newTable = () => new Table('rows', { ...IDS, cents: 'f64', small: 'u8' }, { link2: 'i32' });
+const newTable = () =>
+  new Table('rows', { id: 'uuid', cents: 'f64', small: 'u8' }, { link2: 'i32' });
 
 test('rows are used again, last released first', (t) => {
   const table = newTable();
@@ -108,6 +109,54 @@ test('changes of an index that wait together come in their order', (t) => {
   t.is(index.size, 1);
   t.is(index.find(uuidOf(1)), NO_ROW);
   t.is(index.find(uuidOf(2)), row);
+});
+
+test('two indexes that share their slots answer as two, and a trade may follow its order', (t) => {
+  const step = fc.record({
+    number: fc.nat({ max: 20 }),
+    what: fc.nat({ max: 3 }),
+    looks: fc.boolean(),
+  });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+      const tables = [newTable(), newTable()] as const;
+      const indexes = UuidIndex.pair(tables[0], tables[1]);
+      const rows = [new Map<number, number>(), new Map<number, number>()] as const;
+      const idOf = (number: number, which: 0 | 1) => {
+        return which === 0 ? uuidOf(number) : tradeIdOf(uuidOf(number), NOON_MS);
+      };
+      const add = (number: number, which: 0 | 1) => {
+        if (rows[which].has(number)) return;
+        const row = tables[which].claim();
+        indexes[which].set(row, idOf(number, which));
+        rows[which].set(number, row);
+      };
+      const remove = (number: number, which: 0 | 1) => {
+        const row = rows[which].get(number);
+        if (row === undefined) return;
+        indexes[which].remove(row);
+        tables[which].release(row);
+        rows[which].delete(number);
+      };
+      for (const { number, what, looks } of steps) {
+        if (what === 0) add(number, 0);
+        else if (what === 1) remove(number, 0);
+        else if (what === 2) remove(number, 1);
+        else {
+          add(number, 1);
+          remove(number, 0);
+        }
+        for (let other = 0; looks && other <= 20; other++) {
+          for (const which of [0, 1] as const) {
+            const found = indexes[which].find(idOf(other, which));
+            t.is(found, rows[which].get(other) ?? NO_ROW);
+          }
+        }
+      }
+      for (const which of [0, 1] as const) t.is(indexes[which].size, rows[which].size);
+    }),
+    { numRuns: 50 },
+  );
 });
 
 test('the uuid index grows past many collisions', (t) => {

@@ -166,7 +166,8 @@ export function setCell(
     const page = pages.get([name, 0, copy]);
     if (page === undefined) continue;
     const bytes = Buffer.from(page);
-    if (type === 'f64') bytes.writeDoubleLE(value, cell);
+    if (type === 'uuid') bytes.fill(value, cell, cell + 16);
+    else if (type === 'f64') bytes.writeDoubleLE(value, cell);
     else if (type === 'u8') bytes.writeUInt8(value, cell);
     else if (type === 'i32') bytes.writeInt32LE(value, cell);
     else bytes.writeUInt32LE(value, cell);

@@ -261,10 +261,8 @@ const ROWS: Planted[] = [
   [
     'two rows of one id',
     (tables) => {
-      for (const column of ['id0', 'id1', 'id2', 'id3']) {
-        setCell(tables, 'orders', column, 1, 0);
-        setCell(tables, 'orders', column, 0, 0);
-      }
+      setCell(tables, 'orders', 'id', 1, 0);
+      setCell(tables, 'orders', 'id', 0, 0);
     },
     /^orders row \d \(00000000-\S+\): is not what its id finds$/,
   ],
