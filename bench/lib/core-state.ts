@@ -17,6 +17,7 @@ const EMPTY: Archive = {
   placements: () => [],
   closedTrades: () => [],
   keyHashes: () => [],
+  newKeySeed: 0,
 };
 
 /** A state that knows the catalog of so many markets. */

@@ -22,6 +22,8 @@ export interface Archive {
   closedTrades(account: number, before: Uuid | null): Iterable<ClosedTrade>;
   /** Of every key that `placementByKey` finds. */
   keyHashes(): Iterable<KeyHashes>;
+  /** What hashes are made with where none is stored yet: nobody outside can know it. */
+  readonly newKeySeed: number;
 }
 
 /** An order, and how it ended if it has. */
@@ -52,7 +54,7 @@ export class RecentRecords {
   readonly outcomes: Outcomes;
   readonly closedTrades = new RecordLog(tradeRecord);
 
-  constructor(usedKeys = new UsedKeys(), outcomes = new Outcomes()) {
+  constructor(usedKeys: UsedKeys, outcomes = new Outcomes()) {
     this.orders = new RecentOrders(usedKeys);
     this.outcomes = outcomes;
   }
@@ -153,8 +155,8 @@ class RecentOrders {
 
 /** Reads through what is in memory into the archive. */
 export class Records {
-  readonly #usedKeys = new UsedKeys();
-  current = new RecentRecords(this.#usedKeys);
+  readonly #usedKeys: UsedKeys;
+  current: RecentRecords;
   /** Handed to a checkpoint that is not on disk yet. */
   #leaving: RecentRecords | null = null;
   /** Those of a finished checkpoint, empty: their memory goes to the next. */
@@ -163,7 +165,9 @@ export class Records {
 
   constructor(archive: Archive) {
     this.#archive = archive;
+    this.#usedKeys = new UsedKeys(archive.newKeySeed);
     this.#usedKeys.load(archive.keyHashes());
+    this.current = new RecentRecords(this.#usedKeys);
   }
 
   /** Everything since the last checkpoint, for the next one to write; stays readable. */

@@ -18,9 +18,13 @@ export type KeyHashes = { seed: number; hashes: Int32Array };
 export const KEY_HASHES_MAX = 480;
 
 export class UsedKeys {
-  /** Nobody outside can know which keys have equal hashes. */
-  #seed = crypto.getRandomValues(new Int32Array(1))[0]!;
+  #seed: number;
   readonly #words = new Int32Array(BYTES / Int32Array.BYTES_PER_ELEMENT);
+
+  /** @param seed a random one, so that nobody outside can know which keys have equal hashes */
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
 
   get seed(): number {
     return this.#seed;

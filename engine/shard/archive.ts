@@ -3,6 +3,7 @@
  * order by its id too; one that ended in the same checkpoint has its end in its row, one that
  * ended later has it in a row of its own.
  */
+import { randomBytes } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
 import {
   keyRow,
@@ -103,6 +104,7 @@ export function archiveOf(tables: ArchiveReading): Archive {
       for (const row of newestFirst('orders', orderRow, { account, before })) yield row.placed;
     },
     closedTrades: (account, before) => newestFirst('trades', tradeRow, { account, before }),
+    newKeySeed: randomBytes(4).readInt32LE(0),
     *keyHashes() {
       let rows = 0;
       for (const { value } of tables.usedKeys.getRange({})) {

@@ -9,6 +9,7 @@ import { headOf, loadHead, rebuildDerived, tablesOf } from '../../engine/core/re
 import { type Archive, newestFirst, RecentRecords } from '../../engine/core/recent.ts';
 import { type CoreConfig, createState, type ShardState } from '../../engine/core/state.ts';
 import type { Uuid } from '../../engine/core/units.ts';
+import { UsedKeys } from '../../engine/core/used-keys.ts';
 import { answerQuery, execute } from '../../engine/shard/requests.ts';
 
 export type MemoryEngine = {
@@ -76,7 +77,7 @@ function hearAgain(before: ShardState, after: ShardState): void {
 }
 
 function createDisk(): { archive: Archive; write(records: RecentRecords): void } {
-  const kept = new RecentRecords();
+  const kept = new RecentRecords(new UsedKeys(0));
   const outcomes = new Map<Uuid, OrderOutcome>();
   const archive: Archive = {
     placementByKey: (account, key) => kept.placementByKey(account, key),
@@ -88,6 +89,7 @@ function createDisk(): { archive: Archive; write(records: RecentRecords): void }
     closedTrades: (account, before) =>
       newestFirst([...kept.closedTradesOf(account)], [], before, (trade) => trade.tradeId),
     keyHashes: () => kept.orders.keyHashes(),
+    newKeySeed: 0,
   };
   return {
     archive,
