@@ -155,7 +155,7 @@ const FILES: Broken[] = [
   [
     'the pages of a shard are garbage',
     (dir) => overwrite(fileOf(dir)),
-    /^shard-0: \S+ is damaged: of 7 tables 0 can be read$/,
+    /^shard-0: \S+ is damaged: of 8 tables 0 can be read$/,
   ],
   [
     'the pages of the control store are garbage',
