@@ -16,12 +16,12 @@ export class BodyBytes {
   }
 
   /** The whole body, or what is wrong with it; null while more is to come. Copies the chunk. */
-  take(chunk: Uint8Array, isLast: boolean): BodyText | null {
-    const end = this.#size + chunk.length;
+  take(chunk: ArrayBuffer, isLast: boolean): BodyText | null {
+    const end = this.#size + chunk.byteLength;
     if (end > this.#maxBytes) return { ok: false, fault: 'too_large' };
     if (isLast && this.#partial === null) return textOf(chunk);
     this.#partial = roomFor(this.#partial, this.#size, end);
-    this.#partial.set(chunk, this.#size);
+    this.#partial.set(new Uint8Array(chunk), this.#size);
     this.#size = end;
     return isLast ? textOf(this.#partial.subarray(0, end)) : null;
   }
@@ -36,7 +36,7 @@ function roomFor(partial: Buffer | null, size: number, end: number): Buffer {
   return grown;
 }
 
-function textOf(bytes: Uint8Array): BodyText {
+function textOf(bytes: ArrayBuffer | Uint8Array): BodyText {
   try {
     return { ok: true, text: utf8.decode(bytes) };
   } catch {

@@ -215,7 +215,7 @@ export class Exchange {
     let isDone = false;
     this.#res.onData((chunk, isLast) => {
       if (isDone || !this.#isOpen) return;
-      const body = bytes.take(new Uint8Array(chunk), isLast);
+      const body = bytes.take(chunk, isLast);
       if (body === null) return;
       isDone = true;
       done(body);

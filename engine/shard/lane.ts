@@ -220,10 +220,10 @@ export class Lane {
     this.#depth -= waiters.length;
     this.#noteDisk();
     this.#flush();
-    for (const [index, waiter] of waiters.entries()) {
-      const reply = replies[index]!;
-      if (reply === null) waiter.reject(new NoRoom(this.#disk.errno, 0));
-      else waiter.resolve(reply);
+    for (let at = 0; at < waiters.length; at++) {
+      const reply = replies[at]!;
+      if (reply === null) waiters[at]!.reject(new NoRoom(this.#disk.errno, 0));
+      else waiters[at]!.resolve(reply);
     }
     this.#tellIfIdle();
   }

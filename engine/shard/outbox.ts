@@ -14,7 +14,8 @@ export interface Waiter {
 export class Outbox {
   readonly #ticksMax: number;
   #messages: Message[] = [];
-  #waiters: Waiter[] = [];
+  /** One a message; null: a tick, which nobody waits for. */
+  #waiters: (Waiter | null)[] = [];
   /** Messages taken so far: what waits at place `p` since the start is at `p - taken` now. */
   #taken = 0;
   /** The place of a market's newest quote, since the start. */
@@ -43,17 +44,16 @@ export class Outbox {
   /** The next messages, at most `max`, with the waiters of the requests among them. */
   take(max: number): { messages: Message[]; waiters: Waiter[] } {
     const messages = this.#messages.slice(0, max);
+    const waiters = this.#waiters.slice(0, max).filter(isWaiter);
     this.#messages = this.#messages.slice(max);
+    this.#waiters = this.#waiters.slice(max);
     this.#taken += messages.length;
-    const asked = messages.reduce((count, message) => count + (isTick(message) ? 0 : 1), 0);
-    const waiters = this.#waiters.slice(0, asked);
-    this.#waiters = this.#waiters.slice(asked);
     return { messages, waiters };
   }
 
   /** Drops everything; the waiters are the caller's to answer. */
   clear(): Waiter[] {
-    const waiters = this.#waiters;
+    const waiters = this.#waiters.filter(isWaiter);
     this.#messages = [];
     this.#waiters = [];
     this.#quotePlaces.clear();
@@ -65,6 +65,7 @@ export class Outbox {
       this.#quotePlaces.set(tick.market, this.#taken + this.#messages.length);
     }
     this.#messages.push(tick);
+    this.#waiters.push(null);
   }
 
   /** At most one quote a market is added past the bound. */
@@ -75,6 +76,7 @@ export class Outbox {
   }
 }
 
+const isWaiter = (waiter: Waiter | null): waiter is Waiter => waiter !== null;
 const INFORMING = new Set(['trade', 'heard', 'time']);
 const TICK_KINDS = new Set([...INFORMING, 'quote', 'status', 'result', 'game', 'down']);
 
