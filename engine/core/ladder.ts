@@ -61,6 +61,28 @@ export class Ladders {
     return this.#links[order * LINKS + NEXT]!;
   }
 
+  /**
+   * Appends the orders at a rank that has some, in time order. Each step along a level waits for
+   * memory; they are taken from both ends, so that two steps wait together.
+   */
+  collect(ladder: number, rank: number, orders: number[]): void {
+    const links = this.#links;
+    const ends = (ladder * RANKS + rank) * 2;
+    const later: number[] = [];
+    let front = this.#ends[ends + FIRST]!;
+    let back = this.#ends[ends + LAST]!;
+    for (;;) {
+      orders.push(front);
+      if (front === back) break;
+      later.push(back);
+      const next = links[front * LINKS + NEXT]!;
+      if (next === back) break;
+      front = next;
+      back = links[back * LINKS + PREVIOUS]!;
+    }
+    for (let at = later.length - 1; at >= 0; at--) orders.push(later[at]!);
+  }
+
   isWaiting(order: number): boolean {
     const at = order * LINKS + LEVEL;
     return at < this.#links.length && this.#links[at] !== NO_ROW;
