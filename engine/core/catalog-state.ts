@@ -69,6 +69,7 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     shownBy: null,
   };
   state.markets[number] = market;
+  state.positionsOfMarket.ensureOwners(state.markets.length);
   state.marketsByName.set(name, market);
   if (market.venue === HOME_VENUE) bookOf(state, market, null);
 }

@@ -76,6 +76,8 @@ function accountOpened(state: ShardState, event: AccountOpened): void {
   invariant(row === event.account, 'an account took another row');
   openAccountRow(state, row);
   accounts.col.runStartedAtMs.set(row, event.atMs);
+  state.ordersOfAccount.ensureOwners(accounts.size);
+  state.positionsOfAccount.ensureOwners(accounts.size);
   state.accountIds.set(row, event.accountId);
 }
 

