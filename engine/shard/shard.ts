@@ -171,7 +171,8 @@ export class Shard {
       this.#store.ensureRoom(Math.max(bytes, disk.neededBytes), steps);
     } catch (error) {
       if (!(error instanceof NoRoom)) throw error;
-      disk.set(error.errno, disk.neededBytes);
+      // Until that much is there again: what finds the little it needs would only take turns.
+      disk.set(error.errno, disk.errno === 0 ? error.bytes : disk.neededBytes);
       return false;
     }
     if (disk.errno !== 0) disk.set(0);

@@ -78,6 +78,23 @@ test.serial('a shard without room shows quotes and takes nothing; then it goes o
   t.like(await verifyShard(dir, 0, 1), { accounts: 2, problems: [] });
 });
 
+test.serial('a shard without room for much does not go on for little', async (t) => {
+  const dir = tempDir(t);
+  const shard = openShard(dir, 100);
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  if (!limitFiles(t, sizeOf(dir))) return;
+  t.deepEqual(new Set(shard.take(burst())), new Set([null]));
+  // Longer than until it looks again.
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  t.deepEqual(shard.take([limitBuy({})]), [null]);
+  limitFiles(t, 'unlimited');
+  while (shard.take([limitBuy({})])[0] === null) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  t.is(shard.state.orders.live, 1);
+  await shard.close();
+});
+
 test.serial('a shard that ends without room loses nothing that it acknowledged', async (t) => {
   const dir = tempDir(t);
   const shard = openShard(dir, 100);
