@@ -166,8 +166,16 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
 
   function run(exchange: Exchange, found: Served<C>, call: Call<unknown, unknown, C>): void {
     const settle = (result: Result | undefined): void => {
-      if (result === undefined) exchange.hold();
-      else finish(exchange, found, result);
+      if (result === undefined) {
+        exchange.hold();
+        return;
+      }
+      // Others are told in the same run, and must be, whatever becomes of this answer.
+      try {
+        finish(exchange, found, result);
+      } catch (error) {
+        fail(exchange, error, found);
+      }
     };
     const waiter = { resolve: settle, reject: (error: unknown) => fail(exchange, error, found) };
     const admitted = admit(found, call);
