@@ -53,6 +53,7 @@ function auditIndexes(state: ShardState, problems: Problems): void {
     [state.accounts, state.accountIds],
     [state.orders, state.orderIds],
     [state.positions, state.positionIds],
+    [state.tradeCounts.table, state.tradeCounts.ids],
   ] as const) {
     problems.check(index.size === table.live, table.name, 'the index of ids has another size');
     for (const row of table.rows()) {

@@ -8,7 +8,9 @@ import { type Decision, preceded, type Rejection } from './decision.ts';
 import type { TradeCounted } from './events.ts';
 import type { TradeCounting, TradeLimits } from './messages.ts';
 import type { ShardState } from './state.ts';
+import { NO_ROW, Table } from './table.ts';
 import type { EpochMs, Uuid } from './units.ts';
+import { UuidIndex } from './uuid-index.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -19,14 +21,6 @@ export const ACCOUNT_LIMITS: TradeLimits = {
   newPerMinute: 20,
   newPerDay: 100,
   closingPerMinute: 40,
-};
-
-/** What one key or account did in the minute and the day of its last trade. */
-export type TradeCount = {
-  minute: number;
-  newInMinute: number;
-  closingInMinute: number;
-  newInDay: number;
 };
 
 type Attempt = { atMs: EpochMs; account: Uuid; counting: TradeCounting | null };
@@ -57,18 +51,19 @@ function overOne(
   limits: TradeLimits,
   closing: boolean,
 ): Rejection | null {
-  const count = tradeCounts.of(id, nowMs);
-  if (count === undefined) return null;
-  const thisMinute = count.minute === Math.floor(nowMs / MINUTE_MS);
+  const row = tradeCounts.find(id, nowMs);
+  if (row === NO_ROW) return null;
+  const { minute, newInMinute, closingInMinute, newInDay } = tradeCounts.table.col;
+  const thisMinute = minute.get(row) === Math.floor(nowMs / MINUTE_MS);
   if (closing) {
-    return thisMinute && count.closingInMinute >= limits.closingPerMinute
+    return thisMinute && closingInMinute.get(row) >= limits.closingPerMinute
       ? limited(who, `${limits.closingPerMinute} sells and cancels a minute`, nowMs, MINUTE_MS)
       : null;
   }
-  if (count.newInDay >= limits.newPerDay) {
+  if (newInDay.get(row) >= limits.newPerDay) {
     return limited(who, `${limits.newPerDay} new orders a day`, nowMs, DAY_MS);
   }
-  return thisMinute && count.newInMinute >= limits.newPerMinute
+  return thisMinute && newInMinute.get(row) >= limits.newPerMinute
     ? limited(who, `${limits.newPerMinute} new orders a minute`, nowMs, MINUTE_MS)
     : null;
 }
@@ -82,52 +77,69 @@ function limited(who: string, what: string, nowMs: EpochMs, windowMs: number): R
   };
 }
 
-/** Counters of one UTC day; the first count of the next day drops them all. */
+/**
+ * What each key and account did in the minute and the day of its last trade. Counters of one UTC
+ * day: the first count of the next day drops them all.
+ */
 export class TradeCounts {
-  #day = 0;
-  readonly #counts = new Map<Uuid, TradeCount>();
+  readonly table = new Table(
+    'tradeCounts',
+    {
+      id: 'uuid',
+      minute: 'u32',
+      newInMinute: 'u32',
+      closingInMinute: 'u32',
+      newInDay: 'i32',
+    },
+    {},
+    'newInDay',
+  );
+  /** The UTC day that is counted, in days since 1970. */
+  day = 0;
+  ids = new UuidIndex(this.table);
 
-  of(id: Uuid, nowMs: EpochMs): TradeCount | undefined {
-    return this.#day === Math.floor(nowMs / DAY_MS) ? this.#counts.get(id) : undefined;
+  /** The row of a key or an account that has traded on the day of `nowMs`, or `NO_ROW`. */
+  find(id: Uuid, nowMs: EpochMs): number {
+    return this.day === Math.floor(nowMs / DAY_MS) ? this.ids.find(id) : NO_ROW;
   }
 
   add({ atMs, account, keyId, closing }: TradeCounted): void {
     const day = Math.floor(atMs / DAY_MS);
-    if (day !== this.#day) {
-      this.#counts.clear();
-      this.#day = day;
+    if (day !== this.day) {
+      for (const row of this.table.rows()) this.table.release(row);
+      this.ids = new UuidIndex(this.table);
+      this.day = day;
     }
     const minute = Math.floor(atMs / MINUTE_MS);
     this.#addOne(keyId, minute, closing);
     this.#addOne(account, minute, closing);
   }
 
-  /** For a checkpoint: the day and its counters, as they are now however late they are written. */
-  save(): { day: number; counts: [Uuid, TradeCount][] } {
-    return { day: this.#day, counts: [...this.#counts].map(([id, count]) => [id, { ...count }]) };
+  /** Makes the rows findable that a load has brought back. */
+  rebuild(): void {
+    for (const row of this.table.rows()) this.ids.add(row);
   }
 
-  load({ day, counts }: ReturnType<TradeCounts['save']>): void {
-    this.#day = day;
-    for (const [id, count] of counts) this.#counts.set(id, count);
-  }
-
-  #addOne(id: Uuid, minute: number, closing: boolean): void {
-    let count = this.#counts.get(id);
-    if (count === undefined) {
-      count = { minute, newInMinute: 0, closingInMinute: 0, newInDay: 0 };
-      this.#counts.set(id, count);
+  #addOne(id: Uuid, atMinute: number, closing: boolean): void {
+    const { table } = this;
+    const { minute, newInMinute, closingInMinute, newInDay } = table.col;
+    const known = this.ids.find(id);
+    const row = known === NO_ROW ? table.claim() : known;
+    if (known === NO_ROW) {
+      this.ids.set(row, id);
+      newInDay.set(row, 0);
     }
-    if (count.minute !== minute) {
-      count.minute = minute;
-      count.newInMinute = 0;
-      count.closingInMinute = 0;
+    if (known === NO_ROW || minute.get(row) !== atMinute) {
+      minute.set(row, atMinute);
+      newInMinute.set(row, 0);
+      closingInMinute.set(row, 0);
     }
     if (closing) {
-      count.closingInMinute++;
+      closingInMinute.add(row, 1);
     } else {
-      count.newInMinute++;
-      count.newInDay++;
+      newInMinute.add(row, 1);
+      newInDay.add(row, 1);
     }
+    table.touch(row);
   }
 }

@@ -4,7 +4,6 @@
  */
 import { describe, replaceCatalog } from './catalog-state.ts';
 import { invariant } from './invariant.ts';
-import type { TradeCounts } from './limits.ts';
 import type { Catalog, CatalogInstrument, MarketOutcome } from './messages.ts';
 import { rest } from './resting.ts';
 import type { ShardState } from './state.ts';
@@ -16,7 +15,8 @@ export type StateHead = {
   layouts: Record<string, string>;
   tables: Record<string, TableHead>;
   sequence: number;
-  tradeCounts: ReturnType<TradeCounts['save']>;
+  /** What `tradeCounts` counts. */
+  tradeDay: number;
   nowMs: EpochMs;
   catalog: Catalog;
   /** Instruments that the catalog has dropped, as they were last described. */
@@ -26,9 +26,9 @@ export type StateHead = {
   games: [slug: string, game: { status: GameStatus; atMs: EpochMs }][];
 };
 
-/** The three tables, in the order in which their derived columns are rebuilt. */
+/** What a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
-  return [state.accounts, state.positions, state.orders] as const;
+  return [state.accounts, state.positions, state.orders, state.tradeCounts.table] as const;
 }
 
 export function headOf(state: ShardState): StateHead {
@@ -37,7 +37,7 @@ export function headOf(state: ShardState): StateHead {
     layouts: Object.fromEntries(tables.map((table) => [table.name, table.layout])),
     tables: Object.fromEntries(tables.map((table) => [table.name, table.head()])),
     sequence: state.sequence,
-    tradeCounts: state.tradeCounts.save(),
+    tradeDay: state.tradeCounts.day,
     nowMs: state.nowMs,
     catalog: state.catalog,
     dropped: state.instruments.flatMap(({ entry, listed }) =>
@@ -59,7 +59,7 @@ export function loadHead(state: ShardState, head: StateHead): void {
     table.loadHead(head.tables[table.name]!);
   }
   state.sequence = head.sequence;
-  state.tradeCounts.load(head.tradeCounts);
+  state.tradeCounts.day = head.tradeDay;
   state.nowMs = head.nowMs;
   replaceCatalog(state, head.catalog);
   for (const entry of head.dropped) {
@@ -74,6 +74,7 @@ export function loadHead(state: ShardState, head: StateHead): void {
 export function rebuildDerived(state: ShardState): void {
   const { accounts, positions, orders } = state;
   for (const row of accounts.rows()) state.accountIds.add(row);
+  state.tradeCounts.rebuild();
   state.ordersOfAccount.ensureOwners(accounts.size);
   state.positionsOfAccount.ensureOwners(accounts.size);
   for (const row of inTimeOrder(positions)) {

@@ -80,11 +80,31 @@ test('SPEC.md section 8, Hard trade limits: sells and cancels have a limit of th
 });
 
 test('hard trade limits hold over a restart, from a checkpoint and from the journal', (t) => {
-  for (const restart of ['checkpoint', 'journal'] as const) {
+  for (const checkpointAfter of [0, 5, 10]) {
     const engine = tradingEngine();
-    for (let n = 0; n < 10; n++) engine.command(buy(1));
-    if (restart === 'checkpoint') engine.checkpoint();
+    for (let n = 0; n < 10; n++) {
+      if (n === checkpointAfter) engine.checkpoint();
+      engine.command(buy(1));
+    }
+    if (checkpointAfter === 10) engine.checkpoint();
     engine.crash();
-    t.is(codeOf(engine.command(buy(1))), 'rate_limited', restart);
+    t.is(codeOf(engine.command(buy(1))), 'rate_limited', `${checkpointAfter} in the checkpoint`);
+    t.is(codeOf(engine.command(buy(2))), 'ok', 'another key of the account');
+    t.deepEqual(engine.conservation(), []);
   }
+});
+
+test('the first trade of a day drops what was counted on the day before, also over a restart', (t) => {
+  const engine = tradingEngine();
+  for (let key = 0; key < 4; key++) engine.command(buy(key, { account: uuidOf(key) }));
+  t.is(engine.state().tradeCounts.table.live, 8, 'keys and accounts');
+  engine.checkpoint();
+  const atMs = NOON_MS + 12 * 3_600_000;
+  engine.tick(quoteTick({ atMs }));
+  engine.command(buy(1, { atMs }));
+  t.is(engine.state().tradeCounts.table.live, 2);
+  engine.checkpoint();
+  engine.crash();
+  t.is(engine.state().tradeCounts.table.live, 2);
+  t.deepEqual(engine.conservation(), []);
 });

@@ -6,6 +6,7 @@ import {
   type RowFormat,
   tradeRow,
 } from '../../../engine/core/event-layouts.ts';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/core/limits.ts';
 import type { PlaceOrder, Reply } from '../../../engine/core/messages.ts';
 import { tablesOf } from '../../../engine/core/rebuild.ts';
 import { createState } from '../../../engine/core/state.ts';
@@ -36,7 +37,8 @@ export type Traded = { closed: string; open: string; resting: string; canceled: 
 export async function tradedShard(path: string): Promise<Traded> {
   const shard = openShard(path);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-  const closed = place(shard, { account: ALICE, idempotencyKey: 'closed' }).trade.tradeId;
+  const counting = { keyId: uuidOf(900), keyLimits: KEY_LIMITS, accountLimits: ACCOUNT_LIMITS };
+  const closed = place(shard, { account: ALICE, idempotencyKey: 'closed', counting }).trade.tradeId;
   const open = place(shard, { account: ALICE, idempotencyKey: 'open' }).trade.tradeId;
   place(shard, { account: ALICE, action: 'sell', tradeId: closed, idempotencyKey: 'sold' });
   const resting = place(shard, {
@@ -149,7 +151,7 @@ export function lastBatch({ journal }: Tables): number {
 /** Writes one cell of row `row` in both copies of its table's page 0. */
 export function setCell(
   { pages }: Tables,
-  name: 'accounts' | 'orders' | 'positions',
+  name: 'accounts' | 'orders' | 'positions' | 'tradeCounts',
   column: string,
   row: number,
   value: number,

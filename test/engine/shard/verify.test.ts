@@ -267,6 +267,14 @@ const ROWS: Planted[] = [
     /^orders row \d \(00000000-\S+\): is not what its id finds$/,
   ],
   [
+    'a key whose trades are counted twice',
+    (tables) => {
+      setCell(tables, 'tradeCounts', 'id', 1, 0);
+      setCell(tables, 'tradeCounts', 'id', 0, 0);
+    },
+    /^tradeCounts row \d \(00000000-\S+\): is not what its id finds$/,
+  ],
+  [
     'a row in use that the chain of free rows leads to',
     (tables) => setCell(tables, 'positions', 'account', 0, -2 - 1),
     /^positions row 1: is no free row, and the chain of free rows leads to it$/,
