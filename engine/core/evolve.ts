@@ -54,12 +54,15 @@ export function evolve(state: ShardState, event: Event): void {
     case 'trade_counted':
       return state.tradeCounts.add(event);
     case 'market_resolved':
+      state.worldVersion++;
       state.markets[event.market]!.outcome = event.outcome;
       return;
     case 'game_changed':
+      state.worldVersion++;
       state.games.set(event.game, { status: event.status, atMs: event.atMs });
       return;
     case 'catalog_replaced':
+      state.worldVersion++;
       return replaceCatalog(state, event.catalog);
   }
 }
@@ -168,8 +171,8 @@ function trade(
   const position = before === NO_ROW ? openPosition(state, order, event, contracts) : before;
   if (before !== NO_ROW) growPosition(state, position, contracts, cents);
   if (event.kind === 'order_part_filled' && before === NO_ROW) {
-    col.position.set(order, position);
     state.orders.touch(order);
+    col.position.set(order, position);
     state.positions.col.resting.set(position, order);
   }
   return {
@@ -189,6 +192,7 @@ function sell(
   const { col } = state.positions;
   const position = state.orders.col.position.get(order);
   const all = state.orders.col.contracts.get(order);
+  state.positions.touch(position);
   if (col.contracts.get(position) === all) col.soldVenue.set(position, event.venue);
   const venue = col.soldVenue.get(position);
   const soldCents = col.soldCents.get(position) - col.soldBeforeCents.get(position) + cents;
@@ -269,7 +273,7 @@ function countBust(state: ShardState, account: number): void {
   const isIdle =
     state.ordersOfAccount.count(account) === 0 && state.positionsOfAccount.count(account) === 0;
   if (!isIdle) return;
+  state.accounts.touch(account);
   col.bustedRun.set(account, col.run.get(account));
   col.busts.add(account, 1);
-  state.accounts.touch(account);
 }

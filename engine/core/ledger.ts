@@ -37,6 +37,7 @@ export function realize(
   cost: Cents,
   proceedsCents: Cents,
 ): void {
+  accounts.touch(account);
   accounts.col.realizedCents.add(account, proceedsCents - cost);
   accounts.col.lifetimeRealizedCents.add(account, proceedsCents - cost);
   move(accounts, account, proceedsCents, 0, -cost);
@@ -44,6 +45,7 @@ export function realize(
 
 /** An operator's correction. */
 export function adjust({ accounts }: ShardState, account: number, cents: Cents): void {
+  accounts.touch(account);
   accounts.col.adjustedCents.add(account, cents);
   move(accounts, account, cents, 0, 0);
 }
@@ -78,8 +80,8 @@ function move(
   invariant(openStakeCents >= 0, 'an open stake went below zero');
   const hasCents = balanceCents + heldCents + openStakeCents;
   invariant(hasCents === owedCents(col, account), 'an account does not add up');
+  accounts.touch(account);
   col.balanceCents.set(account, balanceCents);
   col.heldCents.set(account, heldCents);
   col.openStakeCents.set(account, openStakeCents);
-  accounts.touch(account);
 }

@@ -125,6 +125,7 @@ export class TradeCounts {
     const { minute, newInMinute, closingInMinute, newInDay } = table.col;
     const known = this.ids.find(id);
     const row = known === NO_ROW ? table.claim() : known;
+    table.touch(row);
     if (known === NO_ROW) {
       this.ids.set(row, id);
       newInDay.set(row, 0);
@@ -140,6 +141,5 @@ export class TradeCounts {
       newInMinute.add(row, 1);
       newInDay.add(row, 1);
     }
-    table.touch(row);
   }
 }

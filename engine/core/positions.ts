@@ -49,10 +49,10 @@ export function growPosition(
   cents: Cents,
 ): void {
   const { col } = positions;
+  positions.touch(row);
   col.contracts.add(row, contracts);
   col.costCents.add(row, cents);
   col.entryPriceCents.set(row, Math.ceil(col.costCents.get(row) / col.contracts.get(row)));
-  positions.touch(row);
 }
 
 /** Some contracts are sold, with their cost and for so many cents; the others stay. */
@@ -62,12 +62,12 @@ export function shrinkPosition(
   { contracts, cost, cents }: { contracts: Contracts; cost: Cents; cents: Cents },
 ): void {
   const { col } = positions;
+  positions.touch(row);
   col.contracts.add(row, -contracts);
   col.costCents.add(row, -cost);
   col.soldContracts.add(row, contracts);
   col.soldCostCents.add(row, cost);
   col.soldCents.add(row, cents);
-  positions.touch(row);
 }
 
 export function closePosition(
@@ -89,6 +89,6 @@ export function closePosition(
 export function startSale({ positions }: ShardState, position: number): void {
   const { soldCents, soldBeforeCents } = positions.col;
   if (soldBeforeCents.get(position) === soldCents.get(position)) return;
-  soldBeforeCents.set(position, soldCents.get(position));
   positions.touch(position);
+  soldBeforeCents.set(position, soldCents.get(position));
 }

@@ -18,6 +18,10 @@ export type StateHead = {
   /** What `tradeCounts` counts. */
   tradeDay: number;
   nowMs: EpochMs;
+};
+
+/** What changes with catalogs, results and games, and is large: `worldVersion` tells of a change. */
+export type StateWorld = {
   catalog: Catalog;
   /** Instruments that the catalog has dropped, as they were last described. */
   dropped: CatalogInstrument[];
@@ -39,6 +43,11 @@ export function headOf(state: ShardState): StateHead {
     sequence: state.sequence,
     tradeDay: state.tradeCounts.day,
     nowMs: state.nowMs,
+  };
+}
+
+export function worldOf(state: ShardState): StateWorld {
+  return {
     catalog: state.catalog,
     dropped: state.instruments.flatMap(({ entry, listed }) =>
       entry === null || listed ? [] : [entry],
@@ -51,8 +60,8 @@ export function headOf(state: ShardState): StateHead {
   };
 }
 
-/** Brings a head back into an empty state; pages follow, then `rebuildDerived`. */
-export function loadHead(state: ShardState, head: StateHead): void {
+/** Brings both back into an empty state; pages follow, then `rebuildDerived`. */
+export function loadHead(state: ShardState, head: StateHead & StateWorld): void {
   for (const table of tablesOf(state)) {
     const layout = head.layouts[table.name];
     invariant(layout === table.layout, `table ${table.name} was written with other columns`);

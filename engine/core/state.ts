@@ -228,6 +228,8 @@ export function createState(config: CoreConfig, archive: Archive) {
     /** Slugs of every game that a catalog has listed. */
     listedGames: new Set<string>(),
     games: new Map<string, { status: GameStatus; atMs: EpochMs }>(),
+    /** Counts changes of what `worldOf` takes. */
+    worldVersion: 0,
     books: [] as Book[],
     booksByKey: new Map<string | number, Book>(),
     sources: [] as (Source | undefined)[],

@@ -22,6 +22,12 @@ const FIRST_CAPACITY = PAGE_ROWS;
 export const NO_ROW = -1;
 const WORD_BYTES = Uint32Array.BYTES_PER_ELEMENT;
 
+/** What a table notes of a page: nothing has changed since a checkpoint took it, or something has. */
+const CLEAN = 0;
+const DIRTY = 1;
+/** A checkpoint has still to take it, as it is. */
+const AWAITED = 2;
+
 /** What a checkpoint keeps of a table beside its pages. */
 export type TableHead = { size: number; live: number; freeHead: number };
 
@@ -38,7 +44,10 @@ export class Table<Stored extends Schema, Derived extends Schema> {
   readonly #chain: I32Column;
   readonly #places: Places;
   #words = new Uint32Array(0);
-  #dirty = new Uint8Array(0);
+  /** By page. */
+  #marks = new Uint8Array(0);
+  /** Pages that have changed before the checkpoint took them, as it is to find them. */
+  readonly #kept = new Map<number, Uint8Array>();
 
   /**
    * `chain`: a stored column that is 0 or above wherever a row is in use, and so can hold the chain
@@ -70,18 +79,18 @@ export class Table<Stored extends Schema, Derived extends Schema> {
       if (row === this.capacity) this.#grow(this.capacity * 2);
       this.size++;
     }
+    this.touch(row);
     this.#chain.set(row, 0);
     this.live++;
-    this.touch(row);
     return row;
   }
 
   release(row: number): void {
     invariant(this.isLive(row), `${this.name}: released a free row`);
+    this.touch(row);
     this.#chain.set(row, linkTo(this.#freeHead));
     this.#freeHead = row;
     this.live--;
-    this.touch(row);
   }
 
   /** Forgets every row, and keeps the memory for those to come. */
@@ -89,16 +98,19 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     this.size = 0;
     this.live = 0;
     this.#freeHead = NO_ROW;
-    this.#dirty.fill(0);
+    this.#marks.fill(CLEAN);
   }
 
   isLive(row: number): boolean {
     return row >= 0 && row < this.size && this.#chain.get(row) >= 0;
   }
 
-  /** Notes that a stored column of the row has changed. */
+  /** To be called before a stored column of the row changes. */
   touch(row: number): void {
-    this.#dirty[(row / PAGE_ROWS) | 0] = 1;
+    const page = (row / PAGE_ROWS) | 0;
+    if (this.#marks[page] === DIRTY) return;
+    if (this.#marks[page] === AWAITED) this.#kept.set(page, this.#pageBytes(page));
+    this.#marks[page] = DIRTY;
   }
 
   /** Every row in use, in row order. */
@@ -129,15 +141,31 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     if (lost !== 0) yield `${this.name}: ${lost} free rows are not in the chain of free rows`;
   }
 
-  /** Copies of the pages that changed since the last call, which are then clean. */
-  takeDirtyPages(): { page: number; bytes: Uint8Array }[] {
-    const pages: { page: number; bytes: Uint8Array }[] = [];
-    for (let page = 0; page < this.#dirty.length; page++) {
-      if (this.#dirty[page] === 0) continue;
-      this.#dirty[page] = 0;
-      pages.push({ page, bytes: this.#pageBytes(page) });
+  /**
+   * The pages that have changed since the last call. Each is to be taken, as it is now, before the
+   * next: few are copied at a time.
+   */
+  beginCheckpoint(): number[] {
+    const pages: number[] = [];
+    for (let page = 0; page < this.#marks.length; page++) {
+      invariant(this.#marks[page] !== AWAITED, `${this.name}: page ${page} was never taken`);
+      if (this.#marks[page] === CLEAN) continue;
+      this.#marks[page] = AWAITED;
+      pages.push(page);
     }
     return pages;
+  }
+
+  /** The bytes of such a page when the checkpoint began. */
+  takePage(page: number): Uint8Array {
+    const kept = this.#kept.get(page);
+    if (kept !== undefined) {
+      this.#kept.delete(page);
+      return kept;
+    }
+    invariant(this.#marks[page] === AWAITED, `${this.name}: page ${page} is in no checkpoint`);
+    this.#marks[page] = CLEAN;
+    return this.#pageBytes(page);
   }
 
   /** Brings a stored page back. Derived columns are the caller's to rebuild. */
@@ -198,7 +226,7 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     this.#words = grown(this.#words, new Uint32Array(capacity * this.#places.rowWords));
     for (const column of Object.values(this.col)) column.moveTo(this.#words.buffer);
     this.#chain.moveTo(this.#words.buffer);
-    this.#dirty = grown(this.#dirty, new Uint8Array(capacity / PAGE_ROWS));
+    this.#marks = grown(this.#marks, new Uint8Array(capacity / PAGE_ROWS));
     this.capacity = capacity;
   }
 }

@@ -1,6 +1,12 @@
 /** How a shard's state comes back from its environment: pages, then the journal's tail. */
 import { evolve } from '../core/evolve.ts';
-import { loadHead, rebuildDerived, type StateHead, tablesOf } from '../core/rebuild.ts';
+import {
+  loadHead,
+  rebuildDerived,
+  type StateHead,
+  type StateWorld,
+  tablesOf,
+} from '../core/rebuild.ts';
 import type { ShardState } from '../core/state.ts';
 import type { StoreReader } from './store.ts';
 
@@ -27,7 +33,7 @@ export function recover(state: ShardState, store: StoreReader): Recovered {
 export function loadTables(state: ShardState, store: StoreReader): number {
   const head = store.readHead();
   if (head === null) return 0;
-  loadHead(state, head as unknown as StateHead);
+  loadHead(state, head as unknown as StateHead & StateWorld);
   for (const table of tablesOf(state)) {
     for (const { page, bytes } of store.readPages(table.name, head.journalSequence)) {
       table.loadPage(page, bytes);

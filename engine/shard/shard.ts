@@ -6,7 +6,7 @@
 import type { Event } from '../core/events.ts';
 import type { Command, Reply } from '../core/messages.ts';
 import { observe, watch } from '../core/observe.ts';
-import { headOf, tablesOf } from '../core/rebuild.ts';
+import { headOf, tablesOf, worldOf } from '../core/rebuild.ts';
 import { type CoreConfig, createState, type ShardState } from '../core/state.ts';
 import type { EpochMs, GameStatus } from '../core/units.ts';
 import type { Message } from './codec.ts';
@@ -88,6 +88,8 @@ export class Shard {
   /** How many of them an event is worth, and how many are due. */
   #stepsAnEvent = 0;
   #stepsDue = 0;
+  /** `state.worldVersion` of the last checkpoint; none since the start. */
+  #worldVersion = -1;
   readonly #disk: DiskStatus;
   #probedAtMs = 0;
   /** When a checkpoint last found no room. */
@@ -259,14 +261,19 @@ export class Shard {
   #beginCheckpoint(): void {
     const { state } = this;
     const pages = tablesOf(state).flatMap((table) =>
-      table.takeDirtyPages().map((page) => ({ table: table.name, ...page })),
+      table
+        .beginCheckpoint()
+        .map((page) => ({ table: table.name, page, take: () => table.takePage(page) })),
     );
+    const isNewWorld = state.worldVersion !== this.#worldVersion;
+    this.#worldVersion = state.worldVersion;
     const records = state.records.beginCheckpoint();
     const sequence = this.#sequence;
     this.#eventsSinceCheckpoint = 0;
     const { steps, write } = this.#store.checkpoint({
       sequence,
       head: headOf(state),
+      world: isNewWorld ? worldOf(state) : null,
       pages,
       records,
     });

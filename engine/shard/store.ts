@@ -23,10 +23,16 @@ export type Checkpoint = {
   sequence: number;
   /** Small state, one msgpack value. */
   head: object;
-  pages: Page[];
+  /** What changes seldom, another one; null: it has not since the last checkpoint. */
+  world: object | null;
+  /** Each is taken once, when it is written. */
+  pages: (PageName & { take(): Uint8Array })[];
   records: RecentRecords;
 };
-type Page = { table: string; page: number; bytes: Uint8Array };
+type PageName = { table: string; page: number };
+type Page = PageName & { bytes: Uint8Array };
+
+type HeadKey = 'head' | 'world';
 
 /** A page is kept twice: the copy of the newest finished checkpoint, and the one being written. */
 type PageKey = [table: string, page: number, copy: 0 | 1];
@@ -57,18 +63,18 @@ export function openStore(path: string, durability: Durability) {
    * goes. A crash between steps loses nothing.
    */
   function* writeCheckpoint(what: Checkpoint): Generator<void> {
-    const { sequence, head, pages: changed, records } = what;
+    const { sequence, head, world, pages: changed, records } = what;
     for (const step of inSteps(changed, PAGES_A_STEP)) {
-      for (const page of step) pages.put(copies.toWrite(page), stamped(sequence, page.bytes));
+      for (const page of step) pages.put(copies.toWrite(page), stamped(sequence, page.take()));
       yield;
     }
     for (const step of inSteps(recordWrites(records), ROWS_A_STEP)) {
       for (const { table, key, value } of step) archive[table].put(key, value);
       yield;
     }
-    const packed = bufferOf(headCodec.pack({ ...head, journalSequence: sequence }));
-    room.ensureLarge(packed.length);
-    heads.put('head', packed);
+    // In one step: neither is good without the other.
+    if (world !== null) putHead('world', world);
+    putHead('head', { ...head, journalSequence: sequence });
     yield;
     copies.finish(changed);
     // Looked up anew at every step: a cursor that was left open skips what follows a removed key.
@@ -78,6 +84,12 @@ export function openStore(path: string, durability: Durability) {
       left = covered.length;
       yield;
     }
+  }
+
+  function putHead(key: HeadKey, value: object): void {
+    const packed = bufferOf(headCodec.pack(value));
+    room.ensureLarge(packed.length);
+    heads.put(key, packed);
   }
 
   return {
@@ -146,10 +158,17 @@ export function readerOf(
       }
     },
 
-    /** The head of the newest finished checkpoint, or null in a new environment. */
+    /** Head and world of the newest finished checkpoint, or null in a new environment. */
     readHead(): ({ journalSequence: number } & Record<string, unknown>) | null {
-      const bytes = heads.get('head');
-      return bytes === undefined ? null : (headCodec.unpack(bytes) as never);
+      const read = (key: HeadKey) => {
+        const bytes = heads.get(key);
+        return bytes === undefined ? null : headCodec.unpack(bytes);
+      };
+      const head = read('head');
+      if (head === null) return null;
+      const world = read('world');
+      if (world === null) throw new Error('the head is there and the world beside it is not');
+      return { ...world, ...head } as never;
     },
 
     /** The pages of a table as the checkpoint that covers `sequence` left them. */
@@ -208,16 +227,16 @@ function* inSteps<T>(rows: Iterable<T>, size: number): Generator<T[]> {
 class PageCopies {
   readonly #finished = new Map<string, 0 | 1>();
 
-  toWrite({ table, page }: Page): PageKey {
+  toWrite({ table, page }: PageName): PageKey {
     return [table, page, this.#finished.get(`${table}/${page}`) === 0 ? 1 : 0];
   }
 
-  finish(pages: readonly Page[]): void {
+  finish(pages: readonly PageName[]): void {
     for (const page of pages)
       this.#finished.set(`${page.table}/${page.page}`, this.toWrite(page)[2]);
   }
 
-  found(copy: 0 | 1, { table, page }: Page): void {
+  found(copy: 0 | 1, { table, page }: PageName): void {
     this.#finished.set(`${table}/${page}`, copy);
   }
 }

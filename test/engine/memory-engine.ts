@@ -5,7 +5,7 @@ import type { Event, OrderOutcome } from '../../engine/core/events.ts';
 import { evolve } from '../../engine/core/evolve.ts';
 import type { Command, Query, Reply, Tick } from '../../engine/core/messages.ts';
 import { observe } from '../../engine/core/observe.ts';
-import { headOf, loadHead, rebuildDerived, tablesOf } from '../../engine/core/rebuild.ts';
+import { headOf, loadHead, rebuildDerived, tablesOf, worldOf } from '../../engine/core/rebuild.ts';
 import { type Archive, newestFirst, RecentRecords } from '../../engine/core/recent.ts';
 import { type CoreConfig, createState, type ShardState } from '../../engine/core/state.ts';
 import type { Uuid } from '../../engine/core/units.ts';
@@ -38,11 +38,14 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
     conservation: () => audit(state).problems,
     checkpoint() {
       for (const table of tablesOf(state)) {
-        for (const { page, bytes } of table.takeDirtyPages()) {
-          pages.set(`${table.name}/${page}`, [table.name, page, bytes]);
+        for (const page of table.beginCheckpoint()) {
+          pages.set(`${table.name}/${page}`, [table.name, page, table.takePage(page)]);
         }
       }
-      saved = { head: structuredClone(headOf(state)), pages: [...pages.values()] };
+      saved = {
+        head: structuredClone({ ...headOf(state), ...worldOf(state) }),
+        pages: [...pages.values()],
+      };
       disk.write(state.records.beginCheckpoint());
       state.records.endCheckpoint();
       journal = [];

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { tradeIdOf } from '../../../engine/core/ids.ts';
-import { headOf, loadHead } from '../../../engine/core/rebuild.ts';
+import { headOf, loadHead, worldOf } from '../../../engine/core/rebuild.ts';
 import { createState } from '../../../engine/core/state.ts';
 import { NO_ROW, PAGE_ROWS, Table } from '../../../engine/core/table.ts';
 import { UuidIndex } from '../../../engine/core/uuid-index.ts';
@@ -29,12 +29,12 @@ test('pages and head bring a table back, and only changed pages are taken', (t) 
     table.col.small.set(row, row % 100);
   }
   for (const row of [5, 200, 7]) table.release(row);
-  const pages = table.takeDirtyPages();
+  const pages = takePages(table);
   t.is(pages.length, 3);
-  t.deepEqual(table.takeDirtyPages(), []);
+  t.deepEqual(takePages(table), []);
   table.touch(PAGE_ROWS);
   t.deepEqual(
-    table.takeDirtyPages().map(({ page }) => page),
+    takePages(table).map(({ page }) => page),
     [1],
   );
 
@@ -46,6 +46,34 @@ test('pages and head bring a table back, and only changed pages are taken', (t) 
   t.is(copy.claim(), table.claim());
   t.is(copy.claim(), table.claim());
 });
+
+test('a page that changes before a checkpoint takes it is taken as it was, and again by the next', (t) => {
+  const table = newTable();
+  for (let row = 0; row < 3 * PAGE_ROWS; row++) table.col.cents.set(table.claim(), row % PAGE_ROWS);
+  t.deepEqual(table.beginCheckpoint(), [0, 1, 2]);
+  const asItWas = table.takePage(0);
+  for (const row of [0, PAGE_ROWS]) {
+    table.touch(row);
+    table.col.cents.set(row, 77);
+  }
+  table.release(PAGE_ROWS + 5);
+  t.deepEqual(table.takePage(1), asItWas, 'its rows were those of page 0');
+  t.deepEqual(table.takePage(2), asItWas);
+  t.throws(() => table.takePage(2), { message: /page 2 is in no checkpoint/ });
+
+  t.deepEqual(table.beginCheckpoint(), [0, 1]);
+  const copy = newTable();
+  for (const page of [0, 1]) copy.loadPage(page, table.takePage(page));
+  t.deepEqual([copy.col.cents.get(0), copy.col.cents.get(PAGE_ROWS)], [77, 77]);
+  table.touch(0);
+  t.deepEqual(table.beginCheckpoint(), [0]);
+  t.throws(() => table.beginCheckpoint(), { message: /page 0 was never taken/ });
+});
+
+/** What a checkpoint takes of a table, all at once. */
+function takePages(table: ReturnType<typeof newTable>) {
+  return table.beginCheckpoint().map((page) => ({ page, bytes: table.takePage(page) }));
+}
 
 test('free rows can be chained in a column that is 0 or above in every row in use', (t) => {
   const table = new Table('rows', { cents: 'f64', owner: 'i32' }, {}, 'owner');
@@ -63,7 +91,7 @@ test('free rows can be chained in a column that is 0 or above in every row in us
 test('a checkpoint whose rows lay in another way is refused by the name of its table', (t) => {
   const newState = () =>
     createState({ quoteMaxAgeMs: 1, routingBandCents: 0 }, { keyHashes: () => [] } as never);
-  const head = headOf(newState());
+  const head = { ...headOf(newState()), ...worldOf(newState()) };
   t.notThrows(() => loadHead(newState(), head));
   head.layouts.orders = `link:i32,${head.layouts.orders}`;
   t.throws(() => loadHead(newState(), head), {

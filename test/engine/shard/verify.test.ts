@@ -190,6 +190,11 @@ const PAGES: Planted[] = [
     ({ heads }) => heads.putSync('head', Buffer.from([0xc1])),
     /^journal: cannot be checked: the head names no batch$/,
   ],
+  [
+    'a head without what lies beside it',
+    ({ heads }) => heads.removeSync('world'),
+    /^journal: cannot be checked: the head is there and the world beside it is not$/,
+  ],
 ];
 
 const ROWS: Planted[] = [
