@@ -33,6 +33,8 @@ import type { Durability } from './store.ts';
 export type ShardsOptions = CoreConfig & {
   dataDir: string;
   shards: number;
+  /** Whether an earlier start made every shard, so that one that is missing was lost. */
+  wereMade?: boolean;
   durability: Durability;
   checkpointEveryEvents: number;
   queueDepthMax: number;
@@ -217,6 +219,7 @@ export class Shards {
   #createLane(shard: number): Lane {
     const { dataDir, durability, checkpointEveryEvents, queueDepthMax, log } = this.#options;
     const { quoteMaxAgeMs, routingBandCents, fillModel = 'top_of_book' } = this.#options;
+    const { wereMade = false } = this.#options;
     return new Lane({
       config: {
         path: path.join(dataDir, `shard-${shard}`),
@@ -226,6 +229,7 @@ export class Shards {
         routingBandCents,
         fillModel,
       },
+      wasMade: wereMade,
       queueDepthMax,
       prelude: () => this.#prelude(),
       log,

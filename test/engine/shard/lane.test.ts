@@ -1,3 +1,5 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import test from 'ava';
 import { EngineBusy } from '../../../engine/shard/busy.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
@@ -50,6 +52,32 @@ test('a shard that fails is busy, then back with all it acknowledged and its quo
   t.true((await engine.call(again.account, again)).ok, 'the quote was told again');
   await engine.close();
 });
+
+for (const left of ['no file', 'an empty file']) {
+  test(`of a shard that an earlier start made ${left} is damage, not a new shard`, async (t) => {
+    const dir = tempDir(t);
+    const first = await openShards(dir, { shards: 2 });
+    first.tick(quoteTick());
+    const order = placeOrder({ account: uuidOf(2) });
+    t.true((await first.call(order.account, order)).ok);
+    await first.close();
+    const file = path.join(dir, 'shard-0', 'data.mdb');
+    renameSync(file, `${file}.away`);
+    if (left === 'an empty file') writeFileSync(file, '');
+
+    const engine = await openShards(dir, { shards: 2, wereMade: true });
+    const trouble = 'shard-0/data.mdb is missing or empty, and was not before';
+    t.deepEqual(engine.troubles(), [`shard 0: ${trouble}`]);
+    const query = { ...portfolio, account: order.account };
+    await t.throwsAsync(engine.call(order.account, query), { message: trouble });
+    t.true((await engine.call(uuidOf(3), { ...portfolio, account: uuidOf(3) })).ok);
+    renameSync(`${file}.away`, file);
+    await untilReady(engine);
+    const reply = await engine.call(order.account, query);
+    t.is(JSON.parse(reply.ok ? reply.body : '{}').positionsCount, 1);
+    await engine.close();
+  });
+}
 
 test('a stopping engine is busy', async (t) => {
   const engine = await openShards(tempDir(t));
