@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { AuditReport } from '../core/audit.ts';
+import { outdatedStatuses } from '../core/catalog-state.ts';
 import type { digest } from '../core/digest.ts';
 import { uuidWord } from '../core/ids.ts';
 import type {
@@ -165,6 +166,8 @@ export class Shards {
 
   /** Gives every shard the catalog; durable on return, or told to a shard that is not up then. */
   async setCatalog(catalog: Catalog): Promise<void> {
+    const outdated = outdatedStatuses(this.#catalog?.games ?? [], catalog.games);
+    for (const slug of outdated) this.#games.delete(slug);
     this.#catalog = catalog;
     for (const { slug } of catalog.games) this.#listedGames.add(slug);
     await this.#told({ kind: 'catalog', atMs: this.nowMs(), catalog });

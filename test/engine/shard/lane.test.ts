@@ -108,6 +108,31 @@ test('a result told while a shard restarts settles its market all the same', asy
   await engine.close();
 });
 
+test('a game status that a catalog has put right is not told again to a shard that restarts', async (t) => {
+  const engine = await openShards(tempDir(t));
+  const [game] = CATALOG.games;
+  engine.tick({ kind: 'game', atMs: NOON_MS, source: 0, game: game!.slug, status: 'cancelled' });
+  const listings = CATALOG.instruments[0]!.listings.map((one) => ({
+    ...one,
+    venueMarketId: 'T3',
+  }));
+  await engine.setCatalog({
+    games: [{ ...game!, status: 'postponed' }],
+    instruments: [{ ...CATALOG.instruments[0]!, listings }],
+    marketNames: [...CATALOG.marketNames, 'venue_a/T3'],
+    instrumentIds: CATALOG.instrumentIds,
+  });
+  const market = CATALOG.marketNames.length;
+  engine.tick(quoteTick({ market }));
+  const order = placeOrder();
+  t.true((await engine.call(order.account, order)).ok);
+  await breakShard(engine, order.account);
+  await untilReady(engine);
+  const report = await engine.audit();
+  t.is(report.openPositions, 1, 'the market of the game as it is now was not voided');
+  await engine.close();
+});
+
 test('a catalog and switches told while a shard is busy or restarts are taken by it', async (t) => {
   const engine = await openShards(tempDir(t), { queueDepthMax: 1 });
   const account = uuidOf(1);
