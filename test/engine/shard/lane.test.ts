@@ -108,6 +108,22 @@ test('a result told while a shard restarts settles its market all the same', asy
   await engine.close();
 });
 
+test('a shard that restarts settles by what was told first, a result or the end of the game', async (t) => {
+  const engine = await openShards(tempDir(t));
+  engine.tick(quoteTick());
+  const order = placeOrder();
+  t.true((await engine.call(order.account, order)).ok);
+  await breakShard(engine, order.account);
+  const at = { atMs: NOON_MS, source: 0 };
+  engine.tick({ ...at, kind: 'game', game: CATALOG.games[0]!.slug, status: 'cancelled' });
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  engine.tick({ ...at, kind: 'result', market: 0, ...pays });
+  await untilReady(engine);
+  const reply = await engine.call(order.account, { ...portfolio, account: order.account });
+  t.like(JSON.parse(reply.ok ? reply.body : ''), { account: { balanceDollars: 100_000 } });
+  await engine.close();
+});
+
 test('a game status that a catalog has put right is not told again to a shard that restarts', async (t) => {
   const engine = await openShards(tempDir(t));
   const [game] = CATALOG.games;
