@@ -4,13 +4,10 @@
  * users and numbers before a shard names them. CONTRACT.md section 9.
  */
 import {
-  closeSync,
   constants,
   copyFileSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -19,7 +16,7 @@ import {
 import path from 'node:path';
 import { open } from 'lmdb';
 import { checkLmdbFile } from '../engine/shard/lmdb-file.ts';
-import { DataDirError, shardsOf } from './data-dir.ts';
+import { DataDirError, shardsOf, syncPath } from './data-dir.ts';
 
 export type Backup = { directory: string; shards: number; files: number; bytes: number };
 
@@ -110,13 +107,4 @@ function countFile(file: string, copied: Copied): void {
   syncPath(file);
   copied.files++;
   copied.bytes += statSync(file).size;
-}
-
-function syncPath(file: string): void {
-  const fd = openSync(file, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
 }

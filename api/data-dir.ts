@@ -6,8 +6,10 @@ import {
   accessSync,
   closeSync,
   constants,
+  fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   statSync,
@@ -123,10 +125,21 @@ function closeServer(server: Server): Promise<void> {
   });
 }
 
-/** Readers, and the start after a crash, see the old content or the new, never half of it. */
+/** Readers, and the start after a crash of the machine, see all of the old content or of the new. */
 export function replaceFile(file: string, text: string): void {
-  writeFileSync(`${file}.new`, text, { mode: 0o600 });
+  writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
+  syncPath(path.dirname(file));
+}
+
+/** What a file, or the names of a directory, now are is so after a crash of the machine, too. */
+export function syncPath(file: string): void {
+  const fd = openSync(file, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** The value in a JSON file; undefined when there is none. Throws `DataDirError` naming it. */
@@ -159,6 +172,7 @@ function settleShards(directory: string, wanted: number | null, byDefault: numbe
   const file = metaFile(directory);
   const meta = readMeta(file);
   if (meta === undefined) {
+    refuseLostMeta(directory, file);
     const shards = wanted ?? byDefault;
     const first: Meta = { format: 'paperbook-data', version: 1, shards };
     replaceFile(file, `${JSON.stringify(first)}\n`);
@@ -172,6 +186,16 @@ function settleShards(directory: string, wanted: number | null, byDefault: numbe
     );
   }
   return meta.shards;
+}
+
+/** Nobody can tell anymore in which shard an account lives: another number would open it anew. */
+function refuseLostMeta(directory: string, file: string): void {
+  const shards = readdirSync(directory).filter((name) => /^shard-\d+$/.test(name));
+  if (shards.length === 0) return;
+  throw new DataDirError(
+    `${file} is missing, and ${directory} holds ${shards.join(', ')}: ` +
+      'restore it, from a backup of the same directory',
+  );
 }
 
 function readMeta(file: string): Meta | undefined {

@@ -89,6 +89,8 @@ async function start(
   const engine = new Shards({
     dataDir: config.dataDir,
     shards: dataDir.shards,
+    // A start makes every shard, and then the numbers.
+    wereMade: identity.numbers() !== null,
     durability: config.durability,
     checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
     queueDepthMax: QUEUE_DEPTH_MAX,

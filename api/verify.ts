@@ -11,7 +11,10 @@ import { shardsOf } from './data-dir.ts';
 import type { ControlAudit } from './identity/audit.ts';
 import type { VerifyAnswer, VerifyTask } from './verify-process.ts';
 
-type ShardCounts = Omit<ShardVerification, 'accountIds' | 'marketNames' | 'instrumentIds'>;
+type ShardCounts = Omit<
+  ShardVerification,
+  'accountIds' | 'marketNames' | 'instrumentIds' | 'outcomes' | 'openMarkets'
+>;
 
 export type Verification = {
   /** Nothing is broken. */
@@ -41,6 +44,7 @@ export async function verifyDataDir(dataDir: string): Promise<Verification> {
   for (const [shard, { found }] of shards.entries()) {
     checkAgainstControl({ shard, found }, control.found, { notes, across });
   }
+  checkOutcomes(shards, { notes, across });
   checkEntries(dataDir, count, shards, control, { notes, across });
   const problems = [
     ...shards.flatMap((part, shard) => part.problems.map((line) => `shard-${shard}: ${line}`)),
@@ -116,6 +120,32 @@ function checkAgainstControl(
   );
 }
 
+/**
+ * Every shard hears every result. One that a crash kept from a shard is told again by few venues, so
+ * that its positions stay open until somebody knows of it.
+ */
+function checkOutcomes(shards: Part<ShardVerification>[], { notes, across }: Findings): void {
+  const first = new Map<string, string>();
+  for (const [shard, { found }] of shards.entries()) {
+    for (const [number, outcome] of (found?.outcomes ?? []).entries()) {
+      const name = found!.marketNames[number]!;
+      const told = first.get(name);
+      if (outcome === null) continue;
+      if (told === undefined) first.set(name, outcome);
+      else if (told !== outcome)
+        across.add(`shard-${shard}: ${name} ended ${outcome}, and ${told}`);
+    }
+  }
+  for (const [shard, { found }] of shards.entries()) {
+    for (const number of found?.openMarkets ?? []) {
+      const name = found!.marketNames[number]!;
+      const told = first.get(name);
+      if (told === undefined) continue;
+      notes.add(`shard-${shard}: ${name} is open here, and has ended ${told} in another shard`);
+    }
+  }
+}
+
 /** A start makes every shard, and then the numbers: a shard that is missing later was lost. */
 function checkEntries(
   dataDir: string,
@@ -142,7 +172,8 @@ function checkEntries(
 }
 
 function shardCounts(shard: number, { found, problems }: Part<ShardVerification>) {
-  const { accountIds: _, marketNames: __, instrumentIds: ___, ...counts } = found ?? EMPTY;
+  const { accountIds, marketNames, instrumentIds, outcomes, openMarkets, ...counts } =
+    found ?? EMPTY;
   return { shard, ...counts, problems };
 }
 
@@ -163,4 +194,6 @@ const EMPTY: ShardVerification = {
   accountIds: [],
   marketNames: [],
   instrumentIds: [],
+  outcomes: [],
+  openMarkets: [],
 };

@@ -39,8 +39,9 @@ export class OrganizationTable {
   /** Adds a membership, or gives it another role. Throws `organization_not_found`. */
   async putMember(membership: Membership): Promise<void> {
     this.#existing(membership.organizationId);
+    const written = this.#memberships.put(diskKey(membership), membership);
     this.#keep(membership);
-    await this.#memberships.put(diskKey(membership), membership);
+    await written;
     await this.#root.flushed;
   }
 
@@ -70,8 +71,10 @@ export class OrganizationTable {
   }
 
   async #write(organization: Organization): Promise<void> {
+    // Throws at once where there is no room, and then there is no such organization.
+    const written = this.#organizations.put(organization.id, organization);
     this.all.set(organization.id, organization);
-    await this.#organizations.put(organization.id, organization);
+    await written;
     await this.#root.flushed;
   }
 

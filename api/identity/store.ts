@@ -204,8 +204,10 @@ export class ControlStore {
   }
 
   async #writeUser(user: User): Promise<void> {
+    // Throws at once where there is no room: nobody may hold keys as a user that a restart forgets.
+    const written = this.#userTable.put(user.id, user);
     this.#keepUser(user);
-    await this.#userTable.put(user.id, user);
+    await written;
     await this.#root.flushed;
   }
 

@@ -3,6 +3,7 @@
  * the accounts. Reads every row that there is: for `paperbook verify`, not for a running shard.
  * CONTRACT.md section 5, Formulas; engine/shard/archive.ts.
  */
+import { type Check, checkClosed, checkEnd, checkTraded, restsAsPlaced } from './audit-trades.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from './events.ts';
 import { Problems } from './problems.ts';
 import type { ArchiveRow, ArchiveRows, KeyRow, RecentOrder, RecentRecords } from './recent.ts';
@@ -99,7 +100,10 @@ class RecordsAudit {
     const outcome = value.outcome ?? records.outcome(placed);
     check(rests || outcome !== undefined, 'neither rests nor has an outcome');
     check(!rests || outcome === undefined, 'rests and has an outcome');
-    if (rests) check(this.#restsAsPlaced(row, placed), 'rests as another order than was placed');
+    if (rests) {
+      const isSame = restsAsPlaced(this.#state, row, placed);
+      check(isSame, 'rests as another order than was placed');
+    }
     if (value.outcome !== null) this.#checkOutcome(placed, value.outcome, check);
   }
 
@@ -118,6 +122,7 @@ class RecordsAudit {
     check(trade.tradeId === name, `holds trade ${trade.tradeId}`);
     check(trade.account === account, 'belongs to another account');
     check(positionIds.find(name) === NO_ROW, 'is closed and open');
+    checkClosed(this.#state, trade, check);
     check(accounts.isLive(account), NO_ACCOUNT);
     if (!accounts.isLive(account)) return;
     this.#realizedCents[account]! += trade.proceedsCents - trade.costCents;
@@ -180,30 +185,14 @@ class RecordsAudit {
     check(this.#seen.add(orderId), `order ${orderId} is there twice`);
   }
 
-  /** An order that traded names its trade: a buy the one it opened, a sell the one it sold of. */
   #checkOutcome(placed: OrderPlaced, outcome: OrderOutcome, check: Check): void {
-    const { records, positionIds, accounts } = this.#state;
     const { account, action } = placed;
     const { tradeId } = outcome;
+    checkEnd(placed, outcome, check);
     check(tradeId !== null || outcome.status !== 'executed', 'executed without a trade');
     if (tradeId === null) return;
-    const isClosed = records.closedTrade(account, tradeId) !== undefined;
-    const isThere = isClosed || positionIds.find(tradeId) !== NO_ROW;
-    check(isThere, `names trade ${tradeId}, which is missing`);
-    if (action === 'buy' && accounts.isLive(account)) this.#opened[account]!++;
-  }
-
-  #restsAsPlaced(row: number, placed: OrderPlaced): boolean {
-    const { col } = this.#state.orders;
-    return (
-      col.limitPriceCents.get(row) === placed.limitPriceCents &&
-      col.contracts.get(row) === placed.contracts &&
-      col.market.get(row) === placed.market &&
-      col.instrument.get(row) === placed.instrument &&
-      ((col.flags.get(row) & FLAG.sell) !== 0) === (placed.action === 'sell') &&
-      ((col.flags.get(row) & FLAG.no) !== 0) === (placed.side === 'no') &&
-      col.expiresAtMs.get(row) === (placed.expiresAtMs ?? 0)
-    );
+    checkTraded(this.#state, placed, outcome, check);
+    if (action === 'buy' && this.#state.accounts.isLive(account)) this.#opened[account]!++;
   }
 
   #checker(subject: () => string): Check {
@@ -213,7 +202,6 @@ class RecordsAudit {
   }
 }
 
-type Check = (holds: boolean, rule: string) => void;
 const NO_ACCOUNT = 'belongs to no account';
 
 /** Ids met so far, sixteen bytes each. */

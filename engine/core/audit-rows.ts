@@ -35,6 +35,11 @@ function auditAccountRow(state: ShardState, row: number, problems: Problems): vo
     check(Number.isSafeInteger(col[name].get(row)), `${name} is not in whole cents`);
   }
   check(col.run.get(row) >= 1, 'has no run');
+  const wasReset = col.lastResetAtMs.get(row) !== 0;
+  check(
+    wasReset === col.run.get(row) > 1,
+    'has a later run without a reset, or a reset and no run',
+  );
   check(col.busts.get(row) <= col.run.get(row), 'was bust more often than once a run');
   check(col.bustedRun.get(row) <= col.run.get(row), 'was bust in a run to come');
 }

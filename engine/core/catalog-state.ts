@@ -1,6 +1,6 @@
 /** The catalog inside a shard: markets and instruments by number, kept across replacements. */
 import { invariant } from './invariant.ts';
-import type { Catalog, CatalogInstrument } from './messages.ts';
+import type { Catalog, CatalogGame, CatalogInstrument } from './messages.ts';
 import { bookOf, watchMarkets } from './resting.ts';
 import type { Instrument, Market, ShardState } from './state.ts';
 import { HOME_VENUE, type MarketNumber, VENUES, type Venue } from './units.ts';
@@ -21,7 +21,7 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
     state.instruments[number] = added;
     state.instrumentsById.set(id, added);
   }
-  dropOutdatedStatuses(state, catalog);
+  for (const slug of outdatedStatuses(state.catalog.games, catalog.games)) state.games.delete(slug);
   state.catalog = catalog;
   for (const { slug } of catalog.games) state.listedGames.add(slug);
   for (const instrument of state.instruments) instrument.listed = false;
@@ -40,12 +40,15 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   for (const book of state.books) watchMarkets(book);
 }
 
-/** A feed's status holds until a catalog says something new of that game. */
-function dropOutdatedStatuses(state: ShardState, catalog: Catalog): void {
-  const before = new Map(state.catalog.games.map(({ slug, status }) => [slug, status]));
-  for (const { slug, status } of catalog.games) {
-    if (before.has(slug) && before.get(slug) !== status) state.games.delete(slug);
-  }
+/** A feed's status holds until a catalog says something new of that game: of which ones it does. */
+export function outdatedStatuses(
+  before: readonly CatalogGame[],
+  now: readonly CatalogGame[],
+): string[] {
+  const statuses = new Map(before.map(({ slug, status }) => [slug, status]));
+  return now
+    .filter(({ slug, status }) => statuses.has(slug) && statuses.get(slug) !== status)
+    .map(({ slug }) => slug);
 }
 
 function nameMarket(state: ShardState, number: MarketNumber, name: string): void {

@@ -62,6 +62,8 @@ export function watch(state: ShardState, tick: Tick): void {
     return;
   }
   source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
+  // A catalog is journaled, so one that has come meanwhile is not known here, nor what it numbers.
+  if ('market' in tick && state.markets[tick.market] === undefined) return;
   if (tick.kind === 'quote') setQuote(state, tick);
   if (tick.kind === 'trade') setLastTrade(state, tick);
   if (tick.kind === 'status') state.markets[tick.market]!.status = tick.status;

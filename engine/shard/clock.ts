@@ -10,17 +10,31 @@ export interface Clock {
   startFrom(atMs: EpochMs): void;
 }
 
-/** The machine's time, held where it would step back. */
+/**
+ * The machine's time. Where that steps back, time goes on from where it was: if it stood still, no
+ * quote would grow old and no minute of a trade limit would end until the machine has caught up.
+ */
 export function wallClock(): Clock {
   let newestMs = 0;
+  /** Where the machine is behind: which time it was at which of its steady milliseconds. */
+  let ahead: { fromMs: EpochMs; sinceMs: number } | null = null;
   return {
     nowMs() {
-      newestMs = Math.max(newestMs, Date.now());
+      const machineMs = Date.now();
+      if (machineMs >= newestMs) {
+        ahead = null;
+        newestMs = machineMs;
+        return newestMs;
+      }
+      ahead ??= { fromMs: newestMs, sinceMs: performance.now() };
+      newestMs = ahead.fromMs + Math.floor(performance.now() - ahead.sinceMs);
       return newestMs;
     },
     heard() {},
     startFrom(atMs) {
-      newestMs = Math.max(newestMs, atMs);
+      if (atMs <= newestMs) return;
+      ahead = null;
+      newestMs = atMs;
     },
   };
 }

@@ -7,7 +7,7 @@ import { Piscina } from 'piscina';
 import type { Command, Query, Reply, Tick } from '../core/messages.ts';
 import { EngineBusy } from './busy.ts';
 import { type Message, messagesCodec, repliesCodec } from './codec.ts';
-import { checkLmdbFile, LmdbFileError } from './lmdb-file.ts';
+import { checkLmdbFile, LmdbFileError, missingFile } from './lmdb-file.ts';
 import { isTick, Outbox, type Waiter } from './outbox.ts';
 import { DiskStatus, NoRoom, troubleText } from './room.ts';
 import { isCommand, isJournaled, type OpenReport, type ShardConfig } from './shard.ts';
@@ -27,6 +27,8 @@ const RESTART_DELAY_MAX_MS = 10_000;
 
 export type LaneOptions = {
   config: ShardConfig;
+  /** Whether an earlier start made its file: one that is not there any more is lost, not new. */
+  wasMade: boolean;
   /** Requests that may wait or be in flight before callers are refused. */
   queueDepthMax: number;
   /** What a shard must be told before anything else, at every start of its thread. */
@@ -57,10 +59,12 @@ export class Lane {
   #restartTimer: NodeJS.Timeout | null = null;
   /** Starts in a row that did not last; each waits longer. */
   #failures = 0;
+  #wasMade: boolean;
   readonly #whenIdle: (() => void)[] = [];
 
   constructor(options: LaneOptions) {
     this.#options = options;
+    this.#wasMade = options.wasMade;
     this.#pool = new Piscina({
       filename: new URL('./worker.ts', import.meta.url).href,
       workerData: { config: options.config, disk: this.#disk.memory } satisfies WorkerData,
@@ -94,8 +98,10 @@ export class Lane {
   /** Starts the thread; rejects when the shard's data cannot be read. */
   async open(): Promise<OpenReport> {
     // Here, and not in the thread: LMDB would end the whole process.
-    checkLmdbFile(this.#options.config.path);
+    const { path } = this.#options.config;
+    if (checkLmdbFile(path) === null && this.#wasMade) throw missingFile(path);
     const report = (await this.#pool.run('open')) as OpenReport;
+    this.#wasMade = true;
     // In one step: what is told from here on queues up behind what the shard must be told first.
     this.#state = 'open';
     this.#trouble = null;

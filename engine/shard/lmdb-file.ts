@@ -32,8 +32,7 @@ const READS_MAX = 20;
  * no LMDB file, or lacks pages in use. Null: a missing or empty file, so nothing yet.
  */
 export function checkLmdbFile(directory: string): LmdbFile | null {
-  // As an operator knows it, and no more of the machine than a client may see.
-  const file = path.join(path.basename(directory), 'data.mdb');
+  const file = shownNameIn(directory);
   let fd: number;
   try {
     fd = openSync(dataFileIn(directory), 'r');
@@ -47,6 +46,16 @@ export function checkLmdbFile(directory: string): LmdbFile | null {
   } finally {
     closeSync(fd);
   }
+}
+
+/** What to say of an environment that `checkLmdbFile` finds nothing of, and that once was there. */
+export function missingFile(directory: string): LmdbFileError {
+  return new LmdbFileError(`${shownNameIn(directory)} is missing or empty, and was not before`);
+}
+
+/** As an operator knows it, and no more of the machine than a client may see. */
+function shownNameIn(directory: string): string {
+  return path.join(path.basename(directory), 'data.mdb');
 }
 
 /** Where an environment keeps everything. */

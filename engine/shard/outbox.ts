@@ -63,6 +63,10 @@ export class Outbox {
   #append(tick: Tick): void {
     if (tick.kind === 'quote') {
       this.#quotePlaces.set(tick.market, this.#taken + this.#messages.length);
+    } else if (!INFORMING.has(tick.kind)) {
+      // A quote from after it must not come before it: what it stops would trade, or be lost.
+      if ('market' in tick) this.#quotePlaces.delete(tick.market);
+      else this.#quotePlaces.clear();
     }
     this.#messages.push(tick);
     this.#waiters.push(null);

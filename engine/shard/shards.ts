@@ -7,32 +7,23 @@ import path from 'node:path';
 import type { AuditReport } from '../core/audit.ts';
 import type { digest } from '../core/digest.ts';
 import { uuidWord } from '../core/ids.ts';
-import type {
-  Catalog,
-  Command,
-  GameTick,
-  Query,
-  QuoteTick,
-  Reply,
-  ResultTick,
-  SetSwitches,
-  StatusTick,
-  Tick,
-} from '../core/messages.ts';
+import type { Catalog, Command, Query, Reply, SetSwitches, Tick } from '../core/messages.ts';
 import type { CoreConfig } from '../core/state.ts';
 import type { EpochMs, Uuid } from '../core/units.ts';
 import { EngineBusy } from './busy.ts';
 import type { Clock } from './clock.ts';
-import type { Message } from './codec.ts';
 import { Lane, type Log } from './lane.ts';
 import { LmdbFileError } from './lmdb-file.ts';
 import type { Waiter } from './outbox.ts';
+import { Remembered } from './remembered.ts';
 import type { OpenReport } from './shard.ts';
 import type { Durability } from './store.ts';
 
 export type ShardsOptions = CoreConfig & {
   dataDir: string;
   shards: number;
+  /** Whether an earlier start made every shard, so that one that is missing was lost. */
+  wereMade?: boolean;
   durability: Durability;
   checkpointEveryEvents: number;
   queueDepthMax: number;
@@ -49,15 +40,7 @@ export class Shards {
   readonly #timer: NodeJS.Timeout;
   /** By instrument: what this turn of the event loop asked for since it told the shards something. */
   readonly #quotesOfTurn = new Map<string, Promise<Reply>>();
-  /** What a shard that starts again must be told. */
-  #catalog: Catalog | null = null;
-  #switches: SetSwitches | null = null;
-  readonly #quotes = new Map<number, QuoteTick>();
-  readonly #statuses = new Map<number, StatusTick>();
-  /** A market's first result, and a listed game's last status: told once, true for good. */
-  readonly #results = new Map<number, ResultTick>();
-  readonly #games = new Map<string, GameTick>();
-  readonly #listedGames = new Set<string>();
+  readonly #remembered = new Remembered();
   #stopping = false;
 
   constructor(options: ShardsOptions) {
@@ -157,20 +140,19 @@ export class Shards {
   /** Tells every shard what the venues said. */
   tick(tick: Tick): void {
     this.#options.clock.heard(tick.atMs);
-    this.#remember(tick);
+    this.#remembered.hear(tick);
     this.#tellAll(tick);
   }
 
   /** Gives every shard the catalog; durable on return, or told to a shard that is not up then. */
   async setCatalog(catalog: Catalog): Promise<void> {
-    this.#catalog = catalog;
-    for (const { slug } of catalog.games) this.#listedGames.add(slug);
+    this.#remembered.setCatalog(catalog);
     await this.#told({ kind: 'catalog', atMs: this.nowMs(), catalog });
   }
 
   /** Gives every shard the operator's switches; resolves when all answer by them. */
   async broadcast(switches: SetSwitches): Promise<void> {
-    this.#switches = switches;
+    this.#remembered.setSwitches(switches);
     await this.#told(switches);
   }
 
@@ -217,6 +199,7 @@ export class Shards {
   #createLane(shard: number): Lane {
     const { dataDir, durability, checkpointEveryEvents, queueDepthMax, log } = this.#options;
     const { quoteMaxAgeMs, routingBandCents, fillModel = 'top_of_book' } = this.#options;
+    const { wereMade = false } = this.#options;
     return new Lane({
       config: {
         path: path.join(dataDir, `shard-${shard}`),
@@ -226,41 +209,11 @@ export class Shards {
         routingBandCents,
         fillModel,
       },
+      wasMade: wereMade,
       queueDepthMax,
-      prelude: () => this.#prelude(),
+      prelude: () => this.#remembered.messages(this.nowMs()),
       log,
     });
-  }
-
-  #remember(tick: Tick): void {
-    switch (tick.kind) {
-      case 'quote':
-        this.#quotes.set(tick.market, tick);
-        break;
-      case 'status':
-        this.#statuses.set(tick.market, tick);
-        break;
-      case 'result':
-        if (!this.#results.has(tick.market)) this.#results.set(tick.market, tick);
-        break;
-      case 'game':
-        if (this.#listedGames.has(tick.game)) this.#games.set(tick.game, tick);
-        break;
-      case 'down':
-        this.#forgetQuotesOf(tick.source);
-        break;
-      default:
-    }
-  }
-
-  #prelude(): Message[] {
-    const messages: Message[] = [];
-    const atMs = this.nowMs();
-    if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
-    if (this.#switches !== null) messages.push(this.#switches);
-    messages.push(...this.#results.values(), ...this.#games.values());
-    messages.push(...this.#statuses.values(), ...this.#quotes.values());
-    return messages;
   }
 
   #tellAll(tick: Tick): void {
@@ -281,12 +234,6 @@ export class Shards {
     const replies = await Promise.all(this.#lanes.map((lane) => lane.tell(command)));
     for (const reply of replies) {
       if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);
-    }
-  }
-
-  #forgetQuotesOf(source: number): void {
-    for (const [market, quote] of this.#quotes) {
-      if (quote.source === source) this.#quotes.delete(market);
     }
   }
 }

@@ -8,6 +8,7 @@ import { auditRows } from '../core/audit-rows.ts';
 import type { Event } from '../core/events.ts';
 import { evolve } from '../core/evolve.ts';
 import { uuidWord } from '../core/ids.ts';
+import type { MarketOutcome } from '../core/messages.ts';
 import { Problems } from '../core/problems.ts';
 import { rebuildDerived, tablesOf } from '../core/rebuild.ts';
 import type { Archive } from '../core/recent.ts';
@@ -33,6 +34,10 @@ export type ShardVerification = {
   accountIds: Uuid[];
   marketNames: string[];
   instrumentIds: string[];
+  /** By market number: what the shards must agree on. */
+  outcomes: (MarketOutcome | null)[];
+  /** Markets in which somebody has a position or an order. */
+  openMarkets: number[];
 };
 
 /** Rules and prices do not matter to a replay. */
@@ -101,6 +106,14 @@ class ShardVerifier {
       accountIds: [...accounts.rows()].map((row) => accountIds.idOf(row)),
       marketNames: this.#state.catalog.marketNames,
       instrumentIds: this.#state.catalog.instrumentIds,
+      outcomes: this.#state.markets.map(({ outcome }) => outcome),
+      openMarkets: [
+        ...new Set(
+          [orders, positions].flatMap((table) => {
+            return [...table.rows()].map((row) => table.col.market.get(row));
+          }),
+        ),
+      ],
     };
   }
 

@@ -100,7 +100,9 @@ function resultTick(market: string, message: Fields): VenueTick | null | string 
     case 'yes':
     case 'no':
       // A settlement cannot be taken back, so a contradiction settles nothing.
-      if (between) return 'result and settlement_value disagree';
+      if (value !== null && value !== (result === 'yes' ? 10_000 : 0)) {
+        return 'result and settlement_value disagree';
+      }
       return { kind: 'result', market, outcome: result, yesValue: null };
     case 'void':
       return { kind: 'result', market, outcome: 'void', yesValue: null };

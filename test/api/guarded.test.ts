@@ -3,6 +3,9 @@ import path from 'node:path';
 import test from 'ava';
 import { open } from 'lmdb';
 import { guardWrites } from '../../api/identity/guarded.ts';
+import { newOrganization } from '../../api/identity/organizations.ts';
+import { ControlStore } from '../../api/identity/store.ts';
+import { newUser } from '../../api/identity/users.ts';
 import { NoRoom } from '../../engine/shard/room.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { limitFiles } from '../engine/shard/limited-files.ts';
@@ -44,3 +47,34 @@ test.serial('a control store without room refuses what it cannot keep, and goes 
   t.is(table.get(0), undefined);
   await root.close();
 });
+
+test.serial(
+  'a user or organization that the disk has no room for is none, and can come again',
+  async (t) => {
+    const dir = tempDir(t);
+    const store = new ControlStore(dir);
+    const user = newUser({ email: 'first@example.com' }, 0);
+    await store.addUser(user);
+    const free = newOrganization({ slug: 'acme', name: 'Acme' }, 0);
+    if (!limitFiles(t, statSync(path.join(dir, 'control', 'data.mdb')).size)) return;
+    // Until nothing goes any more: the file is longer than what is in use of it.
+    const filled = async () => {
+      for (let n = 1; n < 100; n++) {
+        await store.putNumbers({ marketNames: ['x'.repeat(100_000 * n)], instrumentIds: [] });
+      }
+    };
+    await t.throwsAsync(filled(), { instanceOf: NoRoom });
+    const next = newUser({ email: 'next@example.com' }, 1);
+    await t.throwsAsync(store.addUser(next), { instanceOf: NoRoom });
+    t.is(store.userByEmail('next@example.com'), undefined);
+    t.deepEqual([...store.users.keys()], [user.id]);
+    await t.throwsAsync(store.changeUser(user.id, { plan: 'basic' }), { instanceOf: NoRoom });
+    t.is(store.users.get(user.id)?.plan, 'none');
+    await t.throwsAsync(store.organizations.add(free), { instanceOf: NoRoom });
+    t.is(store.organizations.all.size, 0);
+    limitFiles(t, 'unlimited');
+    await store.addUser(next);
+    await store.organizations.add(free);
+    await store.close();
+  },
+);

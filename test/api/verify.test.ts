@@ -17,7 +17,7 @@ import { newUser } from '../../api/identity/users.ts';
 import { verifyDataDir } from '../../api/verify.ts';
 import { CATALOG, NOON_MS } from '../engine/fixtures.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
-import { ALICE, BOB, tradedShard } from '../engine/shard/environment.ts';
+import { ALICE, BOB, openShard, tradedShard } from '../engine/shard/environment.ts';
 
 const SECTION = 'CONTRACT.md section 9, verify';
 const NUMBERS = { marketNames: CATALOG.marketNames, instrumentIds: CATALOG.instrumentIds };
@@ -119,6 +119,25 @@ for (const [what, change, breach] of CONTROL) {
     );
   });
 }
+
+test.serial(`${SECTION}: shards that do not agree on a result`, async (t) => {
+  const dir = await dataDirOf(t);
+  await tradedShard(path.join(dir, 'shard-1'));
+  writeMeta(dir, 2);
+  const tell = async (shard: number, outcome: 'yes' | 'no') => {
+    const told = openShard(path.join(dir, `shard-${shard}`));
+    const pays = { outcome, yesPayoutCents: outcome === 'yes' ? 100 : 0 };
+    const noPayoutCents = 100 - pays.yesPayoutCents;
+    told.run([{ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...pays, noPayoutCents }]);
+    await told.close();
+  };
+  await tell(0, 'yes');
+  const { notes } = await verifyDataDir(dir);
+  t.deepEqual(notes, ['shard-1: venue_a/T1 is open here, and has ended yes in another shard']);
+  await tell(1, 'no');
+  const { problems } = await verifyDataDir(dir);
+  t.true(problems.includes('shard-1: venue_a/T1 ended no, and yes'), problems.join('; '));
+});
 
 type Broken = [what: string, change: (dir: string) => void, breach: RegExp];
 const FILES: Broken[] = [

@@ -1,6 +1,13 @@
 /** Starts that cannot be: each says why in a line, and harms neither a server nor a directory. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { catalogOf, game, instrument } from './catalogs.ts';
@@ -129,6 +136,24 @@ test.serial('CONTRACT.md section 8, PAPERBOOK_SHARDS: a later mismatch, exit cod
   const shards = readdirSync(dataDir).filter((name) => name.startsWith('shard-'));
   t.deepEqual(shards, ['shard-0', 'shard-1']);
 });
+
+test.serial(
+  'shards without paperbook.json: one clear line, and no account begins anew',
+  async (t) => {
+    const first = await startFor(t, 'serve', { env: { PAPERBOOK_SHARDS: '2' } });
+    const { dataDir } = first;
+    await first.command.end('SIGINT');
+    const file = path.join(dataDir, 'paperbook.json');
+    renameSync(file, `${file}.away`);
+    for (const shards of ['', '2']) {
+      const env = { PAPERBOOK_DATA_DIR: dataDir, PAPERBOOK_SHARDS: shards };
+      const missing = `${file} is missing, and ${dataDir} holds shard-0, shard-1: restore it`;
+      refused(t, await run(['serve'], { env }), 1, [missing]);
+    }
+    renameSync(`${file}.away`, file);
+    await stillAnswers(t, await startFor(t, 'serve', { dataDir }));
+  },
+);
 
 for (const [name, text] of [
   ['demo.json', '{"key": "svc_sk_'],

@@ -3,12 +3,14 @@
  * disk at that moment is copied away, and the next start is made from the copy. Whatever the shard
  * does after the moment of its crash is lost.
  */
+import { deepStrictEqual } from 'node:assert';
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Reply } from '../../engine/core/messages.ts';
 import { type Message, messagesCodec, repliesCodec } from '../../engine/shard/codec.ts';
 import { Shard, type ShardConfig } from '../../engine/shard/shard.ts';
 import { openStore, type ShardStore } from '../../engine/shard/store.ts';
+import { verifyShard } from '../../engine/shard/verify.ts';
 import type { Tally } from './tally.ts';
 
 /** The moment of a crash: the commits of one call are counted from 0. */
@@ -71,17 +73,24 @@ export class Host {
     await this.#shard.abandon();
     rmSync(this.#dir(0), { recursive: true });
     this.#starts++;
+    await this.#verify();
     this.#shard = this.#open();
   }
 
   /** Ends in order, and starts again. */
   async stopAndStart(): Promise<void> {
     await this.#shard.close();
+    await this.#verify();
     this.#shard = this.#open();
   }
 
   async end(): Promise<void> {
     await this.#shard.abandon();
+  }
+
+  /** What the next start finds holds every invariant. */
+  async #verify(): Promise<void> {
+    deepStrictEqual((await verifyShard(this.#dir(0), 0, 1))?.problems, []);
   }
 
   /** The directory in use, or the one of the next start. LMDB never opens a path twice. */

@@ -19,6 +19,18 @@ test('the wall clock never goes back and feeds do not move it', (t) => {
   t.true(clock.nowMs() >= before);
 });
 
+test('time goes on where the clock of the machine is behind', async (t) => {
+  const clock = wallClock();
+  const behindMs = clock.nowMs() + 3_600_000;
+  clock.startFrom(behindMs);
+  const first = clock.nowMs();
+  t.true(first >= behindMs);
+  while (clock.nowMs() === first) await new Promise((resolve) => setTimeout(resolve, 1));
+  t.true(clock.nowMs() > first);
+  clock.startFrom(behindMs + 1_000_000);
+  t.true(clock.nowMs() >= behindMs + 1_000_000);
+});
+
 test('a machine whose clock was set back over a restart still has live prices', async (t) => {
   const dir = tempDir(t);
   const aheadMs = Date.parse('2126-01-01T00:00:00.000Z');

@@ -1,3 +1,5 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import test from 'ava';
 import { EngineBusy } from '../../../engine/shard/busy.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
@@ -51,6 +53,32 @@ test('a shard that fails is busy, then back with all it acknowledged and its quo
   await engine.close();
 });
 
+for (const left of ['no file', 'an empty file']) {
+  test(`of a shard that an earlier start made ${left} is damage, not a new shard`, async (t) => {
+    const dir = tempDir(t);
+    const first = await openShards(dir, { shards: 2 });
+    first.tick(quoteTick());
+    const order = placeOrder({ account: uuidOf(2) });
+    t.true((await first.call(order.account, order)).ok);
+    await first.close();
+    const file = path.join(dir, 'shard-0', 'data.mdb');
+    renameSync(file, `${file}.away`);
+    if (left === 'an empty file') writeFileSync(file, '');
+
+    const engine = await openShards(dir, { shards: 2, wereMade: true });
+    const trouble = 'shard-0/data.mdb is missing or empty, and was not before';
+    t.deepEqual(engine.troubles(), [`shard 0: ${trouble}`]);
+    const query = { ...portfolio, account: order.account };
+    await t.throwsAsync(engine.call(order.account, query), { message: trouble });
+    t.true((await engine.call(uuidOf(3), { ...portfolio, account: uuidOf(3) })).ok);
+    renameSync(`${file}.away`, file);
+    await untilReady(engine);
+    const reply = await engine.call(order.account, query);
+    t.is(JSON.parse(reply.ok ? reply.body : '{}').positionsCount, 1);
+    await engine.close();
+  });
+}
+
 test('a stopping engine is busy', async (t) => {
   const engine = await openShards(tempDir(t));
   const closing = engine.close();
@@ -77,6 +105,47 @@ test('a result told while a shard restarts settles its market all the same', asy
   t.like(JSON.parse(answer.ok ? answer.body : ''), {
     account: { openPositions: 0, balanceDollars: 100_000 - 4.3 + 10 },
   });
+  await engine.close();
+});
+
+test('a shard that restarts settles by what was told first, a result or the end of the game', async (t) => {
+  const engine = await openShards(tempDir(t));
+  engine.tick(quoteTick());
+  const order = placeOrder();
+  t.true((await engine.call(order.account, order)).ok);
+  await breakShard(engine, order.account);
+  const at = { atMs: NOON_MS, source: 0 };
+  engine.tick({ ...at, kind: 'game', game: CATALOG.games[0]!.slug, status: 'cancelled' });
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  engine.tick({ ...at, kind: 'result', market: 0, ...pays });
+  await untilReady(engine);
+  const reply = await engine.call(order.account, { ...portfolio, account: order.account });
+  t.like(JSON.parse(reply.ok ? reply.body : ''), { account: { balanceDollars: 100_000 } });
+  await engine.close();
+});
+
+test('a game status that a catalog has put right is not told again to a shard that restarts', async (t) => {
+  const engine = await openShards(tempDir(t));
+  const [game] = CATALOG.games;
+  engine.tick({ kind: 'game', atMs: NOON_MS, source: 0, game: game!.slug, status: 'cancelled' });
+  const listings = CATALOG.instruments[0]!.listings.map((one) => ({
+    ...one,
+    venueMarketId: 'T3',
+  }));
+  await engine.setCatalog({
+    games: [{ ...game!, status: 'postponed' }],
+    instruments: [{ ...CATALOG.instruments[0]!, listings }],
+    marketNames: [...CATALOG.marketNames, 'venue_a/T3'],
+    instrumentIds: CATALOG.instrumentIds,
+  });
+  const market = CATALOG.marketNames.length;
+  engine.tick(quoteTick({ market }));
+  const order = placeOrder();
+  t.true((await engine.call(order.account, order)).ok);
+  await breakShard(engine, order.account);
+  await untilReady(engine);
+  const report = await engine.audit();
+  t.is(report.openPositions, 1, 'the market of the game as it is now was not voided');
   await engine.close();
 });
 

@@ -52,3 +52,22 @@ test('past its bound no newest quote is lost, and results and statuses are kept'
   );
   t.like(messages[2], { yesBidCents: 3 });
 });
+
+test('past its bound a quote does not overtake a status, a result or the end of its connection', (t) => {
+  const at = { atMs: NOON_MS, source: 0 } as const;
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  for (const stop of [
+    { ...at, kind: 'status', market: 0, status: 'paused' },
+    { ...at, kind: 'result', market: 0, ...pays },
+    { ...at, kind: 'game', game: 'awy-hom', status: 'cancelled' },
+    { ...at, kind: 'down' },
+  ] satisfies Tick[]) {
+    const outbox = new Outbox(1);
+    outbox.addTick(quoteTick({ yesBidCents: 1 }));
+    outbox.addTick(stop);
+    outbox.addTick(quoteTick({ yesBidCents: 2 }));
+    outbox.addTick(quoteTick({ yesBidCents: 3 }));
+    const { messages } = outbox.take(9);
+    t.deepEqual(messages, [quoteTick({ yesBidCents: 1 }), stop, quoteTick({ yesBidCents: 3 })]);
+  }
+});

@@ -78,6 +78,31 @@ test.serial('a shard without room shows quotes and takes nothing; then it goes o
   t.like(await verifyShard(dir, 0, 1), { accounts: 2, problems: [] });
 });
 
+test.serial(
+  'a shard without room takes no harm from markets it could not be told of',
+  async (t) => {
+    const dir = tempDir(t);
+    const shard = openShard(dir, 100);
+    shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+    if (!limitFiles(t, sizeOf(dir))) return;
+    t.deepEqual(new Set(shard.take(burst())), new Set([null]));
+    const marketNames = [...CATALOG.marketNames, 'venue_a/NEW'];
+    const told = { kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, marketNames } } as const;
+    const market = CATALOG.marketNames.length;
+    const place = { atMs: NOON_MS, source: 0, market };
+    const [refused, quote] = shard.take([
+      told,
+      quoteTick({ market }),
+      { kind: 'status', ...place, status: 'paused' },
+      { kind: 'trade', ...place, yesPriceCents: 40, contracts: 1, side: 'yes' },
+      asked,
+    ]);
+    t.is(refused, null);
+    t.true(quote?.ok);
+    await shard.abandon();
+  },
+);
+
 test.serial('a shard without room for much does not go on for little', async (t) => {
   const dir = tempDir(t);
   const shard = openShard(dir, 100);

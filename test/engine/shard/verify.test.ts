@@ -209,6 +209,21 @@ const ROWS: Planted[] = [
     /^accounts row 0 \(\S+\): has no run$/,
   ],
   [
+    'an account in a later run without a reset',
+    (tables) => setCell(tables, 'accounts', 'run', 0, 7),
+    /^accounts row 0 \(\S+\): has a later run without a reset, or a reset and no run$/,
+  ],
+  [
+    'a position of the other side than was bought',
+    (tables) => setCell(tables, 'positions', 'flags', 1, 2),
+    /^keys \[0, open\]: names trade \S+, which is of something else$/,
+  ],
+  [
+    'a position that was not filled where its order was',
+    (tables) => setCell(tables, 'positions', 'venue', 1, 1),
+    /^keys \[0, open\]: names trade \S+, which is not as it opened it$/,
+  ],
+  [
     'money that is no number of cents',
     (tables) => setCell(tables, 'accounts', 'realizedCents', 0, 0.5),
     /^accounts row 0 \(\S+\): realizedCents is not in whole cents$/,
@@ -383,6 +398,51 @@ const ARCHIVE: Planted[] = [
     'an open position that no order opened',
     ({ keys }) => keys.remove(0, 'open'),
     /^account \S+: has 2 trades, open and closed, and its buys opened 1$/,
+  ],
+  [
+    'a closed trade of another market than its orders',
+    (tables, { closed }) =>
+      changeRecord(tables, 'trades', closed, (trade) => ({ ...trade, market: 1 })),
+    /^keys \[0, sold\]: names trade \S+, which is of something else$/,
+  ],
+  [
+    'a closed trade at another price than it cost',
+    (tables, { closed }) =>
+      changeRecord(tables, 'trades', closed, (trade) => ({ ...trade, entryPriceCents: 44 })),
+    /^trades \[0, \S+\]: was not bought at its entry price$/,
+  ],
+  [
+    'a closed trade that its market never settled',
+    (tables, { closed }) =>
+      changeRecord(tables, 'trades', closed, (trade) => ({ ...trade, outcome: 'yes' as const })),
+    /^trades \[0, \S+\]: ended with yes, and its market with null$/,
+  ],
+  [
+    'a sell that closed its trade at another time',
+    (tables, { closed }) =>
+      changeRecord(tables, 'trades', closed, ({ closedAtMs, ...trade }) => ({
+        ...trade,
+        closedAtMs: closedAtMs + 1,
+      })),
+    /^keys \[0, sold\]: has sold trade \S+, which it did not close$/,
+  ],
+  [
+    'an end that its order cannot have',
+    (tables, { canceled }) =>
+      changeRecord(tables, 'orders', canceled, ({ placed, outcome }) => ({
+        placed,
+        outcome: { ...outcome!, status: 'expired' as const },
+      })),
+    /^orders \[0, \S+\]: is expired because of ioc_not_filled$/,
+  ],
+  [
+    'a fill beyond its limit',
+    (tables, { canceled }) =>
+      changeRecord(tables, 'orders', canceled, ({ placed, outcome }) => ({
+        placed,
+        outcome: { ...outcome!, filledContracts: 1, fillPriceCents: 21 },
+      })),
+    /^orders \[0, \S+\]: was filled at 21, beyond its limit$/,
   ],
   [
     'a status that is none',
