@@ -177,13 +177,24 @@ function cancelAll(state: ShardState, book: Book, atMs: EpochMs, journal: Event[
   }
 }
 
-/** A cancelled game voids every market of its instruments that has no result. */
 function setGame(state: ShardState, tick: GameTick, journal: Event[]): void {
   const { atMs, game: slug, status } = tick;
   // A venue may name games that we do not list: they are not ours to remember.
   if (!state.listedGames.has(slug) || state.games.get(slug)?.status === status) return;
   emit(state, journal, { kind: 'game_changed', atMs, game: slug, status });
-  if (status !== 'cancelled') return;
+  if (status === 'cancelled') voidGame(state, slug, atMs, journal);
+}
+
+/** A catalog that tells of a cancelled game counts as a venue that does: some venues tell of none. */
+export function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]): void {
+  for (const { slug, status } of state.catalog.games) {
+    const shown = state.games.get(slug)?.status ?? status;
+    if (shown === 'cancelled') voidGame(state, slug, atMs, journal);
+  }
+}
+
+/** A cancelled game voids every market of its instruments that has no result. */
+function voidGame(state: ShardState, slug: string, atMs: EpochMs, journal: Event[]): void {
   for (const instrument of state.instruments) {
     if (instrument.entry?.gameSlug !== slug) continue;
     for (const { market } of instrument.listings) {

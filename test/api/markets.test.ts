@@ -235,6 +235,41 @@ test('a game status from before a stop yields to a catalog that changed meanwhil
   t.is(await shown(), 'final', 'the catalog had not listed it');
 });
 
+test('CONTRACT.md section 3, GET /instruments/search: of two sides the one whose label it is comes first', async (t) => {
+  const api = await startApi(t);
+  const firstOf = async (words: string): Promise<string> => {
+    const { json } = await api.call('GET', `/instruments/search?q=${words.replaceAll(' ', '+')}`);
+    return json.instruments[0]?.id;
+  };
+  t.is(await firstOf('lions'), IDS.lions);
+  t.is(await firstOf('bears'), IDS.bears);
+  for (const id of [IDS.lions, IDS.bears, IDS.total, IDS.outright, IDS.old]) {
+    const { json } = await api.call('GET', `/instruments/${id}`);
+    t.is(await firstOf(json.instrument.label), id, json.instrument.label);
+  }
+});
+
+test('CONTRACT.md section 3, GET /instruments/search: any one typo in a word of four letters or more', async (t) => {
+  const api = await startApi(t);
+  for (const [word, id] of [
+    ['bears', IDS.bears],
+    ['lions', IDS.lions],
+    ['hawks', IDS.total],
+    ['owls', IDS.total],
+  ] as const) {
+    for (let at = 0; at < word.length; at++) {
+      const [head, letter, tail] = [word.slice(0, at), word[at]!, word.slice(at + 1)];
+      const typos = [`${head}x${letter}${tail}`, `${head}x${tail}`, `${head}${tail}`];
+      if (tail !== '') typos.push(`${head}${tail[0]}${letter}${tail.slice(1)}`);
+      // Three letters are too few to tell a misspelt word from another one.
+      for (const typo of typos.filter(({ length }) => length > 3)) {
+        const { json } = await api.call('GET', `/instruments/search?q=${typo}`);
+        t.true(idsOf(json.instruments).includes(id), typo);
+      }
+    }
+  }
+});
+
 test('CONTRACT.md section 3, GET /instruments/search: best first, a typo allowed', async (t) => {
   const api = await startApi(t);
   const found = async (query: string): Promise<string[]> => {

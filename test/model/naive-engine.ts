@@ -153,6 +153,9 @@ function applyCommand(state: ModelState, command: Command): Reply {
     }
     case 'catalog':
       learnCatalog(state, command.catalog);
+      for (const { slug, status } of command.catalog.games) {
+        if ((state.gameStatus.get(slug) ?? status) === 'cancelled') voidGame(state, slug);
+      }
       return answer({});
     case 'switches':
       state.venueData = command.venueData;

@@ -1,6 +1,16 @@
 import test from 'ava';
 import type { MarketOutcome } from '../../../engine/core/messages.ts';
-import { ALICE, AWAY, BOB, createScene, OVER, type Scene, TOTAL, WIN } from '../../model/scene.ts';
+import {
+  ALICE,
+  AWAY,
+  BOB,
+  catalog,
+  createScene,
+  OVER,
+  type Scene,
+  TOTAL,
+  WIN,
+} from '../../model/scene.ts';
 import { CATALOG, NOON_MS } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
@@ -103,6 +113,43 @@ test('CONTRACT.md section 5, Settlement: a cancelled game voids what has no resu
   const statuses = tradesOf(scene).map((trade) => trade.status);
   t.deepEqual(statuses, ['void', 'settled', 'settled', 'settled']);
   t.is(scene.buy(1, { instrumentId: OVER }).code, 'market_resolved');
+});
+
+test('CONTRACT.md section 5, Settlement: a game that the catalog calls cancelled voids, too', (t) => {
+  const scene = holdingThree();
+  const buy = scene.limitBuy(40, 100).body.order as Row;
+  scene.quote(TOTAL, 20, 24);
+  const listed = catalog();
+  const games = listed.games.map((game) => ({ ...game, status: 'cancelled' as const }));
+  const cancelled = { ...listed, games };
+  const tell = () =>
+    scene.engine.command({ kind: 'catalog', atMs: scene.nowMs, catalog: cancelled });
+  t.true(tell().ok);
+  for (const trade of tradesOf(scene)) {
+    t.deepEqual(ending(trade).slice(1), ['void', 'voided', 0, null]);
+  }
+  t.is(scene.order(buy.orderId as string).cancelReason, 'market_resolved');
+  t.is(scene.account().balanceDollars, 100_000);
+  t.is(
+    scene.buy(1, { instrumentId: OVER }).code,
+    'market_resolved',
+    'nothing fills there any more',
+  );
+  t.deepEqual(scene.engine.conservation(), []);
+
+  const after = scene.engine.digest();
+  t.true(tell().ok);
+  t.deepEqual(scene.engine.digest(), after, 'the catalog is told again at every start');
+});
+
+test('CONTRACT.md section 5, Settlement: a catalog that calls a game cancelled leaves results alone', (t) => {
+  const scene = holdingThree();
+  settle(scene, 'yes', 100, 0);
+  const before = tradesOf(scene);
+  const listed = catalog();
+  const games = listed.games.map((game) => ({ ...game, status: 'cancelled' as const }));
+  scene.engine.command({ kind: 'catalog', atMs: scene.nowMs, catalog: { ...listed, games } });
+  t.deepEqual(tradesOf(scene), before);
 });
 
 test('CONTRACT.md section 5, Run and reset: a bust is counted once a run', (t) => {
