@@ -9,6 +9,7 @@ import { fetched } from './fetch.ts';
 import { tradeOf } from './fill-model.ts';
 import { remainingOf } from './fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
+import { booksOf } from './resting.ts';
 import { type Book, FLAG, type Market, type ShardState } from './state.ts';
 import { type EpochMs, NO_PRICE, type Side } from './units.ts';
 
@@ -22,12 +23,15 @@ export function fillMarkets(
   if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, journal);
   // No fill leaves less for another, so books need not wait for each other.
   for (const market of markets) {
-    for (const book of market.books) {
-      for (const reached of reachedOn(state, book, atMs)) {
-        fetchRows(state, reached.orders);
-        for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
-      }
-    }
+    if (market.book !== null) fillBook(state, market.book, atMs, journal);
+    for (const book of market.routedBooks) fillBook(state, book, atMs, journal);
+  }
+}
+
+function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
+  for (const reached of reachedOn(state, book, atMs)) {
+    fetchRows(state, reached.orders);
+    for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
   }
 }
 
@@ -59,7 +63,7 @@ function fillInOrder(
   atMs: EpochMs,
   journal: Event[],
 ): void {
-  const books = new Set(markets.flatMap((market) => market.books));
+  const books = new Set(markets.flatMap(booksOf));
   const all = [...books].flatMap((book) => reachedOn(state, book, atMs));
   const fills = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
   if (books.size > 1) fills.sort((a, b) => byPriceAndTime(state, a, b));
