@@ -30,22 +30,21 @@ export function fillMarkets(
 
 function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
   for (const reached of reachedOn(state, book, atMs)) {
-    fetchRows(state, reached.orders);
+    fetchOwners(state, reached.orders);
     for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
   }
 }
 
-/** What the fills of these orders need, and which lies all over memory. */
-function fetchRows(state: ShardState, orders: readonly number[]): void {
-  const { account, limitPriceCents } = state.orders.col;
-  const { balanceCents } = state.accounts.col;
+/** What the fills of these orders need beside their rows, and which lies all over memory. */
+function fetchOwners(state: ShardState, orders: readonly number[]): void {
+  const { account } = state.orders.col;
+  const { balanceCents, adjustedCents } = state.accounts.col;
   let read = 0;
-  // The two ends of a row, which may lie apart.
-  for (const order of orders) read ^= account.get(order) ^ limitPriceCents.get(order);
   for (const order of orders) {
     const owner = account.get(order);
-    read += balanceCents.get(owner) + state.ordersOfAccount.count(owner);
-    read += state.positionsOfAccount.fetch(owner);
+    // The first and the last that a fill reads of a row; they may lie apart.
+    read += balanceCents.get(owner) + adjustedCents.get(owner);
+    read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.fetch(owner);
   }
   fetched(read);
 }
@@ -118,11 +117,11 @@ function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reach
 
 const NONE: readonly Reached[] = [];
 
-/** Orders of a ladder whose rank is at least `ask`, best rank first, first placed first. */
-function ordersAtOrAbove({ ladders }: ShardState, ladder: number, ask: number): number[] {
+/** Orders of a ladder whose rank is at least `ask`, fetched: best rank, then first placed first. */
+function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
   const reached: number[] = [];
   for (let rank = ladders.best(ladder); rank >= ask; rank = ladders.rankBelow(ladder, rank)) {
-    ladders.collect(ladder, rank, reached);
+    ladders.collect(ladder, rank, reached, orders);
   }
   return reached;
 }
