@@ -2,7 +2,7 @@
 import { invariant } from './invariant.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './messages.ts';
 import { bookOf, watchMarkets } from './resting.ts';
-import type { Instrument, Market, ShardState } from './state.ts';
+import type { Book, Instrument, Market, ShardState } from './state.ts';
 import { HOME_VENUE, type MarketNumber, VENUES, type Venue } from './units.ts';
 
 /** `venue_a/TICKER`: how a catalog names a market. */
@@ -51,6 +51,9 @@ export function outdatedStatuses(
     .map(({ slug }) => slug);
 }
 
+/** One for all markets: a quote then looks at no array of its market's own. */
+const NO_BOOKS: readonly Book[] = [];
+
 function nameMarket(state: ShardState, number: MarketNumber, name: string): void {
   const known = state.markets[number];
   invariant(
@@ -68,7 +71,8 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     quote: null,
     lastTrade: null,
     lastTradeOf: { yes: null, no: null },
-    books: [],
+    book: null,
+    routedBooks: NO_BOOKS,
     shownBy: null,
   };
   state.markets[number] = market;

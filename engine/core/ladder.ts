@@ -8,6 +8,7 @@
  * A quote that reaches nothing costs one comparison a ladder; a fill costs a bounded number of
  * steps at any depth. Not promised: order among books.
  */
+import { type Fetchable, fetched } from './fetch.ts';
 import { invariant } from './invariant.ts';
 import { grown, NO_ROW } from './table.ts';
 
@@ -62,24 +63,29 @@ export class Ladders {
   }
 
   /**
-   * Appends the orders at a rank that has some, in time order. Each step along a level waits for
-   * memory; they are taken from both ends, so that two steps wait together.
+   * Appends the orders at a rank that has some, in time order, and fetches their rows. Each step
+   * along a level waits for memory; they are taken from both ends, so that two steps wait together,
+   * and the rows of the orders that are known arrive meanwhile.
    */
-  collect(ladder: number, rank: number, orders: number[]): void {
+  collect(ladder: number, rank: number, orders: number[], rows: Fetchable): void {
     const links = this.#links;
     const ends = (ladder * RANKS + rank) * 2;
     const later: number[] = [];
     let front = this.#ends[ends + FIRST]!;
     let back = this.#ends[ends + LAST]!;
+    let read = 0;
     for (;;) {
       orders.push(front);
+      read ^= rows.fetch(front);
       if (front === back) break;
       later.push(back);
+      read ^= rows.fetch(back);
       const next = links[front * LINKS + NEXT]!;
       if (next === back) break;
       front = next;
       back = links[back * LINKS + PREVIOUS]!;
     }
+    fetched(read);
     for (let at = later.length - 1; at >= 0; at--) orders.push(later[at]!);
   }
 

@@ -9,6 +9,7 @@ import { fetched } from './fetch.ts';
 import { tradeOf } from './fill-model.ts';
 import { remainingOf } from './fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
+import { booksOf } from './resting.ts';
 import { type Book, FLAG, type Market, type ShardState } from './state.ts';
 import { type EpochMs, NO_PRICE, type Side } from './units.ts';
 
@@ -22,26 +23,28 @@ export function fillMarkets(
   if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, journal);
   // No fill leaves less for another, so books need not wait for each other.
   for (const market of markets) {
-    for (const book of market.books) {
-      for (const reached of reachedOn(state, book, atMs)) {
-        fetchRows(state, reached.orders);
-        for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
-      }
-    }
+    if (market.book !== null) fillBook(state, market.book, atMs, journal);
+    for (const book of market.routedBooks) fillBook(state, book, atMs, journal);
   }
 }
 
-/** What the fills of these orders need, and which lies all over memory. */
-function fetchRows(state: ShardState, orders: readonly number[]): void {
-  const { account, limitPriceCents } = state.orders.col;
-  const { balanceCents } = state.accounts.col;
+function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
+  for (const reached of reachedOn(state, book, atMs)) {
+    fetchOwners(state, reached.orders);
+    for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
+  }
+}
+
+/** What the fills of these orders need beside their rows, and which lies all over memory. */
+function fetchOwners(state: ShardState, orders: readonly number[]): void {
+  const { account } = state.orders.col;
+  const { balanceCents, adjustedCents } = state.accounts.col;
   let read = 0;
-  // The two ends of a row, which may lie apart.
-  for (const order of orders) read ^= account.get(order) ^ limitPriceCents.get(order);
   for (const order of orders) {
     const owner = account.get(order);
-    read += balanceCents.get(owner) + state.ordersOfAccount.count(owner);
-    read += state.positionsOfAccount.fetch(owner);
+    // The first and the last that a fill reads of a row; they may lie apart.
+    read += balanceCents.get(owner) + adjustedCents.get(owner);
+    read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.fetch(owner);
   }
   fetched(read);
 }
@@ -59,7 +62,7 @@ function fillInOrder(
   atMs: EpochMs,
   journal: Event[],
 ): void {
-  const books = new Set(markets.flatMap((market) => market.books));
+  const books = new Set(markets.flatMap(booksOf));
   const all = [...books].flatMap((book) => reachedOn(state, book, atMs));
   const fills = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
   if (books.size > 1) fills.sort((a, b) => byPriceAndTime(state, a, b));
@@ -114,11 +117,11 @@ function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reach
 
 const NONE: readonly Reached[] = [];
 
-/** Orders of a ladder whose rank is at least `ask`, best rank first, first placed first. */
-function ordersAtOrAbove({ ladders }: ShardState, ladder: number, ask: number): number[] {
+/** Orders of a ladder whose rank is at least `ask`, fetched: best rank, then first placed first. */
+function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
   const reached: number[] = [];
   for (let rank = ladders.best(ladder); rank >= ask; rank = ladders.rankBelow(ladder, rank)) {
-    ladders.collect(ladder, rank, reached);
+    ladders.collect(ladder, rank, reached, orders);
   }
   return reached;
 }

@@ -8,7 +8,7 @@ import { costCents } from './ledger.ts';
 import { fillMarkets } from './matching.ts';
 import type { GameTick, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
 import { complement, isFresh } from './pricing.ts';
-import { ordersOn } from './resting.ts';
+import { booksOf, ordersOn } from './resting.ts';
 import { sideOf } from './rows.ts';
 import type { Book, Market, ShardState, Source } from './state.ts';
 import { NO_ROW } from './table.ts';
@@ -150,7 +150,7 @@ function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, journal: Ev
   const { atMs, outcome } = tick;
   emit(state, journal, { kind: 'market_resolved', atMs, market: market.number, outcome });
   if (market.venue !== HOME_VENUE) return;
-  for (const book of market.books) {
+  for (const book of booksOf(market)) {
     if (book.market === market) cancelAll(state, book, atMs, journal);
   }
   for (const position of [...state.positionsOfMarket.of(market.number)]) {

@@ -39,10 +39,20 @@ export function bookOf(state: ShardState, market: Market, routed: Instrument | n
 
 /** Makes every market that a book's price depends on know the book. */
 export function watchMarkets(book: Book): void {
-  const listed = book.routed?.listings.map((listing) => listing.market) ?? [];
-  for (const market of new Set([book.market, ...listed])) {
-    if (!market.books.includes(book)) market.books.push(book);
+  const { market: own, routed } = book;
+  if (routed === null) {
+    own.book = book;
+    return;
   }
+  for (const market of new Set([own, ...routed.listings.map((listing) => listing.market)])) {
+    if (market.routedBooks.includes(book)) continue;
+    market.routedBooks = [...market.routedBooks, book];
+  }
+}
+
+/** Every book whose price depends on a market. */
+export function booksOf({ book, routedBooks }: Market): readonly Book[] {
+  return book === null ? routedBooks : [book, ...routedBooks];
 }
 
 /** Orders of a book in the order in which they fill: yes ladder first, best rank first. */

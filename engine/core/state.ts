@@ -54,8 +54,10 @@ export type Market = {
   lastTrade: LastTrade | null;
   /** By the side that was bought, in that side's cents. */
   lastTradeOf: Record<Side, LastTrade | null>;
-  /** The books whose price depends on this market. */
-  books: Book[];
+  /** Its plain book; null while nothing has needed one. */
+  book: Book | null;
+  /** The routed books whose price depends on it. */
+  routedBooks: readonly Book[];
   /** The instrument that an order by ticker is shown as: polarity 1 first, catalog order. */
   shownBy: { instrument: Instrument; polarity: 1 | -1 } | null;
 };

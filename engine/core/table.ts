@@ -105,6 +105,13 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     return row >= 0 && row < this.size && this.#chain.get(row) >= 0;
   }
 
+  /** A word of each end of a row: to be read ahead of time (fetch.ts). */
+  fetch(row: number): number {
+    const words = this.#words;
+    const { rowWords } = this.#places;
+    return words[row * rowWords]! ^ words[(row + 1) * rowWords - 1]!;
+  }
+
   /** To be called before a stored column of the row changes. */
   touch(row: number): void {
     const page = (row / PAGE_ROWS) | 0;
