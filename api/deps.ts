@@ -20,6 +20,8 @@ import type { Switches } from './switches.ts';
 export interface Engine {
   /** Runs a command or query of one account in that account's shard, and tells the waiter. */
   ask(account: Uuid, request: PlaceOrder | CancelOrder | Query, waiter: Waiter): undefined;
+  /** Tells the waiter what `find` finds, once for all who ask the same in one turn of the event loop. */
+  inTurn<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
   /** One Quote as JSON text, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
   /** Why no request can be taken now; null: one may be. */

@@ -95,7 +95,10 @@ export type Route<C> = {
   /** Of an answer that is not JSON. */
   contentType: string;
   /** Undefined: the waiter is told instead. */
-  run(call: Call<unknown, unknown, C>, waiter: Waiter): Result | Promise<Result> | undefined;
+  run(
+    call: Call<unknown, unknown, C>,
+    waiter: Waiter<Result>,
+  ): Result | Promise<Result> | undefined;
 };
 
 type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C>> = {
@@ -117,7 +120,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   contentType?: string;
   readBody?: BodyReader<B>;
   scopeOfBody?: (body: B) => Scope | null;
-  run(call: K, waiter: Waiter): Result | Promise<Result> | undefined;
+  run(call: K, waiter: Waiter<Result>): Result | Promise<Result> | undefined;
 };
 
 /** A route that needs a caller of kind `C`. */

@@ -33,11 +33,15 @@ export function quoteRoutes({ catalog, engine }: Deps): Route<Caller>[] {
       response: QuotesAnswer,
       prepare: ({ ids }) => idsOf(ids),
       requestsOf: (ids) => ids.length,
-      run: async ({ query: ids }) => {
-        const nowMs = engine.nowMs();
-        const ask = (id: string) => (INSTRUMENT_ID.test(id) ? engine.quote(id, nowMs) : NOT_FOUND);
-        const replies = ids.length === 1 ? [await ask(ids[0]!)] : await Promise.all(ids.map(ask));
-        return quotesText(ids, replies, isoOf(nowMs));
+      run: ({ query: ids }, waiter) => {
+        const find = async () => {
+          const nowMs = engine.nowMs();
+          const replies = await Promise.all(
+            ids.map((id) => (INSTRUMENT_ID.test(id) ? engine.quote(id, nowMs) : NOT_FOUND)),
+          );
+          return quotesText(ids, replies, isoOf(nowMs));
+        };
+        return engine.inTurn(`quotes ${ids.join()}`, find, waiter);
       },
     }),
     keyed({
@@ -56,20 +60,25 @@ export function quoteRoutes({ catalog, engine }: Deps): Route<Caller>[] {
       mayBeUnavailable: true,
       query: NoQuery,
       response: QuoteAnswer,
-      run: async ({ param }) => {
+      run: ({ param }, waiter) => {
         const entry = catalog.instrument(param);
         if (entry === undefined) throw new ApiError('instrument_not_found');
-        const nowMs = engine.nowMs();
-        const reply = await engine.quote(entry.id, nowMs);
-        if (!reply.ok) return reply;
-        const crossVenue = isCrossVenue(reply.body);
-        return `{"quote":${reply.body},"crossVenue":${crossVenue},${tail(isoOf(nowMs))}}`;
+        const find = async () => {
+          const nowMs = engine.nowMs();
+          const reply = await engine.quote(entry.id, nowMs);
+          return reply.ok ? quoteText(reply.body, isoOf(nowMs)) : reply;
+        };
+        return engine.inTurn(`quote of ${entry.id}`, find, waiter);
       },
     }),
   ];
 }
 
 const NOT_FOUND: Reply = { ok: false, code: 'instrument_not_found', message: '' };
+
+function quoteText(quote: string, asOf: string): Result {
+  return `{"quote":${quote},"crossVenue":${isCrossVenue(quote)},${tail(asOf)}}`;
+}
 
 /** The ids asked for, each once, in order. */
 function idsOf(text: string): string[] {

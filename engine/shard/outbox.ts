@@ -6,8 +6,8 @@ import type { Command, Query, Reply, Tick } from '../core/messages.ts';
 import type { Message } from './codec.ts';
 
 /** Who asked, told once: what a promise with its reactions would cost shows in every request. */
-export interface Waiter {
-  resolve(reply: Reply): void;
+export interface Waiter<T = Reply> {
+  resolve(answer: T): void;
   reject(error: Error): void;
 }
 

@@ -18,6 +18,7 @@ import type { Waiter } from './outbox.ts';
 import { Remembered } from './remembered.ts';
 import type { OpenReport } from './shard.ts';
 import type { Durability } from './store.ts';
+import { Turn } from './turn.ts';
 
 export type ShardsOptions = CoreConfig & {
   dataDir: string;
@@ -38,8 +39,7 @@ export class Shards {
   readonly #options: ShardsOptions;
   readonly #lanes: Lane[];
   readonly #timer: NodeJS.Timeout;
-  /** By instrument: what this turn of the event loop asked for since it told the shards something. */
-  readonly #quotesOfTurn = new Map<string, Promise<Reply>>();
+  readonly #turn = new Turn();
   readonly #remembered = new Remembered();
   #stopping = false;
 
@@ -115,20 +115,20 @@ export class Shards {
   }
 
   /**
-   * One instrument's Quote; spread over shards, since every shard hears every tick. Who asks for one
-   * that was asked for in this turn of the event loop shares the answer.
+   * Tells the waiter what `find` finds: once for all who ask the same in one turn of the event loop,
+   * until the shards are told something.
    */
+  inTurn<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
+    return this.#turn.ask(question, find, waiter);
+  }
+
+  /** One instrument's Quote; spread over shards, since every shard hears every tick. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply> {
-    const shared = this.#quotesOfTurn.get(instrumentId);
-    if (shared !== undefined) return shared;
-    if (this.#quotesOfTurn.size === 0) setImmediate(() => this.#quotesOfTurn.clear());
-    const reply = this.#laneOfQuote(instrumentId).call({
-      kind: 'instrument_quote',
-      atMs,
-      instrumentId,
+    const find = () =>
+      this.#laneOfQuote(instrumentId).call({ kind: 'instrument_quote', atMs, instrumentId });
+    return new Promise((resolve, reject) => {
+      this.inTurn(`quote ${instrumentId}`, find, { resolve, reject });
     });
-    this.#quotesOfTurn.set(instrumentId, reply);
-    return reply;
   }
 
   #laneOfQuote(instrumentId: string): Lane {
@@ -217,7 +217,7 @@ export class Shards {
   }
 
   #tellAll(tick: Tick): void {
-    this.#quotesOfTurn.clear();
+    this.#turn.end();
     for (const lane of this.#lanes) lane.tick(tick);
   }
 
@@ -230,7 +230,7 @@ export class Shards {
   }
 
   async #told(command: Command): Promise<void> {
-    this.#quotesOfTurn.clear();
+    this.#turn.end();
     const replies = await Promise.all(this.#lanes.map((lane) => lane.tell(command)));
     for (const reply of replies) {
       if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);

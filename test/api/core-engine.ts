@@ -37,6 +37,10 @@ export class CoreEngine implements Engine {
     return null;
   }
 
+  inTurn<T>(_question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
+    find().then(waiter.resolve, waiter.reject);
+  }
+
   quote(instrumentId: string, atMs: number): Promise<Reply> {
     return this.#answer({ kind: 'instrument_quote', instrumentId, atMs });
   }

@@ -44,6 +44,10 @@ export class FakeEngine implements Engine {
     );
   }
 
+  inTurn<T>(_question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
+    find().then(waiter.resolve, waiter.reject);
+  }
+
   quote(instrumentId: string): Promise<Reply> {
     this.quoted.push(instrumentId);
     return this.replyQuote(instrumentId);
