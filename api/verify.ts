@@ -120,10 +120,7 @@ function checkAgainstControl(
   );
 }
 
-/**
- * Every shard hears every result. One that a crash kept from a shard is told again by few venues, so
- * that its positions stay open until somebody knows of it.
- */
+/** Every shard hears every result. One that a crash kept from a shard it hears at the next start. */
 function checkOutcomes(shards: Part<ShardVerification>[], { notes, across }: Findings): void {
   const first = new Map<string, string>();
   for (const [shard, { found }] of shards.entries()) {

@@ -67,6 +67,7 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     venue: name.slice(0, slash) as Venue,
     ticker: name.slice(slash + 1),
     outcome: null,
+    payouts: null,
     status: 'open',
     quote: null,
     lastTrade: null,

@@ -165,6 +165,13 @@ const EVENTS: EventLayouts = {
     priceCents: u8,
     venue: u8,
   }),
+  market_valued: record({
+    kind: always('market_valued'),
+    atMs: f64,
+    market: u32,
+    yesPayoutCents: u8,
+    noPayoutCents: u8,
+  }),
 };
 
 const kinds = Object.values(EVENTS).map((layout) => compile(layout as Layout<Event>));

@@ -127,6 +127,15 @@ export type MarketResolved = {
   outcome: MarketOutcome;
 };
 
+/** What a contract of each side of a scalar market receives; its result comes next. */
+export type MarketValued = {
+  kind: 'market_valued';
+  atMs: EpochMs;
+  market: MarketNumber;
+  yesPayoutCents: Cents;
+  noPayoutCents: Cents;
+};
+
 export type GameChanged = {
   kind: 'game_changed';
   atMs: EpochMs;
@@ -160,6 +169,7 @@ export type Event =
   | OrderEnded
   | PositionSettled
   | MarketResolved
+  | MarketValued
   | GameChanged
   | CashAdjusted
   | TradeCounted

@@ -57,6 +57,11 @@ export function evolve(state: ShardState, event: Event): void {
       state.worldVersion++;
       state.markets[event.market]!.outcome = event.outcome;
       return;
+    case 'market_valued': {
+      const { yesPayoutCents, noPayoutCents } = event;
+      state.markets[event.market]!.payouts = { yesPayoutCents, noPayoutCents };
+      return;
+    }
     case 'game_changed':
       state.worldVersion++;
       state.games.set(event.game, { status: event.status, atMs: event.atMs });

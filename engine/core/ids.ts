@@ -86,7 +86,8 @@ export function writeTradeId(
   openedAtMs: EpochMs,
 ): void {
   const w0 = Math.floor(openedAtMs / 0x10000);
-  const w1 = ((openedAtMs % 0x10000) * 0x10000) | (from.word(order, 1) & 0xffff);
+  // Not by `%`, which costs far more on what is no small integer.
+  const w1 = ((openedAtMs - w0 * 0x10000) * 0x10000) | (from.word(order, 1) & 0xffff);
   to.set(row, w0, w1, from.word(order, 2), from.word(order, 3) ^ 1);
 }
 

@@ -77,6 +77,9 @@ export type ResultTick = {
   noPayoutCents: Cents;
 };
 export type MarketOutcome = 'yes' | 'no' | 'void' | 'scalar';
+/** What one contract of each side receives. */
+export type Payouts = Pick<ResultTick, 'yesPayoutCents' | 'noPayoutCents'>;
+export type MarketResult = Payouts & { outcome: MarketOutcome };
 
 /** A game changed its status; `game` is the catalog's slug. */
 export type GameTick = {

@@ -4,15 +4,16 @@
  */
 import type { Event } from './events.ts';
 import { emit } from './evolve.ts';
+import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
 import { fillMarkets } from './matching.ts';
-import type { GameTick, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
+import type { GameTick, MarketResult, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
 import { complement, isFresh } from './pricing.ts';
 import { booksOf, ordersOn } from './resting.ts';
 import { sideOf } from './rows.ts';
 import type { Book, Market, ShardState, Source } from './state.ts';
 import { NO_ROW } from './table.ts';
-import { type EpochMs, HOME_VENUE, NO_PRICE, type SourceNumber } from './units.ts';
+import { type EpochMs, HOME_VENUE, NO_PRICE, PAYOUT_CENTS, type SourceNumber } from './units.ts';
 
 /** Applies one tick; every event it led to is applied and appended to `journal`. */
 export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
@@ -147,16 +148,20 @@ function setLastTrade(state: ShardState, tick: TradeTick): void {
 function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, journal: Event[]): void {
   const market = state.markets[tick.market]!;
   if (market.outcome !== null) return;
-  const { atMs, outcome } = tick;
-  emit(state, journal, { kind: 'market_resolved', atMs, market: market.number, outcome });
+  const { atMs, outcome, yesPayoutCents, noPayoutCents } = tick;
+  const { number } = market;
+  if (outcome === 'scalar') {
+    const payouts = { yesPayoutCents, noPayoutCents };
+    emit(state, journal, { kind: 'market_valued', atMs, market: number, ...payouts });
+  }
+  emit(state, journal, { kind: 'market_resolved', atMs, market: number, outcome });
   if (market.venue !== HOME_VENUE) return;
   for (const book of booksOf(market)) {
     if (book.market === market) cancelAll(state, book, atMs, journal);
   }
   for (const position of [...state.positionsOfMarket.of(market.number)]) {
     const { col } = state.positions;
-    const payout =
-      sideOf(col.flags.get(position)) === 'yes' ? tick.yesPayoutCents : tick.noPayoutCents;
+    const payout = sideOf(col.flags.get(position)) === 'yes' ? yesPayoutCents : noPayoutCents;
     const proceedsCents =
       outcome === 'void'
         ? col.costCents.get(position)
@@ -205,3 +210,20 @@ function voidGame(state: ShardState, slug: string, atMs: EpochMs, journal: Event
 }
 
 const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const;
+
+/** What settled a market; null while nothing has. */
+export function resultOf({ outcome, payouts }: Market): MarketResult | null {
+  switch (outcome) {
+    case null:
+      return null;
+    case 'yes':
+      return { outcome, yesPayoutCents: PAYOUT_CENTS, noPayoutCents: 0 };
+    case 'no':
+      return { outcome, yesPayoutCents: 0, noPayoutCents: PAYOUT_CENTS };
+    case 'void':
+      return { outcome, yesPayoutCents: 0, noPayoutCents: 0 };
+    case 'scalar':
+      invariant(payouts !== null, 'a scalar market has no value');
+      return { outcome, ...payouts };
+  }
+}

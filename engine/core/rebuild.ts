@@ -4,7 +4,7 @@
  */
 import { describe, replaceCatalog } from './catalog-state.ts';
 import { invariant } from './invariant.ts';
-import type { Catalog, CatalogInstrument, MarketOutcome } from './messages.ts';
+import type { Catalog, CatalogInstrument, MarketOutcome, Payouts } from './messages.ts';
 import { rest } from './resting.ts';
 import type { ShardState } from './state.ts';
 import { NO_ROW, type TableHead } from './table.ts';
@@ -25,7 +25,7 @@ export type StateWorld = {
   catalog: Catalog;
   /** Instruments that the catalog has dropped, as they were last described. */
   dropped: CatalogInstrument[];
-  outcomes: [market: number, outcome: MarketOutcome][];
+  outcomes: [market: number, outcome: MarketOutcome, payouts: Payouts | null][];
   listedGames: string[];
   games: [slug: string, game: { status: GameStatus; atMs: EpochMs }][];
 };
@@ -52,9 +52,10 @@ export function worldOf(state: ShardState): StateWorld {
     dropped: state.instruments.flatMap(({ entry, listed }) =>
       entry === null || listed ? [] : [entry],
     ),
-    outcomes: state.markets.flatMap(({ number, outcome }) =>
-      outcome === null ? [] : [[number, outcome] as [number, MarketOutcome]],
-    ),
+    outcomes: state.markets.flatMap(({ number, outcome, payouts }) => {
+      const row: StateWorld['outcomes'] = outcome === null ? [] : [[number, outcome, payouts]];
+      return row;
+    }),
     listedGames: [...state.listedGames],
     games: [...state.games],
   };
@@ -74,7 +75,9 @@ export function loadHead(state: ShardState, head: StateHead & StateWorld): void 
   for (const entry of head.dropped) {
     describe(state, state.instrumentsById.get(entry.id)!, entry);
   }
-  for (const [market, outcome] of head.outcomes) state.markets[market]!.outcome = outcome;
+  for (const [market, outcome, payouts] of head.outcomes) {
+    Object.assign(state.markets[market]!, { outcome, payouts });
+  }
   for (const slug of head.listedGames) state.listedGames.add(slug);
   for (const [slug, game] of head.games) state.games.set(slug, game);
 }

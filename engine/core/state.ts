@@ -14,6 +14,7 @@ import type {
   CatalogInstrument,
   CatalogListing,
   MarketOutcome,
+  Payouts,
 } from './messages.ts';
 import { type Archive, Records } from './recent.ts';
 import { RowLists } from './row-lists.ts';
@@ -47,6 +48,8 @@ export type Market = {
   ticker: string;
   /** Durable: its result, once. */
   outcome: MarketOutcome | null;
+  /** Of a scalar outcome. */
+  payouts: Payouts | null;
   /** Live: gone with a restart. */
   status: MarketStatus;
   quote: Quote | null;

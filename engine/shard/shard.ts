@@ -4,8 +4,8 @@
  * next batch. A checkpoint is written a step at a time along with the batches.
  */
 import type { Event } from '../core/events.ts';
-import type { Command, Reply } from '../core/messages.ts';
-import { observe, watch } from '../core/observe.ts';
+import type { Command, MarketResult, Reply } from '../core/messages.ts';
+import { observe, resultOf, watch } from '../core/observe.ts';
 import { headOf, tablesOf, worldOf } from '../core/rebuild.ts';
 import { type CoreConfig, createState, type ShardState } from '../core/state.ts';
 import type { EpochMs, GameStatus } from '../core/units.ts';
@@ -32,6 +32,8 @@ export type OpenReport = {
   nowMs: EpochMs;
   /** Markets without a result that somebody holds a position or an order in. */
   openMarkets: number[];
+  /** By market number, null where there is none. */
+  results: (MarketResult | null)[];
   /** What feeds said of games, and what the catalog said beneath; null: nothing. */
   games: { slug: string; status: GameStatus; over: GameStatus | null }[];
 };
@@ -114,6 +116,7 @@ export class Shard {
       replayedBatches,
       nowMs: this.state.nowMs,
       openMarkets: openMarketsOf(this.state),
+      results: this.state.markets.map(resultOf),
       games: gamesOf(this.state),
     };
   }

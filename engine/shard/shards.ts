@@ -7,9 +7,17 @@ import path from 'node:path';
 import type { AuditReport } from '../core/audit.ts';
 import type { digest } from '../core/digest.ts';
 import { uuidWord } from '../core/ids.ts';
-import type { Catalog, Command, Query, Reply, SetSwitches, Tick } from '../core/messages.ts';
+import type {
+  Catalog,
+  Command,
+  Query,
+  Reply,
+  ResultTick,
+  SetSwitches,
+  Tick,
+} from '../core/messages.ts';
 import type { CoreConfig } from '../core/state.ts';
-import type { EpochMs, Uuid } from '../core/units.ts';
+import type { EpochMs, SourceNumber, Uuid } from '../core/units.ts';
 import { EngineBusy } from './busy.ts';
 import type { Clock } from './clock.ts';
 import { Lane, type Log } from './lane.ts';
@@ -41,6 +49,8 @@ export class Shards {
   readonly #timer: NodeJS.Timeout;
   readonly #turn = new Turn();
   readonly #remembered = new Remembered();
+  /** Results that some shard has and another lacks: told to all once they have the catalog. */
+  #untold: ResultTick[] = [];
   #stopping = false;
 
   constructor(options: ShardsOptions) {
@@ -65,6 +75,7 @@ export class Shards {
       const found = { accounts, restingOrders, replayedBatches };
       this.#options.log.info({ shard, ...found }, 'shard ready');
     }
+    this.#untold = unevenResults(reports, this.nowMs());
     return reports;
   }
 
@@ -148,6 +159,7 @@ export class Shards {
   async setCatalog(catalog: Catalog): Promise<void> {
     this.#remembered.setCatalog(catalog);
     await this.#told({ kind: 'catalog', atMs: this.nowMs(), catalog });
+    for (const tick of this.#untold.splice(0)) this.tick(tick);
   }
 
   /** Gives every shard the operator's switches; resolves when all answer by them. */
@@ -254,4 +266,20 @@ function textHash(text: string): number {
     hash = (Math.imul(hash, 31) + text.charCodeAt(at)) >>> 0;
   }
   return hash;
+}
+
+/**
+ * A crash can come between the commits of two shards, and few venues tell a result again. A shard
+ * that is out of order may lack any. Said as by source 0, which has no quote yet that would revive.
+ */
+function unevenResults(reports: (OpenReport | null)[], atMs: EpochMs): ResultTick[] {
+  const all = reports.flatMap((report) => (report === null ? [] : [report.results]));
+  const markets = Math.max(0, ...all.map((results) => results.length));
+  const ticks: ResultTick[] = [];
+  for (let market = 0; market < markets; market++) {
+    const told = all.find((results) => results[market] != null)?.[market];
+    if (told == null || reports.every((report) => report?.results[market] != null)) continue;
+    ticks.push({ kind: 'result', atMs, source: 0 as SourceNumber, market, ...told });
+  }
+  return ticks;
 }

@@ -1,9 +1,11 @@
+import path from 'node:path';
 import test from 'ava';
 import type { Reply } from '../../../engine/core/messages.ts';
-import { FILL_MODELS } from '../../../engine/core/units.ts';
+import { FILL_MODELS, type SourceNumber } from '../../../engine/core/units.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
 import { AWAY, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { openShards, tempDir } from './engine-process.ts';
+import { openShard } from './environment.ts';
 
 const body = (reply: Reply) => {
   if (!reply.ok) throw new Error(reply.message);
@@ -97,3 +99,45 @@ test('SPEC.md section 2, Quote: who asks in the same turn shares an answer, unti
   t.is(replies[1], replies[0]);
   await engine.close();
 });
+
+test('a result that a crash kept from one shard settles there after the next start', async (t) => {
+  for (const result of [
+    { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 },
+    { outcome: 'scalar', yesPayoutCents: 37, noPayoutCents: 63 },
+  ] as const) {
+    const dir = tempDir(t);
+    const engine = await openShards(dir, { shards: 2 });
+    engine.tick(quoteTick());
+    for (const account of [1, 2]) await engine.call(uuidOf(account), buyOf(account));
+    await engine.close();
+    // What the crash left: one shard has the result in its journal.
+    const told = openShard(path.join(dir, 'shard-0'));
+    told.run([{ kind: 'result', atMs: NOON_MS, source: 0 as SourceNumber, market: 0, ...result }]);
+    await told.close();
+
+    const after = await openShards(dir, { shards: 2 });
+    const balances = await Promise.all([1, 2].map((account) => balanceOf(after, account)));
+    t.is(balances[0], balances[1], result.outcome);
+    t.deepEqual((await after.audit()).problems, []);
+    const hash = await after.stateHash();
+    await after.close();
+    const again = await openShards(dir, { shards: 2 });
+    t.is(await again.stateHash(), hash);
+    await again.close();
+  }
+});
+
+const buyOf = (account: number) =>
+  placeOrder({ account: uuidOf(account), idempotencyKey: `${account}`, contracts: 10 });
+
+async function balanceOf(engine: Shards, account: number): Promise<number> {
+  const query = {
+    kind: 'portfolio',
+    atMs: engine.nowMs(),
+    account: uuidOf(account),
+    organizationSlug: null,
+  } as const;
+  const { positionsCount, account: shown } = body(await engine.call(query.account, query));
+  if (positionsCount > 0) throw new Error('the market is still open');
+  return shown.balanceDollars;
+}
