@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { open } from 'lmdb';
-import { checkLmdbFile } from '../engine/shard/lmdb-file.ts';
+import { checkLmdbFile, missingFile } from '../engine/shard/lmdb-file.ts';
 import { DataDirError, shardsOf, syncPath } from './data-dir.ts';
 
 export type Backup = { directory: string; shards: number; files: number; bytes: number };
@@ -41,6 +41,7 @@ export async function backUp(dataDir: string, target: string): Promise<Backup> {
     throw new DataDirError(`${partial} ${why}`);
   }
   try {
+    refuseLostShard(dataDir, shards);
     const copied = { files: 0, bytes: 0 };
     const entries = readdirSync(dataDir).sort(controlLast);
     for (const name of entries) {
@@ -64,6 +65,15 @@ function checkTarget(dataDir: string, target: string): void {
   if (!existsSync(target)) return;
   if (!statSync(target).isDirectory() || readdirSync(target).length > 0) {
     throw new DataDirError(`${target} exists and is not an empty directory`);
+  }
+}
+
+/** A server makes its shards when it first starts. Without one of them a copy is no backup. */
+function refuseLostShard(dataDir: string, shards: number): void {
+  if (checkLmdbFile(path.join(dataDir, 'control')) === null) return;
+  for (let shard = 0; shard < shards; shard++) {
+    const directory = path.join(dataDir, `shard-${shard}`);
+    if (checkLmdbFile(directory) === null) throw missingFile(directory);
   }
 }
 

@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { backUp } from '../../api/backup.ts';
@@ -56,5 +64,15 @@ test.serial(`${SECTION}: a fault leaves nothing behind`, async (t) => {
   const { from, to } = await stoppedDir(t);
   truncateSync(path.join(from, 'shard-0', 'data.mdb'), 20_000);
   await t.throwsAsync(backUp(from, to), { message: /was not copied: .*was cut short/ });
+  t.deepEqual(readdirSync(path.dirname(to)), []);
+});
+
+test.serial(`${SECTION}: a shard that was lost is no part to leave out`, async (t) => {
+  const { from, to } = await stoppedDir(t);
+  cpSync(path.join(from, 'shard-0'), path.join(from, 'control'), { recursive: true });
+  rmSync(path.join(from, 'shard-0'), { recursive: true });
+  await t.throwsAsync(backUp(from, to), {
+    message: /was not copied: shard-0.data\.mdb is missing or empty, and was not before$/,
+  });
   t.deepEqual(readdirSync(path.dirname(to)), []);
 });
