@@ -23,6 +23,7 @@ export const ACCOUNT_LIMITS: TradeLimits = {
   closingPerMinute: 40,
 };
 
+type Who = 'key' | 'account';
 type Attempt = { atMs: EpochMs; account: Uuid; counting: TradeCounting | null };
 
 /**
@@ -47,11 +48,11 @@ export function withinLimits(
 function overOne(
   { tradeCounts, nowMs }: ShardState,
   id: Uuid,
-  who: string,
+  who: Who,
   limits: TradeLimits,
   closing: boolean,
 ): Rejection | null {
-  const row = tradeCounts.find(id, nowMs);
+  const row = tradeCounts.find(who, id, nowMs);
   if (row === NO_ROW) return null;
   const { minute, newInMinute, closingInMinute, newInDay } = tradeCounts.table.col;
   const thisMinute = minute.get(row) === Math.floor(nowMs / MINUTE_MS);
@@ -68,7 +69,7 @@ function overOne(
     : null;
 }
 
-function limited(who: string, what: string, nowMs: EpochMs, windowMs: number): Rejection {
+function limited(who: Who, what: string, nowMs: EpochMs, windowMs: number): Rejection {
   const endsInMs = windowMs - (nowMs % windowMs);
   return {
     code: 'rate_limited',
@@ -98,9 +99,20 @@ export class TradeCounts {
   day = 0;
   ids = new UuidIndex(this.table);
 
+  /** Who was asked for last: what is decided is counted next. */
+  readonly #last = { key: { id: '', row: NO_ROW }, account: { id: '', row: NO_ROW } };
+
   /** The row of a key or an account that has traded on the day of `nowMs`, or `NO_ROW`. */
-  find(id: Uuid, nowMs: EpochMs): number {
-    return this.day === Math.floor(nowMs / DAY_MS) ? this.ids.find(id) : NO_ROW;
+  find(who: Who, id: Uuid, nowMs: EpochMs): number {
+    return this.day === Math.floor(nowMs / DAY_MS) ? this.#rowOf(who, id) : NO_ROW;
+  }
+
+  #rowOf(who: Who, id: Uuid): number {
+    const last = this.#last[who];
+    if (last.id === id) return last.row;
+    last.id = id;
+    last.row = this.ids.find(id);
+    return last.row;
   }
 
   add({ atMs, account, keyId, closing }: TradeCounted): void {
@@ -108,11 +120,13 @@ export class TradeCounts {
     if (day !== this.day) {
       for (const row of this.table.rows()) this.table.release(row);
       this.ids = new UuidIndex(this.table);
+      this.#last.key.id = '';
+      this.#last.account.id = '';
       this.day = day;
     }
     const minute = Math.floor(atMs / MINUTE_MS);
-    this.#addOne(keyId, minute, closing);
-    this.#addOne(account, minute, closing);
+    this.#addOne('key', keyId, minute, closing);
+    this.#addOne('account', account, minute, closing);
   }
 
   /** Makes the rows findable that a load has brought back. */
@@ -120,14 +134,15 @@ export class TradeCounts {
     for (const row of this.table.rows()) this.ids.add(row);
   }
 
-  #addOne(id: Uuid, atMinute: number, closing: boolean): void {
+  #addOne(who: Who, id: Uuid, atMinute: number, closing: boolean): void {
     const { table } = this;
     const { minute, newInMinute, closingInMinute, newInDay } = table.col;
-    const known = this.ids.find(id);
+    const known = this.#rowOf(who, id);
     const row = known === NO_ROW ? table.claim() : known;
     table.touch(row);
     if (known === NO_ROW) {
       this.ids.set(row, id);
+      this.#last[who].row = row;
       newInDay.set(row, 0);
     }
     if (known === NO_ROW || minute.get(row) !== atMinute) {
