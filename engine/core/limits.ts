@@ -23,7 +23,6 @@ export const ACCOUNT_LIMITS: TradeLimits = {
   closingPerMinute: 40,
 };
 
-type Who = 'key' | 'account';
 type Attempt = { atMs: EpochMs; account: Uuid; counting: TradeCounting | null };
 
 /**
@@ -48,11 +47,11 @@ export function withinLimits(
 function overOne(
   { tradeCounts, nowMs }: ShardState,
   id: Uuid,
-  who: Who,
+  who: string,
   limits: TradeLimits,
   closing: boolean,
 ): Rejection | null {
-  const row = tradeCounts.find(who, id, nowMs);
+  const row = tradeCounts.find(id, nowMs);
   if (row === NO_ROW) return null;
   const { minute, newInMinute, closingInMinute, newInDay } = tradeCounts.table.col;
   const thisMinute = minute.get(row) === Math.floor(nowMs / MINUTE_MS);
@@ -69,7 +68,7 @@ function overOne(
     : null;
 }
 
-function limited(who: Who, what: string, nowMs: EpochMs, windowMs: number): Rejection {
+function limited(who: string, what: string, nowMs: EpochMs, windowMs: number): Rejection {
   const endsInMs = windowMs - (nowMs % windowMs);
   return {
     code: 'rate_limited',
@@ -99,20 +98,9 @@ export class TradeCounts {
   day = 0;
   ids = new UuidIndex(this.table);
 
-  /** Who was asked for last: what is decided is counted next. */
-  readonly #last = { key: { id: '', row: NO_ROW }, account: { id: '', row: NO_ROW } };
-
   /** The row of a key or an account that has traded on the day of `nowMs`, or `NO_ROW`. */
-  find(who: Who, id: Uuid, nowMs: EpochMs): number {
-    return this.day === Math.floor(nowMs / DAY_MS) ? this.#rowOf(who, id) : NO_ROW;
-  }
-
-  #rowOf(who: Who, id: Uuid): number {
-    const last = this.#last[who];
-    if (last.id === id) return last.row;
-    last.id = id;
-    last.row = this.ids.find(id);
-    return last.row;
+  find(id: Uuid, nowMs: EpochMs): number {
+    return this.day === Math.floor(nowMs / DAY_MS) ? this.ids.find(id) : NO_ROW;
   }
 
   add({ atMs, account, keyId, closing }: TradeCounted): void {
@@ -120,13 +108,11 @@ export class TradeCounts {
     if (day !== this.day) {
       for (const row of this.table.rows()) this.table.release(row);
       this.ids = new UuidIndex(this.table);
-      this.#last.key.id = '';
-      this.#last.account.id = '';
       this.day = day;
     }
     const minute = Math.floor(atMs / MINUTE_MS);
-    this.#addOne('key', keyId, minute, closing);
-    this.#addOne('account', account, minute, closing);
+    this.#addOne(keyId, minute, closing);
+    this.#addOne(account, minute, closing);
   }
 
   /** Makes the rows findable that a load has brought back. */
@@ -134,15 +120,14 @@ export class TradeCounts {
     for (const row of this.table.rows()) this.ids.add(row);
   }
 
-  #addOne(who: Who, id: Uuid, atMinute: number, closing: boolean): void {
+  #addOne(id: Uuid, atMinute: number, closing: boolean): void {
     const { table } = this;
     const { minute, newInMinute, closingInMinute, newInDay } = table.col;
-    const known = this.#rowOf(who, id);
+    const known = this.ids.find(id);
     const row = known === NO_ROW ? table.claim() : known;
     table.touch(row);
     if (known === NO_ROW) {
       this.ids.set(row, id);
-      this.#last[who].row = row;
       newInDay.set(row, 0);
     }
     if (known === NO_ROW || minute.get(row) !== atMinute) {
