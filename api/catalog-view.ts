@@ -4,13 +4,21 @@
  * SPEC.md section 2, Game and Instrument; CONTRACT.md section 3.
  */
 import type { Static } from '@sinclair/typebox';
+import { marketName } from '../engine/core/catalog-state.ts';
 import type {
   Catalog,
   CatalogGame,
   CatalogInstrument,
   CatalogListing,
 } from '../engine/core/messages.ts';
-import { type EpochMs, type GameStatus, HOME_VENUE, isoOf } from '../engine/core/units.ts';
+import {
+  type EpochMs,
+  type GameStatus,
+  HOME_VENUE,
+  isoOf,
+  type MarketNumber,
+  type MarketStatus,
+} from '../engine/core/units.ts';
 import { comparePlaces } from './paging.ts';
 import type { Game, Instrument, Listing } from './schemas/markets.ts';
 
@@ -26,6 +34,8 @@ export type GameEntry = {
 export type InstrumentEntry = {
   id: string;
   startsAtMs: EpochMs;
+  /** 0 where the catalog names no time. */
+  opensAtMs: EpochMs;
   instrument: CatalogInstrument;
   game: GameEntry | null;
   /** JSON texts of the wire object, made at first use: with venue references and without. */
@@ -48,6 +58,8 @@ type LiveStatus = { status: GameStatus; over: GameStatus };
 export class CatalogView {
   readonly #source: () => Catalog;
   readonly #live = new Map<string, LiveStatus>();
+  /** By `venue/venueMarketId`; a market that is not here is open. */
+  readonly #markets = new Map<string, MarketStatus | 'resolved'>();
   #index: Index;
 
   /** `source` answers the catalog of now; a new object is taken for a new catalog. */
@@ -71,6 +83,27 @@ export class CatalogView {
   restoreGameStatus(slug: string, status: GameStatus, over: GameStatus | null): void {
     const entry = this.#current().gamesBySlug.get(slug);
     if (over === null || entry?.game.status === over) this.setGameStatus(slug, status);
+  }
+
+  /** A venue's word on its market; a result is final. */
+  setMarketStatus(market: MarketNumber, status: MarketStatus | 'resolved'): void {
+    const name = this.#source().marketNames[market];
+    if (name !== undefined && this.#markets.get(name) !== 'resolved') {
+      this.#markets.set(name, status);
+    }
+  }
+
+  /**
+   * Whether an order can name this instrument now: it lists on exactly one venue_a market, which is
+   * open, and its game is not cancelled. Whether there is a price is for its quote to say.
+   * CONTRACT.md section 17, tradable.
+   */
+  isTradable({ instrument, game, opensAtMs }: InstrumentEntry, nowMs: EpochMs): boolean {
+    if (game?.status === 'cancelled' || nowMs < opensAtMs) return false;
+    const [listing, ...more] = instrument.listings.filter(({ venue }) => venue === HOME_VENUE);
+    if (listing === undefined || more.length > 0) return false;
+    const status = this.#markets.get(marketName(listing.venue, listing.venueMarketId));
+    return status === undefined || status === 'open';
   }
 
   /** Public games, earliest first. */
@@ -121,6 +154,7 @@ function indexOf(catalog: Catalog): Index {
     return {
       id: instrument.id,
       startsAtMs: Date.parse(instrument.startsAt),
+      opensAtMs: instrument.opensAt === null ? 0 : Date.parse(instrument.opensAt),
       instrument,
       game: gamesBySlug.get(instrument.gameSlug ?? '') ?? null,
       text: { on: null, off: null },
@@ -151,10 +185,14 @@ function showStatus(entry: GameEntry, status: GameStatus): void {
   for (const instrument of entry.instruments) instrument.text = { on: null, off: null };
 }
 
-/** SPEC.md section 2, Instrument, as JSON text. */
-export function instrumentText(entry: InstrumentEntry, venueData: boolean): string {
+/** SPEC.md section 2, Instrument, as JSON text at `nowMs`. */
+export function instrumentText(entry: InstrumentEntry, venueData: boolean, nowMs: EpochMs): string {
+  if (nowMs < entry.opensAtMs) {
+    const note = `opens at ${isoOf(entry.opensAtMs)}`;
+    return JSON.stringify(instrumentView(entry, venueData, note));
+  }
   const variant = venueData ? 'on' : 'off';
-  entry.text[variant] ??= JSON.stringify(instrumentView(entry, venueData));
+  entry.text[variant] ??= JSON.stringify(instrumentView(entry, venueData, null));
   return entry.text[variant];
 }
 
@@ -175,16 +213,8 @@ export function gameText({ game, status, startsAtMs, instruments }: GameEntry): 
   } satisfies Static<typeof Game>);
 }
 
-/**
- * Whether an order can name this instrument: it lists on exactly one venue_a market and its game
- * is not over. Whether there is a price for it now is the quote's to tell.
- */
-export function isTradable({ instrument, game }: InstrumentEntry): boolean {
-  if (game !== null && (game.status === 'final' || game.status === 'cancelled')) return false;
-  return instrument.listings.filter(({ venue }) => venue === HOME_VENUE).length === 1;
-}
-
-function instrumentView(entry: InstrumentEntry, venueData: boolean) {
+/** `opening` stands in place of the listings' own notes while their markets are not open yet. */
+function instrumentView(entry: InstrumentEntry, venueData: boolean, opening: string | null) {
   const { instrument, game, startsAtMs } = entry;
   return {
     id: instrument.id,
@@ -210,7 +240,9 @@ function instrumentView(entry: InstrumentEntry, venueData: boolean) {
     settlesOn: instrument.settlesOn,
     postponementWindowHours: instrument.postponementWindowHours,
     rulesVersion: instrument.rulesVersion,
-    listings: instrument.listings.map((listing) => listingView(listing, venueData)),
+    listings: instrument.listings.map((listing) => {
+      return listingView({ ...listing, note: opening ?? listing.note }, venueData);
+    }),
   } satisfies Static<typeof Instrument>;
 }
 

@@ -118,11 +118,20 @@ async function start(
   const view = new CatalogView(() => catalog.current);
   const games = reports.find((report) => report !== null)?.games ?? [];
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
+  for (const report of reports) {
+    for (const [market, result] of (report?.results ?? []).entries()) {
+      if (result !== null) view.setMarketStatus(market, 'resolved');
+    }
+  }
   const ingest = createIngest({
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
     sink: (tick: Tick) => {
       if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);
-      if (tick.kind === 'result') catalog.settled(tick.market);
+      if (tick.kind === 'status') view.setMarketStatus(tick.market, tick.status);
+      if (tick.kind === 'result') {
+        view.setMarketStatus(tick.market, 'resolved');
+        catalog.settled(tick.market);
+      }
       engine.tick(tick);
     },
     log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),

@@ -102,6 +102,8 @@ const instrument = Type.Object(
     /** Left out: the game's. */
     league: Type.Optional(league),
     startsAt: Type.Optional(dateTime),
+    /** Left out or null: open, as far as the catalog knows. */
+    opensAt: Type.Optional(nullable(dateTime)),
     marketType: oneOf(MARKET_TYPES),
     period: oneOf(PERIODS),
     line: Type.Optional(nullable(Type.Number())),

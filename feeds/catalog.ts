@@ -199,6 +199,7 @@ function instrumentOf(entry: InstrumentEntry, game: CatalogGame | null): Catalog
     oppositeLabel: entry.oppositeLabel ?? null,
     yesMeans: entry.yesMeans,
     startsAt: entry.startsAt === undefined ? (game?.startsAt ?? '') : instant(entry.startsAt),
+    opensAt: entry.opensAt == null ? null : instant(entry.opensAt),
     pushPossible: entry.pushPossible,
     stat: entry.stat ?? null,
     tieRule: entry.tieRule ?? null,

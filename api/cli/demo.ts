@@ -5,21 +5,24 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import type { EpochMs } from '../../engine/core/units.ts';
 import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
 import { type Schedule, scheduleUntil } from '../../feeds/simulator/schedule.ts';
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
 import { loadConfig } from '../config.ts';
 import { readJsonFile, replaceFile } from '../data-dir.ts';
+import type { Log } from '../deps.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { firstSteps } from './demo-steps.ts';
 import { demoUser, writeDemoFile } from './demo-user.ts';
 import { createLog, stopSignal } from './serve.ts';
 
-const HOUR_MS = 3_600_000;
-/** Games stay listed for a day after they were last known, so that a restart settles them. */
-const LISTED_AFTER_MS = 24 * HOUR_MS;
-const LISTED_AHEAD_MS = 2 * HOUR_MS;
+const LISTED_AHEAD_MS = 15 * 60_000;
+/**
+ * A game leaves the catalog this long before its result, and so before its markets close. Whoever
+ * holds it is settled all the same: a market without a result stays subscribed to.
+ */
+const LEAVES_BEFORE_RESULT_MS = 10_000;
+const RETRY_MS = 5000;
 
 export function addDemoCommand(program: Command): void {
   program
@@ -44,21 +47,22 @@ async function startDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
   const dataDir = await takeDataDir(basics);
   let simulator: Simulator | undefined;
   let server: Paperbook | undefined;
-  let refill: NodeJS.Timeout | undefined;
+  let venues: DemoVenues | undefined;
   const stop = async () => {
-    clearInterval(refill);
+    venues?.close();
     await server?.close();
     await simulator?.close();
   };
   try {
-    const venues = new DemoVenues(dataDir.path);
+    venues = new DemoVenues(dataDir.path, log);
     simulator = await startSimulator({
       ...venues.schedule,
       depth: basics.fillModel === 'book_depth',
+      // What is listed can be traded: the first thing that a newcomer tries works.
+      pauses: false,
     });
     const { urls } = simulator;
-    venues.writeCatalog();
-    refill = setInterval(() => venues.writeCatalog(), HOUR_MS).unref();
+    venues.keepCatalog();
     const feeds = Object.entries(urls).map(([venue, url]) => ({ venue, adapter: 'native', url }));
     const config = loadConfig(
       {
@@ -91,32 +95,49 @@ class DemoVenues {
   readonly schedule: Schedule;
   readonly catalogFile: string;
   readonly #stateFile: string;
+  readonly #log: Log;
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(dataDir: string) {
+  constructor(dataDir: string, log: Log) {
+    this.#log = log;
     const dir = path.join(dataDir, 'demo');
     mkdirSync(dir, { recursive: true });
     this.catalogFile = path.join(dir, 'catalog.json');
     this.#stateFile = path.join(dir, 'simulator.json');
-    const { seed, firstStartMs } = this.#read();
-    this.schedule = { seed, firstStartMs };
+    this.schedule = this.#read();
   }
 
-  /** Lists the games of now and of the hours ahead, and those that a stop may have cut short. */
-  writeCatalog(): void {
+  /** Writes the catalog now and whenever a game has to leave it, until `close`. */
+  keepCatalog(): void {
     const nowMs = Date.now();
-    const { lastListedMs } = this.#read();
-    const sinceMs = Math.min(nowMs, lastListedMs) - LISTED_AFTER_MS;
+    const sinceMs = nowMs + LEAVES_BEFORE_RESULT_MS;
     const games = scheduleUntil(this.schedule, nowMs + LISTED_AHEAD_MS, { sinceMs });
     replaceFile(this.catalogFile, JSON.stringify(catalogFileOf(games, nowMs)));
-    replaceFile(this.#stateFile, JSON.stringify({ ...this.schedule, lastListedMs: nowMs }));
+    const firstLeavesMs = Math.min(...games.map(({ resolvesAtMs }) => resolvesAtMs + 1 - sinceMs));
+    this.#refreshIn(firstLeavesMs);
   }
 
-  #read(): SimulatorState {
-    const state = readJsonFile(this.#stateFile);
-    if (state !== undefined) return state as SimulatorState;
-    const nowMs = Date.now();
-    return { seed: 1, firstStartMs: nowMs, lastListedMs: nowMs };
+  #refreshIn(ms: number): void {
+    this.#timer = setTimeout(() => {
+      try {
+        this.keepCatalog();
+      } catch (err) {
+        this.#log.warn({ err }, 'the demo’s catalog could not be written; it is tried again');
+        this.#refreshIn(RETRY_MS);
+      }
+    }, ms).unref();
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** The seed and the first start, the same at every start. */
+  #read(): Schedule {
+    const state = readJsonFile(this.#stateFile) as Schedule | undefined;
+    if (state !== undefined) return { seed: state.seed, firstStartMs: state.firstStartMs };
+    const schedule = { seed: 1, firstStartMs: Date.now() };
+    replaceFile(this.#stateFile, JSON.stringify(schedule));
+    return schedule;
   }
 }
-
-type SimulatorState = { seed: number; firstStartMs: EpochMs; lastListedMs: EpochMs };

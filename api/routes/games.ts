@@ -74,8 +74,11 @@ export function gameRoutes({ catalog, engine, switches }: Deps): Route<Caller>[]
         const entry = catalog.game(param);
         if (entry === undefined) throw new ApiError('game_not_found');
         const { venueData } = switches;
-        const texts = entry.instruments.map((row) => instrumentText(row, venueData)).join(',');
-        const envelope = envelopeText(venueData, isoOf(engine.nowMs()));
+        const nowMs = engine.nowMs();
+        const texts = entry.instruments
+          .map((row) => instrumentText(row, venueData, nowMs))
+          .join(',');
+        const envelope = envelopeText(venueData, isoOf(nowMs));
         const count = entry.instruments.length;
         return `{"game":${gameText(entry)},"instruments":[${texts}],"count":${count},${envelope}}`;
       },

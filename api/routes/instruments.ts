@@ -1,7 +1,7 @@
 /** Instruments: list, search, one, and its quote. SPEC.md section 4, Markets. */
 import { isoOf } from '../../engine/core/units.ts';
 import type { Caller } from '../access.ts';
-import { type InstrumentEntry, instrumentText, isTradable } from '../catalog-view.ts';
+import { type InstrumentEntry, instrumentText } from '../catalog-view.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { InstrumentSearch } from '../instrument-search.ts';
@@ -38,7 +38,10 @@ export function instrumentRoutes(deps: Deps): Route<Caller>[] {
       prepare: (query) => ({ ...query, after: placeOfCursor(query.cursor, 'ins_') }),
       run: ({ query }) => {
         const { after, limit } = query;
-        const isMatch = (entry: InstrumentEntry) => matches(entry, query);
+        const nowMs = engine.nowMs();
+        const wanted = query.tradable === undefined ? null : query.tradable === 'true';
+        const isMatch = (entry: InstrumentEntry) =>
+          matches(entry, query) && (wanted === null || catalog.isTradable(entry, nowMs) === wanted);
         const { rows, nextCursor } = takePage(catalog.instruments(), after, limit, isMatch);
         return listText(deps, rows, `"nextCursor":${JSON.stringify(nextCursor)},`);
       },
@@ -74,8 +77,9 @@ export function instrumentRoutes(deps: Deps): Route<Caller>[] {
       run: ({ param }) => {
         const entry = catalog.instrument(param);
         if (entry === undefined) throw new ApiError('instrument_not_found');
-        const text = instrumentText(entry, switches.venueData);
-        return `{"instrument":${text},${envelopeText(switches.venueData, isoOf(engine.nowMs()))}}`;
+        const nowMs = engine.nowMs();
+        const text = instrumentText(entry, switches.venueData, nowMs);
+        return `{"instrument":${text},${envelopeText(switches.venueData, isoOf(nowMs))}}`;
       },
     }),
   ];
@@ -87,8 +91,7 @@ function matches(entry: InstrumentEntry, query: InstrumentsFilter): boolean {
     (query.league === undefined || instrument.league === query.league) &&
     (query.gameId === undefined || game?.id === query.gameId) &&
     (query.marketType === undefined || instrument.marketType === query.marketType) &&
-    (query.status === undefined || game?.status === query.status) &&
-    (query.tradable === undefined || isTradable(entry) === (query.tradable === 'true'))
+    (query.status === undefined || game?.status === query.status)
   );
 }
 
@@ -98,8 +101,9 @@ function listText(
   cursorText: string,
 ): string {
   const { venueData } = switches;
-  const texts = rows.map((entry) => instrumentText(entry, venueData)).join(',');
-  const envelope = envelopeText(venueData, isoOf(engine.nowMs()));
+  const nowMs = engine.nowMs();
+  const texts = rows.map((entry) => instrumentText(entry, venueData, nowMs)).join(',');
+  const envelope = envelopeText(venueData, isoOf(nowMs));
   return `{"instruments":[${texts}],"count":${rows.length},${cursorText}${envelope}}`;
 }
 

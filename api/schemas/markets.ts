@@ -235,8 +235,8 @@ export const InstrumentsQuery = strict({
   tradable: Type.Optional(
     oneOf(['true', 'false'], {
       description:
-        'Whether an order may name it: exactly one listing on venue_a, and a game that is ' +
-        'neither final nor cancelled. Its market can still be paused or closed.',
+        'Whether an order may name it now: exactly one listing on venue_a, whose market is open ' +
+        '(not paused, closed or resolved, its opening time passed), and a game that is not cancelled.',
     }),
   ),
   limit: limitOf(100, 50),

@@ -25,6 +25,7 @@ export function catalogOf(markets: number): Catalog {
       oppositeLabel: null,
       yesMeans: `market ${market} ends as yes`,
       startsAt: '2026-11-21T18:00:00.000Z',
+      opensAt: null,
       pushPossible: false,
       stat: null,
       tieRule: null,

@@ -17,7 +17,16 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
     const known = state.instruments[number];
     invariant(known === undefined || known.id === id, 'an instrument changed its number');
     if (known !== undefined) continue;
-    const added = { number, id, entry: null, listed: false, game: null, listings: [], home: null };
+    const added: Instrument = {
+      number,
+      id,
+      entry: null,
+      listed: false,
+      game: null,
+      listings: [],
+      home: null,
+      opensAtMs: 0,
+    };
     state.instruments[number] = added;
     state.instrumentsById.set(id, added);
   }
@@ -89,6 +98,7 @@ export function describe(
   entry: CatalogInstrument,
 ): void {
   instrument.entry = entry;
+  instrument.opensAtMs = entry.opensAt === null ? 0 : Date.parse(entry.opensAt);
   instrument.listings = entry.listings
     .map((listing) => ({
       listing,

@@ -280,6 +280,8 @@ export type CatalogInstrument = {
   oppositeLabel: string | null;
   yesMeans: string;
   startsAt: string;
+  /** When its markets open; null: they are, as far as the catalog knows. */
+  opensAt: string | null;
   pushPossible: boolean;
   stat: string | null;
   tieRule: string | null;

@@ -59,7 +59,9 @@ function decideNew(state: ShardState, order: PlaceOrder, account: number): Decis
   if ('kind' in subject) return subject;
   const { market } = subject;
   if (market.outcome !== null) return reject('market_resolved');
-  if (market.status !== 'open') return reject('market_not_open');
+  if (market.status !== 'open' || state.nowMs < subject.instrument.opensAtMs) {
+    return reject('market_not_open');
+  }
 
   const fill = fillNow(state, order, subject, account);
   if (order.type === 'market') {

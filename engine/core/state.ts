@@ -102,6 +102,8 @@ export type Instrument = {
   listings: InstrumentListing[];
   /** The one venue_a listing; null when there is none, or more than one. */
   home: { market: Market; polarity: 1 | -1 } | null;
+  /** When its markets open; 0 where the catalog names no time. */
+  opensAtMs: EpochMs;
 };
 
 export type InstrumentListing = {

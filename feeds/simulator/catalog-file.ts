@@ -49,6 +49,9 @@ function gameEntry(game: SimGame, asOfMs: EpochMs): GameEntry {
   };
 }
 
+/** From a market's listing to the first quote of every venue: by then it can be traded. */
+const FIRST_QUOTE_MS = 1000;
+
 type Wording = Pick<
   InstrumentEntry,
   'slug' | 'label' | 'oppositeLabel' | 'yesMeans' | 'subject' | 'listings'
@@ -61,6 +64,7 @@ function entriesOf(game: SimGame, market: SimMarket): InstrumentEntry[] {
     gameSlug: game.slug,
     league: 'sim',
     startsAt: isoOf(game.startsAtMs),
+    opensAt: isoOf(game.listedAtMs + FIRST_QUOTE_MS),
     marketType: market.kind,
     period: 'game',
     line: market.line,

@@ -87,14 +87,18 @@ const EMPTY: SimQuote = {
   yesAskContracts: 0,
 };
 
-/** `depth`: markets are told by whole snapshots with levels, and not by their top alone. */
-export type ModelOptions = { depth?: boolean };
+export type ModelOptions = {
+  /** Markets are sent as whole snapshots with levels, and not by their top alone. */
+  depth?: boolean;
+  /** Venues pause markets now and then; they do unless this is false. */
+  pauses?: boolean;
+};
 
 export function createModel(
   schedule: Schedule,
   venue: SimVenue,
   startMs: EpochMs,
-  { depth = false }: ModelOptions = {},
+  { depth = false, pauses = true }: ModelOptions = {},
 ): Model {
   const overrides = new Map<string, Override>();
   const told = new Map<string, MarketState>();
@@ -102,16 +106,19 @@ export function createModel(
   let atMs = startMs;
 
   const stateAt = (game: SimGame, market: SimMarket): MarketState => {
-    const changed = overrides.get(tickerOf(venue, market.key));
+    const { seed } = schedule;
+    const changed = overrides.get(tickerOf(venue, market.key)) ?? {};
+    const paused = pauses && pausedAt(seed, venue, market, atMs);
     const { status, result, quote } = marketStateAt(
-      schedule.seed,
+      seed,
       venue,
-      game,
-      market,
-      atMs,
-      changed,
+      { game, market, atMs },
+      {
+        status: paused ? 'paused' : 'open',
+        ...changed,
+      },
     );
-    const levels = depth ? levelsAt(schedule.seed, venue, market, quote, atMs) : topOf(quote);
+    const levels = depth ? levelsAt(seed, venue, market, quote, atMs) : topOf(quote);
     return { status, result, quote, levels };
   };
   const find = (ticker: string): { game: SimGame; market: SimMarket } | null => {
@@ -179,17 +186,14 @@ export function createModel(
 function marketStateAt(
   seed: number,
   venue: SimVenue,
-  game: SimGame,
-  market: SimMarket,
-  atMs: EpochMs,
-  changed: Override = {},
+  { game, market, atMs }: { game: SimGame; market: SimMarket; atMs: EpochMs },
+  changed: Override & Required<Pick<Override, 'status'>>,
 ): Omit<MarketState, 'levels'> {
   const result = changed.result ?? (atMs >= game.resolvesAtMs ? market.result : null);
   const listed = atMs >= game.listedAtMs && atMs < game.endsAtMs;
   if (result !== null || !listed) return { status: 'closed', result, quote: EMPTY };
-  const paused = pausedAt(seed, venue, market, atMs);
   return {
-    status: changed.status ?? (paused ? 'paused' : 'open'),
+    status: changed.status,
     result,
     quote: changed.quote ?? quoteAt(seed, venue, game, market, atMs),
   };

@@ -21,6 +21,8 @@ export type SimulatorOptions = {
   longGames?: number;
   /** Tells books by their levels, and not by their top alone. */
   depth?: boolean;
+  /** Venues pause markets now and then; they do unless this is false. */
+  pauses?: boolean;
   nowMs?(): EpochMs;
   /** Time between steps; 500 unless told. 0: time stands still between calls of `step()`. */
   tickMs?: number;
@@ -63,11 +65,15 @@ const SUBSCRIBE_MAX_BYTES = 1024 * 1024;
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { nowMs = Date.now, tickMs = 500, heartbeatMs = 5000, host = '127.0.0.1' } = options;
   const startMs = nowMs();
-  const { seed, firstStartMs = startMs, longGames = 6, depth = false } = options;
+  const { seed, firstStartMs = startMs, longGames = 6, depth = false, pauses = true } = options;
   const schedule: Schedule = { seed, firstStartMs, longGames };
+  const venueServer = (venue: SimVenue): VenueServer => ({
+    model: createModel(schedule, venue, startMs, { depth, pauses }),
+    clients: new Set(),
+  });
   const venues: Record<SimVenue, VenueServer> = {
-    venue_a: { model: createModel(schedule, 'venue_a', startMs, { depth }), clients: new Set() },
-    venue_b: { model: createModel(schedule, 'venue_b', startMs, { depth }), clients: new Set() },
+    venue_a: venueServer('venue_a'),
+    venue_b: venueServer('venue_b'),
   };
   const chosen = (venue?: SimVenue) =>
     venue === undefined ? Object.values(venues) : [venues[venue]];

@@ -88,10 +88,50 @@ test('CONTRACT.md section 3, GET /instruments: every filter', async (t) => {
   t.deepEqual(await listed(api, 'tradable=true&league=nfl'), [IDS.old, IDS.lions, IDS.bears]);
   api.catalog.setGameStatus('bears-lions', 'inprogress');
   t.deepEqual(await listed(api, 'status=inprogress'), [IDS.lions, IDS.bears]);
-  api.catalog.setGameStatus('bears-lions', 'final');
-  t.deepEqual(await listed(api, 'tradable=true'), [IDS.old, IDS.outright]);
   t.is((await api.call('GET', '/instruments?tradable=yes')).status, 400);
   t.is((await api.call('GET', '/instruments?marketType=parlay')).status, 400);
+});
+
+test('CONTRACT.md section 17, tradable: what can be bought now, and nothing else', async (t) => {
+  const api = await startApi(t);
+  const { catalog } = api;
+  const tradable = () => listed(api, 'tradable=true');
+  const lions = sampleCatalog().marketNames.indexOf('venue_a/T-LIONS');
+  const elsewhere = sampleCatalog().marketNames.indexOf('venue_b/B-LIONS');
+  const all = [IDS.old, IDS.lions, IDS.bears, IDS.outright];
+  t.deepEqual(await tradable(), all, 'open until a venue says otherwise');
+  catalog.setMarketStatus(elsewhere, 'closed');
+  t.deepEqual(await tradable(), all, 'orders name the venue_a market');
+  catalog.setGameStatus('bears-lions', 'final');
+  t.deepEqual(await tradable(), all, 'a market may trade beyond its game');
+  for (const status of ['paused', 'closed'] as const) {
+    catalog.setMarketStatus(lions, status);
+    t.deepEqual(await tradable(), [IDS.old, IDS.bears, IDS.outright], status);
+    t.deepEqual(await listed(api, 'tradable=false'), [IDS.lions, IDS.total], status);
+  }
+  catalog.setMarketStatus(lions, 'open');
+  t.deepEqual(await tradable(), all);
+  catalog.setMarketStatus(lions, 'resolved');
+  catalog.setMarketStatus(lions, 'open');
+  t.deepEqual(await tradable(), [IDS.old, IDS.bears, IDS.outright], 'a result is final');
+  catalog.setGameStatus('bears-lions', 'cancelled');
+  t.deepEqual(await tradable(), [IDS.old, IDS.outright]);
+});
+
+test('CONTRACT.md section 17, tradable: a market that is not open yet says when it opens', async (t) => {
+  const api = await startApi(t);
+  const opening = async (atMs: number) => {
+    const catalog = sampleCatalog();
+    catalog.instruments[0]!.opensAt = new Date(atMs).toISOString();
+    catalog.instruments[0]!.listings[0]!.note = 'of the venue';
+    api.setCatalog(catalog);
+    const { json } = await api.call('GET', `/instruments/${IDS.lions}`);
+    const notes = json.instrument.listings.map(({ note }: Json) => note);
+    return [notes, (await listed(api, 'tradable=true')).includes(IDS.lions)];
+  };
+  const note = 'opens at 2026-11-21T05:00:00.001Z';
+  t.deepEqual(await opening(NOW_MS + 1), [[note, note], false]);
+  t.deepEqual(await opening(NOW_MS), [['of the venue', null], true]);
 });
 
 test('SPEC.md section 8, Pagination: malformed cursors are 400', async (t) => {

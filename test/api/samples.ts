@@ -42,6 +42,7 @@ function instrument(
     oppositeLabel: null,
     yesMeans: `${fields.label} happens`,
     startsAt: '2026-11-21T08:00:00.000Z',
+    opensAt: null,
     pushPossible: false,
     stat: null,
     tieRule: null,
@@ -120,7 +121,9 @@ export function sampleCatalog(): Catalog {
       game('nobody-plays', 'game_00000000E0', NOW_MS + HOUR_MS),
     ],
     instruments,
-    marketNames: [],
+    marketNames: instruments.flatMap(({ listings }) =>
+      listings.map(({ venue, venueMarketId }) => `${venue}/${venueMarketId}`),
+    ),
     instrumentIds: instruments.map(({ id }) => id),
   };
 }

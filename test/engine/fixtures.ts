@@ -38,6 +38,7 @@ const instrument = (id: string, slug: string, listings: CatalogListing[]): Catal
   oppositeLabel: null,
   yesMeans: `${slug} wins the game`,
   startsAt: '2026-11-21T18:00:00.000Z',
+  opensAt: null,
   pushPossible: false,
   stat: null,
   tieRule: null,

@@ -56,6 +56,31 @@ test('feeds/simulator/schedule.ts: gamesBetween leaves nothing out, wherever it 
   );
 });
 
+test('feeds/simulator/schedule.ts: whenever a demo starts, a market that is open then settles within ten minutes', (t) => {
+  for (let atMs = START; atMs < START + 2 * HOUR; atMs += 7000) {
+    const [soonest] = gamesBetween(SCHEDULE, atMs, atMs)
+      .filter((game) => game.listedAtMs <= atMs && atMs < game.endsAtMs)
+      .sort((a, b) => a.resolvesAtMs - b.resolvesAtMs);
+    t.true(soonest!.resolvesAtMs <= atMs + 10 * MINUTE, new Date(atMs).toISOString());
+  }
+});
+
+test('feeds/simulator: without pauses a listed market is open and quoted from its opening time to its end', (t) => {
+  const steady = createModel(SCHEDULE, 'venue_a', START, { pauses: false });
+  const games = scheduleUntil(SCHEDULE, START + HOUR).filter(({ slug }) => slug.includes('-x'));
+  const open = new Map(catalogOf(games).instruments.map((row) => [row.gameSlug, row.opensAt!]));
+  for (let atMs = START; atMs < START + HOUR; atMs += 500) {
+    steady.step(atMs);
+    for (const game of games) {
+      if (atMs < Date.parse(open.get(game.slug)!) || atMs >= game.endsAtMs) continue;
+      const [shown] = steady.introduce(tickerOf('venue_a', game.markets[0]!.key))!;
+      if (shown?.type !== 'snapshot') return t.fail('a market begins with a snapshot');
+      t.is(shown.status, 'open');
+      t.true(shown.yesBids.length + shown.yesAsks.length > 0);
+    }
+  }
+});
+
 test('CONTRACT.md section 10, Catalog file: the schedule is a catalog, the home team the no of the away team’s market', (t) => {
   const games = scheduleUntil(SCHEDULE, START + 3 * HOUR);
   const catalog = catalogOf(games);

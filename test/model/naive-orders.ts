@@ -9,7 +9,13 @@ import { START_BALANCE_CENTS } from '../../engine/core/units.ts';
 import { end, fill, openedAccount, rest } from './naive-ledger.ts';
 import { countOrRefuse } from './naive-limits.ts';
 import { isAtLimitOrBetter, offerFor } from './naive-prices.ts';
-import { type ModelOrder, type ModelState, type ModelTrade, marketOf } from './naive-state.ts';
+import {
+  hasOpened,
+  type ModelOrder,
+  type ModelState,
+  type ModelTrade,
+  marketOf,
+} from './naive-state.ts';
 import { type Target, targetOf } from './naive-targets.ts';
 import { orderAnswer, placementAnswer } from './naive-views.ts';
 
@@ -36,7 +42,9 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   if (typeof target === 'string') return refuse(target);
   const market = marketOf(state, target.market);
   if (market.result !== null) return refuse('market_resolved');
-  if (market.status !== 'open') return refuse('market_not_open');
+  if (market.status !== 'open' || !hasOpened(state, target.instrumentId, state.nowMs)) {
+    return refuse('market_not_open');
+  }
 
   const { action, routing, timeInForce, limitPriceCents } = request;
   const asked = { ...target, account: request.account, action, routing };

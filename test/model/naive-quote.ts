@@ -3,7 +3,12 @@
  * in the instrument's terms: where the polarity is -1, its bid is 100 minus the market's ask.
  */
 
-import type { CatalogListing, QuoteQuery, Reply } from '../../engine/core/messages.ts';
+import type {
+  CatalogInstrument,
+  CatalogListing,
+  QuoteQuery,
+  Reply,
+} from '../../engine/core/messages.ts';
 import {
   type Contracts,
   type EpochMs,
@@ -13,7 +18,13 @@ import {
 } from '../../engine/core/units.ts';
 import { refuse } from './naive-orders.ts';
 import { listingsInVenueOrder, livePrices, marketSideOf, notLiveBecause } from './naive-prices.ts';
-import { type LastTrade, type ModelState, marketNumberOfListing, marketOf } from './naive-state.ts';
+import {
+  hasOpened,
+  type LastTrade,
+  type ModelState,
+  marketNumberOfListing,
+  marketOf,
+} from './naive-state.ts';
 import { answer, type Json } from './naive-views.ts';
 
 const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
@@ -27,7 +38,7 @@ export function quote(state: ModelState, query: QuoteQuery, nowMs: EpochMs): Rep
   const omitted: Json[] = [];
   for (const listing of listingsInVenueOrder(state, instrument.id)) {
     const number = marketNumberOfListing(state, listing);
-    const reason = number === null ? 'no quote' : notLiveBecause(state, number, nowMs);
+    const reason = omittedBecause(state, instrument, number, nowMs);
     if (number !== null && reason === null) venues.push(venueItem(state, listing, number, nowMs));
     else omitted.push({ venue: listing.venue, note: reason });
   }
@@ -47,6 +58,16 @@ export function quote(state: ModelState, query: QuoteQuery, nowMs: EpochMs): Rep
     matchup: game === undefined ? null : `${game.away.name} at ${game.home.name}`,
     gameStatus: game === undefined ? null : (state.gameStatus.get(game.slug) ?? game.status),
   });
+}
+
+function omittedBecause(
+  state: ModelState,
+  { id, opensAt }: CatalogInstrument,
+  number: number | null,
+  nowMs: EpochMs,
+): string | null {
+  if (!hasOpened(state, id, nowMs)) return `opens at ${opensAt}`;
+  return number === null ? 'no quote' : notLiveBecause(state, number, nowMs);
 }
 
 function venueItem(

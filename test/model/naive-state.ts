@@ -253,6 +253,12 @@ export function instrumentOf(state: ModelState, id: string): CatalogInstrument {
   return instrument;
 }
 
+/** Whether the opening time of an instrument, where it has one, has passed. */
+export function hasOpened(state: ModelState, id: string, nowMs: EpochMs): boolean {
+  const { opensAt } = instrumentOf(state, id);
+  return opensAt === null || Date.parse(opensAt) <= nowMs;
+}
+
 export function accountOf(state: ModelState, id: Uuid): ModelAccount {
   const account = state.accounts.get(id);
   if (account === undefined) throw new Error(`the model lost account ${id}`);

@@ -9,7 +9,7 @@ import type {
   CatalogInstrument,
   CatalogListing,
 } from '../../engine/core/messages.ts';
-import type { SourceNumber, Venue } from '../../engine/core/units.ts';
+import { isoOf, type SourceNumber, type Venue } from '../../engine/core/units.ts';
 
 /** What generated prices of a market follow: its theme, or 100 minus it. */
 export type RandomMarket = {
@@ -24,6 +24,10 @@ export type RandomMarket = {
 export type RandomCatalog = { catalog: Catalog; markets: RandomMarket[] };
 
 const ROUNDS_LISTED = 2;
+
+/** This instrument of the first round opens while a run goes on; later ones are long open. */
+const OPENS_LATE = 'home-two';
+const OPENING_MS = Date.UTC(2026, 1, 1, 12, 30);
 
 /** Of a round: venue, market, connection, theme, sign. Two connections serve venue_a. */
 const MARKETS = [
@@ -144,6 +148,7 @@ function instrumentsOfRound(round: number): CatalogInstrument[] {
     oppositeLabel: `${name} does not win`,
     yesMeans: `${name} wins round ${round}`,
     startsAt: '2026-03-01T18:00:00.000Z',
+    opensAt: name === OPENS_LATE ? isoOf(OPENING_MS) : null,
     pushPossible: false,
     stat: null,
     tieRule: null,

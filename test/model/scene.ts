@@ -10,7 +10,7 @@ import type {
   PlaceOrder,
   Tick,
 } from '../../engine/core/messages.ts';
-import type { FillModelName, Side, Venue } from '../../engine/core/units.ts';
+import { type FillModelName, isoOf, type Side, type Venue } from '../../engine/core/units.ts';
 import type { NaiveEngine, NaiveQuery } from './naive-engine.ts';
 import { createPairedEngine } from './paired-engine.ts';
 
@@ -53,6 +53,8 @@ export type Scene = {
   quote(market: number, yesBidCents: number, yesAskCents: number, crossed?: boolean): void;
   /** A whole quote by its levels, best first, as `[cents, contracts]`. */
   book(market: number, yesBids: DepthLevel[], yesAsks: DepthLevel[]): void;
+  /** A catalog that says when an instrument opens. */
+  opensAt(instrumentId: string, atMs: number): void;
   tick(tick: DistributiveOmit<Tick, 'atMs'>): void;
   place(order: Partial<PlaceOrder>): Reading;
   buy(contracts: number, order?: Partial<PlaceOrder>): Reading;
@@ -106,6 +108,11 @@ export function createScene(options: SceneOptions = {}): Scene {
       const depth = { yesBids, yesAsks };
       const place = { source: sourceOf(market), market };
       scene.tick({ kind: 'quote', ...place, ...bid, ...ask, crossed: false, depth });
+    },
+    opensAt(instrumentId, atMs) {
+      const changed = catalog();
+      changed.instruments.find(({ id }) => id === instrumentId)!.opensAt = isoOf(atMs);
+      engine.command({ kind: 'catalog', atMs: scene.nowMs, catalog: changed });
     },
     tick: (tick) => engine.tick({ ...tick, atMs: scene.nowMs } as Tick),
     place: (order) => {
@@ -245,6 +252,7 @@ function instrument(
     oppositeLabel: `not: ${label}`,
     yesMeans: `${label} it is`,
     startsAt: '2026-03-01T18:00:00.000Z',
+    opensAt: null,
     pushPossible: false,
     stat: null,
     tieRule: null,

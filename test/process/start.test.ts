@@ -47,6 +47,31 @@ curlTest('CONTRACT.md section 9, paperbook demo: the curl lines work as printed'
   t.is(centsOf(sell.trade.pnlDollars), 10 * sell.fillPriceCents - 10 * sell.trade.entryCents);
 });
 
+test.serial(
+  'CONTRACT.md section 17: each instrument of the demo’s first page has a live price, or says when it opens',
+  async (t) => {
+    const { get } = callerOf(await startFor(t, 'demo'));
+    const priced = async (ids: string[]) => {
+      const answers = await Promise.all(
+        [ids.slice(0, 20), ids.slice(20, 40), ids.slice(40)].map(async (some) =>
+          some.length === 0 ? [] : (await get(`/quotes?ids=${some.join(',')}`)).quotes,
+        ),
+      );
+      return answers.flat().filter(({ venues }: Json) => venues[0]?.venue === 'venue_a').length;
+    };
+    await eventually('a price of all that is open', async () => {
+      const { instruments } = await get('/instruments');
+      const open = instruments.filter(
+        ({ listings }: Json) => !/^opens at 2\d{3}-/.test(listings[0].note),
+      );
+      t.true(open.length > 10, 'there is much to trade');
+      return (await priced(open.map(({ id }: Json) => id))) === open.length || null;
+    });
+    const { instruments: soon } = await get('/instruments?tradable=true&status=scheduled&limit=1');
+    t.is(await priced([soon[0].id]), 1, 'what the README trades first');
+  },
+);
+
 test.serial('a resting limit order fills when the price moves', async (t) => {
   const server = await startFor(t, 'demo');
   const { key, get, post } = callerOf(server);

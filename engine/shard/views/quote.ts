@@ -29,7 +29,8 @@ const texts = new WeakMap<CatalogInstrument, { madeOf: readonly unknown[]; text:
 
 /** Venues' words are objects that are replaced and never changed. */
 function partsOf(state: ShardState, instrument: Described, atMs: EpochMs): unknown[] {
-  const parts: unknown[] = [instrument.game, gameStatusOf(state, instrument)];
+  const isOpen = atMs >= instrument.opensAtMs;
+  const parts: unknown[] = [instrument.game, gameStatusOf(state, instrument), isOpen];
   for (const { market } of instrument.listings) {
     parts.push(notLive(state, market, atMs), market.quote, market.lastTrade);
   }
@@ -49,9 +50,10 @@ function quoteView(state: ShardState, instrument: Described, atMs: EpochMs) {
   const { entry, game } = instrument;
   const venues: ReturnType<typeof venueView>[] = [];
   const omitted: { venue: string; note: string }[] = [];
+  const opens = atMs >= instrument.opensAtMs ? null : `opens at ${entry.opensAt}`;
   // The instrument's own listings are in the order of VENUES; the entry's as they were written.
   for (const { market, listing } of instrument.listings) {
-    const note = notLive(state, market, atMs);
+    const note = opens ?? notLive(state, market, atMs);
     if (note === null) venues.push(venueView(listing, market));
     else omitted.push({ venue: listing.venue, note });
   }

@@ -52,6 +52,21 @@ test('CONTRACT.md section 5, sides: polarity -1 buys the other side of the marke
   t.is(away.entryCents, 59);
 });
 
+test('CONTRACT.md section 17, tradable: an instrument is not bought before its opening time', (t) => {
+  const scene = createScene();
+  scene.opensAt(HOME, scene.nowMs + HOUR_MS);
+  scene.quote(WIN, 41, 43);
+  t.is(scene.buy(1).code, 'market_not_open');
+  t.is(scene.limitBuy(40, 1).code, 'market_not_open');
+  t.is(scene.buy(1, { ticker: 'WIN', instrumentId: null }).code, 'market_not_open');
+  t.is(scene.buy(1, { instrumentId: AWAY }).code, null, 'the other instrument names no time');
+  scene.nowMs += HOUR_MS - 1;
+  scene.quote(WIN, 41, 43);
+  t.is(scene.buy(1).code, 'market_not_open');
+  scene.nowMs += 1;
+  t.is(scene.buy(1).code, null, 'open at the very moment');
+});
+
 test('SPEC.md section 4, Order body: a ticker takes the side of the market', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);

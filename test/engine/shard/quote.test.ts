@@ -93,6 +93,11 @@ test('SPEC.md section 2, Quote: what has no live price is omitted with its reaso
     noPayoutCents: 100,
   });
   t.deepEqual(notes(), ['venue_a no quote', 'venue_b market resolved', 'venue_c market closed']);
+  scene.opensAt(HOME, scene.nowMs + 1);
+  const opens = 'opens at 2026-03-01T12:00:15.002Z';
+  t.deepEqual(notes(), [`venue_a ${opens}`, `venue_b ${opens}`, `venue_c ${opens}`]);
+  scene.nowMs += 1;
+  t.deepEqual(notes(), ['venue_a no quote', 'venue_b market resolved', 'venue_c market closed']);
   const unknown = scene.ask({ kind: 'instrument_quote', instrumentId: 'ins_ZZZZZZZZZZZZ' });
   t.is(unknown.code, 'instrument_not_found');
 });
