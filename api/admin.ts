@@ -7,7 +7,7 @@ import { Type } from '@sinclair/typebox';
 import { type EpochMs, isoOf } from '../engine/core/units.ts';
 import { organizationAdminRoutes } from './admin-organizations.ts';
 import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
-import type { Deps } from './deps.ts';
+import type { Deps, FeedStatus } from './deps.ts';
 import { ApiError } from './errors.ts';
 import type { Exchange } from './http.ts';
 import { changedTradeLimits } from './identity/accounts.ts';
@@ -87,24 +87,23 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
       response: FeedsAnswer,
       run: () =>
         JSON.stringify({
-          feeds: deps.feeds().map(({ sinceMs, lastHeardMs, ...feed }) => ({
-            ...feed,
-            since: isoOf(sinceMs),
-            lastHeardAt: lastHeardMs === null ? null : isoOf(lastHeardMs),
-          })),
+          feeds: deps.feeds().map(feedView),
         }),
     }),
   ];
 }
 
-function healthRoutes({ engine, feeds }: Deps, metrics: Metrics): Route<Operator>[] {
+function healthRoutes({ engine, feeds, problems }: Deps, metrics: Metrics): Route<Operator>[] {
   return [
     open({
       method: 'GET',
       path: '/healthz',
       query: NoQuery,
       response: HealthAnswer,
-      run: () => JSON.stringify({ ok: true, problems: engine.troubles() }),
+      run: () => {
+        const found = problems();
+        return JSON.stringify({ ok: found.length === 0, problems: found });
+      },
     }),
     open({
       method: 'GET',
@@ -113,7 +112,10 @@ function healthRoutes({ engine, feeds }: Deps, metrics: Metrics): Route<Operator
       response: ReadyAnswer,
       run: () => {
         const state = engine.state();
-        if (state === 'ready') return JSON.stringify({ ok: true, state });
+        if (state === 'ready') {
+          const down = feeds().filter((feed) => feed.state !== 'open');
+          return JSON.stringify({ ok: true, state, feeds: down.map(downView) });
+        }
         throw new ApiError('internal_error', {
           status: 503,
           message: [`The engine is ${state}.`, ...engine.troubles()].join(' '),
@@ -267,6 +269,28 @@ function switchRoutes({ switches }: Deps, path: string, name: SwitchName): Route
       },
     }),
   ];
+}
+
+function feedView(feed: FeedStatus) {
+  const { venue, adapter, url, state, attempts, frames, books, lastHeardMs, lastProblem } = feed;
+  return {
+    venue,
+    adapter,
+    url,
+    state,
+    since: isoOf(feed.sinceMs),
+    attempts,
+    frames,
+    books,
+    unquoted: feed.unquoted.size,
+    lastHeardAt: lastHeardMs === null ? null : isoOf(lastHeardMs),
+    lastProblem,
+  };
+}
+
+/** For everybody on this machine: without the address, whose path may be secret. */
+function downView({ venue, adapter, host, state, sinceMs, lastProblem }: FeedStatus) {
+  return { venue, adapter, host, state, since: isoOf(sinceMs), lastProblem };
 }
 
 function userView(user: User) {

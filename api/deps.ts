@@ -53,12 +53,17 @@ export type FeedStatus = {
   adapter: string;
   /** Without user, password, query and fragment, which may hold secrets. */
   url: string;
+  host: string;
   state: 'connecting' | 'open' | 'waiting' | 'closed';
   sinceMs: EpochMs;
   /** Attempts since the last connection that stayed healthy. */
   attempts: number;
   frames: number;
   lastHeardMs: EpochMs | null;
+  /** Markets whose book is kept. */
+  books: number;
+  /** Markets asked for that no quote came of, and since when. */
+  unquoted: ReadonlyMap<string, EpochMs>;
   lastProblem: string | null;
 };
 
@@ -73,6 +78,8 @@ export type Deps = {
   engine: Engine;
   catalog: CatalogView;
   feeds: () => FeedStatus[];
+  /** What is wrong, a line each: with the shards, with the feeds. */
+  problems: () => readonly string[];
   log: Log;
   config: Config;
   identity: ControlStore;

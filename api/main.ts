@@ -5,13 +5,11 @@
  *   feeds -> ingest -> engine (shards) <- HTTP
  *            catalog file -> numbers -> engine, ingest, HTTP
  */
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { Catalog, Tick } from '../engine/core/messages.ts';
 import type { MarketNumber, Venue } from '../engine/core/units.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
 import { Shards } from '../engine/shard/shards.ts';
-import { createAdapter } from '../feeds/adapters/create.ts';
 import {
   catalogErrorText,
   listedMarkets,
@@ -19,18 +17,19 @@ import {
   marketNumbers,
   watchCatalog,
 } from '../feeds/catalog.ts';
-import { type Connection, openConnection } from '../feeds/connection.ts';
-import { createIngest, type Ingest } from '../feeds/ingest.ts';
+import type { Connection } from '../feeds/connection.ts';
+import { feedProblems } from '../feeds/health.ts';
+import { createIngest } from '../feeds/ingest.ts';
 import { ensureAdminToken } from './admin-token.ts';
 import { CatalogView } from './catalog-view.ts';
 import { type Config, ConfigError } from './config.ts';
+import { connectFeed } from './connect-feed.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Log } from './deps.ts';
 import { ControlStore } from './identity/store.ts';
 import { RequestMeter } from './limits/request-meter.ts';
 import { createOrganizations } from './organizations.ts';
 import { startServer } from './server.ts';
-import type { FeedConfig } from './settings.ts';
 import { Switches } from './switches.ts';
 
 export type Paperbook = {
@@ -105,6 +104,11 @@ async function start(
 
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
+  for (const report of reports) {
+    report?.results.forEach((result, market) => {
+      if (result !== null) catalog.settled(market);
+    });
+  }
   const connections: Connection[] = [];
   stack.add(async () => {
     for (const connection of connections) connection.close();
@@ -143,11 +147,13 @@ async function start(
     connections.push(connectFeed(feed, source, { ingest, catalog, depth, nowMs, log }));
   }
 
+  const feedStatuses = () => connections.map((connection) => connection.status());
   const switches = new Switches(config, identity, engine, log);
   const server = await startServer({
     engine,
     catalog: view,
-    feeds: () => connections.map((connection) => connection.status()),
+    feeds: feedStatuses,
+    problems: () => [...engine.troubles(), ...feedProblems(feedStatuses(), Date.now())],
     log,
     config,
     identity,
@@ -175,6 +181,7 @@ class LiveCatalog {
   readonly #engine: Shards;
   /** Markets to hear of although the catalog may have dropped them: somebody may be in them. */
   readonly #unsettled: Set<MarketNumber>;
+  readonly #settled = new Set<MarketNumber>();
 
   constructor(
     file: string | null,
@@ -222,6 +229,13 @@ class LiveCatalog {
   /** A market has its result: nobody waits for it any more. */
   settled(market: MarketNumber): void {
     this.#unsettled.delete(market);
+    this.#settled.add(market);
+  }
+
+  /** Whether a quote should come of a market that is subscribed to. */
+  awaitsQuote(venue: Venue, name: string): boolean {
+    const market = this.marketNumber(venue, name);
+    return market !== undefined && !this.#settled.has(market);
   }
 
   async #load(file: string): Promise<void> {
@@ -245,49 +259,6 @@ class LiveCatalog {
       }
     }
     await this.#engine.setCatalog(catalog);
-  }
-}
-
-type FeedParts = {
-  ingest: Ingest;
-  catalog: LiveCatalog;
-  /** Levels are wanted, and not the top alone. */
-  depth: boolean;
-  nowMs(): number;
-  log: Log;
-};
-
-function connectFeed(feed: FeedConfig, source: number, parts: FeedParts): Connection {
-  const { venue, url } = feed;
-  const adapter = createAdapter(feed.adapter, keysOf(feed), { depth: parts.depth });
-  if (adapter === null) {
-    throw new ConfigError([`PAPERBOOK_FEEDS: there is no adapter ${feed.adapter} yet`]);
-  }
-  const sink = parts.ingest.connection(venue, adapter, source);
-  return openConnection({
-    url,
-    venue,
-    adapter,
-    markets: () => parts.catalog.watchedMarkets(venue),
-    onFrame: (text, atMs) => sink.frame(text, atMs),
-    onHeard: (atMs) => sink.heard(atMs),
-    onLost: (atMs) => sink.lost(atMs),
-    nowMs: parts.nowMs,
-    log: parts.log,
-  });
-}
-
-/** `keyId` and `privateKeyFile`, for venues that want a signed handshake. */
-function keysOf({ keyId, privateKeyFile }: FeedConfig) {
-  if (keyId === undefined && privateKeyFile === undefined) return {};
-  if (typeof keyId !== 'string' || typeof privateKeyFile !== 'string') {
-    throw new ConfigError(['PAPERBOOK_FEEDS: keyId and privateKeyFile must be set together']);
-  }
-  try {
-    return { keyId, privateKeyPem: readFileSync(privateKeyFile, 'utf8') };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError([`PAPERBOOK_FEEDS: privateKeyFile cannot be read (${code})`]);
   }
 }
 

@@ -41,6 +41,12 @@ export class Metrics {
       ...family('paperbook_feed_frames_total', 'counter', 'Frames taken from a venue.', [
         ...feeds.map((feed) => [feedLabels(feed), feed.frames] as const),
       ]),
+      ...family('paperbook_feed_books', 'gauge', 'Books that are kept of a venue.', [
+        ...feeds.map((feed) => [feedLabels(feed), feed.books] as const),
+      ]),
+      ...family('paperbook_feed_unquoted_markets', 'gauge', 'Markets asked for, never quoted.', [
+        ...feeds.map((feed) => [feedLabels(feed), feed.unquoted.size] as const),
+      ]),
       ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [['', memory.rss]]),
       ...family('process_heap_bytes', 'gauge', 'Heap of the main thread in use.', [
         ['', memory.heapUsed],

@@ -172,5 +172,19 @@ function readFeed(feed: unknown, index: number): FeedConfig {
   if (protocol !== 'ws:' && protocol !== 'wss:') {
     throw new Error(`${array} has a url of ws:// or wss://`);
   }
-  return feed as FeedConfig;
+  const read = feed as FeedConfig;
+  if (isSigned(read) && isInTheClear(read)) {
+    throw new Error(`${array} has a url of wss://, or of loopback, since it has a keyId`);
+  }
+  return read;
+}
+
+function isSigned({ keyId, privateKeyFile }: FeedConfig): boolean {
+  return (keyId ?? privateKeyFile ?? null) !== null;
+}
+
+/** Whether others than this machine can read, and change, what this feed sends and receives. */
+export function isInTheClear({ url }: FeedConfig): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'ws:' && !isLoopback(hostname);
 }

@@ -3,17 +3,39 @@
  * up by increments. Levels are compared, never indexed: venues disagree on their order.
  */
 import type { ContractsE2, PriceE4 } from '../engine/core/units.ts';
+import { CONTRACTS_E2_MAX } from './decimal.ts';
 import type { BookTick, Level } from './venue.ts';
 
-/** The highest bid or the lowest ask with a size; sizes at one price add up. Null: none. */
+/** Prices between 0 and 1 with four decimals, 0.0001 to 0.9999: no side can have more levels. */
+const LEVELS_MAX = 9_999;
+
+/** Whether a level can stand at this price. */
+export function isLevelPrice(price: PriceE4): boolean {
+  return price > 0 && price < 10_000;
+}
+
+/** One side of a book, in any order. Null: not readable, or a price stands twice. */
+export function bookSide(
+  entries: unknown,
+  levelOf: (entry: unknown) => Level | null,
+): Level[] | null {
+  if (!Array.isArray(entries) || entries.length > LEVELS_MAX) return null;
+  const levels: Level[] = [];
+  const prices = new Set<PriceE4>();
+  for (const entry of entries) {
+    const level = levelOf(entry);
+    if (level === null || !isLevelPrice(level.price)) return null;
+    prices.add(level.price);
+    levels.push(level);
+  }
+  return prices.size === levels.length ? levels : null;
+}
+
+/** The highest bid or the lowest ask with a size. Null: none. */
 function bestLevel(levels: readonly Level[], side: 'bid' | 'ask'): Level | null {
   let best: Level | null = null;
   for (const level of levels) {
     if (level.size === 0) continue;
-    if (best !== null && level.price === best.price) {
-      best = { price: best.price, size: best.size + level.size };
-      continue;
-    }
     if (best === null || (side === 'bid' ? level.price > best.price : level.price < best.price)) {
       best = level;
     }
@@ -60,13 +82,19 @@ export class BidLadder {
   readonly #sizes = new Map<PriceE4, ContractsE2>();
   #bestPrice: PriceE4 | null = null;
 
+  /** Levels with a size. */
+  get length(): number {
+    return this.#sizes.size;
+  }
+
   /**
    * Adds `delta` (negative takes away) at `price`.
-   * @returns false when more was taken than was there; the level is then gone.
+   * @returns false when more was taken than was there, or there is more than any venue can show;
+   * the level is then gone.
    */
   add(price: PriceE4, delta: ContractsE2): boolean {
     const size = (this.#sizes.get(price) ?? 0) + delta;
-    if (size > 0) {
+    if (size > 0 && size <= CONTRACTS_E2_MAX) {
       this.#sizes.set(price, size);
       if (this.#bestPrice === null || price > this.#bestPrice) this.#bestPrice = price;
       return true;

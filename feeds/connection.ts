@@ -7,79 +7,19 @@
  * a new connection starts from fresh snapshots.
  */
 import { WebSocket } from 'ws';
-import type { EpochMs, Venue } from '../engine/core/units.ts';
+import type { EpochMs } from '../engine/core/units.ts';
+import {
+  type ConnectionOptions,
+  type ConnectionState,
+  type ConnectionStatus,
+  type ConnectionTiming,
+  DEFAULT_TIMING,
+} from './connection-options.ts';
 import { feedUrlOf, safeUrlOf } from './endpoint.ts';
-import type { VenueAdapter } from './venue.ts';
-
-/** `waiting` is the pause before the next attempt; `closed` is final. */
-export type ConnectionState = 'connecting' | 'open' | 'waiting' | 'closed';
-
-/** What `/admin/feeds` shows of a connection. */
-export type ConnectionStatus = {
-  venue: Venue;
-  adapter: string;
-  /** Without user, password, query and fragment, which may hold secrets. */
-  url: string;
-  state: ConnectionState;
-  sinceMs: EpochMs;
-  /** Connection attempts since the last one that stayed healthy. */
-  attempts: number;
-  /** Frames handed over since the start, over all connections. */
-  frames: number;
-  lastHeardMs: EpochMs | null;
-  /** Why the last connection ended, or could not be made; null before the first time. */
-  lastProblem: string | null;
-};
-
-/** The part of a pino logger that is used here. */
-type ConnectionLog = {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-};
-
-/** Milliseconds throughout. */
-type ConnectionTiming = {
-  /** Nothing heard for this long: the connection is taken for dead. */
-  silenceMs: number;
-  /** Full jitter: the pause is random between 0 and base * 2^(attempts - 1), at most the cap. */
-  backoffBaseMs: number;
-  backoffCapMs: number;
-  /** A connection that lived this long starts the backoff over. */
-  healthyMs: number;
-  handshakeMs: number;
-};
-
-const DEFAULT_TIMING: ConnectionTiming = {
-  silenceMs: 30_000,
-  backoffBaseMs: 250,
-  backoffCapMs: 30_000,
-  healthyMs: 60_000,
-  handshakeMs: 10_000,
-};
+import { Unquoted } from './unquoted.ts';
 
 /** No venue message comes near this; a larger one ends the connection. */
 const MAX_FRAME_BYTES = 4 * 1024 * 1024;
-
-export type ConnectionOptions = {
-  /** `ws:` or `wss:`. */
-  url: string;
-  venue: Venue;
-  adapter: VenueAdapter;
-  /** The markets to subscribe to now, in the venue's own names. */
-  markets(): readonly string[];
-  /** Takes one text frame at once, in order. A frame also counts as heard. */
-  onFrame(text: string, atMs: EpochMs): { gap: boolean };
-  /** The venue was heard from without a frame to read: a ping, or the answer to a keepalive. */
-  onHeard(atMs: EpochMs): void;
-  /** An open connection ended or lost sync: its quotes are dead. Once for every `open`. */
-  onLost(atMs: EpochMs): void;
-  onState?(status: ConnectionStatus): void;
-  nowMs(): EpochMs;
-  log: ConnectionLog;
-  timing?: Partial<ConnectionTiming>;
-  /** 0 <= random < 1. */
-  random?(): number;
-};
 
 export type Connection = {
   status(): ConnectionStatus;
@@ -102,15 +42,19 @@ class VenueConnection implements Connection {
   readonly #options: ConnectionOptions;
   readonly #timing: ConnectionTiming;
   readonly #url: URL;
+  readonly #wallMs: () => EpochMs;
   readonly #subscribed = new Set<string>();
+  readonly #unquoted = new Unquoted();
   #socket: WebSocket | null = null;
   #state: ConnectionState = 'connecting';
   #sinceMs: EpochMs;
+  #downSinceMs: EpochMs;
   #attempts = 0;
   #frames = 0;
   #lastHeardMs: EpochMs | null = null;
   #lastProblem: string | null = null;
   #retryTimer: NodeJS.Timeout | undefined;
+  #handshakeTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
   #healthyTimer: NodeJS.Timeout | undefined;
   #keepaliveTimer: NodeJS.Timeout | undefined;
@@ -119,7 +63,9 @@ class VenueConnection implements Connection {
     this.#options = options;
     this.#timing = { ...DEFAULT_TIMING, ...options.timing };
     this.#url = feedUrlOf(options.url, options.venue);
-    this.#sinceMs = options.nowMs();
+    this.#wallMs = options.wallMs ?? Date.now;
+    this.#sinceMs = this.#wallMs();
+    this.#downSinceMs = this.#sinceMs;
     this.#connect();
   }
 
@@ -128,11 +74,15 @@ class VenueConnection implements Connection {
       venue: this.#options.venue,
       adapter: this.#options.adapter.name,
       url: safeUrlOf(this.#url),
+      host: this.#url.host,
       state: this.#state,
       sinceMs: this.#sinceMs,
+      downSinceMs: this.#state === 'open' ? null : this.#downSinceMs,
       attempts: this.#attempts,
       frames: this.#frames,
       lastHeardMs: this.#lastHeardMs,
+      books: this.#options.adapter.books,
+      unquoted: this.#unquoted.markets,
       lastProblem: this.#lastProblem,
     };
   }
@@ -159,7 +109,8 @@ class VenueConnection implements Connection {
   }
 
   #connect(): void {
-    const { adapter, nowMs } = this.#options;
+    const { adapter } = this.#options;
+    const { handshakeMs } = this.#timing;
     this.#attempts += 1;
     this.#enter('connecting');
     if (this.#state !== 'connecting') return; // closed by onState
@@ -167,8 +118,7 @@ class VenueConnection implements Connection {
     let socket: WebSocket;
     try {
       socket = new WebSocket(this.#url, {
-        headers: adapter.headers(nowMs()),
-        handshakeTimeout: this.#timing.handshakeMs,
+        headers: adapter.headers(this.#wallMs()),
         maxPayload: MAX_FRAME_BYTES,
         perMessageDeflate: false,
       });
@@ -179,6 +129,9 @@ class VenueConnection implements Connection {
     }
     this.#socket = socket;
     this.#listen(socket);
+    // Not the library's handshakeTimeout: that one starts again with every byte.
+    const late = `not open after ${handshakeMs} ms`;
+    this.#handshakeTimer = setTimeout(() => this.#drop(late), handshakeMs);
   }
 
   /** Events of a socket that was replaced or dropped are ignored; its listeners stay attached. */
@@ -205,6 +158,7 @@ class VenueConnection implements Connection {
   }
 
   #opened(): void {
+    clearTimeout(this.#handshakeTimer);
     const { silenceMs, healthyMs } = this.#timing;
     const { keepalive } = this.#options.adapter;
     this.#silenceTimer = setTimeout(() => this.#drop(`silent for ${silenceMs} ms`), silenceMs);
@@ -220,7 +174,12 @@ class VenueConnection implements Connection {
 
   #subscribe(markets: readonly string[]): void {
     if (markets.length === 0) return;
-    for (const market of markets) this.#subscribed.add(market);
+    const { awaitsQuote } = this.#options;
+    const atMs = this.#wallMs();
+    for (const market of markets) {
+      this.#subscribed.add(market);
+      if (awaitsQuote?.(market) ?? true) this.#unquoted.ask(market, atMs);
+    }
     for (const message of this.#options.adapter.subscribe(markets)) {
       this.#send(JSON.stringify(message));
     }
@@ -240,7 +199,9 @@ class VenueConnection implements Connection {
     this.#frames += 1;
     let gap: boolean;
     try {
-      gap = this.#options.onFrame(text, atMs).gap;
+      const reading = this.#options.onFrame(text, atMs);
+      this.#unquoted.take(reading);
+      gap = reading.gap;
     } catch (error) {
       // Half a frame may have been taken; only a fresh start is known to be right.
       this.#drop(`frame could not be taken (${codeOf(error)})`);
@@ -257,10 +218,9 @@ class VenueConnection implements Connection {
   }
 
   #heard(): EpochMs {
-    const atMs = this.#options.nowMs();
-    this.#lastHeardMs = atMs;
+    this.#lastHeardMs = this.#wallMs();
     this.#silenceTimer?.refresh();
-    return atMs;
+    return this.#options.nowMs();
   }
 
   /** Ends the socket for a reason and plans the next attempt. */
@@ -275,12 +235,16 @@ class VenueConnection implements Connection {
     const socket = this.#socket;
     if (socket === null) return;
     this.#socket = null;
+    clearTimeout(this.#handshakeTimer);
     clearTimeout(this.#silenceTimer);
     clearTimeout(this.#healthyTimer);
     clearInterval(this.#keepaliveTimer);
     this.#subscribed.clear();
+    this.#unquoted.clear();
     socket.terminate();
     if (this.#state !== 'open') return;
+    const wallMs = this.#wallMs();
+    if (wallMs - this.#sinceMs >= this.#timing.steadyMs) this.#downSinceMs = wallMs;
     this.#options.adapter.reset();
     this.#call(() => this.#options.onLost(this.#options.nowMs()));
   }
@@ -300,7 +264,7 @@ class VenueConnection implements Connection {
 
   #enter(state: ConnectionState): void {
     this.#state = state;
-    this.#sinceMs = this.#options.nowMs();
+    this.#sinceMs = this.#wallMs();
     const { venue, log, onState } = this.#options;
     if (state === 'open') log.info({ venue, url: safeUrlOf(this.#url) }, 'venue connection open');
     if (onState !== undefined) this.#call(() => onState(this.status()));

@@ -6,6 +6,8 @@ import type { ContractsE2, PriceE4 } from '../engine/core/units.ts';
 
 /** 13 digits of whole contracts stay a safe integer in hundredths. */
 const WHOLE_MAX = 9_999_999_999_999;
+/** The largest size that can be read, in hundredths of a contract. */
+export const CONTRACTS_E2_MAX: ContractsE2 = WHOLE_MAX * 100 + 99;
 
 const PRICE = /^([01])(?:\.(\d{1,4}))?$/;
 const SIZE = /^(\d{1,13})(?:\.(\d{1,6}))?$/;

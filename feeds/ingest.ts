@@ -44,9 +44,6 @@ export type IngestOptions = {
   log(event: IngestLogEvent): void;
 };
 
-/** `live`: a sequence gap is a loss. `recorded`: jumps inside a feed file are not. */
-type SequenceMode = 'live' | 'recorded';
-
 export type IngestConnection = {
   /** Takes one frame, as text or as what its JSON parsed to. `gap` asks to subscribe again. */
   frame(raw: unknown, atMs: EpochMs): FrameReading;
@@ -57,13 +54,8 @@ export type IngestConnection = {
 };
 
 export type Ingest = {
-  /** `source` is the connection's own number; `sequence` is `live` when left out. */
-  connection(
-    venue: Venue,
-    adapter: VenueAdapter,
-    source: SourceNumber,
-    options?: { sequence?: SequenceMode },
-  ): IngestConnection;
+  /** `source` is the connection's own number. */
+  connection(venue: Venue, adapter: VenueAdapter, source: SourceNumber): IngestConnection;
   /** Counts over all connections since the start. */
   counts(): IngestCounts;
 };
@@ -72,8 +64,8 @@ export type Ingest = {
 export function createIngest(options: IngestOptions): Ingest {
   const tally = new Tally(options.log);
   return {
-    connection: (venue, adapter, source, { sequence = 'live' } = {}) =>
-      new Connection({ venue, adapter, source, sequence, options, tally }),
+    connection: (venue, adapter, source) =>
+      new Connection({ venue, adapter, source, options, tally }),
     counts: () => tally.counts(),
   };
 }
@@ -82,7 +74,6 @@ type ConnectionParts = {
   venue: Venue;
   adapter: VenueAdapter;
   source: SourceNumber;
-  sequence: SequenceMode;
   options: IngestOptions;
   tally: Tally;
 };
@@ -95,14 +86,15 @@ class Connection implements IngestConnection {
   }
 
   frame(raw: unknown, atMs: EpochMs): FrameReading {
-    const { venue, adapter, tally, sequence, source } = this.#parts;
+    const { venue, adapter, tally, source } = this.#parts;
     const reading = readingOf(adapter, raw);
     tally.frame(reading.type);
     if (reading.rejected !== null) {
       tally.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
     }
     if (reading.gap) tally.gap();
-    if (reading.gap && sequence === 'live') {
+    // Jumps inside a feed file are not losses.
+    if (reading.gap && !adapter.recorded) {
       this.#send({ kind: 'down', atMs, source });
       adapter.reset();
       // Its prices stand on what was missed. Results and the like stay true, and come only once.

@@ -150,7 +150,7 @@ class Adapters {
     const key = `${venue} ${name}`;
     let adapter = this.#adapters.get(key);
     if (adapter === undefined) {
-      adapter = createAdapter(name);
+      adapter = createAdapter(name, {}, { recorded: true });
       this.#adapters.set(key, adapter);
     }
     return adapter;

@@ -8,12 +8,14 @@ import { FeedFileError, type FeedLine } from './feed-file.ts';
 import type { Ingest, IngestConnection } from './ingest.ts';
 import type { AdapterOptions } from './venue.ts';
 
+type PlayOptions = Pick<AdapterOptions, 'depth'>;
+
 export class FeedPlayer {
   readonly #ingest: Ingest;
-  readonly #options: AdapterOptions;
+  readonly #options: PlayOptions;
   readonly #connections = new Map<string, IngestConnection>();
 
-  constructor(ingest: Ingest, options: AdapterOptions = {}) {
+  constructor(ingest: Ingest, options: PlayOptions = {}) {
     this.#ingest = ingest;
     this.#options = options;
   }
@@ -27,10 +29,10 @@ export class FeedPlayer {
     const key = `${venue} ${adapter}`;
     const known = this.#connections.get(key);
     if (known !== undefined) return known;
-    const reader = createAdapter(adapter, {}, this.#options);
+    const reader = createAdapter(adapter, {}, { ...this.#options, recorded: true });
     if (reader === null) throw new FeedFileError(line, `there is no adapter ${adapter} yet`);
     const source: SourceNumber = this.#connections.size;
-    const connection = this.#ingest.connection(venue, reader, source, { sequence: 'recorded' });
+    const connection = this.#ingest.connection(venue, reader, source);
     this.#connections.set(key, connection);
     return connection;
   }

@@ -29,7 +29,7 @@ export type BookTick = {
   depth?: BookLevels;
 };
 
-/** In any order; levels of one price add up. Good until the adapter's next frame. */
+/** In any order, each price once. Good until the adapter's next frame. */
 export type BookLevels = { yesBids: readonly Level[]; yesAsks: readonly Level[] };
 export type Level = { price: PriceE4; size: ContractsE2 };
 
@@ -55,25 +55,39 @@ export type FrameReading = {
   venueAtMs: EpochMs | null;
   /** Why the frame could not be used, a short stable phrase; null when it could. */
   rejected: string | null;
-  /** The venue's sequence skipped: a live connection must subscribe again. */
+  /** The sequence skipped or, live, cannot be followed: a live connection must subscribe again. */
   gap: boolean;
 };
 
-/** What an adapter tells beside the top of a book: levels cost, and only some fill models ask. */
-export type AdapterOptions = { depth?: boolean };
+export type AdapterOptions = {
+  /** Tells levels beside the top of a book: they cost, and only some fill models ask for them. */
+  depth?: boolean;
+  /**
+   * Frames come from a recording. Nothing was subscribed to, so every market is wanted; the
+   * sequence may jump, or be left out. CONTRACT.md section 10, Feed file.
+   */
+  recorded?: boolean;
+};
 
 export interface VenueAdapter {
   readonly name: AdapterName;
+  /** Whether it reads a recording: `AdapterOptions`. */
+  readonly recorded: boolean;
+  /** Markets whose book is kept now. */
+  readonly books: number;
   /** Decimals in which this venue states sizes: 0 or 2. */
   readonly contractDecimals: 0 | 2;
   /** Reads one frame, already parsed from JSON. Never throws: bad input is `rejected`. */
   read(frame: unknown): FrameReading;
-  /** The messages that subscribe to these markets on a new connection. */
+  /**
+   * The messages that subscribe to these markets on a new connection. Live, frames of markets that
+   * were never named here are refused.
+   */
   subscribe(markets: readonly string[]): unknown[];
   /** Handshake headers, signed for this moment when the venue wants it. */
   headers(nowMs: EpochMs): Record<string, string>;
   /** A text the client must send at this interval to keep the connection, where one is needed. */
   readonly keepalive: { text: string; everyMs: number } | null;
-  /** Forgets books and sequences; the next snapshot starts over. */
+  /** Forgets books, sequences and subscriptions; the next snapshot starts over. */
   reset(): void;
 }

@@ -10,11 +10,28 @@ import {
 } from './identity.ts';
 
 export const HealthAnswer = strict({
-  ok: Type.Literal(true),
-  /** What is wrong with the data of the shards. */
+  /** Whether nothing is wrong. */
+  ok: Type.Boolean(),
+  /** What is wrong: with the data of the shards, with the feeds. */
   problems: Type.Array(Type.String()),
 });
-export const ReadyAnswer = strict({ ok: Type.Literal(true), state: oneOf(['ready']) });
+
+const FEED_STATE = oneOf(['connecting', 'open', 'waiting', 'closed']);
+export const ReadyAnswer = strict({
+  ok: Type.Literal(true),
+  state: oneOf(['ready']),
+  /** Those that are not open now. They keep nobody from trading elsewhere. */
+  feeds: Type.Array(
+    strict({
+      venue: VenueSchema,
+      adapter: Type.String(),
+      host: Type.String(),
+      state: FEED_STATE,
+      since: DateTime,
+      lastProblem: nullable(Type.String()),
+    }),
+  ),
+});
 export const MetricsText = Type.String();
 
 export const AuditAnswer = strict({
@@ -33,10 +50,12 @@ export const FeedsAnswer = strict({
       venue: VenueSchema,
       adapter: Type.String(),
       url: Type.String(),
-      state: oneOf(['connecting', 'open', 'waiting', 'closed']),
+      state: FEED_STATE,
       since: DateTime,
       attempts: Count,
       frames: Count,
+      books: Count,
+      unquoted: Count,
       lastHeardAt: nullable(DateTime),
       lastProblem: nullable(Type.String()),
     }),

@@ -21,6 +21,11 @@ export function nameOf(value: unknown): string | null {
     : null;
 }
 
+/** Whether this can be a place in a sequence. */
+export function isPlace(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
 /** The frame was understood; without ticks it is of a kind that carries none. */
 export function said(type: string, ticks: VenueTick[], venueAtMs: EpochMs | null): FrameReading {
   return { type, ticks, venueAtMs, rejected: null, gap: false };

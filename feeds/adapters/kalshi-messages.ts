@@ -3,7 +3,7 @@
  * VENUES.md section 1.1. Nothing here remembers anything.
  */
 import type { EpochMs, PriceE4, Side } from '../../engine/core/units.ts';
-import { bookTick } from '../book.ts';
+import { bookSide, bookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';
 import type { BookTick, Level, VenueTick } from '../venue.ts';
@@ -13,18 +13,13 @@ import type { Fields } from './frame.ts';
 export function bidLevels(message: Fields, side: Side): Level[] | null {
   const dollars = firstOf(message, `${side}_dollars_fp`, `${side}_dollars`);
   const pairs = dollars ?? message[side];
-  if (pairs === undefined || pairs === null) return [];
-  if (!Array.isArray(pairs)) return null;
   const priceOf = dollars === undefined ? priceE4OfCents : parsePriceE4;
-  const levels: Level[] = [];
-  for (const pair of pairs) {
+  return bookSide(pairs ?? [], (pair) => {
     if (!Array.isArray(pair)) return null;
     const price = priceOf(pair[0]);
     const size = parseContractsE2(pair[1]);
-    if (price === null || size === null) return null;
-    levels.push({ price, size });
-  }
-  return levels;
+    return price === null || size === null ? null : { price, size };
+  });
 }
 
 /** The first of the named fields that has a value. */

@@ -4,13 +4,14 @@
  *
  * `seq` counts per `sid` over all markets of the subscription, whatever the message type. A gap is
  * told with every frame and changes nothing here: live, the connection starts over; in a recording
- * of some markets only, jumps are no loss.
+ * of some markets only, jumps are no loss. Live, a frame whose place in the sequence cannot be read
+ * is a gap too: nobody knows what was missed before it.
  */
-import type { EpochMs } from '../../engine/core/units.ts';
-import { BidLadder, bookTick, unknownBook } from '../book.ts';
+import type { EpochMs, Side } from '../../engine/core/units.ts';
+import { BidLadder, bookTick, isLevelPrice, unknownBook } from '../book.ts';
 import { parseDeltaE2 } from '../decimal.ts';
 import type { AdapterOptions, BookTick, FrameReading, Level, VenueAdapter } from '../venue.ts';
-import { type Fields, fieldsOf, nameOf, refused, said } from './frame.ts';
+import { type Fields, fieldsOf, isPlace, nameOf, refused, said } from './frame.ts';
 import {
   bidLevels,
   firstOf,
@@ -21,15 +22,21 @@ import {
   venueTime,
 } from './kalshi-messages.ts';
 import { type Signer, signerOf, type VenueKeys } from './keys.ts';
+import { unwanted, Wanted } from './wanted.ts';
 
 const WS_PATH = '/trade-api/ws/v2';
 /** Kalshi limits the markets of one subscription (error 26); its clients use up to 256. */
 const MARKETS_A_SUBSCRIPTION = 250;
 /** Far above any real catalog: what is read must not make memory grow without end. */
 const BOOKS_MAX = 100_000;
+/** Over all books, about 120 MB: 200 levels in each of 10,000 markets. */
+const LEVELS_MAX = 2_000_000;
 const SIDS_MAX = 1_000;
 /** The channel broke or its buffer ran over: updates are lost, only a new subscription helps. */
 const TERMINAL_ERRORS: ReadonlySet<unknown> = new Set([10, 25]);
+
+/** Messages that always take a number. Those of the life cycle do since 2026, tickers never. */
+const NUMBERED: ReadonlySet<string> = new Set(['orderbook_snapshot', 'orderbook_delta', 'trade']);
 
 /** Messages that are understood and carry no price. */
 const NO_PRICE: ReadonlySet<string> = new Set([
@@ -57,28 +64,33 @@ type Book = { yes: BidLadder; no: BidLadder };
  * An adapter for one connection; with keys its handshake is signed, as Kalshi always wants it.
  * @throws when only one of the keys is given or the private key is not an RSA one.
  */
-export function kalshiAdapter(
-  keys: VenueKeys = {},
-  { depth = false }: AdapterOptions = {},
-): VenueAdapter {
-  return new KalshiAdapter(signerOf('kalshi', 'rsa', keys), depth);
+export function kalshiAdapter(keys: VenueKeys = {}, options: AdapterOptions = {}): VenueAdapter {
+  return new KalshiAdapter(signerOf('kalshi', 'rsa', keys), options);
 }
 
 class KalshiAdapter implements VenueAdapter {
   readonly name = 'kalshi';
   readonly contractDecimals = 2;
   readonly keepalive = null;
+  readonly recorded: boolean;
   readonly #signer: Signer | null;
   readonly #depth: boolean;
   readonly #books = new Map<string, Book>();
   readonly #lastSeq = new Map<number, number>();
-  /** Subscribed markets; empty when none were asked for, as in a replay. */
-  readonly #wanted = new Set<string>();
+  readonly #wanted: Wanted;
+  /** Over all books. */
+  #levels = 0;
   #nextCommand = 1;
 
-  constructor(signer: Signer | null, depth: boolean) {
+  constructor(signer: Signer | null, { depth = false, recorded = false }: AdapterOptions) {
     this.#signer = signer;
     this.#depth = depth;
+    this.recorded = recorded;
+    this.#wanted = new Wanted(recorded);
+  }
+
+  get books(): number {
+    return this.#books.size;
   }
 
   read(frame: unknown): FrameReading {
@@ -103,7 +115,7 @@ class KalshiAdapter implements VenueAdapter {
         }),
       );
     }
-    for (const market of markets) this.#wanted.add(market);
+    this.#wanted.add(markets);
     // This channel takes no market filter: it tells of every market there is.
     if (markets.length > 0) commands.push(this.#command({ channels: ['market_lifecycle_v2'] }));
     return commands;
@@ -121,6 +133,7 @@ class KalshiAdapter implements VenueAdapter {
 
   reset(): void {
     this.#books.clear();
+    this.#levels = 0;
     this.#lastSeq.clear();
     this.#wanted.clear();
     this.#nextCommand = 1;
@@ -131,17 +144,22 @@ class KalshiAdapter implements VenueAdapter {
   }
 
   #gap(type: string, { sid, seq }: Fields): boolean {
-    if (!Number.isSafeInteger(sid) || !Number.isSafeInteger(seq)) return false;
-    const [id, now] = [sid as number, seq as number];
+    if (!isPlace(sid) || !isPlace(seq)) {
+      return !this.recorded && (seq !== undefined || NUMBERED.has(type));
+    }
     if (type === 'unsubscribed') {
-      this.#lastSeq.delete(id);
+      this.#lastSeq.delete(sid);
       return false;
     }
-    const last = this.#lastSeq.get(id);
-    if (last === undefined && this.#lastSeq.size >= SIDS_MAX) this.#lastSeq.clear();
-    this.#lastSeq.set(id, now);
+    const last = this.#lastSeq.get(sid);
+    const full = last === undefined && this.#lastSeq.size >= SIDS_MAX;
+    if (full) this.#lastSeq.clear();
+    this.#lastSeq.set(sid, seq);
     // `ok` states the position of its subscription; whether it takes a number is not documented.
-    return type !== 'ok' && last !== undefined && now !== last + 1;
+    if (type === 'ok') return false;
+    // What was just forgotten could hide a gap.
+    if (last === undefined) return full && !this.recorded;
+    return seq !== last + 1;
   }
 
   #readType(type: string, fields: Fields): FrameReading {
@@ -163,6 +181,10 @@ class KalshiAdapter implements VenueAdapter {
   }
 
   #readMarket(type: string, market: string, message: Fields): FrameReading {
+    if (!this.#wanted.has(market)) {
+      // The life cycle comes for every market there is, whatever was asked for.
+      return type === 'market_lifecycle_v2' ? said(type, [], null) : unwanted(type);
+    }
     switch (type) {
       case 'orderbook_snapshot':
         return this.#snapshot(market, message);
@@ -184,13 +206,16 @@ class KalshiAdapter implements VenueAdapter {
     const yes = bidLevels(message, 'yes');
     const no = bidLevels(message, 'no');
     if (yes === null || no === null) return this.#lost('orderbook_snapshot', market);
-    if (!this.#books.has(market) && this.#books.size >= BOOKS_MAX) {
-      return refused('orderbook_snapshot', 'too many markets');
+    this.#forget(market);
+    if (this.#books.size >= BOOKS_MAX) return refused('orderbook_snapshot', 'too many markets');
+    if (this.#levels + yes.length + no.length > LEVELS_MAX) {
+      return this.#lost('orderbook_snapshot', market, 'too many levels');
     }
     const book: Book = { yes: new BidLadder(), no: new BidLadder() };
     for (const { price, size } of yes) book.yes.add(price, size);
     for (const { price, size } of no) book.no.add(price, size);
     this.#books.set(market, book);
+    this.#levels += levelsOf(book);
     return said('orderbook_snapshot', [this.#tickOf(market, book)], venueTime(message));
   }
 
@@ -200,10 +225,14 @@ class KalshiAdapter implements VenueAdapter {
     const price = priceIn(message, 'price_dollars', 'price');
     const delta = parseDeltaE2(firstOf(message, 'delta_fp', 'delta'));
     const { side } = message;
-    if (price === null || delta === null || (side !== 'yes' && side !== 'no')) {
+    if (price === null || !isLevelPrice(price) || delta === null || !isSide(side)) {
       return this.#lost('orderbook_delta', market);
     }
+    const before = levelsOf(book);
     const kept = book[side].add(price, delta);
+    this.#levels += levelsOf(book) - before;
+    if (!kept && delta > 0) return this.#lost('orderbook_delta', market);
+    if (this.#levels > LEVELS_MAX) return this.#lost('orderbook_delta', market, 'too many levels');
     const top = this.#tickOf(market, book);
     if (!kept) return refused('orderbook_delta', 'delta takes a level below zero', [top]);
     return said('orderbook_delta', [top], venueTime(message));
@@ -225,19 +254,31 @@ class KalshiAdapter implements VenueAdapter {
   }
 
   #lifecycle(market: string, message: Fields): FrameReading {
-    if (this.#wanted.size > 0 && !this.#wanted.has(market)) {
-      return said('market_lifecycle_v2', [], null);
-    }
     const tick = lifecycleTick(market, message);
     if (typeof tick === 'string') return refused('market_lifecycle_v2', tick);
     return said('market_lifecycle_v2', tick === null ? [] : [tick], venueTime(message));
   }
 
   /** An update that cannot be read: the book is not known any more until the next snapshot. */
-  #lost(type: string, market: string): FrameReading {
-    this.#books.delete(market);
-    return refused(type, 'unreadable price, size or side', [unknownBook(market)]);
+  #lost(type: string, market: string, reason = 'unreadable price, size or side'): FrameReading {
+    this.#forget(market);
+    return refused(type, reason, [unknownBook(market)]);
   }
+
+  #forget(market: string): void {
+    const book = this.#books.get(market);
+    if (book === undefined) return;
+    this.#levels -= levelsOf(book);
+    this.#books.delete(market);
+  }
+}
+
+function isSide(value: unknown): value is Side {
+  return value === 'yes' || value === 'no';
+}
+
+function levelsOf({ yes, no }: Book): number {
+  return yes.length + no.length;
 }
 
 function topOf(market: string, book: Book): BookTick {

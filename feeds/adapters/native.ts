@@ -1,12 +1,13 @@
 /**
  * Paperbook's own venue protocol, spoken by venue_b and the simulator. CONTRACT.md section 10,
  * Native frames. Every book frame is a whole top of book, so only the sequence is remembered.
+ * Live, a native frame without a usable `seq` is a gap: nobody knows what was missed before it.
  *
  * One extension: `resolved` may carry `"settlementValue":"0.64"` in place of a result, for a market
  * that pays something in between.
  */
 import type { GameStatus, MarketStatus } from '../../engine/core/units.ts';
-import { bookTick, unknownBook, wholeBookTick } from '../book.ts';
+import { bookSide, bookTick, unknownBook, wholeBookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';
 import type {
@@ -17,8 +18,18 @@ import type {
   VenueAdapter,
   VenueTick,
 } from '../venue.ts';
-import { type Fields, fieldsOf, nameOf, refused, said, statusWithBook } from './frame.ts';
+import { type Fields, fieldsOf, isPlace, nameOf, refused, said, statusWithBook } from './frame.ts';
+import { Wanted } from './wanted.ts';
 
+/** The frames of the protocol; each takes a number. An `error` of the simulator takes none. */
+const NUMBERED: ReadonlySet<string> = new Set([
+  'snapshot',
+  'quote',
+  'trade',
+  'status',
+  'game',
+  'heartbeat',
+]);
 const GAME_STATUSES: ReadonlySet<unknown> = new Set<GameStatus>([
   'scheduled',
   'inprogress',
@@ -29,32 +40,38 @@ const GAME_STATUSES: ReadonlySet<unknown> = new Set<GameStatus>([
 const MARKET_STATUSES: ReadonlySet<unknown> = new Set<MarketStatus>(['open', 'paused', 'closed']);
 
 /** An adapter of the native protocol; it needs no keys. */
-export function nativeAdapter({ depth = false }: AdapterOptions = {}): VenueAdapter {
-  return new NativeAdapter(depth);
+export function nativeAdapter(options: AdapterOptions = {}): VenueAdapter {
+  return new NativeAdapter(options);
 }
 
 class NativeAdapter implements VenueAdapter {
   readonly name = 'native';
   readonly contractDecimals = 0;
   readonly keepalive = null;
+  readonly books = 0;
+  readonly recorded: boolean;
   readonly #depth: boolean;
+  readonly #wanted: Wanted;
   #lastSeq: number | null = null;
 
-  constructor(depth: boolean) {
+  constructor({ depth = false, recorded = false }: AdapterOptions) {
     this.#depth = depth;
+    this.recorded = recorded;
+    this.#wanted = new Wanted(recorded);
   }
 
   read(frame: unknown): FrameReading {
     const fields = fieldsOf(frame);
     const type = nameOf(fields?.type);
     if (fields === null || type === null) return refused('unreadable', 'no type');
-    const gap = this.#gap(fields.seq);
-    const reading = readType(type, fields, this.#depth);
+    const gap = this.#gap(type, fields.seq);
+    const reading = this.#wanted.kept(readType(type, fields, this.#depth));
     reading.gap = gap;
     return reading;
   }
 
   subscribe(markets: readonly string[]): unknown[] {
+    this.#wanted.add(markets);
     return [{ op: 'subscribe', markets: [...markets] }];
   }
 
@@ -64,13 +81,13 @@ class NativeAdapter implements VenueAdapter {
 
   reset(): void {
     this.#lastSeq = null;
+    this.#wanted.clear();
   }
 
-  /** Recordings may leave `seq` out; a frame without one can show no gap. */
-  #gap(seq: unknown): boolean {
-    if (!Number.isSafeInteger(seq)) return false;
+  #gap(type: string, seq: unknown): boolean {
+    if (!isPlace(seq)) return !this.recorded && (seq !== undefined || NUMBERED.has(type));
     const last = this.#lastSeq;
-    this.#lastSeq = seq as number;
+    this.#lastSeq = seq;
     return last !== null && seq !== last + 1;
   }
 }
@@ -97,8 +114,8 @@ function readType(type: string, fields: Fields, depth: boolean): FrameReading {
 }
 
 function readSnapshot(market: string, fields: Fields, depth: boolean): FrameReading {
-  const bids = levelsOf(fields.yesBids);
-  const asks = levelsOf(fields.yesAsks);
+  const bids = bookSide(fields.yesBids, levelOf);
+  const asks = bookSide(fields.yesAsks, levelOf);
   if (bids === null || asks === null) {
     return refused('snapshot', 'unreadable levels', [unknownBook(market)]);
   }
@@ -157,17 +174,9 @@ function statusOrResult(
   return { kind: 'result', market, outcome: 'scalar', yesValue };
 }
 
-/** `[[cents, contracts], …]`; null when it is not that. */
-function levelsOf(value: unknown): Level[] | null {
-  if (!Array.isArray(value)) return null;
-  const levels: Level[] = [];
-  for (const pair of value) {
-    if (!Array.isArray(pair)) return null;
-    const level = sideOf(pair[0], pair[1]);
-    if (level === null || level === undefined) return null;
-    levels.push(level);
-  }
-  return levels;
+/** `[cents, contracts]`; null when it is not that. */
+function levelOf(pair: unknown): Level | null {
+  return Array.isArray(pair) ? (sideOf(pair[0], pair[1]) ?? null) : null;
 }
 
 /** A price with its size; null is an empty side (null or absent), undefined is not readable. */

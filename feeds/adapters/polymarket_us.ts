@@ -6,12 +6,13 @@
  * numbers are all read.
  */
 import type { EpochMs, MarketStatus, Side } from '../../engine/core/units.ts';
-import { bookTick, unknownBook, wholeBookTick } from '../book.ts';
+import { bookSide, bookTick, unknownBook, wholeBookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4 } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';
 import type { AdapterOptions, FrameReading, Level, VenueAdapter, VenueTick } from '../venue.ts';
 import { type Fields, fieldsOf, nameOf, refused, said, statusWithBook } from './frame.ts';
 import { type Signer, signerOf, type VenueKeys } from './keys.ts';
+import { Wanted } from './wanted.ts';
 
 const WS_PATH = '/v1/ws/markets';
 const SLUGS_A_SUBSCRIPTION = 100;
@@ -54,9 +55,9 @@ const TAKER_SIDES: ReadonlyMap<unknown, Side> = new Map<unknown, Side>([
  */
 export function polymarketUsAdapter(
   keys: VenueKeys = {},
-  { depth = false }: AdapterOptions = {},
+  options: AdapterOptions = {},
 ): VenueAdapter {
-  return new PolymarketUsAdapter(signerOf('polymarket_us', 'ed25519', keys), depth);
+  return new PolymarketUsAdapter(signerOf('polymarket_us', 'ed25519', keys), options);
 }
 
 class PolymarketUsAdapter implements VenueAdapter {
@@ -64,29 +65,26 @@ class PolymarketUsAdapter implements VenueAdapter {
   readonly contractDecimals = 2;
   readonly keepalive = null;
   readonly #signer: Signer | null;
+  readonly books = 0;
+  readonly recorded: boolean;
   readonly #depth: boolean;
+  readonly #wanted: Wanted;
 
-  constructor(signer: Signer | null, depth: boolean) {
+  constructor(signer: Signer | null, { depth = false, recorded = false }: AdapterOptions) {
     this.#signer = signer;
     this.#depth = depth;
+    this.recorded = recorded;
+    this.#wanted = new Wanted(recorded);
   }
 
   read(frame: unknown): FrameReading {
     const fields = fieldsOf(frame);
     if (fields === null) return refused('unreadable', 'not an object');
-    const full = either(fields, 'marketData', 'market_data');
-    if (full !== undefined) return readMarketData(fieldsOf(full), this.#depth);
-    const lite = either(fields, 'marketDataLite', 'market_data_lite');
-    if (lite !== undefined) return readLite(fieldsOf(lite));
-    if (fields.trade !== undefined) return readTrade(fieldsOf(fields.trade));
-    if (fields.heartbeat !== undefined) return said('heartbeat', [], null);
-    if (fields.error !== undefined) {
-      return refused('error', `error: ${nameOf(fields.error) ?? 'no message'}`);
-    }
-    return refused('unreadable', 'unknown message');
+    return this.#wanted.kept(readMessage(fields, this.#depth));
   }
 
   subscribe(markets: readonly string[]): unknown[] {
+    this.#wanted.add(markets);
     const messages: unknown[] = [];
     for (let first = 0; first < markets.length; first += SLUGS_A_SUBSCRIPTION) {
       const marketSlugs = markets.slice(first, first + SLUGS_A_SUBSCRIPTION);
@@ -112,14 +110,29 @@ class PolymarketUsAdapter implements VenueAdapter {
     };
   }
 
-  reset(): void {}
+  reset(): void {
+    this.#wanted.clear();
+  }
+}
+
+function readMessage(fields: Fields, depth: boolean): FrameReading {
+  const full = either(fields, 'marketData', 'market_data');
+  if (full !== undefined) return readMarketData(fieldsOf(full), depth);
+  const lite = either(fields, 'marketDataLite', 'market_data_lite');
+  if (lite !== undefined) return readLite(fieldsOf(lite));
+  if (fields.trade !== undefined) return readTrade(fieldsOf(fields.trade));
+  if (fields.heartbeat !== undefined) return said('heartbeat', [], null);
+  if (fields.error !== undefined) {
+    return refused('error', `error: ${nameOf(fields.error) ?? 'no message'}`);
+  }
+  return refused('unreadable', 'unknown message');
 }
 
 function readMarketData(data: Fields | null, depth: boolean): FrameReading {
   const market = slugOf(data);
   if (data === null || market === null) return refused('marketData', 'no market slug');
-  const bids = levelsOf(data.bids);
-  const offers = levelsOf(data.offers);
+  const bids = bookSide(data.bids ?? [], levelOf);
+  const offers = bookSide(data.offers ?? [], levelOf);
   if (bids === null || offers === null) {
     return refused('marketData', 'unreadable levels', [unknownBook(market)]);
   }
@@ -173,19 +186,11 @@ function amountOf(value: unknown): unknown {
   return fields === null ? value : fields.value;
 }
 
-/** Levels of one side in any order; an absent side has none. Null: not readable. */
-function levelsOf(side: unknown): Level[] | null {
-  if (side === undefined || side === null) return [];
-  if (!Array.isArray(side)) return null;
-  const levels: Level[] = [];
-  for (const entry of side) {
-    const fields = fieldsOf(entry);
-    const price = parsePriceE4(amountOf(fields?.px));
-    const size = parseContractsE2(amountOf(fields?.qty));
-    if (price === null || size === null) return null;
-    levels.push({ price, size });
-  }
-  return levels;
+function levelOf(entry: unknown): Level | null {
+  const fields = fieldsOf(entry);
+  const price = parsePriceE4(amountOf(fields?.px));
+  const size = parseContractsE2(amountOf(fields?.qty));
+  return price === null || size === null ? null : { price, size };
 }
 
 /** Null is an absent side, undefined one that is not readable. */

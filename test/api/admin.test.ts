@@ -80,12 +80,38 @@ test('/healthz always answers, /readyz says whether the engine takes requests', 
     t.is(ready.json.error.message, `The engine is ${state}.`);
     t.is(ready.headers.get('retry-after'), '1');
   }
+  const well = await api.admin('GET', '/healthz', { token: null });
+  t.deepEqual(well.json, { ok: true, problems: [] });
   api.engine.currentState = 'degraded';
   api.engine.currentTroubles = ['shard 0: no space left'];
   const { json } = await api.admin('GET', '/readyz', { token: null });
   t.is(json.error.message, 'The engine is degraded. shard 0: no space left');
   const health = await api.admin('GET', '/healthz', { token: null });
-  t.deepEqual(health.json, { ok: true, problems: ['shard 0: no space left'] });
+  t.is(health.status, 200);
+  t.deepEqual(health.json, { ok: false, problems: ['shard 0: no space left'] });
+});
+
+test('CONTRACT.md section 17, Feeds: /readyz stays 200 while feeds are down, and lists them', async (t) => {
+  const api = await startApi(t);
+  const ready = async () => (await api.admin('GET', '/readyz', { token: null })).json;
+  t.deepEqual(await ready(), { ok: true, state: 'ready', feeds: [] });
+  const open = feed('ws://127.0.0.1:1/secret');
+  const down = { ...open, state: 'waiting', lastProblem: 'ECONNREFUSED' } as const;
+  api.setFeeds([open, down]);
+  t.deepEqual(await ready(), {
+    ok: true,
+    state: 'ready',
+    feeds: [
+      {
+        venue: 'venue_a',
+        adapter: 'native',
+        host: '127.0.0.1:1',
+        state: 'waiting',
+        since: '2026-11-21T05:00:00.000Z',
+        lastProblem: 'ECONNREFUSED',
+      },
+    ],
+  });
 });
 
 test('/metrics counts requests by route and status in the Prometheus text format', async (t) => {
@@ -103,6 +129,8 @@ test('/metrics counts requests by route and status in the Prometheus text format
   t.true(lines.includes(`${total}{method="GET",route="/portfolio",status="401"} 1`));
   t.true(lines.includes(`${total}{method="",route="",status="404"} 1`));
   t.true(lines.includes('paperbook_engine_ready 1'));
+  t.true(/^paperbook_feed_books\{.*\} 3$/m.test(text));
+  t.true(/^paperbook_feed_unquoted_markets\{.*\} 1$/m.test(text));
   t.true(text.includes('url="we \\"quote\\"\\nlines"} 1'));
   for (const line of lines.slice(0, -1)) {
     t.regex(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{.*\})? [\d.e+-]+)$/);
@@ -314,6 +342,8 @@ test('/admin/feeds shows every venue connection', async (t) => {
       since: '2026-11-21T05:00:00.000Z',
       attempts: 0,
       frames: 7,
+      books: 3,
+      unquoted: 1,
       lastHeardAt: null,
       lastProblem: null,
     },
@@ -325,11 +355,14 @@ function feed(url: string) {
     venue: 'venue_a',
     adapter: 'native',
     url,
+    host: '127.0.0.1:1',
     state: 'open',
     sinceMs: NOW_MS,
     attempts: 0,
     frames: 7,
     lastHeardMs: null,
+    books: 3,
+    unquoted: new Map([['T', NOW_MS]]),
     lastProblem: null,
   } as const;
 }

@@ -150,6 +150,31 @@ test('CONTRACT.md section 8: a bad value is an error that names its variable', (
   }
 });
 
+test('CONTRACT.md section 8, PAPERBOOK_FEEDS: a feed that signs does so over wss:// or on loopback', (t) => {
+  const read = (url: string, keys: object) => {
+    const plain = { venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9' };
+    const signed = { venue: 'venue_a', adapter: 'kalshi', url, ...keys };
+    return loadConfig({ PAPERBOOK_FEEDS: JSON.stringify([plain, signed]) }, null).feeds.length;
+  };
+  const message =
+    'PAPERBOOK_FEEDS must be a JSON array whose entry 1 has a url of wss://, or of loopback, ' +
+    'since it has a keyId';
+  const remote = ['ws://feed.example/', 'ws://user:hunter2@10.0.0.7:80/?t=hunter2', 'ws://0.0.0.0'];
+  for (const url of remote) {
+    t.throws(() => read(url, { keyId: 'k', privateKeyFile: 'key.pem' }), { message });
+    t.throws(() => read(url, { keyId: 'k' }), { message });
+    t.is(read(url, {}), 2, 'without a key it is only warned of');
+  }
+  for (const url of [
+    'wss://feed.example/',
+    'ws://localhost:1/',
+    'ws://[::1]/',
+    'ws://127.0.0.2/',
+  ]) {
+    t.is(read(url, { keyId: 'k', privateKeyFile: 'key.pem' }), 2);
+  }
+});
+
 test('CONTRACT.md section 8: an unknown variable or key is an error that names it', (t) => {
   t.throws(() => loadConfig({ PAPERBOOK_PROT: '1' }, null), {
     message: 'PAPERBOOK_PROT is not a configuration variable',

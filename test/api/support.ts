@@ -131,6 +131,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     engine: asked,
     catalog,
     feeds: () => feeds,
+    problems: () => asked.troubles(),
     log: logInto(t, log),
     config,
     identity: store,

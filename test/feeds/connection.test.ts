@@ -3,12 +3,8 @@ import { createServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
-import {
-  type Connection,
-  type ConnectionOptions,
-  type ConnectionState,
-  openConnection,
-} from '../../feeds/connection.ts';
+import { type Connection, openConnection } from '../../feeds/connection.ts';
+import type { ConnectionOptions, ConnectionState } from '../../feeds/connection-options.ts';
 import type { VenueAdapter } from '../../feeds/venue.ts';
 import { until } from './until.ts';
 
@@ -309,6 +305,97 @@ test('feeds/connection.ts: a server that never answers the handshake is given up
   t.is(log.lost, 0);
 });
 
+test('CONTRACT.md section 17, Feeds: a handshake has its time from dialing, however bytes drip in', async (t) => {
+  let closed = 0;
+  const server = createServer((socket) => {
+    const answer = `HTTP/1.1 101 Switching Protocols\r\nx-drip: ${'x'.repeat(10_000)}`;
+    let sent = 0;
+    const drip = setInterval(() => socket.write(answer[sent++ % answer.length]!), 1);
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      clearInterval(drip);
+      closed++;
+    });
+    socket.resume();
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  t.teardown(() => new Promise<void>((ended) => server.close(() => ended())));
+  const { port } = server.address() as AddressInfo;
+  const { connection, log } = connect(t, `ws://127.0.0.1:${port}/`, {
+    timing: { ...TIMING, handshakeMs: 200 },
+  });
+  await until(() => closed >= 2, 'two sockets that were closed for good');
+  t.is(connection.status().lastProblem, 'not open after 200 ms');
+  t.false(log.states.includes('open'));
+  t.is(log.lost, 0);
+  connection.close();
+});
+
+test('CONTRACT.md section 17, Feeds: a feed is down since the last connection that stayed open', async (t) => {
+  const venue = await openVenue(t);
+  let wallMs = 1_000_000;
+  const downSince: (number | null)[] = [];
+  const { connection } = connect(t, venue.url, {
+    wallMs: () => wallMs,
+    onState: ({ state, downSinceMs }) => {
+      if (state === 'waiting') downSince.push(downSinceMs);
+    },
+  });
+  t.is(connection.status().downSinceMs, 1_000_000);
+  for (const openMs of [9_999, 10_000]) {
+    await until(() => venue.received.length === downSince.length + 1, 'a subscribe');
+    t.is(connection.status().downSinceMs, null);
+    wallMs += openMs;
+    venue.sockets[downSince.length]?.terminate();
+    await until(() => downSince.length === venue.received.length, 'a loss');
+  }
+  t.deepEqual(downSince, [1_000_000, 1_019_999]);
+});
+
+test('CONTRACT.md section 17, Feeds: a market is unquoted from its subscription to its first quote', async (t) => {
+  const venue = await openVenue(t);
+  const markets = ['T1', 'T2', 'T3', 'T4', 'T5'];
+  const { connection, log } = connect(t, venue.url, {
+    markets: () => markets,
+    awaitsQuote: (market) => market !== 'T5',
+    wallMs: () => 7,
+  });
+  await until(() => venue.received.length === 1, 'a subscribe');
+  const { unquoted } = connection.status();
+  t.deepEqual(
+    [...unquoted],
+    [
+      ['T1', 7],
+      ['T2', 7],
+      ['T3', 7],
+      ['T4', 7],
+    ],
+  );
+  const say = (frame: object, seq: number) =>
+    venue.sockets[0]?.send(JSON.stringify({ ...frame, seq }));
+  venue.sockets[0]?.send(snapshot(1));
+  say({ type: 'status', market: 'T2', status: 'resolved', result: 'yes' }, 2);
+  say({ type: 'status', market: 'T3', status: 'open' }, 3);
+  say({ type: 'quote', market: 'T4', yesBidCents: 'x' }, 4); // refused: not a quote
+  say({ type: 'trade', market: 'T4', yesPriceCents: 41, contracts: 1, side: 'yes' }, 5);
+  await until(() => log.frames.length === 5, 'five frames');
+  t.deepEqual([...connection.status().unquoted.keys()], ['T3', 'T4']);
+  venue.sockets[0]?.terminate();
+  await until(() => venue.received.length === 2, 'a second subscribe');
+  t.is(connection.status().unquoted.size, 4);
+});
+
+test('VENUES.md section 1: a handshake is signed for the time of the machine', async (t) => {
+  const venue = await openVenue(t);
+  const adapter: VenueAdapter = {
+    ...plainAdapter(),
+    headers: (nowMs) => ({ 'x-time': String(nowMs) }),
+  };
+  connect(t, venue.url, { adapter, nowMs: () => 1, wallMs: () => 2 });
+  await until(() => venue.sockets.length === 1, 'a connection');
+  t.is(venue.headers[0]?.['x-time'], '2');
+});
+
 test('CONTRACT.md section 8, PAPERBOOK_FEEDS: no secret of a url or a signature is shown or logged', async (t) => {
   const refusing = await closedPort();
   const adapter: VenueAdapter = {
@@ -336,6 +423,8 @@ test('CONTRACT.md section 8, PAPERBOOK_FEEDS: no secret of a url or a signature 
 function plainAdapter(): VenueAdapter {
   return {
     name: 'kalshi',
+    recorded: false,
+    books: 0,
     contractDecimals: 2,
     keepalive: null,
     read: () => ({ type: 'any', ticks: [], venueAtMs: null, rejected: null, gap: false }),

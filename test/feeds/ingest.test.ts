@@ -6,9 +6,12 @@ import { nativeAdapter } from '../../feeds/adapters/native.ts';
 import { polymarketUsAdapter } from '../../feeds/adapters/polymarket_us.ts';
 import { createIngest } from '../../feeds/ingest.ts';
 import type { IngestLogEvent } from '../../feeds/tally.ts';
+import type { VenueAdapter } from '../../feeds/venue.ts';
 
 const SOURCE = 3;
 const AT = 1_783_880_000_000;
+/** No subscription to answer to and no sequence to keep. */
+const RECORDED = { recorded: true };
 
 function world() {
   const ticks: Tick[] = [];
@@ -27,13 +30,19 @@ function lite(bid: string | null, ask: string | null) {
   return { marketDataLite: { marketSlug: 'T', bestBid: amount(bid), bestAsk: amount(ask) } };
 }
 
+/** As on a live connection. */
+function subscribed(adapter: VenueAdapter): VenueAdapter {
+  adapter.subscribe(['T']);
+  return adapter;
+}
+
 const heard: Tick = { kind: 'heard', atMs: AT, source: SOURCE };
 const down: Tick = { kind: 'down', atMs: AT, source: SOURCE };
 const place = { atMs: AT, source: SOURCE, market: 7 };
 
 test('CONTRACT.md section 5, Prices: bids round down, asks up, and outside 1..99 is none', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', polymarketUsAdapter(), SOURCE);
+  const connection = ingest.connection('venue_a', polymarketUsAdapter({}, RECORDED), SOURCE);
   const centsOf = (bid: string | null, ask: string | null) => {
     connection.frame(lite(bid, ask), AT);
     const [tick] = taken();
@@ -49,7 +58,7 @@ test('CONTRACT.md section 5, Prices: bids round down, asks up, and outside 1..99
 
 test("CONTRACT.md section 5, Live price: crossed is judged on the venue's own prices", (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', polymarketUsAdapter(), SOURCE);
+  const connection = ingest.connection('venue_a', polymarketUsAdapter({}, RECORDED), SOURCE);
   const crossed = (bid: string | null, ask: string | null) => {
     connection.frame(lite(bid, ask), AT);
     const [tick] = taken();
@@ -64,7 +73,7 @@ test("CONTRACT.md section 5, Live price: crossed is judged on the venue's own pr
 
 test('CONTRACT.md section 5, Prices: sizes are whole contracts, of prices that are shown', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', kalshiAdapter(), SOURCE);
+  const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   const msg = {
     market_ticker: 'T',
     yes_dollars_fp: [['0.4050', '12.99']],
@@ -86,7 +95,7 @@ test('CONTRACT.md section 5, Prices: sizes are whole contracts, of prices that a
 
 test('CONTRACT.md section 5, Prices: a trade rounds against its taker', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', kalshiAdapter(), SOURCE);
+  const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   const trade = (yes_price_dollars: string, taker_side: string) => {
     const msg = { market_ticker: 'T', yes_price_dollars, count_fp: '46.99', taker_side };
     connection.frame({ type: 'trade', msg }, AT);
@@ -101,7 +110,7 @@ test('CONTRACT.md section 5, Prices: a trade rounds against its taker', (t) => {
 
 test('CONTRACT.md section 5, Settlement: what one contract of each side receives', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', nativeAdapter(), SOURCE);
+  const connection = ingest.connection('venue_a', nativeAdapter(RECORDED), SOURCE);
   const payouts = (fields: object) => {
     connection.frame({ type: 'status', market: 'T', status: 'resolved', ...fields }, AT);
     const [tick, second] = taken();
@@ -119,7 +128,7 @@ test('CONTRACT.md section 5, Settlement: what one contract of each side receives
 
 test('CONTRACT.md section 5, Live price: every frame is a sign of life', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', nativeAdapter(), SOURCE);
+  const connection = ingest.connection('venue_a', nativeAdapter(RECORDED), SOURCE);
   connection.frame('{"type":"heartbeat"}', AT);
   t.deepEqual(taken(), [heard]);
   connection.frame('no json', AT);
@@ -135,7 +144,8 @@ test('CONTRACT.md section 5, Live price: every frame is a sign of life', (t) => 
 
 test('CONTRACT.md section 5, Live price: a live gap ends every quote and book', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', kalshiAdapter(), SOURCE);
+  const adapter = subscribed(kalshiAdapter());
+  const connection = ingest.connection('venue_a', adapter, SOURCE);
   const delta = { market_ticker: 'T', price_dollars: '0.4000', delta_fp: '5.00', side: 'yes' };
   connection.frame({ type: 'orderbook_snapshot', sid: 1, seq: 1, msg: delta }, AT);
   taken();
@@ -144,6 +154,7 @@ test('CONTRACT.md section 5, Live price: a live gap ends every quote and book', 
   t.deepEqual(taken(), [down]);
   connection.frame({ type: 'orderbook_delta', sid: 1, seq: 4, msg: delta }, AT);
   t.deepEqual(taken(), [heard]); // nothing to stand on until a fresh snapshot
+  subscribed(adapter);
   connection.frame({ type: 'orderbook_snapshot', sid: 2, seq: 1, msg: delta }, AT);
   t.is(taken()[0]?.kind, 'quote');
   t.is(ingest.counts().gaps, 1);
@@ -151,7 +162,7 @@ test('CONTRACT.md section 5, Live price: a live gap ends every quote and book', 
 
 test('CONTRACT.md section 5, Live price: what a gap frame says besides prices is kept', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', nativeAdapter(), SOURCE);
+  const connection = ingest.connection('venue_a', subscribed(nativeAdapter()), SOURCE);
   connection.frame({ type: 'heartbeat', seq: 1 }, AT);
   taken();
   const resolved = { type: 'status', market: 'T', status: 'resolved', result: 'yes' };
@@ -162,8 +173,7 @@ test('CONTRACT.md section 5, Live price: what a gap frame says besides prices is
 
 test('CONTRACT.md section 10, Feed file: jumps inside a recording are not gaps', (t) => {
   const { ingest, taken } = world();
-  const options = { sequence: 'recorded' } as const;
-  const connection = ingest.connection('venue_a', kalshiAdapter(), SOURCE, options);
+  const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   const delta = { market_ticker: 'T', price_dollars: '0.4000', delta_fp: '5.00', side: 'yes' };
   connection.frame({ type: 'orderbook_snapshot', sid: 1, seq: 1, msg: delta }, AT);
   connection.frame({ type: 'orderbook_delta', sid: 1, seq: 9, msg: delta }, AT);
@@ -173,7 +183,7 @@ test('CONTRACT.md section 10, Feed file: jumps inside a recording are not gaps',
 
 test('CONTRACT.md section 5, Live price: a lost connection ends its quotes and books', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', kalshiAdapter(), SOURCE);
+  const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   connection.frame({ type: 'orderbook_snapshot', msg: { market_ticker: 'T' } }, AT);
   taken();
   connection.lost(AT);
@@ -185,7 +195,7 @@ test('CONTRACT.md section 5, Live price: a lost connection ends its quotes and b
 
 test('issue 2, Bad input: unknown markets and bad frames are counted, and logged once', (t) => {
   const { ingest, taken, logged } = world();
-  const connection = ingest.connection('venue_b', nativeAdapter(), SOURCE);
+  const connection = ingest.connection('venue_b', nativeAdapter(RECORDED), SOURCE);
   const quote = { type: 'quote', market: 'U', yesBidCents: 41, yesBidContracts: 1 };
   for (let round = 0; round < 3; round++) {
     connection.frame(quote, AT);
@@ -211,7 +221,7 @@ test('issue 2, Bad input: unknown markets and bad frames are counted, and logged
 
 test('issue 2, Bad input: a flood of different problems fills neither log nor memory', (t) => {
   const { ingest, logged } = world();
-  const connection = ingest.connection('venue_a', nativeAdapter(), SOURCE);
+  const connection = ingest.connection('venue_a', nativeAdapter(RECORDED), SOURCE);
   for (let number = 0; number < 500; number++) {
     connection.frame({ type: `type ${number}`, market: 'T' }, AT);
     connection.frame({ type: 'status', market: `market ${number}`, status: 'open' }, AT);
@@ -226,7 +236,11 @@ test('issue 2, Bad input: a flood of different problems fills neither log nor me
 });
 
 test('issue 2, Bad input: garbage never throws, whatever the adapter', (t) => {
-  for (const adapter of [nativeAdapter(), kalshiAdapter(), polymarketUsAdapter()]) {
+  for (const adapter of [
+    nativeAdapter(RECORDED),
+    kalshiAdapter({}, RECORDED),
+    polymarketUsAdapter({}, RECORDED),
+  ]) {
     const { ingest } = world();
     const connection = ingest.connection('venue_a', adapter, SOURCE);
     const garbage = fc.oneof(fc.string(), fc.json(), fc.anything());
@@ -241,7 +255,11 @@ test('issue 2, Bad input: garbage never throws, whatever the adapter', (t) => {
 
 test('CONTRACT.md section 5, book_depth: levels come in whole cents and contracts, best first', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', kalshiAdapter({}, { depth: true }), SOURCE);
+  const connection = ingest.connection(
+    'venue_a',
+    kalshiAdapter({}, { ...RECORDED, depth: true }),
+    SOURCE,
+  );
   const depth = () => {
     const [tick] = taken();
     return tick?.kind === 'quote' ? tick.depth : tick;
@@ -280,7 +298,11 @@ test('CONTRACT.md section 5, book_depth: levels come in whole cents and contract
 
 test('CONTRACT.md section 5, book_depth: at most 20 levels a side are told', (t) => {
   const { ingest, taken } = world();
-  const connection = ingest.connection('venue_a', nativeAdapter({ depth: true }), SOURCE);
+  const connection = ingest.connection(
+    'venue_a',
+    nativeAdapter({ ...RECORDED, depth: true }),
+    SOURCE,
+  );
   const yesBids = Array.from({ length: 30 }, (_, behind) => [20 + behind, 5]);
   const snapshot = { type: 'snapshot', market: 'T', status: 'paused', yesBids, yesAsks: [] };
   connection.frame(snapshot, AT);
@@ -297,7 +319,11 @@ test('CONTRACT.md section 5, book_depth: levels are told only where they are ask
   const level = { px: { value: '0.48' }, qty: '10' };
   const whole = { marketData: { marketSlug: 'T', bids: [level], offers: [] } };
   const depths = (depth: boolean) => {
-    const connection = ingest.connection('venue_a', polymarketUsAdapter({}, { depth }), SOURCE);
+    const connection = ingest.connection(
+      'venue_a',
+      polymarketUsAdapter({}, { ...RECORDED, depth }),
+      SOURCE,
+    );
     return [whole, lite('0.48', null)].map((frame) => {
       connection.frame(frame, AT);
       const tick = taken().find(({ kind }) => kind === 'quote');

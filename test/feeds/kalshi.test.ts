@@ -13,14 +13,14 @@ const recordedTest = recorded.present ? test : test.skip;
 const windowTest = window.present ? test : test.skip;
 
 test('VENUES.md section 1.1: every frame means what the golden file says', (t) => {
-  const adapter = kalshiAdapter();
+  const adapter = kalshiAdapter({}, { recorded: true });
   for (const { rule, frame, reading } of goldenLines('kalshi')) {
     t.deepEqual(adapter.read(frame), reading, rule);
   }
 });
 
 wireTest('issue 2, Real input: every Kalshi wire example gives its tick or is named', (t) => {
-  const adapter = kalshiAdapter();
+  const adapter = kalshiAdapter({}, { recorded: true });
   const examples = jsonLines(new URL('kalshi_ws.jsonl', wire.dir)) as {
     dir: string;
     message: unknown;
@@ -52,13 +52,13 @@ wireTest('issue 2, Real input: every Kalshi wire example gives its tick or is na
   const { message } = examples.find(
     ({ message: m }) => (m as { type?: string }).type === 'ticker',
   )!;
-  const ticker = kalshiAdapter().read(message);
+  const ticker = kalshiAdapter({}, { recorded: true }).read(message);
   t.is(summaryOf(ticker), `ticker: ${book(4500, 30_000, 5300, 15_000)}`);
   t.is(ticker.venueAtMs, 1_669_149_841_000);
 });
 
 recordedTest('issue 2, Real input: every recorded Kalshi ticker gives its book', (t) => {
-  const adapter = kalshiAdapter();
+  const adapter = kalshiAdapter({}, { recorded: true });
   const frames = jsonLines(new URL('kalshi_ticker.jsonl', recorded.dir));
   const readings = frames.map((frame) => adapter.read(frame));
   t.deepEqual(readings.map(summaryOf), [
@@ -77,7 +77,7 @@ recordedTest('issue 2, Real input: every recorded Kalshi ticker gives its book',
 });
 
 recordedTest('issue 2, Real input: every recorded Kalshi trade gives its trade', (t) => {
-  const adapter = kalshiAdapter();
+  const adapter = kalshiAdapter({}, { recorded: true });
   const frames = jsonLines(new URL('kalshi_trade.jsonl', recorded.dir));
   const readings = frames.map((frame) => adapter.read(frame));
   const btc = 'KXBTCD-26FEB1217-T67749.99';
@@ -108,7 +108,7 @@ windowTest('issue 2, Real input: the recorded book ends as its summary says', (t
     recv_ms: number;
     event: unknown;
   }[];
-  const adapter = kalshiAdapter();
+  const adapter = kalshiAdapter({}, { recorded: true });
   let last = { at: 0, tick: null as BookTick | null };
   let rejected = 0;
   for (const { recv_ms: at, event } of lines) {
@@ -147,19 +147,19 @@ test('VENUES.md section 1.1: books and trades by market, life cycle for all', (t
     book(2, ['M-250']),
     { id: 3, cmd: 'subscribe', params: { channels: ['market_lifecycle_v2'] } },
   ]);
-  const activated = (market: string) =>
-    adapter.read({
+  const activated = (market: string, reader = adapter) =>
+    reader.read({
       type: 'market_lifecycle_v2',
       msg: { market_ticker: market, event_type: 'activated' },
     });
   t.is(activated('M-7').ticks.length, 1);
   t.deepEqual([activated('OTHER').ticks, activated('OTHER').rejected], [[], null]);
-  adapter.reset();
-  t.is(activated('OTHER').ticks.length, 1);
+  const recording = kalshiAdapter({}, { recorded: true });
+  t.is(activated('OTHER', recording).ticks.length, 1);
 });
 
 test('VENUES.md section 1.1: seq is per sid over all markets; a reset starts over', (t) => {
-  const adapter = kalshiAdapter();
+  const adapter = kalshiAdapter({}, { recorded: true });
   const snapshot = (sid: number, seq: number, market: string) =>
     adapter.read({ type: 'orderbook_snapshot', sid, seq, msg: { market_ticker: market } }).gap;
   t.false(snapshot(1, 10, 'A'));
@@ -173,7 +173,7 @@ test('VENUES.md section 1.1: seq is per sid over all markets; a reset starts ove
 });
 
 test('DESIGN.md section 3, Bounded everything: a venue cannot make books without end', (t) => {
-  const adapter = kalshiAdapter();
+  const adapter = kalshiAdapter({}, { recorded: true });
   const snapshot = (market: string) =>
     adapter.read({ type: 'orderbook_snapshot', msg: { market_ticker: market } }).rejected;
   for (let number = 0; number < 100_000; number++) snapshot(`M-${number}`);
@@ -205,7 +205,7 @@ test('VENUES.md section 1.1: the book from increments equals a naive one', (t) =
   });
   fc.assert(
     fc.property(fc.array(delta, { maxLength: 60 }), (deltas) => {
-      const adapter = kalshiAdapter();
+      const adapter = kalshiAdapter({}, { recorded: true });
       adapter.read({ type: 'orderbook_snapshot', sid: 1, seq: 1, msg: { market_ticker: 'M' } });
       const naive = { yes: Array<number>(100).fill(0), no: Array<number>(100).fill(0) };
       deltas.forEach((one, index) => {
@@ -259,7 +259,7 @@ test('issue 2, Bad input: garbage frames are rejected and never throw', (t) => {
   );
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 20 }), (frames) => {
-      const adapter = kalshiAdapter();
+      const adapter = kalshiAdapter({}, { recorded: true });
       for (const one of frames) t.is(typeof adapter.read(one).type, 'string');
     }),
   );

@@ -4,14 +4,14 @@ import { nativeAdapter } from '../../feeds/adapters/native.ts';
 import { goldenLines } from './golden.ts';
 
 test('CONTRACT.md section 10, Native frames: every frame means what the golden file says', (t) => {
-  const adapter = nativeAdapter();
+  const adapter = nativeAdapter({ recorded: true });
   for (const { rule, frame, reading } of goldenLines('native')) {
     t.deepEqual(adapter.read(frame), reading, rule);
   }
 });
 
 test('CONTRACT.md section 10, Native frames: seq counts up by one per connection', (t) => {
-  const adapter = nativeAdapter();
+  const adapter = nativeAdapter({ recorded: true });
   const gaps = (...seqs: unknown[]) =>
     seqs.map((seq) => adapter.read({ type: 'heartbeat', seq }).gap);
   t.deepEqual(gaps(5, 6, 7, 9, 10, 9), [false, false, false, true, false, true]);
@@ -20,7 +20,7 @@ test('CONTRACT.md section 10, Native frames: seq counts up by one per connection
 });
 
 test('CONTRACT.md section 10, Native frames: the client subscribes to markets or to all', (t) => {
-  const adapter = nativeAdapter();
+  const adapter = nativeAdapter({ recorded: true });
   t.deepEqual(adapter.subscribe(['T', 'U']), [{ op: 'subscribe', markets: ['T', 'U'] }]);
   t.deepEqual(adapter.subscribe(['*']), [{ op: 'subscribe', markets: ['*'] }]);
   t.deepEqual(adapter.headers(0), {});
@@ -48,7 +48,7 @@ test('issue 2, Bad input: garbage frames are rejected and never throw', (t) => {
   );
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 20 }), (frames) => {
-      const adapter = nativeAdapter();
+      const adapter = nativeAdapter({ recorded: true });
       for (const one of frames) t.is(typeof adapter.read(one).type, 'string');
     }),
   );

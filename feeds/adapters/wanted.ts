@@ -1,0 +1,40 @@
+/** Which markets a connection asked for. What a venue sends of others must not cost memory. */
+import type { FrameReading } from '../venue.ts';
+import { refused } from './frame.ts';
+
+const EVERY_MARKET = '*';
+
+export class Wanted {
+  readonly #everything: boolean;
+  readonly #markets = new Set<string>();
+
+  /** `everything`: whatever comes is wanted, as in a recording. */
+  constructor(everything: boolean) {
+    this.#everything = everything;
+  }
+
+  add(markets: readonly string[]): void {
+    for (const market of markets) this.#markets.add(market);
+  }
+
+  has(market: string): boolean {
+    return this.#everything || this.#markets.has(market) || this.#markets.has(EVERY_MARKET);
+  }
+
+  clear(): void {
+    this.#markets.clear();
+  }
+
+  /** The reading, or a refusal where it is of a market that nobody asked for. */
+  kept(reading: FrameReading): FrameReading {
+    for (const tick of reading.ticks) {
+      if (tick.kind !== 'game' && !this.has(tick.market)) return unwanted(reading.type);
+    }
+    return reading;
+  }
+}
+
+/** A frame of a market that was not subscribed to. */
+export function unwanted(type: string): FrameReading {
+  return refused(type, 'unwanted market');
+}

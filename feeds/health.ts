@@ -1,0 +1,45 @@
+/** What is wrong with the feeds, in words for an operator. CONTRACT.md section 17, Feeds. */
+import { type EpochMs, isoOf } from '../engine/core/units.ts';
+import type { ConnectionStatus } from './connection-options.ts';
+
+/** Shorter trouble mends itself: connections are dialed again, and books take a moment to come. */
+const TROUBLE_MS = 60_000;
+const NAMES_SHOWN = 5;
+
+type FeedHealth = Pick<
+  ConnectionStatus,
+  'venue' | 'adapter' | 'host' | 'downSinceMs' | 'lastProblem' | 'unquoted'
+>;
+
+/**
+ * A line for each feed that was not open for a minute, and for each whose markets were not quoted a
+ * minute after they were asked for. Nothing secret in it. `nowMs` is of the wall clock.
+ */
+export function feedProblems(feeds: readonly FeedHealth[], nowMs: EpochMs): string[] {
+  return feeds.flatMap((feed) => {
+    const problem = downProblem(feed, nowMs) ?? unquotedProblem(feed, nowMs);
+    const { venue, adapter, host } = feed;
+    return problem === null ? [] : [`feed ${venue} ${adapter} at ${host}: ${problem}`];
+  });
+}
+
+function downProblem({ downSinceMs, lastProblem }: FeedHealth, nowMs: EpochMs): string | null {
+  if (downSinceMs === null || nowMs - downSinceMs < TROUBLE_MS) return null;
+  const seconds = Math.floor((nowMs - downSinceMs) / 1000);
+  const reason = lastProblem ?? 'no answer yet';
+  return `not open for ${seconds} s, since ${isoOf(downSinceMs)}: ${reason}`;
+}
+
+function unquotedProblem({ unquoted }: FeedHealth, nowMs: EpochMs): string | null {
+  const names: string[] = [];
+  let count = 0;
+  for (const [market, sinceMs] of unquoted) {
+    if (nowMs - sinceMs < TROUBLE_MS) continue;
+    count++;
+    if (names.length < NAMES_SHOWN) names.push(market);
+  }
+  if (count === 0) return null;
+  const more = count > names.length ? ', ...' : '';
+  const markets = count === 1 ? 'market' : 'markets';
+  return `${count} ${markets} never quoted since it opened: ${names.join(', ')}${more}`;
+}

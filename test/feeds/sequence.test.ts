@@ -1,0 +1,128 @@
+import test from 'ava';
+import type { Tick } from '../../engine/core/messages.ts';
+import { kalshiAdapter } from '../../feeds/adapters/kalshi.ts';
+import { nativeAdapter } from '../../feeds/adapters/native.ts';
+import { createIngest } from '../../feeds/ingest.ts';
+
+/** What is no place in a sequence; `undefined` is a frame without the field. */
+const UNUSABLE = ['7', null, 1.5, 2 ** 53, {}, [2], true, -1, undefined];
+
+const NATIVE = [
+  { type: 'snapshot', market: 'T', status: 'open', yesBids: [[41, 5]], yesAsks: [[43, 5]] },
+  { type: 'quote', market: 'T', yesBidCents: 41, yesBidContracts: 5 },
+  { type: 'trade', market: 'T', yesPriceCents: 42, contracts: 5, side: 'yes' },
+  { type: 'status', market: 'T', status: 'paused' },
+  { type: 'game', game: 'g', status: 'final' },
+  { type: 'heartbeat' },
+];
+
+function liveNative() {
+  const adapter = nativeAdapter();
+  adapter.subscribe(['T']);
+  return adapter;
+}
+
+test('CONTRACT.md section 10, Native frames: a live frame without a usable seq is a gap', (t) => {
+  for (const seq of UNUSABLE) {
+    for (const frame of NATIVE) {
+      const adapter = liveNative();
+      t.false(adapter.read({ type: 'heartbeat', seq: 1 }).gap);
+      t.true(adapter.read({ ...frame, seq }).gap, `${frame.type} ${String(seq)}`);
+    }
+  }
+  for (const frame of NATIVE) {
+    const adapter = liveNative();
+    t.true(adapter.read(frame).gap, `${frame.type} as the first`);
+  }
+});
+
+test('CONTRACT.md section 10, Native frames: what is no frame of the protocol needs no seq', (t) => {
+  const adapter = liveNative();
+  adapter.read({ type: 'heartbeat', seq: 1 });
+  t.false(adapter.read({ type: 'error', message: 'unknown market "X"' }).gap);
+  t.false(adapter.read({ type: 'heartbeat', seq: 2 }).gap);
+  t.true(adapter.read({ type: 'error', seq: '3' }).gap);
+});
+
+test('CONTRACT.md section 5, Live price: a frame without a usable seq gives no price', (t) => {
+  for (const seq of UNUSABLE) {
+    const ticks: Tick[] = [];
+    const ingest = createIngest({
+      marketNumber: () => 7,
+      sink: (tick) => ticks.push(tick),
+      log: () => {},
+    });
+    const connection = ingest.connection('venue_a', liveNative(), 3);
+    t.true(connection.frame({ ...NATIVE[0], seq }, 5).gap);
+    t.false(
+      ticks.some(({ kind }) => kind === 'quote'),
+      String(seq),
+    );
+    t.deepEqual(ticks[0], { kind: 'down', atMs: 5, source: 3 });
+    t.is(ingest.counts().gaps, 1);
+  }
+});
+
+const KALSHI = [
+  { type: 'orderbook_snapshot', msg: { market_ticker: 'T' } },
+  {
+    type: 'orderbook_delta',
+    msg: { market_ticker: 'T', price_dollars: '0.4000', delta_fp: '5.00', side: 'yes' },
+  },
+  {
+    type: 'trade',
+    msg: { market_ticker: 'T', yes_price_dollars: '0.4', count_fp: '1.00', taker_side: 'yes' },
+  },
+];
+
+function liveKalshi() {
+  const adapter = kalshiAdapter();
+  adapter.subscribe(['T']);
+  return adapter;
+}
+
+test('VENUES.md section 1.1: a live frame without a usable seq or sid is a gap', (t) => {
+  for (const frame of KALSHI) {
+    for (const unusable of UNUSABLE) {
+      const name = `${frame.type} ${String(unusable)}`;
+      t.true(liveKalshi().read({ ...frame, sid: 1, seq: unusable }).gap, `seq of ${name}`);
+      t.true(liveKalshi().read({ ...frame, sid: unusable, seq: 1 }).gap, `sid of ${name}`);
+    }
+    t.false(liveKalshi().read({ ...frame, sid: 1, seq: 1 }).gap, frame.type);
+  }
+});
+
+test('VENUES.md section 1.1: tickers take no number, the life cycle may', (t) => {
+  const lifecycle = {
+    type: 'market_lifecycle_v2',
+    sid: 4,
+    msg: { market_ticker: 'T', event_type: 'activated' },
+  };
+  const ticker = { type: 'ticker', sid: 3, msg: { market_ticker: 'T', yes_bid_dollars: '0.4' } };
+  const ack = { id: 1, type: 'subscribed', msg: { channel: 'trade', sid: 1 } };
+  for (const frame of [ticker, lifecycle, ack]) t.false(liveKalshi().read(frame).gap, frame.type);
+  t.false(liveKalshi().read({ ...lifecycle, seq: 1 }).gap);
+  t.true(liveKalshi().read({ ...lifecycle, seq: null }).gap);
+});
+
+test('VENUES.md section 1.1: more subscriptions than can be followed are a gap', (t) => {
+  const adapter = liveKalshi();
+  const gapOf = (sid: number) => adapter.read({ ...KALSHI[0], sid, seq: 1 }).gap;
+  for (let sid = 0; sid < 1_000; sid++) t.false(gapOf(sid));
+  t.true(gapOf(1_000));
+});
+
+test('CONTRACT.md section 10, Feed file: a recording needs no sequence, usable or not', (t) => {
+  const native = nativeAdapter({ recorded: true });
+  const kalshi = kalshiAdapter({}, { recorded: true });
+  for (const seq of UNUSABLE) {
+    for (const frame of NATIVE) {
+      const { gap, rejected } = native.read({ ...frame, seq });
+      t.deepEqual([gap, rejected], [false, null]);
+    }
+    for (const frame of KALSHI) {
+      const { gap, rejected } = kalshi.read({ ...frame, sid: seq, seq });
+      t.deepEqual([gap, rejected], [false, null]);
+    }
+  }
+});
