@@ -21,6 +21,6 @@ export async function createAuth(
   if (outsideAuth !== null) {
     return { sessions: new OutsideAuth(outsideAuth, store, log), signIn: null };
   }
-  const signIn = new SignIn(store, await ensureSigningKey(dataDir), log);
+  const signIn = new SignIn(store, await ensureSigningKey(dataDir, log), log);
   return { sessions: signIn, signIn };
 }
