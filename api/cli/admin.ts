@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
+import { PLANS } from '../limits/plans.ts';
 import { ask, type Connect, connected, print, wholeNumber } from './admin-connection.ts';
 import {
   given,
@@ -16,8 +17,6 @@ import {
 import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizations.ts';
 import { PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
 import { UsageError } from './usage.ts';
-
-const PLANS = ['none', 'basic', 'builder', 'desk', 'enterprise'];
 
 export function addAdminCommands(program: Command): void {
   const admin = program.command('admin').description('operate a running server');

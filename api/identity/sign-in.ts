@@ -21,7 +21,7 @@ import type { Person, SessionSource } from './session-access.ts';
 import { familyHashOf, newSession, refreshSession, type Session } from './sessions.ts';
 import type { SigningKey } from './signing-key.ts';
 import type { ControlStore } from './store.ts';
-import { newUser } from './users.ts';
+import { newUser, type Plan } from './users.ts';
 
 type Credentials = { email: string; password: string };
 type PasswordChange = { password: string; currentPassword: string | null };
@@ -38,16 +38,19 @@ export class SignIn implements SessionSource {
   readonly #store: ControlStore;
   readonly #key: SigningKey;
   readonly #log: Log;
+  readonly #plan: Plan;
   readonly #tries = new PasswordTries();
   readonly #signUps = new Attempts(SIGN_UPS_OF_ADDRESS_MAX, WINDOW_MS);
   readonly #refreshes = new Attempts(REFRESHES_OF_ADDRESS_MAX, WINDOW_MS);
   /** `iss` of the tokens: the URL of this server's /auth/v1, known once it listens. */
   issuer = '';
 
-  constructor(store: ControlStore, key: SigningKey, log: Log) {
+  /** `plan`: of who signs up. */
+  constructor(store: ControlStore, key: SigningKey, log: Log, plan: Plan) {
     this.#store = store;
     this.#key = key;
     this.#log = log;
+    this.#plan = plan;
   }
 
   /** `{keys}`: what access tokens are verified with. */
@@ -64,11 +67,11 @@ export class SignIn implements SessionSource {
     const hash = await hashPassword(password);
     // Somebody may have been quicker.
     if (this.#store.userByEmail(email) !== undefined) throw new AuthError('user_already_exists');
-    const user = newUser({ email }, nowMs);
+    const user = newUser({ email, plan: this.#plan }, nowMs);
     // Where there is no room the first of them throws at once, and nothing has been begun.
     await Promise.all([this.#store.passwords.put(user.id, hash), this.#store.addUser(user)]);
     this.#tries.welcome(accountOf(email), address);
-    this.#log.info({ userId: user.id }, 'user signed up');
+    this.#log.info({ userId: user.id, plan: user.plan }, 'user signed up');
     return this.#begin({ userId: user.id, isGuest: false }, nowMs);
   }
 

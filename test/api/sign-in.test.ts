@@ -84,6 +84,19 @@ test('behind a TLS proxy the address is the one that the proxy added', async (t)
   t.is((await from('192.0.2.1, 192.0.2.2')).status, 200);
 });
 
+test('CONTRACT.md section 8, PAPERBOOK_DEFAULT_PLAN: the plan of who signs up', async (t) => {
+  for (const [env, plan] of [
+    [{}, 'none'],
+    [{ PAPERBOOK_DEFAULT_PLAN: 'desk' }, 'desk'],
+  ] as const) {
+    const api = await startApi(t, { env });
+    const { user } = await signUp(api);
+    t.is(api.store.users.get(user.id)?.plan, plan);
+    const made = await api.admin('POST', '/admin/users', { body: { email: 'bob@example.com' } });
+    t.is(made.json.user.plan, 'none', 'an operator says it of each');
+  }
+});
+
 test('nothing of /auth/v1 is answered in another form than its own', async (t) => {
   const api = await startApi(t);
   const path = await api.auth('GET', '/nowhere');

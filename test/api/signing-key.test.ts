@@ -61,7 +61,7 @@ test('the EdDSA key of an older version: a new key; its tokens end, refresh goes
   t.is(JSON.parse(readFileSync(file, 'utf8')).kty, 'EC');
   t.is(statSync(file).mode & 0o777, 0o600);
 
-  const signIn = new SignIn(reopened, key, logInto(lines));
+  const signIn = new SignIn(reopened, key, logInto(lines), 'none');
   const token = await oldToken(privateKey, user.id, session.id);
   await t.throwsAsync(signIn.user(token), { code: 'bad_jwt' } as never);
   const next = (await signIn.refresh(refreshToken, '192.0.2.1')) as Record<string, string>;

@@ -160,7 +160,12 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const routes = apiRoutes(deps);
   const { origin } = new URL(server.baseUrl);
   const v1 = { baseUrl: server.baseUrl, faultOf: await describedCheck(routes) };
-  const signIn = new SignIn(store, await ensureSigningKey(dataDir, deps.log), deps.log);
+  const signIn = new SignIn(
+    store,
+    await ensureSigningKey(dataDir, deps.log),
+    deps.log,
+    config.defaultPlan,
+  );
   const authV1 = surface(`${origin}/auth/v1`, authRoutes(signIn), AuthErrorAnswer);
   const admin = surface(server.adminUrl, adminRoutes(deps, new Metrics()), ErrorAnswer);
   const pages = surface(origin, docsRoutes(), ErrorAnswer);

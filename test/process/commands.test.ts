@@ -57,6 +57,7 @@ test.serial('CONTRACT.md section 9: every command has --help, exit code 0', asyn
 test.serial('CONTRACT.md section 8: serve --help lists the variables with defaults', async (t) => {
   const { stdout } = await run(['serve', '--help']);
   t.regex(stdout, /^ {2}PAPERBOOK_PORT +.*\(default 8080\)$/m);
+  t.regex(stdout, /^ {2}PAPERBOOK_DEFAULT_PLAN +.*\(default none\)$/m);
   t.regex(stdout, /^ {2}PAPERBOOK_DATA_DIR +.*\(default \.\/data\)$/m);
 });
 
