@@ -168,12 +168,9 @@ function userRoutes({ identity, log }: Deps): Route<Operator>[] {
         const id = param.toLowerCase();
         const limits = changedLimits(identity.users.get(id), tradeLimits, requestLimits);
         const change = { ...rest, ...limits };
+        const hash = password === undefined ? null : await hashPassword(password);
         const user = await identity.changeUser(id, change);
-        if (password !== undefined) {
-          // Whoever signed in with the old one is signed out.
-          await identity.passwords.put(user.id, await hashPassword(password));
-          await identity.sessions.end(identity.sessions.ofUser(user.id));
-        }
+        if (hash !== null) await identity.changePassword(user.id, hash, null);
         const fields = { ...change, passwordChanged: password !== undefined };
         log.info({ userId: user.id, ...fields }, 'user changed');
         return JSON.stringify({ user: userView(user) });

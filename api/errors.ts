@@ -54,7 +54,9 @@ export const ERRORS = {
   },
   membership_required: {
     status: 403,
-    message: 'Opening a position needs the basic plan or a higher one.',
+    message:
+      'Opening a position needs the basic plan or a higher one, which the operator of this ' +
+      'server grants (paperbook admin plan USER_ID basic).',
     when: 'opening a position without the basic plan or a higher one',
   },
   us_not_eligible: {

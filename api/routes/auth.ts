@@ -12,9 +12,12 @@ import {
   JwksAnswer,
   NoAnswer,
   readCredentialsBody,
+  readUserChangeBody,
   SignOutQuery,
   SignUpQuery,
   TokenQuery,
+  type UserChangeBody,
+  UserChangeQuery,
 } from '../schemas/auth.ts';
 import { NoQuery } from '../schemas/common.ts';
 
@@ -64,6 +67,14 @@ export function authRoutes(signIn: SignIn): Route<Visitor>[] {
       run: async ({ caller }) => JSON.stringify(await signIn.user(tokenOf(caller))),
     }),
     visited({
+      method: 'PUT',
+      path: '/user',
+      query: UserChangeQuery,
+      response: AuthUserAnswer,
+      readBody: readUserChangeBody,
+      run: async ({ caller, body }) => JSON.stringify(await changeUser(signIn, caller, body)),
+    }),
+    visited({
       method: 'POST',
       path: '/logout',
       query: SignOutQuery,
@@ -83,6 +94,21 @@ export function authRoutes(signIn: SignIn): Route<Visitor>[] {
       run: () => JSON.stringify(signIn.jwks()),
     }),
   ];
+}
+
+/** The password alone can be changed. */
+async function changeUser(signIn: SignIn, caller: Visitor, body: UserChangeBody): Promise<object> {
+  const { email = '', phone = '', password, current_password: currentPassword = '' } = body;
+  const token = tokenOf(caller);
+  if (phone !== '') throw new AuthError('phone_provider_disabled');
+  if (email !== '') {
+    throw new AuthError('validation_failed', {
+      message: 'email: an address cannot be changed here',
+    });
+  }
+  if (password === undefined) return await signIn.user(token);
+  const change = { password, currentPassword: currentPassword === '' ? null : currentPassword };
+  return await signIn.changePassword(token, change, caller.address);
 }
 
 function tokenOf({ accessToken }: Visitor): string {

@@ -1,5 +1,6 @@
 /** Wire shapes of the service itself and of the caller. SPEC.md section 2, Status and Me. */
 import { Type } from '@sinclair/typebox';
+import { PLANS } from '../limits/plans.ts';
 import { Count, DateTime, described, Mode, nullable, oneOf, strict, Uuid } from './common.ts';
 
 export const StatusAnswer = strict(
@@ -24,7 +25,7 @@ export const ScopeSchema = oneOf(
   { title: 'Scope', description: 'What a key may do.' },
 );
 
-export const PlanSchema = oneOf(['none', 'basic', 'builder', 'desk', 'enterprise'], {
+export const PlanSchema = oneOf([...PLANS], {
   title: 'Plan',
 });
 
