@@ -34,10 +34,11 @@ answers 204 with \`Allow\`. An unknown path is 404 \`route_not_found\`, a wrong 
 body (400), organization (400, 404, 403), switches (403), then the operation's own rules.
 
 **Request limits.** By plan, for an account over all its keys, in the UTC minute and month. A request
-with a key counts as one, \`GET /quotes\` as one per instrument; \`GET /usage\`, what takes no key and
-what is refused are not counted. Every answer says in its headers what is left; while \`enforced\` of
-\`GET /usage\` is false nothing is refused. Without a key the headers are advice, 60 a minute an
-address. Orders have limits of their own, which are always enforced.
+with a key counts as one whatever comes of it, \`GET /quotes\` as one per instrument. \`GET /usage\`,
+what takes no key and what is answered 429 are not counted. Unknown paths and wrong methods count, and
+are never 429. Every answer says in its headers what is left; while \`enforced\` of \`GET /usage\` is
+false nothing is refused. Without a key the headers are advice, 60 a minute an address. Orders have
+limits of their own, which are always enforced.
 
 **Sign-in.** It lies beside this API, under \`/auth/v1\`, and speaks the protocol of GoTrue.
 
