@@ -4,6 +4,7 @@
  */
 import { isUuid } from '../engine/core/ids.ts';
 import type { Uuid } from '../engine/core/units.ts';
+import { credentialHeader } from './credential-header.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 import type { Exchange } from './http.ts';
 import { personalAccount } from './identity/accounts.ts';
@@ -58,8 +59,8 @@ export function callerIfAny(callerByKey: ReadKey) {
 export function keyReader(store: ControlStore, onWriteFailed: (error: unknown) => void): ReadKey {
   const tokens = new RecentTokens(store, tokenOf);
   return (exchange: Exchange): Caller => {
-    const authorization = exchange.header('authorization');
-    const ownHeader = exchange.header('x-service-key');
+    const authorization = credentialHeader(exchange, 'authorization');
+    const ownHeader = credentialHeader(exchange, 'x-service-key');
     // Keys live on the wall clock, whatever clock the engine is on. CONTRACT.md section 8.
     const nowMs = Date.now();
     const credential = tokens.find(authorization, ownHeader, nowMs);

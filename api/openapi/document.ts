@@ -25,8 +25,8 @@ const INTRODUCTION = `Every trade is a paper trade; nothing is sent to a venue.
 \`Cents\` are cents, 1 to 99 for a price. A contract pays 100 cents when its side wins. Times are
 ISO 8601 in UTC.
 
-**Requests.** Unknown query parameters and unknown body fields are refused with 400, so that a typo
-never changes a request. A body has at most 64 KiB. \`HEAD\` works wherever \`GET\` does; \`OPTIONS\`
+**Requests.** Query parameters and body fields that are unknown or given twice are refused with 400, so
+that a typo never changes a request. A body has at most 64 KiB. \`HEAD\` works wherever \`GET\` does; \`OPTIONS\`
 answers 204 with \`Allow\`. An unknown path is 404 \`route_not_found\`, a wrong method on a known one
 405 \`method_not_allowed\` with \`Allow\`.
 

@@ -188,6 +188,13 @@ test('CONTRACT.md section 5, Request limits: whatever its status but 429, a keye
   await counts(1, 404, api.call('GET', '/instruments/nothing'));
   await counts(1, 400, order('{'));
   await counts(1, 413, order('x'.repeat(70_000)));
+  const unclear = new RawConnection(t, api.port);
+  const lengths = 'Content-Length: 0\r\n'.repeat(2);
+  unclear.send(request('GET', '/v1/games', api, lengths));
+  await unclear.until(({ isClosed }) => isClosed);
+  used++;
+  const left = `\r\nRateLimit-Remaining: ${60 - used}\r\n`;
+  t.regex(unclear.text, new RegExp(`^HTTP/1\\.1 400 [\\s\\S]*${left}`));
   api.engine.reply = refusing('insufficient_balance');
   await counts(1, 409, order(BUY));
   api.engine.reply = refusing('order_not_found');
