@@ -7,6 +7,7 @@ import { Type } from '@sinclair/typebox';
 import { type EpochMs, isoOf } from '../engine/core/units.ts';
 import { organizationAdminRoutes } from './admin-organizations.ts';
 import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
+import { credentialHeader } from './credential-header.ts';
 import type { Deps, FeedStatus } from './deps.ts';
 import { ApiError } from './errors.ts';
 import type { Exchange } from './http.ts';
@@ -55,7 +56,7 @@ export function operatorOf(adminToken: string): (exchange: Exchange) => Operator
   // Hashes have one length whatever was sent, as the comparison in constant time needs.
   const wanted = Buffer.from(hashOfToken(`Bearer ${adminToken}`));
   return (exchange) => {
-    const sent = Buffer.from(hashOfToken(exchange.header('authorization')));
+    const sent = Buffer.from(hashOfToken(credentialHeader(exchange, 'authorization')));
     if (timingSafeEqual(sent, wanted)) return true;
     throw new ApiError('unauthorized', {
       message: 'Send the token of DATA_DIR/admin.token as a bearer token.',

@@ -15,7 +15,7 @@ export const ERRORS = {
   unauthorized: {
     status: 401,
     message: 'Send an API key: "Authorization: Bearer svc_sk_..." or "x-service-key: svc_sk_...".',
-    when: 'no credential, or a session cookie on a request that is not same-origin JSON',
+    when: 'no credential, or a session cookie that another site could have sent',
   },
   invalid_token: {
     status: 401,

@@ -1,4 +1,5 @@
 /** /auth/v1: the subset of GoTrue that its client libraries sign in with. CONTRACT.md section 7. */
+import { credentialHeader } from '../credential-header.ts';
 import type { Exchange } from '../http.ts';
 import { AuthError } from '../identity/auth-errors.ts';
 import { networkOf } from '../identity/network.ts';
@@ -25,7 +26,7 @@ import { NoQuery } from '../schemas/common.ts';
 export type Visitor = { address: string; accessToken: string | null };
 
 export function visitorOf(exchange: Exchange): Visitor {
-  const bearer = /^bearer +(.+)$/i.exec(exchange.header('authorization'));
+  const bearer = /^bearer +(.+)$/i.exec(credentialHeader(exchange, 'authorization'));
   return { address: networkOf(exchange.remoteAddress()), accessToken: bearer?.[1] ?? null };
 }
 

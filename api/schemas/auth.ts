@@ -1,6 +1,6 @@
 /** Wire shapes of /auth/v1. What GoTrue's clients send and is not used here is let through. */
 import { type Static, Type } from '@sinclair/typebox';
-import { type BodyReader, bodyReader } from '../validation.ts';
+import { bodyReader, optionalBody } from '../validation.ts';
 import { oneOf, strict } from './common.ts';
 
 // Where a link in a mail would lead; no mail is sent.
@@ -23,12 +23,8 @@ const CredentialsSchema = Type.Object({
   refresh_token: Text,
 });
 export type CredentialsBody = Static<typeof CredentialsSchema>;
-const readCredentials = bodyReader(CredentialsSchema);
 /** No body at all asks for a guest. CONTRACT.md section 7. */
-export const readCredentialsBody: BodyReader<CredentialsBody> = Object.assign(
-  (text: string) => readCredentials(text === '' ? '{}' : text),
-  { schema: CredentialsSchema },
-);
+export const readCredentialsBody = optionalBody(bodyReader(CredentialsSchema));
 
 /** What a person changes of themselves. CONTRACT.md section 17, `PUT /auth/v1/user`. */
 const UserChangeSchema = Type.Object({

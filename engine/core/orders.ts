@@ -207,12 +207,17 @@ function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null
   return null;
 }
 
+/** It names no ticker, so that it holds whatever the venue-data switch says. */
+const NO_SUCH_TICKER = 'ticker is not that of a venue_a market that an instrument lists.';
+
 function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
   const asked = order.side!;
   const contracts = order.contracts!;
   if (order.ticker !== null) {
     const market = state.marketsByName.get(marketName(HOME_VENUE, order.ticker));
-    if (market == null || market.shownBy === null) return reject('no_tradable_listing');
+    if (market == null || market.shownBy === null) {
+      return reject('no_tradable_listing', NO_SUCH_TICKER);
+    }
     const { instrument, polarity } = market.shownBy;
     const instrumentSide = polarity === 1 ? asked : oppositeSide(asked);
     return { market, instrument, side: asked, instrumentSide, contracts, position: null };

@@ -5,6 +5,8 @@ import { PLACING_ERRORS } from '../../api/routes/placing.ts';
 import { uuidTimeMs } from '../../engine/core/ids.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/core/rejections.ts';
+import { CATALOG, NOWHERE } from '../engine/fixtures.ts';
+import { CoreEngine } from './core-engine.ts';
 import { IDS, NOW_MS } from './samples.ts';
 import { startApi, TRADER_SCOPES } from './support.ts';
 
@@ -67,6 +69,24 @@ test('SPEC.md section 4, Order body: an unknown field is 400 by its name', async
   const answer = await api.call('POST', '/portfolio/orders', { body: { ...rest, cout: count } });
   t.is(answer.status, 400);
   t.deepEqual(answer.json.error, { code: 'invalid_request', message: 'unknown field "cout"' });
+});
+
+test('SPEC.md section 4, ticker: an unknown one is named as what is wrong, and never echoed', async (t) => {
+  const api = await startApi(t, { engine: new CoreEngine(), catalog: CATALOG });
+  const { instrumentId, ...rest } = BUY;
+  const place = (target: object) =>
+    api.call('POST', '/portfolio/orders', { body: { ...rest, ...target } });
+  for (const isOn of [true, false]) {
+    await api.switches.set('venueData', isOn);
+    const unknown = await place({ ticker: 'KXNOSUCH-1' });
+    t.is(unknown.status, 409);
+    t.deepEqual(unknown.json.error, {
+      code: 'no_tradable_listing',
+      message: 'ticker is not that of a venue_a market that an instrument lists.',
+    });
+  }
+  const listed = await place({ instrumentId: NOWHERE });
+  t.is(listed.json.error.message, REJECTIONS.no_tradable_listing);
 });
 
 test('CONTRACT.md section 2, membership_required: an order tells whether its plan may open', async (t) => {

@@ -275,9 +275,11 @@ async function send(
   const credential: Record<string, string> =
     token === null || token === undefined ? {} : { authorization: `Bearer ${token}` };
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const type: Record<string, string> =
+    body === undefined || isRaw ? {} : { 'content-type': 'application/json' };
   const response = await fetch(surface.baseUrl + path, {
     method,
-    headers: { ...credential, ...headers },
+    headers: { ...credential, ...type, ...headers },
     ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
   });
   const text = await response.text();
