@@ -126,7 +126,6 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
 
 function requireSwitch(switches: Switches, { needs }: Route<Caller>): void {
   if (needs === 'venueData' && !switches.venueData) throw new ApiError('venue_data_off');
-  if (needs === 'trading' && !switches.trading) throw new ApiError('trading_off');
 }
 
 /** Throws `invalid_token` when the key ended since it was read. */

@@ -27,6 +27,8 @@ export type OrderContext = {
   placedPrivate: boolean;
   /** Whether the caller's plan allows opening positions. */
   mayOpen: boolean;
+  /** Whether trading with keys is on. */
+  mayTrade: boolean;
   counting: TradeCounting | null;
 };
 
@@ -80,6 +82,7 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     placedVia: context.placedVia,
     placedPrivate: context.placedPrivate,
     mayOpen: context.mayOpen,
+    mayTrade: context.mayTrade,
     counting: context.counting,
   };
 }

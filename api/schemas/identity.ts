@@ -42,6 +42,12 @@ export const TradeLimitsChangeSchema = Type.Partial(
   strict({ key: Type.Partial(LimitsSchema), account: Type.Partial(LimitsSchema) }),
 );
 
+/** An organization has no key limits of its own: a key's are its owner's. */
+export const SandboxLimitsSchema = strict({ account: LimitsSchema });
+export const SandboxLimitsChangeSchema = Type.Partial(
+  strict({ account: Type.Partial(LimitsSchema) }),
+);
+
 /** An account's own request limits. SPEC.md section 8, Request limits by plan. */
 export const RequestLimitsSchema = strict({ perMinute: Limit, perMonth: Limit });
 /** What is to change of them; what is left out stays as it is. */

@@ -8,7 +8,7 @@ import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, tradeOf } from './fill-model.ts';
 import { costCents } from './ledger.ts';
-import { withinLimits } from './limits.ts';
+import { countedRefusal, withinLimits } from './limits.ts';
 import type { PlaceOrder } from './messages.ts';
 import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
 import { instrumentSideOf, sideOf } from './rows.ts';
@@ -41,14 +41,18 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   const account = state.accountIds.find(order.account);
   const known =
     account === NO_ROW ? undefined : state.records.placementByKey(account, order.idempotencyKey);
+  const closing = order.action === 'sell';
   if (known !== undefined) {
-    return isSameOrder(state, known, order) ? { kind: 'replay' } : reject('idempotency_key_reused');
+    if (isSameOrder(state, known, order)) return { kind: 'replay' };
+    return countedRefusal(state, order, closing, reject('idempotency_key_reused'));
   }
   const badExpiry = checkExpiry(order.expiresAtMs, state.nowMs);
   if (badExpiry !== null) return reject('invalid_request', badExpiry);
-  if (order.action === 'buy' && !order.mayOpen) return reject('membership_required');
-  return withinLimits(state, order, order.action === 'sell', () => {
-    return decideNew(state, order, account);
+  if (!order.mayTrade) return reject('trading_off');
+  return withinLimits(state, order, closing, () => {
+    return order.action === 'buy' && !order.mayOpen
+      ? reject('membership_required')
+      : decideNew(state, order, account);
   });
 }
 

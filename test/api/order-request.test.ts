@@ -18,6 +18,7 @@ const CONTEXT = {
   placedVia: 'api',
   placedPrivate: false,
   mayOpen: true,
+  mayTrade: true,
   counting: null,
 } as const;
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
+import { ACCOUNT_LIMITS } from '../../engine/core/limits.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { request } from './client.ts';
 import { Command, run, type Server, startFor, tempDir } from './server.ts';
@@ -176,7 +176,6 @@ test.serial('CONTRACT.md section 9, admin org: made, joined, used, left', async 
   t.is(await portfolio(), 'acme-2');
   const limits = ['org', 'limits', id, '--orders-per-minute', '7'];
   t.deepEqual((await admin(...limits)).answer.organization.tradeLimits, {
-    key: { ...KEY_LIMITS, newPerMinute: 7 },
     account: { ...ACCOUNT_LIMITS, newPerMinute: 7 },
   });
   const standard = await admin(...limits, '--standard');
