@@ -106,13 +106,19 @@ export class TradeCounts {
   add({ atMs, account, keyId, closing }: TradeCounted): void {
     const day = Math.floor(atMs / DAY_MS);
     if (day !== this.day) {
-      for (const row of this.table.rows()) this.table.release(row);
-      this.ids = new UuidIndex(this.table);
+      this.clear();
       this.day = day;
     }
     const minute = Math.floor(atMs / MINUTE_MS);
     this.#addOne(keyId, minute, closing);
     this.#addOne(account, minute, closing);
+  }
+
+  /** Nobody has traded: every window begins anew. */
+  clear(): void {
+    for (const row of this.table.rows()) this.table.release(row);
+    this.ids = new UuidIndex(this.table);
+    this.day = 0;
   }
 
   /** Makes the rows findable that a load has brought back. */
