@@ -5,6 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { type EpochMs, isoOf } from '../engine/core/units.ts';
+import { clockAdminRoutes } from './admin-clock.ts';
 import { organizationAdminRoutes } from './admin-organizations.ts';
 import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
 import type { Deps } from './deps.ts';
@@ -73,12 +74,16 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
     ...venueKeyAdminRoutes(deps),
     ...switchRoutes(deps, '/admin/venue-data', 'venueData'),
     ...switchRoutes(deps, '/admin/trading', 'trading'),
+    ...clockAdminRoutes(deps),
     keyed({
       method: 'GET',
       path: '/admin/audit',
       query: NoQuery,
       response: AuditAnswer,
-      run: async () => JSON.stringify(await deps.engine.audit()),
+      run: async () => {
+        const report = await deps.engine.audit();
+        return JSON.stringify({ ...report, problems: [...report.problems, ...deps.ownerless] });
+      },
     }),
     keyed({
       method: 'GET',
@@ -97,14 +102,17 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
   ];
 }
 
-function healthRoutes({ engine, feeds }: Deps, metrics: Metrics): Route<Operator>[] {
+function healthRoutes({ engine, feeds, problems }: Deps, metrics: Metrics): Route<Operator>[] {
   return [
     open({
       method: 'GET',
       path: '/healthz',
       query: NoQuery,
       response: HealthAnswer,
-      run: () => JSON.stringify({ ok: true, problems: engine.troubles() }),
+      run: () => {
+        const found = problems();
+        return JSON.stringify({ ok: found.length === 0, problems: found });
+      },
     }),
     open({
       method: 'GET',
@@ -113,7 +121,7 @@ function healthRoutes({ engine, feeds }: Deps, metrics: Metrics): Route<Operator
       response: ReadyAnswer,
       run: () => {
         const state = engine.state();
-        if (state === 'ready') return JSON.stringify({ ok: true, state });
+        if (state === 'ready') return JSON.stringify({ ok: true, state, problems: problems() });
         throw new ApiError('internal_error', {
           status: 503,
           message: [`The engine is ${state}.`, ...engine.troubles()].join(' '),

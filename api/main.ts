@@ -26,6 +26,8 @@ import { CatalogView } from './catalog-view.ts';
 import { type Config, ConfigError } from './config.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Log } from './deps.ts';
+import { refuseLostControl, settleDirectoryId } from './directory-id.ts';
+import { ownerlessIn } from './identity/ownerless.ts';
 import { ControlStore } from './identity/store.ts';
 import { RequestMeter } from './limits/request-meter.ts';
 import { createOrganizations } from './organizations.ts';
@@ -49,7 +51,8 @@ const CHECKPOINT_EVERY_EVENTS = 100_000;
 
 /** Takes the configured data directory for this process; `startPaperbook` gives it back. */
 export function takeDataDir(config: Pick<Config, 'dataDir' | 'shards'>): Promise<DataDir> {
-  return openDataDir(config.dataDir, config.shards, Math.max(1, availableParallelism() - 1));
+  const byDefault = Math.max(1, availableParallelism() - 1);
+  return openDataDir(config.dataDir, { wanted: config.shards, byDefault });
 }
 
 /** Starts a server on a data directory. Rejects with one clear line for the operator. */
@@ -75,9 +78,13 @@ async function start(
   log: Log,
   stack: Unwinder,
 ): Promise<Paperbook> {
+  for (const line of dataDir.exposed) log.warn({ dataDir: config.dataDir }, line);
+  refuseLostControl(config.dataDir);
   const adminToken = ensureAdminToken(config.dataDir);
   const identity = new ControlStore(config.dataDir);
   stack.add(() => identity.close());
+  await settleDirectoryId(config.dataDir, identity, Date.now());
+  if (config.organizationsUrl !== null) await identity.noteOutsideOrganizations();
   const meter = new RequestMeter({
     store: identity,
     enforced: config.limitsEnforced,
@@ -97,11 +104,14 @@ async function start(
     quoteMaxAgeMs: config.quoteMaxAgeMs,
     routingBandCents: config.routingBandCents,
     fillModel: config.fillModel,
-    clock: config.clock === 'feed' ? feedClock() : wallClock(),
+    clock:
+      config.clock === 'feed' ? feedClock() : wallClock({ jumpMaxMs: config.clockJumpMaxMs, log }),
     log,
   });
   stack.add(() => engine.close());
   const reports = await engine.open();
+  const ownerless = ownerlessIn(config.dataDir, identity, reports);
+  for (const line of ownerless) log.error({ dataDir: config.dataDir }, line);
 
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
@@ -145,6 +155,8 @@ async function start(
     organizations: createOrganizations(config, identity, log),
     switches,
     meter,
+    problems: () => problemsOf(engine, ownerless),
+    ownerless,
     adminToken,
   });
   stack.add(() => server.close());
@@ -155,6 +167,12 @@ async function start(
     identity,
     close: () => stack.unwind(),
   };
+}
+
+/** What `/healthz` lists. */
+function problemsOf(engine: Shards, ownerless: readonly string[]): string[] {
+  const clock = engine.clockProblem();
+  return [...engine.troubles(), ...(clock === null ? [] : [clock]), ...ownerless];
 }
 
 /** The catalog in use, its numbers, and the file it comes from. */

@@ -2,7 +2,6 @@
  * `paperbook demo`: the server on simulated venues, with a demo user and key, and what to try
  * first. The venues are real WebSockets on loopback. CONTRACT.md section 9.
  */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import type { EpochMs } from '../../engine/core/units.ts';
@@ -12,6 +11,7 @@ import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts'
 import { loadConfig } from '../config.ts';
 import { readJsonFile, replaceFile } from '../data-dir.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
+import { makeDirectory } from '../private-files.ts';
 import { firstSteps } from './demo-steps.ts';
 import { demoUser, writeDemoFile } from './demo-user.ts';
 import { createLog, stopSignal } from './serve.ts';
@@ -94,7 +94,7 @@ class DemoVenues {
 
   constructor(dataDir: string) {
     const dir = path.join(dataDir, 'demo');
-    mkdirSync(dir, { recursive: true });
+    makeDirectory(dir);
     this.catalogFile = path.join(dir, 'catalog.json');
     this.#stateFile = path.join(dir, 'simulator.json');
     const { seed, firstStartMs } = this.#read();

@@ -10,11 +10,17 @@ import {
 } from './identity.ts';
 
 export const HealthAnswer = strict({
-  ok: Type.Literal(true),
-  /** What is wrong with the data of the shards. */
+  /** No problems. */
+  ok: Type.Boolean(),
+  /** What is wrong, a line each. */
   problems: Type.Array(Type.String()),
 });
-export const ReadyAnswer = strict({ ok: Type.Literal(true), state: oneOf(['ready']) });
+/** Requests are taken, whatever the problems. */
+export const ReadyAnswer = strict({
+  ok: Type.Literal(true),
+  state: oneOf(['ready']),
+  problems: Type.Array(Type.String()),
+});
 export const MetricsText = Type.String();
 
 export const AuditAnswer = strict({
@@ -23,6 +29,8 @@ export const AuditAnswer = strict({
   openPositions: Count,
   problems: Type.Array(Type.String()),
 });
+
+export const ClockAnswer = strict({ engine: DateTime, machine: DateTime, aheadMs: Type.Integer() });
 
 export const SwitchBody = strict({ on: Type.Boolean() });
 export const SwitchAnswer = strict({ on: Type.Boolean() });

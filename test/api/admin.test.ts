@@ -25,6 +25,8 @@ const ADMIN_ROUTES: [method: string, path: string, body?: object][] = [
   ['PUT', '/admin/venue-data', { on: true }],
   ['GET', '/admin/trading'],
   ['PUT', '/admin/trading', { on: false }],
+  ['GET', '/admin/clock'],
+  ['PUT', '/admin/clock', { acceptMachine: true }],
   ['GET', '/admin/audit'],
   ['GET', '/admin/feeds'],
 ];
@@ -85,7 +87,18 @@ test('/healthz always answers, /readyz says whether the engine takes requests', 
   const { json } = await api.admin('GET', '/readyz', { token: null });
   t.is(json.error.message, 'The engine is degraded. shard 0: no space left');
   const health = await api.admin('GET', '/healthz', { token: null });
-  t.deepEqual(health.json, { ok: true, problems: ['shard 0: no space left'] });
+  t.deepEqual(health.json, { ok: false, problems: ['shard 0: no space left'] });
+});
+
+test('CONTRACT.md section 17, Feeds: /readyz stays 200 with problems and lists them', async (t) => {
+  const api = await startApi(t);
+  api.engine.currentTroubles = ['feed 0: not open'];
+  const ready = await api.admin('GET', '/readyz', { token: null });
+  t.is(ready.status, 200);
+  t.deepEqual(ready.json, { ok: true, state: 'ready', problems: ['feed 0: not open'] });
+  api.engine.currentTroubles = [];
+  const health = await api.admin('GET', '/healthz', { token: null });
+  t.deepEqual(health.json, { ok: true, problems: [] });
 });
 
 test('/metrics counts requests by route and status in the Prometheus text format', async (t) => {
