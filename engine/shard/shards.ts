@@ -99,10 +99,8 @@ export class Shards {
    * `EngineBusy` where a shard cannot take it now.
    */
   async acceptMachineTime(): Promise<void> {
-    const refusal = this.#lanes.map((lane) => lane.refusal()).find((reason) => reason !== null);
-    if (refusal != null) throw refusal;
-    const [trouble] = this.troubles();
-    if (trouble !== undefined) throw new EngineBusy(trouble);
+    const state = this.state();
+    if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
     const backMs = this.#options.clock.acceptMachine();
     // Whatever is told from here on says the new time, and comes behind this.
     if (backMs > 0) this.#remembered.setBack(backMs);

@@ -123,6 +123,22 @@ test.serial(
   },
 );
 
+test.serial(
+  `${DATA_DIR}: a key of the demo that others could read ends, another one trades`,
+  async (t) => {
+    const first = await startFor(t, 'demo');
+    const file = path.join(first.dataDir, 'demo.json');
+    const before = JSON.parse(readFileSync(file, 'utf8')) as Json;
+    await first.command.end('SIGINT');
+    chmodSync(file, 0o644);
+    const { baseUrl } = await startFor(t, 'demo', { dataDir: first.dataDir });
+    const after = JSON.parse(readFileSync(file, 'utf8')) as Json;
+    t.not(after.password, before.password);
+    t.is((await request(before.key, 'GET', `${baseUrl}/me`)).status, 401);
+    t.is((await request(after.key, 'GET', `${baseUrl}/me`)).status, 200);
+  },
+);
+
 for (const place of ['/proc/paperbook', '/proc/self/paperbook/data', '/proc/self']) {
   test.serial(`${DATA_DIR}: ${place} is refused in one line`, async (t) => {
     for (const command of ['serve', 'demo']) {

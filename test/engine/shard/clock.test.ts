@@ -298,6 +298,26 @@ test("a shard that is out of order keeps the machine's time from being accepted"
   t.is(second.nowMs(), NOON_MS + TEN_YEARS_MS);
 });
 
+test('CONTRACT.md section 17, Clock: hard trade limits begin anew when time goes back', async (t) => {
+  const machine = new TestMachine();
+  const engine = await openShards(tempDir(t), { clock: wallClock({ machine }) });
+  t.teardown(() => engine.close());
+  machine.set(MINUTE_MS);
+  engine.tick(quoteTick({ atMs: engine.nowMs() }));
+  machine.set(-MINUTE_MS);
+  const once = { newPerMinute: 1, newPerDay: 1, closingPerMinute: 1 };
+  const counting = { keyId: uuidOf(9), keyLimits: once, accountLimits: once };
+  const place = () => {
+    const order = placeOrder({ atMs: engine.nowMs(), counting });
+    return engine.call(order.account, order);
+  };
+  t.true((await place()).ok);
+  t.like(await place(), { ok: false, code: 'rate_limited' });
+  await engine.acceptMachineTime();
+  t.true((await place()).ok);
+  t.like(await place(), { ok: false, code: 'rate_limited' });
+});
+
 /** A trade in a market without a number ends the thread of every shard. */
 function breakShard(engine: Shards): void {
   const trade = { kind: 'trade', yesPriceCents: 40, contracts: 1, side: 'yes' } as const;
