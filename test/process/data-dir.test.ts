@@ -2,6 +2,7 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { openDataDir } from '../../api/data-dir.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { feedClock } from '../../engine/shard/clock.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../engine/fixtures.ts';
@@ -17,14 +18,14 @@ const TEN_YEARS_MS = 3650 * 86_400_000;
 const health = async ({ adminUrl }: Server): Promise<Json> =>
   (await (await fetch(`${adminUrl}/healthz`)).json()) as Json;
 
-/** A server's directory, stopped; `away`: a copy of its control store as it was then. */
+/** The directory of a server that has stopped, with one shard. */
 async function servedDir(t: ExecutionContext): Promise<string> {
   const server = await startFor(t, 'serve', { env: { PAPERBOOK_SHARDS: '1' } });
   await server.command.end('SIGINT');
   return server.dataDir;
 }
 
-/** An account that trades in the shard, by a user that the control store has or has not. */
+/** Opens an account in the shard, of no user in the control store, and trades. */
 async function tradeIn(dataDir: string, atMs = NOON_MS): Promise<string> {
   const engine = await openShards(dataDir, { clock: feedClock() });
   engine.tick(quoteTick({ atMs }));
@@ -94,6 +95,30 @@ test.serial(`${CONTROL}: an older copy starts, and accounts of nobody are proble
   t.is(found.code, 1);
   t.true(found.stdout.includes(`shard-0: ${line}`), found.stdout);
 });
+
+test.serial(
+  `${CONTROL}: a server goes on from a replay, whose accounts are nobody's`,
+  async (t) => {
+    const dataDir = path.join(tempDir(t), 'data');
+    const made = await openDataDir(dataDir, { wanted: 1, byDefault: 1, fromReplay: true });
+    await made.release();
+    await tradeIn(dataDir);
+    rmSync(path.join(dataDir, 'control'), { recursive: true });
+    const server = await startFor(t, 'serve', { dataDir });
+    t.deepEqual(await health(server), { ok: true, problems: [] });
+    await server.command.end('SIGINT');
+    // Without the catalog of the replay, so that markets have no numbers: of accounts nothing is wrong.
+    const found = await run(['verify', '--data-dir', dataDir, '--json']);
+    const { problems, notes } = JSON.parse(found.stdout) as Record<string, string[]>;
+    t.false(
+      problems!.some((line) => line.includes('account')),
+      found.stdout,
+    );
+    t.regex(notes![0]!, /^shard-0: account \S+ is of no user or organization$/);
+    rmSync(path.join(dataDir, 'control'), { recursive: true });
+    refusedLine(t, await serve(dataDir), /control is missing/);
+  },
+);
 
 test.serial(
   `${DATA_DIR}: a pre-made directory of mode 0755 is closed, its secrets made anew`,
