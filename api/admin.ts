@@ -5,6 +5,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { type EpochMs, isoOf } from '../engine/core/units.ts';
+import { clockAdminRoutes } from './admin-clock.ts';
 import { organizationAdminRoutes } from './admin-organizations.ts';
 import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
 import { credentialHeader } from './credential-header.ts';
@@ -74,12 +75,16 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
     ...venueKeyAdminRoutes(deps),
     ...switchRoutes(deps, '/admin/venue-data', 'venueData'),
     ...switchRoutes(deps, '/admin/trading', 'trading'),
+    ...clockAdminRoutes(deps),
     keyed({
       method: 'GET',
       path: '/admin/audit',
       query: NoQuery,
       response: AuditAnswer,
-      run: async () => JSON.stringify(await deps.engine.audit()),
+      run: async () => {
+        const report = await deps.engine.audit();
+        return JSON.stringify({ ...report, problems: [...report.problems, ...deps.ownerless] });
+      },
     }),
     keyed({
       method: 'GET',
@@ -115,7 +120,12 @@ function healthRoutes({ engine, feeds, problems }: Deps, metrics: Metrics): Rout
         const state = engine.state();
         if (state === 'ready') {
           const down = feeds().filter((feed) => feed.state !== 'open');
-          return JSON.stringify({ ok: true, state, feeds: down.map(downView) });
+          return JSON.stringify({
+            ok: true,
+            state,
+            problems: problems(),
+            feeds: down.map(downView),
+          });
         }
         throw new ApiError('internal_error', {
           status: 503,

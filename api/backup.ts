@@ -4,6 +4,7 @@
  * users and numbers before a shard names them. CONTRACT.md section 9.
  */
 import {
+  chmodSync,
   constants,
   copyFileSync,
   existsSync,
@@ -16,7 +17,8 @@ import {
 import path from 'node:path';
 import { open } from 'lmdb';
 import { checkLmdbFile, missingFile } from '../engine/shard/lmdb-file.ts';
-import { DataDirError, shardsOf, syncPath } from './data-dir.ts';
+import { DataDirError, metaOf, syncPath } from './data-dir.ts';
+import { makeDirectory } from './private-files.ts';
 
 export type Backup = { directory: string; shards: number; files: number; bytes: number };
 
@@ -29,11 +31,11 @@ const LEFT_OUT = new Set(['admin.token', 'auth-key.json', 'demo.json', 'server.l
  * operator; what was written is then gone.
  */
 export async function backUp(dataDir: string, target: string): Promise<Backup> {
-  const shards = shardsOf(dataDir);
+  const { shards } = metaOf(dataDir);
   checkTarget(dataDir, target);
   const partial = `${path.resolve(target)}.partial`;
   try {
-    mkdirSync(path.dirname(partial), { recursive: true });
+    makeDirectory(path.dirname(partial));
     mkdirSync(partial, { mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -110,7 +112,9 @@ async function copyEnvironment(from: string, to: string, copied: Copied): Promis
   } finally {
     await root.close();
   }
-  countFile(path.join(to, 'data.mdb'), copied);
+  const file = path.join(to, 'data.mdb');
+  chmodSync(file, 0o600);
+  countFile(file, copied);
 }
 
 function countFile(file: string, copied: Copied): void {

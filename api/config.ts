@@ -31,6 +31,7 @@ export type Config = {
   fillModel: FillModelName;
   feeds: FeedConfig[];
   clock: 'wall' | 'feed';
+  clockJumpMaxMs: number;
   catalogFile: string | null;
   /** Null: organizations live in the control store. */
   organizationsUrl: string | null;
@@ -150,6 +151,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     fillModel: must('FILL_MODEL', s.FILL_MODEL),
     feeds: must('FEEDS', s.FEEDS),
     clock: must('CLOCK', s.CLOCK),
+    clockJumpMaxMs: must('CLOCK_JUMP_MAX_MS', s.CLOCK_JUMP_MAX_MS),
     catalogFile: read('CATALOG', s.CATALOG),
     organizationsUrl: read('ORGANIZATIONS_URL', s.ORGANIZATIONS_URL),
     outsideAuth: outsideAuthOf(

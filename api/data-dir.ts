@@ -7,7 +7,6 @@ import {
   closeSync,
   constants,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -18,24 +17,37 @@ import {
 } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import path from 'node:path';
+import { isUuid } from '../engine/core/ids.ts';
+import type { Uuid } from '../engine/core/units.ts';
+import { closeToOthers, makeDirectory } from './private-files.ts';
 
 /** The directory cannot be used; the message is one line for the operator. */
 export class DataDirError extends Error {}
 
-export type DataDir = { path: string; shards: number; release(): Promise<void> };
+export type DataDir = {
+  path: string;
+  shards: number;
+  /** What others of the machine could read or write until now, and what was done, a line each. */
+  exposed: string[];
+  release(): Promise<void>;
+};
+
+type ShardsWanted = {
+  /** Null takes the directory's own number, or `byDefault` for a new one. */
+  wanted: number | null;
+  byDefault: number;
+  /** A new directory is a replay's. */
+  fromReplay?: true;
+};
 
 /**
  * Makes or opens the directory and takes it for this process.
  *
- * @param shardsWanted null takes the directory's own number, or `shardsDefault` for a new one
+ * What others of the machine could read of it, they cannot from then on: see `DataDir.exposed`.
  */
-export async function openDataDir(
-  directory: string,
-  shardsWanted: number | null,
-  shardsDefault: number,
-): Promise<DataDir> {
+export async function openDataDir(directory: string, shards: ShardsWanted): Promise<DataDir> {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -43,8 +55,9 @@ export async function openDataDir(
   }
   const lock = await takeLock(directory);
   try {
-    const shards = settleShards(directory, shardsWanted, shardsDefault);
-    return { path: directory, shards, release: () => lock.release() };
+    const exposed = closeToOthers(directory);
+    const settled = settleShards(directory, shards);
+    return { path: directory, shards: settled, exposed, release: () => lock.release() };
   } catch (error) {
     await lock.release();
     throw error;
@@ -154,28 +167,45 @@ export function readJsonFile(file: string): unknown {
   }
 }
 
-/** How many shards the directory was first started with. Throws where it is no data directory. */
-export function shardsOf(directory: string): number {
-  const file = metaFile(directory);
-  const meta = readMeta(file);
+/** What a data directory is, as its paperbook.json says. */
+export type Meta = {
+  format: 'paperbook-data';
+  version: 1;
+  /** What it was first started with. */
+  shards: number;
+  /** Absent until a server has started on it: directory-id.ts. */
+  id?: Uuid;
+  /** A replay made it: its accounts are of no user. */
+  fromReplay?: true;
+};
+
+/** Throws where it is no data directory. */
+export function metaOf(directory: string): Meta {
+  const meta = readMeta(metaFileIn(directory));
   if (meta === undefined) {
     throw new DataDirError(`${directory} is no data directory: it has no paperbook.json`);
   }
-  return meta.shards;
+  return meta;
 }
 
-const metaFile = (directory: string) => path.join(directory, 'paperbook.json');
+export function writeMeta(directory: string, meta: Meta): void {
+  replaceFile(metaFileIn(directory), `${JSON.stringify(meta)}\n`);
+}
 
-type Meta = { format: 'paperbook-data'; version: 1; shards: number };
+export const metaFileIn = (directory: string) => path.join(directory, 'paperbook.json');
 
-function settleShards(directory: string, wanted: number | null, byDefault: number): number {
-  const file = metaFile(directory);
-  const meta = readMeta(file);
+/** The names of the shards that are there. */
+export function shardsIn(directory: string): string[] {
+  return readdirSync(directory).filter((name) => /^shard-\d+$/.test(name));
+}
+
+function settleShards(directory: string, { wanted, byDefault, fromReplay }: ShardsWanted): number {
+  const meta = readMeta(metaFileIn(directory));
   if (meta === undefined) {
-    refuseLostMeta(directory, file);
+    refuseLostMeta(directory);
     const shards = wanted ?? byDefault;
-    const first: Meta = { format: 'paperbook-data', version: 1, shards };
-    replaceFile(file, `${JSON.stringify(first)}\n`);
+    const made = fromReplay === true ? ({ fromReplay } as const) : {};
+    writeMeta(directory, { format: 'paperbook-data', version: 1, shards, ...made });
     return shards;
   }
   if (wanted !== null && wanted !== meta.shards) {
@@ -189,11 +219,11 @@ function settleShards(directory: string, wanted: number | null, byDefault: numbe
 }
 
 /** Nobody can tell anymore in which shard an account lives: another number would open it anew. */
-function refuseLostMeta(directory: string, file: string): void {
-  const shards = readdirSync(directory).filter((name) => /^shard-\d+$/.test(name));
+function refuseLostMeta(directory: string): void {
+  const shards = shardsIn(directory);
   if (shards.length === 0) return;
   throw new DataDirError(
-    `${file} is missing, and ${directory} holds ${shards.join(', ')}: ` +
+    `${metaFileIn(directory)} is missing, and ${directory} holds ${shards.join(', ')}: ` +
       'restore it, from a backup of the same directory',
   );
 }
@@ -201,7 +231,13 @@ function refuseLostMeta(directory: string, file: string): void {
 function readMeta(file: string): Meta | undefined {
   const meta = readJsonFile(file) as Partial<Meta> | null | undefined;
   if (meta === undefined) return undefined;
-  if (meta?.format !== 'paperbook-data' || meta.version !== 1 || !Number.isInteger(meta.shards)) {
+  const { id } = meta ?? {};
+  const isKnown =
+    meta?.format === 'paperbook-data' &&
+    meta.version === 1 &&
+    Number.isInteger(meta.shards) &&
+    (id === undefined || (typeof id === 'string' && isUuid(id)));
+  if (!isKnown) {
     throw new DataDirError(`${file} does not describe a data directory of this version`);
   }
   return meta as Meta;

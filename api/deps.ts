@@ -34,6 +34,10 @@ export interface Engine {
   audit(): Promise<AuditReport>;
   /** The engine's time: the wall's, or the feed's when PAPERBOOK_CLOCK is `feed`. */
   nowMs(): EpochMs;
+  /** The machine's time, which the engine's may be ahead of, or behind. */
+  machineMs(): EpochMs;
+  /** Makes the machine's time the engine's, on disk on return. Rejects with `EngineBusy`. */
+  acceptMachineTime(): Promise<void>;
   state(): EngineState;
   /** What is wrong with the data of the shards, a line a shard; `degraded` says that there is. */
   troubles(): string[];
@@ -80,14 +84,16 @@ export type Deps = {
   engine: Engine;
   catalog: CatalogView;
   feeds: () => FeedStatus[];
-  /** What is wrong, a line each: with the shards, with the feeds. */
-  problems: () => readonly string[];
   log: Log;
   config: Config;
   identity: ControlStore;
   organizations: Organizations;
   switches: Switches;
   meter: RequestMeter;
+  /** What is wrong with any part of the server, a line each; empty: nothing. */
+  problems: () => readonly string[];
+  /** Accounts that nobody may trade on, in words; empty: every account is somebody's. */
+  ownerless: readonly string[];
   /** The bearer token of the admin listener: `admin-token.ts`. */
   adminToken: string;
 };

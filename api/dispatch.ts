@@ -20,6 +20,8 @@ const BODY_BYTES_MAX = 64 * 1024;
 export type DispatchOptions<C> = {
   prefix: string;
   routes: readonly Route<C>[];
+  /** What must hold of every request, whatever its path. Throws the refusal. */
+  guard?(exchange: Exchange): void;
   /** Who calls, from the headers. Throws the 401. */
   authorize(exchange: Exchange, route: Route<C>): C | Promise<C>;
   /** Whether the caller may call the route at all. Throws the 403. */
@@ -87,6 +89,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
           invalidRequest('Content-Length or Transfer-Encoding is ambiguous'),
         );
       }
+      options.guard?.(exchange);
       const match = route(exchange.path);
       if (match === null) throw countedRefusal(exchange, new ApiError('route_not_found'));
       const { allow, routes } = match.entry;

@@ -6,28 +6,24 @@
  *            catalog file -> numbers -> engine, ingest, HTTP
  */
 import { availableParallelism } from 'node:os';
-import type { Catalog, Tick } from '../engine/core/messages.ts';
-import type { MarketNumber, Venue } from '../engine/core/units.ts';
+import type { Tick } from '../engine/core/messages.ts';
+import type { MarketNumber } from '../engine/core/units.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
 import { Shards } from '../engine/shard/shards.ts';
-import {
-  catalogErrorText,
-  listedMarkets,
-  loadCatalog,
-  marketNumbers,
-  watchCatalog,
-} from '../feeds/catalog.ts';
 import type { Connection } from '../feeds/connection.ts';
 import { feedProblems } from '../feeds/health.ts';
 import { createIngest } from '../feeds/ingest.ts';
 import { ensureAdminToken } from './admin-token.ts';
 import { CatalogView } from './catalog-view.ts';
-import { type Config, ConfigError } from './config.ts';
+import type { Config } from './config.ts';
 import { connectFeed } from './connect-feed.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Log } from './deps.ts';
+import { refuseLostControl, settleDirectoryId } from './directory-id.ts';
+import { ownerlessIn } from './identity/ownerless.ts';
 import { ControlStore } from './identity/store.ts';
 import { RequestMeter } from './limits/request-meter.ts';
+import { LiveCatalog } from './live-catalog.ts';
 import { createOrganizations } from './organizations.ts';
 import { startServer } from './server.ts';
 import { Switches } from './switches.ts';
@@ -48,7 +44,8 @@ const CHECKPOINT_EVERY_EVENTS = 100_000;
 
 /** Takes the configured data directory for this process; `startPaperbook` gives it back. */
 export function takeDataDir(config: Pick<Config, 'dataDir' | 'shards'>): Promise<DataDir> {
-  return openDataDir(config.dataDir, config.shards, Math.max(1, availableParallelism() - 1));
+  const byDefault = Math.max(1, availableParallelism() - 1);
+  return openDataDir(config.dataDir, { wanted: config.shards, byDefault });
 }
 
 /** Starts a server on a data directory. Rejects with one clear line for the operator. */
@@ -74,9 +71,13 @@ async function start(
   log: Log,
   stack: Unwinder,
 ): Promise<Paperbook> {
+  for (const line of dataDir.exposed) log.warn({ dataDir: config.dataDir }, line);
+  refuseLostControl(config.dataDir);
   const adminToken = ensureAdminToken(config.dataDir);
   const identity = new ControlStore(config.dataDir);
   stack.add(() => identity.close());
+  await settleDirectoryId(config.dataDir, identity, Date.now());
+  if (config.organizationsUrl !== null) await identity.noteOutsideOrganizations();
   const meter = new RequestMeter({
     store: identity,
     enforced: config.limitsEnforced,
@@ -96,19 +97,19 @@ async function start(
     quoteMaxAgeMs: config.quoteMaxAgeMs,
     routingBandCents: config.routingBandCents,
     fillModel: config.fillModel,
-    clock: config.clock === 'feed' ? feedClock() : wallClock(),
+    clock:
+      config.clock === 'feed' ? feedClock() : wallClock({ jumpMaxMs: config.clockJumpMaxMs, log }),
     log,
   });
   stack.add(() => engine.close());
   const reports = await engine.open();
+  const ownerless = ownerlessIn(config.dataDir, identity, reports);
+  for (const line of ownerless) log.error({ dataDir: config.dataDir }, line);
 
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
-  for (const report of reports) {
-    report?.results.forEach((result, market) => {
-      if (result !== null) catalog.settled(market);
-    });
-  }
+  const resolved = reports.flatMap((report) => resolvedMarkets(report?.results ?? []));
+  for (const market of resolved) catalog.settled(market);
   const connections: Connection[] = [];
   stack.add(async () => {
     for (const connection of connections) connection.close();
@@ -122,11 +123,7 @@ async function start(
   const view = new CatalogView(() => catalog.current);
   const games = reports.find((report) => report !== null)?.games ?? [];
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
-  for (const report of reports) {
-    for (const [market, result] of (report?.results ?? []).entries()) {
-      if (result !== null) view.setMarketStatus(market, 'resolved');
-    }
-  }
+  for (const market of resolved) view.setMarketStatus(market, 'resolved');
   const ingest = createIngest({
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
     sink: (tick: Tick) => {
@@ -147,19 +144,26 @@ async function start(
     connections.push(connectFeed(feed, source, { ingest, catalog, depth, nowMs, log }));
   }
 
+  const clockProblems = () => [engine.clockProblem() ?? []].flat();
   const feedStatuses = () => connections.map((connection) => connection.status());
   const switches = new Switches(config, identity, engine, log);
   const server = await startServer({
     engine,
     catalog: view,
     feeds: feedStatuses,
-    problems: () => [...engine.troubles(), ...feedProblems(feedStatuses(), Date.now())],
     log,
     config,
     identity,
     organizations: createOrganizations(config, identity, log),
     switches,
     meter,
+    problems: () => [
+      ...engine.troubles(),
+      ...clockProblems(),
+      ...feedProblems(feedStatuses(), Date.now()),
+      ...ownerless,
+    ],
+    ownerless,
     adminToken,
   });
   stack.add(() => server.close());
@@ -172,94 +176,9 @@ async function start(
   };
 }
 
-/** The catalog in use, its numbers, and the file it comes from. */
-class LiveCatalog {
-  current: Catalog;
-  marketNumber: ReturnType<typeof marketNumbers>;
-  readonly #file: string | null;
-  readonly #identity: ControlStore;
-  readonly #engine: Shards;
-  /** Markets to hear of although the catalog may have dropped them: somebody may be in them. */
-  readonly #unsettled: Set<MarketNumber>;
-  readonly #settled = new Set<MarketNumber>();
-
-  constructor(
-    file: string | null,
-    identity: ControlStore,
-    engine: Shards,
-    openMarkets: MarketNumber[],
-  ) {
-    this.#file = file;
-    this.#unsettled = new Set(openMarkets);
-    this.#identity = identity;
-    this.#engine = engine;
-    const numbers = identity.numbers() ?? { marketNames: [], instrumentIds: [] };
-    this.current = { games: [], instruments: [], ...numbers };
-    this.marketNumber = marketNumbers(this.current);
-  }
-
-  /** Loads the file, or starts with an empty catalog; throws when the file has errors. */
-  async start(): Promise<void> {
-    if (this.#file === null) await this.#use(this.current);
-    else await this.#load(this.#file);
-  }
-
-  /** Takes the file again whenever it changes; one with errors changes nothing. */
-  watch(log: Log, onChange: () => void): { close(): void } {
-    const file = this.#file;
-    if (file === null) return { close() {} };
-    const reload = async () => {
-      await this.#load(file);
-      log.info({ file, instruments: this.current.instruments.length }, 'catalog loaded');
-      onChange();
-    };
-    return watchCatalog(file, reload, log);
-  }
-
-  /** What to subscribe to: what the catalog lists, and what it once listed and has no result. */
-  watchedMarkets(venue: Venue): string[] {
-    const names = new Set(listedMarkets(this.current, venue));
-    for (const number of this.#unsettled) {
-      const name = this.current.marketNames[number]!;
-      if (name.startsWith(`${venue}/`)) names.add(name.slice(venue.length + 1));
-    }
-    return [...names];
-  }
-
-  /** A market has its result: nobody waits for it any more. */
-  settled(market: MarketNumber): void {
-    this.#unsettled.delete(market);
-    this.#settled.add(market);
-  }
-
-  /** Whether a quote should come of a market that is subscribed to. */
-  awaitsQuote(venue: Venue, name: string): boolean {
-    const market = this.marketNumber(venue, name);
-    return market !== undefined && !this.#settled.has(market);
-  }
-
-  async #load(file: string): Promise<void> {
-    const reading = await loadCatalog(file, this.current);
-    if (!reading.ok) {
-      const lines = catalogErrorText(reading.errors);
-      throw new ConfigError([`PAPERBOOK_CATALOG ${file} has errors:`, lines]);
-    }
-    await this.#use(reading.catalog);
-  }
-
-  /** Numbers are on disk before anything is journaled under them. */
-  async #use(catalog: Catalog): Promise<void> {
-    const { marketNames, instrumentIds } = catalog;
-    await this.#identity.putNumbers({ marketNames, instrumentIds });
-    this.current = catalog;
-    this.marketNumber = marketNumbers(catalog);
-    for (const { listings } of catalog.instruments) {
-      for (const { venue, venueMarketId } of listings) {
-        this.#unsettled.add(this.marketNumber(venue, venueMarketId)!);
-      }
-    }
-    await this.#engine.setCatalog(catalog);
-  }
+/** The markets that have a result. */
+function resolvedMarkets(results: readonly unknown[]): MarketNumber[] {
+  return results.flatMap((result, market) => (result === null ? [] : [market]));
 }
 
 /** Undoes steps in reverse, each whatever became of the others. */

@@ -6,7 +6,7 @@ import { admitter, authorizer, type Caller, callerIfAny, keyReader, permit } fro
 import { adminRoutes, operatorOf } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { createDispatcher } from './dispatch.ts';
-import { errorBody } from './errors.ts';
+import { ApiError, errorBody } from './errors.ts';
 import { headerLines } from './header-lines.ts';
 import { type Exchange, listen } from './http.ts';
 import { type Auth, createAuth } from './identity/auth.ts';
@@ -40,6 +40,7 @@ const BASE_PATH = '/v1';
 const AUTH_PATH = '/auth/v1';
 const DOCS_PATH = '/docs';
 const ADMIN_HOST = '127.0.0.1';
+const ADMIN_NAMES = [ADMIN_HOST, 'localhost', '[::1]'];
 const CLOSE_GRACE_MS = 5000;
 /** On every answer. No other origin embeds one, and a link that is followed tells nothing. */
 const SECURITY = [
@@ -102,6 +103,7 @@ export async function startServer(deps: Deps): Promise<Server> {
       else handleApi(exchange);
     },
   });
+  let adminPort = config.adminPort;
   const admin = await listen({
     host: ADMIN_HOST,
     port: config.adminPort,
@@ -111,6 +113,7 @@ export async function startServer(deps: Deps): Promise<Server> {
     handle: createDispatcher({
       prefix: '',
       routes: adminRoutes(deps, metrics),
+      guard: (exchange) => refuseForeignHost(exchange, adminPort),
       authorize: operatorOf(deps.adminToken),
       permit: () => {},
       meter: null,
@@ -126,6 +129,8 @@ export async function startServer(deps: Deps): Promise<Server> {
     throw error;
   });
 
+  adminPort = admin.port;
+
   const scheme = config.tls === null ? 'http' : 'https';
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   const origin = `${scheme}://${host}:${api.port}`;
@@ -137,6 +142,22 @@ export async function startServer(deps: Deps): Promise<Server> {
       await Promise.all([api.close(CLOSE_GRACE_MS), admin.close(CLOSE_GRACE_MS)]);
     },
   };
+}
+
+/**
+ * A page of another site can make its own name point at this machine, and then ask as if it were of
+ * the same origin: what it cannot do is send another Host. CONTRACT.md section 17, Statuses.
+ */
+function refuseForeignHost(exchange: Exchange, port: number): void {
+  const host = exchange.header('host').toLowerCase();
+  const names = ADMIN_NAMES.flatMap((name) =>
+    port === 80 ? [name, `${name}:80`] : `${name}:${port}`,
+  );
+  if (names.includes(host)) return;
+  throw new ApiError('invalid_request', {
+    status: 403,
+    message: `Host must be one of ${names.join(', ')}.`,
+  });
 }
 
 /** The embedded auth server; null where an outside one is in its place. */

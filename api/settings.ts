@@ -66,6 +66,11 @@ export const SETTINGS = {
     'feed: the time of the engine is the newest one fed to it',
     choice('wall', 'feed'),
   ),
+  CLOCK_JUMP_MAX_MS: setting(
+    '3600000',
+    'a larger jump of the machine clock forward counts only once it has lasted a minute',
+    integer(1, 999_999_999),
+  ),
   CATALOG: unset('catalog file, loaded at the start and on change', anyText),
   ORGANIZATIONS_URL: unset(
     'organization service that is asked with the key of the caller, in place of admin org',

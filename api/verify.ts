@@ -3,12 +3,14 @@
  * store, then what they say of each other. CONTRACT.md section 9.
  */
 import { fork } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Problems } from '../engine/core/problems.ts';
 import type { ShardVerification } from '../engine/shard/verify.ts';
-import { shardsOf } from './data-dir.ts';
+import { type Meta, metaOf } from './data-dir.ts';
+import { idProblem, isReplays } from './directory-id.ts';
 import type { ControlAudit } from './identity/audit.ts';
+import { ownerlessLines } from './identity/ownerless.ts';
 import type { VerifyAnswer, VerifyTask } from './verify-process.ts';
 
 type ShardCounts = Omit<
@@ -30,7 +32,8 @@ export type Verification = {
 
 /** Throws `DataDirError` when `dataDir` is no data directory. */
 export async function verifyDataDir(dataDir: string): Promise<Verification> {
-  const count = shardsOf(dataDir);
+  const meta = metaOf(dataDir);
+  const { shards: count } = meta;
   const shards: Part<ShardVerification>[] = [];
   for (let shard = 0; shard < count; shard++) {
     const task = { part: 'shard', path: shardPath(dataDir, shard), shard, shards: count } as const;
@@ -42,10 +45,11 @@ export async function verifyDataDir(dataDir: string): Promise<Verification> {
   const notes = new Problems();
   const across = new Problems();
   for (const [shard, { found }] of shards.entries()) {
-    checkAgainstControl({ shard, found }, control.found, { notes, across });
+    checkNumbers({ shard, found }, control.found, across);
   }
   checkOutcomes(shards, { notes, across });
-  checkEntries(dataDir, count, shards, control, { notes, across });
+  checkOwners(dataDir, meta, shards, control.found, { notes, across });
+  checkEntries(dataDir, meta, shards, control, { notes, across });
   const problems = [
     ...shards.flatMap((part, shard) => part.problems.map((line) => `shard-${shard}: ${line}`)),
     ...control.problems.map((line) => `control: ${line}`),
@@ -93,11 +97,11 @@ function verifyPart<T extends { problems: string[] }>(task: VerifyTask): Promise
   });
 }
 
-/** Users and numbers are on disk before a shard hears of them. */
-function checkAgainstControl(
+/** Numbers are on disk before a shard hears of them. */
+function checkNumbers(
   { shard, found }: { shard: number; found: ShardVerification | null },
   control: ControlAudit | null,
-  { notes, across }: Findings,
+  across: Problems,
 ): void {
   if (found === null || control === null) return;
   const numbers = control.numbers ?? { marketNames: [], instrumentIds: [] };
@@ -110,14 +114,26 @@ function checkAgainstControl(
     const there = known[at] ?? 'nothing';
     across.add(`shard-${shard}: ${what} ${at} is ${named[at]}, and ${there} in the control store`);
   }
-  // A server that goes on from a replay's directory has accounts that nobody registered.
+}
+
+/** So are users, of one and the same directory. */
+function checkOwners(
+  dataDir: string,
+  meta: Meta,
+  shards: Part<ShardVerification>[],
+  control: ControlAudit | null,
+  { notes, across }: Findings,
+): void {
+  if (control === null) return;
+  const wrong = idProblem(dataDir, meta, control.directoryId);
+  if (wrong !== null) across.add(wrong);
   const owners = new Set(control.owners);
-  const ownerless = found.accountIds.filter((id) => !owners.has(id));
-  if (ownerless.length === 0) return;
-  notes.add(
-    `shard-${shard}: ${ownerless.length} accounts of no user or organization, ` +
-      `such as ${ownerless[0]}`,
-  );
+  // A server that goes on from a replay's directory has accounts that nobody registered.
+  const mayBeNobodys = meta.fromReplay === true || control.hasOutsideOrganizations;
+  for (const [shard, { found }] of shards.entries()) {
+    const lines = ownerlessLines(found?.accountIds ?? [], (id) => owners.has(id));
+    for (const line of lines) (mayBeNobodys ? notes : across).add(`shard-${shard}: ${line}`);
+  }
 }
 
 /** Every shard hears every result. One that a crash kept from a shard it hears at the next start. */
@@ -146,7 +162,7 @@ function checkOutcomes(shards: Part<ShardVerification>[], { notes, across }: Fin
 /** A start makes every shard, and then the numbers: a shard that is missing later was lost. */
 function checkEntries(
   dataDir: string,
-  count: number,
+  meta: Meta,
   shards: Part<ShardVerification>[],
   control: Part<ControlAudit>,
   { notes, across }: Findings,
@@ -158,14 +174,13 @@ function checkEntries(
   }
   for (const name of readdirSync(dataDir)) {
     const number = /^shard-(\d+)$/.exec(name)?.[1];
-    if (number === undefined || Number(number) < count) continue;
-    across.add(`${name}: is none of the ${count} shards of paperbook.json`);
+    if (number === undefined || Number(number) < meta.shards) continue;
+    across.add(`${name}: is none of the ${meta.shards} shards of paperbook.json`);
   }
   if (control.found !== null || control.problems.length > 0) return;
-  // Every server makes both; a replay's directory has neither.
-  const isServers = existsSync(path.join(dataDir, 'admin.token'));
-  if (isServers) across.add('control: is missing');
-  else notes.add('control: is not there; a replay makes none');
+  if (isReplays(meta)) notes.add('control: is not there; a replay makes none');
+  else if (shards.some(({ found }) => found !== null)) across.add('control: is missing');
+  else notes.add('control: is not there yet');
 }
 
 function shardCounts(shard: number, { found, problems }: Part<ShardVerification>) {

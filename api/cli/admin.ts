@@ -28,6 +28,7 @@ export function addAdminCommands(program: Command): void {
   addLimitsCommand(admin);
   addSwitchCommand(admin, 'venue-data', 'the venue-data switch');
   addSwitchCommand(admin, 'trading', 'trading with keys');
+  addClockCommand(admin);
   connected(admin.command('feeds').description('the venue connections')).action(
     async (options: Connect) => print(options, await ask(options, 'GET', '/admin/feeds')),
   );
@@ -158,6 +159,18 @@ function requestLimitsOf(flags: RequestLimitFlags) {
   return flags.standard === true
     ? null
     : given({ perMinute: flags.requestsPerMinute, perMonth: flags.requestsPerMonth });
+}
+
+function addClockCommand(admin: Command): void {
+  connected(admin.command('clock').description("the engine's time beside the machine's"))
+    .option('--accept-machine', "make the machine's time the engine's at once, also an earlier one")
+    .action(async (options: Connect & { acceptMachine?: true }) => {
+      const answer =
+        options.acceptMachine === true
+          ? await ask(options, 'PUT', '/admin/clock', { acceptMachine: true })
+          : await ask(options, 'GET', '/admin/clock');
+      print(options, answer);
+    });
 }
 
 function addSwitchCommand(admin: Command, name: string, what: string): void {

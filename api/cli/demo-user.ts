@@ -1,6 +1,7 @@
 /** The demo's user and key, in DATA_DIR/demo.json for its owner alone. CONTRACT.md section 9. */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
+import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import { DataDirError, readJsonFile, replaceFile } from '../data-dir.ts';
 import { hashOfToken, keyStatus, newKey } from '../identity/keys.ts';
 import { hashPassword, matchesPassword } from '../identity/passwords.ts';
@@ -14,6 +15,7 @@ const LIMITS = { newPerMinute: 6000, newPerDay: 1_000_000, closingPerMinute: 600
 const BOT_LIMITS = { key: LIMITS, account: LIMITS };
 const BOT_REQUESTS = { perMinute: 60_000, perMonth: 500_000_000 };
 
+const LABEL = 'demo';
 const EMAIL = 'demo@paperbook.local';
 const SCOPES = ['records:read', 'portfolio:read', 'markets:read', 'trade:write'] as const;
 
@@ -43,9 +45,19 @@ export async function demoUser(identity: ControlStore, dataDir: string): Promise
   if (known !== null && key?.userId === user.id && keyStatus(key, nowMs) === 'active') {
     return { email: EMAIL, password, key: known.key };
   }
-  const made = newKey(user.id, { label: 'demo', scopes: [...SCOPES] }, 'cli', nowMs);
+  if (known === null) await endEarlier(identity, user.id, nowMs);
+  const made = newKey(user.id, { label: LABEL, scopes: [...SCOPES] }, 'cli', nowMs);
   await identity.putKey(made.key);
   return { email: EMAIL, password, key: made.token };
+}
+
+/** The file is gone, maybe since others could read it: what it held is worth nothing any more. */
+async function endEarlier(identity: ControlStore, userId: Uuid, nowMs: EpochMs): Promise<void> {
+  const keys = identity.keysOf(userId).filter((key) => {
+    return key.label === LABEL && key.revokedAtMs === null;
+  });
+  await identity.putKeys(keys.map((key) => ({ ...key, revokedAtMs: nowMs })));
+  await identity.sessions.end(identity.sessions.ofUser(userId));
 }
 
 /** `{baseUrl, adminUrl, email, password, key}`. */

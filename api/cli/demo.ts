@@ -2,7 +2,6 @@
  * `paperbook demo`: the server on simulated venues, with a demo user and key, and what to try
  * first. The venues are real WebSockets on loopback. CONTRACT.md section 9.
  */
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
@@ -12,6 +11,7 @@ import { loadConfig } from '../config.ts';
 import { readJsonFile, replaceFile } from '../data-dir.ts';
 import type { Log } from '../deps.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
+import { makeDirectory } from '../private-files.ts';
 import { firstSteps } from './demo-steps.ts';
 import { demoUser, writeDemoFile } from './demo-user.ts';
 import { createLog, stopSignal } from './serve.ts';
@@ -102,7 +102,7 @@ class DemoVenues {
   constructor(dataDir: string, log: Log) {
     this.#log = log;
     const dir = path.join(dataDir, 'demo');
-    mkdirSync(dir, { recursive: true });
+    makeDirectory(dir);
     this.catalogFile = path.join(dir, 'catalog.json');
     this.#stateFile = path.join(dir, 'simulator.json');
     this.schedule = this.#read();

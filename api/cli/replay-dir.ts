@@ -18,7 +18,11 @@ export async function takeDirectory(dataDir: string | null, shards: number): Pro
     throw new Error(`--data-dir ${dataDir} is not empty: a replay starts from nothing`);
   }
   // A server may go on from here: it has to find the shard count.
-  const opened = await openDataDir(dataDir, shards, shards);
+  const opened = await openDataDir(dataDir, {
+    wanted: shards,
+    byDefault: shards,
+    fromReplay: true,
+  });
   return {
     path: opened.path,
     async release(done) {

@@ -19,6 +19,10 @@ export type ControlAudit = {
   keys: number;
   /** Ids of the accounts that somebody may trade on. */
   owners: Uuid[];
+  /** Of the data directory that it belongs to; null: none. */
+  directoryId: Uuid | null;
+  /** An account may be of an organization that is not in here. */
+  hasOutsideOrganizations: boolean;
   /** Null: no catalog was ever loaded. */
   numbers: CatalogNumbers | null;
   /** One line a breach. */
@@ -85,6 +89,8 @@ export async function auditControl(dataDir: string): Promise<ControlAudit | null
       users: users.length,
       keys: keys.length,
       owners: [...userIds, ...organizationIds],
+      directoryId: (root.get('directoryId', { transaction }) as Uuid | undefined) ?? null,
+      hasOutsideOrganizations: root.get('outsideOrganizations', { transaction }) === true,
       numbers: numbers ?? null,
       problems: problems.lines(),
     };

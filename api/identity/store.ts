@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import type { Uuid } from '../../engine/core/units.ts';
-import { checkLmdbFile } from '../../engine/shard/lmdb-file.ts';
+import { checkLmdbFile, OWNERS_ALONE } from '../../engine/shard/lmdb-file.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import { guardWrites } from './guarded.ts';
 import type { Key } from './keys.ts';
@@ -53,7 +53,7 @@ export class ControlStore {
     const path = join(dataDir, 'control');
     mkdirSync(path, { recursive: true, mode: 0o700 });
     checkLmdbFile(path);
-    this.#root = open<unknown, string>({ path, maxDbs: 32 });
+    this.#root = open<unknown, string>({ path, maxDbs: 32, ...OWNERS_ALONE });
     guardWrites(this.#root, path);
     const format = this.#root.get('format');
     if (format !== undefined && format !== FORMAT) {
@@ -156,6 +156,24 @@ export class ControlStore {
     this.venueKeys.delete(name);
     await this.#venueKeyTable.remove(name);
     await this.#root.flushed;
+  }
+
+  /** Of the data directory that it belongs to; null: of a version without ids. */
+  get directoryId(): Uuid | null {
+    return (this.#root.get('directoryId') as Uuid | undefined) ?? null;
+  }
+
+  async putDirectoryId(id: Uuid): Promise<void> {
+    await this.#put('directoryId', id);
+  }
+
+  /** Organizations were once asked for elsewhere: an account may be of one that is not in here. */
+  get hasOutsideOrganizations(): boolean {
+    return this.#root.get('outsideOrganizations') === true;
+  }
+
+  async noteOutsideOrganizations(): Promise<void> {
+    if (!this.hasOutsideOrganizations) await this.#put('outsideOrganizations', true);
   }
 
   /** The numbering as last stored, null in a new directory. */

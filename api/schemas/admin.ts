@@ -13,7 +13,7 @@ import {
 export const HealthAnswer = strict({
   /** Whether nothing is wrong. */
   ok: Type.Boolean(),
-  /** What is wrong: with the data of the shards, with the feeds. */
+  /** What is wrong, a line each. */
   problems: Type.Array(Type.String()),
 });
 
@@ -21,6 +21,8 @@ const FEED_STATE = oneOf(['connecting', 'open', 'waiting', 'closed']);
 export const ReadyAnswer = strict({
   ok: Type.Literal(true),
   state: oneOf(['ready']),
+  /** As of `/healthz`. */
+  problems: Type.Array(Type.String()),
   /** Those that are not open now. They keep nobody from trading elsewhere. */
   feeds: Type.Array(
     strict({
@@ -41,6 +43,8 @@ export const AuditAnswer = strict({
   openPositions: Count,
   problems: Type.Array(Type.String()),
 });
+
+export const ClockAnswer = strict({ engine: DateTime, machine: DateTime, aheadMs: Type.Integer() });
 
 export const SwitchBody = strict({ on: Type.Boolean() });
 export const SwitchAnswer = strict({ on: Type.Boolean() });

@@ -2,6 +2,7 @@
  * The engine with its threads, from callers that wait for durable answers: one shard and two, what
  * each thread used, and where that must end with more cores.
  */
+import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';
 import { CHECKPOINT_EVERY_EVENTS } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
@@ -109,7 +110,7 @@ async function measure(shards: number, sizes: ScaleSizes): Promise<Round[]> {
     checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
     queueDepthMax: sizes.waitingByShard * 4,
     // The flow's own time, by which it knows the ids of the trades that it opens.
-    clock: { nowMs: () => flow.nowMs, heard() {}, startFrom() {} },
+    clock: { ...feedClock(), nowMs: () => flow.nowMs },
     log: { info() {}, error() {} },
   });
   try {

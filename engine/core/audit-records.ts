@@ -188,7 +188,7 @@ class RecordsAudit {
   #checkOutcome(placed: OrderPlaced, outcome: OrderOutcome, check: Check): void {
     const { account, action } = placed;
     const { tradeId } = outcome;
-    checkEnd(placed, outcome, check);
+    checkEnd(this.#state, placed, outcome, check);
     check(tradeId !== null || outcome.status !== 'executed', 'executed without a trade');
     if (tradeId === null) return;
     checkTraded(this.#state, placed, outcome, check);

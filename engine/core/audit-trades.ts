@@ -8,7 +8,7 @@ import { reaches } from './pricing.ts';
 import { closedTradeOf, instrumentSideOf, sideOf, viaOf } from './rows.ts';
 import { FLAG, type ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';
-import { PAYOUT_CENTS, type Uuid } from './units.ts';
+import { type EpochMs, PAYOUT_CENTS, type Uuid } from './units.ts';
 
 /** Notes the rule where it does not hold. */
 export type Check = (holds: boolean, rule: string) => void;
@@ -40,7 +40,12 @@ export function restsAsPlaced(state: ShardState, row: number, placed: OrderPlace
 }
 
 /** An end that its order can have. */
-export function checkEnd(placed: OrderPlaced, outcome: OrderOutcome, check: Check): void {
+export function checkEnd(
+  state: ShardState,
+  placed: OrderPlaced,
+  outcome: OrderOutcome,
+  check: Check,
+): void {
   const { status, reason, fillPriceCents, filledContracts } = outcome;
   const { action, type, limitPriceCents, boundPriceCents } = placed;
   const ends =
@@ -54,7 +59,9 @@ export function checkEnd(placed: OrderPlaced, outcome: OrderOutcome, check: Chec
     check(reason.startsWith(`${placed.timeInForce}_`), `is no order that ends by ${reason}`);
   }
   check(!placed.rests || placed.timeInForce === 'gtc', 'rested and is not gtc');
-  const inTime = placed.rests ? outcome.atMs >= placed.atMs : outcome.atMs === placed.atMs;
+  const inTime = placed.rests
+    ? isInOrder(state, placed.atMs, outcome.atMs)
+    : outcome.atMs === placed.atMs;
   check(inTime, 'ended before it was placed, or later and never rested');
   const hasTraded = status === 'executed' || filledContracts !== null;
   check(
@@ -111,10 +118,10 @@ export function checkTraded(
 }
 
 /** A trade that is closed, as its columns and its market tell. */
-export function checkClosed({ markets }: ShardState, trade: ClosedTrade, check: Check): void {
+export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check): void {
   const { tradeId, contracts, costCents, proceedsCents, outcome, market } = trade;
   check(uuidTimeMs(tradeId) === trade.openedAtMs, 'was opened at another time than its id says');
-  check(trade.closedAtMs >= trade.openedAtMs, 'was closed before it was opened');
+  check(isInOrder(state, trade.openedAtMs, trade.closedAtMs), 'was closed before it was opened');
   const averages = Math.ceil(costCents / contracts) === trade.entryPriceCents;
   check(averages, 'was not bought at its entry price');
   const isPaid = proceedsCents >= 0 && proceedsCents <= PAYOUT_CENTS * contracts;
@@ -126,8 +133,13 @@ export function checkClosed({ markets }: ShardState, trade: ClosedTrade, check: 
     `is ${trade.status}: ${trade.closeReason}`,
   );
   if (outcome === null) return;
-  const told = markets[market]?.outcome;
+  const told = state.markets[market]?.outcome;
   check(told === outcome, `ended with ${outcome}, and its market with ${told}`);
+}
+
+/** Whether the one can come before the other: at any time where the clock was set back in between. */
+function isInOrder({ setBackFromMs }: ShardState, beforeMs: EpochMs, afterMs: EpochMs): boolean {
+  return afterMs >= beforeMs || beforeMs <= setBackFromMs;
 }
 
 /** Whether it is open or not; only what a trade is from its first fill on counts of an open one. */

@@ -25,6 +25,11 @@ export function decide(state: ShardState, command: Command): Decision {
         : accept([{ kind: 'catalog_replaced', atMs: command.atMs, catalog: command.catalog }]);
     case 'switches':
       return accept([]);
+    case 'clock': {
+      const { toMs } = command;
+      const fromMs = state.nowMs;
+      return accept(toMs < fromMs ? [{ kind: 'clock_set', atMs: toMs, fromMs }] : []);
+    }
   }
 }
 

@@ -172,6 +172,7 @@ const EVENTS: EventLayouts = {
     yesPayoutCents: u8,
     noPayoutCents: u8,
   }),
+  clock_set: record({ kind: always('clock_set'), atMs: f64, fromMs: f64 }),
 };
 
 const kinds = Object.values(EVENTS).map((layout) => compile(layout as Layout<Event>));

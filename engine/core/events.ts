@@ -161,6 +161,9 @@ export type TradeCounted = {
 
 export type CatalogReplaced = { kind: 'catalog_replaced'; atMs: EpochMs; catalog: Catalog };
 
+/** An operator set the clock back to `atMs`; until then it was `fromMs`. */
+export type ClockSet = { kind: 'clock_set'; atMs: EpochMs; fromMs: EpochMs };
+
 export type Event =
   | AccountOpened
   | OrderPlaced
@@ -173,7 +176,8 @@ export type Event =
   | GameChanged
   | CashAdjusted
   | TradeCounted
-  | CatalogReplaced;
+  | CatalogReplaced
+  | ClockSet;
 
 /** How an order ended; written once. */
 export type OrderOutcome = {

@@ -69,6 +69,10 @@ export function evolve(state: ShardState, event: Event): void {
     case 'catalog_replaced':
       state.worldVersion++;
       return replaceCatalog(state, event.catalog);
+    case 'clock_set':
+      state.nowMs = event.atMs;
+      state.setBackFromMs = Math.max(state.setBackFromMs, event.fromMs);
+      return state.tradeCounts.clear();
   }
 }
 

@@ -182,13 +182,19 @@ export class TradeCounts {
   add({ atMs, account, keyId, closing }: TradeCounted): void {
     const day = tradeDayOf(atMs);
     if (day !== this.day) {
-      for (const row of this.table.rows()) this.table.release(row);
-      this.ids = new UuidIndex(this.table);
+      this.clear();
       this.day = day;
     }
     const minute = minuteOf(atMs);
     this.#addOne(keyId, minute, closing);
     this.#addOne(account, minute, closing);
+  }
+
+  /** Nobody has traded: every window begins anew. */
+  clear(): void {
+    for (const row of this.table.rows()) this.table.release(row);
+    this.ids = new UuidIndex(this.table);
+    this.day = 0;
   }
 
   /** Makes the rows findable that a load has brought back. */

@@ -197,7 +197,10 @@ export type SetSwitches = {
   selfReset: boolean;
 };
 
-export type Command = PlaceOrder | CancelOrder | AdjustCash | SetCatalog | SetSwitches;
+/** The time is `toMs`, whatever the shard took it for: the one way in which time goes back. */
+export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
+
+export type Command = PlaceOrder | CancelOrder | AdjustCash | SetCatalog | SetSwitches | SetClock;
 
 /** Newest first; `before` is the id of the last row of the previous page. */
 type Page = { limit: number; before: Uuid | null };

@@ -11,7 +11,7 @@ import type { GameTick, MarketResult, QuoteTick, ResultTick, Tick, TradeTick } f
 import { complement, isFresh } from './pricing.ts';
 import { booksOf, ordersOn } from './resting.ts';
 import { sideOf } from './rows.ts';
-import type { Book, Market, ShardState, Source } from './state.ts';
+import type { Book, LastTrade, Market, ShardState, Source } from './state.ts';
 import { NO_ROW } from './table.ts';
 import { type EpochMs, HOME_VENUE, NO_PRICE, PAYOUT_CENTS, type SourceNumber } from './units.ts';
 
@@ -86,6 +86,21 @@ export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): Epo
     order = state.expiries.nextDue(now);
   }
   return now;
+}
+
+/** Time was set back by so much: what venues said keeps its age, so that no price lives on for it. */
+export function keepAges(state: ShardState, byMs: number): void {
+  for (const source of state.sources) if (source !== undefined) source.lastHeardMs -= byMs;
+  for (const market of state.markets) {
+    const { quote, lastTrade, lastTradeOf } = market;
+    if (quote !== null) market.quote = { ...quote, atMs: quote.atMs - byMs };
+    market.lastTrade = earlier(lastTrade, byMs);
+    market.lastTradeOf = { yes: earlier(lastTradeOf.yes, byMs), no: earlier(lastTradeOf.no, byMs) };
+  }
+}
+
+function earlier(trade: LastTrade | null, byMs: number): LastTrade | null {
+  return trade === null ? null : { ...trade, atMs: trade.atMs - byMs };
 }
 
 /** A market that the tick is about, and those that it made live again. */

@@ -18,6 +18,8 @@ export type StateHead = {
   /** What `tradeCounts` counts. */
   tradeDay: number;
   nowMs: EpochMs;
+  /** Absent where an older version wrote it. */
+  setBackFromMs?: EpochMs;
 };
 
 /** What changes with catalogs, results and games, and is large: `worldVersion` tells of a change. */
@@ -43,6 +45,7 @@ export function headOf(state: ShardState): StateHead {
     sequence: state.sequence,
     tradeDay: state.tradeCounts.day,
     nowMs: state.nowMs,
+    setBackFromMs: state.setBackFromMs,
   };
 }
 
@@ -71,6 +74,7 @@ export function loadHead(state: ShardState, head: StateHead & StateWorld): void 
   state.sequence = head.sequence;
   state.tradeCounts.day = head.tradeDay;
   state.nowMs = head.nowMs;
+  state.setBackFromMs = head.setBackFromMs ?? 0;
   replaceCatalog(state, head.catalog);
   for (const entry of head.dropped) {
     describe(state, state.instrumentsById.get(entry.id)!, entry);

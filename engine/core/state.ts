@@ -225,8 +225,10 @@ export function createState(config: CoreConfig, archive: Archive) {
     tradeCounts: new TradeCounts(),
     /** Counts placements and openings: time order that does not depend on clocks. */
     sequence: 0,
-    /** The newest time seen; never goes back. */
+    /** The newest time seen; never goes back, but where an operator sets it. */
     nowMs: 0 as EpochMs,
+    /** The newest time that it was ever set back from: what is from before may seem to come later. */
+    setBackFromMs: 0 as EpochMs,
     catalog: { games: [], instruments: [], marketNames: [], instrumentIds: [] } as Catalog,
     markets: [] as Market[],
     marketsByName: new Map<string, Market>(),

@@ -1,42 +1,166 @@
 /** Where the engine's time comes from. CONTRACT.md section 8, PAPERBOOK_CLOCK. */
-import type { EpochMs } from '../core/units.ts';
+import { type EpochMs, isoOf } from '../core/units.ts';
+import type { Log } from './lane.ts';
 
-/** Never goes back. */
+/** Never goes back, but by `acceptMachine`. */
 export interface Clock {
   nowMs(): EpochMs;
   /** A tick of that time was fed. */
   heard(atMs: EpochMs): void;
   /** The engine was at that time when it last stopped, whatever the machine's clock says now. */
   startFrom(atMs: EpochMs): void;
+  /** The machine's time, whatever the engine makes of it. */
+  machineMs(): EpochMs;
+  /** Takes the machine's time at once. By how many milliseconds time went back; below 0: on. */
+  acceptMachine(): number;
+  /** What is wrong with the time, on one line; null: nothing. */
+  problem(): string | null;
+}
+
+/** What a machine says of time. */
+export type MachineClock = {
+  /** Since 1970. Somebody may set it. */
+  wallMs(): EpochMs;
+  /** Since some moment. Nobody sets it; it may stand still while the machine sleeps. */
+  steadyMs(): number;
+};
+
+type WallClockOptions = {
+  /** CONTRACT.md section 8, PAPERBOOK_CLOCK_JUMP_MAX_MS. */
+  jumpMaxMs?: number;
+  machine?: MachineClock;
+  log?: Log;
+};
+
+const JUMP_MAX_MS = 3_600_000;
+/** How long a larger jump must last before time follows it. */
+const JUMP_LASTS_MS = 60_000;
+/** Clocks are set right by less all the time. */
+const AHEAD_NOTED_MS = 1000;
+
+/** The machine's time. */
+export function wallClock(options: WallClockOptions = {}): Clock {
+  return new WallClock(options);
 }
 
 /**
- * The machine's time. Where that steps back, time goes on from where it was: if it stood still, no
+ * Where the machine's time steps back, the engine's goes on from where it was: if it stood still, no
  * quote would grow old and no minute of a trade limit would end until the machine has caught up.
+ * Where it jumps forward by more than a bound, time goes on as if it had not, until that has lasted:
+ * a moment in the wrong year would expire every order, and be the engine's year for good.
  */
-export function wallClock(): Clock {
-  let newestMs = 0;
-  /** Where the machine is behind: which time it was at which of its steady milliseconds. */
-  let ahead: { fromMs: EpochMs; sinceMs: number } | null = null;
-  return {
-    nowMs() {
-      const machineMs = Date.now();
-      if (machineMs >= newestMs) {
-        ahead = null;
-        newestMs = machineMs;
-        return newestMs;
-      }
-      ahead ??= { fromMs: newestMs, sinceMs: performance.now() };
-      newestMs = ahead.fromMs + Math.floor(performance.now() - ahead.sinceMs);
-      return newestMs;
-    },
-    heard() {},
-    startFrom(atMs) {
-      if (atMs <= newestMs) return;
-      ahead = null;
-      newestMs = atMs;
-    },
-  };
+class WallClock implements Clock {
+  readonly #jumpMaxMs: number;
+  readonly #machine: MachineClock;
+  readonly #log: Log;
+  /** Which time it was at which of the machine's steady milliseconds. */
+  #known: { atMs: EpochMs; steadyMs: number };
+  #newestMs: EpochMs;
+  /** A jump that is refused: how far it went, and since when on the steady clock. */
+  #jump: { byMs: number; sinceMs: number } | null = null;
+  #isAhead = false;
+
+  constructor({ jumpMaxMs = JUMP_MAX_MS, machine = MACHINE, log = SILENT }: WallClockOptions) {
+    this.#jumpMaxMs = jumpMaxMs;
+    this.#machine = machine;
+    this.#log = log;
+    this.#newestMs = machine.wallMs();
+    this.#known = { atMs: this.#newestMs, steadyMs: machine.steadyMs() };
+  }
+
+  nowMs(): EpochMs {
+    // In this order: a pause between the two readings must not look like a step forward.
+    const wallMs = this.#machine.wallMs();
+    const steadyMs = this.#machine.steadyMs();
+    const { atMs, steadyMs: sinceMs } = this.#known;
+    const reckonedMs = atMs + Math.floor(steadyMs - sinceMs);
+    if (wallMs - reckonedMs > this.#jumpMaxMs) {
+      if (!this.#hasLasted(wallMs - reckonedMs, steadyMs)) return this.#goOn(reckonedMs);
+      this.#log.info({ engine: isoOf(wallMs) }, 'the new time of the machine has lasted: accepted');
+    } else if (this.#jump !== null) {
+      this.#log.info({ machine: isoOf(wallMs) }, "the machine's clock is back from its jump");
+    }
+    this.#jump = null;
+    if (wallMs < this.#newestMs) {
+      this.#noteAhead(reckonedMs, wallMs);
+      return this.#goOn(reckonedMs);
+    }
+    this.#isAhead = false;
+    return this.#set(wallMs, steadyMs);
+  }
+
+  heard(): void {}
+
+  startFrom(atMs: EpochMs): void {
+    if (atMs <= this.nowMs()) return;
+    this.#set(atMs, this.#machine.steadyMs());
+    this.nowMs();
+  }
+
+  machineMs(): EpochMs {
+    return this.#machine.wallMs();
+  }
+
+  acceptMachine(): number {
+    const beforeMs = this.nowMs();
+    this.#jump = null;
+    this.#isAhead = false;
+    return beforeMs - this.#set(this.#machine.wallMs(), this.#machine.steadyMs());
+  }
+
+  problem(): string | null {
+    const nowMs = this.nowMs();
+    const machineMs = this.machineMs();
+    if (this.#jump !== null) return jumpText(nowMs, machineMs);
+    return nowMs - machineMs > AHEAD_NOTED_MS ? aheadText(nowMs, machineMs) : null;
+  }
+
+  /** A jump to yet another time begins anew. */
+  #hasLasted(byMs: number, steadyMs: number): boolean {
+    if (this.#jump === null || Math.abs(byMs - this.#jump.byMs) > this.#jumpMaxMs) {
+      this.#jump = { byMs, sinceMs: steadyMs };
+      const { atMs, steadyMs: sinceMs } = this.#known;
+      const nowMs = atMs + Math.floor(steadyMs - sinceMs);
+      this.#log.error({ error: jumpText(nowMs, nowMs + byMs) }, 'a jump of the clock is refused');
+    }
+    return steadyMs - this.#jump.sinceMs >= JUMP_LASTS_MS;
+  }
+
+  #noteAhead(nowMs: EpochMs, machineMs: EpochMs): void {
+    if (this.#isAhead || nowMs - machineMs <= AHEAD_NOTED_MS) return;
+    this.#isAhead = true;
+    this.#log.error({ error: aheadText(nowMs, machineMs) }, "the machine's clock is behind");
+  }
+
+  /** As if nobody had set the machine's clock. */
+  #goOn(reckonedMs: EpochMs): EpochMs {
+    this.#newestMs = reckonedMs;
+    return reckonedMs;
+  }
+
+  #set(atMs: EpochMs, steadyMs: number): EpochMs {
+    this.#known.atMs = atMs;
+    this.#known.steadyMs = steadyMs;
+    this.#newestMs = atMs;
+    return atMs;
+  }
+}
+
+const MACHINE: MachineClock = { wallMs: Date.now, steadyMs: () => performance.now() };
+const SILENT: Log = { info() {}, error() {} };
+
+function jumpText(nowMs: EpochMs, machineMs: EpochMs): string {
+  return (
+    `clock: the machine's time jumped to ${isoOf(machineMs)}, which counts once it has lasted a ` +
+    `minute; the engine's goes on from ${isoOf(nowMs)}`
+  );
+}
+
+function aheadText(nowMs: EpochMs, machineMs: EpochMs): string {
+  return (
+    `clock: the engine's time ${isoOf(nowMs)} is ahead of the machine's, ${isoOf(machineMs)}, and ` +
+    'goes on from there: see paperbook admin clock'
+  );
 }
 
 /** The newest time fed: a replayed day trades, expires and settles as it did. */
@@ -45,5 +169,14 @@ export function feedClock(): Clock {
   const goOnTo = (atMs: EpochMs) => {
     newestMs = Math.max(newestMs, atMs);
   };
-  return { nowMs: () => newestMs, heard: goOnTo, startFrom: goOnTo };
+  return {
+    nowMs: () => newestMs,
+    heard: goOnTo,
+    startFrom: goOnTo,
+    machineMs: Date.now,
+    acceptMachine() {
+      throw new Error("the feed's clock takes its time from the feed alone");
+    },
+    problem: () => null,
+  };
 }

@@ -12,6 +12,9 @@ export class LmdbFileError extends Error {}
 /** A file as its newest meta page describes it; `entries`: of its root, tables among them. */
 export type LmdbFile = { entries: number };
 
+/** For `open`, whose types lack it: the mode of the files that it makes. */
+export const OWNERS_ALONE = { permissionsMode: 0o600 };
+
 const MAGIC = 0xbeefc0de;
 const PAGE_BYTES_MAX = 65_536;
 /** Offsets from the start of a meta page: its header, then `MDB_meta` of liblmdb/mdb.c. */

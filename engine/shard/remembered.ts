@@ -23,6 +23,7 @@ export class Remembered {
    */
   readonly #finals = new Map<string, ResultTick | GameTick>();
   readonly #listedGames = new Set<string>();
+  #wasSetBack = false;
 
   setCatalog(catalog: Catalog): void {
     const outdated = outdatedStatuses(this.#catalog?.games ?? [], catalog.games);
@@ -56,8 +57,22 @@ export class Remembered {
     }
   }
 
+  /** Time was set back by so much: what was said keeps its age, and what will be says the new time. */
+  setBack(byMs: number): void {
+    this.#wasSetBack = true;
+    const earlier = <T extends Tick>(tick: T): T => ({ ...tick, atMs: tick.atMs - byMs });
+    for (const told of [this.#quotes, this.#statuses, this.#finals] as Map<unknown, Tick>[]) {
+      for (const [key, tick] of told) told.set(key, earlier(tick));
+    }
+    if (this.#switches !== null) {
+      this.#switches = { ...this.#switches, atMs: this.#switches.atMs - byMs };
+    }
+  }
+
   messages(atMs: EpochMs): Message[] {
     const messages: Message[] = [];
+    // First, for a shard that failed before it had taken it in.
+    if (this.#wasSetBack) messages.push({ kind: 'clock', atMs, toMs: atMs });
     if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#switches !== null) messages.push(this.#switches);
     messages.push(...this.#finals.values());

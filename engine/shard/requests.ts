@@ -19,7 +19,7 @@ import type {
   Reply,
   SetSwitches,
 } from '../core/messages.ts';
-import { advance, voidCancelledGames } from '../core/observe.ts';
+import { advance, keepAges, voidCancelledGames } from '../core/observe.ts';
 import { REJECTIONS, type RejectionCode } from '../core/rejections.ts';
 import type { ShardState } from '../core/state.ts';
 import { NO_ROW } from '../core/table.ts';
@@ -38,6 +38,7 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
     for (const event of decision.events) emit(state, journal, event);
   }
   if (timed.kind === 'catalog') voidCancelledGames(state, atMs, journal);
+  if (timed.kind === 'clock') keepAges(state, Math.max(0, atMs - state.nowMs));
   if (decision.kind === 'reject') return refuse(decision.rejection);
   if (timed.kind === 'switches') return setSwitches(state, timed);
   return answer(commandText(state, timed, decision));
@@ -104,6 +105,7 @@ function commandText(state: ShardState, command: Command, decision: Decision): s
       return `{"order":${order},${envelopeText(state, NO_ORGANIZATION)}}`;
     }
     case 'switches':
+    case 'clock':
     case 'adjust':
     case 'catalog':
       return '{}';

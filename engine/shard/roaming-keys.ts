@@ -68,6 +68,11 @@ export class RoamingKeys {
     }
   }
 
+  /** The shards count anew: the time was set back. Each key is asked about again where it trades next. */
+  timeWasSet(): void {
+    for (const roamer of this.#roamers.values()) roamer.at = null;
+  }
+
   /** Sends a command to the shard of its account, at once where the key is there already. */
   send(passage: Passage): undefined {
     const { command, counting, home, to, waiter } = passage;

@@ -26,6 +26,8 @@ export type ShardConfig = CoreConfig & {
 /** What a start found. */
 export type OpenReport = {
   accounts: number;
+  /** Their uuids, four words each. */
+  accountIds: Uint32Array;
   restingOrders: number;
   replayedBatches: number;
   /** The engine's time when it stopped. */
@@ -51,7 +53,7 @@ const MESSAGE_EVENTS = 3;
 /** How often a shard that cannot write tries to. */
 const PROBE_EVERY_MS = 1000;
 
-const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1 };
+const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1, clock: 1 };
 
 export function isCommand(message: Message): message is Command {
   return message.kind in COMMANDS;
@@ -69,6 +71,15 @@ function gamesOf({ games, catalog }: ShardState): OpenReport['games'] {
     status,
     over: listed.get(slug) ?? null,
   }));
+}
+
+function accountIdsOf({ accounts }: ShardState): Uint32Array {
+  const words = new Uint32Array(4 * accounts.live);
+  let at = 0;
+  for (const row of accounts.rows()) {
+    for (const word of [0, 1, 2, 3] as const) words[at++] = accounts.col.id.word(row, word);
+  }
+  return words;
 }
 
 /** Every market that an order or a position is in; those with a result have neither. */
@@ -114,6 +125,7 @@ export class Shard {
     this.#eventsSinceCheckpoint = events;
     this.report = {
       accounts: this.state.accounts.live,
+      accountIds: accountIdsOf(this.state),
       restingOrders: this.state.orders.live,
       replayedBatches,
       nowMs: this.state.nowMs,

@@ -72,9 +72,9 @@ export class Shards {
    */
   async open(): Promise<(OpenReport | null)[]> {
     const reports = await Promise.all(this.#lanes.map(openOrLater));
+    this.#options.clock.startFrom(Math.max(0, ...reports.map((report) => report?.nowMs ?? 0)));
     for (const [shard, report] of reports.entries()) {
       if (report === null) continue;
-      this.#options.clock.startFrom(report.nowMs);
       const { accounts, restingOrders, replayedBatches } = report;
       const found = { accounts, restingOrders, replayedBatches };
       this.#options.log.info({ shard, ...found }, 'shard ready');
@@ -85,6 +85,33 @@ export class Shards {
 
   nowMs(): EpochMs {
     return this.#options.clock.nowMs();
+  }
+
+  /** The machine's time, which the engine's may be ahead of, or behind. */
+  machineMs(): EpochMs {
+    return this.#options.clock.machineMs();
+  }
+
+  /** What is wrong with the time, on one line; null: nothing. */
+  clockProblem(): string | null {
+    return this.#options.clock.problem();
+  }
+
+  /**
+   * Makes the machine's time the engine's, also where that is earlier: on disk in every shard on
+   * return, so that no later start goes on from the time before. Expiries stay as they are. Throws
+   * `EngineBusy` where a shard cannot take it now.
+   */
+  async acceptMachineTime(): Promise<void> {
+    const state = this.state();
+    if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
+    const backMs = this.#options.clock.acceptMachine();
+    // Whatever is told from here on says the new time, and comes behind this.
+    if (backMs > 0) this.#remembered.setBack(backMs);
+    const nowMs = this.nowMs();
+    const told = await this.#told({ kind: 'clock', atMs: nowMs, toMs: nowMs });
+    if (!told) throw new EngineBusy('a shard did not take the time: ask again');
+    this.#roaming.timeWasSet();
   }
 
   /** What is wrong with the data of the shards, a line a shard. */
@@ -262,12 +289,14 @@ export class Shards {
     });
   }
 
-  async #told(command: Command): Promise<void> {
+  /** Whether every shard has it; one that is not up is told at its next start. */
+  async #told(command: Command): Promise<boolean> {
     this.#turn.end();
     const replies = await Promise.all(this.#lanes.map((lane) => lane.tell(command)));
     for (const reply of replies) {
       if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);
     }
+    return !replies.includes(null);
   }
 }
 

@@ -10,7 +10,7 @@ import type { Event } from '../core/events.ts';
 import type { RecentRecords } from '../core/recent.ts';
 import { archiveOf, openArchive, recordWrites } from './archive.ts';
 import { headCodec } from './codec.ts';
-import { checkLmdbFile } from './lmdb-file.ts';
+import { checkLmdbFile, OWNERS_ALONE } from './lmdb-file.ts';
 import { Room } from './room.ts';
 import type { Readable } from './snapshot.ts';
 
@@ -48,9 +48,10 @@ export type ShardStore = ReturnType<typeof openStore>;
 
 /** Opens or creates the environment at `path`. Never twice in one process. */
 export function openStore(path: string, durability: Durability) {
-  mkdirSync(path, { recursive: true });
+  mkdirSync(path, { recursive: true, mode: 0o700 });
   checkLmdbFile(path);
-  const root = open({ path, maxDbs: 8, noSync: durability === 'commit', encoding: 'binary' });
+  const noSync = durability === 'commit';
+  const root = open({ path, maxDbs: 8, noSync, encoding: 'binary', ...OWNERS_ALONE });
   const journal = root.openDB<Buffer, number>({ name: 'journal', encoding: 'binary' });
   const pages = root.openDB<Buffer, PageKey>({ name: 'pages', encoding: 'binary' });
   const heads = root.openDB<Buffer, string>({ name: 'heads', encoding: 'binary' });

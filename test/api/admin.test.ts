@@ -25,6 +25,8 @@ const ADMIN_ROUTES: [method: string, path: string, body?: object][] = [
   ['PUT', '/admin/venue-data', { on: true }],
   ['GET', '/admin/trading'],
   ['PUT', '/admin/trading', { on: false }],
+  ['GET', '/admin/clock'],
+  ['PUT', '/admin/clock', { acceptMachine: true }],
   ['GET', '/admin/audit'],
   ['GET', '/admin/feeds'],
 ];
@@ -94,13 +96,14 @@ test('/healthz always answers, /readyz says whether the engine takes requests', 
 test('CONTRACT.md section 17, Feeds: /readyz stays 200 while feeds are down, and lists them', async (t) => {
   const api = await startApi(t);
   const ready = async () => (await api.admin('GET', '/readyz', { token: null })).json;
-  t.deepEqual(await ready(), { ok: true, state: 'ready', feeds: [] });
+  t.deepEqual(await ready(), { ok: true, state: 'ready', problems: [], feeds: [] });
   const open = feed('ws://127.0.0.1:1/secret');
   const down = { ...open, state: 'waiting', lastProblem: 'ECONNREFUSED' } as const;
   api.setFeeds([open, down]);
   t.deepEqual(await ready(), {
     ok: true,
     state: 'ready',
+    problems: [],
     feeds: [
       {
         venue: 'venue_a',
@@ -112,6 +115,17 @@ test('CONTRACT.md section 17, Feeds: /readyz stays 200 while feeds are down, and
       },
     ],
   });
+});
+
+test('CONTRACT.md section 17, Feeds: /readyz stays 200 with problems and lists them', async (t) => {
+  const api = await startApi(t);
+  api.engine.currentTroubles = ['feed 0: not open'];
+  const ready = await api.admin('GET', '/readyz', { token: null });
+  t.is(ready.status, 200);
+  t.deepEqual(ready.json, { ok: true, state: 'ready', problems: ['feed 0: not open'], feeds: [] });
+  api.engine.currentTroubles = [];
+  const health = await api.admin('GET', '/healthz', { token: null });
+  t.deepEqual(health.json, { ok: true, problems: [] });
 });
 
 test('/metrics counts requests by route and status in the Prometheus text format', async (t) => {

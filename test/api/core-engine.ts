@@ -67,6 +67,14 @@ export class CoreEngine implements Engine {
     return NOON_MS;
   }
 
+  machineMs(): number {
+    return NOON_MS;
+  }
+
+  async acceptMachineTime(): Promise<void> {
+    throw new Error('not asked for here');
+  }
+
   state(): EngineState {
     return 'ready';
   }

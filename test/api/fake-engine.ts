@@ -73,6 +73,19 @@ export class FakeEngine implements Engine {
     return samples.NOW_MS;
   }
 
+  machineNowMs = samples.NOW_MS;
+
+  machineMs(): number {
+    return this.machineNowMs;
+  }
+
+  accepted = 0;
+
+  async acceptMachineTime(): Promise<void> {
+    if (this.busy !== null) throw this.busy;
+    this.accepted++;
+  }
+
   state(): EngineState {
     return this.currentState;
   }

@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { get } from 'node:https';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -79,6 +80,33 @@ test('over plain HTTP no Strict-Transport-Security is sent', async (t) => {
   const api = await startApi(t);
   const answer = await api.call('GET', '/status');
   t.is(answer.headers.get('strict-transport-security'), null);
+});
+
+test('CONTRACT.md section 17, Statuses: a foreign Host on the admin listener is 403', async (t) => {
+  const api = await startApi(t);
+  const { port } = new URL(api.adminUrl);
+  const authorization = `Bearer ${api.adminToken}`;
+  const statusFor = (path: string, host: string) =>
+    new Promise<number>((resolve, reject) => {
+      const headers = { host, authorization };
+      const options = { headers, agent: false, setHost: false };
+      request(api.adminUrl + path, options, (response) => {
+        response.resume();
+        resolve(response.statusCode!);
+      })
+        .on('error', reject)
+        .end();
+    });
+  for (const host of ['127.0.0.1', 'localhost', 'LocalHost', '[::1]']) {
+    t.is(await statusFor('/admin/users', `${host}:${port}`), 200, host);
+  }
+  const foreign = ['evil.example', `evil.example:${port}`, 'localhost', 'localhost:1', '', `::1`];
+  for (const host of [...foreign, `127.0.0.1:${port}.evil.example`, `localhost.:${port}`]) {
+    for (const path of ['/admin/users', '/healthz', '/metrics', '/nowhere']) {
+      t.is(await statusFor(path, host), 403, `${path} of ${host}`);
+    }
+  }
+  t.is((await fetch(`${api.adminUrl}/nowhere`)).status, 404);
 });
 
 const nothing = { headers: headerLines([]), isBehindProxy: false, handle() {} };

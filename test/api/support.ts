@@ -100,6 +100,8 @@ type Options = {
   /** In place of the fake one, which is then asked nothing. */
   engine?: Engine;
   catalog?: Catalog;
+  /** Accounts of nobody, in words. */
+  ownerless?: string[];
 };
 
 /** Starts a server for one test; it ends with the test. */
@@ -131,13 +133,14 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     engine: asked,
     catalog,
     feeds: () => feeds,
-    problems: () => asked.troubles(),
     log: logInto(t, log),
     config,
     identity: store,
     organizations: createOrganizations(config, store, logInto(t, log)),
     switches,
     meter,
+    problems: () => asked.troubles(),
+    ownerless: options.ownerless ?? [],
     adminToken: ensureAdminToken(dataDir),
   };
   t.teardown(async () => {

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import type { Meta } from '../../api/data-dir.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
 import { ControlStore } from '../../api/identity/store.ts';
@@ -42,8 +43,8 @@ async function dataDirOf(
   return dir;
 }
 
-function writeMeta(dir: string, shards: number): void {
-  const meta = { format: 'paperbook-data', version: 1, shards };
+function writeMeta(dir: string, shards: number, more: Partial<Meta> = {}): void {
+  const meta = { format: 'paperbook-data', version: 1, shards, ...more };
   writeFileSync(path.join(dir, 'paperbook.json'), JSON.stringify(meta));
 }
 
@@ -213,29 +214,54 @@ for (const [what, change, breach] of FILES) {
 test.serial(`${SECTION}: what is no breach is a note`, async (t) => {
   const dir = await dataDirOf(t);
   rmSync(path.join(dir, 'control'), { recursive: true });
-  rmSync(path.join(dir, 'admin.token'));
+  writeMeta(dir, 1, { fromReplay: true });
   t.like(await verifyDataDir(dir), {
     ok: true,
     control: null,
     notes: ['control: is not there; a replay makes none'],
   });
-  writeMeta(dir, 2);
+  writeMeta(dir, 2, { fromReplay: true });
   const { notes } = await verifyDataDir(dir);
   t.deepEqual(notes[0], 'shard-1: is not there yet');
+  rmSync(path.join(dir, 'shard-0'), { recursive: true });
+  writeMeta(dir, 1);
+  const fresh = await verifyDataDir(dir);
+  t.deepEqual(fresh.notes, ['shard-0: is not there yet', 'control: is not there yet']);
+  t.true(fresh.ok);
+});
+
+test.serial('CONTRACT.md section 17, control/: an account of nobody is a breach', async (t) => {
+  const dir = tempDir(t);
+  writeMeta(dir, 1);
+  await tradedShard(path.join(dir, 'shard-0'));
+  const control = new ControlStore(dir);
+  await control.putNumbers(NUMBERS);
+  await control.close();
+  const lines = [ALICE, BOB].map((id) => `shard-0: account ${id} is of no user or organization`);
+  t.like(await verifyDataDir(dir), { ok: false, problems: lines, notes: [] });
+
+  writeMeta(dir, 1, { fromReplay: true });
+  t.like(await verifyDataDir(dir), { ok: true, problems: [], notes: lines }, "a replay's has such");
+
+  writeMeta(dir, 1);
+  const reopened = new ControlStore(dir);
+  await reopened.noteOutsideOrganizations();
+  await reopened.close();
+  const outside = 'organizations that live elsewhere are not in the control store';
+  t.like(await verifyDataDir(dir), { ok: true, problems: [], notes: lines }, outside);
 });
 
 test.serial(
-  `${SECTION}: an account that no user or organization owns may be a replay's`,
+  'CONTRACT.md section 17, control/: that of another directory is a breach',
   async (t) => {
-    const dir = tempDir(t);
-    writeMeta(dir, 1);
-    await tradedShard(path.join(dir, 'shard-0'));
-    const control = new ControlStore(dir);
-    await control.putNumbers(NUMBERS);
-    await control.close();
-    const { ok, notes } = await verifyDataDir(dir);
-    t.true(ok);
-    t.deepEqual(notes, [`shard-0: 2 accounts of no user or organization, such as ${ALICE}`]);
+    const dir = await dataDirOf(t, (control) => control.putDirectoryId(ALICE));
+    writeMeta(dir, 1, { id: ALICE });
+    t.like(await verifyDataDir(dir), { ok: true, problems: [] });
+    writeMeta(dir, 1, { id: BOB });
+    const { ok, problems } = await verifyDataDir(dir);
+    t.false(ok);
+    t.is(problems.length, 1);
+    t.regex(problems[0]!, new RegExp(`control is that of directory ${ALICE}, and .*${BOB}`));
   },
 );
 

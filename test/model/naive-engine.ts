@@ -162,6 +162,22 @@ function applyCommand(state: ModelState, command: Command): Reply {
       state.venueData = command.venueData;
       state.selfReset = command.selfReset;
       return answer({});
+    case 'clock':
+      setClockBack(state, state.nowMs - command.toMs);
+      return answer({});
+  }
+}
+
+/** What was said at a time before keeps its age. */
+function setClockBack(state: ModelState, byMs: number): void {
+  if (byMs <= 0) return;
+  state.nowMs -= byMs;
+  state.attempts = [];
+  for (const source of state.sources.values()) source.lastHeardMs -= byMs;
+  for (const { quote, lastTrade, lastTradeOf } of state.markets.values()) {
+    // The last trade of a side may be the last trade itself.
+    const said = new Set([quote, lastTrade, lastTradeOf.yes, lastTradeOf.no]);
+    for (const one of said) if (one !== null) one.atMs -= byMs;
   }
 }
 

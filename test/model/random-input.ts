@@ -13,6 +13,7 @@ import { randomQuery } from './random-queries.ts';
 import { randomTick } from './random-ticks.ts';
 import {
   createRandomWorld,
+  DAY_MS,
   type Feedback,
   needsNewGames,
   type RandomWorld,
@@ -70,7 +71,7 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
 
 function operatorCommand(world: RandomWorld): Command {
   const { random, nowMs, feedback } = world;
-  switch (random.weighted({ adjust: 6, switches: 2, catalog: 1 })) {
+  switch (random.weighted({ adjust: 6, switches: 2, catalog: 1, clock: 0.5 })) {
     case 'adjust': {
       const account = random.oneIn(10) ? random.uuid(nowMs) : random.pick(world.accounts);
       // Down to about a dollar, or a little below zero, which is refused.
@@ -85,6 +86,11 @@ function operatorCommand(world: RandomWorld): Command {
     }
     case 'catalog':
       return catalogCommand(world);
+    case 'clock': {
+      // What follows is said at the time that it is now; a little on is no step back.
+      world.nowMs -= random.oneIn(4) ? 400 * DAY_MS : random.int(-1000, 2 * DAY_MS);
+      return { kind: 'clock', atMs: nowMs, toMs: world.nowMs };
+    }
   }
 }
 

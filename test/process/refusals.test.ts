@@ -167,7 +167,7 @@ for (const [name, text] of [
     const dataDir = tempDir(t);
     const file = path.join(dataDir, name);
     mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    writeFileSync(file, text, { mode: 0o600 });
     refused(t, await run(['demo'], { env: { PAPERBOOK_DATA_DIR: dataDir } }), 1, [file]);
   });
 }

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
+import { verifyDataDir } from '../../api/verify.ts';
 import { FeedFileError } from '../../feeds/feed-file.ts';
 import { FRAMES, files } from './files.ts';
 import { command, feedLine, HEADER, run, storedOrders, tradeRows } from './harness.ts';
@@ -152,7 +153,13 @@ test('CONTRACT.md section 10: --data-dir is kept; one that holds something is le
   ];
   t.is((await command(...args, '--shards', '2')).code, 0);
   t.deepEqual(readdirSync(dataDir).sort(), ['paperbook.json', 'shard-0', 'shard-1']);
-  t.like(JSON.parse(readFileSync(path.join(dataDir, 'paperbook.json'), 'utf8')), { shards: 2 });
+  t.like(JSON.parse(readFileSync(path.join(dataDir, 'paperbook.json'), 'utf8')), {
+    shards: 2,
+    fromReplay: true,
+  });
+  const { ok, notes } = await verifyDataDir(dataDir);
+  t.true(ok);
+  t.deepEqual(notes, ['control: is not there; a replay makes none']);
   t.is((await storedOrders(dataDir, 2, ['ann'])).size, 0); // a market order is a fill
   t.deepEqual(await command(...args), {
     code: 1,

@@ -1,0 +1,47 @@
+/** Admin routes of the engine's clock. CONTRACT.md sections 9 and 17, Clock. */
+import { Type } from '@sinclair/typebox';
+import { isoOf } from '../engine/core/units.ts';
+import type { Operator } from './admin.ts';
+import type { Deps } from './deps.ts';
+import { invalidRequest } from './errors.ts';
+import { keyed, type Route } from './route.ts';
+import { ClockAnswer } from './schemas/admin.ts';
+import { NoQuery, strict } from './schemas/common.ts';
+import { bodyReader } from './validation.ts';
+
+const readAccepting = bodyReader(strict({ acceptMachine: Type.Literal(true) }));
+
+export function clockAdminRoutes({ engine, config, log }: Deps): Route<Operator>[] {
+  /** `aheadMs`: by how much the engine's time is ahead of the machine's; below 0: behind. */
+  const shown = () => {
+    const [engineMs, machineMs] = [engine.nowMs(), engine.machineMs()];
+    const aheadMs = engineMs - machineMs;
+    return JSON.stringify({ engine: isoOf(engineMs), machine: isoOf(machineMs), aheadMs });
+  };
+  return [
+    keyed({
+      method: 'GET',
+      path: '/admin/clock',
+      query: NoQuery,
+      response: ClockAnswer,
+      run: shown,
+    }),
+    keyed({
+      method: 'PUT',
+      path: '/admin/clock',
+      query: NoQuery,
+      response: ClockAnswer,
+      mayBeUnavailable: true,
+      readBody: readAccepting,
+      run: async () => {
+        if (config.clock === 'feed') {
+          throw invalidRequest("with PAPERBOOK_CLOCK=feed the engine's time is the feed's");
+        }
+        const before = isoOf(engine.nowMs());
+        await engine.acceptMachineTime();
+        log.warn({ before, engine: isoOf(engine.nowMs()) }, "the machine's time was accepted");
+        return shown();
+      },
+    }),
+  ];
+}

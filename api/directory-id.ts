@@ -1,0 +1,68 @@
+/**
+ * The id of a data directory, in paperbook.json and in its control store: what holds the users of
+ * one directory is never taken for that of another. CONTRACT.md section 17, control/.
+ */
+import path from 'node:path';
+import type { EpochMs, Uuid } from '../engine/core/units.ts';
+import { checkLmdbFile } from '../engine/shard/lmdb-file.ts';
+import { DataDirError, type Meta, metaFileIn, metaOf, shardsIn, writeMeta } from './data-dir.ts';
+import type { ControlStore } from './identity/store.ts';
+import { newUuid } from './uuid.ts';
+
+/**
+ * Before the store is opened, which would make a new one: accounts without their users would be
+ * nobody's. Throws where shards are there and the store is gone.
+ */
+export function refuseLostControl(dataDir: string): void {
+  if (checkLmdbFile(controlIn(dataDir)) !== null) return;
+  const shards = shardsIn(dataDir);
+  const meta = metaOf(dataDir);
+  if (shards.length === 0 || isReplays(meta)) return;
+  const { id } = meta;
+  const older =
+    id === undefined
+      ? `, or, where a replay made the directory, put "fromReplay":true into ${metaFileIn(dataDir)}`
+      : '';
+  throw new DataDirError(
+    `${controlIn(dataDir)} is missing, and ${dataDir} holds ${shards.join(', ')}, whose accounts ` +
+      `would be nobody's: restore it, from a backup of the same directory${older}`,
+  );
+}
+
+/**
+ * Gives both the same id where neither has one: at the first start, and at the first of a version
+ * that knows of it. Throws where they are of two directories; nothing is written then.
+ */
+export async function settleDirectoryId(
+  dataDir: string,
+  store: ControlStore,
+  nowMs: EpochMs,
+): Promise<void> {
+  const meta = metaOf(dataDir);
+  // A start ends with the numbers: without them the store is new, and no shard is older.
+  const isNew = store.directoryId === null && store.numbers() === null;
+  const problem = isNew ? null : idProblem(dataDir, meta, store.directoryId);
+  if (problem !== null) throw new DataDirError(problem);
+  const id = store.directoryId ?? meta.id ?? newUuid(nowMs);
+  // In this order: a start that is cut short in between is gone on with by the next.
+  if (store.directoryId === null) await store.putDirectoryId(id);
+  if (meta.id !== id) writeMeta(dataDir, { ...meta, id });
+}
+
+/** A replay leaves shards and no users. A server that went on from one has given it an id. */
+export function isReplays({ id, fromReplay }: Meta): boolean {
+  return fromReplay === true && id === undefined;
+}
+
+/** What is wrong with the ids; `inControl` null: the store has none. */
+export function idProblem(dataDir: string, meta: Meta, inControl: Uuid | null): string | null {
+  if (meta.id === undefined || meta.id === inControl) return null;
+  const control = controlIn(dataDir);
+  return inControl === null
+    ? `${control} has no id, and ${metaFileIn(dataDir)} has ${meta.id}: it is of another ` +
+        'directory, or from before there were ids; restore the whole of one backup'
+    : `${control} is that of directory ${inControl}, and ${metaFileIn(dataDir)} is that of ` +
+        `${meta.id}: restore the one that belongs there`;
+}
+
+const controlIn = (dataDir: string) => path.join(dataDir, 'control');

@@ -1,0 +1,39 @@
+/**
+ * Accounts that nobody may trade on: what is left where the control store is an older copy than the
+ * shards. CONTRACT.md section 17, control/.
+ */
+import { uuidsOf } from '../../engine/core/ids.ts';
+import type { Uuid } from '../../engine/core/units.ts';
+import type { OpenReport } from '../../engine/shard/shard.ts';
+import { metaOf } from '../data-dir.ts';
+import type { ControlStore } from './store.ts';
+
+/** A wrong copy can leave a million of them. */
+const LISTED_MAX = 5;
+
+/** One line each of the first few, and one that counts the others. */
+export function ownerlessLines(ids: Iterable<Uuid>, isOwner: (id: Uuid) => boolean): string[] {
+  const lines: string[] = [];
+  let more = 0;
+  for (const id of ids) {
+    if (isOwner(id)) continue;
+    if (lines.length < LISTED_MAX) lines.push(`account ${id} is of no user or organization`);
+    else more++;
+  }
+  if (more > 0) lines.push(`and ${more} more accounts are of no user or organization`);
+  return lines;
+}
+
+/** Of the shards that are open, where every account should be somebody's. */
+export function ownerlessIn(
+  dataDir: string,
+  { users, organizations, hasOutsideOrganizations }: ControlStore,
+  reports: (OpenReport | null)[],
+): string[] {
+  if (metaOf(dataDir).fromReplay === true || hasOutsideOrganizations) return [];
+  function* accounts() {
+    for (const report of reports) if (report !== null) yield* uuidsOf(report.accountIds);
+  }
+  const lines = ownerlessLines(accounts(), (id) => users.has(id) || organizations.all.has(id));
+  return lines.map((line) => `control/: ${line}`);
+}

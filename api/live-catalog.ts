@@ -1,0 +1,104 @@
+/** The catalog that the server uses now, where it comes from, and which markets it is subscribed to. */
+import type { Catalog } from '../engine/core/messages.ts';
+import type { MarketNumber, Venue } from '../engine/core/units.ts';
+import type { Shards } from '../engine/shard/shards.ts';
+import {
+  catalogErrorText,
+  listedMarkets,
+  loadCatalog,
+  marketNumbers,
+  watchCatalog,
+} from '../feeds/catalog.ts';
+import { ConfigError } from './config.ts';
+import type { Log } from './deps.ts';
+import type { ControlStore } from './identity/store.ts';
+
+/** The catalog in use, its numbers, and the file it comes from. */
+export class LiveCatalog {
+  current: Catalog;
+  marketNumber: ReturnType<typeof marketNumbers>;
+  readonly #file: string | null;
+  readonly #identity: ControlStore;
+  readonly #engine: Shards;
+  /** Markets to hear of although the catalog may have dropped them: somebody may be in them. */
+  readonly #unsettled: Set<MarketNumber>;
+  readonly #settled = new Set<MarketNumber>();
+
+  constructor(
+    file: string | null,
+    identity: ControlStore,
+    engine: Shards,
+    openMarkets: MarketNumber[],
+  ) {
+    this.#file = file;
+    this.#unsettled = new Set(openMarkets);
+    this.#identity = identity;
+    this.#engine = engine;
+    const numbers = identity.numbers() ?? { marketNames: [], instrumentIds: [] };
+    this.current = { games: [], instruments: [], ...numbers };
+    this.marketNumber = marketNumbers(this.current);
+  }
+
+  /** Loads the file, or starts with an empty catalog; throws when the file has errors. */
+  async start(): Promise<void> {
+    if (this.#file === null) await this.#use(this.current);
+    else await this.#load(this.#file);
+  }
+
+  /** Takes the file again whenever it changes; one with errors changes nothing. */
+  watch(log: Log, onChange: () => void): { close(): void } {
+    const file = this.#file;
+    if (file === null) return { close() {} };
+    const reload = async () => {
+      await this.#load(file);
+      log.info({ file, instruments: this.current.instruments.length }, 'catalog loaded');
+      onChange();
+    };
+    return watchCatalog(file, reload, log);
+  }
+
+  /** What to subscribe to: what the catalog lists, and what it once listed and has no result. */
+  watchedMarkets(venue: Venue): string[] {
+    const names = new Set(listedMarkets(this.current, venue));
+    for (const number of this.#unsettled) {
+      const name = this.current.marketNames[number]!;
+      if (name.startsWith(`${venue}/`)) names.add(name.slice(venue.length + 1));
+    }
+    return [...names];
+  }
+
+  /** A market has its result: nobody waits for it any more. */
+  settled(market: MarketNumber): void {
+    this.#unsettled.delete(market);
+    this.#settled.add(market);
+  }
+
+  /** Whether a quote should come of a market that is subscribed to. */
+  awaitsQuote(venue: Venue, name: string): boolean {
+    const market = this.marketNumber(venue, name);
+    return market !== undefined && !this.#settled.has(market);
+  }
+
+  async #load(file: string): Promise<void> {
+    const reading = await loadCatalog(file, this.current);
+    if (!reading.ok) {
+      const lines = catalogErrorText(reading.errors);
+      throw new ConfigError([`PAPERBOOK_CATALOG ${file} has errors:`, lines]);
+    }
+    await this.#use(reading.catalog);
+  }
+
+  /** Numbers are on disk before anything is journaled under them. */
+  async #use(catalog: Catalog): Promise<void> {
+    const { marketNames, instrumentIds } = catalog;
+    await this.#identity.putNumbers({ marketNames, instrumentIds });
+    this.current = catalog;
+    this.marketNumber = marketNumbers(catalog);
+    for (const { listings } of catalog.instruments) {
+      for (const { venue, venueMarketId } of listings) {
+        this.#unsettled.add(this.marketNumber(venue, venueMarketId)!);
+      }
+    }
+    await this.#engine.setCatalog(catalog);
+  }
+}
