@@ -167,6 +167,27 @@ test('a catalog and switches told while a shard is busy or restarts are taken by
   await engine.close();
 });
 
+test('CONTRACT.md section 17, Feeds: a shard that fails at every start is listed with its reason', async (t) => {
+  const lines: string[] = [];
+  const note = (_details: object, line: string) => lines.push(line);
+  const engine = await openShards(tempDir(t), { log: { info: note, error: note } });
+  const { account } = placeOrder();
+  // Told again at every start, and a fault of ours each time.
+  engine.tick({ kind: 'status', atMs: NOON_MS, source: 0, market: 3, status: 'open' });
+  const [line] = await untilListed(engine);
+  t.regex(line!, /^shard 0 failed [2-9] times in a row: TypeError: /);
+  t.not(engine.state(), 'starting');
+  await t.throwsAsync(engine.call(account, { ...portfolio, account }), { instanceOf: EngineBusy });
+  t.false(lines.includes('shard is back'), 'it never was');
+
+  // A catalog that numbers the market puts it right.
+  await engine.setCatalog({ ...CATALOG, marketNames: [...CATALOG.marketNames, 'venue_a/T9'] });
+  await untilReady(engine);
+  t.true((await engine.call(account, { ...portfolio, account })).ok);
+  t.regex(engine.troubles()[0]!, /^shard 0 failed/, 'whether it lasts is not known yet');
+  await engine.close();
+});
+
 /** A trade in a market without a number: a fault of ours, from which nothing may go on. */
 async function breakShard(engine: Shards, account: string): Promise<void> {
   const trade = { kind: 'trade', yesPriceCents: 40, contracts: 1, side: 'yes' } as const;
@@ -178,4 +199,9 @@ async function breakShard(engine: Shards, account: string): Promise<void> {
 async function untilReady(engine: Shards): Promise<void> {
   while (engine.state() !== 'ready') await new Promise((resolve) => setTimeout(resolve, 20));
   await engine.drained();
+}
+
+async function untilListed(engine: Shards): Promise<string[]> {
+  while (engine.troubles().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  return engine.troubles();
 }
