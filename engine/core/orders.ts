@@ -10,6 +10,7 @@ import { type Fill, tradeOf } from './fill-model.ts';
 import { costCents } from './ledger.ts';
 import { withinLimits } from './limits.ts';
 import type { PlaceOrder } from './messages.ts';
+import { checkBounds } from './order-bounds.ts';
 import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
 import { instrumentSideOf, sideOf } from './rows.ts';
 import { FLAG, type Instrument, type Market, type ShardState } from './state.ts';
@@ -22,9 +23,6 @@ import {
   type Side,
   START_BALANCE_CENTS,
 } from './units.ts';
-
-/** SPEC.md section 8, Other limits: gtc expiry. */
-const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
 
 /** What is traded: a side of a market, as a catalog instrument shows it. */
 type Subject = {
@@ -44,8 +42,8 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   if (known !== undefined) {
     return isSameOrder(state, known, order) ? { kind: 'replay' } : reject('idempotency_key_reused');
   }
-  const badExpiry = checkExpiry(order.expiresAtMs, state.nowMs);
-  if (badExpiry !== null) return reject('invalid_request', badExpiry);
+  const outOfBounds = checkBounds(state, order, account);
+  if (outOfBounds !== null) return reject('invalid_request', outOfBounds);
   if (order.action === 'buy' && !order.mayOpen) return reject('membership_required');
   return withinLimits(state, order, order.action === 'sell', () => {
     return decideNew(state, order, account);
@@ -196,13 +194,6 @@ function placedEvent(
     placedPrivate: order.placedPrivate,
     rests,
   };
-}
-
-function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null {
-  if (expiresAtMs === null) return null;
-  if (expiresAtMs <= nowMs) return 'expiresAt must be in the future';
-  if (expiresAtMs - nowMs > EXPIRY_MAX_MS) return 'expiresAt must be at most 365 days out';
-  return null;
 }
 
 function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {

@@ -133,7 +133,10 @@ function createTables() {
         /** The last run that was counted as a bust. */
         bustedRun: 'u32',
       },
-      {},
+      {
+        /** Contracts that may still be paid out: of open positions, and what is left of buys. */
+        payableContracts: 'f64',
+      },
     ),
     orders: new Table(
       'orders',
