@@ -126,7 +126,6 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   col.placedVia.set(row, viaCode(event.placedVia));
   col.flags.set(row, flagsOf(event));
   state.orderIds.set(row, event.orderId);
-  if (event.position !== null) startSale(state, event.position);
   if (event.action === 'buy') {
     state.accounts.col.payableContracts.add(event.account, event.contracts);
   }
@@ -202,7 +201,7 @@ function sell(
   const position = state.orders.col.position.get(order);
   const all = state.orders.col.contracts.get(order);
   state.positions.touch(position);
-  if (col.contracts.get(position) === all) col.soldVenue.set(position, event.venue);
+  if (col.contracts.get(position) === all) startSale(state, position, event.venue);
   const venue = col.soldVenue.get(position);
   const soldCents = col.soldCents.get(position) - col.soldBeforeCents.get(position) + cents;
   const sold = all - col.contracts.get(position) + contracts;

@@ -226,7 +226,8 @@ function sellSubject(state: ShardState, order: PlaceOrder, account: number): Sub
     const known = state.records.closedTrade(account, tradeId) !== undefined;
     return known ? reject('already_closed') : reject('trade_not_found');
   }
-  if (order.type === 'limit' && isBeingSold(state, position)) return reject('already_closed');
+  // What never rests takes the resting sell's place where it trades, as a market order does.
+  if (order.timeInForce === 'gtc' && isBeingSold(state, position)) return reject('already_closed');
   const flags = col.flags.get(position);
   return {
     market: state.markets[col.market.get(position)]!,

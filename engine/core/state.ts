@@ -168,7 +168,7 @@ function createTables() {
         /** Of the contracts that were sold while others stayed: their cost, and what they brought. */
         soldCostCents: 'f64',
         soldCents: 'f64',
-        /** `soldCents` when the newest sell was placed: what came since, it brought. */
+        /** `soldCents` before the first fill of the newest sell: what came since, it brought. */
         soldBeforeCents: 'f64',
         account: 'i32',
         market: 'i32',

@@ -17,7 +17,7 @@ import {
 } from '../../engine/core/units.ts';
 import { mayAdjust, roomCentsOf } from './naive-bounds.ts';
 import { booksOf, rememberTaken } from './naive-depth.ts';
-import { countBust, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
+import { countBust, end, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
 import { matchResting } from './naive-matching.ts';
 import { cancel, place, refuse } from './naive-orders.ts';
 import { oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
@@ -160,6 +160,10 @@ function applyCommand(state: ModelState, command: Command): Reply {
       learnCatalog(state, command.catalog);
       for (const { slug, status } of command.catalog.games) {
         if ((state.gameStatus.get(slug) ?? status) === 'cancelled') voidGame(state, slug);
+      }
+      for (const order of [...state.resting]) {
+        if (order.action === 'sell' || state.listed.has(order.instrumentId)) continue;
+        end(state, order, 'canceled', 'instrument_dropped');
       }
       return answer({});
     case 'switches':
