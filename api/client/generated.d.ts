@@ -661,7 +661,7 @@ export type Order = {
     /**
      * Why it is canceled or expired; else null.
      */
-    cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired") | null;
+    cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired" | "instrument_dropped" | "disconnected") | null;
     /**
      * The trade that it opened or closes.
      */
@@ -796,7 +796,7 @@ export type OrderRequest = {
      */
     minPriceCents?: number;
     /**
-     * best: a fill may have another venue's price. venue_a when left out.
+     * best: a fill may have the price of venue_b or venue_c. venue_a when left out.
      */
     routing?: "venue_a" | "best";
     /**

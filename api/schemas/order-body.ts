@@ -70,7 +70,8 @@ export const OrderBodySchema = strict(
     ),
     routing: Type.Optional(
       oneOf(['venue_a', 'best'], {
-        description: "best: a fill may have another venue's price. venue_a when left out.",
+        description:
+          'best: a fill may have the price of venue_b or venue_c. venue_a when left out.',
       }),
     ),
     statedProbPct: Type.Optional(

@@ -96,6 +96,8 @@ export const Order = strict(
         'position_closed',
         'account_reset',
         'expired',
+        'instrument_dropped',
+        'disconnected',
       ]),
       { description: 'Why it is canceled or expired; else null.' },
     ),

@@ -4,7 +4,7 @@
  */
 import { auditRows } from './audit-rows.ts';
 import { remainingOf } from './fills.ts';
-import { costCents, imbalanceCents } from './ledger.ts';
+import { costCents, imbalanceCents, payoutRoomCents } from './ledger.ts';
 import { ladderOf } from './pricing.ts';
 import { Problems } from './problems.ts';
 import { ordersOn } from './resting.ts';
@@ -69,6 +69,7 @@ function auditAccount(state: ShardState, account: number, problems: Problems): v
   const name = `account ${state.accountIds.idOf(account)}`;
   const report = (holds: boolean, what: string) => problems.check(holds, name, what);
   let heldCents = 0;
+  let payable = 0;
   let orders = 0;
   for (const row of state.ordersOfAccount.of(account)) {
     orders++;
@@ -84,7 +85,9 @@ function auditAccount(state: ShardState, account: number, problems: Problems): v
     const remaining = remainingOf(state, row);
     const isPart = remaining > 0 && remaining <= order.contracts.get(row);
     report(isPart, `order row ${row} has ${remaining} contracts left`);
-    if (!isSell) heldCents += costCents(order.limitPriceCents.get(row), remaining);
+    if (isSell) continue;
+    heldCents += costCents(order.limitPriceCents.get(row), remaining);
+    payable += remaining;
   }
   let stakeCents = 0;
   let positions = 0;
@@ -92,11 +95,14 @@ function auditAccount(state: ShardState, account: number, problems: Problems): v
     positions++;
     auditPosition(state, row, report);
     stakeCents += state.positions.col.costCents.get(row);
+    payable += state.positions.col.contracts.get(row);
   }
   report(imbalanceCents(state, account) === 0, 'does not add up');
   report(col.balanceCents.get(account) >= 0, 'has a negative balance');
   report(col.heldCents.get(account) === heldCents, 'holds something else than its resting buys');
   report(col.openStakeCents.get(account) === stakeCents, 'stake is not the cost of its positions');
+  report(col.payableContracts.get(account) === payable, 'miscounts what may be paid out');
+  report(payoutRoomCents(state, account) >= 0, 'could be paid more than can be counted');
   report(state.ordersOfAccount.count(account) === orders, 'miscounts its resting orders');
   report(state.positionsOfAccount.count(account) === positions, 'miscounts its open positions');
 }

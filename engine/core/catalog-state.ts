@@ -3,7 +3,7 @@ import { invariant } from './invariant.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './messages.ts';
 import { bookOf, watchMarkets } from './resting.ts';
 import type { Book, Instrument, Market, ShardState } from './state.ts';
-import { HOME_VENUE, type MarketNumber, VENUES, type Venue } from './units.ts';
+import { HOME_VENUE, type MarketNumber, ROUTED_VENUES, VENUES, type Venue } from './units.ts';
 
 /** `venue_a/TICKER`: how a catalog names a market. */
 export function marketName(venue: Venue, venueMarketId: string): string {
@@ -104,7 +104,8 @@ export function describe(
       listing,
       market: state.marketsByName.get(marketName(listing.venue, listing.venueMarketId))!,
       polarity: listing.polarity,
-      eligible: listing.venue !== HOME_VENUE && listing.reviewed && listing.fungibility === 'exact',
+      eligible:
+        ROUTED_VENUES.has(listing.venue) && listing.reviewed && listing.fungibility === 'exact',
     }))
     .sort((a, b) => VENUES.indexOf(a.market.venue) - VENUES.indexOf(b.market.venue));
   const homes = instrument.listings.filter(({ market }) => market.venue === HOME_VENUE);

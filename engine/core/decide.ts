@@ -4,6 +4,7 @@
  */
 
 import { accept, type Decision, reject } from './decision.ts';
+import { isCountable } from './ledger.ts';
 import { withinLimits } from './limits.ts';
 import type { AdjustCash, CancelOrder, Command } from './messages.ts';
 import { decidePlace } from './orders.ts';
@@ -51,6 +52,12 @@ function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder
 function decideAdjust(state: ShardState, command: AdjustCash): Decision {
   const account = state.accountIds.find(command.account);
   if (account === NO_ROW) return reject('account_not_found');
+  if (!isCountable(state, account, command.amountCents)) {
+    return reject(
+      'invalid_request',
+      'amountCents: the account would hold more than can be counted',
+    );
+  }
   if (state.accounts.col.balanceCents.get(account) + command.amountCents < 0) {
     return reject('insufficient_balance');
   }

@@ -37,6 +37,7 @@ const reason = word<CancelReason>(
   'position_closed',
   'account_reset',
   'expired',
+  'instrument_dropped',
 );
 
 /** A placement as the journal and the archive keep it. `PlacedBytes` knows how it begins. */

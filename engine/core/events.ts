@@ -109,7 +109,8 @@ export type CancelReason =
   | 'market_resolved'
   | 'position_closed'
   | 'account_reset'
-  | 'expired';
+  | 'expired'
+  | 'instrument_dropped';
 
 /** A position was paid out by its market's result. */
 export type PositionSettled = {

@@ -105,6 +105,7 @@ function openAccountRow(state: ShardState, row: number): void {
     'lastResetAtMs',
     'busts',
     'bustedRun',
+    'payableContracts',
   ] as const) {
     col[name].set(row, 0);
   }
@@ -129,7 +130,9 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   col.placedVia.set(row, viaCode(event.placedVia));
   col.flags.set(row, flagsOf(event));
   state.orderIds.set(row, event.orderId);
-  if (event.position !== null) startSale(state, event.position);
+  if (event.action === 'buy') {
+    state.accounts.col.payableContracts.add(event.account, event.contracts);
+  }
   if (event.rests && event.action === 'buy') {
     hold(state, event.account, costCents(event.limitPriceCents!, event.contracts));
   }
@@ -202,12 +205,13 @@ function sell(
   const position = state.orders.col.position.get(order);
   const all = state.orders.col.contracts.get(order);
   state.positions.touch(position);
-  if (col.contracts.get(position) === all) col.soldVenue.set(position, event.venue);
+  if (col.contracts.get(position) === all) startSale(state, position, event.venue);
   const venue = col.soldVenue.get(position);
   const soldCents = col.soldCents.get(position) - col.soldBeforeCents.get(position) + cents;
   const sold = all - col.contracts.get(position) + contracts;
   const fillPriceCents = Math.floor(soldCents / sold);
   const account = col.account.get(position);
+  state.accounts.col.payableContracts.add(account, -contracts);
   if (event.kind === 'order_filled') {
     realize(state, account, col.costCents.get(position), cents);
     closePosition(state, position, event, cents);
@@ -225,7 +229,10 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   const filled = filledSoFar(state, order);
   const position = state.orders.col.position.get(order);
   const account = state.orders.col.account.get(order);
-  hold(state, account, -holdOf(state, order, remainingOf(state, order)));
+  const remaining = remainingOf(state, order);
+  const isBuy = (state.orders.col.flags.get(order) & FLAG.sell) === 0;
+  if (isBuy) state.accounts.col.payableContracts.add(account, -remaining);
+  hold(state, account, -holdOf(state, order, remaining));
   const { priceCents: fillPriceCents, venue } = filled;
   const filledContracts = filled.contracts === 0 ? null : filled.contracts;
   const end = { atMs, status, reason, fillPriceCents, venue, filledContracts };
@@ -269,6 +276,7 @@ function positionSettled(state: ShardState, event: PositionSettled): void {
   invariant(state.positions.isLive(position), 'a position was settled twice');
   const account = col.account.get(position);
   invariant(col.resting.get(position) === NO_ROW, 'a position was settled while its order rests');
+  state.accounts.col.payableContracts.add(account, -col.contracts.get(position));
   realize(state, account, col.costCents.get(position), proceedsCents);
   closePosition(state, position, event, proceedsCents);
   countBust(state, account);

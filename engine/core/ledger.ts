@@ -5,7 +5,7 @@
  */
 import { invariant } from './invariant.ts';
 import type { ShardState } from './state.ts';
-import { type Cents, type Contracts, START_BALANCE_CENTS } from './units.ts';
+import { type Cents, type Contracts, PAYOUT_CENTS, START_BALANCE_CENTS } from './units.ts';
 
 /** What contracts cost, or bring, at so many cents each: a price, or a payout of 0..100. */
 export function costCents(eachCents: number, contracts: Contracts): Cents {
@@ -48,6 +48,42 @@ export function adjust({ accounts }: ShardState, account: number, cents: Cents):
   accounts.touch(account);
   accounts.col.adjustedCents.add(account, cents);
   move(accounts, account, cents, 0, 0);
+}
+
+/** Beyond it a number cannot say every cent: nothing that is counted of an account may pass it. */
+const MOST_CENTS = Number.MAX_SAFE_INTEGER;
+
+/**
+ * How many cents more an account could be paid, beside its open positions and resting buys at 100
+ * cents a contract, until what it has or has realized could not be counted; below 0 is none. Only
+ * a buy and an adjustment make it less, so what was within it when it was bought can be paid out.
+ */
+export function payoutRoomCents({ accounts: { col } }: ShardState, account: number): Cents {
+  const payoutCents = costCents(PAYOUT_CENTS, col.payableContracts.get(account));
+  const gainCents = payoutCents - col.openStakeCents.get(account);
+  const realizedCents = Math.max(
+    col.realizedCents.get(account),
+    col.lifetimeRealizedCents.get(account),
+  );
+  const hasCents = col.balanceCents.get(account) + col.heldCents.get(account) + payoutCents;
+  return MOST_CENTS - Math.max(hasCents, realizedCents + gainCents);
+}
+
+/** `payoutRoomCents` of an account that is not open yet. */
+export const FIRST_PAYOUT_ROOM_CENTS: Cents = MOST_CENTS - START_BALANCE_CENTS;
+
+/** Whether everything that is counted of the account can be counted after a correction, too. */
+export function isCountable(state: ShardState, account: number, adjustedByCents: Cents): boolean {
+  const { col } = state.accounts;
+  const adjustedCents = col.adjustedCents.get(account) + adjustedByCents;
+  const hasCents =
+    col.balanceCents.get(account) + col.heldCents.get(account) + col.openStakeCents.get(account);
+  // All that it has may be lost.
+  const worstCents = col.lifetimeRealizedCents.get(account) - hasCents - adjustedByCents;
+  return (
+    adjustedByCents <= payoutRoomCents(state, account) &&
+    [adjustedCents, START_BALANCE_CENTS + adjustedCents, worstCents].every(Number.isSafeInteger)
+  );
 }
 
 /** The two sides of the conservation law differ by this much: always 0. */

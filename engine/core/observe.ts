@@ -11,7 +11,14 @@ import type { GameTick, MarketResult, QuoteTick, ResultTick, Tick, TradeTick } f
 import { complement, isFresh } from './pricing.ts';
 import { booksOf, ordersOn } from './resting.ts';
 import { sideOf } from './rows.ts';
-import type { Book, LastTrade, Market, ShardState, Source } from './state.ts';
+import {
+  type Book,
+  FLAG,
+  type LastTrade,
+  type Market,
+  type ShardState,
+  type Source,
+} from './state.ts';
 import { NO_ROW } from './table.ts';
 import { type EpochMs, HOME_VENUE, NO_PRICE, PAYOUT_CENTS, type SourceNumber } from './units.ts';
 
@@ -205,11 +212,41 @@ function setGame(state: ShardState, tick: GameTick, journal: Event[]): void {
   if (status === 'cancelled') voidGame(state, slug, atMs, journal);
 }
 
+/** What follows from the catalog as it is now. At every start, too: an older version left it undone. */
+export function afterCatalog(state: ShardState, atMs: EpochMs, journal: Event[]): void {
+  voidCancelledGames(state, atMs, journal);
+  cancelDropped(state, atMs, journal);
+}
+
 /** A catalog that tells of a cancelled game counts as a venue that does: some venues tell of none. */
-export function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]): void {
+function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]): void {
   for (const { slug, status } of state.catalog.games) {
     const shown = state.games.get(slug)?.status ?? status;
     if (shown === 'cancelled') voidGame(state, slug, atMs, journal);
+  }
+}
+
+/**
+ * Nobody buys any more what the catalog has dropped: its resting buys end, first placed first, while
+ * sells and positions stay. An order by ticker is one of the instrument that it is shown as.
+ */
+function cancelDropped(state: ShardState, atMs: EpochMs, journal: Event[]): void {
+  const { orders, instruments } = state;
+  const { flags, instrument, sequence } = orders.col;
+  const dropped: number[] = [];
+  for (const order of orders.rows()) {
+    const isBuy = (flags.get(order) & FLAG.sell) === 0;
+    if (isBuy && !instruments[instrument.get(order)]!.listed) dropped.push(order);
+  }
+  dropped.sort((a, b) => sequence.get(a) - sequence.get(b));
+  for (const order of dropped) {
+    emit(state, journal, {
+      kind: 'order_ended',
+      atMs,
+      order,
+      status: 'canceled',
+      reason: 'instrument_dropped',
+    });
   }
 }
 

@@ -10,6 +10,7 @@ import { type Fill, tradeOf } from './fill-model.ts';
 import { costCents } from './ledger.ts';
 import { countedRefusal, withinLimits } from './limits.ts';
 import type { PlaceOrder } from './messages.ts';
+import { checkBounds } from './order-bounds.ts';
 import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
 import { instrumentSideOf, sideOf } from './rows.ts';
 import { FLAG, type Instrument, type Market, type ShardState } from './state.ts';
@@ -22,9 +23,6 @@ import {
   type Side,
   START_BALANCE_CENTS,
 } from './units.ts';
-
-/** SPEC.md section 8, Other limits: gtc expiry. */
-const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
 
 /** What is traded: a side of a market, as a catalog instrument shows it. */
 type Subject = {
@@ -46,8 +44,8 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
     if (isSameOrder(state, known, order)) return { kind: 'replay' };
     return countedRefusal(state, order, closing, reject('idempotency_key_reused'));
   }
-  const badExpiry = checkExpiry(order.expiresAtMs, state.nowMs);
-  if (badExpiry !== null) return reject('invalid_request', badExpiry);
+  const outOfBounds = checkBounds(state, order, account);
+  if (outOfBounds !== null) return reject('invalid_request', outOfBounds);
   if (!order.mayTrade) return reject('trading_off');
   return withinLimits(state, order, closing, () => {
     return order.action === 'buy' && !order.mayOpen
@@ -204,13 +202,6 @@ function placedEvent(
   };
 }
 
-function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null {
-  if (expiresAtMs === null) return null;
-  if (expiresAtMs <= nowMs) return 'expiresAt must be in the future';
-  if (expiresAtMs - nowMs > EXPIRY_MAX_MS) return 'expiresAt must be at most 365 days out';
-  return null;
-}
-
 /** It names no ticker, so that it holds whatever the venue-data switch says. */
 const NO_SUCH_TICKER = 'ticker is not that of a venue_a market that an instrument lists.';
 
@@ -246,7 +237,8 @@ function sellSubject(state: ShardState, order: PlaceOrder, account: number): Sub
     const known = state.records.closedTrade(account, tradeId) !== undefined;
     return known ? reject('already_closed') : reject('trade_not_found');
   }
-  if (order.type === 'limit' && isBeingSold(state, position)) return reject('already_closed');
+  // What never rests takes the resting sell's place where it trades, as a market order does.
+  if (order.timeInForce === 'gtc' && isBeingSold(state, position)) return reject('already_closed');
   const flags = col.flags.get(position);
   return {
     market: state.markets[col.market.get(position)]!,

@@ -22,6 +22,7 @@ const REASONS: readonly CancelReason[] = [
   'position_closed',
   'account_reset',
   'expired',
+  'instrument_dropped',
 ];
 const NO_VENUE = 255;
 

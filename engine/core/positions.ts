@@ -85,10 +85,13 @@ export function closePosition(
   state.positions.release(position);
 }
 
-/** The parts that a new sell will trade are told from those of the sells before it. */
-export function startSale({ positions }: ShardState, position: number): void {
-  const { soldCents, soldBeforeCents } = positions.col;
-  if (soldBeforeCents.get(position) === soldCents.get(position)) return;
+/**
+ * A new sell trades for the first time, at a venue (an index into VENUES): its parts are told from
+ * those of the sells before it. One that never trades leaves alone what a resting one has sold.
+ */
+export function startSale({ positions }: ShardState, position: number, venue: number): void {
+  const { soldCents, soldBeforeCents, soldVenue } = positions.col;
   positions.touch(position);
   soldBeforeCents.set(position, soldCents.get(position));
+  soldVenue.set(position, venue);
 }

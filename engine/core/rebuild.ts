@@ -3,10 +3,11 @@
  * columns, indexes and books that a load builds again. Equal rows give an equal state.
  */
 import { describe, replaceCatalog } from './catalog-state.ts';
+import { remainingOf } from './fills.ts';
 import { invariant } from './invariant.ts';
 import type { Catalog, CatalogInstrument, MarketOutcome, Payouts } from './messages.ts';
 import { rest } from './resting.ts';
-import type { ShardState } from './state.ts';
+import { FLAG, type ShardState } from './state.ts';
 import { NO_ROW, type TableHead } from './table.ts';
 import type { EpochMs, GameStatus } from './units.ts';
 
@@ -89,17 +90,25 @@ export function loadHead(state: ShardState, head: StateHead & StateWorld): void 
 /** Rebuilds everything that pages do not hold. */
 export function rebuildDerived(state: ShardState): void {
   const { accounts, positions, orders } = state;
-  for (const row of accounts.rows()) state.accountIds.add(row);
+  for (const row of accounts.rows()) {
+    accounts.col.payableContracts.set(row, 0);
+    state.accountIds.add(row);
+  }
   state.tradeCounts.rebuild();
   state.ordersOfAccount.ensureOwners(accounts.size);
   state.positionsOfAccount.ensureOwners(accounts.size);
   for (const row of inTimeOrder(positions)) {
+    const account = positions.col.account.get(row);
     positions.col.resting.set(row, NO_ROW);
-    state.positionsOfAccount.add(positions.col.account.get(row), row);
+    accounts.col.payableContracts.add(account, positions.col.contracts.get(row));
+    state.positionsOfAccount.add(account, row);
     state.positionsOfMarket.add(positions.col.market.get(row), row);
     state.positionIds.add(row);
   }
   for (const row of inTimeOrder(orders)) {
+    const isBuy = (orders.col.flags.get(row) & FLAG.sell) === 0;
+    const remaining = isBuy ? remainingOf(state, row) : 0;
+    accounts.col.payableContracts.add(orders.col.account.get(row), remaining);
     state.orderIds.add(row);
     rest(state, row);
   }

@@ -135,7 +135,10 @@ function createTables() {
         /** The last run that was counted as a bust. */
         bustedRun: 'u32',
       },
-      {},
+      {
+        /** Contracts that may still be paid out: of open positions, and what is left of buys. */
+        payableContracts: 'f64',
+      },
     ),
     orders: new Table(
       'orders',
@@ -167,7 +170,7 @@ function createTables() {
         /** Of the contracts that were sold while others stayed: their cost, and what they brought. */
         soldCostCents: 'f64',
         soldCents: 'f64',
-        /** `soldCents` when the newest sell was placed: what came since, it brought. */
+        /** `soldCents` before the first fill of the newest sell: what came since, it brought. */
         soldBeforeCents: 'f64',
         account: 'i32',
         market: 'i32',

@@ -45,6 +45,8 @@ export const HOME_VENUE = 'venue_a';
 /** Venue tokens of SPEC.md; the order is the order in which quotes list them. */
 export const VENUES = ['venue_a', 'venue_b', 'venue_c', 'venue_c_intl'] as const;
 export type Venue = (typeof VENUES)[number];
+/** Who may price a fill of an order with routing best beside venue_a. SPEC.md section 4, Trading. */
+export const ROUTED_VENUES: ReadonlySet<Venue> = new Set<Venue>(['venue_b', 'venue_c']);
 
 /** Values of CONTRACT.md section 4 that catalogs and answers share. */
 export const MARKET_TYPES = [

@@ -3,15 +3,15 @@
  * one batch; while batches are in flight the next one grows. Bounded: past the bound the caller is
  * told to come back, and quotes of one market replace each other.
  */
-import { Piscina } from 'piscina';
 import type { Command, Query, Reply, Tick } from '../core/messages.ts';
 import { EngineBusy } from './busy.ts';
-import { type Message, messagesCodec, repliesCodec } from './codec.ts';
+import type { Message } from './codec.ts';
 import { checkLmdbFile, LmdbFileError, missingFile } from './lmdb-file.ts';
 import { isTick, Outbox, type Waiter } from './outbox.ts';
-import { DiskStatus, NoRoom, troubleText } from './room.ts';
+import { Restarts } from './restarts.ts';
+import { NoRoom, troubleText } from './room.ts';
 import { isCommand, isJournaled, type OpenReport, type ShardConfig } from './shard.ts';
-import type { Task, WorkerData } from './worker.ts';
+import { ShardThread } from './thread.ts';
 
 /** A batch this large is sent while others are in flight; a smaller one waits for their return. */
 const BATCH_FULL = 96;
@@ -22,8 +22,6 @@ const BATCH_MAX = 256;
  */
 const IN_FLIGHT_MAX = 32;
 const TICKS_MAX = 50_000;
-const RESTART_DELAY_MS = 250;
-const RESTART_DELAY_MAX_MS = 10_000;
 
 export type LaneOptions = {
   config: ShardConfig;
@@ -49,9 +47,8 @@ type LaneState = 'opening' | 'open' | 'restarting' | 'closed';
 
 export class Lane {
   readonly #options: LaneOptions;
-  readonly #pool: Piscina<Task, unknown>;
+  readonly #thread: ShardThread;
   readonly #outbox = new Outbox(TICKS_MAX);
-  readonly #disk = new DiskStatus();
   /** Why nothing is placed here now, in words; null: nothing is in the way. */
   #trouble: string | null = null;
   #state: LaneState = 'opening';
@@ -59,27 +56,16 @@ export class Lane {
   #inFlight = 0;
   #scheduled = false;
   #restartTimer: NodeJS.Timeout | null = null;
-  /** Starts in a row that did not last; each waits longer. */
-  #failures = 0;
+  readonly #restarts = new Restarts();
   #wasMade: boolean;
   readonly #whenIdle: (() => void)[] = [];
 
   constructor(options: LaneOptions) {
     this.#options = options;
     this.#wasMade = options.wasMade;
-    this.#pool = new Piscina({
-      filename: new URL('./worker.ts', import.meta.url).href,
-      workerData: { config: options.config, disk: this.#disk.memory } satisfies WorkerData,
-      minThreads: 1,
-      maxThreads: 1,
-      concurrentTasksPerWorker: IN_FLIGHT_MAX,
-      // The longest a timer takes: Infinity would be no time at all.
-      idleTimeout: 2 ** 31 - 1,
-      atomics: 'disabled',
-    });
-    // A thread that ends reports it on its tasks; here it only must not end the process.
-    this.#pool.on('error', (error) => {
-      options.log.error({ path: options.config.path, error: String(error) }, 'shard thread ended');
+    const { config, log } = options;
+    this.#thread = new ShardThread(config, IN_FLIGHT_MAX, (error) => {
+      log.error({ path: config.path, error: String(error) }, 'shard thread ended');
     });
   }
 
@@ -92,6 +78,11 @@ export class Lane {
     return this.#trouble;
   }
 
+  /** That it fails again and again, in words; null: it does not. */
+  get failing(): string | null {
+    return this.#restarts.trouble;
+  }
+
   /** Requests waiting or in flight. */
   get depth(): number {
     return this.#depth;
@@ -102,10 +93,11 @@ export class Lane {
     // Here, and not in the thread: LMDB would end the whole process.
     const { path } = this.#options.config;
     if (checkLmdbFile(path) === null && this.#wasMade) throw missingFile(path);
-    const report = (await this.#pool.run('open')) as OpenReport;
+    const report = await this.#thread.open();
     this.#wasMade = true;
     // In one step: what is told from here on queues up behind what the shard must be told first.
     this.#state = 'open';
+    this.#restarts.opened(this.#trouble !== null);
     this.#trouble = null;
     this.#options.opened(report);
     await this.#tellPrelude();
@@ -118,7 +110,7 @@ export class Lane {
     this.#state = 'restarting';
     this.#trouble = trouble;
     log.error({ path: config.path, error: trouble }, 'shard is out of order');
-    this.#restartLater();
+    this.#restartLater(trouble);
   }
 
   async #tellPrelude(): Promise<void> {
@@ -154,7 +146,7 @@ export class Lane {
   #refusalOf(request: Command | Query): EngineBusy | null {
     const refusal = this.refusal();
     if (refusal !== null || this.#trouble === null || !isJournaled(request)) return refusal;
-    return new NoRoom(this.#disk.errno, 0);
+    return new NoRoom(this.#thread.disk.errno, 0);
   }
 
   /**
@@ -185,7 +177,7 @@ export class Lane {
   }
 
   async checkpoint(): Promise<void> {
-    await this.#pool.run('checkpoint');
+    await this.#thread.checkpoint();
   }
 
   /** Resolves when nothing waits and nothing is in flight. */
@@ -198,9 +190,9 @@ export class Lane {
   async close(): Promise<void> {
     const wasOpen = this.#state === 'open';
     this.#state = 'closed';
+    if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
     await this.drained();
-    if (wasOpen) await this.#pool.run('close');
-    await this.#pool.destroy();
+    await this.#thread.close(wasOpen);
   }
 
   #schedule(): void {
@@ -216,7 +208,7 @@ export class Lane {
     while (this.#outbox.length > 0 && this.#maySend()) {
       const { messages, waiters } = this.#outbox.take(BATCH_MAX);
       this.#inFlight++;
-      this.#deliver(messages).then(
+      this.#thread.take(messages).then(
         (replies) => this.#answered(waiters, replies),
         (error: Error) => this.#failed(error, waiters),
       );
@@ -231,7 +223,7 @@ export class Lane {
     this.#flush();
     for (let at = 0; at < waiters.length; at++) {
       const reply = replies[at]!;
-      if (reply === null) waiters[at]!.reject(new NoRoom(this.#disk.errno, 0));
+      if (reply === null) waiters[at]!.reject(new NoRoom(this.#thread.disk.errno, 0));
       else waiters[at]!.resolve(reply);
     }
     this.#tellIfIdle();
@@ -239,7 +231,7 @@ export class Lane {
 
   /** The shard goes on by itself once its disk has room; what it only watched is told again. */
   #noteDisk(): void {
-    const { errno } = this.#disk;
+    const { errno } = this.#thread.disk;
     const trouble = errno === 0 ? null : troubleText(errno);
     if (trouble === this.#trouble) return;
     this.#trouble = trouble;
@@ -268,12 +260,6 @@ export class Lane {
     return this.#outbox.length === 0 && this.#inFlight === 0;
   }
 
-  async #deliver(messages: Message[]): Promise<(Reply | null)[]> {
-    const bytes = messagesCodec.pack(messages);
-    const answer = await this.#pool.run(bytes, { transferList: [bytes.buffer] });
-    return repliesCodec.unpack(answer as Uint8Array);
-  }
-
   /** The thread ended. Nobody knows what of these batches is on disk: a retry will find out. */
   #failed(error: Error, waiters: Waiter[]): void {
     const busy = new EngineBusy('the engine is restarting');
@@ -281,29 +267,30 @@ export class Lane {
     const { config, log } = this.#options;
     if (this.#state === 'open') {
       this.#state = 'restarting';
-      log.error({ path: config.path, error: String(error) }, 'shard failed; starting it again');
+      const reason = this.#thread.faultOf(error);
+      log.error({ path: config.path, error: reason }, 'shard failed; starting it again');
       waiters.push(...this.#outbox.clear());
-      this.#restartLater();
+      this.#restartLater(reason);
     }
     this.#depth -= waiters.length;
     for (const waiter of waiters) waiter.reject(busy);
     this.#tellIfIdle();
   }
 
-  #restartLater(): void {
-    const delayMs = Math.min(RESTART_DELAY_MS * 2 ** this.#failures, RESTART_DELAY_MAX_MS);
-    this.#restartTimer ??= setTimeout(() => {
-      this.#failures++;
+  #restartLater(reason: string): void {
+    if (this.#restartTimer !== null) return;
+    this.#restartTimer = setTimeout(() => {
       this.#restartTimer = null;
       if (this.#state === 'restarting') this.#restart();
-    }, delayMs);
+    }, this.#restarts.failed(reason));
   }
 
   #restart(): void {
     const { config, log } = this.#options;
     this.open().then(
       (report) => {
-        this.#failures = 0;
+        // It may have failed again at what it was told first.
+        if (this.#state !== 'open') return;
         const { accounts, restingOrders, replayedBatches } = report;
         const found = { accounts, restingOrders, replayedBatches };
         log.info({ path: config.path, ...found }, 'shard is back');
@@ -318,7 +305,7 @@ export class Lane {
         }
         this.#trouble = damage ?? this.#trouble;
         this.#state = 'restarting';
-        this.#restartLater();
+        this.#restartLater(String(error));
       },
     );
   }

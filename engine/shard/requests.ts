@@ -19,7 +19,7 @@ import type {
   Reply,
   SetSwitches,
 } from '../core/messages.ts';
-import { advance, keepAges, voidCancelledGames } from '../core/observe.ts';
+import { advance, afterCatalog, keepAges } from '../core/observe.ts';
 import { REJECTIONS, type RejectionCode } from '../core/rejections.ts';
 import type { ShardState } from '../core/state.ts';
 import { NO_ROW } from '../core/table.ts';
@@ -37,7 +37,7 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
   if (decision.kind !== 'replay') {
     for (const event of decision.events) emit(state, journal, event);
   }
-  if (timed.kind === 'catalog') voidCancelledGames(state, atMs, journal);
+  if (timed.kind === 'catalog') afterCatalog(state, atMs, journal);
   if (timed.kind === 'clock') keepAges(state, Math.max(0, atMs - state.nowMs));
   if (decision.kind === 'reject') return refuse(decision.rejection);
   if (timed.kind === 'switches') return setSwitches(state, timed);

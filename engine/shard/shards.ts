@@ -114,16 +114,19 @@ export class Shards {
     this.#roaming.timeWasSet();
   }
 
-  /** What is wrong with the data of the shards, a line a shard. */
+  /** What is wrong with the shards, a line a shard: with its data, or that it fails again and again. */
   troubles(): string[] {
-    return this.#lanes.flatMap(({ trouble }, shard) => {
-      return trouble === null ? [] : [`shard ${shard}: ${trouble}`];
+    return this.#lanes.flatMap(({ trouble, failing }, shard) => {
+      if (trouble !== null) return [`shard ${shard}: ${trouble}`];
+      return failing === null ? [] : [`shard ${shard} ${failing}`];
     });
   }
 
   state(): 'starting' | 'ready' | 'stopping' | 'degraded' {
     if (this.#stopping) return 'stopping';
-    if (this.troubles().length > 0) return 'degraded';
+    const inTrouble = ({ isOpen, trouble, failing }: Lane) =>
+      trouble !== null || (failing !== null && !isOpen);
+    if (this.#lanes.some(inTrouble)) return 'degraded';
     return this.#lanes.every((lane) => lane.isOpen) ? 'ready' : 'starting';
   }
 

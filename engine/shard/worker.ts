@@ -5,21 +5,28 @@
 import { workerData } from 'node:worker_threads';
 import { move } from 'piscina';
 import { messagesCodec, repliesCodec } from './codec.ts';
+import { FaultNote } from './fault-note.ts';
 import { DiskStatus } from './room.ts';
 import { type OpenReport, Shard, type ShardConfig } from './shard.ts';
 import { openStore } from './store.ts';
 
 export type Task = 'open' | 'checkpoint' | 'close' | Uint8Array;
 
-/** `disk`: the memory of a `DiskStatus`. */
-export type WorkerData = { config: ShardConfig; disk: SharedArrayBuffer };
+/** The memory of a `DiskStatus`, and of a `FaultNote`. */
+export type WorkerData = {
+  config: ShardConfig;
+  disk: SharedArrayBuffer;
+  fault: SharedArrayBuffer;
+};
 
 let shard: Shard | null = null;
+/** The thread has failed, and still has its file open. */
+let isEnding = false;
 
-export default async function run(task: Task): Promise<OpenReport | Uint8Array | null> {
+export default async function run(task: Task): Promise<OpenReport | 'ending' | Uint8Array | null> {
   if (task === 'open') {
-    const { config, disk } = workerData as WorkerData;
-    shard ??= new Shard(config, openStore(config.path, config.durability), new DiskStatus(disk));
+    if (isEnding) return 'ending';
+    shard ??= await openShard(workerData as WorkerData);
     return shard.report;
   }
   if (shard === null) throw new Error('the shard is not open');
@@ -39,7 +46,18 @@ export default async function run(task: Task): Promise<OpenReport | Uint8Array |
     goOnWithCheckpoint(opened.journalSequence > journalSequence);
     return move(repliesCodec.pack(replies)) as unknown as Uint8Array;
   } catch (error) {
-    void endThread(opened);
+    void endThread(opened, error);
+    throw error;
+  }
+}
+
+async function openShard({ config, disk }: WorkerData): Promise<Shard> {
+  const store = openStore(config.path, config.durability);
+  try {
+    return new Shard(config, store, new DiskStatus(disk));
+  } catch (error) {
+    // The next try opens it again, and no process may have it open twice.
+    await store.close();
     throw error;
   }
 }
@@ -58,8 +76,8 @@ function goOnWithCheckpoint(tookSteps: boolean): void {
     const current = shard;
     try {
       if (current?.idle() === true) goOnWithCheckpoint(false);
-    } catch {
-      if (current !== null) void endThread(current);
+    } catch (error) {
+      if (current !== null) void endThread(current, error);
     }
   }, QUIET_MS);
 }
@@ -68,7 +86,9 @@ function goOnWithCheckpoint(tookSteps: boolean): void {
  * Memory may be ahead of the journal now, or wrong. The thread ends without a checkpoint, and the
  * next one starts from disk.
  */
-async function endThread(failed: Shard): Promise<void> {
+async function endThread(failed: Shard, fault: unknown): Promise<void> {
+  if (!isEnding) new FaultNote((workerData as WorkerData).fault).write(String(fault));
+  isEnding = true;
   shard = null;
   await failed.abandon().catch(() => undefined);
   // Let the failed task's message leave first.

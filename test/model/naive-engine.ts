@@ -15,8 +15,9 @@ import {
   START_BALANCE_CENTS,
   type Uuid,
 } from '../../engine/core/units.ts';
+import { mayAdjust, roomCentsOf } from './naive-bounds.ts';
 import { booksOf, rememberTaken } from './naive-depth.ts';
-import { countBust, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
+import { countBust, end, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
 import { keyUse } from './naive-limits.ts';
 import { matchResting } from './naive-matching.ts';
 import { cancel, place, refuse } from './naive-orders.ts';
@@ -56,6 +57,8 @@ export type NaiveEngine = {
   orderIds(account: Uuid, type?: OrderType): Uuid[];
   /** Spendable cash; the start balance of an account that is not open yet. */
   spendableCents(account: Uuid): Cents;
+  /** How much more it could be paid before something of it could not be counted. */
+  roomCents(account: Uuid): Cents;
 };
 
 /** A model that can be brought to where a crash has left the engine. */
@@ -94,6 +97,7 @@ export function createNaiveEngine(options: ModelOptions): NaiveModel {
       ordersOf(state, account)
         .filter((order) => type === undefined || order.type === type)
         .map((order) => order.id),
+    roomCents: (account) => Number(roomCentsOf(state, account)),
     spendableCents: (account) => state.accounts.get(account)?.balanceCents ?? START_BALANCE_CENTS,
   };
 }
@@ -146,6 +150,7 @@ function applyCommand(state: ModelState, command: Command): Reply {
     case 'adjust': {
       const account = state.accounts.get(command.account);
       if (account === undefined) return refuse('account_not_found');
+      if (!mayAdjust(state, account.id, command.amountCents)) return refuse('invalid_request');
       if (account.balanceCents + command.amountCents < 0) return refuse('insufficient_balance');
       account.balanceCents += command.amountCents;
       account.adjustmentsCents += command.amountCents;
@@ -156,6 +161,10 @@ function applyCommand(state: ModelState, command: Command): Reply {
       learnCatalog(state, command.catalog);
       for (const { slug, status } of command.catalog.games) {
         if ((state.gameStatus.get(slug) ?? status) === 'cancelled') voidGame(state, slug);
+      }
+      for (const order of [...state.resting]) {
+        if (order.action === 'sell' || state.listed.has(order.instrumentId)) continue;
+        end(state, order, 'canceled', 'instrument_dropped');
       }
       return answer({});
     case 'switches':
@@ -273,6 +282,8 @@ function problemsOf(state: ModelState, id: Uuid): string[] {
     [had !== has, `start + adjustments + realized is ${had}, balance + held + open is ${has}`],
     [realized !== account.realizedCents, `trades realized ${realized}, not as the account says`],
     [!Number.isSafeInteger(account.balanceCents), 'the balance is not in whole cents'],
+    [!Number.isSafeInteger(account.realizedCents), 'what it realized is not in whole cents'],
+    [roomCentsOf(state, id) < 0n, 'it could be paid more than can be counted'],
     [account.balanceCents < 0, `the balance is ${account.balanceCents}`],
     [new Set(working).size !== working.length, 'two resting orders of one position'],
     [working.some((trade) => !isOpen(state, trade)), 'a resting order of a closed trade'],

@@ -6,6 +6,7 @@
 import type { CancelOrder, PlaceOrder, Reply } from '../../engine/core/messages.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/core/rejections.ts';
 import { START_BALANCE_CENTS } from '../../engine/core/units.ts';
+import { mayBuy } from './naive-bounds.ts';
 import { end, fill, openedAccount, rest } from './naive-ledger.ts';
 import { countOrRefuse } from './naive-limits.ts';
 import { isAtLimitOrBetter, offerFor } from './naive-prices.ts';
@@ -37,6 +38,9 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
     return placementAnswer(state, state.orders.get(earlier.orderId)!, true);
   }
   if (!isExpiryUsable(state, request)) return refuse('invalid_request');
+  if (request.action === 'buy' && !mayBuy(state, request.account, request.contracts!)) {
+    return refuse('invalid_request');
+  }
   if (!request.mayTrade) return refuse('trading_off');
   const limited = countOrRefuse(state, request, request.action === 'sell');
   if (limited !== null) return limited;

@@ -187,7 +187,9 @@ export function listingsInVenueOrder(state: ModelState, instrumentId: string): C
 function routableListings(state: ModelState, instrumentId: string): CatalogListing[] {
   return listingsInVenueOrder(state, instrumentId).filter(
     (listing) =>
-      listing.venue !== HOME_VENUE && listing.reviewed && listing.fungibility === 'exact',
+      (listing.venue === 'venue_b' || listing.venue === 'venue_c') &&
+      listing.reviewed &&
+      listing.fungibility === 'exact',
   );
 }
 

@@ -91,7 +91,8 @@ export type CancelReason =
   | 'fok_not_filled'
   | 'market_resolved'
   | 'position_closed'
-  | 'expired';
+  | 'expired'
+  | 'instrument_dropped';
 
 export type ModelOrder = {
   /** Place in the order of acceptance, over all accounts. */

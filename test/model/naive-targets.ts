@@ -103,7 +103,7 @@ function sellTarget(state: ModelState, request: PlaceOrder): Target | RejectionC
   const trade = state.trades.get(request.tradeId!);
   if (trade === undefined || trade.account !== request.account) return 'trade_not_found';
   if (trade.status !== 'open') return 'already_closed';
-  if (request.type === 'limit' && restingSellOf(state, trade.id) !== undefined) {
+  if (request.timeInForce === 'gtc' && restingSellOf(state, trade.id) !== undefined) {
     return 'already_closed';
   }
   return {

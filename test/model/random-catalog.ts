@@ -43,6 +43,8 @@ const MARKETS = [
   ['venue_b', 'B4', 2, 'three', -1],
   ['venue_c', 'C1', 3, 'one', 1],
   ['venue_c', 'C2', 3, 'two', -1],
+  ['venue_c_intl', 'D1', 4, 'one', 1],
+  ['venue_c_intl', 'D2', 4, 'two', 1],
 ] as const;
 
 type Spot = [market: string, polarity: 1 | -1, fungibility: 'exact' | 'near', reviewed: boolean];
@@ -56,6 +58,7 @@ const INSTRUMENTS: [name: string, game: string | null, spots: Spot[]][] = [
       ['A1', 1, 'exact', true],
       ['B1', -1, 'exact', true],
       ['C1', 1, 'near', true],
+      ['D1', 1, 'exact', true],
     ],
   ],
   [
@@ -73,6 +76,7 @@ const INSTRUMENTS: [name: string, game: string | null, spots: Spot[]][] = [
       ['A2', 1, 'exact', true],
       ['B2', 1, 'exact', true],
       ['C2', -1, 'exact', true],
+      ['D2', 1, 'exact', true],
     ],
   ],
   ['lonely-two', 'two', [['B3', 1, 'exact', true]]],

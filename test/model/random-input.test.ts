@@ -2,7 +2,7 @@ import test from 'ava';
 import type { Reply } from '../../engine/core/messages.ts';
 import { REJECTIONS } from '../../engine/core/rejections.ts';
 import type { FillModelName } from '../../engine/core/units.ts';
-import { createNaiveEngine } from './naive-engine.ts';
+import { createNaiveEngine, type NaiveEngine } from './naive-engine.ts';
 import { createRandomInput, type Step } from './random-input.ts';
 
 const QUOTE_MAX_AGE_MS = 15_000;
@@ -25,6 +25,7 @@ function play(seed: number, fillModel: FillModelName = 'top_of_book'): Run {
   for (let number = 0; number < STEPS; number += 1) {
     const step = input.next();
     run.steps.push(step);
+    const besides = isBesideRestingSell(engine, step);
     if (step.on === 'tick') engine.tick(step.tick);
     const reply =
       step.on === 'command'
@@ -34,6 +35,9 @@ function play(seed: number, fillModel: FillModelName = 'top_of_book'): Run {
           : null;
     run.replies.push(reply);
     note(run.seen, step, reply);
+    if (besides && reply?.ok) {
+      run.seen.add(`${JSON.parse(reply.body).status} beside a resting sell`);
+    }
     run.problems.push(...engine.conservation());
   }
   for (const { status, reason } of engine.endings())
@@ -47,6 +51,12 @@ function note(seen: Set<string>, step: Step, reply: Reply | null): void {
   if (reply === null) return;
   if (!reply.ok) {
     seen.add(reply.code);
+    const { command } = step as Extract<Step, { on: 'command' }>;
+    if (reply.code !== 'invalid_request') return;
+    if (command.kind === 'adjust') seen.add('an adjustment past what can be counted');
+    if (command.kind === 'place' && command.expiresAtMs === null) {
+      seen.add('a count past what can be counted');
+    }
     return;
   }
   const body = JSON.parse(reply.body);
@@ -59,6 +69,15 @@ function note(seen: Set<string>, step: Step, reply: Reply | null): void {
     if (filledContracts > 0 && remainingContracts > 0) seen.add(`${action} ${status} in part`);
   }
   if (body.account?.busts > 0) seen.add('bust');
+}
+
+/** An ioc or fok sell of a position that an earlier sell waits to close. */
+function isBesideRestingSell(engine: NaiveEngine, step: Step): boolean {
+  if (step.on !== 'command' || step.command.kind !== 'place') return false;
+  const { action, tradeId, timeInForce } = step.command;
+  if (action !== 'sell' || timeInForce === null || timeInForce === 'gtc') return false;
+  const resting = engine.digest().restingOrders as { action: string; tradeId: string }[];
+  return resting.some((order) => order.action === 'sell' && order.tradeId === tradeId);
 }
 
 const runs = SEEDS.map((seed) => play(seed));
@@ -92,6 +111,7 @@ test('generated input reaches every refusal, ending, tick, routing and omission'
       'fok_not_filled',
       'market_resolved',
       'position_closed',
+      'instrument_dropped',
     ].map((reason) => `canceled ${reason}`),
     ...['executed', 'resting', 'canceled'].map((status) => `replayed ${status}`),
     ...['buy', 'sell'].flatMap((action) =>
@@ -100,6 +120,8 @@ test('generated input reaches every refusal, ending, tick, routing and omission'
     ...['open', 'closed', 'settled', 'void'].map((status) => `trade ${status}`),
     ...['no quote', 'stale', 'crossed', 'market paused', 'market closed', 'market resolved'],
     'bust',
+    ...['executed', 'canceled'].map((status) => `${status} beside a resting sell`),
+    ...['an adjustment', 'a count'].map((what) => `${what} past what can be counted`),
   ];
   t.deepEqual(
     wanted.filter((name) => !seen.has(name)),
@@ -114,6 +136,7 @@ test('CONTRACT.md section 5, book_depth: generated orders fill in part in every 
       ['resting', 'executed', 'canceled', 'expired'].map((end) => `${action} ${end} in part`),
     ),
     ...['executed ioc_not_filled', 'canceled position_closed', 'canceled market_resolved'],
+    ...['executed', 'canceled'].map((status) => `${status} beside a resting sell`),
     ...['buy at venue_b', 'sell at venue_b', 'trade settled', 'trade void', 'no_liquidity'],
   ];
   t.deepEqual(

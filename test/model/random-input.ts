@@ -71,7 +71,14 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
 
 function operatorCommand(world: RandomWorld): Command {
   const { random, nowMs, feedback } = world;
-  switch (random.weighted({ adjust: 6, switches: 2, catalog: 1, clock: 0.5 })) {
+  switch (random.weighted({ adjust: 6, fortune: 1, switches: 2, catalog: 1, clock: 0.5 })) {
+    case 'fortune': {
+      // So much that a buy or two of the largest count could win more than can be counted.
+      const account = random.pick(world.accounts);
+      const shortByCents = random.oneIn(4) ? random.int(-2, 0) : random.int(0, 250_000_000_000);
+      const amountCents = feedback.roomCents(account) - shortByCents;
+      return { kind: 'adjust', atMs: nowMs, account, amountCents: amountCents || 1 };
+    }
     case 'adjust': {
       const account = random.oneIn(10) ? random.uuid(nowMs) : random.pick(world.accounts);
       // Down to about a dollar, or a little below zero, which is refused.

@@ -13,6 +13,8 @@ import { type EpochMs, HOME_VENUE, type Side, type Uuid } from '../../engine/cor
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
 
 const PLACEMENTS_REMEMBERED = 50;
+/** SPEC.md section 4, Order body. */
+const COUNT_MAX = 1_000_000_000;
 const UNKNOWN_INSTRUMENT = 'ins_ZZZZZZZZZZZZ';
 
 export function randomPlacement(world: RandomWorld): PlaceOrder {
@@ -82,6 +84,8 @@ function placedAgain(world: RandomWorld, earlier: PlaceOrder): PlaceOrder {
     placedVia: random.pick(['api', 'web', 'cli']),
     placedPrivate: random.oneIn(2),
     mayTrade: random.oneIn(2),
+    // What the key did elsewhere is asked anew: the time may have been set back since.
+    counting: earlier.counting && { ...earlier.counting, elsewhere: null },
   };
   if (!random.oneIn(4)) return order;
   return random.oneIn(2)
@@ -179,18 +183,25 @@ function priced(world: RandomWorld, fairCents: number, order: PlaceOrder): Place
 
 function contractsFor(world: RandomWorld, account: Uuid, priceCents: number): number {
   const { random, feedback } = world;
-  switch (random.weighted({ usual: 12, one: 2, allIn: 2, huge: 1 })) {
+  switch (random.weighted({ usual: 12, one: 2, allIn: 2, huge: 1, brink: 1 })) {
     case 'usual':
       return random.int(2, 4000);
     case 'one':
       return 1;
     case 'allIn': {
       const eachCents = clampPrice(priceCents + random.int(-2, 2));
-      return Math.max(1, Math.floor(feedback.spendableCents(account) / eachCents));
+      return asCount(Math.floor(feedback.spendableCents(account) / eachCents));
     }
+    case 'brink':
+      // The last count whose payout can be counted, or the first that is too large.
+      return asCount(Math.floor(feedback.roomCents(account) / 100) + random.int(0, 1));
     case 'huge':
-      return random.pick([200_000, 10_000_000, 1_000_000_000]);
+      return random.pick([200_000, 10_000_000, COUNT_MAX]);
   }
+}
+
+function asCount(contracts: number): number {
+  return Math.min(COUNT_MAX, Math.max(1, contracts));
 }
 
 function expiry({ random, nowMs }: RandomWorld): EpochMs {

@@ -12,14 +12,14 @@ import {
 } from './random-world.ts';
 
 /** How many of the newest markets get most of the ticks. */
-const FRESH_MARKETS = 14;
+const FRESH_MARKETS = 16;
 
 type On = { atMs: EpochMs; source: number; market: number };
 
 export function randomTick(world: RandomWorld): Tick {
   const { random } = world;
   const market = someMarket(world);
-  const source = random.oneIn(200) ? random.int(0, 3) : market.source;
+  const source = random.oneIn(200) ? random.int(0, 4) : market.source;
   const atMs = tickTime(world);
   const on: On = { atMs, source, market: world.known.markets.indexOf(market) };
   const weights = { quote: 60, heard: 20, status: 6, trade: 4, time: 4, down: 2, end: 1 };

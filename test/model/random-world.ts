@@ -7,7 +7,10 @@ import { type RandomCatalog, type RandomMarket, randomCatalogOf } from './random
 import { createRandomSource, type RandomSource } from './random-source.ts';
 
 /** What the generator asks about the system under test, so that sells and cancels often hit. */
-export type Feedback = Pick<NaiveEngine, 'openTradeIds' | 'orderIds' | 'spendableCents'>;
+export type Feedback = Pick<
+  NaiveEngine,
+  'openTradeIds' | 'orderIds' | 'spendableCents' | 'roomCents'
+>;
 
 export type RandomBook = Omit<QuoteTick, 'kind' | 'atMs' | 'source' | 'market'>;
 

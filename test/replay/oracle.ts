@@ -129,7 +129,8 @@ class World {
   #sell(account: Account, body: Body, trade: Trade | null): Order | string {
     if (trade === null) return 'trade_not_found';
     if (trade.status !== 'open') return 'already_closed';
-    if (body.type === 'limit' && this.#pendingSell(trade) !== undefined) return 'already_closed';
+    const wouldRest = body.type === 'limit' && timeInForceOf(body) === 'gtc';
+    if (wouldRest && this.#pendingSell(trade) !== undefined) return 'already_closed';
     const { instrumentId, market, boughtSide: side, instrumentSide, contracts } = trade;
     const subject = { instrumentId, market, side, instrumentSide };
     return this.#order(account, body, { ...subject, contracts, trade });
@@ -176,7 +177,7 @@ class World {
       return 'insufficient_balance';
     }
     const pending = order.trade === null ? undefined : this.#pendingSell(order.trade);
-    if (pending !== undefined) end(pending, 'canceled', 'position_closed');
+    if (pending !== undefined && (fills || rests)) end(pending, 'canceled', 'position_closed');
     if (fills) this.#fill(order, price);
     else if (!rests) end(order, 'canceled', `${order.timeInForce}_not_filled`);
     return null;

@@ -1,5 +1,17 @@
 import test from 'ava';
-import { AWAY, createScene, MAX_AGE_MS, type Scene, WIN, WIN_B, WIN_C } from '../../model/scene.ts';
+import type { Catalog } from '../../../engine/core/messages.ts';
+import { FILL_MODELS, type Venue } from '../../../engine/core/units.ts';
+import {
+  AWAY,
+  catalog,
+  createScene,
+  HOME,
+  MAX_AGE_MS,
+  type Scene,
+  WIN,
+  WIN_B,
+  WIN_C,
+} from '../../model/scene.ts';
 
 const best = { routing: 'best' } as const;
 /** What a market buy of one contract is told: its price, or why not. */
@@ -111,6 +123,36 @@ test('CONTRACT.md section 5, Routing best: a better exact price, through both po
   scene.quote(WIN_B, 55, 57);
   t.deepEqual(fill(scene, best), [45, 'venue_a'], 'the same price is not better');
 });
+
+test('CONTRACT.md section 5, Routing best: at venue_b or venue_c, never at venue_c_intl', (t) => {
+  for (const fillModel of FILL_MODELS) {
+    for (const venue of ['venue_b', 'venue_c', 'venue_c_intl'] as const) {
+      const scene = createScene({ fillModel });
+      scene.engine.command({ kind: 'catalog', atMs: scene.nowMs, catalog: listedAt(venue) });
+      scene.quote(WIN, 41, 45);
+      const resting = scene.limitBuy(44, 1, best).body.order as Record<string, string>;
+      scene.quote(catalog().marketNames.length, 42, 43);
+      const isRouted = venue !== 'venue_c_intl';
+      t.deepEqual(fill(scene, best), isRouted ? [43, venue] : [45, 'venue_a']);
+      t.is(scene.order(resting.orderId!).status, isRouted ? 'executed' : 'resting');
+      t.deepEqual(scene.engine.conservation(), []);
+    }
+  }
+});
+
+/** The scene's catalog, with one more market that HOME lists beside venue_a's: exact, at `venue`. */
+function listedAt(venue: Venue): Catalog {
+  const { instruments, marketNames, ...listed } = catalog();
+  const exact = { venue, venueMarketId: 'MORE', polarity: 1, fungibility: 'exact' } as const;
+  return {
+    ...listed,
+    instruments: instruments.map((one) => {
+      const own = one.listings.filter((listing) => listing.venue === 'venue_a');
+      return one.id === HOME ? { ...one, listings: [...own, { ...own[0]!, ...exact }] } : one;
+    }),
+    marketNames: [...marketNames, `${venue}/MORE`],
+  };
+}
 
 test('CONTRACT.md section 5, Routing best: near listings and dead quotes are passed over', (t) => {
   const scene = createScene();

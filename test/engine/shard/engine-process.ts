@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
+import type { Catalog } from '../../../engine/core/messages.ts';
 import { feedClock } from '../../../engine/shard/clock.ts';
 import { Shards, type ShardsOptions } from '../../../engine/shard/shards.ts';
 import { CATALOG, NOON_MS } from '../fixtures.ts';
@@ -13,10 +14,11 @@ export function tempDir(t: ExecutionContext): string {
   return dir;
 }
 
-/** Open, with the catalog of the fixtures and venue data on. */
+/** Open, with the catalog of the fixtures, unless told another one, and venue data on. */
 export async function openShards(
   dataDir: string,
   options: Partial<ShardsOptions> = {},
+  catalog: Catalog = CATALOG,
 ): Promise<Shards> {
   const engine = new Shards({
     dataDir,
@@ -31,7 +33,7 @@ export async function openShards(
     ...options,
   });
   await engine.open();
-  await engine.setCatalog(CATALOG);
+  await engine.setCatalog(catalog);
   await engine.broadcast({ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false });
   return engine;
 }

@@ -2,6 +2,7 @@ import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { EngineBusy } from '../../../engine/shard/busy.ts';
+import type { Shards } from '../../../engine/shard/shards.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { breakShard, openShards, tempDir, untilReady } from './engine-process.ts';
 
@@ -165,3 +166,29 @@ test('a catalog and switches told while a shard is busy or restarts are taken by
   t.like(JSON.parse(quote.ok ? quote.body : ''), { matchup: 'Away at Home' });
   await engine.close();
 });
+
+test('CONTRACT.md section 17, Feeds: a shard that fails at every start is listed with its reason', async (t) => {
+  const lines: string[] = [];
+  const note = (_details: object, line: string) => lines.push(line);
+  const engine = await openShards(tempDir(t), { log: { info: note, error: note } });
+  const { account } = placeOrder();
+  // Told again at every start, and a fault of ours each time.
+  engine.tick({ kind: 'status', atMs: NOON_MS, source: 0, market: 3, status: 'open' });
+  const [line] = await untilListed(engine);
+  t.regex(line!, /^shard 0 failed [2-9] times in a row: TypeError: /);
+  t.not(engine.state(), 'starting');
+  await t.throwsAsync(engine.call(account, { ...portfolio, account }), { instanceOf: EngineBusy });
+  t.false(lines.includes('shard is back'), 'it never was');
+
+  // A catalog that numbers the market puts it right.
+  await engine.setCatalog({ ...CATALOG, marketNames: [...CATALOG.marketNames, 'venue_a/T9'] });
+  await untilReady(engine);
+  t.true((await engine.call(account, { ...portfolio, account })).ok);
+  t.regex(engine.troubles()[0]!, /^shard 0 failed/, 'whether it lasts is not known yet');
+  await engine.close();
+});
+
+async function untilListed(engine: Shards): Promise<string[]> {
+  while (engine.troubles().length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  return engine.troubles();
+}

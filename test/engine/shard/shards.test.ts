@@ -3,7 +3,7 @@ import test from 'ava';
 import type { Reply } from '../../../engine/core/messages.ts';
 import { FILL_MODELS, type SourceNumber } from '../../../engine/core/units.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
-import { AWAY, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
 import { openShards, tempDir } from './engine-process.ts';
 import { openShard } from './environment.ts';
 
@@ -141,3 +141,43 @@ async function balanceOf(engine: Shards, account: number): Promise<number> {
   if (positionsCount > 0) throw new Error('the market is still open');
   return shown.balanceDollars;
 }
+
+test('CONTRACT.md section 4, instrument_dropped: so does a start with another catalog, in every shard', async (t) => {
+  const instruments = CATALOG.instruments.filter(({ id }) => id !== AWAY);
+  const hashes: string[] = [];
+  for (const shards of [1, 2]) {
+    const dir = tempDir(t);
+    const before = await openShards(dir, { shards });
+    for (const number of [2, 3]) {
+      for (const [key, instrumentId] of [AWAY, AWAY, ROUTED].entries()) {
+        const orderId = uuidOf(key * 100 + number * 2);
+        const account = uuidOf(number);
+        const limit = { type: 'limit', limitPriceCents: 41, instrumentId } as const;
+        const order = placeOrder({ ...limit, account, orderId, idempotencyKey: `key ${key}` });
+        t.is(body(await before.call(account, order)).status, 'resting');
+      }
+    }
+    await before.close();
+
+    const after = await openShards(dir, { shards }, { ...CATALOG, instruments });
+    for (const account of [uuidOf(2), uuidOf(3)]) {
+      const query = { atMs: NOON_MS, account, organizationSlug: null } as const;
+      const portfolio = body(await after.call(account, { kind: 'portfolio', ...query }));
+      t.is(portfolio.account.heldDollars, 4.1, 'of the order that rests on');
+      const page = { ...query, limit: 9, before: null, status: 'canceled' } as const;
+      const { orders } = body(await after.call(account, { kind: 'orders', ...page }));
+      t.deepEqual(
+        orders.map(({ cancelReason }: { cancelReason: string }) => cancelReason),
+        ['instrument_dropped', 'instrument_dropped'],
+      );
+    }
+    t.deepEqual((await after.audit()).problems, []);
+    const hash = await after.stateHash();
+    await after.close();
+    const again = await openShards(dir, { shards }, { ...CATALOG, instruments });
+    t.is(await again.stateHash(), hash, 'what the disk has is what was');
+    hashes.push(hash);
+    await again.close();
+  }
+  t.is(hashes[0], hashes[1]);
+});

@@ -1,0 +1,33 @@
+/**
+ * Why the thread of a shard ended, in memory that both sides have: a message on its way when a thread
+ * ends may be lost, and an operator needs the reason.
+ */
+
+const TEXT_BYTES = 500;
+const LENGTH_BYTES = Int32Array.BYTES_PER_ELEMENT;
+
+export class FaultNote {
+  readonly memory: SharedArrayBuffer;
+  /** Bytes of the text; 0: there is none. */
+  readonly #length: Int32Array;
+  readonly #text: Uint8Array;
+
+  constructor(memory = new SharedArrayBuffer(LENGTH_BYTES + TEXT_BYTES)) {
+    this.memory = memory;
+    this.#length = new Int32Array(memory, 0, 1);
+    this.#text = new Uint8Array(memory, LENGTH_BYTES);
+  }
+
+  /** Cut to what there is room for. */
+  write(reason: string): void {
+    const bytes = new TextEncoder().encode(reason).subarray(0, TEXT_BYTES);
+    this.#text.set(bytes);
+    Atomics.store(this.#length, 0, bytes.length);
+  }
+
+  /** Null: nobody wrote one since it was last taken. */
+  take(): string | null {
+    const length = Atomics.exchange(this.#length, 0, 0);
+    return length === 0 ? null : new TextDecoder().decode(this.#text.slice(0, length));
+  }
+}

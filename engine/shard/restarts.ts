@@ -1,0 +1,48 @@
+/**
+ * How often the thread of one shard has failed in a row, and how long its next start waits. A start
+ * is good only once it has lasted: what failed a shard may come again, told by a feed or sent again
+ * by a caller, and a shard that fails at it each time must not look as if it worked.
+ */
+
+const DELAY_MS = 250;
+const DELAY_MAX_MS = 10_000;
+/** A shard that has been open for so long has got over what it failed at. */
+const LASTED_MS = 60_000;
+
+export class Restarts {
+  /** In milliseconds that never go back. */
+  readonly #now: () => number;
+  #failures = 0;
+  #reason = '';
+  /** Null: it is not open. */
+  #openedAtMs: number | null = null;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
+  /** `repaired`: what was wrong with its data is put right, and counts no more. */
+  opened(repaired: boolean): void {
+    if (repaired) this.#failures = 0;
+    this.#openedAtMs = this.#now();
+  }
+
+  /** Its thread ended, or could not start. @returns how long the next start waits, ms. */
+  failed(reason: string): number {
+    if (this.#hasLasted()) this.#failures = 0;
+    this.#openedAtMs = null;
+    this.#reason = reason;
+    this.#failures++;
+    return Math.min(DELAY_MS * 2 ** (this.#failures - 1), DELAY_MAX_MS);
+  }
+
+  /** From the second failure in a row on: `failed 3 times in a row: REASON`; null: nothing to say. */
+  get trouble(): string | null {
+    if (this.#failures < 2 || this.#hasLasted()) return null;
+    return `failed ${this.#failures} times in a row: ${this.#reason}`;
+  }
+
+  #hasLasted(): boolean {
+    return this.#openedAtMs !== null && this.#now() - this.#openedAtMs >= LASTED_MS;
+  }
+}

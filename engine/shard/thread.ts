@@ -1,0 +1,69 @@
+/** The thread of one shard as its lane sees it: a Piscina pool of one, and what both share. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Piscina } from 'piscina';
+import type { Reply } from '../core/messages.ts';
+import { type Message, messagesCodec, repliesCodec } from './codec.ts';
+import { FaultNote } from './fault-note.ts';
+import { DiskStatus } from './room.ts';
+import type { OpenReport, ShardConfig } from './shard.ts';
+import type { Task, WorkerData } from './worker.ts';
+
+/** How often a thread that has failed is asked whether it has ended. */
+const ENDING_MS = 50;
+
+export class ShardThread {
+  readonly disk = new DiskStatus();
+  readonly #fault = new FaultNote();
+  readonly #pool: Piscina<Task, unknown>;
+
+  /** `onEnd` is called with the error of a thread that ended by itself; its tasks have it, too. */
+  constructor(config: ShardConfig, inFlightMax: number, onEnd: (error: unknown) => void) {
+    this.#pool = new Piscina({
+      filename: new URL('./worker.ts', import.meta.url).href,
+      workerData: {
+        config,
+        disk: this.disk.memory,
+        fault: this.#fault.memory,
+      } satisfies WorkerData,
+      minThreads: 1,
+      maxThreads: 1,
+      concurrentTasksPerWorker: inFlightMax,
+      // The longest a timer takes: Infinity would be no time at all.
+      idleTimeout: 2 ** 31 - 1,
+      atomics: 'disabled',
+    });
+    // Somebody must listen, or it would end the process.
+    this.#pool.on('error', onEnd);
+  }
+
+  /** On a new thread where the last one has failed, once that has given the file free. */
+  async open(): Promise<OpenReport> {
+    for (;;) {
+      const report = (await this.#pool.run('open')) as OpenReport | 'ending';
+      if (report !== 'ending') return report;
+      await sleep(ENDING_MS);
+    }
+  }
+
+  /** Null: a command that the disk has no room for. Rejects when the thread fails at it. */
+  async take(messages: Message[]): Promise<(Reply | null)[]> {
+    const bytes = messagesCodec.pack(messages);
+    const answer = await this.#pool.run(bytes, { transferList: [bytes.buffer] });
+    return repliesCodec.unpack(answer as Uint8Array);
+  }
+
+  /** What the thread failed at, for a task that was refused with `error`. */
+  faultOf(error: unknown): string {
+    return this.#fault.take() ?? String(error);
+  }
+
+  async checkpoint(): Promise<void> {
+    await this.#pool.run('checkpoint');
+  }
+
+  /** Ends it; `isOpen`: with a checkpoint. */
+  async close(isOpen: boolean): Promise<void> {
+    if (isOpen) await this.#pool.run('close');
+    await this.#pool.destroy();
+  }
+}

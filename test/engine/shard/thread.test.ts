@@ -1,0 +1,53 @@
+import path from 'node:path';
+import test from 'ava';
+import { FaultNote } from '../../../engine/shard/fault-note.ts';
+import { ShardThread } from '../../../engine/shard/thread.ts';
+import { quoteTick } from '../fixtures.ts';
+import { tempDir } from './engine-process.ts';
+import { lastBatch, plant, tradedShard } from './environment.ts';
+
+const CONFIG = {
+  durability: 'commit',
+  checkpointEveryEvents: 1000,
+  quoteMaxAgeMs: 15_000,
+  routingBandCents: 10,
+} as const;
+
+test('a shard that cannot come back says why at every try', async (t) => {
+  const dir = path.join(tempDir(t), 'shard-0');
+  await tradedShard(dir);
+  await plant(dir, (tables) => tables.journal.removeSync(lastBatch(tables) - 1));
+  const thread = new ShardThread({ ...CONFIG, path: dir }, 4, () => undefined);
+  for (let tries = 0; tries < 3; tries++) {
+    await t.throwsAsync(thread.open(), { message: /^journal: batch \d+ is missing/ });
+  }
+  await thread.close(false);
+});
+
+test('a thread that failed leaves its reason, and is not opened again while it ends', async (t) => {
+  const dir = path.join(tempDir(t), 'shard-0');
+  await tradedShard(dir);
+  const thread = new ShardThread({ ...CONFIG, path: dir }, 4, () => undefined);
+  const { accounts } = await thread.open();
+  const failing = thread.take([quoteTick({ market: 999 })]);
+  // It may be asked while it still has the file open.
+  const again = thread.open().catch(() => thread.open());
+  await t.throwsAsync(failing);
+  t.regex(thread.faultOf('worker exited'), /^TypeError: /, 'also where its error was lost');
+  t.is((await again).accounts, accounts);
+  // Long enough for the thread that failed to be gone: what is open now is another one.
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  t.deepEqual(await thread.take([quoteTick()]), []);
+  await thread.close(true);
+});
+
+test('a note is taken once, and is cut to the room that there is', (t) => {
+  const note = new FaultNote();
+  const otherSide = new FaultNote(note.memory);
+  t.is(note.take(), null);
+  otherSide.write('InvariantError: invariant: an account does not add up');
+  t.is(note.take(), 'InvariantError: invariant: an account does not add up');
+  t.is(note.take(), null);
+  otherSide.write('é'.repeat(1000));
+  t.is(note.take(), 'é'.repeat(250));
+});
