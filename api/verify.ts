@@ -6,6 +6,7 @@ import { fork } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Problems } from '../engine/core/problems.ts';
+import { moduleBeside } from '../engine/shard/beside.ts';
 import type { ShardVerification } from '../engine/shard/verify.ts';
 import { shardsOf } from './data-dir.ts';
 import type { ControlAudit } from './identity/audit.ts';
@@ -69,7 +70,7 @@ const shardPath = (dataDir: string, shard: number) => path.join(dataDir, `shard-
 /** Verifies a part in a process of its own. */
 function verifyPart<T extends { problems: string[] }>(task: VerifyTask): Promise<Part<T>> {
   return new Promise((resolve) => {
-    const child = fork(new URL('./verify-process.ts', import.meta.url), [], {
+    const child = fork(moduleBeside(import.meta.url, './verify-process'), [], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });

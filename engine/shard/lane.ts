@@ -5,6 +5,7 @@
  */
 import { Piscina } from 'piscina';
 import type { Command, Query, Reply, Tick } from '../core/messages.ts';
+import { moduleBeside } from './beside.ts';
 import { EngineBusy } from './busy.ts';
 import { type Message, messagesCodec, repliesCodec } from './codec.ts';
 import { checkLmdbFile, LmdbFileError, missingFile } from './lmdb-file.ts';
@@ -66,7 +67,7 @@ export class Lane {
     this.#options = options;
     this.#wasMade = options.wasMade;
     this.#pool = new Piscina({
-      filename: new URL('./worker.ts', import.meta.url).href,
+      filename: moduleBeside(import.meta.url, './worker').href,
       workerData: { config: options.config, disk: this.#disk.memory } satisfies WorkerData,
       minThreads: 1,
       maxThreads: 1,
