@@ -1744,7 +1744,7 @@ export type ListInstrumentsVariables = {
 export type SearchInstrumentsResult = InstrumentsFound;
 export type SearchInstrumentsQuery = {
     /**
-     * Words to look for; a typo is forgiven.
+     * Words to look for, such as the name of a team; a typo is forgiven.
      * @minLength 1
      * @maxLength 100
      */
@@ -1789,7 +1789,7 @@ export type SearchInstrumentsVariables = {
 export type GetInstrumentResult = InstrumentAnswer;
 export type GetInstrumentPath = {
     /**
-     * Id or slug of the instrument.
+     * Id or slug of the instrument, as GET /instruments lists them.
      * @minLength 1
      * @maxLength 160
      */
@@ -1881,7 +1881,7 @@ export type ListGamesVariables = {
 export type GetGameResult = GameAnswer;
 export type GetGamePath = {
     /**
-     * Id or slug of the game.
+     * Id or slug of the game, as GET /games lists them.
      * @minLength 1
      * @maxLength 160
      */
@@ -1914,7 +1914,7 @@ export type GetGameVariables = {
 export type ListQuotesResult = QuotesAnswer;
 export type ListQuotesQuery = {
     /**
-     * 1 to 20 instrument ids, with commas between. One given twice counts once.
+     * 1 to 20 instrument ids, as GET /instruments lists them, with commas between. One given twice counts once.
      * @minLength 1
      */
     ids: string;
@@ -1946,7 +1946,7 @@ export type ListQuotesVariables = {
 export type GetQuoteResult = QuoteAnswer;
 export type GetQuotePath = {
     /**
-     * Id or slug of the instrument.
+     * Id or slug of the instrument, as GET /instruments lists them.
      * @minLength 1
      * @maxLength 160
      */
