@@ -24,6 +24,18 @@
  *
  * **Answers.** A field is present and null when it has no value, unless it says that it is only there
  * while the venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.
+ *
+ * **Not there yet.** Of this version no route answers these, so that they are 404
+ * `route_not_found` or 405 `method_not_allowed`:
+ *
+ * - Records: `GET /leaderboard`, `GET /traders/{traderId}`, `GET /traders/{traderId}/picks`, `GET /traders/{traderId}/track-record`, `GET /track-record/keys`, `GET /eval`, `GET /me/eval`
+ * - Account: `GET /account`, `POST /account/reset`
+ * - Portfolio: `GET /portfolio/equity`, `GET /portfolio/events`
+ * - Markets: `GET /instruments/{ref}/book`
+ * - History: `GET /history`, `GET /history/candles`, `GET /history/as_of`, `GET /history/export`
+ * - Backtest: `POST /backtest`
+ * - Trading: `DELETE /portfolio/orders`, `POST /portfolio/orders/batch`, `POST /portfolio/orders/preview`
+ * - Stream: `GET /stream`
  */
 export type Account = {
     /**
