@@ -1,6 +1,6 @@
 /**
- * A text of any length as bytes, a piece at a time: what a slow reader costs is one piece, and not
- * a copy of the whole.
+ * A body of any length as bytes, a piece at a time: what a slow reader costs is one piece of a text,
+ * and not a copy of the whole. Bytes are one piece as they are.
  */
 
 const PIECE_CHARACTERS = 32 * 1024;
@@ -10,12 +10,13 @@ export class BodyPieces {
   readonly #text: string;
   /** Up to which the text is encoded. */
   #character = 0;
-  #piece: Buffer = Buffer.alloc(0);
+  #piece: Uint8Array = Buffer.alloc(0);
 
   /** @param takenBytes how much is out already */
-  constructor(text: string, takenBytes: number) {
-    this.#text = text;
-    this.totalBytes = Buffer.byteLength(text);
+  constructor(body: string | Uint8Array, takenBytes: number) {
+    this.#text = typeof body === 'string' ? body : '';
+    if (typeof body !== 'string') this.#piece = body;
+    this.totalBytes = Buffer.byteLength(body);
     let left = takenBytes;
     while (left > 0) {
       const size = Math.min(left, this.next().length);
@@ -25,7 +26,7 @@ export class BodyPieces {
   }
 
   /** What comes next, until it is taken; empty at the end. */
-  next(): Buffer {
+  next(): Uint8Array {
     if (this.#piece.length === 0 && this.#character < this.#text.length) {
       const end = this.#endOfPiece();
       this.#piece = Buffer.from(this.#text.slice(this.#character, end));

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { FillModelName } from '../engine/core/units.ts';
 import type { OutsideAuthConfig } from './identity/outside-auth.ts';
 import type { Plan } from './identity/users.ts';
-import { type FeedConfig, isLoopback, SETTINGS, type Setting } from './settings.ts';
+import { type FeedConfig, isLoopback, NOT_YET, SETTINGS, type Setting } from './settings.ts';
 
 export type Config = {
   host: string;
@@ -25,7 +25,6 @@ export type Config = {
   defaultPlan: Plan;
   /** Whether requests over the request limits are refused. */
   limitsEnforced: boolean;
-  selfReset: boolean;
   quoteMaxAgeMs: number;
   routingBandCents: number;
   fillModel: FillModelName;
@@ -90,7 +89,9 @@ export function configHelp(): string {
 }
 
 function isKnown(name: string): boolean {
-  return name.startsWith(PREFIX) && Object.hasOwn(SETTINGS, name.slice(PREFIX.length));
+  if (!name.startsWith(PREFIX)) return false;
+  const setting = name.slice(PREFIX.length);
+  return Object.hasOwn(SETTINGS, setting) || NOT_YET.includes(setting);
 }
 
 function readConfigFile(file: string, problems: string[]): Map<string, string> {
@@ -145,7 +146,6 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     trading: read('TRADING', s.TRADING),
     defaultPlan: must('DEFAULT_PLAN', s.DEFAULT_PLAN),
     limitsEnforced: must('LIMITS_ENFORCED', s.LIMITS_ENFORCED),
-    selfReset: must('SELF_RESET', s.SELF_RESET),
     quoteMaxAgeMs: must('QUOTE_MAX_AGE_MS', s.QUOTE_MAX_AGE_MS),
     routingBandCents: must('ROUTING_BAND_CENTS', s.ROUTING_BAND_CENTS),
     fillModel: must('FILL_MODEL', s.FILL_MODEL),
@@ -162,11 +162,12 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
   if (texts.has(`${PREFIX}AUTH_JWKS_URL`) !== texts.has(`${PREFIX}AUTH_ISSUER`)) {
     problems.push('PAPERBOOK_AUTH_JWKS_URL and PAPERBOOK_AUTH_ISSUER must be set together');
   }
-  for (const name of REFUSED_YET) read(name, s[name]);
+  for (const name of NOT_YET) {
+    if (!texts.has(PREFIX + name)) continue;
+    problems.push(`${PREFIX + name} must be left out: this version does not use it yet`);
+  }
   return config;
 }
-
-const REFUSED_YET = ['HISTORY_URL', 'HISTORY_TOKEN', 'BACKTEST_URL'] as const;
 
 function tlsOf(certFile: string | null, keyFile: string | null, problems: string[]) {
   if (certFile !== null && keyFile !== null) return { certFile, keyFile };

@@ -5,6 +5,7 @@
  */
 import type { Reply } from '../engine/core/messages.ts';
 import { EngineBusy } from '../engine/shard/busy.ts';
+import { CodedBody } from './asset.ts';
 import type { BodyText } from './body-text.ts';
 import type { Log } from './deps.ts';
 import { ApiError, ERRORS, type ErrorBody, invalidRequest, Refusal } from './errors.ts';
@@ -112,6 +113,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
         query: null,
         body: null,
         organization: found.ofAccount ? exchange.joinedHeader('x-service-org') : null,
+        acceptEncoding: found.isAsset ? (exchange.joinedHeader('accept-encoding') ?? '') : '',
         account: null,
       };
       if (caller instanceof Promise) {
@@ -221,11 +223,17 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
   }
 
   function finish(exchange: Exchange, found: Served<C>, result: Result): void {
+    const { status } = found;
+    if (result instanceof CodedBody) {
+      found.requests.add(status);
+      const headers = (found.headers + result.headers) as HeaderLines;
+      exchange.answer(status, headers, result.bytes);
+      return;
+    }
     if (typeof result !== 'string' && !result.ok) {
       refuse(exchange, result, found);
       return;
     }
-    const { status } = found;
     const body = typeof result === 'string' ? result : result.body;
     found.requests.add(status);
     exchange.answer(status, found.headers, status === 204 ? null : body);
@@ -297,10 +305,12 @@ function busyRefusal(error: EngineBusy): Refusal {
   });
 }
 
-function headersOf<C>({ contentType, cacheSeconds, status }: Route<C>): string[] {
-  const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', `max-age=${cacheSeconds}`];
+function headersOf<C>({ contentType, cacheSeconds, isAsset, status }: Route<C>): string[] {
+  const kept = `max-age=${cacheSeconds}${isAsset ? ', immutable' : ''}`;
+  const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', kept];
   const type = status === 204 ? [] : ['Content-Type', contentType];
-  return [...type, ...cache];
+  const vary = isAsset ? ['Vary', 'Accept-Encoding'] : [];
+  return [...type, ...cache, ...vary];
 }
 
 function textOf(body: BodyText): string {

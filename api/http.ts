@@ -224,7 +224,7 @@ export class Exchange {
   }
 
   /** Writes the answer, once; nothing happens when the caller is gone. A null body sends none. */
-  answer(status: number, headers: HeaderLines, body: string | null): void {
+  answer(status: number, headers: HeaderLines, body: string | Uint8Array | null): void {
     const charge = this.charge;
     charge?.settle(status);
     if (!this.#isOpen) return;
@@ -245,7 +245,7 @@ export class Exchange {
   }
 
   /** The socket did not take all: the rest goes out as the caller reads. */
-  #writeRest(body: string): void {
+  #writeRest(body: string | Uint8Array): void {
     this.#keep();
     const res = this.#res;
     const pieces = new BodyPieces(body, res.getWriteOffset());
@@ -268,9 +268,11 @@ export class Exchange {
    * uWebSockets.js it is not over: a request behind it closes the connection unread. This is how
    * answers without a body go out, since those do not tell whether the socket took them.
    */
-  #writeLast(status: string, lines: string, body: string | null): void {
+  #writeLast(status: string, lines: string, body: string | Uint8Array | null): void {
     this.#keep();
     const isShown = body !== null && this.method !== 'HEAD';
+    // What ends a connection with a body is a refusal, and those are text.
+    if (isShown && typeof body !== 'string') throw new Error('bytes cannot end a connection');
     // The line end that uWebSockets.js adds belongs to the body, where it is a blank to JSON.
     const bytes = body === null ? 0 : Buffer.byteLength(body) + (isShown ? 2 : 0);
     const length = body === null ? '' : `Content-Length: ${bytes}\r\n`;
@@ -320,7 +322,7 @@ const pendingWrite = {
   res: null as unknown as uws.HttpResponse,
   status: 0,
   headers: '',
-  body: '',
+  body: '' as string | Uint8Array,
   isDone: false,
 };
 

@@ -5,6 +5,7 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Reply } from '../engine/core/messages.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
+import type { CodedBody } from './asset.ts';
 import type { ErrorCode } from './errors.ts';
 import type { PaperAccount } from './identity/accounts.ts';
 import type { Scope } from './identity/keys.ts';
@@ -22,6 +23,8 @@ export type Call<Q, B, C> = {
   body: B;
   /** The X-Service-Org header as sent; null where none was, or the route takes none. */
   organization: string | null;
+  /** The Accept-Encoding header, of an asset alone; else empty. */
+  acceptEncoding: string;
   /** What the route acts on, set where callers are admitted; null where it acts on no account. */
   account: PaperAccount | null;
 };
@@ -29,8 +32,8 @@ export type Call<Q, B, C> = {
 /** A request of a route that acts on a paper account. */
 type AccountCall<Q, B, C> = Call<Q, B, C> & { account: PaperAccount };
 
-/** JSON text of the answer, or the engine's reply. Refusals of our own are thrown. */
-export type Result = string | Reply;
+/** JSON text of the answer, the engine's reply, or an asset. Refusals of our own are thrown. */
+export type Result = string | Reply | CodedBody;
 
 /**
  * Who may call: anyone (`open`); anyone, whom the listener knows something of (`visitor`); who
@@ -79,6 +82,8 @@ export type Route<C> = {
   about: About<unknown, unknown> | null;
   /** How long the answer may be cached; 0: not at all. */
   cacheSeconds: number;
+  /** Whether it is a file under a name that changes with it, and sent in codings. */
+  isAsset: boolean;
   query: TObject;
   readQuery: QueryReader<unknown>;
   /** Whether requests count towards the request limits. SPEC.md section 8, rule 2. */
@@ -115,6 +120,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   needs?: 'venueData';
   mayBeUnavailable?: boolean;
   cacheSeconds?: number;
+  isAsset?: boolean;
   isCounted?: boolean;
   requestsOf?: (query: P) => number;
   contentType?: string;
@@ -179,6 +185,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     errors: declared.errors ?? [],
     about: declared.about ?? null,
     cacheSeconds: declared.cacheSeconds ?? 0,
+    isAsset: declared.isAsset ?? false,
     query: declared.query,
     readQuery: prepare === undefined ? readQuery : (query) => prepare(readQuery(query)),
     readBody: declared.readBody ?? null,

@@ -44,7 +44,6 @@ export const SETTINGS = {
   ),
   VENUE_DATA: unset('the venue-data switch; not set: as last set live', readSwitch, 'off'),
   TRADING: unset('trading with keys; not set: as last set live', readSwitch, 'on'),
-  SELF_RESET: setting('off', 'users may reset their account', readSwitch),
   QUOTE_MAX_AGE_MS: setting(
     '15000',
     'age from which a quote is no live price',
@@ -83,12 +82,21 @@ export const SETTINGS = {
     readServiceUrl,
   ),
   AUTH_ISSUER: unset('issuer of that auth server, as its tokens name it', anyText),
-  // What follows is part of the contract, but what it would turn on is not there yet. To take it
-  // and do nothing would be worse than to refuse it.
-  HISTORY_URL: unset('history service to forward to', notYet),
-  HISTORY_TOKEN: unset('credential for that history service', notYet),
-  BACKTEST_URL: unset('backtest service to forward to', notYet),
 };
+
+/**
+ * Part of the contract too, but what they would turn on is not there yet. To take one and do nothing
+ * would be worse than to refuse it.
+ */
+export const NOT_YET: readonly string[] = [
+  'SELF_RESET',
+  'FEED_LAG_MAX_MS',
+  'HISTORY',
+  'HISTORY_DAYS',
+  'HISTORY_URL',
+  'HISTORY_TOKEN',
+  'BACKTEST_URL',
+];
 
 function setting<T>(defaultText: string, about: string, read: (text: string) => T): Setting<T> {
   return { defaultText, defaultShown: defaultText, about, read };
@@ -148,10 +156,6 @@ function choice<const C extends string>(...choices: C[]): (text: string) => C {
     if (found === undefined) throw new Error(`one of ${choices.join(', ')}`);
     return found;
   };
-}
-
-function notYet(): never {
-  throw new Error('left out: this version does not use it yet');
 }
 
 function readFeeds(text: string): FeedConfig[] {

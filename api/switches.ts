@@ -16,13 +16,12 @@ export class Switches {
   #trading: boolean;
   readonly #store: ControlStore;
   readonly #engine: Pick<Engine, 'broadcast' | 'nowMs'>;
-  readonly #selfReset: boolean;
   readonly #log: Log;
   /** One change after another, so that the shards end where the last caller wanted them. */
   #changes: Promise<void> = Promise.resolve();
 
   constructor(
-    config: Pick<Config, 'venueData' | 'trading' | 'selfReset'>,
+    config: Pick<Config, 'venueData' | 'trading'>,
     store: ControlStore,
     engine: Pick<Engine, 'broadcast' | 'nowMs'>,
     log: Log,
@@ -30,7 +29,6 @@ export class Switches {
     const stored = store.switches();
     this.#venueData = config.venueData ?? stored.venueData ?? DEFAULTS.venueData;
     this.#trading = config.trading ?? stored.trading ?? DEFAULTS.trading;
-    this.#selfReset = config.selfReset;
     this.#store = store;
     this.#engine = engine;
     this.#log = log;
@@ -74,7 +72,8 @@ export class Switches {
       kind: 'switches',
       atMs: this.#engine.nowMs(),
       venueData,
-      selfReset: this.#selfReset,
+      // Nobody can be told that a reset is possible before there is a route for it.
+      selfReset: false,
     });
   }
 }

@@ -6,6 +6,7 @@ import { fork } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Problems } from '../engine/core/problems.ts';
+import { moduleBeside } from '../engine/shard/beside.ts';
 import type { ShardVerification } from '../engine/shard/verify.ts';
 import { type Meta, metaOf } from './data-dir.ts';
 import { idProblem, isReplays } from './directory-id.ts';
@@ -73,7 +74,7 @@ const shardPath = (dataDir: string, shard: number) => path.join(dataDir, `shard-
 /** Verifies a part in a process of its own. */
 function verifyPart<T extends { problems: string[] }>(task: VerifyTask): Promise<Part<T>> {
   return new Promise((resolve) => {
-    const child = fork(new URL('./verify-process.ts', import.meta.url), [], {
+    const child = fork(moduleBeside(import.meta.url, './verify-process'), [], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });

@@ -25,7 +25,7 @@ export async function firstSteps({ baseUrl, adminUrl }: Server, user: DemoUser):
       ? ['No venue quotes anything yet; GET /instruments lists what there is.']
       : ['Try these, in this order:', '', ...steps(baseUrl, user.key, listed)]),
     '',
-    'Ctrl-C stops it; npm start goes on with the same account.',
+    'Ctrl-C stops it; the next start goes on with the same account.',
   ].join('\n');
 }
 

@@ -47,9 +47,22 @@ export async function run(argv: readonly string[]): Promise<void> {
     const named = GROUPS.filter(({ names }) => names.includes(argv[2] ?? ''));
     // Help, and a name that is none, want them all.
     for (const { load } of named.length > 0 ? named : GROUPS) (await load())(program);
+    refuseUnknown(program, argv.slice(2));
     await program.parseAsync([...argv]);
   } catch (error) {
     process.exitCode = exitCodeOf(error);
+  }
+}
+
+/** Commander answers `--help` before it sees that there is no such command. */
+function refuseUnknown(program: Command, words: readonly string[]): void {
+  let command = program;
+  for (const word of words) {
+    if (word === '--help' || word === '-h') continue;
+    if (word === 'help' || word.startsWith('-') || command.commands.length === 0) return;
+    const found = command.commands.find((known) => known.name() === word);
+    if (found === undefined) command.error(`error: unknown command '${word}'`);
+    command = found!;
   }
 }
 

@@ -25,6 +25,18 @@
  *
  * **Answers.** A field is present and null when it has no value, unless it says that it is only there
  * while the venue-data switch is on. Later 1.x versions may add fields: ignore what you do not know.
+ *
+ * **Not there yet.** Of this version no route answers these, so that they are 404
+ * `route_not_found` or 405 `method_not_allowed`:
+ *
+ * - Records: `GET /leaderboard`, `GET /traders/{traderId}`, `GET /traders/{traderId}/picks`, `GET /traders/{traderId}/track-record`, `GET /track-record/keys`, `GET /eval`, `GET /me/eval`
+ * - Account: `GET /account`, `POST /account/reset`
+ * - Portfolio: `GET /portfolio/equity`, `GET /portfolio/events`
+ * - Markets: `GET /instruments/{ref}/book`
+ * - History: `GET /history`, `GET /history/candles`, `GET /history/as_of`, `GET /history/export`
+ * - Backtest: `POST /backtest`
+ * - Trading: `DELETE /portfolio/orders`, `POST /portfolio/orders/batch`, `POST /portfolio/orders/preview`
+ * - Stream: `GET /stream`
  */
 export type Account = {
     /**
@@ -1745,7 +1757,7 @@ export type ListInstrumentsVariables = {
 export type SearchInstrumentsResult = InstrumentsFound;
 export type SearchInstrumentsQuery = {
     /**
-     * Words to look for; a typo is forgiven.
+     * Words to look for, such as the name of a team; a typo is forgiven.
      * @minLength 1
      * @maxLength 100
      */
@@ -1790,7 +1802,7 @@ export type SearchInstrumentsVariables = {
 export type GetInstrumentResult = InstrumentAnswer;
 export type GetInstrumentPath = {
     /**
-     * Id or slug of the instrument.
+     * Id or slug of the instrument, as GET /instruments lists them.
      * @minLength 1
      * @maxLength 160
      */
@@ -1882,7 +1894,7 @@ export type ListGamesVariables = {
 export type GetGameResult = GameAnswer;
 export type GetGamePath = {
     /**
-     * Id or slug of the game.
+     * Id or slug of the game, as GET /games lists them.
      * @minLength 1
      * @maxLength 160
      */
@@ -1915,7 +1927,7 @@ export type GetGameVariables = {
 export type ListQuotesResult = QuotesAnswer;
 export type ListQuotesQuery = {
     /**
-     * 1 to 20 instrument ids, with commas between. One given twice counts once.
+     * 1 to 20 instrument ids, as GET /instruments lists them, with commas between. One given twice counts once.
      * @minLength 1
      */
     ids: string;
@@ -1947,7 +1959,7 @@ export type ListQuotesVariables = {
 export type GetQuoteResult = QuoteAnswer;
 export type GetQuotePath = {
     /**
-     * Id or slug of the instrument.
+     * Id or slug of the instrument, as GET /instruments lists them.
      * @minLength 1
      * @maxLength 160
      */

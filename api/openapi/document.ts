@@ -7,8 +7,9 @@ import { Components } from './components.ts';
 import { HEADER_COMPONENTS } from './headers.ts';
 import { type Described, operationOf } from './operation.ts';
 import { SHARED } from './parts.ts';
+import { missingText } from './planned.ts';
 
-/** SPEC.md section 9: the description's own, which grows with what can be called. */
+/** SPEC.md section 9. What of it is not there yet stands in planned.ts. */
 const DESCRIPTION_VERSION = '1.11.0';
 
 const TAGS: Record<Tag, string> = {
@@ -60,7 +61,7 @@ export function describeApi(routes: readonly Described[], basePath: string): obj
       title: 'Paperbook',
       version: DESCRIPTION_VERSION,
       summary: 'Paper trading of prediction markets at live venue prices.',
-      description: INTRODUCTION,
+      description: INTRODUCTION + missingText(routes),
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: basePath, description: 'The server that this description comes from.' }],

@@ -62,9 +62,10 @@ function parametersOf(
   return parameters;
 }
 
-/** A parameter says itself what it is; the schema below it need not. */
-function described({ description, ...schema }: SchemaJson): Json {
-  return { description, schema };
+/** A parameter says itself what it is, and what `/docs` tries first; the schema below it need not. */
+function described({ description, examples, ...schema }: SchemaJson): Json {
+  const example = Array.isArray(examples) ? { example: examples[0] } : {};
+  return { description, ...example, schema };
 }
 
 function bodyOf({ readBody }: Described, about: About<unknown, unknown>, components: Components) {

@@ -4,8 +4,10 @@
  */
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';
+import { Asset } from '../asset.ts';
 import { open, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
+import { DARK_STYLES } from './docs-dark.ts';
 
 /** Content-Security-Policy of the page and its parts. */
 export const DOCS_POLICY = [
@@ -20,60 +22,85 @@ export const DOCS_POLICY = [
 ].join('; ');
 const PageText = Type.String();
 const PAGE_SECONDS = 60;
-const ASSET_SECONDS = 86_400;
-
-// Relative, so that it works below a proxy's own path too.
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Paperbook API</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="docs/swagger-ui.css">
-</head>
-<body>
-<div id="api"></div>
-<noscript>This page needs JavaScript; <a href="v1/openapi.json">v1/openapi.json</a> does not.</noscript>
-<script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/start.js"></script>
-</body>
-</html>
-`;
+const ASSET_SECONDS = 31_536_000;
 
 // Without a validator of its own choosing Swagger UI would ask one on the internet.
 const START = `SwaggerUIBundle({
   url: 'v1/openapi.json',
   dom_id: '#api',
   deepLinking: true,
+  tryItOutEnabled: true,
   validatorUrl: null,
 });
 `;
 
 /** The page and its parts; the files of Swagger UI are read once, here. */
 export function docsRoutes(): Route<null>[] {
-  const styles = fileText(import.meta.resolve('swagger-ui-dist/swagger-ui.css'));
-  const bundle = fileText(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'));
+  const styles = new Asset(
+    'swagger-ui.css',
+    fileAt(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
+  );
+  const dark = new Asset('dark.css', Buffer.from(DARK_STYLES));
+  const bundle = new Asset(
+    'swagger-ui-bundle.js',
+    fileAt(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+  );
+  const start = new Asset('start.js', Buffer.from(START));
   return [
-    textRoute('/docs', 'text/html', PAGE_SECONDS, PAGE),
-    textRoute('/docs/swagger-ui.css', 'text/css', ASSET_SECONDS, styles),
-    textRoute('/docs/swagger-ui-bundle.js', 'text/javascript', ASSET_SECONDS, bundle),
-    textRoute('/docs/start.js', 'text/javascript', ASSET_SECONDS, START),
+    pageRoute({ styles, dark, bundle, start }),
+    assetRoute('text/css', styles),
+    assetRoute('text/css', dark),
+    assetRoute('text/javascript', bundle),
+    assetRoute('text/javascript', start),
   ];
 }
 
-function textRoute(path: string, type: string, cacheSeconds: number, text: string): Route<null> {
+type Parts = Record<'styles' | 'dark' | 'bundle' | 'start', Asset>;
+
+function pageRoute({ styles, dark, bundle, start }: Parts): Route<null> {
+  // Relative, so that it works below a proxy's own path too.
+  const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Paperbook API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="docs/${styles.name}">
+<link rel="stylesheet" href="docs/${dark.name}" media="(prefers-color-scheme: dark)">
+</head>
+<body>
+<div id="api"></div>
+<noscript>This page needs JavaScript; <a href="v1/openapi.json">v1/openapi.json</a> does not.</noscript>
+<script src="docs/${bundle.name}"></script>
+<script src="docs/${start.name}"></script>
+</body>
+</html>
+`;
   return open({
     method: 'GET',
-    path,
+    path: '/docs',
     query: NoQuery,
     response: PageText,
-    contentType: `${type}; charset=utf-8`,
-    cacheSeconds,
-    run: () => text,
+    contentType: 'text/html; charset=utf-8',
+    cacheSeconds: PAGE_SECONDS,
+    run: () => page,
   });
 }
 
-function fileText(url: string): string {
-  return readFileSync(new URL(url), 'utf8');
+function assetRoute(type: string, asset: Asset): Route<null> {
+  return open({
+    method: 'GET',
+    path: `/docs/${asset.name}`,
+    query: NoQuery,
+    response: PageText,
+    contentType: `${type}; charset=utf-8`,
+    cacheSeconds: ASSET_SECONDS,
+    isAsset: true,
+    run: ({ acceptEncoding }) => asset.bodyFor(acceptEncoding),
+  });
+}
+
+function fileAt(url: string): Buffer {
+  return readFileSync(new URL(url));
 }

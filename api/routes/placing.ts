@@ -41,7 +41,9 @@ export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
     'A refused order stores nothing and does not use its key up. While trading is switched off ' +
     'new orders are refused, and one that was placed before is answered again. Opening a position needs the ' +
     "basic plan. Execution at a venue needs that venue's scope besides `trade:write`. A field " +
-    'that does not belong to the action and type is 400.',
+    'that does not belong to the action and type is 400.\n\n' +
+    'In the examples, put an instrument of `GET /instruments?tradable=true` and a trade of ' +
+    '`GET /portfolio/trades?status=open`.',
   bodyExamples: {
     'Market buy': { ...BUY, type: 'market', idempotencyKey: 'buy-1', maxPriceCents: 45 },
     'Limit buy that rests': {

@@ -224,8 +224,11 @@ const Name = Type.String({ minLength: 1, maxLength: 160 });
 const League = described(Name, 'Only of this league.');
 
 /** The `{ref}` of a path. */
-export const InstrumentRef = described(Name, 'Id or slug of the instrument.');
-export const GameRef = described(Name, 'Id or slug of the game.');
+export const InstrumentRef = described(
+  Name,
+  'Id or slug of the instrument, as GET /instruments lists them.',
+);
+export const GameRef = described(Name, 'Id or slug of the game, as GET /games lists them.');
 
 export const InstrumentsQuery = strict({
   league: Type.Optional(League),
@@ -237,6 +240,7 @@ export const InstrumentsQuery = strict({
       description:
         'Whether an order may name it now: exactly one listing on venue_a, whose market is open ' +
         '(not paused, closed or resolved, its opening time passed), and a game that is not cancelled.',
+      examples: ['true'],
     }),
   ),
   limit: limitOf(100, 50),
@@ -248,8 +252,7 @@ export const InstrumentSearchQuery = strict({
   q: Type.String({
     minLength: 1,
     maxLength: 100,
-    description: 'Words to look for; a typo is forgiven.',
-    examples: ['lions'],
+    description: 'Words to look for, such as the name of a team; a typo is forgiven.',
   }),
   league: Type.Optional(League),
   limit: limitOf(25, 10),
@@ -274,7 +277,8 @@ export const GamesQuery = strict({
 export const QuotesQuery = strict({
   ids: Type.String({
     minLength: 1,
-    description: '1 to 20 instrument ids, with commas between. One given twice counts once.',
-    examples: ['ins_8QK2M4T7VWXA'],
+    description:
+      '1 to 20 instrument ids, as GET /instruments lists them, with commas between. One given ' +
+      'twice counts once.',
   }),
 });

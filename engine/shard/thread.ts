@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import type { Reply } from '../core/messages.ts';
+import { moduleBeside } from './beside.ts';
 import { type Message, messagesCodec, repliesCodec } from './codec.ts';
 import { FaultNote } from './fault-note.ts';
 import { DiskStatus } from './room.ts';
@@ -19,7 +20,7 @@ export class ShardThread {
   /** `onEnd` is called with the error of a thread that ended by itself; its tasks have it, too. */
   constructor(config: ShardConfig, inFlightMax: number, onEnd: (error: unknown) => void) {
     this.#pool = new Piscina({
-      filename: new URL('./worker.ts', import.meta.url).href,
+      filename: moduleBeside(import.meta.url, './worker').href,
       workerData: {
         config,
         disk: this.disk.memory,

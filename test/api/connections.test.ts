@@ -1,15 +1,23 @@
 /** What callers do to connections: read nothing, send nothing, send too much or two things at once. */
 import test from 'ava';
+import { headerLines } from '../../api/header-lines.ts';
+import { listen } from '../../api/http.ts';
 import { ok } from './fake-engine.ts';
 import { RawConnection, request } from './raw-connection.ts';
-import { startApi } from './support.ts';
+import { type Api, startApi } from './support.ts';
 
 /** Far more than the sockets of both ends hold; each of these is answered with 3 KB or more. */
 const UNREAD_MAX = 20_000;
 const BATCH = 50;
 
+/** The largest part of /docs. */
+async function largePath(api: Api): Promise<string> {
+  const { text } = await api.page('GET', '/docs');
+  return `/${/docs\/swagger-ui-bundle[^"]+/.exec(text)![0]}`;
+}
+
 for (const [what, method, path] of [
-  ['large answers', 'GET', '/docs/swagger-ui-bundle.js'],
+  ['large answers', 'GET', largePath],
   ['small answers', 'GET', '/v1/status'],
   ['answers without a body', 'HEAD', '/v1/status'],
   ['answers without a body', 'OPTIONS', '/v1/status'],
@@ -17,11 +25,12 @@ for (const [what, method, path] of [
 ] as const) {
   test(`a caller who reads no ${what} to ${method} is dropped, not buffered for`, async (t) => {
     const api = await startApi(t);
+    const known = typeof path === 'string' ? path : await path(api);
     const raw = new RawConnection(t, api.port);
     raw.stopReading();
     let sent = 0;
     while (!raw.isClosed && sent < UNREAD_MAX) {
-      for (let i = 0; i < BATCH; i++) await raw.sendWhole(request(method, path));
+      for (let i = 0; i < BATCH; i++) await raw.sendWhole(request(method, known));
       sent += BATCH;
       // Answered behind what was sent before it.
       t.is((await api.call('GET', '/status')).status, 200);
@@ -30,22 +39,40 @@ for (const [what, method, path] of [
   });
 }
 
-test('a caller who reads slowly gets the whole of a large answer', async (t) => {
-  const api = await startApi(t);
-  const path = '/docs/swagger-ui-bundle.js';
-  const whole = (await api.page('GET', path)).text;
-  const raw = new RawConnection(t, api.port);
-  raw.stopReading();
-  raw.send(request('GET', path));
-  // The sockets are full, and the rest waits.
-  t.is((await api.call('GET', '/status')).status, 200);
-  const bytes = Buffer.byteLength(whole);
-  await raw.readSlowly(({ text }) => text.length >= text.indexOf('\r\n\r\n') + 4 + bytes);
-  const body = raw.text.slice(raw.text.indexOf('\r\n\r\n') + 4);
-  t.true(Buffer.from(body, 'latin1').equals(Buffer.from(whole)));
-  raw.send(request('GET', '/v1/status'));
-  await raw.until(({ text }) => text.includes('"version":"v1"'));
-});
+/** Far more than the sockets of both ends hold, with characters of every length. */
+const LARGE = 'é€𝄞 '.repeat(1_600_000);
+
+for (const [what, large] of [
+  ['text, no character cut in two', LARGE],
+  ['asset', Buffer.from(LARGE)],
+] as const) {
+  test(`a caller who reads slowly gets the whole of a large ${what}`, async (t) => {
+    const listener = await listen({
+      host: '127.0.0.1',
+      port: 0,
+      tls: null,
+      headers: headerLines([]),
+      isBehindProxy: false,
+      handle: (exchange) => {
+        exchange.answer(200, headerLines([]), exchange.path === '/large' ? large : 'small');
+      },
+    });
+    t.teardown(() => listener.close(0));
+    const raw = new RawConnection(t, listener.port);
+    raw.stopReading();
+    raw.send(request('GET', '/large'));
+    // The sockets are full, and the rest waits, while others are answered.
+    const origin = `http://127.0.0.1:${listener.port}`;
+    t.is(await (await fetch(`${origin}/other`)).text(), 'small');
+    const head = '\r\n\r\n';
+    const bytes = Buffer.byteLength(large);
+    await raw.readSlowly(({ text }) => text.length >= text.indexOf(head) + head.length + bytes);
+    const body = raw.text.slice(raw.text.indexOf(head) + head.length);
+    t.true(Buffer.from(body, 'latin1').equals(Buffer.from(large)));
+    raw.send(request('GET', '/other'));
+    await raw.until(({ text }) => text.endsWith('small'));
+  });
+}
 
 test('an answer without a body says that it ends the connection, and does', async (t) => {
   const api = await startApi(t);

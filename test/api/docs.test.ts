@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request as send } from 'node:http';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import test from 'ava';
-import { startApi } from './support.ts';
+import { type Api, type Json, startApi } from './support.ts';
 
 test('/docs: a page for anyone, all of it from this server', async (t) => {
   const api = await startApi(t);
@@ -19,12 +23,92 @@ test('/docs: a page for anyone, all of it from this server', async (t) => {
     t.is(answer.headers.get('x-content-type-options'), 'nosniff');
     t.true((await answer.text()).length > 0);
   }
-  const script = await api.page('GET', '/docs/start.js');
+});
+
+/** The path of a part of the page, whose name has a hash of its content in it. */
+async function partOf(api: Api, stem: string): Promise<string> {
+  const { text } = await api.page('GET', '/docs');
+  const found = new RegExp(`"(docs/${stem}\\.[0-9a-f]{12}\\.\\w+)"`).exec(text);
+  return `/${found![1]}`;
+}
+
+const DECODE = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+  identity: (bytes: Buffer) => bytes,
+};
+
+/** What comes over the wire, as it is: fetch would decode it. */
+async function wireOf(api: Api, path: string, accepted: string | null, method = 'GET') {
+  const headers = accepted === null ? {} : { 'accept-encoding': accepted };
+  const request = send(new URL(path, api.baseUrl), { method, headers }).end();
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return { headers: response.headers, bytes: Buffer.concat(chunks) };
+}
+
+test('/docs: its own settings ask nobody outside, and it is dark where that is wanted', async (t) => {
+  const api = await startApi(t);
+  const script = await api.page('GET', await partOf(api, 'start'));
   t.regex(script.text, /url: 'v1\/openapi\.json'/);
   t.regex(script.text, /validatorUrl: null/);
-  const bundle = await api.page('GET', '/docs/swagger-ui-bundle.js');
-  t.is(bundle.headers.get('content-type'), 'text/javascript; charset=utf-8');
-  t.is(bundle.headers.get('cache-control'), 'max-age=86400');
+  const { text } = await api.page('GET', '/docs');
+  t.regex(text, /"docs\/dark\.\w+\.css" media="\(prefers-color-scheme: dark\)"/);
+});
+
+test('/docs: parts are kept for good under a name of their content, and come compressed', async (t) => {
+  const api = await startApi(t);
+  const path = await partOf(api, 'swagger-ui-bundle');
+  const plain = await wireOf(api, path, null);
+  t.is(plain.headers['content-type'], 'text/javascript; charset=utf-8');
+  t.is(plain.headers['cache-control'], 'max-age=31536000, immutable');
+  t.is(plain.headers.vary, 'Accept-Encoding');
+  t.is(plain.headers['content-encoding'], undefined);
+  const hash = createHash('sha256').update(plain.bytes).digest('hex').slice(0, 12);
+  t.true(path.includes(`.${hash}.`), 'another content has another name');
+  for (const [accepted, coding] of [
+    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip;q=1.0, br;q=0', 'gzip'],
+    ['GZIP', 'gzip'],
+    ['br;q=0.0, gzip;q=0', undefined],
+    ['identity', undefined],
+    ['*', undefined],
+  ] as const) {
+    const coded = await wireOf(api, path, accepted);
+    t.is(coded.headers['content-encoding'], coding, accepted);
+    t.is(coded.headers['content-length'], String(coded.bytes.length));
+    if (coding !== undefined) t.true(coded.bytes.length < plain.bytes.length / 3);
+    t.true(DECODE[coding ?? 'identity'](coded.bytes).equals(plain.bytes), accepted);
+  }
+});
+
+test('CONTRACT.md section 1, HEAD: a part of /docs has the same headers and no body', async (t) => {
+  const api = await startApi(t);
+  const path = await partOf(api, 'swagger-ui');
+  const [whole, head] = [await wireOf(api, path, 'br'), await wireOf(api, path, 'br', 'HEAD')];
+  t.is(head.bytes.length, 0);
+  for (const name of ['content-length', 'content-encoding', 'cache-control', 'vary']) {
+    t.is(head.headers[name], whole.headers[name], name);
+  }
+});
+
+test('/docs: what is tried first answers with what there is', async (t) => {
+  const api = await startApi(t);
+  const { paths } = (await api.call('GET', '/openapi.json', { token: null })).json;
+  for (const [path, { get: read }] of Object.entries<Json>(paths)) {
+    const isForKey = read?.security.some((one: Json) => 'bearerKey' in one);
+    const examples = (read?.parameters ?? []).filter(({ name }: Json) => name !== undefined);
+    if (!isForKey || examples.some(({ required }: Json) => required)) continue;
+    const filled = examples.filter(({ example }: Json) => example !== undefined);
+    const query = filled.map(({ name, example }: Json) => `${name}=${example}`).join('&');
+    const answer = await api.call('GET', `${path}?${query}`);
+    t.is(answer.status, 200, `${path}?${query}`);
+  }
+  const [tradable] = paths['/instruments'].get.parameters.filter(
+    ({ name }: Json) => name === 'tradable',
+  );
+  t.is(tradable.example, 'true', 'an instrument that an order may name');
 });
 
 test('/docs: nothing outside may be fetched, framed or run', async (t) => {

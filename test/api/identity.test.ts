@@ -126,7 +126,7 @@ test('CONTRACT.md section 8: configured, else as set live, else default', async 
   t.teardown(() => store.close());
   const log = { info() {}, warn() {}, error() {} };
   const switchesOf = (venueData: boolean | null, trading: boolean | null) =>
-    new Switches({ venueData, trading, selfReset: false }, store, new FakeEngine(), log);
+    new Switches({ venueData, trading }, store, new FakeEngine(), log);
   t.like(switchesOf(null, null), { venueData: false, trading: true });
   await switchesOf(null, null).set('venueData', true);
   await switchesOf(null, null).set('trading', false);
@@ -139,7 +139,7 @@ test('SPEC.md section 1, rule 7: prices stop first here and start here last', as
   t.teardown(() => store.close());
   const engine = new FakeEngine();
   const log = { info() {}, warn() {}, error() {} };
-  const config = { venueData: true, trading: true, selfReset: true };
+  const config = { venueData: true, trading: true };
   const switches = new Switches(config, store, engine, log);
   const shown: [told: boolean, here: boolean][] = [];
   engine.broadcast = async ({ venueData }) => {

@@ -99,6 +99,21 @@ for (const args of [
   });
 }
 
+for (const [args, unknown] of [
+  [['leaderboard', '--help'], 'leaderboard'],
+  [['admin', 'settle', '--help'], 'settle'],
+  [['admin', 'settle', '-h'], 'settle'],
+  [['admin', 'user', 'frobnicate', '--help'], 'frobnicate'],
+  [['--help', 'leaderboard'], 'leaderboard'],
+] as const) {
+  const title = `CONTRACT.md section 9: no help of what is no command: paperbook ${args.join(' ')}`;
+  test.serial(title, async (t) => {
+    const { code, stdout, stderr } = await run(args);
+    t.deepEqual({ code, stdout }, { code: 2, stdout: '' });
+    t.is(stderr, `error: unknown command '${unknown}'\n`);
+  });
+}
+
 test.serial('CONTRACT.md section 9: feed inspect of a missing file, exit code 1', async (t) => {
   const file = path.join(tempDir(t), 'missing.jsonl');
   const { code, stderr } = await run(['feed', 'inspect', file]);

@@ -1,6 +1,7 @@
 /** Starts that cannot be: each says why in a line, and harms neither a server nor a directory. */
 import { spawnSync } from 'node:child_process';
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -11,7 +12,7 @@ import {
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { catalogOf, game, instrument } from './catalogs.ts';
-import { type Exit, run, type Server, startFor, tempDir } from './server.ts';
+import { COMMAND, Command, type Exit, run, type Server, startFor, tempDir } from './server.ts';
 
 for (const version of ['20.20.2', '22.17.1', '23.4.0', '24.1.0']) {
   test.serial(`another version of Node, ${version}: one clear line, exit code 1`, async (t) => {
@@ -28,15 +29,37 @@ for (const version of ['20.20.2', '22.17.1', '23.4.0', '24.1.0']) {
 }
 
 const otherNode = findOtherNode();
-// Where the machine has no Node of another version this one is shown as skipped.
-(otherNode === null ? test.serial.skip : test.serial)(
-  'another version of Node, a real one: one clear line, exit code 1',
+// Where the machine has no Node of another version these are shown as skipped.
+const withOtherNode = otherNode === null ? test.serial.skip : test.serial;
+
+withOtherNode(
+  'another version of Node, a real one: runs the Node 22 that npm brought',
   async (t) => {
-    const { node, version } = otherNode!;
-    const exit = await run(['--help'], { node });
-    refused(t, exit, 1, [`paperbook needs Node 22.18 or a later 22, this is ${version}`]);
+    const { node } = otherNode!;
+    const help = await run(['--help'], { node });
+    t.is(help.code, 0, help.stderr);
+    t.regex(help.stdout, /^Usage: paperbook/);
+    t.is((await run(['nothing'], { node })).code, 2, 'how it ends is passed on');
+    const server = new Command(['demo'], {
+      node,
+      env: { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data') },
+    });
+    await server.printed(/^Ctrl-C stops it/m);
+    const { code, signal, stdout } = await server.end('SIGTERM');
+    t.like({ code, signal }, { code: 0, signal: null });
+    t.regex(stdout, /^Stopped\./m);
   },
 );
+
+withOtherNode('another version of Node, and npm brought none: one clear line', (t) => {
+  const { node, version } = otherNode!;
+  // Nothing is installed beside the copy.
+  const copy = path.join(tempDir(t), 'paperbook.mjs');
+  copyFileSync(COMMAND, copy);
+  const { status, stdout, stderr } = spawnSync(node, [copy, '--help'], { encoding: 'utf8' });
+  const says = `paperbook needs Node 22.18 or a later 22, this is ${version}`;
+  refused(t, { code: status, signal: null, stdout, stderr }, 1, [says]);
+});
 
 for (const name of ['demo', 'serve'] as const) {
   test.serial(`a port in use, ${name}: one clear line, exit code 1, nothing harmed`, async (t) => {

@@ -28,7 +28,8 @@ type RunOptions = {
   node?: string;
 };
 
-const COMMAND = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
+/** The entry of the command. */
+export const COMMAND = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
 const STARTS_WITHIN_MS = 60_000;
 const ENDS_WITHIN_MS = 30_000;
 const EVENTUALLY_MS = 60_000;
@@ -195,7 +196,7 @@ async function within<T>(promise: Promise<T>, ms: number, what: string): Promise
 }
 
 /** The environment without what would configure the server under test. */
-function outerEnv(): NodeJS.ProcessEnv {
+export function outerEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith('PAPERBOOK_')),
   );

@@ -1,0 +1,76 @@
+/** Files that a page is made of, sent in the shortest coding that a caller takes. */
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { type HeaderLines, headerLines } from './header-lines.ts';
+
+/** The coding of a body and its bytes in it. */
+export class CodedBody {
+  readonly headers: HeaderLines;
+  readonly bytes: Uint8Array;
+
+  /** @param coding null: as it is */
+  constructor(coding: string | null, bytes: Uint8Array) {
+    this.headers = headerLines(coding === null ? [] : ['Content-Encoding', coding]);
+    this.bytes = bytes;
+  }
+}
+
+/** Nearly as short as the best, which takes seconds for a megabyte. */
+const BROTLI_QUALITY = 9;
+type Coding = { name: string; encode(bytes: Uint8Array): Promise<Buffer> };
+/** The shortest first. */
+const CODINGS: readonly Coding[] = [
+  {
+    name: 'br',
+    encode: (bytes) =>
+      promisify(brotliCompress)(bytes, {
+        params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY },
+      }),
+  },
+  { name: 'gzip', encode: (bytes) => promisify(gzip)(bytes, { level: 9 }) },
+];
+const HASH_CHARACTERS = 12;
+
+/** A file under a name that changes with it, so that whoever has it may keep it for good. */
+export class Asset {
+  /** `page.css` as `page.3f0a….css` */
+  readonly name: string;
+  readonly #plain: CodedBody;
+  /** Each is made when somebody takes it, on another thread, and kept. */
+  readonly #coded = new Map<string, CodedBody | Promise<CodedBody>>();
+
+  constructor(name: string, bytes: Buffer) {
+    const hash = createHash('sha256').update(bytes).digest('hex').slice(0, HASH_CHARACTERS);
+    const { name: stem, ext } = path.parse(name);
+    this.name = `${stem}.${hash}${ext}`;
+    this.#plain = new CodedBody(null, bytes);
+  }
+
+  /** @param accepted the Accept-Encoding header of the caller; empty where none was sent */
+  bodyFor(accepted: string): CodedBody | Promise<CodedBody> {
+    const coding = CODINGS.find(({ name }) => isAccepted(accepted, name));
+    if (coding === undefined) return this.#plain;
+    const known = this.#coded.get(coding.name);
+    if (known !== undefined) return known;
+    const made = this.#make(coding);
+    this.#coded.set(coding.name, made);
+    return made;
+  }
+
+  async #make({ name, encode }: Coding): Promise<CodedBody> {
+    const body = new CodedBody(name, await encode(this.#plain.bytes));
+    this.#coded.set(name, body);
+    return body;
+  }
+}
+
+/** RFC 9110, section 12.5.3; a coding that is not named is taken for one that is not wanted. */
+function isAccepted(accepted: string, coding: string): boolean {
+  for (const item of accepted.toLowerCase().split(',')) {
+    const [name, ...parameters] = item.split(';').map((part) => part.trim());
+    if (name === coding) return !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter));
+  }
+  return false;
+}

@@ -1,0 +1,45 @@
+/**
+ * Packs the client alone, as `paperbook-client`: `npm run pack:client`. It needs no other package
+ * and no Node of a certain version, so a bot or a page installs these files and nothing else.
+ */
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const ROOT = path.join(HERE, '../..');
+const FILES = ['client.js', 'client.d.ts', 'generated.js', 'generated.d.ts', 'README.md'];
+
+/** Writes the tarball into `directory`, and its name to standard output. */
+function packClient(directory: string): void {
+  const work = mkdtempSync(path.join(tmpdir(), 'paperbook-client-'));
+  try {
+    for (const file of FILES) copyFileSync(path.join(HERE, file), path.join(work, file));
+    copyFileSync(path.join(ROOT, 'LICENSE'), path.join(work, 'LICENSE'));
+    writeFileSync(path.join(work, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+    const args = ['pack', '--pack-destination', path.resolve(directory)];
+    execFileSync('npm', args, { cwd: work, stdio: ['ignore', 'inherit', 'inherit'] });
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
+
+function manifest(): object {
+  const { version, license } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  return {
+    name: 'paperbook-client',
+    version,
+    description: 'Typed client of a Paperbook server, for Node and browsers.',
+    license,
+    type: 'module',
+    sideEffects: false,
+    exports: {
+      '.': { types: './client.d.ts', default: './client.js' },
+      './package.json': './package.json',
+    },
+  };
+}
+
+packClient(process.argv[2] ?? '.');

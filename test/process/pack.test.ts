@@ -1,0 +1,150 @@
+/** What `npm pack` makes, used as a newcomer does: installed in an empty folder, and run there. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { eventually, outerEnv, startFor, tempDir } from './server.ts';
+
+const runFile = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const TSC = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
+const INSTALLS_WITHIN_MS = 240_000;
+/** What npm says where no registry can be reached. */
+const OFFLINE = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|ENOTCACHED/;
+
+/** The one tarball that an npm command leaves in a folder of its own. */
+async function packed(t: ExecutionContext, args: (folder: string) => string[]): Promise<string> {
+  const folder = tempDir(t);
+  await runFile('npm', args(folder), { cwd: ROOT });
+  const [name, ...more] = readdirSync(folder);
+  t.deepEqual(more, []);
+  return path.join(folder, name!);
+}
+
+/** An empty project that has installed the tarball; null where no registry can be reached. */
+async function projectWith(t: ExecutionContext, tarball: string): Promise<string | null> {
+  const project = path.join(tempDir(t), 'project');
+  mkdirSync(project);
+  writeFileSync(path.join(project, 'package.json'), '{"type":"module"}');
+  const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball];
+  const options = { cwd: project, timeout: INSTALLS_WITHIN_MS };
+  try {
+    await runFile('npm', args, options);
+    return project;
+  } catch (error) {
+    const { killed, stderr } = error as { killed: boolean; stderr: string };
+    if (!killed && !OFFLINE.test(stderr)) throw error;
+    t.log('SKIPPED: no package registry can be reached, so nothing could be installed');
+    t.pass();
+    return null;
+  }
+}
+
+/** Compiles a program of the project strictly, and runs it. */
+async function runBot(project: string, packageName: string, args: string[]): Promise<string> {
+  const bot = `
+    import { createClient } from '${packageName}';
+    const [baseUrl = '', credential = ''] = process.argv.slice(2);
+    const me = await createClient({ baseUrl, credential }).getMe();
+    // @ts-expect-error: an answer has the fields of the description and no other
+    me.user.nickname;
+    const prefix: string = me.key.prefix;
+    console.log(prefix);
+  `;
+  writeFileSync(path.join(project, 'bot.ts'), bot);
+  writeFileSync(path.join(project, 'process.d.ts'), 'declare const process: { argv: string[] };\n');
+  const options = ['--ignoreConfig', '--strict', '--target', 'es2022', '--module', 'nodenext'];
+  const compiled = runFile(process.execPath, [TSC, ...options, 'bot.ts', 'process.d.ts'], {
+    cwd: project,
+  });
+  await compiled.catch(({ stdout }) => Promise.reject(new Error(stdout)));
+  const { stdout } = await runFile(process.execPath, ['bot.js', ...args], { cwd: project });
+  return stdout.trim();
+}
+
+type Running = { child: ChildProcess; ended: Promise<number | null> };
+type DemoFile = { baseUrl: string; key: string };
+
+/** A command in a group of its own, which ends as a whole: npx has a shell below it. */
+function start(t: ExecutionContext, project: string, command: string, args: string[]): Running {
+  const env = { ...outerEnv(), PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0' };
+  const child = spawn(command, args, { cwd: project, env, detached: true, stdio: 'ignore' });
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  t.teardown(() => {
+    try {
+      process.kill(-child.pid!, 'SIGKILL');
+    } catch {
+      // It ended by itself, as it should.
+    }
+  });
+  return { child, ended };
+}
+
+async function demoFile(project: string): Promise<DemoFile> {
+  const file = path.join(project, 'data/demo.json');
+  return await eventually('demo.json', async () =>
+    existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DemoFile) : null,
+  );
+}
+
+async function isAnswering(baseUrl: string): Promise<boolean> {
+  return await fetch(`${baseUrl}/status`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+test.serial(
+  'npm pack: compiled, with declarations and source maps; no tests, no sources',
+  async (t) => {
+    t.timeout(INSTALLS_WITHIN_MS);
+    const tarball = await packed(t, (folder) => ['pack', '--pack-destination', folder]);
+    const { stdout } = await runFile('tar', ['tzf', tarball]);
+    const files = stdout.trim().split('\n');
+    for (const made of ['js', 'js.map', 'd.ts']) {
+      t.true(files.includes(`package/dist/engine/shard/worker.${made}`), made);
+    }
+    t.true(files.includes('package/LICENSE'));
+    for (const file of files) t.notRegex(file, /\/(test|bench|node_modules)\/|(?<!\.d)\.ts$/);
+  },
+);
+
+test.serial(
+  'CONTRACT.md section 9: npx paperbook demo from the tarball, in an empty folder',
+  async (t) => {
+    t.timeout(2 * INSTALLS_WITHIN_MS);
+    const tarball = await packed(t, (folder) => ['pack', '--pack-destination', folder]);
+    const project = await projectWith(t, tarball);
+    if (project === null) return;
+    t.false(existsSync(path.join(project, 'node_modules/@scarf')), 'nothing reports installs');
+    const { child, ended } = start(t, project, 'npx', ['paperbook', 'demo']);
+    const { baseUrl, key } = await demoFile(project);
+    await eventually('an answer', async () => ((await isAnswering(baseUrl)) ? true : null));
+    t.is(await runBot(project, 'paperbook/client', [baseUrl, key]), key.slice(0, 16));
+    const page = await (await fetch(new URL('/docs', baseUrl))).text();
+    const script = /src="(docs\/swagger-ui-bundle[^"]*)"/.exec(page)![1]!;
+    t.is((await fetch(new URL(`/${script}`, baseUrl))).status, 200);
+    process.kill(-child.pid!, 'SIGTERM');
+    await ended;
+    await eventually('the end', async () => ((await isAnswering(baseUrl)) ? null : true));
+    // It reads every shard in a process of its own, which is found beside the one that asks.
+    const verified = await runFile('npx', ['paperbook', 'verify'], { cwd: project });
+    t.regex(verified.stdout, /every invariant holds/);
+  },
+);
+
+test.serial('npm run pack:client: the client alone, without another package', async (t) => {
+  const tarball = await packed(t, (folder) => ['run', 'pack:client', '--', folder]);
+  const project = await projectWith(t, tarball);
+  if (project === null) return;
+  const installed = readdirSync(path.join(project, 'node_modules'));
+  t.deepEqual(
+    installed.filter((name) => !name.startsWith('.')),
+    ['paperbook-client'],
+  );
+  const { baseUrl, dataDir } = await startFor(t, 'demo');
+  const { key } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8')) as DemoFile;
+  t.is(await runBot(project, 'paperbook-client', [baseUrl, key]), key.slice(0, 16));
+});
