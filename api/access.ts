@@ -55,6 +55,7 @@ function keyReader(store: ControlStore, onWriteFailed: (error: unknown) => void)
     const { token, keyId } = credential;
     const key = store.keys.get(keyId);
     if (key === undefined || !isUsable(key, nowMs)) throw invalidToken();
+    exchange.keyPrefix = key.tokenPrefix;
     const user = store.users.get(key.userId);
     if (user === undefined) throw new ApiError('account_not_found');
     if (isLastUseStale(key, nowMs)) {

@@ -83,6 +83,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
       const match = route(exchange.path);
       if (match === null) throw new ApiError('route_not_found');
       const { allow, routes } = match.entry;
+      exchange.route = match.entry.path;
       if (exchange.method === 'OPTIONS') {
         exchange.answer(204, headerLines(['Allow', allow, ...NO_STORE, ...policy]), null);
         return;

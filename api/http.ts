@@ -13,9 +13,13 @@ import { randomBytes } from 'node:crypto';
 import { BodyPieces } from './body-pieces.ts';
 import { BodyBytes, type BodyText } from './body-text.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
+import { listenError } from './listen-error.ts';
 import { SentHeaders } from './sent-headers.ts';
 
 type Tls = { certFile: string; keyFile: string };
+
+/** Called once with each answer; `isTaken` is false where the caller is gone. */
+export type AnswerListener = (exchange: Exchange, status: number, isTaken: boolean) => void;
 
 export type ListenOptions = {
   host: string;
@@ -26,6 +30,8 @@ export type ListenOptions = {
   headers: HeaderLines;
   /** Whether a proxy in front tells in X-Forwarded-For whom it forwards for. */
   isBehindProxy: boolean;
+  /** Null where nobody wants to know. */
+  onAnswer: AnswerListener | null;
   /** Called once a request, and must answer, hold or read the body before it returns. */
   handle(exchange: Exchange): void;
 };
@@ -40,7 +46,7 @@ export type Listener = {
 const sent = new SentHeaders();
 const keepHeader = (name: string, value: string) => sent.add(name, value);
 
-/** Opens a listener. Rejects when the address cannot be bound or the TLS files cannot be used. */
+/** Opens a listener. Rejects with `ListenError` when the address cannot be bound. */
 export function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
   const held: Held = { count: 0, whenNone: null };
@@ -56,7 +62,7 @@ export function listen(options: ListenOptions): Promise<Listener> {
     const exclusive = 1;
     (app as unknown as ExclusiveApp).listen(options.host, options.port, exclusive, (socket) => {
       if (socket === false) {
-        reject(new Error(`cannot listen on ${options.host} port ${options.port}: is it in use?`));
+        listenError(options.host, options.port).then(reject);
         return;
       }
       const port = uws.us_socket_local_port(socket);
@@ -131,10 +137,17 @@ export class Exchange {
   /** The caller's own X-Request-Id, or a new one. CONTRACT.md section 1. */
   readonly requestId: string;
   charge: Charge | null = null;
+  /** The path of its route, with the names of its parameters; null where there is none. */
+  route: string | null = null;
+  /** What lists of keys show of the caller's; null where none was sent, or it is not valid. */
+  keyPrefix: string | null = null;
+  /** On the clock of `performance.now`; 0 where nobody wants to know. */
+  readonly startedMs: number;
   readonly #res: uws.HttpResponse;
   readonly #headers: HeaderLines;
   readonly #held: Held;
   readonly #isBehindProxy: boolean;
+  readonly #onAnswer: AnswerListener | null;
   #remoteAddress: string | null = null;
   #sent: SentHeaders | null = sent;
   #isOpen = true;
@@ -145,7 +158,7 @@ export class Exchange {
   constructor(
     res: uws.HttpResponse,
     req: uws.HttpRequest,
-    { headers, isBehindProxy }: ListenOptions,
+    { headers, isBehindProxy, onAnswer }: ListenOptions,
     held: Held,
   ) {
     this.method = req.getCaseSensitiveMethod();
@@ -159,6 +172,8 @@ export class Exchange {
     this.#headers = headers;
     this.#held = held;
     this.#isBehindProxy = isBehindProxy;
+    this.#onAnswer = onAnswer;
+    this.startedMs = onAnswer === null ? 0 : performance.now();
   }
 
   /** A request header by its lower-case name, or empty. */
@@ -226,6 +241,7 @@ export class Exchange {
   answer(status: number, headers: HeaderLines, body: string | null): void {
     const charge = this.charge;
     charge?.settle(status);
+    this.#onAnswer?.(this, status, this.#isOpen);
     if (!this.#isOpen) return;
     this.#isOpen = false;
     const counted = charge === null ? '' : charge.headers(this);

@@ -32,6 +32,7 @@ import { createOrganizations } from './organizations.ts';
 import { startServer } from './server.ts';
 import type { FeedConfig } from './settings.ts';
 import { Switches } from './switches.ts';
+import { checkTlsFiles } from './tls-files.ts';
 
 export type Paperbook = {
   /** `http://127.0.0.1:8080/v1` */
@@ -75,6 +76,7 @@ async function start(
   log: Log,
   stack: Unwinder,
 ): Promise<Paperbook> {
+  checkTlsFiles(config.tls);
   const adminToken = ensureAdminToken(config.dataDir);
   const identity = new ControlStore(config.dataDir);
   stack.add(() => identity.close());
@@ -250,7 +252,7 @@ type FeedParts = {
 
 function connectFeed(feed: FeedConfig, source: number, parts: FeedParts): Connection {
   const { venue, url } = feed;
-  const adapter = createAdapter(feed.adapter, keysOf(feed), { depth: parts.depth });
+  const adapter = adapterOf(feed, parts.depth);
   if (adapter === null) {
     throw new ConfigError([`PAPERBOOK_FEEDS: there is no adapter ${feed.adapter} yet`]);
   }
@@ -268,6 +270,15 @@ function connectFeed(feed: FeedConfig, source: number, parts: FeedParts): Connec
   });
 }
 
+function adapterOf(feed: FeedConfig, depth: boolean) {
+  const keys = keysOf(feed);
+  try {
+    return createAdapter(feed.adapter, keys, { depth });
+  } catch (error) {
+    throw new ConfigError([`PAPERBOOK_FEEDS: ${(error as Error).message}`]);
+  }
+}
+
 /** `keyId` and `privateKeyFile`, for venues that want a signed handshake. */
 function keysOf({ keyId, privateKeyFile }: FeedConfig) {
   if (keyId === undefined && privateKeyFile === undefined) return {};
@@ -278,7 +289,9 @@ function keysOf({ keyId, privateKeyFile }: FeedConfig) {
     return { keyId, privateKeyPem: readFileSync(privateKeyFile, 'utf8') };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError([`PAPERBOOK_FEEDS: privateKeyFile cannot be read (${code})`]);
+    throw new ConfigError([
+      `PAPERBOOK_FEEDS: privateKeyFile ${privateKeyFile} cannot be read (${code})`,
+    ]);
   }
 }
 

@@ -32,6 +32,8 @@ test('CONTRACT.md section 8: the defaults', (t) => {
     feeds: [],
     clock: 'wall',
     catalogFile: null,
+    logLevel: 'info',
+    requestLog: false,
     organizationsUrl: null,
     outsideAuth: null,
   });
@@ -57,6 +59,8 @@ const EVERYTHING = {
   PAPERBOOK_FEEDS: '[{"venue":"venue_b","adapter":"native","url":"ws://127.0.0.1:9","keyId":"k"}]',
   PAPERBOOK_CLOCK: 'feed',
   PAPERBOOK_CATALOG: 'catalog.json',
+  PAPERBOOK_LOG_LEVEL: 'silent',
+  PAPERBOOK_REQUEST_LOG: 'on',
   PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:9/organizations',
   PAPERBOOK_AUTH_JWKS_URL: 'https://auth.example/jwks.json',
   PAPERBOOK_AUTH_ISSUER: 'https://auth.example',
@@ -80,6 +84,8 @@ const EVERYTHING_READ = {
   feeds: [{ venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9', keyId: 'k' }],
   clock: 'feed',
   catalogFile: 'catalog.json',
+  logLevel: 'silent',
+  requestLog: true,
   organizationsUrl: 'http://127.0.0.1:9/organizations',
   outsideAuth: { jwksUrl: 'https://auth.example/jwks.json', issuer: 'https://auth.example' },
 };
@@ -130,6 +136,9 @@ test('CONTRACT.md section 8: a bad value is an error that names its variable', (
     { PAPERBOOK_QUOTE_MAX_AGE_MS: '0' },
     { PAPERBOOK_ROUTING_BAND_CENTS: '100' },
     { PAPERBOOK_CLOCK: 'sun' },
+    { PAPERBOOK_LOG_LEVEL: 'INFO' },
+    { PAPERBOOK_LOG_LEVEL: '30' },
+    { PAPERBOOK_REQUEST_LOG: 'yes' },
     { PAPERBOOK_ORGANIZATIONS_URL: 'organizations' },
     { PAPERBOOK_ORGANIZATIONS_URL: 'file:///organizations' },
     { PAPERBOOK_AUTH_JWKS_URL: 'jwks.json', PAPERBOOK_AUTH_ISSUER: 'me' },
@@ -241,13 +250,24 @@ test('a setting whose feature is not there yet is refused, not ignored', (t) => 
 });
 
 test('CONTRACT.md section 8: `serve --help` lists every variable with its default', (t) => {
-  const lines = configHelp().split('\n');
+  const help = configHelp(Number.POSITIVE_INFINITY);
+  const lines = help.split('\n');
   for (const name of Object.keys(EVERYTHING)) {
     t.is(lines.filter((line) => line.startsWith(`  ${name} `)).length, 1, name);
   }
   for (const name of ['HISTORY_URL', 'HISTORY_TOKEN', 'BACKTEST_URL']) {
     t.true(lines.some((line) => line.startsWith(`  PAPERBOOK_${name} `)));
   }
-  t.true(configHelp().includes('port to listen on; 0 takes a free one (default 8080)'));
-  t.true(configHelp().includes('(default cores - 1, at least 1)'));
+  t.true(help.includes('port to listen on; 0 takes a free one (default 8080)'));
+  t.true(help.includes('(default cores - 1, at least 1)'));
+  t.true(configHelp(80, { PAPERBOOK_PORT: '9' }).includes('(default 9)'), 'a default of its own');
+});
+
+test('CONTRACT.md section 8: the help fits its columns, and what is longer goes on below', (t) => {
+  const all = configHelp(Number.POSITIVE_INFINITY);
+  for (const columns of [80, 100]) {
+    const help = configHelp(columns);
+    for (const line of help.split('\n')) t.true(line.length <= columns, line);
+    t.is(help.replace(/\n {10,}/g, ' '), all, 'the same words');
+  }
 });
