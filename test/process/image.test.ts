@@ -29,6 +29,7 @@ test.serial(
     const launcher = { program: process.execPath, args: [program] };
     const args = JSON.parse(stepsOf(image, 'CMD')[0]!);
     const command = new Command(args, { launcher, env: proxied });
+    t.teardown(() => command.endGroup());
     await command.printed(/^Paperbook listens on /m);
     const { port } = new URL(/"adminUrl":"([^"]+)"/.exec(command.output.stderr)![1]!);
 

@@ -9,6 +9,7 @@ const npx = { program: 'npm', args: ['exec', '--', 'paperbook', 'serve'] };
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
   test.serial(`${signal} to npm start leaves no server behind`, async (t) => {
     const command = new Command([], { launcher: start, env: envOf(t) });
+    t.teardown(() => command.endGroup());
     await command.printed(/^Ctrl-C stops it/m);
     // It ends once nobody holds its output any more, so with the server and not before it.
     const { stdout } = await command.end(signal);
@@ -20,6 +21,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const) {
 for (const signal of ['SIGTERM', 'SIGHUP', 'SIGKILL'] as const) {
   test.serial(`${signal} to npx paperbook serve leaves no server behind`, async (t) => {
     const command = new Command([], { launcher: npx, env: envOf(t) });
+    t.teardown(() => command.endGroup());
     await command.printed(/^Paperbook listens on /m);
     const { stderr } = await command.end(signal);
     t.regex(stderr, /"msg":"stopped"\}\n/, 'and it stopped cleanly');
@@ -31,6 +33,7 @@ test.serial('a server that leads a session of its own outlives what started it',
   const args = ['-c', 'setsid "$@" & wait', 'sh'];
   const launcher = { program: 'sh', args, takesCommand: true };
   const command = new Command(['serve'], { launcher, env });
+  t.teardown(() => command.endGroup());
   await command.printed(/^Paperbook listens on /m);
   const [, baseUrl] = / listens on (\S+)$/m.exec(command.output.stdout)!;
   const { stderr } = await run(['serve'], { env });

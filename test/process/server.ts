@@ -69,7 +69,7 @@ export class Command {
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     running.add(child);
-    if (launcher !== undefined) groups.add(child.pid!);
+    if (launcher !== undefined && child.pid !== undefined) groups.add(child.pid);
     child.stdin?.end(stdin);
     child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;
@@ -111,6 +111,11 @@ export class Command {
 
   get pid(): number {
     return this.#child.pid!;
+  }
+
+  /** Ends what its launcher may have left behind. */
+  endGroup(): void {
+    if (groups.delete(this.pid)) endGroup(this.pid);
   }
 
   /** Whether its own process is gone; what that started may still hold its output. */

@@ -183,6 +183,7 @@ test.serial('a log that cannot be written is lost, and stops nothing', async (t)
   const args = ['-c', 'exec "$@" 2>/dev/full', 'sh'];
   const launcher = { program: 'sh', args, takesCommand: true };
   const command = new Command(['serve'], { env, launcher });
+  t.teardown(() => command.endGroup());
   await command.printed(/^Paperbook listens on /m);
   const [, baseUrl] = / listens on (\S+)$/m.exec(command.output.stdout)!;
   t.true((await fetch(`${baseUrl}/status`)).ok);
