@@ -68,6 +68,7 @@ export function keyReader(store: ControlStore, onWriteFailed: (error: unknown) =
     const { token, keyId } = credential;
     const key = store.keys.get(keyId);
     if (key === undefined || !isUsable(key, nowMs)) throw invalidToken();
+    exchange.keyPrefix = key.tokenPrefix;
     const user = store.users.get(key.userId);
     if (user === undefined) throw new ApiError('account_not_found');
     if (isLastUseStale(key, nowMs)) {

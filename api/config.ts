@@ -6,7 +6,14 @@ import { readFileSync } from 'node:fs';
 import type { FillModelName } from '../engine/core/units.ts';
 import type { OutsideAuthConfig } from './identity/outside-auth.ts';
 import type { Plan } from './identity/users.ts';
-import { type FeedConfig, isLoopback, NOT_YET, SETTINGS, type Setting } from './settings.ts';
+import {
+  type FeedConfig,
+  isLoopback,
+  type LogLevel,
+  NOT_YET,
+  SETTINGS,
+  type Setting,
+} from './settings.ts';
 
 export type Config = {
   host: string;
@@ -32,6 +39,9 @@ export type Config = {
   clock: 'wall' | 'feed';
   clockJumpMaxMs: number;
   catalogFile: string | null;
+  logLevel: LogLevel;
+  /** Whether each request of the API is logged. */
+  requestLog: boolean;
   /** Null: organizations live in the control store. */
   organizationsUrl: string | null;
   /** Null: the embedded auth server. */
@@ -76,16 +86,38 @@ export function fillModelOf(env: Readonly<Record<string, string | undefined>>): 
   return fillModel;
 }
 
-/** A line a variable, as `serve --help` prints them. */
-export function configHelp(): string {
+/**
+ * Every variable with its default, as `serve --help` prints them.
+ *
+ * @param columns how long a line may be; what is longer goes on below
+ * @param defaults in place of the settings' own, by the whole name of the variable
+ */
+export function configHelp(
+  columns: number,
+  defaults: Readonly<Record<string, string>> = {},
+): string {
   const settings = Object.entries(SETTINGS as Record<string, Setting<unknown>>);
-  const width = PREFIX.length + Math.max(...settings.map(([name]) => name.length));
+  const indent = PREFIX.length + Math.max(...settings.map(([name]) => name.length)) + 4;
   return settings
-    .map(([name, { about, defaultShown }]) => {
-      const shown = defaultShown === null ? '' : ` (default ${defaultShown})`;
-      return `  ${(PREFIX + name).padEnd(width)}  ${about}${shown}`;
+    .map(([shortName, { about, defaultShown }]) => {
+      const name = PREFIX + shortName;
+      const value = defaults[name] ?? defaultShown;
+      // What stands in parentheses stays on one line.
+      const words = [...about.split(' '), ...(value === null ? [] : [`(default ${value})`])];
+      const lines = wrapped(words, columns - indent);
+      return `  ${name}`.padEnd(indent) + lines.join(`\n${' '.repeat(indent)}`);
     })
     .join('\n');
+}
+
+function wrapped(words: readonly string[], columns: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const line = lines.at(-1);
+    if (line === undefined || line.length + 1 + word.length > columns) lines.push(word);
+    else lines[lines.length - 1] = `${line} ${word}`;
+  }
+  return lines;
 }
 
 function isKnown(name: string): boolean {
@@ -153,6 +185,8 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     clock: must('CLOCK', s.CLOCK),
     clockJumpMaxMs: must('CLOCK_JUMP_MAX_MS', s.CLOCK_JUMP_MAX_MS),
     catalogFile: read('CATALOG', s.CATALOG),
+    logLevel: must('LOG_LEVEL', s.LOG_LEVEL),
+    requestLog: must('REQUEST_LOG', s.REQUEST_LOG),
     organizationsUrl: read('ORGANIZATIONS_URL', s.ORGANIZATIONS_URL),
     outsideAuth: outsideAuthOf(
       read('AUTH_JWKS_URL', s.AUTH_JWKS_URL),

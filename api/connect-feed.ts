@@ -27,7 +27,7 @@ type FeedParts = {
  */
 export function connectFeed(feed: FeedConfig, source: number, parts: FeedParts): Connection {
   const { venue, url } = feed;
-  const adapter = createAdapter(feed.adapter, keysOf(feed), { depth: parts.depth });
+  const adapter = adapterOf(feed, parts.depth);
   if (adapter === null) {
     throw new ConfigError([`PAPERBOOK_FEEDS: there is no adapter ${feed.adapter} yet`]);
   }
@@ -53,6 +53,15 @@ export function connectFeed(feed: FeedConfig, source: number, parts: FeedParts):
   });
 }
 
+function adapterOf(feed: FeedConfig, depth: boolean) {
+  const keys = keysOf(feed);
+  try {
+    return createAdapter(feed.adapter, keys, { depth });
+  } catch (error) {
+    throw new ConfigError([`PAPERBOOK_FEEDS: ${(error as Error).message}`]);
+  }
+}
+
 /** `keyId` and `privateKeyFile`, for venues that want a signed handshake. */
 function keysOf({ keyId, privateKeyFile }: FeedConfig) {
   if (keyId === undefined && privateKeyFile === undefined) return {};
@@ -63,6 +72,8 @@ function keysOf({ keyId, privateKeyFile }: FeedConfig) {
     return { keyId, privateKeyPem: readFileSync(privateKeyFile, 'utf8') };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError([`PAPERBOOK_FEEDS: privateKeyFile cannot be read (${code})`]);
+    throw new ConfigError([
+      `PAPERBOOK_FEEDS: privateKeyFile ${privateKeyFile} cannot be read (${code})`,
+    ]);
   }
 }

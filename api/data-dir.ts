@@ -24,6 +24,8 @@ import { closeToOthers, makeDirectory } from './private-files.ts';
 /** The directory cannot be used; the message is one line for the operator. */
 export class DataDirError extends Error {}
 
+const HOLDER_ANSWERS_WITHIN_MS = 1000;
+
 export type DataDir = {
   path: string;
   shards: number;
@@ -74,12 +76,17 @@ type Lock = { release(): Promise<void> };
  */
 async function takeLock(directory: string): Promise<Lock> {
   const { dev, ino } = statSync(directory);
-  const refuse = (error: NodeJS.ErrnoException): never => {
+  const refuse = (error: NodeJS.ErrnoException, holder: string): never => {
     const inUse = error.code === 'EADDRINUSE';
-    const reason = inUse ? 'is in use by another server' : `cannot be locked (${error.code})`;
+    const reason = inUse
+      ? `is in use by another server (${holder}): stop that one, or set another directory`
+      : `cannot be locked (${error.code})`;
     throw new DataDirError(`PAPERBOOK_DATA_DIR ${directory} ${reason}`);
   };
-  const here = await listenOn(`\0paperbook-${dev}-${ino}`).catch(refuse);
+  const name = `\0paperbook-${dev}-${ino}`;
+  const here = await listenOn(name).catch(async (error: NodeJS.ErrnoException) => {
+    return refuse(error, await holderOf(name));
+  });
   const fd = openSync(directory, 'r');
   const closeHere = async () => {
     closeSync(fd);
@@ -89,7 +96,7 @@ async function takeLock(directory: string): Promise<Lock> {
   const inside = await takeSocketFile(`/proc/self/fd/${fd}/server.lock`).catch(
     async (error: NodeJS.ErrnoException) => {
       await closeHere();
-      return refuse(error);
+      return refuse(error, 'in another container');
     },
   );
   let released: Promise<void> | null = null;
@@ -113,6 +120,22 @@ async function takeSocketFile(file: string): Promise<Server> {
   return listenOn(file);
 }
 
+/** Which process it is that listens on a name, as it says itself when asked. */
+function holderOf(name: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(name);
+    let said = '';
+    const done = () => {
+      socket.destroy();
+      resolve(/^\d+\n$/.test(said) ? `process ${said.trim()}` : 'which does not say its process');
+    };
+    socket.setEncoding('utf8').on('data', (text) => {
+      said += text;
+    });
+    socket.setTimeout(HOLDER_ANSWERS_WITHIN_MS, done).on('error', done).on('end', done);
+  });
+}
+
 function answers(file: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(file);
@@ -125,7 +148,9 @@ function answers(file: string): Promise<boolean> {
 }
 
 function listenOn(address: string): Promise<Server> {
-  const server = createServer();
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).end(`${process.pid}\n`, () => socket.destroy());
+  });
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(address, () => resolve(server));

@@ -94,6 +94,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
       const match = route(exchange.path);
       if (match === null) throw countedRefusal(exchange, new ApiError('route_not_found'));
       const { allow, routes } = match.entry;
+      exchange.route = match.entry.path;
       if (exchange.method === 'OPTIONS') {
         exchange.answer(204, headerLines(['Allow', allow, ...NO_STORE, ...policy]), null);
         return;

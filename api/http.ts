@@ -7,12 +7,12 @@
  * It keeps what a socket does not take, without a bound. So that no caller who never reads fills the
  * memory, an answer is over once the socket took its body; a request before that closes the socket.
  */
-
 import * as uws from 'uWebSockets.js';
-import { randomBytes } from 'node:crypto';
 import { BodyPieces } from './body-pieces.ts';
 import { BodyBytes, type BodyText } from './body-text.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
+import { listenError } from './listen-error.ts';
+import { requestIdOf } from './request-id.ts';
 import { SentHeaders } from './sent-headers.ts';
 
 type Tls = { certFile: string; keyFile: string };
@@ -26,6 +26,8 @@ export type ListenOptions = {
   headers: HeaderLines;
   /** Whether a proxy in front tells in X-Forwarded-For whom it forwards for. */
   isBehindProxy: boolean;
+  /** Called once with each answer; `isTaken` is false where the caller is gone. */
+  onAnswer: ((exchange: Exchange, status: number, isTaken: boolean) => void) | null;
   /** Called once a request, and must answer, hold or read the body before it returns. */
   handle(exchange: Exchange): void;
 };
@@ -40,7 +42,7 @@ export type Listener = {
 const sent = new SentHeaders();
 const keepHeader = (name: string, value: string) => sent.add(name, value);
 
-/** Opens a listener. Rejects when the address cannot be bound or the TLS files cannot be used. */
+/** Opens a listener. Rejects with `ListenError` when the address cannot be bound. */
 export function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
   const held: Held = { count: 0, whenNone: null };
@@ -56,7 +58,7 @@ export function listen(options: ListenOptions): Promise<Listener> {
     const exclusive = 1;
     (app as unknown as ExclusiveApp).listen(options.host, options.port, exclusive, (socket) => {
       if (socket === false) {
-        reject(new Error(`cannot listen on ${options.host} port ${options.port}: is it in use?`));
+        listenError(options.host, options.port).then(reject);
         return;
       }
       const port = uws.us_socket_local_port(socket);
@@ -108,10 +110,6 @@ async function close(
 
 /** The longest text of an IPv6 address, with a zone. */
 const ADDRESS_CHARACTERS_MAX = 64;
-const REQUEST_ID = /^[!-~]{1,128}$/;
-// Unique by process and count: cheaper than a uuid, and as good for finding a request.
-const requestIdPrefix = `${randomBytes(8).toString('hex')}-`;
-let requestCount = 0;
 
 /** What a request is counted under: told how it was answered, it gives the headers that say so. */
 export interface Charge {
@@ -131,10 +129,17 @@ export class Exchange {
   /** The caller's own X-Request-Id, or a new one. CONTRACT.md section 1. */
   readonly requestId: string;
   charge: Charge | null = null;
+  /** Its route's path, with the names of parameters; null where there is none. */
+  route: string | null = null;
+  /** What lists of keys show of the caller's; null where none was sent, or it is not valid. */
+  keyPrefix: string | null = null;
+  /** On the clock of `performance.now`; 0 without `onAnswer`. */
+  readonly startedMs: number;
   readonly #res: uws.HttpResponse;
   readonly #headers: HeaderLines;
   readonly #held: Held;
   readonly #isBehindProxy: boolean;
+  readonly #onAnswer: ListenOptions['onAnswer'];
   #remoteAddress: string | null = null;
   #sent: SentHeaders | null = sent;
   #isOpen = true;
@@ -145,20 +150,20 @@ export class Exchange {
   constructor(
     res: uws.HttpResponse,
     req: uws.HttpRequest,
-    { headers, isBehindProxy }: ListenOptions,
+    { headers, isBehindProxy, onAnswer }: ListenOptions,
     held: Held,
   ) {
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
     // Undefined where there is no `?`, whatever its type says.
     this.query = req.getQuery() ?? '';
-    const requestId = sent.first('x-request-id');
-    this.requestId =
-      requestId !== '' && REQUEST_ID.test(requestId) ? requestId : requestIdPrefix + ++requestCount;
+    this.requestId = requestIdOf(sent.first('x-request-id'));
     this.#res = res;
     this.#headers = headers;
     this.#held = held;
     this.#isBehindProxy = isBehindProxy;
+    this.#onAnswer = onAnswer;
+    this.startedMs = onAnswer === null ? 0 : performance.now();
   }
 
   /** A request header by its lower-case name, or empty. */
@@ -227,6 +232,7 @@ export class Exchange {
   answer(status: number, headers: HeaderLines, body: string | Uint8Array | null): void {
     const charge = this.charge;
     charge?.settle(status);
+    this.#onAnswer?.(this, status, this.#isOpen);
     if (!this.#isOpen) return;
     this.#isOpen = false;
     const counted = charge === null ? '' : charge.headers(this);

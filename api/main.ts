@@ -27,6 +27,7 @@ import { LiveCatalog } from './live-catalog.ts';
 import { createOrganizations } from './organizations.ts';
 import { startServer } from './server.ts';
 import { Switches } from './switches.ts';
+import { checkTlsFiles } from './tls-files.ts';
 
 export type Paperbook = {
   /** `http://127.0.0.1:8080/v1` */
@@ -73,6 +74,7 @@ async function start(
 ): Promise<Paperbook> {
   for (const line of dataDir.exposed) log.warn({ dataDir: config.dataDir }, line);
   refuseLostControl(config.dataDir);
+  checkTlsFiles(config.tls);
   const adminToken = ensureAdminToken(config.dataDir);
   const identity = new ControlStore(config.dataDir);
   stack.add(() => identity.close());

@@ -5,6 +5,8 @@ type Placed = Pick<Route<never>, 'method' | 'path'>;
 
 /** Everything at one path. */
 type PathEntry<R> = {
+  /** As registered, with the prefix: `/v1/instruments/{ref}/quote`. */
+  path: string;
   /** HEAD is there wherever GET is. CONTRACT.md section 1. */
   routes: Map<string, R>;
   /** Value of the Allow header. */
@@ -19,8 +21,8 @@ export type Router<R> = (path: string) => Match<R> | null;
 export function createRouter<R extends Placed>(prefix: string, routes: readonly R[]): Router<R> {
   const fixed = new Map<string, Match<R>>();
   const open: { head: string; tail: string; entry: PathEntry<R> }[] = [];
-  for (const [path, entry] of entriesOf(routes)) {
-    const [head, tail] = (prefix + path).split(/\{\w+\}/) as [string, string?];
+  for (const [path, entry] of entriesOf(prefix, routes)) {
+    const [head, tail] = path.split(/\{\w+\}/) as [string, string?];
     if (tail === undefined) fixed.set(head, { entry, param: '' });
     else open.push({ head, tail, entry });
   }
@@ -37,17 +39,21 @@ export function createRouter<R extends Placed>(prefix: string, routes: readonly 
   };
 }
 
-function entriesOf<R extends Placed>(routes: readonly R[]): Map<string, PathEntry<R>> {
+function entriesOf<R extends Placed>(
+  prefix: string,
+  routes: readonly R[],
+): Map<string, PathEntry<R>> {
   const entries = new Map<string, PathEntry<R>>();
   for (const route of routes) {
-    const entry = entries.get(route.path) ?? { routes: new Map(), allow: '' };
+    const path = prefix + route.path;
+    const entry = entries.get(path) ?? { path, routes: new Map(), allow: '' };
     if (entry.routes.has(route.method)) {
       throw new Error(`${route.method} ${route.path} is registered twice`);
     }
     entry.routes.set(route.method, route);
     if (route.method === 'GET') entry.routes.set('HEAD', route);
     entry.allow = [...entry.routes.keys(), 'OPTIONS'].join(', ');
-    entries.set(route.path, entry);
+    entries.set(path, entry);
   }
   return entries;
 }

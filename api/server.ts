@@ -11,11 +11,13 @@ import { headerLines } from './header-lines.ts';
 import { type Exchange, listen } from './http.ts';
 import { type Auth, createAuth } from './identity/auth.ts';
 import { authErrorBody } from './identity/auth-errors.ts';
+import { namingVariables } from './listen-error.ts';
 import { Metrics } from './metrics.ts';
+import { requestLog } from './request-log.ts';
 import type { Route } from './route.ts';
 import { authRoutes, visitorOf } from './routes/auth.ts';
 import { descriptionRoute } from './routes/description.ts';
-import { DOCS_POLICY, docsRoutes } from './routes/docs.ts';
+import { DOCS_POLICY, docsRoutes, entryHandler } from './routes/docs.ts';
 import { gameRoutes } from './routes/games.ts';
 import { instrumentRoutes } from './routes/instruments.ts';
 import { keyRoutes } from './routes/keys.ts';
@@ -90,6 +92,7 @@ export async function startServer(deps: Deps): Promise<Server> {
   });
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
   const handleDocs = docsHandler(log, metrics);
+  const handleEntry = entryHandler(handleApi, NO_PAGE, metrics);
 
   const api = await listen({
     host: config.host,
@@ -97,11 +100,15 @@ export async function startServer(deps: Deps): Promise<Server> {
     tls: config.tls,
     headers: headerLines(publicScheme(config) === 'https' ? [...SECURITY, ...HSTS] : SECURITY),
     isBehindProxy: config.behindTlsProxy,
+    onAnswer: config.requestLog ? requestLog(log) : null,
     handle: (exchange) => {
       if (isBelow(AUTH_PATH, exchange.path)) handleAuth(exchange);
       else if (isBelow(DOCS_PATH, exchange.path)) handleDocs(exchange);
+      else if (exchange.path === '/') handleEntry(exchange);
       else handleApi(exchange);
     },
+  }).catch((error: unknown) => {
+    throw namingVariables(error, { host: 'PAPERBOOK_HOST', port: 'PAPERBOOK_PORT' });
   });
   let adminPort = config.adminPort;
   const admin = await listen({
@@ -110,6 +117,7 @@ export async function startServer(deps: Deps): Promise<Server> {
     tls: null,
     headers: headerLines(SECURITY),
     isBehindProxy: false,
+    onAnswer: null,
     handle: createDispatcher({
       prefix: '',
       routes: adminRoutes(deps, metrics),
@@ -126,7 +134,7 @@ export async function startServer(deps: Deps): Promise<Server> {
     }),
   }).catch(async (error: unknown) => {
     await api.close(0);
-    throw error;
+    throw namingVariables(error, { host: null, port: 'PAPERBOOK_ADMIN_PORT' });
   });
 
   adminPort = admin.port;

@@ -3,6 +3,9 @@
 import { FILL_MODELS, VENUES, type Venue } from '../engine/core/units.ts';
 import { PLANS } from './limits/plans.ts';
 
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 const ADAPTERS = ['kalshi', 'polymarket', 'polymarket_us', 'native'] as const;
 
 /** One entry of PAPERBOOK_FEEDS; what else an adapter wants of it stands beside these. */
@@ -30,7 +33,11 @@ export const SETTINGS = {
   ADMIN_PORT: setting('8081', 'port of the admin listener, on loopback', integer(0, 65535)),
   TLS_CERT: unset('certificate file (PEM); with TLS_KEY the server speaks HTTPS', anyText),
   TLS_KEY: unset('private key file (PEM) of the certificate', anyText),
-  BEHIND_TLS_PROXY: setting('off', 'on: plain HTTP on a non-loopback host is wanted', readSwitch),
+  BEHIND_TLS_PROXY: setting(
+    'off',
+    'on: a TLS proxy is in front: plain HTTP off loopback is wanted, X-Forwarded-For believed',
+    readSwitch,
+  ),
   DATA_DIR: setting('./data', 'directory of everything that is kept', anyText),
   SHARDS: unset(
     'worker threads, fixed at the first start of a data directory',
@@ -76,6 +83,12 @@ export const SETTINGS = {
     readServiceUrl,
   ),
   DEFAULT_PLAN: setting('none', `plan of who signs up: ${PLANS.join(', ')}`, choice(...PLANS)),
+  LOG_LEVEL: setting(
+    'info',
+    `least level of log lines: ${LOG_LEVELS.join(', ')}`,
+    choice(...LOG_LEVELS),
+  ),
+  REQUEST_LOG: setting('off', 'a log line for each request of the API, at level info', readSwitch),
   LIMITS_ENFORCED: setting('off', 'refuse requests over the request limits', readSwitch),
   AUTH_JWKS_URL: unset(
     'keys (JWKS) of an outside auth server, in place of /auth/v1',

@@ -18,6 +18,7 @@ export async function firstSteps({ baseUrl, adminUrl }: Server, user: DemoUser):
     'Paperbook demo: paper money at simulated prices.',
     '',
     `  API     ${baseUrl}`,
+    `  Docs    ${new URL('/docs', baseUrl).href}`,
     `  Admin   ${adminUrl}`,
     `  Key     ${user.key}`,
     '',

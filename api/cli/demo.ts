@@ -7,14 +7,27 @@ import type { Command } from 'commander';
 import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
 import { type Schedule, scheduleUntil } from '../../feeds/simulator/schedule.ts';
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
-import { loadConfig } from '../config.ts';
+import { configHelp, loadConfig } from '../config.ts';
 import { readJsonFile, replaceFile } from '../data-dir.ts';
 import type { Log } from '../deps.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { makeDirectory } from '../private-files.ts';
 import { firstSteps } from './demo-steps.ts';
 import { demoUser, writeDemoFile } from './demo-user.ts';
-import { createLog, stopSignal } from './serve.ts';
+import { createLog, helpColumns } from './serve.ts';
+import { stopRequest } from './stop.ts';
+
+/** What the demo sets where its environment does not. */
+const DEMO_DEFAULTS = {
+  PAPERBOOK_VENUE_DATA: 'on',
+  PAPERBOOK_DEFAULT_PLAN: 'basic',
+  PAPERBOOK_LOG_LEVEL: 'warn',
+};
+/** What it makes itself at each start. */
+const SIMULATED = {
+  PAPERBOOK_CATALOG: 'of the simulated venues',
+  PAPERBOOK_FEEDS: 'the simulated venues',
+};
 
 const LISTED_AHEAD_MS = 15 * 60_000;
 /**
@@ -28,9 +41,13 @@ export function addDemoCommand(program: Command): void {
   program
     .command('demo')
     .description('start the server on simulated venues, with a user and a key to try it')
+    .addHelpText('after', () => {
+      const help = configHelp(helpColumns(), { ...DEMO_DEFAULTS, ...SIMULATED });
+      return `\nEnvironment variables, as for serve:\n${help}`;
+    })
     .action(async () => {
-      const stopped = stopSignal();
-      const server = await startDemo(process.env);
+      const stopped = stopRequest();
+      const server = await startDemo(withDefaults(DEMO_DEFAULTS, process.env));
       process.stdout.write(`${server.welcome}\n`);
       await stopped;
       await server.close();
@@ -42,8 +59,8 @@ type Demo = Pick<Paperbook, 'baseUrl' | 'adminUrl' | 'close'> & { welcome: strin
 
 /** Starts the demo; every environment variable of the server applies to it. */
 async function startDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
-  const log = createLog('warn');
   const basics = loadConfig(env, null);
+  const log = createLog(basics.logLevel);
   const dataDir = await takeDataDir(basics);
   let simulator: Simulator | undefined;
   let server: Paperbook | undefined;
@@ -65,13 +82,10 @@ async function startDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
     venues.keepCatalog();
     const feeds = Object.entries(urls).map(([venue, url]) => ({ venue, adapter: 'native', url }));
     const config = loadConfig(
-      {
-        PAPERBOOK_VENUE_DATA: 'on',
-        PAPERBOOK_DEFAULT_PLAN: 'basic',
-        PAPERBOOK_CATALOG: venues.catalogFile,
-        PAPERBOOK_FEEDS: JSON.stringify(feeds),
-        ...env,
-      },
+      withDefaults(
+        { PAPERBOOK_CATALOG: venues.catalogFile, PAPERBOOK_FEEDS: JSON.stringify(feeds) },
+        env,
+      ),
       null,
     );
     server = await startPaperbook(config, dataDir, log);
@@ -89,6 +103,12 @@ async function startDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
     await dataDir.release();
     throw error;
   }
+}
+
+/** An empty variable counts as not set. */
+function withDefaults(defaults: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const set = Object.entries(env).filter(([, text]) => text !== '');
+  return { ...defaults, ...Object.fromEntries(set) };
 }
 
 /** The simulated venues of a data directory: the same games at every start. */

@@ -1,10 +1,13 @@
 /**
  * GET /docs: the description as a page, outside /v1. Everything on it comes from this server, and
- * its Content-Security-Policy lets nothing else in.
+ * its Content-Security-Policy lets nothing else in. GET / sends browsers there.
  */
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';
 import { Asset } from '../asset.ts';
+import { headerLines } from '../header-lines.ts';
+import type { Exchange } from '../http.ts';
+import type { Metrics } from '../metrics.ts';
 import { open, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { DARK_STYLES } from './docs-dark.ts';
@@ -53,6 +56,35 @@ export function docsRoutes(): Route<null>[] {
     assetRoute('text/javascript', bundle),
     assetRoute('text/javascript', start),
   ];
+}
+
+const ENTRY = { method: 'GET', path: '/' } as const;
+const ENTRY_STATUS = 302;
+const ENTRY_PAGE = '<!doctype html>\n<title>Paperbook</title>\n<a href="docs">API</a>\n';
+
+/**
+ * The `handle` of `/`: a browser is sent to the page, anyone else goes on to `otherwise`.
+ *
+ * @param policy Content-Security-Policy of the answer
+ */
+export function entryHandler(
+  otherwise: (exchange: Exchange) => void,
+  policy: string,
+  metrics: Metrics,
+): (exchange: Exchange) => void {
+  const requests = metrics.requestsOf(ENTRY);
+  const headers = headerLines([
+    ...['Location', 'docs', 'Content-Type', 'text/html; charset=utf-8'],
+    ...['Cache-Control', 'no-store', 'Content-Security-Policy', policy],
+  ]);
+  return (exchange) => {
+    const { method } = exchange;
+    const isBrowser = /\btext\/html\b/.test(exchange.header('accept'));
+    if (!isBrowser || (method !== 'GET' && method !== 'HEAD')) return otherwise(exchange);
+    exchange.route = ENTRY.path;
+    requests.add(ENTRY_STATUS);
+    exchange.answer(ENTRY_STATUS, headers, ENTRY_PAGE);
+  };
 }
 
 type Parts = Record<'styles' | 'dark' | 'bundle' | 'start', Asset>;

@@ -33,6 +33,8 @@ test('CONTRACT.md section 8: the defaults', (t) => {
     clock: 'wall',
     clockJumpMaxMs: 3_600_000,
     catalogFile: null,
+    logLevel: 'info',
+    requestLog: false,
     organizationsUrl: null,
     outsideAuth: null,
   });
@@ -59,6 +61,8 @@ const EVERYTHING = {
   PAPERBOOK_CLOCK: 'feed',
   PAPERBOOK_CLOCK_JUMP_MAX_MS: '5000',
   PAPERBOOK_CATALOG: 'catalog.json',
+  PAPERBOOK_LOG_LEVEL: 'silent',
+  PAPERBOOK_REQUEST_LOG: 'on',
   PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:9/organizations',
   PAPERBOOK_AUTH_JWKS_URL: 'https://auth.example/jwks.json',
   PAPERBOOK_AUTH_ISSUER: 'https://auth.example',
@@ -83,6 +87,8 @@ const EVERYTHING_READ = {
   clock: 'feed',
   clockJumpMaxMs: 5000,
   catalogFile: 'catalog.json',
+  logLevel: 'silent',
+  requestLog: true,
   organizationsUrl: 'http://127.0.0.1:9/organizations',
   outsideAuth: { jwksUrl: 'https://auth.example/jwks.json', issuer: 'https://auth.example' },
 };
@@ -133,6 +139,9 @@ test('CONTRACT.md section 8: a bad value is an error that names its variable', (
     { PAPERBOOK_QUOTE_MAX_AGE_MS: '0' },
     { PAPERBOOK_ROUTING_BAND_CENTS: '100' },
     { PAPERBOOK_CLOCK: 'sun' },
+    { PAPERBOOK_LOG_LEVEL: 'INFO' },
+    { PAPERBOOK_LOG_LEVEL: '30' },
+    { PAPERBOOK_REQUEST_LOG: 'yes' },
     { PAPERBOOK_ORGANIZATIONS_URL: 'organizations' },
     { PAPERBOOK_ORGANIZATIONS_URL: 'file:///organizations' },
     { PAPERBOOK_AUTH_JWKS_URL: 'jwks.json', PAPERBOOK_AUTH_ISSUER: 'me' },
@@ -274,13 +283,24 @@ test('CONTRACT.md section 8: a setting whose feature is not there yet is refused
 });
 
 test('CONTRACT.md section 8: `serve --help` lists every variable with its default', (t) => {
-  const lines = configHelp().split('\n');
+  const help = configHelp(Number.POSITIVE_INFINITY);
+  const lines = help.split('\n');
   for (const name of Object.keys(EVERYTHING)) {
     t.is(lines.filter((line) => line.startsWith(`  ${name} `)).length, 1, name);
   }
   for (const name of Object.keys(FOR_LATER)) {
-    t.false(configHelp().includes(`${name} `), `${name} does nothing yet`);
+    t.false(help.includes(`${name} `), `${name} does nothing yet`);
   }
-  t.true(configHelp().includes('port to listen on; 0 takes a free one (default 8080)'));
-  t.true(configHelp().includes('(default cores - 1, at least 1)'));
+  t.true(help.includes('port to listen on; 0 takes a free one (default 8080)'));
+  t.true(help.includes('(default cores - 1, at least 1)'));
+  t.true(configHelp(80, { PAPERBOOK_PORT: '9' }).includes('(default 9)'), 'a default of its own');
+});
+
+test('CONTRACT.md section 8: the help fits its columns, and what is longer goes on below', (t) => {
+  const all = configHelp(Number.POSITIVE_INFINITY);
+  for (const columns of [80, 100]) {
+    const help = configHelp(columns);
+    for (const line of help.split('\n')) t.true(line.length <= columns, line);
+    t.is(help.replace(/\n {10,}/g, ' '), all, 'the same words');
+  }
 });

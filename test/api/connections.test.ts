@@ -53,6 +53,7 @@ for (const [what, large] of [
       tls: null,
       headers: headerLines([]),
       isBehindProxy: false,
+      onAnswer: null,
       handle: (exchange) => {
         exchange.answer(200, headerLines([]), exchange.path === '/large' ? large : 'small');
       },

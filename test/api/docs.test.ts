@@ -132,3 +132,33 @@ test('/docs: other methods, parameters and paths are refused as everywhere', asy
     t.is((await api.page('GET', path)).json.error.code, 'route_not_found', path);
   }
 });
+
+test('/: a browser is sent to /docs, anyone else gets the 404 of an unknown path', async (t) => {
+  const api = await startApi(t);
+  const url = new URL('/', api.baseUrl);
+  const ask = (method: string, accept: string) => {
+    return fetch(url, { method, headers: { accept }, redirect: 'manual' });
+  };
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+  const sent = await ask('GET', accept);
+  t.is(sent.status, 302);
+  t.is(new URL(sent.headers.get('location')!, url).pathname, '/docs');
+  t.is(sent.headers.get('cache-control'), 'no-store');
+  t.is(sent.headers.get('x-content-type-options'), 'nosniff');
+  t.regex(sent.headers.get('content-security-policy')!, /^default-src 'none'/);
+  t.regex(await sent.text(), /<a href="docs">/);
+  t.is((await ask('HEAD', accept)).status, 302);
+  const followed = await fetch(url, { headers: { accept } });
+  t.regex(await followed.text(), /swagger-ui/);
+  for (const [method, other] of [
+    ['GET', '*/*'],
+    ['GET', 'application/json'],
+    ['POST', accept],
+  ] as const) {
+    const answer = await ask(method, other);
+    t.is(answer.status, 404, `${method} ${other}`);
+    t.like(await answer.json(), { error: { code: 'route_not_found' } });
+  }
+  const metrics = await (await fetch(`${api.adminUrl}/metrics`)).text();
+  t.regex(metrics, /requests_total\{method="GET",route="\/",status="302"\} 3/);
+});

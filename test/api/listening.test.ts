@@ -8,6 +8,7 @@ import { connect, type SecureVersion } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
 import { headerLines } from '../../api/header-lines.ts';
 import { listen } from '../../api/http.ts';
+import { ListenError, namingVariables } from '../../api/listen-error.ts';
 import { selfSignedCertificate } from './certificate.ts';
 import { startApi } from './support.ts';
 
@@ -109,7 +110,7 @@ test('CONTRACT.md section 17, Statuses: a foreign Host on the admin listener is 
   t.is((await fetch(`${api.adminUrl}/nowhere`)).status, 404);
 });
 
-const nothing = { headers: headerLines([]), isBehindProxy: false, handle() {} };
+const nothing = { headers: headerLines([]), isBehindProxy: false, onAnswer: null, handle() {} };
 
 test('TLS files that cannot be used are a clear error', async (t) => {
   const { certFile } = tlsFiles(t);
@@ -130,7 +131,7 @@ test('a port in use is a clear error, whoever uses it', async (t) => {
   const { port } = other.address() as { port: number };
   for (const taken of [first.port, port]) {
     await t.throwsAsync(listen({ ...nothing, host: '127.0.0.1', port: taken, tls: null }), {
-      message: `cannot listen on 127.0.0.1 port ${taken}: is it in use?`,
+      message: `cannot listen on 127.0.0.1 port ${taken} (EADDRINUSE)`,
     });
   }
 });
@@ -145,6 +146,33 @@ test('an admin port in use closes the API listener again', async (t) => {
   const { port: apiPort } = free.address() as { port: number };
   await new Promise((resolve) => free.close(resolve));
   const env = { PAPERBOOK_PORT: String(apiPort), PAPERBOOK_ADMIN_PORT: String(port) };
-  await t.throwsAsync(startApi(t, { env }), { message: /cannot listen on 127.0.0.1 port/ });
+  await t.throwsAsync(startApi(t, { env }), { message: /^PAPERBOOK_ADMIN_PORT \d+ is in use on / });
   await t.throwsAsync(fetch(`http://127.0.0.1:${apiPort}/v1/status`));
+});
+
+test('an address that cannot be listened on: the variable to change is named', (t) => {
+  const api = { host: 'PAPERBOOK_HOST', port: 'PAPERBOOK_PORT' };
+  const admin = { host: null, port: 'PAPERBOOK_ADMIN_PORT' };
+  const messageOf = (code: string, names: typeof api | typeof admin) => {
+    return (namingVariables(new ListenError('10.0.0.9', 80, code), names) as Error).message;
+  };
+  for (const [code, names, message] of [
+    [
+      'EADDRINUSE',
+      api,
+      'PAPERBOOK_PORT 80 is in use on 10.0.0.9: set another, or 0 for a free one',
+    ],
+    ['EACCES', admin, 'PAPERBOOK_ADMIN_PORT 80 is not for this user (EACCES): set one above 1023'],
+    ['ENOTFOUND', api, 'PAPERBOOK_HOST 10.0.0.9 is no address of this machine (ENOTFOUND)'],
+    [
+      'EMFILE',
+      api,
+      'cannot listen on 10.0.0.9 port 80 (EMFILE): see PAPERBOOK_HOST and PAPERBOOK_PORT',
+    ],
+    ['', admin, 'cannot listen on 10.0.0.9 port 80: see PAPERBOOK_ADMIN_PORT'],
+  ] as const) {
+    t.is(messageOf(code, names), message);
+  }
+  const other = new Error('other');
+  t.is(namingVariables(other, api), other);
 });

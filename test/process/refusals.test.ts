@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { selfSignedCertificate } from '../api/certificate.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { COMMAND, Command, type Exit, run, type Server, startFor, tempDir } from './server.ts';
 
@@ -71,7 +72,7 @@ for (const name of ['demo', 'serve'] as const) {
     ] as const) {
       const { port } = new URL(url);
       const exit = await run([name], { env: { PAPERBOOK_DATA_DIR: dataDir, [variable]: port } });
-      refused(t, exit, 1, [`cannot listen on 127.0.0.1 port ${port}`]);
+      refused(t, exit, 1, [`${variable} ${port} is in use on 127.0.0.1: set another`]);
     }
     await stillAnswers(t, server);
     await stillAnswers(t, await startFor(t, name, { dataDir }));
@@ -94,7 +95,8 @@ for (const name of ['demo', 'serve'] as const) {
     symlinkSync(dataDir, alias);
     for (const same of [dataDir, alias]) {
       const exit = await run([name], { env: { PAPERBOOK_DATA_DIR: same } });
-      refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${same} is in use by another server`]);
+      const holder = `is in use by another server (process ${server.command.pid})`;
+      refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${same} ${holder}: stop that one`]);
     }
     await stillAnswers(t, server);
     await server.command.end('SIGKILL');
@@ -132,13 +134,59 @@ test.serial('CONTRACT.md section 8: a bad configuration file is named, exit code
   refused(t, await run(['serve', '--config', file], { env }), 2, [`PAPERBOOK_PORTS in ${file}`]);
 });
 
+test.serial('TLS files that cannot be used: the variable of the one at fault', async (t) => {
+  const dir = tempDir(t);
+  const [pem, other] = [selfSignedCertificate(), selfSignedCertificate()];
+  const fileOf = (name: string, text: string) => {
+    writeFileSync(path.join(dir, name), text);
+    return path.join(dir, name);
+  };
+  const [cert, key] = [fileOf('cert.pem', pem.cert), fileOf('key.pem', pem.key)];
+  const [missing, otherKey] = [path.join(dir, 'missing.pem'), fileOf('other.pem', other.key)];
+  for (const [certFile, keyFile, error] of [
+    [missing, key, `PAPERBOOK_TLS_CERT ${missing} cannot be read (ENOENT)`],
+    [cert, missing, `PAPERBOOK_TLS_KEY ${missing} cannot be read (ENOENT)`],
+    [key, key, `PAPERBOOK_TLS_CERT ${key} holds no certificate in PEM`],
+    [cert, cert, `PAPERBOOK_TLS_KEY ${cert} holds no private key in PEM`],
+    [cert, otherKey, `PAPERBOOK_TLS_KEY ${otherKey} is not the key of PAPERBOOK_TLS_CERT ${cert}`],
+  ] as const) {
+    const tls = { PAPERBOOK_TLS_CERT: certFile, PAPERBOOK_TLS_KEY: keyFile };
+    const env = { ...tls, PAPERBOOK_DATA_DIR: path.join(dir, 'data') };
+    refused(t, await run(['serve'], { env }), 2, [error]);
+  }
+});
+
+test.serial('PAPERBOOK_HOST that is no address of this machine: one clear line', async (t) => {
+  const env = {
+    PAPERBOOK_HOST: '192.0.2.1',
+    PAPERBOOK_BEHIND_TLS_PROXY: 'on',
+    PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data'),
+  };
+  const error = 'PAPERBOOK_HOST 192.0.2.1 is no address of this machine (EADDRNOTAVAIL)';
+  refused(t, await run(['serve'], { env }), 1, [error]);
+});
+
+test.serial('PAPERBOOK_FEEDS with a key file that holds no key: one clear line', async (t) => {
+  const dir = tempDir(t);
+  const privateKeyFile = path.join(dir, 'key.pem');
+  const feed = { venue: 'venue_a', adapter: 'kalshi', url: 'wss://127.0.0.1:9', keyId: 'k' };
+  const env = {
+    PAPERBOOK_FEEDS: JSON.stringify([{ ...feed, privateKeyFile }]),
+    PAPERBOOK_DATA_DIR: path.join(dir, 'data'),
+  };
+  const missing = `PAPERBOOK_FEEDS: privateKeyFile ${privateKeyFile} cannot be read (ENOENT)`;
+  refused(t, await run(['serve'], { env }), 2, [missing]);
+  writeFileSync(privateKeyFile, 'no key');
+  refused(t, await run(['serve'], { env }), 2, ['PAPERBOOK_FEEDS: adapter kalshi: privateKeyPem']);
+});
+
 test.serial('CONTRACT.md section 10, Catalog file: all its errors, exit code 2', async (t) => {
   const dir = tempDir(t);
   const dataDir = path.join(dir, 'data');
   const file = path.join(dir, 'catalog.json');
   const env = { PAPERBOOK_CATALOG: file };
   const start = () => run(['serve'], { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
-  refused(t, await start(), 2, [file, 'file: cannot be read (ENOENT)']);
+  refused(t, await start(), 2, [`PAPERBOOK_CATALOG ${file}`, 'file: cannot be read (ENOENT)']);
   const [home, away] = [game('g1'), { ...game('g2'), status: 'over', league: 5 }];
   writeFileSync(file, catalogOf([home, away], [instrument('i1', 'g1')]));
   refused(t, await start(), 2, [file, 'games[1].league: ', 'games[1].status: ']);
@@ -208,7 +256,7 @@ function refused(t: ExecutionContext, exit: Exit, code: number, errors: string[]
 
 /** A log line below warn: nothing that has gone wrong. */
 function isLogLine(line: string): boolean {
-  return line.startsWith('{') && JSON.parse(line).level < 40;
+  return line.startsWith('{') && JSON.parse(line).level === 'info';
 }
 
 async function stillAnswers(t: ExecutionContext, { baseUrl, adminUrl }: Server): Promise<void> {

@@ -26,6 +26,11 @@ type RunOptions = {
   stdin?: string;
   /** Another Node than the one that runs the tests. */
   node?: string;
+  /**
+   * What runs in place of Node and the command, which then stand behind it as arguments where it
+   * says so. It and all that it starts end with the tests.
+   */
+  launcher?: { program: string; args: readonly string[]; takesCommand?: boolean };
 };
 
 /** The entry of the command. */
@@ -35,9 +40,12 @@ const ENDS_WITHIN_MS = 30_000;
 const EVENTUALLY_MS = 60_000;
 
 const running = new Set<ChildProcess>();
+/** Ids of the groups that launchers lead. */
+const groups = new Set<number>();
 // A test run that is cut short must not leave servers behind.
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
+  for (const pid of groups) endGroup(pid);
 });
 
 /** A running `paperbook` command. */
@@ -48,12 +56,21 @@ export class Command {
   #stderr = '';
   #onOutput: (() => void) | null = null;
 
-  constructor(args: readonly string[], { env = {}, nodeArgs = [], node, stdin }: RunOptions = {}) {
-    const child = spawn(node ?? process.execPath, [...nodeArgs, COMMAND, ...args], {
+  constructor(args: readonly string[], options: RunOptions = {}) {
+    const { env = {}, nodeArgs = [], node = process.execPath, stdin, launcher } = options;
+    const command = [node, ...nodeArgs, COMMAND];
+    const [program, ...before] =
+      launcher === undefined
+        ? command
+        : [launcher.program, ...launcher.args, ...(launcher.takesCommand ? command : [])];
+    const child = spawn(program!, [...before, ...args], {
+      // A group of its own, so that what a launcher leaves behind can be ended.
+      detached: launcher !== undefined,
       env: { ...outerEnv(), PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0', ...env },
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     running.add(child);
+    if (launcher !== undefined && child.pid !== undefined) groups.add(child.pid);
     child.stdin?.end(stdin);
     child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.#stdout += text;
@@ -97,6 +114,16 @@ export class Command {
     return this.#child.pid!;
   }
 
+  /** Ends what its launcher may have left behind. */
+  endGroup(): void {
+    if (groups.delete(this.pid)) endGroup(this.pid);
+  }
+
+  /** Whether its own process is gone; what that started may still hold its output. */
+  get hasExited(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
   /** Closes the reading end of its standard output. */
   stopReading(): void {
     this.#child.stdout!.destroy();
@@ -110,6 +137,14 @@ export class Command {
   async end(signal: NodeJS.Signals): Promise<Exit> {
     this.signal(signal);
     return await within(this.ended, ENDS_WITHIN_MS, `the end after ${signal}`);
+  }
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing of it is left.
   }
 }
 

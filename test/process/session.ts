@@ -287,5 +287,5 @@ async function livePrices({ token, baseUrl }: Trader): Promise<Listed[]> {
 
 /** A log line up to warn; the venue connections go and come with the server. */
 function isMild(line: string): boolean {
-  return line.startsWith('{') && JSON.parse(line).level <= 40;
+  return line.startsWith('{') && ['info', 'warn'].includes(JSON.parse(line).level);
 }

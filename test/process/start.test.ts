@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { allRows, ask, centsOf, type Json, request } from './client.ts';
-import { eventually, type Server, startFor, tempDir } from './server.ts';
+import { Command, eventually, type Server, startFor, tempDir } from './server.ts';
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 // Without curl this one is shown as skipped.
@@ -13,6 +13,8 @@ const curlTest = hasCurl ? test.serial : test.serial.skip;
 curlTest('CONTRACT.md section 9, paperbook demo: the curl lines work as printed', async (t) => {
   const server = await startFor(t, 'demo');
   const { stdout } = server.command.output;
+  const [, docsUrl] = /^ {2}Docs +(\S+)$/m.exec(stdout)!;
+  t.regex(await (await fetch(docsUrl!)).text(), /<title>Paperbook API/);
   const lines = stdout.split('\n').filter((line) => line.startsWith('curl'));
   t.is(lines.length, 5, stdout);
   const [quoteLine, buyLine, bidLine, portfolioLine, sellLine] = lines as [string, ...string[]];
@@ -191,11 +193,42 @@ test.serial(
     const status = await fetch(`${server.baseUrl}/status`);
     t.like(await status.json(), { ok: true, version: 'v1', mode: 'paper' });
     t.true((await fetch(`${server.adminUrl}/readyz`)).ok);
-    const { code, stdout } = await server.command.end('SIGTERM');
+    const { code, stdout, stderr } = await server.command.end('SIGTERM');
     t.is(code, 0);
     t.is(stdout, `Paperbook listens on ${server.baseUrl}\n`);
+    const lines = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    t.deepEqual([...new Set(lines.map(({ level }) => level))], ['info']);
+    t.like(lines.at(-2), { msg: 'stopping', reason: 'SIGTERM' });
+    t.like(lines.at(-1), { msg: 'stopped' });
   },
 );
+
+test.serial('CONTRACT.md section 8, PAPERBOOK_LOG_LEVEL: lines of that level on', async (t) => {
+  const env = { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data'), PAPERBOOK_LOG_LEVEL: 'warn' };
+  const serve = new Command(['serve'], { env });
+  await serve.printed(/^Paperbook listens on /m);
+  t.like(await serve.end('SIGTERM'), { code: 0, stderr: '' });
+  const demo = await startFor(t, 'demo', { env: { PAPERBOOK_LOG_LEVEL: 'info' } });
+  t.regex(
+    (await demo.command.end('SIGTERM')).stderr,
+    /^\{"level":"info",.*"msg":"shard ready"\}$/m,
+  );
+});
+
+test.serial('a log that cannot be written is lost, and stops nothing', async (t) => {
+  const env = { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data') };
+  const args = ['-c', 'exec "$@" 2>/dev/full', 'sh'];
+  const launcher = { program: 'sh', args, takesCommand: true };
+  const command = new Command(['serve'], { env, launcher });
+  t.teardown(() => command.endGroup());
+  await command.printed(/^Paperbook listens on /m);
+  const [, baseUrl] = / listens on (\S+)$/m.exec(command.output.stdout)!;
+  t.true((await fetch(`${baseUrl}/status`)).ok);
+  t.like(await command.end('SIGTERM'), { code: 0, signal: null });
+});
 
 function runLine(line: string): Json {
   return JSON.parse(execFileSync('bash', ['-c', line], { encoding: 'utf8' }));

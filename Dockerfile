@@ -1,0 +1,31 @@
+# Paperbook in a container; api/deploy/README.md says how to run it. The base has glibc, which
+# uWebSockets.js needs: an Alpine image has not.
+FROM node:22.23.3-bookworm-slim AS packages
+WORKDIR /app
+COPY package.json package-lock.json ./
+# The Node that npm brings along is the one of the image once more.
+RUN npm ci --omit=dev --no-audit --no-fund \
+  && rm -rf node_modules/node-linux-* node_modules/.bin/node
+
+FROM node:22.23.3-bookworm-slim
+WORKDIR /app
+ENV NODE_ENV=production \
+  PAPERBOOK_HOST=0.0.0.0 \
+  PAPERBOOK_DATA_DIR=/data
+RUN install -d -m 0700 -o 1000 -g 1000 /data \
+  && ln -s /app/api/cli/paperbook.js /usr/local/bin/paperbook
+COPY package.json LICENSE ./
+COPY --from=packages /app/node_modules node_modules
+COPY engine engine
+COPY feeds feeds
+COPY api api
+# The user `node` of the image, by number, so that a cluster sees that it is not root.
+USER 1000:1000
+VOLUME /data
+EXPOSE 8080
+# Ready, and not healthy: a venue that is down is no reason to start a server again.
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 CMD ["node", "-e", "\
+fetch(`http://127.0.0.1:${process.env.PAPERBOOK_ADMIN_PORT || 8081}/readyz`)\
+.then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["paperbook"]
+CMD ["serve"]

@@ -1,0 +1,12 @@
+/** The id of a request, by which caller and operator find it. CONTRACT.md section 1. */
+import { randomBytes } from 'node:crypto';
+
+const USABLE = /^[!-~]{1,128}$/;
+// Unique by process and count: cheaper than a uuid, and as good for finding a request.
+const prefix = `${randomBytes(8).toString('hex')}-`;
+let count = 0;
+
+/** The caller's own X-Request-Id where it can be used, or a new one. */
+export function requestIdOf(sent: string): string {
+  return sent !== '' && USABLE.test(sent) ? sent : prefix + ++count;
+}
