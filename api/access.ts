@@ -4,6 +4,7 @@
  */
 import { isUuid } from '../engine/core/ids.ts';
 import type { Uuid } from '../engine/core/units.ts';
+import { credentialHeader } from './credential-header.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 import type { Exchange } from './http.ts';
 import { personalAccount } from './identity/accounts.ts';
@@ -26,14 +27,14 @@ export type Caller = { user: User; key: Key; token: string };
 
 const BEARER = /^bearer +/i;
 
+type ReadKey = (exchange: Exchange) => Caller;
+
 /** Who calls: by the kind of credential that the route asks for. */
 export function authorizer(
-  store: ControlStore,
+  callerByKey: ReadKey,
   sessions: SessionSource,
   scheme: 'http' | 'https',
-  onWriteFailed: (error: unknown) => void,
 ) {
-  const callerByKey = keyReader(store, onWriteFailed);
   const callerBySession = sessionReader(sessions, scheme);
   return (exchange: Exchange, route: Route<Caller>): Caller | Promise<Caller> => {
     if (route.access === 'key') return callerByKey(exchange);
@@ -42,12 +43,24 @@ export function authorizer(
   };
 }
 
-/** The key of the request's credential headers, whose use it keeps. */
-function keyReader(store: ControlStore, onWriteFailed: (error: unknown) => void) {
+/** Who calls where no route asks for a credential; null without a valid key. */
+export function callerIfAny(callerByKey: ReadKey) {
+  return (exchange: Exchange): Caller | null => {
+    try {
+      return callerByKey(exchange);
+    } catch (error) {
+      if (error instanceof ApiError) return null;
+      throw error;
+    }
+  };
+}
+
+/** Reads the key of a request's credential headers, and keeps that it was used. */
+export function keyReader(store: ControlStore, onWriteFailed: (error: unknown) => void): ReadKey {
   const tokens = new RecentTokens(store, tokenOf);
   return (exchange: Exchange): Caller => {
-    const authorization = exchange.header('authorization');
-    const ownHeader = exchange.header('x-service-key');
+    const authorization = credentialHeader(exchange, 'authorization');
+    const ownHeader = credentialHeader(exchange, 'x-service-key');
     // Keys live on the wall clock, whatever clock the engine is on. CONTRACT.md section 8.
     const nowMs = Date.now();
     const credential = tokens.find(authorization, ownHeader, nowMs);
@@ -113,7 +126,6 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
 
 function requireSwitch(switches: Switches, { needs }: Route<Caller>): void {
   if (needs === 'venueData' && !switches.venueData) throw new ApiError('venue_data_off');
-  if (needs === 'trading' && !switches.trading) throw new ApiError('trading_off');
 }
 
 /** Throws `invalid_token` when the key ended since it was read. */

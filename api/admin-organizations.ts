@@ -3,7 +3,7 @@ import { isoOf, type Uuid as UuidText } from '../engine/core/units.ts';
 import type { Operator } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, invalidRequest } from './errors.ts';
-import { changedTradeLimits } from './identity/accounts.ts';
+import { changedSandboxLimits } from './identity/accounts.ts';
 import {
   type Membership,
   MembershipInputSchema,
@@ -74,7 +74,7 @@ function organizationRoutes({ identity, config, log }: Deps): Route<Operator>[] 
         const change =
           tradeLimits === undefined
             ? rest
-            : { ...rest, tradeLimits: changedTradeLimits(own, tradeLimits) };
+            : { ...rest, tradeLimits: changedSandboxLimits(own, tradeLimits) };
         const organization = await organizations.change(id, change);
         log.info({ organizationId: organization.id, ...change }, 'organization changed');
         return JSON.stringify({ organization: organizationView(organization) });
@@ -133,8 +133,10 @@ function noSuchUser(): ApiError {
 }
 
 function organizationView(organization: Organization) {
-  const { createdAtMs, ...shown } = organization;
-  return { ...shown, createdAt: isoOf(createdAtMs) };
+  const { createdAtMs, tradeLimits, ...shown } = organization;
+  // One that was stored when sandboxes had key limits may still hold them.
+  const own = tradeLimits && { account: tradeLimits.account };
+  return { ...shown, tradeLimits: own, createdAt: isoOf(createdAtMs) };
 }
 
 function memberView({ userId, role, createdAtMs }: Membership) {

@@ -7,6 +7,7 @@ import { Type } from '@sinclair/typebox';
 import { type EpochMs, isoOf } from '../engine/core/units.ts';
 import { organizationAdminRoutes } from './admin-organizations.ts';
 import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
+import { credentialHeader } from './credential-header.ts';
 import type { Deps, FeedStatus } from './deps.ts';
 import { ApiError } from './errors.ts';
 import type { Exchange } from './http.ts';
@@ -55,7 +56,7 @@ export function operatorOf(adminToken: string): (exchange: Exchange) => Operator
   // Hashes have one length whatever was sent, as the comparison in constant time needs.
   const wanted = Buffer.from(hashOfToken(`Bearer ${adminToken}`));
   return (exchange) => {
-    const sent = Buffer.from(hashOfToken(exchange.header('authorization')));
+    const sent = Buffer.from(hashOfToken(credentialHeader(exchange, 'authorization')));
     if (timingSafeEqual(sent, wanted)) return true;
     throw new ApiError('unauthorized', {
       message: 'Send the token of DATA_DIR/admin.token as a bearer token.',
@@ -168,12 +169,9 @@ function userRoutes({ identity, log }: Deps): Route<Operator>[] {
         const id = param.toLowerCase();
         const limits = changedLimits(identity.users.get(id), tradeLimits, requestLimits);
         const change = { ...rest, ...limits };
+        const hash = password === undefined ? null : await hashPassword(password);
         const user = await identity.changeUser(id, change);
-        if (password !== undefined) {
-          // Whoever signed in with the old one is signed out.
-          await identity.passwords.put(user.id, await hashPassword(password));
-          await identity.sessions.end(identity.sessions.ofUser(user.id));
-        }
+        if (hash !== null) await identity.changePassword(user.id, hash, null);
         const fields = { ...change, passwordChanged: password !== undefined };
         log.info({ userId: user.id, ...fields }, 'user changed');
         return JSON.stringify({ user: userView(user) });

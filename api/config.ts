@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { FillModelName } from '../engine/core/units.ts';
 import type { OutsideAuthConfig } from './identity/outside-auth.ts';
+import type { Plan } from './identity/users.ts';
 import { type FeedConfig, isLoopback, SETTINGS, type Setting } from './settings.ts';
 
 export type Config = {
@@ -20,6 +21,8 @@ export type Config = {
   /** Null: not configured, so that a value set live stays. */
   venueData: boolean | null;
   trading: boolean | null;
+  /** Of who signs up, here or at the outside auth server. */
+  defaultPlan: Plan;
   /** Whether requests over the request limits are refused. */
   limitsEnforced: boolean;
   selfReset: boolean;
@@ -139,6 +142,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     durability: must('DURABILITY', s.DURABILITY),
     venueData: read('VENUE_DATA', s.VENUE_DATA),
     trading: read('TRADING', s.TRADING),
+    defaultPlan: must('DEFAULT_PLAN', s.DEFAULT_PLAN),
     limitsEnforced: must('LIMITS_ENFORCED', s.LIMITS_ENFORCED),
     selfReset: must('SELF_RESET', s.SELF_RESET),
     quoteMaxAgeMs: must('QUOTE_MAX_AGE_MS', s.QUOTE_MAX_AGE_MS),

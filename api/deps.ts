@@ -18,8 +18,10 @@ import type { Switches } from './switches.ts';
 
 /** The sharded engine. It rejects with `EngineBusy` what it cannot take now. */
 export interface Engine {
-  /** Runs a command or query of one account in that account's shard, and tells the waiter. */
-  ask(account: Uuid, request: PlaceOrder | CancelOrder | Query, waiter: Waiter): undefined;
+  /** Runs a query of one account in that account's shard, and tells the waiter. */
+  ask(account: Uuid, query: Query, waiter: Waiter): undefined;
+  /** Runs a command in its account's shard, within the limits of a key of `owner`. */
+  trade(owner: Uuid, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined;
   /** Tells the waiter what `find` finds, once for all who ask the same in one turn of the event loop. */
   inTurn<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
   /** One Quote as JSON text, or `instrument_not_found`. */

@@ -45,12 +45,16 @@ export type DispatchOptions<C> = {
 export type Meter<C> = {
   /** As long as the caller is not known. */
   unkeyed: Charge;
+  /** Whose key a request carries that no route has looked at; null without a valid one. */
+  callerOf(exchange: Exchange): C | null;
   keyed(caller: C): CallerCharge;
 };
 
 type CallerCharge = Charge & {
-  /** Counts further requests. Throws the 429. */
-  take(requests: number): void;
+  /** Counts further requests; they are taken back when the answer is 429. */
+  count(requests: number): void;
+  /** Throws the 429 when what was counted is over a limit. */
+  refuseOver(): void;
 };
 
 /** A route, the headers of its answers and how often it was asked. */
@@ -78,17 +82,25 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
     exchange.charge = meter?.unkeyed ?? null;
     try {
       if (exchange.hasUnclearLength()) {
-        throw invalidRequest('Content-Length or Transfer-Encoding is ambiguous');
+        throw countedRefusal(
+          exchange,
+          invalidRequest('Content-Length or Transfer-Encoding is ambiguous'),
+        );
       }
       const match = route(exchange.path);
-      if (match === null) throw new ApiError('route_not_found');
+      if (match === null) throw countedRefusal(exchange, new ApiError('route_not_found'));
       const { allow, routes } = match.entry;
       if (exchange.method === 'OPTIONS') {
         exchange.answer(204, headerLines(['Allow', allow, ...NO_STORE, ...policy]), null);
         return;
       }
       found = routes.get(exchange.method) ?? null;
-      if (found === null) throw new ApiError('method_not_allowed', { headers: ['Allow', allow] });
+      if (found === null) {
+        throw countedRefusal(
+          exchange,
+          new ApiError('method_not_allowed', { headers: ['Allow', allow] }),
+        );
+      }
       // An open route's declaration says that it has no caller.
       const caller = found.access === 'open' ? (null as C) : authorize(exchange, found);
       const call: Call<unknown, unknown, C> = {
@@ -114,20 +126,36 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
     }
   }
 
+  /** A refusal in front of every route: it counts, but is never over a limit. */
+  function countedRefusal(exchange: Exchange, refusal: ApiError): ApiError {
+    const caller = meter?.callerOf(exchange) ?? null;
+    if (caller !== null) chargeTo(exchange, caller)?.count(1);
+    return refusal;
+  }
+
+  function chargeTo(exchange: Exchange, caller: C): CallerCharge | null {
+    const charge = meter?.keyed(caller) ?? null;
+    if (charge !== null) exchange.charge = charge;
+    return charge;
+  }
+
   /** What stands between credential and body: scope, request limits, query. */
   function takeQuery(exchange: Exchange, found: Served<C>, call: Call<unknown, unknown, C>): void {
-    let charge: CallerCharge | null = null;
+    let counted: CallerCharge | null = null;
     if (found.access === 'key') {
-      charge = meter?.keyed(call.caller) ?? null;
-      if (charge !== null) exchange.charge = charge;
+      const charge = chargeTo(exchange, call.caller);
+      if (found.isCounted) counted = charge;
+      counted?.count(1);
       permit(found, call.caller);
+      counted?.refuseOver();
     }
-    const counted = found.isCounted ? charge : null;
-    counted?.take(1);
     call.query = found.readQuery(exchange.query);
     // Only a good query tells how many it counts as; whatever it is, the first stands before it.
     const further = found.requestsOf(call.query) - 1;
-    if (further > 0) counted?.take(further);
+    if (further > 0 && counted !== null) {
+      counted.count(further);
+      counted.refuseOver();
+    }
   }
 
   /** The order of checks stays; only the body is received meanwhile, or it would be lost. */

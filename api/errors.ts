@@ -15,7 +15,7 @@ export const ERRORS = {
   unauthorized: {
     status: 401,
     message: 'Send an API key: "Authorization: Bearer svc_sk_..." or "x-service-key: svc_sk_...".',
-    when: 'no credential, or a session cookie on a request that is not same-origin JSON',
+    when: 'no credential, or a session cookie that another site could have sent',
   },
   invalid_token: {
     status: 401,
@@ -54,7 +54,9 @@ export const ERRORS = {
   },
   membership_required: {
     status: 403,
-    message: 'Opening a position needs the basic plan or a higher one.',
+    message:
+      'Opening a position needs the basic plan or a higher one, which the operator of this ' +
+      'server grants (paperbook admin plan USER_ID basic).',
     when: 'opening a position without the basic plan or a higher one',
   },
   us_not_eligible: {

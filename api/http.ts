@@ -166,6 +166,11 @@ export class Exchange {
     return this.#headersSent().first(name);
   }
 
+  /** The value of a header however often it was sent, or empty; null where two differ. */
+  onlyHeader(name: string): string | null {
+    return this.#headersSent().only(name);
+  }
+
   /** Every value of a header, joined as HTTP joins them; null without one. */
   joinedHeader(name: string): string | null {
     return this.#headersSent().joined(name);
@@ -182,18 +187,14 @@ export class Exchange {
     return this.#remoteAddress;
   }
 
-  /**
-   * Whether it is unclear where the body ends, so that what follows is no request to be trusted
-   * (RFC 9112, section 6.3); the connection then ends with the answer. Both headers at once
-   * uWebSockets.js refuses itself; of two alike it reads one, and any coding as chunked.
-   */
+  /** Whether the headers announce a body, be it of nothing in chunks. */
+  hasBody(): boolean {
+    return this.#headersSent().hasBody();
+  }
+
+  /** Whether it is unclear where the body ends; the connection then ends with the answer. */
   hasUnclearLength(): boolean {
-    const coding = this.header('transfer-encoding');
-    if (coding === '' && this.header('content-length') === '') return false;
-    this.#isLast =
-      coding === ''
-        ? this.joinedHeader('content-length')!.includes(',')
-        : this.joinedHeader('transfer-encoding')!.toLowerCase() !== 'chunked';
+    this.#isLast = this.#headersSent().hasUnclearLength();
     return this.#isLast;
   }
 

@@ -4,7 +4,13 @@
  * SPEC.md section 4, Trading; CONTRACT.md section 3, The order body's open names.
  */
 import type { PlaceOrder, TradeCounting } from '../engine/core/messages.ts';
-import type { EpochMs, PlacedVia, TimeInForce, Uuid } from '../engine/core/units.ts';
+import {
+  type EpochMs,
+  instantOf,
+  type PlacedVia,
+  type TimeInForce,
+  type Uuid,
+} from '../engine/core/units.ts';
 import { invalidRequest } from './errors.ts';
 import { type OrderBody, OrderBodySchema } from './schemas/order-body.ts';
 import { valueReader } from './validation.ts';
@@ -21,6 +27,8 @@ export type OrderContext = {
   placedPrivate: boolean;
   /** Whether the caller's plan allows opening positions. */
   mayOpen: boolean;
+  /** Whether trading with keys is on. */
+  mayTrade: boolean;
   counting: TradeCounting | null;
 };
 
@@ -43,13 +51,8 @@ export function checkOrderBody(body: OrderBody): OrderBody {
   }
   exactlyOne(body, 'idempotencyKey', 'clientOrderId');
   if (body.action === 'buy') exactlyOne(body, 'instrumentId', 'ticker');
-  if (body.expiresAt !== undefined) {
-    if (timeInForceOf(body) !== 'gtc')
-      throw invalidRequest('expiresAt belongs to a gtc order only');
-    // A leap second has the form, and no time of its own in milliseconds.
-    if (Number.isNaN(Date.parse(body.expiresAt))) {
-      throw invalidRequest('expiresAt must be a date-time with a zone');
-    }
+  if (body.expiresAt !== undefined && timeInForceOf(body) !== 'gtc') {
+    throw invalidRequest('expiresAt belongs to a gtc order only');
   }
   return body;
 }
@@ -73,12 +76,13 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     boundPriceCents: body.maxPriceCents ?? body.minPriceCents ?? null,
     timeInForce: timeInForceOf(body),
     // That it lies ahead, and within 365 days, is the core's to judge, behind the replay check.
-    expiresAtMs: body.expiresAt === undefined ? null : Date.parse(body.expiresAt),
+    expiresAtMs: body.expiresAt === undefined ? null : instantOf(body.expiresAt),
     routing: body.routing ?? 'venue_a',
     statedProbPct: body.statedProbPct ?? null,
     placedVia: context.placedVia,
     placedPrivate: context.placedPrivate,
     mayOpen: context.mayOpen,
+    mayTrade: context.mayTrade,
     counting: context.counting,
   };
 }

@@ -70,7 +70,7 @@ export type Route<C> = {
   /** Whether it acts on a paper account, and so takes the X-Service-Org header. */
   ofAccount: boolean;
   /** The operator's switch that must be on. */
-  needs: 'venueData' | 'trading' | null;
+  needs: 'venueData' | null;
   /** Whether what it asks, the engine or a service, may be unable to answer now: 503. */
   mayBeUnavailable: boolean;
   /** What its own rules refuse with; what follows from the fields above is not repeated here. */
@@ -112,7 +112,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   response: R;
   status?: 201 | 204;
   scope?: Scope | null;
-  needs?: 'venueData' | 'trading';
+  needs?: 'venueData';
   mayBeUnavailable?: boolean;
   cacheSeconds?: number;
   isCounted?: boolean;

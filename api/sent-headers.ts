@@ -28,6 +28,18 @@ export class SentHeaders {
     return '';
   }
 
+  /** The value of a header however often it was sent, or empty; null where two differ. */
+  only(name: string): string | null {
+    let value: string | null = null;
+    for (let at = 0; at < this.#end; at += 2) {
+      if (this.#lines[at] !== name) continue;
+      const sent = this.#lines[at + 1]!;
+      if (value !== null && sent !== value) return null;
+      value = sent;
+    }
+    return value ?? '';
+  }
+
   /** Every value of a header, joined as HTTP joins what is sent twice; null without one. */
   joined(name: string): string | null {
     let values: string | null = null;
@@ -45,5 +57,21 @@ export class SentHeaders {
       if (this.#lines[at] === name) return this.#lines[at + 1]!;
     }
     return '';
+  }
+
+  /** Whether a body is announced, be it of nothing in chunks. */
+  hasBody(): boolean {
+    return this.first('transfer-encoding') !== '' || Number(this.first('content-length')) > 0;
+  }
+
+  /**
+   * Whether it is unclear where the body ends, so that what follows is no request to be trusted
+   * (RFC 9112, section 6.3). Both headers at once uWebSockets.js refuses itself; of two alike it
+   * reads one, and any coding as chunked.
+   */
+  hasUnclearLength(): boolean {
+    const coding = this.joined('transfer-encoding') ?? '';
+    if (coding !== '') return coding.toLowerCase() !== 'chunked';
+    return this.joined('content-length')?.includes(',') === true;
   }
 }

@@ -2,7 +2,7 @@
  * The HTTP server: the public API under /v1, sign-in under /auth/v1, and the operator's listener on
  * loopback.
  */
-import { admitter, authorizer, type Caller, permit } from './access.ts';
+import { admitter, authorizer, type Caller, callerIfAny, keyReader, permit } from './access.ts';
 import { adminRoutes, operatorOf } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { createDispatcher } from './dispatch.ts';
@@ -61,15 +61,18 @@ export async function startServer(deps: Deps): Promise<Server> {
   await switches.announce();
   const auth = await createAuth(config, identity, log);
 
+  const callerByKey = keyReader(identity, (error) => {
+    log.error({ err: error }, 'the last use of a key could not be written');
+  });
+
   const handleApi = createDispatcher({
     prefix: BASE_PATH,
     routes: apiRoutes(deps),
-    authorize: authorizer(identity, auth.sessions, publicScheme(config), (error) => {
-      log.error({ err: error }, 'the last use of a key could not be written');
-    }),
+    authorize: authorizer(callerByKey, auth.sessions, publicScheme(config)),
     permit,
     meter: {
       unkeyed: meter.unkeyed,
+      callerOf: callerIfAny(callerByKey),
       keyed: ({ user, key }) => meter.keyed(user, key.id),
     },
     admit: admitter({

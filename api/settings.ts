@@ -1,6 +1,7 @@
 /** Every configuration variable: default, what it means, how its text is read. CONTRACT.md
  * section 8. */
 import { FILL_MODELS, VENUES, type Venue } from '../engine/core/units.ts';
+import { PLANS } from './limits/plans.ts';
 
 const ADAPTERS = ['kalshi', 'polymarket', 'polymarket_us', 'native'] as const;
 
@@ -70,6 +71,7 @@ export const SETTINGS = {
     'organization service that is asked with the key of the caller, in place of admin org',
     readServiceUrl,
   ),
+  DEFAULT_PLAN: setting('none', `plan of who signs up: ${PLANS.join(', ')}`, choice(...PLANS)),
   LIMITS_ENFORCED: setting('off', 'refuse requests over the request limits', readSwitch),
   AUTH_JWKS_URL: unset(
     'keys (JWKS) of an outside auth server, in place of /auth/v1',

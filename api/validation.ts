@@ -4,14 +4,15 @@
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv';
-import addFormats from 'ajv-formats';
 import { isUuid } from '../engine/core/ids.ts';
+import { instantOf } from '../engine/core/units.ts';
 import { invalidRequest } from './errors.ts';
+import { repeatedKey } from './repeated-keys.ts';
 
 /** Takes a raw query string, answers its parameters or throws `invalid_request`. */
 export type QueryReader<Q> = (query: string) => Q;
 /** Takes a body's text, answers its value or throws `invalid_request`. `schema` describes it. */
-export type BodyReader<B> = { (text: string): B; schema: TSchema };
+export type BodyReader<B> = { (text: string): B; schema: TSchema; isRequired: boolean };
 
 /** Says of a string in a schema that blanks around it are cut off before the rest is checked. */
 export const TRIMMED = 'x-trimmed';
@@ -20,9 +21,7 @@ export const TRIMMED = 'x-trimmed';
 export function createAjv(): Ajv {
   // verbose: an error carries its schema, whose description says what a pattern means.
   const ajv = new Ajv({ verbose: true, useDefaults: false });
-  addFormats.default(ajv, ['date-time']);
-  const { validate } = ajv.formats['date-time'] as { validate: (text: string) => boolean };
-  ajv.addFormat('date-time', (text: string) => RFC_3339.test(text) && validate(text));
+  ajv.addFormat('date-time', (text: string) => instantOf(text) !== null);
   // Its own `uuid` also takes `urn:uuid:` in front.
   ajv.addFormat('uuid', isUuid);
   ajv.addKeyword({
@@ -36,9 +35,6 @@ export function createAjv(): Ajv {
   return ajv;
 }
 
-/** The library's own `date-time` also takes `t` or a blank for the T, and `+0200` or `+02` as offsets. */
-const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
-
 const trimInPlace: SchemaValidateFunction = (_wanted, text: string, _schema, at) => {
   at!.parentData[at!.parentDataProperty] = text.trim();
   return true;
@@ -46,16 +42,20 @@ const trimInPlace: SchemaValidateFunction = (_wanted, text: string, _schema, at)
 
 const ajv = createAjv();
 
-/**
- * A body reader for an object schema. Keys that JSON repeats count once, the last one. `refine`
- * checks what no schema can, and throws the 400.
- */
+/** A body reader for an object schema. `refine` checks what no schema can, and throws the 400. */
 export function bodyReader<S extends TSchema>(
   schema: S,
   refine: (body: Static<S>) => Static<S> = (body) => body,
 ): BodyReader<Static<S>> {
   const check = valueReader(schema, 'field');
-  return Object.assign((text: string) => refine(check(parseObject(text))), { schema });
+  const read = (text: string) => refine(check(parseObject(text)));
+  return Object.assign(read, { schema, isRequired: true });
+}
+
+/** The same reader, to which no body at all is an empty object. */
+export function optionalBody<B>(reader: BodyReader<B>): BodyReader<B> {
+  const read = (text: string) => reader(text === '' ? '{}' : text);
+  return Object.assign(read, { schema: reader.schema, isRequired: false });
 }
 
 /** Checks a value that was parsed already. Throws `invalid_request` naming the field. */
@@ -70,7 +70,7 @@ export function valueReader<T extends TSchema>(
   };
 }
 
-/** A body's text as a JSON object. Throws `invalid_request`. */
+/** A body's text as a JSON object, in which no key stands twice. Throws `invalid_request`. */
 function parseObject(text: string): unknown {
   let value: unknown;
   try {
@@ -81,6 +81,8 @@ function parseObject(text: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidRequest('the body must be a JSON object');
   }
+  const repeated = repeatedKey(text, value);
+  if (repeated !== null) throw invalidRequest(`field ${quoted(repeated)} is given twice`);
   return value;
 }
 

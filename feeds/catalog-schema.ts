@@ -9,9 +9,9 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Ajv, type ErrorObject } from 'ajv';
 import {
-  type EpochMs,
   FUNGIBILITIES,
   GAME_STATUSES,
+  instantOf,
   MARKET_TYPES,
   PERIODS,
   VENUES,
@@ -150,7 +150,7 @@ export function schemaErrors(file: unknown): CatalogError[] {
 }
 
 const ajv = new Ajv({ allErrors: true, verbose: true });
-ajv.addFormat('date-time', { type: 'string', validate: (value) => epochMsOf(value) !== null });
+ajv.addFormat('date-time', { type: 'string', validate: (value) => instantOf(value) !== null });
 const isCatalogFile = ajv.compile<CatalogFile>(catalogFile);
 
 function errorOf(error: ErrorObject): CatalogError {
@@ -193,16 +193,4 @@ function placeOf(pointer: string): string {
 
 function member(place: string, name: string): string {
   return place === '' ? name : `${place}.${name}`;
-}
-
-const DATE_TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
-
-/** The instant of an ISO 8601 date-time with Z or an offset; null when it is none. */
-function epochMsOf(value: string): EpochMs | null {
-  const fields = DATE_TIME.exec(value);
-  const atMs = Date.parse(value);
-  if (fields === null || Number.isNaN(atMs)) return null;
-  // Date.parse takes 30 February for 2 March.
-  const [year, month, day] = fields.slice(1, 4).map(Number);
-  return new Date(Date.UTC(year!, month! - 1, day)).getUTCDate() === day ? atMs : null;
 }

@@ -28,13 +28,19 @@ export function withLimitFlags(command: Command): Command {
  * limits, undefined where no option was given.
  */
 export function tradeLimitsOf(flags: LimitFlags) {
+  const limits = sandboxLimitsOf(flags);
+  return limits && { ...limits, key: limits.account };
+}
+
+/** `tradeLimitsOf` an organization, whose keys are limited as their owners are. */
+export function sandboxLimitsOf(flags: LimitFlags) {
   if (flags.standard === true) return null;
-  const limits = given({
+  const account = given({
     newPerMinute: flags.ordersPerMinute,
     newPerDay: flags.ordersPerDay,
     closingPerMinute: flags.closingPerMinute,
   });
-  return limits && { key: limits, account: limits };
+  return account && { account };
 }
 
 /** The limits that options were given for; undefined for none. */

@@ -1,7 +1,7 @@
 /** `paperbook admin org` and `admin venue-key`. CONTRACT.md section 9. */
 import { type Command, Option } from 'commander';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
-import { type LimitFlags, refuseNothing, tradeLimitsOf, withLimitFlags } from './admin-limits.ts';
+import { type LimitFlags, refuseNothing, sandboxLimitsOf, withLimitFlags } from './admin-limits.ts';
 
 const VENUES = ['venue_a', 'venue_c_intl'];
 
@@ -27,7 +27,7 @@ export function addOrganizationCommands(admin: Command): void {
   withLimitFlags(
     connected(org.command('limits <organizationId>').description("its sandbox's trade limits")),
   ).action(async (id: string, options: Connect & LimitFlags) => {
-    const limits = { tradeLimits: tradeLimitsOf(options) };
+    const limits = { tradeLimits: sandboxLimitsOf(options) };
     refuseNothing(limits);
     print(options, await ask(options, 'PATCH', pathOf(id), limits));
   });

@@ -2,7 +2,9 @@
  * `paperbook admin`: talks to a running server's admin listener with the token of its data
  * directory. CONTRACT.md sections 8 and 9.
  */
+import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
+import { PLANS } from '../limits/plans.ts';
 import { ask, type Connect, connected, print, wholeNumber } from './admin-connection.ts';
 import {
   given,
@@ -15,8 +17,6 @@ import {
 import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizations.ts';
 import { PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
 import { UsageError } from './usage.ts';
-
-const PLANS = ['none', 'basic', 'builder', 'desk', 'enterprise'];
 
 export function addAdminCommands(program: Command): void {
   const admin = program.command('admin').description('operate a running server');
@@ -65,7 +65,23 @@ function addUserCommands(admin: Command): void {
       const body = { displayName, plan, password: await passwordOf(options) };
       print(options, await ask(options, 'PATCH', path, body));
     });
+  connected(user.command('password').description('set a password; every session of the user ends'))
+    .requiredOption('--user <userId>', 'whose password it is')
+    .option(
+      '--password-stdin',
+      'read it from standard input; else a new one is made and shown once',
+    )
+    .action(async (options: Connect & { user: string; passwordStdin?: true }) => {
+      const given = await passwordOf(options);
+      const made = given === undefined ? randomBytes(PASSWORD_BYTES).toString('base64url') : null;
+      const path = `/admin/users/${encodeURIComponent(options.user)}`;
+      const answer = await ask(options, 'PATCH', path, { password: given ?? made });
+      print(options, made === null ? answer : { ...answer, password: made });
+    });
 }
+
+/** Of a password that is made here: what nobody guesses. */
+const PASSWORD_BYTES = 18;
 
 type UserFlags = { displayName?: string; plan?: string; passwordStdin?: true };
 

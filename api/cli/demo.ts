@@ -67,6 +67,7 @@ async function startDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
     const config = loadConfig(
       {
         PAPERBOOK_VENUE_DATA: 'on',
+        PAPERBOOK_DEFAULT_PLAN: 'basic',
         PAPERBOOK_CATALOG: venues.catalogFile,
         PAPERBOOK_FEEDS: JSON.stringify(feeds),
         ...env,

@@ -183,6 +183,7 @@ class Replay {
         ...placed,
         placedPrivate: true,
         mayOpen: true,
+        mayTrade: true,
         counting: null,
       });
       reply = await this.#engine.call(account.id, command);

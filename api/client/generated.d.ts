@@ -6,8 +6,8 @@
  * `Cents` are cents, 1 to 99 for a price. A contract pays 100 cents when its side wins. Times are
  * ISO 8601 in UTC.
  *
- * **Requests.** Unknown query parameters and unknown body fields are refused with 400, so that a typo
- * never changes a request. A body has at most 64 KiB. `HEAD` works wherever `GET` does; `OPTIONS`
+ * **Requests.** Query parameters and body fields that are unknown or given twice are refused with 400, so
+ * that a typo never changes a request. A body has at most 64 KiB. `HEAD` works wherever `GET` does; `OPTIONS`
  * answers 204 with `Allow`. An unknown path is 404 `route_not_found`, a wrong method on a known one
  * 405 `method_not_allowed` with `Allow`.
  *
@@ -15,10 +15,11 @@
  * body (400), organization (400, 404, 403), switches (403), then the operation's own rules.
  *
  * **Request limits.** By plan, for an account over all its keys, in the UTC minute and month. A request
- * with a key counts as one, `GET /quotes` as one per instrument; `GET /usage`, what takes no key and
- * what is refused are not counted. Every answer says in its headers what is left; while `enforced` of
- * `GET /usage` is false nothing is refused. Without a key the headers are advice, 60 a minute an
- * address. Orders have limits of their own, which are always enforced.
+ * with a key counts as one whatever comes of it, `GET /quotes` as one per instrument. `GET /usage`,
+ * what takes no key and what is answered 429 are not counted. Unknown paths and wrong methods count, and
+ * are never 429. Every answer says in its headers what is left; while `enforced` of `GET /usage` is
+ * false nothing is refused. Without a key the headers are advice, 60 a minute an address. Orders have
+ * limits of their own, which are always enforced.
  *
  * **Sign-in.** It lies beside this API, under `/auth/v1`, and speaks the protocol of GoTrue.
  *
@@ -778,7 +779,7 @@ export type OrderRequest = {
      */
     timeInForce?: "gtc" | "ioc" | "fok" | "good_till_canceled" | "immediate_or_cancel" | "fill_or_kill";
     /**
-     * Of a gtc order: when it stops resting, at most 365 days ahead.
+     * Of a gtc order: when it stops resting, at most 365 days ahead. Seconds may be left out.
      * @format date-time
      */
     expiresAt?: string;
@@ -1647,7 +1648,7 @@ export type RotateKeyResponseHeaders = {
 };
 export type RotateKeyVariables = {
     path: RotateKeyPath;
-    body: RotateKeyBody;
+    body?: RotateKeyBody;
     headers?: RotateKeyHeaders;
 };
 export type RevokeKeyResult = KeyAnswer;
@@ -2353,7 +2354,7 @@ export type Ops = {
     rotateKey: {
         args: {
             path: RotateKeyPath;
-            body: RotateKeyBody;
+            body?: RotateKeyBody;
             headers?: RotateKeyHeaders;
         };
         result: RotateKeyResult;
@@ -4597,7 +4598,7 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     ratelimit: string;
 }, Init>>) & OperationMethodIdentity, rotateKey: (<Init extends RequestOptions | undefined = undefined>(args: {
     path: RotateKeyPath;
-    body: RotateKeyBody;
+    body?: RotateKeyBody;
     headers?: RotateKeyHeaders;
 }, init?: Init | undefined) => Promise<EnvelopeResult<KeyRotateResponse, {
     xRequestId: string;

@@ -30,11 +30,6 @@ export class Attempts {
     return 0;
   }
 
-  /** Starts afresh for who turned out to be welcome. */
-  forget(who: string): void {
-    this.#windows.delete(who);
-  }
-
   #dropEnded(nowMs: EpochMs): void {
     for (const [who, { endsAtMs }] of this.#windows) {
       if (endsAtMs > nowMs && this.#windows.size < TRIERS_MAX) return;

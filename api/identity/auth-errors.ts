@@ -14,6 +14,15 @@ const AUTH_ERRORS = {
     status: 422,
     message: `Password should be at least ${PASSWORD_CHARACTERS_MIN} characters.`,
   },
+  same_password: {
+    status: 422,
+    message: 'New password should be different from the old password.',
+  },
+  current_password_required: {
+    status: 400,
+    message: 'Current password required when setting new password.',
+  },
+  current_password_invalid: { status: 400, message: 'The current password is not right.' },
   refresh_token_not_found: {
     status: 400,
     message: 'Invalid Refresh Token: Refresh Token Not Found',

@@ -14,13 +14,13 @@ export type Auth = {
 };
 
 export async function createAuth(
-  { dataDir, outsideAuth }: Pick<Config, 'dataDir' | 'outsideAuth'>,
+  { dataDir, outsideAuth, defaultPlan }: Pick<Config, 'dataDir' | 'outsideAuth' | 'defaultPlan'>,
   store: ControlStore,
   log: Log,
 ): Promise<Auth> {
   if (outsideAuth !== null) {
-    return { sessions: new OutsideAuth(outsideAuth, store, log), signIn: null };
+    return { sessions: new OutsideAuth(outsideAuth, store, log, defaultPlan), signIn: null };
   }
-  const signIn = new SignIn(store, await ensureSigningKey(dataDir), log);
+  const signIn = new SignIn(store, await ensureSigningKey(dataDir, log), log, defaultPlan);
   return { sessions: signIn, signIn };
 }

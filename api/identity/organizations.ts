@@ -2,9 +2,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { EpochMs, Uuid as UuidText } from '../../engine/core/units.ts';
 import { nullable, strict, Uuid } from '../schemas/common.ts';
-import { RoleSchema, TradeLimitsChangeSchema } from '../schemas/identity.ts';
+import {
+  RoleSchema,
+  SandboxLimitsChangeSchema,
+  type SandboxLimitsSchema,
+} from '../schemas/identity.ts';
 import { newUuid } from '../uuid.ts';
-import type { OwnTradeLimits } from './users.ts';
+
+/** An organization's own hard trade limits: those of its account over all keys. */
+export type SandboxLimits = Static<typeof SandboxLimitsSchema>;
 
 export type Organization = {
   /** Also the id of its paper account. */
@@ -12,8 +18,8 @@ export type Organization = {
   /** One organization a slug. */
   slug: string;
   name: string;
-  /** Its own hard trade limits; null: those of everybody. */
-  tradeLimits: OwnTradeLimits | null;
+  /** Null: the limits of everybody. */
+  tradeLimits: SandboxLimits | null;
   createdAtMs: EpochMs;
 };
 
@@ -43,7 +49,7 @@ export const OrganizationInputSchema = strict({ slug: Slug, name: Name });
 export const OrganizationChangeSchema = strict({
   slug: Type.Optional(Slug),
   name: Type.Optional(Name),
-  tradeLimits: Type.Optional(nullable(TradeLimitsChangeSchema)),
+  tradeLimits: Type.Optional(nullable(SandboxLimitsChangeSchema)),
 });
 
 /** Who is to belong, and as what. */

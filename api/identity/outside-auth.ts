@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts';
 import { readToken, type TokenClaims } from './access-token.ts';
 import type { Person, SessionSource } from './session-access.ts';
 import type { ControlStore } from './store.ts';
-import { isEmail, newUser, type User } from './users.ts';
+import { isEmail, newUser, type Plan, type User } from './users.ts';
 
 export type OutsideAuthConfig = { jwksUrl: string; issuer: string };
 
@@ -28,11 +28,14 @@ export class OutsideAuth implements SessionSource {
   readonly #issuer: string;
   readonly #keys: JWTVerifyGetKey;
   readonly #log: Log;
+  readonly #plan: Plan;
 
-  constructor({ jwksUrl, issuer }: OutsideAuthConfig, store: ControlStore, log: Log) {
+  /** `plan`: of somebody new. */
+  constructor({ jwksUrl, issuer }: OutsideAuthConfig, store: ControlStore, log: Log, plan: Plan) {
     this.#store = store;
     this.#issuer = issuer;
     this.#log = log;
+    this.#plan = plan;
     this.#keys = createRemoteJWKSet(new URL(jwksUrl), {
       timeoutDuration: TIMEOUT_MS,
       cooldownDuration: COOLDOWN_MS,
@@ -78,12 +81,13 @@ export class OutsideAuth implements SessionSource {
       await this.#store.subjects.put(this.#issuer, subject, user.id);
       return user;
     }
-    const made = newUser(holder === undefined ? { email } : { email: null }, Date.now());
+    const own = holder === undefined ? email : null;
+    const made = newUser({ email: own, plan: this.#plan }, Date.now());
     await Promise.all([
       this.#store.subjects.put(this.#issuer, subject, made.id),
       this.#store.addUser(made),
     ]);
-    this.#log.info({ userId: made.id }, 'user came from the auth server');
+    this.#log.info({ userId: made.id, plan: made.plan }, 'user came from the auth server');
     return made;
   }
 }

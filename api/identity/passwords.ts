@@ -49,7 +49,7 @@ const waiting: (() => void)[] = [];
 
 async function derive(password: string, salt: Buffer, { log2N, r, p }: Cost): Promise<Buffer> {
   if (running === RUNNING_MAX) {
-    if (waiting.length === WAITING_MAX) throw tooMany();
+    if (waiting.length === WAITING_MAX) throw tooManySignIns();
     // Whoever is done hands its place on.
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else {
@@ -72,7 +72,8 @@ async function derive(password: string, salt: Buffer, { log2N, r, p }: Cost): Pr
   }
 }
 
-function tooMany(): ApiError {
+/** To come back in a moment. */
+export function tooManySignIns(): ApiError {
   return new ApiError('internal_error', {
     status: 503,
     message: 'Too many sign-ins are under way. Try again in a moment.',

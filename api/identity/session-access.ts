@@ -3,7 +3,8 @@
  * line. SPEC.md section 5, rule 6.
  */
 import type { Uuid } from '../../engine/core/units.ts';
-import { ApiError } from '../errors.ts';
+import { credentialHeader } from '../credential-header.ts';
+import { ApiError, invalidRequest } from '../errors.ts';
 import type { Exchange } from '../http.ts';
 import { isKeyToken, type Key } from './keys.ts';
 import type { User } from './users.ts';
@@ -29,12 +30,13 @@ const BODY_METHODS = ['POST', 'PUT', 'PATCH'];
 
 /**
  * Reads the session of a request. Throws `unauthorized` without one, `session_required` for a key,
- * and rejects with `invalid_token` or `guest_account`. `scheme` is the one browsers see.
+ * and rejects with `invalid_token` or `guest_account`, then with `invalid_request` where what is
+ * sent says that it is no JSON. `scheme` is the one browsers see.
  */
 export function sessionReader(source: SessionSource, scheme: 'http' | 'https') {
   return (exchange: Exchange): Promise<SessionCaller> => {
     const { token, via } = sessionToken(exchange, scheme);
-    return callerOf(source, token, via);
+    return callerOf(source, token, via, isJsonOrNothing(exchange));
   };
 }
 
@@ -47,19 +49,24 @@ async function callerOf(
   source: SessionSource,
   token: string,
   via: SessionCaller['via'],
+  isJson: boolean,
 ): Promise<SessionCaller> {
   const person = await source.personOf(token);
   if (person === null) throw invalidSession();
   if (person === 'guest') throw new ApiError('guest_account');
+  if (!isJson) throw invalidRequest('Content-Type must be application/json');
   return { ...person, via };
 }
 
 type SessionToken = { token: string; via: SessionCaller['via'] };
 
 function sessionToken(exchange: Exchange, scheme: string): SessionToken {
-  const authorization = exchange.header('authorization');
+  const authorization = credentialHeader(exchange, 'authorization');
   const bearer = BEARER.test(authorization) ? authorization.replace(BEARER, '') : null;
-  if (exchange.header('x-service-key') !== '' || (bearer !== null && isKeyToken(bearer))) {
+  if (
+    credentialHeader(exchange, 'x-service-key') !== '' ||
+    (bearer !== null && isKeyToken(bearer))
+  ) {
     throw new ApiError('session_required', { headers: ['WWW-Authenticate', 'Bearer'] });
   }
   if (bearer !== null) return { token: bearer, via: 'cli' };
@@ -81,11 +88,15 @@ function requireSameOriginJson(exchange: Exchange, scheme: string): void {
     (site !== '' && site !== 'same-origin') ||
     (origin !== '' && origin !== `${scheme}://${exchange.header('host')}`);
   if (isForeign) throw unauthorized('The cookie counts only on requests of the same origin.');
-  const type = exchange.header('content-type');
-  const mustBeJson = type !== '' || BODY_METHODS.includes(exchange.method);
-  if (mustBeJson && !JSON_TYPE.test(type)) {
+  if (BODY_METHODS.includes(exchange.method) && exchange.header('content-type') === '') {
     throw unauthorized('The cookie counts only on requests with Content-Type: application/json.');
   }
+}
+
+/** Whether a request says of itself that it is JSON, or has no body to say it of. */
+function isJsonOrNothing(exchange: Exchange): boolean {
+  const type = exchange.joinedHeader('content-type');
+  return type === null ? !exchange.hasBody() : JSON_TYPE.test(type);
 }
 
 function cookieOf(header: string): string | null {

@@ -20,7 +20,10 @@ export class SessionTable {
   constructor(table: Database<Session, Uuid>) {
     this.#table = table;
     // In the order of the ids, which is that of their making.
-    for (const { value } of table.getRange()) this.#keep(value);
+    for (const { value } of table.getRange()) {
+      // Sessions that an older version wrote do not say which tokens were used of late.
+      this.#keep({ ...value, used: value.used ?? [] });
+    }
   }
 
   /** The session, unless it has ended. */
@@ -46,8 +49,10 @@ export class SessionTable {
 
   /** Replaces a session; it counts from this moment, before the disk has it. */
   async put(session: Session): Promise<void> {
+    // Throws at once where there is no room: the token that was shown is then still to be used.
+    const written = this.#table.put(session.id, session);
     this.#keep(session);
-    await this.#table.put(session.id, session);
+    await written;
     await this.#table.flushed;
   }
 

@@ -3,8 +3,10 @@
  * A token is a family secret, the same for the whole session, and a secret of its own; both are
  * kept hashed. Whoever shows the family secret with a token that is not in use any more has a copy,
  * so the session ends, for the thief and for its owner, who signs in again. GoTrue's rule.
+ * A token that was used just now is answered with its child once more: the answer was lost, or two
+ * tabs refreshed at once. CONTRACT.md section 17, Refresh.
  */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import { newUuid } from '../uuid.ts';
 import { hashOfToken } from './keys.ts';
@@ -15,15 +17,18 @@ export type Session = {
   userId: Uuid;
   isGuest: boolean;
   familyHash: string;
-  /** Of the tokens that can be used: more than one only after answers that may have been lost. */
+  /** Of the token that can be used; of several in a session that an older version refreshed. */
   liveHashes: string[];
-  /** Of the token that was used last. */
-  usedHash: string | null;
+  /** The tokens that were used of late, the latest at the end. */
+  used: UsedToken[];
   createdAtMs: EpochMs;
   refreshedAtMs: EpochMs;
 };
 
-/** In which a token may be used again: the answer was lost, or two tabs refreshed at once. */
+/** A token makes its child with this salt, which is worth nothing without the token. */
+type UsedToken = { hash: string; childSalt: string; atMs: EpochMs };
+
+/** In which a used token answers its child again. */
 export const REUSE_GRACE_MS = 10_000;
 /** A session that is not refreshed for so long has ended. */
 const IDLE_MS = 30 * 86_400_000;
@@ -32,8 +37,8 @@ const GUEST_IDLE_MS = 7 * 86_400_000;
 const SECRET_BYTES = 24;
 const SECRET_CHARACTERS = 32;
 const REFRESH_TOKEN = /^[\w-]{64}$/;
-/** Each reuse within the grace adds one. */
-const LIVE_TOKENS_MAX = 4;
+/** Of one session within the grace; those before count as copies. */
+const USED_TOKENS_MAX = 32;
 
 /** A session and its first refresh token, which exists nowhere else. */
 export function newSession(
@@ -47,7 +52,7 @@ export function newSession(
     isGuest,
     familyHash: familyHashOf(refreshToken)!,
     liveHashes: [hashOfToken(refreshToken)],
-    usedHash: null,
+    used: [],
     createdAtMs: nowMs,
     refreshedAtMs: nowMs,
   };
@@ -60,23 +65,31 @@ export function familyHashOf(refreshToken: string): string | null {
   return hashOfToken(refreshToken.slice(0, SECRET_CHARACTERS));
 }
 
-/** The session after its token was used, and the next token; null when the token is a copy. */
+/** The session after its token was used, and the token's child; null when the token is a copy. */
 export function refreshSession(
   session: Session,
   refreshToken: string,
   nowMs: EpochMs,
 ): { session: Session; refreshToken: string } | null {
   const hash = hashOfToken(refreshToken);
-  const next = refreshToken.slice(0, SECRET_CHARACTERS) + secret();
-  const nextHash = hashOfToken(next);
-  if (session.liveHashes.includes(hash)) {
-    const refreshed = { liveHashes: [nextHash], usedHash: hash, refreshedAtMs: nowMs };
-    return { session: { ...session, ...refreshed }, refreshToken: next };
+  const inGrace = session.used.filter(({ atMs }) => nowMs - atMs < REUSE_GRACE_MS);
+  const known = inGrace.find((used) => used.hash === hash);
+  if (known !== undefined) {
+    return { session, refreshToken: childOf(refreshToken, known.childSalt) };
   }
-  const isInGrace = hash === session.usedHash && nowMs - session.refreshedAtMs < REUSE_GRACE_MS;
-  if (!isInGrace) return null;
-  const liveHashes = [...session.liveHashes, nextHash].slice(-LIVE_TOKENS_MAX);
-  return { session: { ...session, liveHashes }, refreshToken: next };
+  if (!session.liveHashes.includes(hash)) return null;
+  const childSalt = secret();
+  const child = childOf(refreshToken, childSalt);
+  const used = [...inGrace, { hash, childSalt, atMs: nowMs }].slice(-USED_TOKENS_MAX);
+  const refreshed = { liveHashes: [hashOfToken(child)], used, refreshedAtMs: nowMs };
+  return { session: { ...session, ...refreshed }, refreshToken: child };
+}
+
+/** The same for the same token and salt; of one without the other nobody learns it. */
+function childOf(refreshToken: string, salt: string): string {
+  const digest = createHmac('sha256', salt).update(refreshToken).digest();
+  const own = digest.subarray(0, SECRET_BYTES).toString('base64url');
+  return refreshToken.slice(0, SECRET_CHARACTERS) + own;
 }
 
 /** Whether a session was left alone for too long. */

@@ -6,18 +6,31 @@ import { hashOfToken } from './keys.ts';
 /** Hashes of passwords: `passwords.ts`. A user without one cannot sign in with a password. */
 export class PasswordTable {
   readonly #table: Database<string, Uuid>;
+  /** On their way to the disk. */
+  readonly #pending = new Map<Uuid, string>();
 
   constructor(table: Database<string, Uuid>) {
     this.#table = table;
   }
 
   get(userId: Uuid): string | null {
-    return this.#table.get(userId) ?? null;
+    return this.#pending.get(userId) ?? this.#table.get(userId) ?? null;
   }
 
-  async put(userId: Uuid, hash: string): Promise<void> {
-    await this.#table.put(userId, hash);
-    await this.#table.flushed;
+  /** It counts from this moment, before the disk has it. Throws where there is no room. */
+  put(userId: Uuid, hash: string): Promise<void> {
+    const written = this.#table.put(userId, hash);
+    this.#pending.set(userId, hash);
+    return this.#settle(userId, hash, written);
+  }
+
+  async #settle(userId: Uuid, hash: string, written: Promise<unknown>): Promise<void> {
+    try {
+      await written;
+      await this.#table.flushed;
+    } finally {
+      if (this.#pending.get(userId) === hash) this.#pending.delete(userId);
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 /**
- * The embedded auth server: sign-up, sign-in, refresh, sign-out, guests. CONTRACT.md section 7.
+ * The embedded auth server: sign-up, sign-in, refresh, sign-out, a new password, guests. CONTRACT.md
+ * sections 7 and 17.
  * Guests are sessions without a user: they have no account, no plan and no keys, and are gone with
  * their session.
  */
@@ -14,38 +15,42 @@ import {
 } from './access-token.ts';
 import { Attempts } from './attempts.ts';
 import { AuthError } from './auth-errors.ts';
+import { PasswordTries, refuseExcess } from './password-tries.ts';
 import { hashPassword, matchesPassword, PASSWORD_CHARACTERS_MIN } from './passwords.ts';
 import type { Person, SessionSource } from './session-access.ts';
 import { familyHashOf, newSession, refreshSession, type Session } from './sessions.ts';
 import type { SigningKey } from './signing-key.ts';
 import type { ControlStore } from './store.ts';
-import { newUser } from './users.ts';
+import { newUser, type Plan } from './users.ts';
 
 type Credentials = { email: string; password: string };
+type PasswordChange = { password: string; currentPassword: string | null };
 export type SignOutScope = 'global' | 'local' | 'others';
 
 const WINDOW_MS = 5 * 60_000;
-/** Each of these in five minutes. Guessing at one account is what has to be slow. */
-const ATTEMPTS_OF_ACCOUNT_MAX = 10;
-const ATTEMPTS_OF_ADDRESS_MAX = 60;
+/** Each of these in five minutes. */
 const SIGN_UPS_OF_ADDRESS_MAX = 60;
 const REFRESHES_OF_ADDRESS_MAX = 150;
+/** For so long who signed in need not show the password again to change it. */
+const FRESH_SIGN_IN_MS = 24 * 3_600_000;
 
 export class SignIn implements SessionSource {
   readonly #store: ControlStore;
   readonly #key: SigningKey;
   readonly #log: Log;
-  readonly #ofAccount = new Attempts(ATTEMPTS_OF_ACCOUNT_MAX, WINDOW_MS);
-  readonly #ofAddress = new Attempts(ATTEMPTS_OF_ADDRESS_MAX, WINDOW_MS);
+  readonly #plan: Plan;
+  readonly #tries = new PasswordTries();
   readonly #signUps = new Attempts(SIGN_UPS_OF_ADDRESS_MAX, WINDOW_MS);
   readonly #refreshes = new Attempts(REFRESHES_OF_ADDRESS_MAX, WINDOW_MS);
   /** `iss` of the tokens: the URL of this server's /auth/v1, known once it listens. */
   issuer = '';
 
-  constructor(store: ControlStore, key: SigningKey, log: Log) {
+  /** `plan`: of who signs up. */
+  constructor(store: ControlStore, key: SigningKey, log: Log, plan: Plan) {
     this.#store = store;
     this.#key = key;
     this.#log = log;
+    this.#plan = plan;
   }
 
   /** `{keys}`: what access tokens are verified with. */
@@ -62,9 +67,11 @@ export class SignIn implements SessionSource {
     const hash = await hashPassword(password);
     // Somebody may have been quicker.
     if (this.#store.userByEmail(email) !== undefined) throw new AuthError('user_already_exists');
-    const user = newUser({ email }, nowMs);
-    await Promise.all([this.#store.addUser(user), this.#store.passwords.put(user.id, hash)]);
-    this.#log.info({ userId: user.id }, 'user signed up');
+    const user = newUser({ email, plan: this.#plan }, nowMs);
+    // Where there is no room the first of them throws at once, and nothing has been begun.
+    await Promise.all([this.#store.passwords.put(user.id, hash), this.#store.addUser(user)]);
+    this.#tries.welcome(accountOf(email), address);
+    this.#log.info({ userId: user.id, plan: user.plan }, 'user signed up');
     return this.#begin({ userId: user.id, isGuest: false }, nowMs);
   }
 
@@ -77,19 +84,43 @@ export class SignIn implements SessionSource {
 
   /** A session for who knows the password. */
   async withPassword({ email, password }: Credentials, address: string): Promise<object> {
-    const nowMs = Date.now();
-    const account = email.toLowerCase();
-    refuseExcess(this.#ofAddress.take(address, nowMs));
-    refuseExcess(this.#ofAccount.take(account, nowMs));
+    const isRight = await this.#tries.run(accountOf(email), address, () => {
+      return this.#isPassword(this.#store.userByEmail(email)?.id ?? null, password);
+    });
     const user = this.#store.userByEmail(email);
-    const kept = user === undefined ? null : this.#store.passwords.get(user.id);
-    if (!(await matchesPassword(password, kept)) || user === undefined) {
-      throw new AuthError('invalid_credentials');
+    if (!isRight || user === undefined) throw new AuthError('invalid_credentials');
+    return this.#begin({ userId: user.id, isGuest: false }, Date.now());
+  }
+
+  /**
+   * Gives the user of an access token a new password. Who signed in a while ago shows the present
+   * one; a refresh is no sign-in. The session goes on, the user's others end.
+   */
+  async changePassword(
+    accessToken: string,
+    { password, currentPassword }: PasswordChange,
+    address: string,
+  ): Promise<object> {
+    const session = await this.#sessionOf(accessToken);
+    const user = this.#store.users.get(session.userId);
+    if (user === undefined) throw guestPassword();
+    if (password.length < PASSWORD_CHARACTERS_MIN) throw new AuthError('weak_password');
+    if (currentPassword !== null) {
+      const account = accountOf(user.email ?? user.id);
+      const isRight = await this.#tries.run(account, address, () => {
+        return this.#isPassword(user.id, currentPassword);
+      });
+      if (!isRight) throw new AuthError('current_password_invalid');
+    } else if (Date.now() - session.createdAtMs >= FRESH_SIGN_IN_MS) {
+      throw new AuthError('current_password_required');
     }
-    // Changed meanwhile: what was right is wrong now.
-    if (this.#store.passwords.get(user.id) !== kept) throw new AuthError('invalid_credentials');
-    this.#ofAccount.forget(account);
-    return this.#begin({ userId: user.id, isGuest: false }, nowMs);
+    if (await this.#isPassword(user.id, password)) throw new AuthError('same_password');
+    const hash = await hashPassword(password);
+    // Ended meanwhile, perhaps because the password was changed elsewhere: that one stands.
+    if (!this.isLive(session.id)) throw new AuthError('session_not_found');
+    await this.#store.changePassword(user.id, hash, session.id);
+    this.#log.info({ userId: user.id, sessionId: session.id }, 'password changed');
+    return this.#view(session);
   }
 
   /** The next tokens for a refresh token. One that was used already ends its session. */
@@ -135,6 +166,13 @@ export class SignIn implements SessionSource {
 
   isLive(sessionId: Uuid): boolean {
     return this.#store.sessions.get(sessionId, Date.now()) !== undefined;
+  }
+
+  /** Whether it is the password that is kept; one that was changed meanwhile is not. */
+  async #isPassword(userId: Uuid | null, password: string): Promise<boolean> {
+    const keptNow = () => (userId === null ? null : this.#store.passwords.get(userId));
+    const kept = keptNow();
+    return (await matchesPassword(password, kept)) && keptNow() === kept;
   }
 
   async #sessionOf(accessToken: string): Promise<Session> {
@@ -191,7 +229,12 @@ export class SignIn implements SessionSource {
   }
 }
 
-function refuseExcess(retryAfterSeconds: number): void {
-  if (retryAfterSeconds === 0) return;
-  throw new AuthError('over_request_rate_limit', { retryAfterSeconds });
+/** What tries are counted by: the same in any case, as addresses are. */
+const accountOf = (email: string) => email.toLowerCase();
+
+function guestPassword(): AuthError {
+  return new AuthError('validation_failed', {
+    status: 422,
+    message: 'Updating password of an anonymous user without an email or phone is not allowed',
+  });
 }

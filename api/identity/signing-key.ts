@@ -1,40 +1,52 @@
 /**
  * The key that signs access tokens, at DATA_DIR/auth-key.json, readable by its owner only. Made at
- * the first start; a lost one costs every session one refresh.
+ * the first start; a lost one costs every session one refresh. CONTRACT.md section 7.
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 import { DataDirError, readJsonFile, replaceFile } from '../data-dir.ts';
+import type { Log } from '../deps.ts';
 
-export const SIGNING_ALGORITHM = 'EdDSA';
+export const SIGNING_ALGORITHM = 'ES256';
 
 export type SigningKey = {
   kid: string;
   privateKey: CryptoKey;
   publicKey: CryptoKey;
-  /** What others verify with. RFC 8037. */
+  /** What others verify with. RFC 7518, section 6.2. */
   publicJwk: JWK;
 };
 
-/** The key of a data directory, a new one where there is none. */
-export async function ensureSigningKey(dataDir: string): Promise<SigningKey> {
+/** The key of a data directory; a new one where there is none, or one of an older version. */
+export async function ensureSigningKey(
+  dataDir: string,
+  log: Pick<Log, 'warn'>,
+): Promise<SigningKey> {
   const file = join(dataDir, 'auth-key.json');
   if (isMissing(file)) {
-    const { privateKey } = generateKeyPairSync('ed25519');
-    replaceFile(file, `${JSON.stringify(privateKey.export({ format: 'jwk' }))}\n`);
+    makeKey(file);
+  } else if (isOfOlderVersion((readJsonFile(file) ?? {}) as JWK)) {
+    makeKey(file);
+    log.warn(
+      { file },
+      'access tokens are signed with ES256 from now on, by a new key: those of the EdDSA key ' +
+        'before have ended, and their sessions go on with a refresh',
+    );
   }
-  const { kty, crv, x, d } = (readJsonFile(file) ?? {}) as JWK;
-  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string' || typeof d !== 'string') {
+  const { kty, crv, x, y, d } = (readJsonFile(file) ?? {}) as JWK;
+  const isWhole = [x, y, d].every((part) => typeof part === 'string');
+  if (kty !== 'EC' || crv !== 'P-256' || !isWhole) {
     throw new DataDirError(`${file} does not hold the key that signs access tokens`);
   }
-  const kid = await calculateJwkThumbprint({ kty, crv, x });
-  const publicJwk = { kty, crv, x, kid, alg: SIGNING_ALGORITHM, use: 'sig' };
+  const point = { kty, crv, x: x!, y: y! };
+  const kid = await calculateJwkThumbprint(point);
+  const publicJwk = { ...point, kid, alg: SIGNING_ALGORITHM, use: 'sig' };
   try {
     return {
       kid,
-      privateKey: (await importJWK({ kty, crv, x, d }, SIGNING_ALGORITHM)) as CryptoKey,
+      privateKey: (await importJWK({ ...point, d: d! }, SIGNING_ALGORITHM)) as CryptoKey,
       publicKey: (await importJWK(publicJwk, SIGNING_ALGORITHM)) as CryptoKey,
       publicJwk,
     };
@@ -42,6 +54,16 @@ export async function ensureSigningKey(dataDir: string): Promise<SigningKey> {
     // What the library says of it could quote the key.
     throw new DataDirError(`${file} does not hold a key that can be used`);
   }
+}
+
+function makeKey(file: string): void {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  replaceFile(file, `${JSON.stringify(privateKey.export({ format: 'jwk' }))}\n`);
+}
+
+/** Tokens were signed with EdDSA once, which the clients of that protocol do not verify. */
+function isOfOlderVersion({ kty, crv }: JWK): boolean {
+  return kty === 'OKP' && crv === 'Ed25519';
 }
 
 /** An empty file is what a crash in the middle of a first start could leave. */

@@ -106,6 +106,14 @@ export class ControlStore {
     return this.#usersByEmail.get(email.toLowerCase());
   }
 
+  /** Changes a password. Whoever signed in with the old one is signed out, save one session. */
+  async changePassword(userId: Uuid, hash: string, spared: Uuid | null): Promise<void> {
+    // Begun in one turn of the event loop, and so in one transaction.
+    const written = this.passwords.put(userId, hash);
+    const others = this.sessions.ofUser(userId).filter((id) => id !== spared);
+    await Promise.all([written, this.sessions.end(others)]);
+  }
+
   /** Adds or replaces a key; it counts from this moment, before the disk has it. */
   putKey(key: Key): Promise<void> {
     return this.putKeys([key]);

@@ -2,6 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { TradeLimits } from '../../engine/core/messages.ts';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import type { PLANS } from '../limits/plans.ts';
 import { nullable, strict } from '../schemas/common.ts';
 import {
   PlanSchema,
@@ -13,7 +14,7 @@ import {
 import { newUuid } from '../uuid.ts';
 import { PasswordSchema } from './passwords.ts';
 
-export type Plan = 'none' | 'basic' | 'builder' | 'desk' | 'enterprise';
+export type Plan = (typeof PLANS)[number];
 
 /** One key's and the whole account's. CONTRACT.md section 5, Hard trade limits. */
 export type OwnTradeLimits = { key: TradeLimits; account: TradeLimits };

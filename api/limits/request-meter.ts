@@ -2,8 +2,8 @@
  * What every request of the public API is counted under, and the limits it is held to. SPEC.md
  * section 8, Request limits by plan; CONTRACT.md sections 1 (order of checks) and 5.
  *
- * A request is counted where it passes the limits and taken back when it is answered with a 4xx or
- * 5xx: so a refusal does not count, and requests under way cannot together slip over a limit.
+ * A request is counted before it is answered, so that requests under way cannot together slip over
+ * a limit, and taken back when its answer is 429.
  */
 import type { Uuid } from '../../engine/core/units.ts';
 import { ApiError } from '../errors.ts';
@@ -46,7 +46,7 @@ export class RequestMeter implements KeyUsage {
     this.unkeyed = new AddressCharge(this.#ledger);
   }
 
-  /** What a request with this key is counted under. Nothing is counted before `take`. */
+  /** What a request with this key is counted under. Nothing is counted before `count`. */
   keyed(user: User, keyId: Uuid): KeyedCharge {
     return new KeyedCharge(this.#ledger, this.enforced, user, keyId);
   }
@@ -133,7 +133,7 @@ export class KeyedCharge implements Charge {
   readonly #enforced: boolean;
   readonly #used: Used;
   readonly #minute: number;
-  #taken = 0;
+  #counted = 0;
 
   constructor(ledger: Ledger, enforced: boolean, user: User, keyId: Uuid) {
     ledger.advance();
@@ -143,26 +143,45 @@ export class KeyedCharge implements Charge {
     this.#minute = ledger.counts.windows.minute;
   }
 
-  /**
-   * Counts further requests. Throws `quota_exceeded` or `rate_limited`, counting none of them, when
-   * limits are enforced and they do not fit; the month first, as waiting a minute would not help.
-   */
-  take(requests: number): void {
-    if (this.#enforced) this.#refuseOver(requests);
+  count(requests: number): void {
     const { account, key } = this.#used;
     account.add(requests, this.#minute);
     key.add(requests, this.#minute);
-    this.#taken += requests;
+    this.#counted += requests;
     this.#ledger.counts.changed(account);
     this.#ledger.counts.changed(key);
   }
 
+  /**
+   * Throws `quota_exceeded` or `rate_limited` when limits are enforced and what was counted is over
+   * them; the month first, as waiting a minute would not help.
+   */
+  refuseOver(): void {
+    if (!this.#enforced) return;
+    const { minuteResetSeconds, monthResetSeconds } = this.#ledger.counts.windows;
+    const { limits, account } = this.#used;
+    if (account.inMonth > limits.perMonth) {
+      throw new ApiError('quota_exceeded', {
+        message: this.#messageOf(account.inMonth, limits.perMonth, 'month'),
+        retryAfterSeconds: monthResetSeconds,
+      });
+    }
+    const inMinute = account.within(this.#minute);
+    if (inMinute > limits.perMinute) {
+      throw new ApiError('rate_limited', {
+        message: this.#messageOf(inMinute, limits.perMinute, 'minute'),
+        retryAfterSeconds: minuteResetSeconds,
+      });
+    }
+  }
+
+  /** A hard trade limit is a 429 too. CONTRACT.md section 5, Request limits. */
   settle(status: number): void {
-    if (status < 400 || this.#taken === 0) return;
+    if (status !== 429 || this.#counted === 0) return;
     const { account, key } = this.#used;
-    account.takeBack(this.#taken, this.#minute);
-    key.takeBack(this.#taken, this.#minute);
-    this.#taken = 0;
+    account.takeBack(this.#counted, this.#minute);
+    key.takeBack(this.#counted, this.#minute);
+    this.#counted = 0;
     this.#ledger.counts.changed(account);
     this.#ledger.counts.changed(key);
   }
@@ -183,29 +202,10 @@ export class KeyedCharge implements Charge {
     );
   }
 
-  #refuseOver(requests: number): void {
-    const { minuteResetSeconds, monthResetSeconds } = this.#ledger.counts.windows;
-    const { perMinute, perMonth } = this.#used.limits;
-    const { inMonth } = this.#used.account;
-    if (inMonth + requests > perMonth) {
-      throw new ApiError('quota_exceeded', {
-        message: this.#messageOf(requests, inMonth, perMonth, 'month'),
-        retryAfterSeconds: monthResetSeconds,
-      });
-    }
-    const inMinute = this.#used.account.within(this.#minute);
-    if (inMinute + requests > perMinute) {
-      throw new ApiError('rate_limited', {
-        message: this.#messageOf(requests, inMinute, perMinute, 'minute'),
-        retryAfterSeconds: minuteResetSeconds,
-      });
-    }
-  }
-
-  #messageOf(requests: number, used: number, limit: number, window: string): string {
-    const counted = this.#taken + requests;
+  #messageOf(used: number, limit: number, window: string): string {
+    const counted = this.#counted;
     if (counted === 1) return `The account is at its limit of ${limit} requests a ${window}.`;
-    const left = limit - used + this.#taken;
+    const left = limit - (used - counted);
     return (
       `The request counts as ${counted}, ` +
       `and the account has ${left} left of its ${limit} requests a ${window}.`

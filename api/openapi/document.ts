@@ -25,8 +25,8 @@ const INTRODUCTION = `Every trade is a paper trade; nothing is sent to a venue.
 \`Cents\` are cents, 1 to 99 for a price. A contract pays 100 cents when its side wins. Times are
 ISO 8601 in UTC.
 
-**Requests.** Unknown query parameters and unknown body fields are refused with 400, so that a typo
-never changes a request. A body has at most 64 KiB. \`HEAD\` works wherever \`GET\` does; \`OPTIONS\`
+**Requests.** Query parameters and body fields that are unknown or given twice are refused with 400, so
+that a typo never changes a request. A body has at most 64 KiB. \`HEAD\` works wherever \`GET\` does; \`OPTIONS\`
 answers 204 with \`Allow\`. An unknown path is 404 \`route_not_found\`, a wrong method on a known one
 405 \`method_not_allowed\` with \`Allow\`.
 
@@ -34,10 +34,11 @@ answers 204 with \`Allow\`. An unknown path is 404 \`route_not_found\`, a wrong 
 body (400), organization (400, 404, 403), switches (403), then the operation's own rules.
 
 **Request limits.** By plan, for an account over all its keys, in the UTC minute and month. A request
-with a key counts as one, \`GET /quotes\` as one per instrument; \`GET /usage\`, what takes no key and
-what is refused are not counted. Every answer says in its headers what is left; while \`enforced\` of
-\`GET /usage\` is false nothing is refused. Without a key the headers are advice, 60 a minute an
-address. Orders have limits of their own, which are always enforced.
+with a key counts as one whatever comes of it, \`GET /quotes\` as one per instrument. \`GET /usage\`,
+what takes no key and what is answered 429 are not counted. Unknown paths and wrong methods count, and
+are never 429. Every answer says in its headers what is left; while \`enforced\` of \`GET /usage\` is
+false nothing is refused. Without a key the headers are advice, 60 a minute an address. Orders have
+limits of their own, which are always enforced.
 
 **Sign-in.** It lies beside this API, under \`/auth/v1\`, and speaks the protocol of GoTrue.
 

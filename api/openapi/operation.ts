@@ -70,7 +70,7 @@ function described({ description, ...schema }: SchemaJson): Json {
 function bodyOf({ readBody }: Described, about: About<unknown, unknown>, components: Components) {
   const examples = Object.entries(about.bodyExamples ?? {});
   return {
-    required: true,
+    required: readBody!.isRequired,
     content: {
       'application/json': {
         schema: components.place(readBody!.schema),

@@ -54,7 +54,8 @@ export const SHARED = {
       description:
         'The access token of a signed-in person: of the auth server at `/auth/v1`, which speaks ' +
         'the protocol of GoTrue, or of the outside one that is configured in its place. A key is ' +
-        'refused here with `session_required`, a guest with `guest_account`.',
+        'refused here with `session_required`, a guest with `guest_account`. A body needs ' +
+        '`Content-Type: application/json`.',
     },
     [SECURITY.session[1]]: {
       type: 'apiKey',

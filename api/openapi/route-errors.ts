@@ -44,7 +44,6 @@ export function errorsOf(route: Declared): RouteError[] {
     add('organization_forbidden');
   }
   if (route.needs === 'venueData') add('venue_data_off');
-  if (route.needs === 'trading') add('trading_off');
   for (const code of route.errors) add(code);
   // A session may be an outside auth server's, whose keys cannot always be asked for.
   if (route.mayBeUnavailable || route.access === 'session') add('internal_error', 503);

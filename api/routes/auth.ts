@@ -1,4 +1,5 @@
 /** /auth/v1: the subset of GoTrue that its client libraries sign in with. CONTRACT.md section 7. */
+import { credentialHeader } from '../credential-header.ts';
 import type { Exchange } from '../http.ts';
 import { AuthError } from '../identity/auth-errors.ts';
 import { networkOf } from '../identity/network.ts';
@@ -12,9 +13,12 @@ import {
   JwksAnswer,
   NoAnswer,
   readCredentialsBody,
+  readUserChangeBody,
   SignOutQuery,
   SignUpQuery,
   TokenQuery,
+  type UserChangeBody,
+  UserChangeQuery,
 } from '../schemas/auth.ts';
 import { NoQuery } from '../schemas/common.ts';
 
@@ -22,7 +26,7 @@ import { NoQuery } from '../schemas/common.ts';
 export type Visitor = { address: string; accessToken: string | null };
 
 export function visitorOf(exchange: Exchange): Visitor {
-  const bearer = /^bearer +(.+)$/i.exec(exchange.header('authorization'));
+  const bearer = /^bearer +(.+)$/i.exec(credentialHeader(exchange, 'authorization'));
   return { address: networkOf(exchange.remoteAddress()), accessToken: bearer?.[1] ?? null };
 }
 
@@ -64,6 +68,14 @@ export function authRoutes(signIn: SignIn): Route<Visitor>[] {
       run: async ({ caller }) => JSON.stringify(await signIn.user(tokenOf(caller))),
     }),
     visited({
+      method: 'PUT',
+      path: '/user',
+      query: UserChangeQuery,
+      response: AuthUserAnswer,
+      readBody: readUserChangeBody,
+      run: async ({ caller, body }) => JSON.stringify(await changeUser(signIn, caller, body)),
+    }),
+    visited({
       method: 'POST',
       path: '/logout',
       query: SignOutQuery,
@@ -83,6 +95,21 @@ export function authRoutes(signIn: SignIn): Route<Visitor>[] {
       run: () => JSON.stringify(signIn.jwks()),
     }),
   ];
+}
+
+/** The password alone can be changed. */
+async function changeUser(signIn: SignIn, caller: Visitor, body: UserChangeBody): Promise<object> {
+  const { email = '', phone = '', password, current_password: currentPassword = '' } = body;
+  const token = tokenOf(caller);
+  if (phone !== '') throw new AuthError('phone_provider_disabled');
+  if (email !== '') {
+    throw new AuthError('validation_failed', {
+      message: 'email: an address cannot be changed here',
+    });
+  }
+  if (password === undefined) return await signIn.user(token);
+  const change = { password, currentPassword: currentPassword === '' ? null : currentPassword };
+  return await signIn.changePassword(token, change, caller.address);
 }
 
 function tokenOf({ accessToken }: Visitor): string {

@@ -1,5 +1,5 @@
 /** Games that have instruments. SPEC.md section 4, Markets; CONTRACT.md section 3. */
-import { type EpochMs, isoOf } from '../../engine/core/units.ts';
+import { type EpochMs, instantOf, isoOf } from '../../engine/core/units.ts';
 import type { Caller } from '../access.ts';
 import { gameText, instrumentText } from '../catalog-view.ts';
 import type { Deps } from '../deps.ts';
@@ -31,8 +31,8 @@ export function gameRoutes({ catalog, engine, switches }: Deps): Route<Caller>[]
       response: GamesAnswer,
       prepare: (query) => ({
         ...query,
-        fromMs: instantOf('from', query.from),
-        toMs: instantOf('to', query.to),
+        fromMs: fromOrTo('from', query.from),
+        toMs: fromOrTo('to', query.to),
         after: placeOfCursor(query.cursor, 'game_'),
       }),
       run: ({ query }) => {
@@ -87,16 +87,11 @@ export function gameRoutes({ catalog, engine, switches }: Deps): Route<Caller>[]
 }
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
-const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})$/;
 
 /** A date (its UTC midnight) or a date-time with a zone. */
-function instantOf(name: string, text: string | undefined): EpochMs | null {
+function fromOrTo(name: 'from' | 'to', text: string | undefined): EpochMs | null {
   if (text === undefined) return null;
-  const atMs = DATE.test(text) || DATE_TIME.test(text) ? Date.parse(text) : Number.NaN;
-  // 2026-02-30 parses, as a day in March.
-  const day = text.slice(0, 10);
-  if (Number.isNaN(atMs) || isoOf(Date.parse(day)).slice(0, 10) !== day) {
-    throw invalidRequest(`${name} must be a date or a date-time with a zone`);
-  }
+  const atMs = instantOf(DATE.test(text) ? `${text}T00:00Z` : text);
+  if (atMs === null) throw invalidRequest(`${name} must be a date or a date-time with a zone`);
   return atMs;
 }

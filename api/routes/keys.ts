@@ -14,12 +14,12 @@ import {
   RotatedKeyAnswer,
   RotateSchema,
 } from '../schemas/identity.ts';
-import { bodyReader } from '../validation.ts';
+import { bodyReader, optionalBody } from '../validation.ts';
 
 const WARNING = 'Store this token now: it is shown only this once and cannot be recovered.';
 
 const readKeyInput = bodyReader(KeyInputSchema);
-const readRotation = bodyReader(RotateSchema);
+const readRotation = optionalBody(bodyReader(RotateSchema));
 
 export function keyRoutes({ identity, switches, meter, log }: Deps): Route<Caller>[] {
   const book = new KeyBook(identity, () => switches.trading);

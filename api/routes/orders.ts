@@ -23,7 +23,7 @@ import { newUuid } from '../uuid.ts';
 import { bodyReader } from '../validation.ts';
 import { ABOUT_PLACING, PLACING_ERRORS } from './placing.ts';
 
-export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
+export function orderRoutes({ engine, identity, switches }: Deps): Route<Caller>[] {
   return [
     ofAccount({
       method: 'POST',
@@ -32,16 +32,16 @@ export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
       errors: PLACING_ERRORS,
       scope: 'trade:write',
       mayBeUnavailable: true,
-      needs: 'trading',
       query: NoQuery,
       response: PlacementAnswer,
       readBody: bodyReader(OrderBodySchema, checkOrderBody),
       scopeOfBody: scopeOfExecution,
       run: ({ caller: { user, key }, account, body }, waiter) => {
-        refuseExecution(body.execution, (venue) => identity.venueKey(user.id, venue));
+        const mayTrade = switches.trading;
+        refuseExecution(body.execution, mayTrade, (venue) => identity.venueKey(user.id, venue));
         const atMs = engine.nowMs();
-        return engine.ask(
-          account.id,
+        return engine.trade(
+          user.id,
           placeOrderOf(body, {
             atMs,
             account: account.id,
@@ -50,7 +50,9 @@ export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
             placedPrivate: account.isPrivate,
             // In an organization too it is the plan of the key's owner that counts.
             mayOpen: user.plan !== 'none',
-            counting: countingOf(account, key.id),
+            // Only the engine knows whether it is asked again for what it has placed.
+            mayTrade,
+            counting: countingOf(user, key.id, account),
           }),
           waiter,
         );
@@ -138,15 +140,15 @@ export function orderRoutes({ engine, identity }: Deps): Route<Caller>[] {
       mayBeUnavailable: true,
       query: NoQuery,
       response: OrderAnswer,
-      run: ({ caller: { key }, account, param }, waiter) =>
-        engine.ask(
-          account.id,
+      run: ({ caller: { user, key }, account, param }, waiter) =>
+        engine.trade(
+          user.id,
           {
             kind: 'cancel',
             atMs: engine.nowMs(),
             account: account.id,
             orderId: orderIdOf(param),
-            counting: countingOf(account, key.id),
+            counting: countingOf(user, key.id, account),
           },
           waiter,
         ),
@@ -161,12 +163,17 @@ function scopeOfExecution({ execution }: OrderBody): Scope | null {
   return null;
 }
 
-/** Nothing is sent to a venue yet, so no execution but paper goes further than this. */
+/**
+ * Nothing is sent to a venue yet, so no execution but paper goes further than this: such an order
+ * has never been placed, and the switch comes first.
+ */
 function refuseExecution(
   execution: OrderBody['execution'],
+  mayTrade: boolean,
   venueKeyAt: (venue: ExecutionVenue) => unknown,
 ): void {
   if (execution === undefined || execution === 'paper') return;
+  if (!mayTrade) throw new ApiError('trading_off');
   if (execution === 'venue_c') throw new ApiError('us_not_eligible');
   throw new ApiError(
     venueKeyAt(execution) === undefined ? `${execution}_key_missing` : 'live_trading_unavailable',

@@ -8,13 +8,14 @@ import type { PlacementAnswer } from '../schemas/trading.ts';
 
 /** The refusals of the operation's own rules: ours first, then the engine's in its order. */
 export const PLACING_ERRORS: readonly ErrorCode[] = [
+  'trading_off',
   'us_not_eligible',
   'venue_a_key_missing',
   'venue_c_intl_key_missing',
   'live_trading_unavailable',
   'idempotency_key_reused',
-  'membership_required',
   'rate_limited',
+  'membership_required',
   'instrument_not_found',
   'no_tradable_listing',
   'trade_not_found',
@@ -37,7 +38,8 @@ export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
     'A market order fills now at the live price or is refused. A limit order fills at its limit ' +
     'or better; else it rests (gtc) until it fills, is canceled or expires, or is canceled at ' +
     'once (ioc, fok). A sell covers the whole position.\n\n' +
-    'A refused order stores nothing and does not use its key up. Opening a position needs the ' +
+    'A refused order stores nothing and does not use its key up. While trading is switched off ' +
+    'new orders are refused, and one that was placed before is answered again. Opening a position needs the ' +
     "basic plan. Execution at a venue needs that venue's scope besides `trade:write`. A field " +
     'that does not belong to the action and type is 400.',
   bodyExamples: {

@@ -5,6 +5,7 @@ import {
   PlanSchema,
   RequestLimitsSchema,
   RoleSchema,
+  SandboxLimitsSchema,
   ScopeSchema,
   TradeLimitsSchema,
 } from './identity.ts';
@@ -102,7 +103,7 @@ const ADMIN_ORGANIZATION = {
   id: Uuid,
   slug: Type.String(),
   name: Type.String(),
-  tradeLimits: nullable(TradeLimitsSchema),
+  tradeLimits: nullable(SandboxLimitsSchema),
   createdAt: DateTime,
 };
 const AdminMember = strict({ userId: Uuid, role: RoleSchema, createdAt: DateTime });

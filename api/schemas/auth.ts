@@ -1,6 +1,6 @@
 /** Wire shapes of /auth/v1. What GoTrue's clients send and is not used here is let through. */
 import { type Static, Type } from '@sinclair/typebox';
-import { type BodyReader, bodyReader } from '../validation.ts';
+import { bodyReader, optionalBody } from '../validation.ts';
 import { oneOf, strict } from './common.ts';
 
 // Where a link in a mail would lead; no mail is sent.
@@ -10,6 +10,7 @@ export const TokenQuery = strict({
   grant_type: oneOf(['password', 'refresh_token']),
   redirect_to: RedirectTo,
 });
+export const UserChangeQuery = strict({ redirect_to: RedirectTo });
 export const SignOutQuery = strict({
   scope: oneOf(['global', 'local', 'others'], { default: 'global' }),
 });
@@ -22,12 +23,18 @@ const CredentialsSchema = Type.Object({
   refresh_token: Text,
 });
 export type CredentialsBody = Static<typeof CredentialsSchema>;
-const readCredentials = bodyReader(CredentialsSchema);
 /** No body at all asks for a guest. CONTRACT.md section 7. */
-export const readCredentialsBody: BodyReader<CredentialsBody> = Object.assign(
-  (text: string) => readCredentials(text === '' ? '{}' : text),
-  { schema: CredentialsSchema },
-);
+export const readCredentialsBody = optionalBody(bodyReader(CredentialsSchema));
+
+/** What a person changes of themselves. CONTRACT.md section 17, `PUT /auth/v1/user`. */
+const UserChangeSchema = Type.Object({
+  email: Text,
+  phone: Text,
+  password: Text,
+  current_password: Text,
+});
+export type UserChangeBody = Static<typeof UserChangeSchema>;
+export const readUserChangeBody = bodyReader(UserChangeSchema);
 
 const Instant = Type.String({ format: 'date-time' });
 const Provider = oneOf(['email', 'anonymous']);
@@ -61,11 +68,12 @@ export const AuthSessionAnswer = strict({
 export const JwksAnswer = strict({
   keys: Type.Array(
     strict({
-      kty: Type.Literal('OKP'),
-      crv: Type.Literal('Ed25519'),
+      kty: Type.Literal('EC'),
+      crv: Type.Literal('P-256'),
       x: Type.String(),
+      y: Type.String(),
       kid: Type.String(),
-      alg: Type.Literal('EdDSA'),
+      alg: Type.Literal('ES256'),
       use: Type.Literal('sig'),
     }),
   ),

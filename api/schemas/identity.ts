@@ -1,5 +1,6 @@
 /** Wire shapes of the service itself and of the caller. SPEC.md section 2, Status and Me. */
 import { Type } from '@sinclair/typebox';
+import { PLANS } from '../limits/plans.ts';
 import { Count, DateTime, described, Mode, nullable, oneOf, strict, Uuid } from './common.ts';
 
 export const StatusAnswer = strict(
@@ -24,7 +25,7 @@ export const ScopeSchema = oneOf(
   { title: 'Scope', description: 'What a key may do.' },
 );
 
-export const PlanSchema = oneOf(['none', 'basic', 'builder', 'desk', 'enterprise'], {
+export const PlanSchema = oneOf([...PLANS], {
   title: 'Plan',
 });
 
@@ -39,6 +40,12 @@ export const TradeLimitsSchema = strict({ key: LimitsSchema, account: LimitsSche
 /** What is to change of them; what is left out stays as it is. */
 export const TradeLimitsChangeSchema = Type.Partial(
   strict({ key: Type.Partial(LimitsSchema), account: Type.Partial(LimitsSchema) }),
+);
+
+/** An organization has no key limits of its own: a key's are its owner's. */
+export const SandboxLimitsSchema = strict({ account: LimitsSchema });
+export const SandboxLimitsChangeSchema = Type.Partial(
+  strict({ account: Type.Partial(LimitsSchema) }),
 );
 
 /** An account's own request limits. SPEC.md section 8, Request limits by plan. */

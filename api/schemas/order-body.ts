@@ -57,7 +57,10 @@ export const OrderBodySchema = strict(
       }),
     ),
     expiresAt: Type.Optional(
-      described(DateTime, 'Of a gtc order: when it stops resting, at most 365 days ahead.'),
+      described(
+        DateTime,
+        'Of a gtc order: when it stops resting, at most 365 days ahead. Seconds may be left out.',
+      ),
     ),
     maxPriceCents: Type.Optional(
       described(PriceCents, 'Of a market buy: fill at this or less, else 409 price_moved.'),

@@ -49,7 +49,12 @@ export class OrderFlow {
     const ids = () =>
       Array.from({ length: options.accounts }, () => seededUuid(this.#random, START_MS));
     this.accounts = ids();
-    this.#countings = ids().map((keyId) => ({ keyId, keyLimits: WIDE, accountLimits: WIDE }));
+    this.#countings = ids().map((keyId) => ({
+      keyId,
+      keyLimits: WIDE,
+      accountLimits: WIDE,
+      elsewhere: null,
+    }));
   }
 
   /** The time of the next order: a millisecond later every so many. */
@@ -170,6 +175,7 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, market: number)
     placedVia: 'api',
     placedPrivate: true,
     mayOpen: true,
+    mayTrade: true,
     counting: null,
   };
 }

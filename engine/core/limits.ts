@@ -1,12 +1,14 @@
 /**
- * Hard trade limits: how often a key, and an account over all its keys, may trade. SPEC.md
- * section 8; CONTRACT.md section 5. Windows are the UTC minute and the UTC day.
+ * Hard trade limits: how often a key, over all accounts that it trades, and an account, over all
+ * its keys, may trade. SPEC.md section 8; CONTRACT.md sections 5 and 17. Windows are the UTC minute
+ * and the UTC day. What a key does in other shards comes along with a command.
  *
  * Whatever reaches the rules counts, refused or not; a replay of an idempotency key does not.
  */
 import { type Decision, preceded, type Rejection } from './decision.ts';
 import type { TradeCounted } from './events.ts';
-import type { TradeCounting, TradeLimits } from './messages.ts';
+import { uuidAt } from './ids.ts';
+import type { TradeCounting, TradeLimits, TradeUse } from './messages.ts';
 import type { ShardState } from './state.ts';
 import { NO_ROW, Table } from './table.ts';
 import type { EpochMs, Uuid } from './units.ts';
@@ -31,41 +33,95 @@ type Attempt = { atMs: EpochMs; account: Uuid; counting: TradeCounting | null };
  */
 export function withinLimits(
   state: ShardState,
-  { atMs, account, counting }: Attempt,
+  attempt: Attempt,
   closing: boolean,
   decide: () => Decision,
 ): Decision {
-  if (counting === null) return decide();
-  const { keyId, keyLimits, accountLimits } = counting;
-  const over =
-    overOne(state, keyId, 'key', keyLimits, closing) ??
-    overOne(state, account, 'account', accountLimits, closing);
+  const over = overLimit(state, attempt, closing);
   if (over !== null) return { kind: 'reject', rejection: over, events: [] };
-  return preceded(decide(), { kind: 'trade_counted', atMs, account, keyId, closing });
+  return counted(attempt, closing, decide());
+}
+
+/** A refusal that is the answer over the limits too. It counts as far as they go. */
+export function countedRefusal(
+  state: ShardState,
+  attempt: Attempt,
+  closing: boolean,
+  refusal: Decision,
+): Decision {
+  return overLimit(state, attempt, closing) === null ? counted(attempt, closing, refusal) : refusal;
+}
+
+function counted({ atMs, account, counting }: Attempt, closing: boolean, decision: Decision) {
+  if (counting === null) return decision;
+  const { keyId } = counting;
+  return preceded(decision, { kind: 'trade_counted', atMs, account, keyId, closing });
+}
+
+function overLimit(
+  { tradeCounts, nowMs }: ShardState,
+  { account, counting }: Attempt,
+  closing: boolean,
+): Rejection | null {
+  if (counting === null) return null;
+  const { keyId, keyLimits, accountLimits, elsewhere } = counting;
+  const here = tradeCounts.use(keyId, nowMs);
+  const ofKey = elsewhere === null ? here : sumOfUse([here, elsewhere]);
+  return (
+    overOne(ofKey, 'key', keyLimits, closing) ??
+    overOne(tradeCounts.use(account, nowMs), 'account', accountLimits, closing)
+  );
 }
 
 function overOne(
-  { tradeCounts, nowMs }: ShardState,
-  id: Uuid,
+  use: TradeUse,
   who: string,
   limits: TradeLimits,
   closing: boolean,
 ): Rejection | null {
-  const row = tradeCounts.find(id, nowMs);
-  if (row === NO_ROW) return null;
-  const { minute, newInMinute, closingInMinute, newInDay } = tradeCounts.table.col;
-  const thisMinute = minute.get(row) === Math.floor(nowMs / MINUTE_MS);
   if (closing) {
-    return thisMinute && closingInMinute.get(row) >= limits.closingPerMinute
-      ? limited(who, `${limits.closingPerMinute} sells and cancels a minute`, nowMs, MINUTE_MS)
+    return use.closingInMinute >= limits.closingPerMinute
+      ? limited(who, `${limits.closingPerMinute} sells and cancels a minute`, use.atMs, MINUTE_MS)
       : null;
   }
-  if (newInDay.get(row) >= limits.newPerDay) {
-    return limited(who, `${limits.newPerDay} new orders a day`, nowMs, DAY_MS);
+  if (use.newInDay >= limits.newPerDay) {
+    return limited(who, `${limits.newPerDay} new orders a day`, use.atMs, DAY_MS);
   }
-  return thisMinute && newInMinute.get(row) >= limits.newPerMinute
-    ? limited(who, `${limits.newPerMinute} new orders a minute`, nowMs, MINUTE_MS)
+  return use.newInMinute >= limits.newPerMinute
+    ? limited(who, `${limits.newPerMinute} new orders a minute`, use.atMs, MINUTE_MS)
     : null;
+}
+
+/** What is counted in several places, at the latest of their times: an earlier window has ended. */
+export function sumOfUse(uses: readonly TradeUse[]): TradeUse {
+  const atMs = Math.max(0, ...uses.map((use) => use.atMs));
+  const sum = { atMs, newInMinute: 0, newInDay: 0, closingInMinute: 0 };
+  for (const use of uses) {
+    if (tradeDayOf(use.atMs) !== tradeDayOf(atMs)) continue;
+    sum.newInDay += use.newInDay;
+    if (minuteOf(use.atMs) !== minuteOf(atMs)) continue;
+    sum.newInMinute += use.newInMinute;
+    sum.closingInMinute += use.closingInMinute;
+  }
+  return sum;
+}
+
+/** The UTC day in whose limits something counts, in days since 1970. */
+export const tradeDayOf = (atMs: EpochMs): number => Math.floor(atMs / DAY_MS);
+const minuteOf = (atMs: EpochMs): number => Math.floor(atMs / MINUTE_MS);
+
+/**
+ * The id under which a key is counted away from the shard of its owner's account: the key's own,
+ * a version 7 uuid, as of version 8. So a shard knows which keys must be looked for elsewhere too.
+ */
+export function awayIdOf(keyId: Uuid): Uuid {
+  return withVersion(keyId, '8');
+}
+
+const VERSION_AT = 14;
+
+function withVersion(id: Uuid, version: '7' | '8'): Uuid {
+  return id.slice(0, VERSION_AT) + version + id.slice(VERSION_AT + 1);
 }
 
 function limited(who: string, what: string, nowMs: EpochMs, windowMs: number): Rejection {
@@ -98,19 +154,39 @@ export class TradeCounts {
   day = 0;
   ids = new UuidIndex(this.table);
 
-  /** The row of a key or an account that has traded on the day of `nowMs`, or `NO_ROW`. */
-  find(id: Uuid, nowMs: EpochMs): number {
-    return this.day === Math.floor(nowMs / DAY_MS) ? this.ids.find(id) : NO_ROW;
+  /** What a key or an account has counted in the minute and the day of `atMs`. */
+  use(id: Uuid, atMs: EpochMs): TradeUse {
+    const row = this.day === tradeDayOf(atMs) ? this.ids.find(id) : NO_ROW;
+    if (row === NO_ROW) return { atMs, newInMinute: 0, newInDay: 0, closingInMinute: 0 };
+    const { minute, newInMinute, closingInMinute, newInDay } = this.table.col;
+    const isThisMinute = minute.get(row) === minuteOf(atMs);
+    return {
+      atMs,
+      newInMinute: isThisMinute ? newInMinute.get(row) : 0,
+      newInDay: newInDay.get(row),
+      closingInMinute: isThisMinute ? closingInMinute.get(row) : 0,
+    };
+  }
+
+  /** Keys that have been counted here on the day of `atMs`, away from their owner's shard. */
+  awayKeys(atMs: EpochMs): Uuid[] {
+    if (this.day !== tradeDayOf(atMs)) return [];
+    const keys: Uuid[] = [];
+    const { id } = this.table.col;
+    for (const row of this.table.rows()) {
+      if ((id.word(row, 1) & 0xf000) === 0x8000) keys.push(withVersion(uuidAt(id, row), '7'));
+    }
+    return keys;
   }
 
   add({ atMs, account, keyId, closing }: TradeCounted): void {
-    const day = Math.floor(atMs / DAY_MS);
+    const day = tradeDayOf(atMs);
     if (day !== this.day) {
       for (const row of this.table.rows()) this.table.release(row);
       this.ids = new UuidIndex(this.table);
       this.day = day;
     }
-    const minute = Math.floor(atMs / MINUTE_MS);
+    const minute = minuteOf(atMs);
     this.#addOne(keyId, minute, closing);
     this.#addOne(account, minute, closing);
   }

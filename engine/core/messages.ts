@@ -117,8 +117,22 @@ export type TradeLimits = {
   closingPerMinute: number;
 };
 
+/** What a key or an account has counted in the UTC minute and the UTC day of `atMs`. */
+export type TradeUse = {
+  atMs: EpochMs;
+  newInMinute: number;
+  newInDay: number;
+  closingInMinute: number;
+};
+
 /** Whose trading a command counts as, and within which limits. */
-export type TradeCounting = { keyId: Uuid; keyLimits: TradeLimits; accountLimits: TradeLimits };
+export type TradeCounting = {
+  keyId: Uuid;
+  keyLimits: TradeLimits;
+  accountLimits: TradeLimits;
+  /** What the key has counted in other shards; null: nothing. */
+  elsewhere: TradeUse | null;
+};
 
 /**
  * Place one order. SPEC.md section 4, Trading. Already checked against the order schema: exactly the
@@ -152,6 +166,8 @@ export type PlaceOrder = {
   placedPrivate: boolean;
   /** The caller's plan allows opening positions. SPEC.md section 4, Rules. */
   mayOpen: boolean;
+  /** Trading is on: a new order may be placed. CONTRACT.md section 5, Trading off. */
+  mayTrade: boolean;
   /** Null: outside the hard trade limits, as a replay is. */
   counting: TradeCounting | null;
 };
@@ -215,6 +231,8 @@ export type TradesQuery = Page & {
 };
 /** Answers with one Quote, or `instrument_not_found`. */
 export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId: string };
+/** Answers with the `TradeUse` of a key in this shard. */
+export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
 /** Answers `{accounts, restingOrders, openPositions, problems: string[]}`. */
 export type AuditQuery = { kind: 'audit'; atMs: EpochMs };
 /** Answers `{accounts: [{account, digest, ...}]}`, canonical and independent of shard and slot. */
@@ -226,6 +244,7 @@ export type Query =
   | OrdersQuery
   | TradesQuery
   | QuoteQuery
+  | KeyUseQuery
   | AuditQuery
   | DigestQuery;
 

@@ -8,7 +8,7 @@ import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, tradeOf } from './fill-model.ts';
 import { costCents } from './ledger.ts';
-import { withinLimits } from './limits.ts';
+import { countedRefusal, withinLimits } from './limits.ts';
 import type { PlaceOrder } from './messages.ts';
 import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
 import { instrumentSideOf, sideOf } from './rows.ts';
@@ -41,14 +41,18 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   const account = state.accountIds.find(order.account);
   const known =
     account === NO_ROW ? undefined : state.records.placementByKey(account, order.idempotencyKey);
+  const closing = order.action === 'sell';
   if (known !== undefined) {
-    return isSameOrder(state, known, order) ? { kind: 'replay' } : reject('idempotency_key_reused');
+    if (isSameOrder(state, known, order)) return { kind: 'replay' };
+    return countedRefusal(state, order, closing, reject('idempotency_key_reused'));
   }
   const badExpiry = checkExpiry(order.expiresAtMs, state.nowMs);
   if (badExpiry !== null) return reject('invalid_request', badExpiry);
-  if (order.action === 'buy' && !order.mayOpen) return reject('membership_required');
-  return withinLimits(state, order, order.action === 'sell', () => {
-    return decideNew(state, order, account);
+  if (!order.mayTrade) return reject('trading_off');
+  return withinLimits(state, order, closing, () => {
+    return order.action === 'buy' && !order.mayOpen
+      ? reject('membership_required')
+      : decideNew(state, order, account);
   });
 }
 
@@ -207,12 +211,17 @@ function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null
   return null;
 }
 
+/** It names no ticker, so that it holds whatever the venue-data switch says. */
+const NO_SUCH_TICKER = 'ticker is not that of a venue_a market that an instrument lists.';
+
 function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
   const asked = order.side!;
   const contracts = order.contracts!;
   if (order.ticker !== null) {
     const market = state.marketsByName.get(marketName(HOME_VENUE, order.ticker));
-    if (market == null || market.shownBy === null) return reject('no_tradable_listing');
+    if (market == null || market.shownBy === null) {
+      return reject('no_tradable_listing', NO_SUCH_TICKER);
+    }
     const { instrument, polarity } = market.shownBy;
     const instrumentSide = polarity === 1 ? asked : oppositeSide(asked);
     return { market, instrument, side: asked, instrumentSide, contracts, position: null };

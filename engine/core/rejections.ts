@@ -5,8 +5,11 @@
 export const REJECTIONS = {
   idempotency_key_reused: 'This idempotency key was already used for a different order.',
   invalid_request: 'The request cannot be used.',
-  membership_required: 'Opening a position needs the basic plan or a higher one.',
+  trading_off: 'Trading with keys is switched off.',
   rate_limited: 'Over a hard trade limit.',
+  membership_required:
+    'Opening a position needs the basic plan or a higher one, which the operator of this server ' +
+    'grants (paperbook admin plan USER_ID basic).',
   account_not_found: 'No such account.',
   instrument_not_found: 'No such instrument.',
   no_tradable_listing: 'The instrument does not list on exactly one live venue_a market.',

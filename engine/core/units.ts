@@ -129,6 +129,24 @@ export function isoOf(at: EpochMs): string {
   return `${lastDay.text}${hours}:${minutes}:${seconds}.${String(ms % 1000).padStart(3, '0')}Z`;
 }
 
+const INSTANT =
+  /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/**
+ * The instant of an RFC 3339 date-time, whose seconds may be left out; null for anything else, leap
+ * seconds too. A fraction finer than milliseconds is cut off.
+ */
+export function instantOf(text: string): EpochMs | null {
+  const match = INSTANT.exec(text);
+  const atMs = match === null ? Number.NaN : Date.parse(text);
+  if (match === null || Number.isNaN(atMs)) return null;
+  const day = match[1]!;
+  // Date.parse takes 30 February for 2 March.
+  const isThere =
+    day <= '28' || new Date(Date.parse(text.slice(0, 10))).getUTCDate() === Number(day);
+  return isThere ? atMs : null;
+}
+
 const DAY_MS = 86_400_000;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
 // Nearly every time of an answer, and of the answers around it, is of the same day.

@@ -33,6 +33,8 @@ export type LaneOptions = {
   queueDepthMax: number;
   /** What a shard must be told before anything else, at every start of its thread. */
   prelude: () => Message[];
+  /** Is given what each start of its thread found, before any request is. */
+  opened: (report: OpenReport) => void;
   log: Log;
 };
 export type Log = {
@@ -41,7 +43,7 @@ export type Log = {
 };
 
 /** One for all: what refuses in a flood must cost little. */
-const AT_ITS_LIMIT = new EngineBusy('the engine is at its limit');
+export const AT_ITS_LIMIT = new EngineBusy('the engine is at its limit');
 
 type LaneState = 'opening' | 'open' | 'restarting' | 'closed';
 
@@ -105,6 +107,7 @@ export class Lane {
     // In one step: what is told from here on queues up behind what the shard must be told first.
     this.#state = 'open';
     this.#trouble = null;
+    this.#options.opened(report);
     await this.#tellPrelude();
     return report;
   }

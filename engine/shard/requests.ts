@@ -74,6 +74,8 @@ export function answerQuery(state: ShardState, query: Query): Reply {
         ? refuseWith('instrument_not_found')
         : answer(quoteText(state, { ...instrument, entry }, timed.atMs));
     }
+    case 'key_use':
+      return answer(JSON.stringify(state.tradeCounts.use(timed.keyId, timed.atMs)));
     case 'audit':
     case 'digest':
       return answer(JSON.stringify(inspect(state, timed)));

@@ -2,7 +2,7 @@
  * Orders and cancels as rows: the values of their fields in an order that both ends know. msgpack
  * takes half as long to write a list as a record of as many fields.
  */
-import type { CancelOrder, PlaceOrder, TradeCounting } from '../core/messages.ts';
+import type { CancelOrder, PlaceOrder, TradeCounting, TradeUse } from '../core/messages.ts';
 
 export type Row = PlaceRow | CancelRow;
 
@@ -37,6 +37,7 @@ type PlaceRow = readonly [
   Field<'placedVia'>,
   Field<'placedPrivate'>,
   Field<'mayOpen'>,
+  Field<'mayTrade'>,
   CountingRow | null,
 ];
 
@@ -63,6 +64,7 @@ function placeRow(order: PlaceOrder): PlaceRow {
     order.placedVia,
     order.placedPrivate,
     order.mayOpen,
+    order.mayTrade,
     countingRow(order.counting),
   ];
 }
@@ -90,7 +92,8 @@ function placeOf(row: PlaceRow): PlaceOrder {
     placedVia: row[18],
     placedPrivate: row[19],
     mayOpen: row[20],
-    counting: countingOf(row[21]),
+    mayTrade: row[21],
+    counting: countingOf(row[22]),
   };
 }
 
@@ -110,12 +113,13 @@ function cancelOf([, atMs, account, orderId, counting]: CancelRow): CancelOrder 
   return { kind: 'cancel', atMs, account, orderId, counting: countingOf(counting) };
 }
 
-/** The id of the key, then the limits of the key and of the account. */
-type CountingRow = readonly [string, number, number, number, number, number, number];
+/** The id of the key, the limits of the key and of the account, what the key did elsewhere. */
+type CountingRow = readonly [string, number, number, number, number, number, number, UseRow | null];
+type UseRow = readonly [atMs: number, newInMinute: number, newInDay: number, closing: number];
 
 function countingRow(counting: TradeCounting | null): CountingRow | null {
   if (counting === null) return null;
-  const { keyId, keyLimits, accountLimits } = counting;
+  const { keyId, keyLimits, accountLimits, elsewhere } = counting;
   return [
     keyId,
     keyLimits.newPerMinute,
@@ -124,7 +128,17 @@ function countingRow(counting: TradeCounting | null): CountingRow | null {
     accountLimits.newPerMinute,
     accountLimits.newPerDay,
     accountLimits.closingPerMinute,
+    elsewhere === null ? null : useRow(elsewhere),
   ];
+}
+
+function useRow({ atMs, newInMinute, newInDay, closingInMinute }: TradeUse): UseRow {
+  return [atMs, newInMinute, newInDay, closingInMinute];
+}
+
+function useOf(row: UseRow | null): TradeUse | null {
+  if (row === null) return null;
+  return { atMs: row[0], newInMinute: row[1], newInDay: row[2], closingInMinute: row[3] };
 }
 
 function countingOf(row: CountingRow | null): TradeCounting | null {
@@ -133,5 +147,6 @@ function countingOf(row: CountingRow | null): TradeCounting | null {
     keyId: row[0],
     keyLimits: { newPerMinute: row[1], newPerDay: row[2], closingPerMinute: row[3] },
     accountLimits: { newPerMinute: row[4], newPerDay: row[5], closingPerMinute: row[6] },
+    elsewhere: useOf(row[7]),
   };
 }

@@ -8,7 +8,7 @@ import type { Command, MarketResult, Reply } from '../core/messages.ts';
 import { observe, resultOf, watch } from '../core/observe.ts';
 import { headOf, tablesOf, worldOf } from '../core/rebuild.ts';
 import { type CoreConfig, createState, type ShardState } from '../core/state.ts';
-import type { EpochMs, GameStatus } from '../core/units.ts';
+import type { EpochMs, GameStatus, Uuid } from '../core/units.ts';
 import type { Message } from './codec.ts';
 import { isTick } from './outbox.ts';
 import { recover } from './recover.ts';
@@ -36,6 +36,8 @@ export type OpenReport = {
   results: (MarketResult | null)[];
   /** What feeds said of games, and what the catalog said beneath; null: nothing. */
   games: { slug: string; status: GameStatus; over: GameStatus | null }[];
+  /** Keys whose owner's account is in another shard, and that have traded here today. */
+  awayKeys: Uuid[];
 };
 
 /** A checkpoint is spread over so much of the events until the next one is due. */
@@ -118,6 +120,7 @@ export class Shard {
       openMarkets: openMarketsOf(this.state),
       results: this.state.markets.map(resultOf),
       games: gamesOf(this.state),
+      awayKeys: this.state.tradeCounts.awayKeys(this.state.nowMs),
     };
   }
 

@@ -8,8 +8,10 @@ import type { AuditReport } from '../core/audit.ts';
 import type { digest } from '../core/digest.ts';
 import { uuidWord } from '../core/ids.ts';
 import type {
+  CancelOrder,
   Catalog,
   Command,
+  PlaceOrder,
   Query,
   Reply,
   ResultTick,
@@ -24,6 +26,7 @@ import { Lane, type Log } from './lane.ts';
 import { LmdbFileError } from './lmdb-file.ts';
 import type { Waiter } from './outbox.ts';
 import { Remembered } from './remembered.ts';
+import { RoamingKeys } from './roaming-keys.ts';
 import type { OpenReport } from './shard.ts';
 import type { Durability } from './store.ts';
 import { Turn } from './turn.ts';
@@ -49,6 +52,7 @@ export class Shards {
   readonly #timer: NodeJS.Timeout;
   readonly #turn = new Turn();
   readonly #remembered = new Remembered();
+  readonly #roaming = new RoamingKeys(() => this.nowMs());
   /** Results that some shard has and another lacks: told to all once they have the catalog. */
   #untold: ResultTick[] = [];
   #stopping = false;
@@ -113,11 +117,26 @@ export class Shards {
 
   /**
    * Runs a command or query on the account's shard, and tells the waiter: the reply, or
-   * `EngineBusy`, maybe at once.
+   * `EngineBusy`, maybe at once. What counts towards the limits of a key goes through `trade`.
    */
   ask(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
     if (this.#stopping) waiter.reject(new EngineBusy('the engine is stopping'));
-    else this.#lanes[uuidWord(account, 3) % this.#lanes.length]!.ask(request, waiter);
+    else this.#laneOf(account).ask(request, waiter);
+  }
+
+  /**
+   * `ask` for what counts towards the hard trade limits of a key, which hold over all accounts that
+   * it trades. `owner`: the personal account of the key's owner, where most keys trade.
+   */
+  trade(owner: Uuid, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined {
+    const { account, counting } = command;
+    if (this.#stopping || counting === null) return this.ask(account, command, waiter);
+    const [home, to] = [this.#laneOf(owner), this.#laneOf(account)];
+    return this.#roaming.send({ command, counting, home, to, waiter });
+  }
+
+  #laneOf(account: Uuid): Lane {
+    return this.#lanes[uuidWord(account, 3) % this.#lanes.length]!;
   }
 
   /** `ask` as a promise. */
@@ -212,7 +231,7 @@ export class Shards {
     const { dataDir, durability, checkpointEveryEvents, queueDepthMax, log } = this.#options;
     const { quoteMaxAgeMs, routingBandCents, fillModel = 'top_of_book' } = this.#options;
     const { wereMade = false } = this.#options;
-    return new Lane({
+    const lane: Lane = new Lane({
       config: {
         path: path.join(dataDir, `shard-${shard}`),
         durability,
@@ -224,8 +243,10 @@ export class Shards {
       wasMade: wereMade,
       queueDepthMax,
       prelude: () => this.#remembered.messages(this.nowMs()),
+      opened: (report) => this.#roaming.found(lane, report),
       log,
     });
+    return lane;
   }
 
   #tellAll(tick: Tick): void {

@@ -10,7 +10,7 @@ test('CONTRACT.md section 9, admin org: made, changed, listed', async (t) => {
   t.like(organization, { ...body, tradeLimits: null });
   const path = `/admin/organizations/${organization.id}`;
   const limits = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
-  const change = { name: 'Acme', tradeLimits: { key: limits, account: limits } };
+  const change = { name: 'Acme', tradeLimits: { account: limits } };
   const changed = await api.admin(
     'PATCH',
     path.toUpperCase().replace(/^.*\//, '/admin/organizations/'),
@@ -38,6 +38,7 @@ test('CONTRACT.md section 9, admin org: made, changed, listed', async (t) => {
       'name must be one line of 1 to 128 characters',
     ],
     ['PATCH', path, { owner: 'me' }, 'unknown field "owner"'],
+    ['PATCH', path, { tradeLimits: { key: limits } }, 'unknown field "tradeLimits.key"'],
   ];
   for (const slug of ['', 'Acme', '-a', 'a-', 'a b', 'a'.repeat(65)]) {
     refusals.push([

@@ -105,6 +105,11 @@ export class AnswerCheck {
     return this.#document.paths['/status'].get.responses[200];
   }
 
+  /** What there is to an answer that a key has a part in, and no operation. */
+  #toKeyHolder(): Json {
+    return this.#document.paths['/me'].get.responses[200];
+  }
+
   #bodyFault(
     { method, headers, text }: SeenAnswer,
     response: Json,
@@ -125,7 +130,8 @@ export class AnswerCheck {
   #refusal(answer: SeenAnswer, wanted: number, code: string): string | null {
     const { method, status, headers, text } = answer;
     if (status !== wanted) return `${wanted} ${code} is what is described`;
-    const fault = this.#headersFault(this.#toAnybody(), headers);
+    const isKeyed = headers.has('service-plan');
+    const fault = this.#headersFault(isKeyed ? this.#toKeyHolder() : this.#toAnybody(), headers);
     if (fault !== null) return fault;
     if (method === 'HEAD') return text === '' ? null : 'it has a body';
     const validate = this.#validatorAt(['components', 'schemas', 'Error']);

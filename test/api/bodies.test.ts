@@ -39,6 +39,42 @@ test('CONTRACT.md section 1, body: not JSON and not an object are 400', async (t
   t.deepEqual(api.engine.requests, []);
 });
 
+test('CONTRACT.md section 1: a key that stands twice in a JSON body is 400, by its name', async (t) => {
+  const api = await startApi(t);
+  const session = await api.signIn();
+  const twice = { name: 'invalid_request', message: 'field "count" is given twice' };
+  const order = JSON.stringify(MARKET_BUY).slice(0, -1);
+  for (const body of [
+    `${order},"count":10}`,
+    `${order},"\\u0063ount":1}`,
+    `${order},"x":{},"count":1}`,
+  ]) {
+    const answer = await api.call('POST', '/portfolio/orders', { body });
+    t.is(answer.status, 400);
+    t.deepEqual(answer.json.error, { code: twice.name, message: twice.message }, body);
+  }
+  t.deepEqual(api.engine.requests, []);
+
+  const headers = { 'content-type': 'application/json' };
+  const label = '{"label":"a","label":"a"}';
+  const key = await api.call('POST', '/api_keys', { token: session, headers, body: label });
+  t.is(key.json.error.message, 'field "label" is given twice');
+  const name = '{"private":true,"private":false}';
+  const me = await api.call('PATCH', '/me', { token: session, headers, body: name });
+  t.is(me.json.error.message, 'field "private" is given twice');
+  const admin = await api.admin('PUT', '/admin/trading', { body: '{"on":false,"on":true}' });
+  t.is(admin.json.error.message, 'field "on" is given twice');
+  const credentials =
+    '{"email":"a@example.com","data":{"a":[{"b":1,"b":2}]},"password":"long enough"}';
+  const auth = await api.auth('POST', '/signup', { body: credentials });
+  t.is(auth.status, 400);
+  t.deepEqual(auth.json, {
+    code: 400,
+    error_code: 'validation_failed',
+    msg: 'field "b" is given twice',
+  });
+});
+
 test('CONTRACT.md section 1, body: 64 KiB are read, a byte more is 413', async (t) => {
   const api = await startApi(t);
   const order = JSON.stringify(MARKET_BUY);

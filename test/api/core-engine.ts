@@ -33,6 +33,10 @@ export class CoreEngine implements Engine {
     );
   }
 
+  trade(_owner: string, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined {
+    this.ask(command.account, command, waiter);
+  }
+
   refusal(): null {
     return null;
   }

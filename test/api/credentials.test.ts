@@ -1,5 +1,6 @@
 import test from 'ava';
 import { keyStatus, newKey } from '../../api/identity/keys.ts';
+import { RawConnection, request } from './raw-connection.ts';
 import { type Answer, type Api, startApi } from './support.ts';
 
 const HOUR_MS = 3_600_000;
@@ -50,6 +51,46 @@ test('CONTRACT.md section 1, both credential headers: one key is fine, two 400',
     t.is(two.status, 400);
     t.is(two.json.error.code, 'invalid_request');
   }
+});
+
+test('CONTRACT.md section 1: a credential header sent twice is one where its values are', async (t) => {
+  const api = await startApi(t);
+  const session = await api.signIn();
+  const admin = Number(new URL(api.adminUrl).port);
+  const asked = async (port: number, path: string, name: string, values: string[]) => {
+    const raw = new RawConnection(t, port);
+    const lines = values.map((value) => `${name}: ${value}\r\n`).join('X-Between: 1\r\n');
+    raw.send(request('GET', path, null, lines));
+    await raw.until(({ text }) => text.endsWith('}'));
+    return raw.text;
+  };
+  const bearer = (token: string) => `Bearer ${token}`;
+  const other = await api.addKey({});
+  const cases: [port: number, path: string, name: string, value: string, other: string][] = [
+    [api.port, '/v1/me', 'Authorization', bearer(api.token), bearer(other)],
+    [api.port, '/v1/me', 'Authorization', bearer(api.token), 'Basic dXNlcjpwYXNz'],
+    [api.port, '/v1/me', 'X-Service-Key', api.token, other],
+    [api.port, '/v1/me', 'X-Service-Key', api.token, 'nonsense'],
+    [api.port, '/v1/api_keys', 'Authorization', bearer(session), bearer('nonsense')],
+    [api.port, '/auth/v1/user', 'Authorization', bearer(session), bearer('nonsense')],
+    [admin, '/admin/users', 'Authorization', bearer(api.adminToken), bearer('nonsense')],
+  ];
+  for (const [port, path, name, value, different] of cases) {
+    t.regex(await asked(port, path, name, [value, value]), /^HTTP\/1\.1 200 /, `${path} ${name}`);
+    for (const values of [
+      [value, different],
+      [different, value],
+      [value, value, different],
+    ]) {
+      const text = await asked(port, path, name, values);
+      t.regex(text, /^HTTP\/1\.1 400 /, `${path} ${name}`);
+      t.regex(text, /"(invalid_request|validation_failed)"/);
+      t.true(text.includes(`the header ${name.toLowerCase()} is sent with two different values`));
+    }
+  }
+  // An unknown path is that whoever asks for it.
+  const lines = [bearer(api.token), bearer(other)];
+  t.regex(await asked(api.port, '/v1/nowhere', 'Authorization', lines), /^HTTP\/1\.1 404 /);
 });
 
 test('SPEC.md section 5, rule 3: malformed and unknown keys have one answer', async (t) => {

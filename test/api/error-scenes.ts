@@ -80,7 +80,11 @@ export const COMMON: Record<string, Reach> = {
     return ask(scene, { token: await scene.api.addKey({ scopes }) });
   },
   '400 invalid_request': (scene) => ask(scene, {}, 'unknown=1'),
-  '413 invalid_request': (scene) => ask(scene, { body: ' '.repeat(65_537) }),
+  '413 invalid_request': (scene) =>
+    ask(scene, {
+      headers: { 'content-type': 'application/json' },
+      body: ' '.repeat(65_537),
+    }),
   '404 organization_not_found': (scene) => ask(scene, { headers: { 'x-service-org': SOME_ID } }),
   '403 organization_forbidden': async (scene) => {
     others++;

@@ -2,6 +2,7 @@ import test from 'ava';
 import { ApiError, ERRORS, type ErrorCode, errorBody } from '../../api/errors.ts';
 import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { createAjv } from '../../api/validation.ts';
+import { REJECTIONS } from '../../engine/core/rejections.ts';
 
 const CODES_BY_STATUS: Record<number, ErrorCode[]> = {
   400: ['invalid_request'],
@@ -82,4 +83,10 @@ test('an error of the table carries its own sentence and status unless told othe
     status: 413,
     message: 'x',
   });
+});
+
+test('CONTRACT.md section 2, membership_required says who grants the plan', (t) => {
+  const { message } = ERRORS.membership_required;
+  t.regex(message, /the operator of this server grants \(paperbook admin plan USER_ID basic\)/);
+  t.is(REJECTIONS.membership_required, message, 'in the words of the core, too');
 });

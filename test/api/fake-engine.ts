@@ -7,6 +7,7 @@ import type {
   Reply,
   SetSwitches,
 } from '../../engine/core/messages.ts';
+import { REJECTIONS } from '../../engine/core/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
 import * as samples from './samples.ts';
@@ -17,6 +18,8 @@ export type EngineRequest = PlaceOrder | CancelOrder | Query;
 export class FakeEngine implements Engine {
   readonly requests: EngineRequest[] = [];
   readonly accounts: string[] = [];
+  /** Of the keys that traded. */
+  readonly owners: string[] = [];
   readonly quoted: string[] = [];
   readonly broadcasts: SetSwitches[] = [];
   currentState: EngineState = 'ready';
@@ -33,6 +36,11 @@ export class FakeEngine implements Engine {
 
   refusal(): EngineBusy | null {
     return this.busy;
+  }
+
+  trade(owner: string, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined {
+    this.owners.push(owner);
+    this.ask(command.account, command, waiter);
   }
 
   ask(account: string, request: EngineRequest, waiter: Waiter): undefined {
@@ -81,6 +89,9 @@ export function ok(body: unknown): Reply {
 function sampleReply(request: EngineRequest): Reply {
   switch (request.kind) {
     case 'place':
+      if (!request.mayTrade) {
+        return { ok: false, code: 'trading_off', message: REJECTIONS.trading_off };
+      }
       return ok({ ...samples.samplePlacement, idempotencyKey: request.idempotencyKey });
     case 'cancel':
     case 'order':

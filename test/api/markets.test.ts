@@ -141,7 +141,27 @@ test('SPEC.md section 8, Pagination: malformed cursors are 400', async (t) => {
   const ofGames = (await api.call('GET', '/games?limit=1')).json.nextCursor as string;
   const cases = { instruments: ofGames, games: ofInstruments };
   for (const [list, other] of Object.entries(cases)) {
-    for (const cursor of [other, 'x', `${ofInstruments}A`, `${ofGames}=`, 'bm9uc2Vuc2U']) {
+    const good = cases[list === 'games' ? 'instruments' : 'games'];
+    const place = Buffer.from(good, 'base64url').toString();
+    const id = place.slice(place.indexOf('.') + 1);
+    const written = (text: string) => Buffer.from(text).toString('base64url');
+    t.is((await api.call('GET', `/${list}?cursor=${good}`)).status, 200);
+    t.is(written(place), good);
+    const trailing = [`${place}A`, `${place}AAA`, `${place}\n`, `${place}\0`, `${place} `];
+    const inFront = [
+      `0${place}`,
+      `+${place}`,
+      ` ${place}`,
+      `NaN.${id}`,
+      `Infinity.${id}`,
+      `.${id}`,
+    ];
+    const others = [`1e3.${id}`, `1.5.${id}`, `-0.${id}`, `9007199254740993.${id}`];
+    for (const cursor of [
+      ...[other, 'x', `${ofInstruments}A`, `${ofGames}=`, 'bm9uc2Vuc2U', `${good}!`, ` ${good}`],
+      ...[`${good}\n`, `${good}AAAA`, `${good.slice(0, 8)} ${good.slice(8)}`],
+      ...[...trailing, ...inFront, ...others].map(written),
+    ]) {
       const answer = await api.call('GET', `/${list}?cursor=${encodeURIComponent(cursor)}`);
       t.is(answer.status, 400, cursor);
       t.is(answer.json.error.message, 'cursor is malformed');

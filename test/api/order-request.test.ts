@@ -18,6 +18,7 @@ const CONTEXT = {
   placedVia: 'api',
   placedPrivate: false,
   mayOpen: true,
+  mayTrade: true,
   counting: null,
 } as const;
 
@@ -184,9 +185,10 @@ test('SPEC.md section 4, Order body: what is wrong is told by the field', (t) =>
   }
 });
 
-test('CONTRACT.md section 3, expiry: a date-time of RFC 3339, whose offsets have a colon', (t) => {
+test('CONTRACT.md section 3, expiry: a date-time as GET /games takes it, seconds or not', (t) => {
   const at = '2026-11-21T05:00:00';
-  for (const zoned of [`${at}Z`, `${at}.5Z`, `${at}+00:00`, `${at}-00:00`]) {
+  const short = ['2026-11-21T05:00Z', '2026-11-21T07:00+02:00', '2026-11-21T00:00-05:00'];
+  for (const zoned of [`${at}Z`, `${at}.5Z`, `${at}+00:00`, `${at}-00:00`, ...short]) {
     const expiresAtMs = Date.UTC(2026, 10, 21, 5) + (zoned.includes('.5') ? 500 : 0);
     t.like(place({ ...LIMIT_BUY, expiresAt: zoned }), { expiresAtMs });
   }

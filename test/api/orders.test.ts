@@ -5,6 +5,8 @@ import { PLACING_ERRORS } from '../../api/routes/placing.ts';
 import { uuidTimeMs } from '../../engine/core/ids.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/core/rejections.ts';
+import { AWAY, CATALOG, NOWHERE } from '../engine/fixtures.ts';
+import { CoreEngine } from './core-engine.ts';
 import { IDS, NOW_MS } from './samples.ts';
 import { startApi, TRADER_SCOPES } from './support.ts';
 
@@ -69,6 +71,24 @@ test('SPEC.md section 4, Order body: an unknown field is 400 by its name', async
   t.deepEqual(answer.json.error, { code: 'invalid_request', message: 'unknown field "cout"' });
 });
 
+test('SPEC.md section 4, ticker: an unknown one is named as what is wrong, and never echoed', async (t) => {
+  const api = await startApi(t, { engine: new CoreEngine(), catalog: CATALOG });
+  const { instrumentId, ...rest } = BUY;
+  const place = (target: object) =>
+    api.call('POST', '/portfolio/orders', { body: { ...rest, ...target } });
+  for (const isOn of [true, false]) {
+    await api.switches.set('venueData', isOn);
+    const unknown = await place({ ticker: 'KXNOSUCH-1' });
+    t.is(unknown.status, 409);
+    t.deepEqual(unknown.json.error, {
+      code: 'no_tradable_listing',
+      message: 'ticker is not that of a venue_a market that an instrument lists.',
+    });
+  }
+  const listed = await place({ instrumentId: NOWHERE });
+  t.is(listed.json.error.message, REJECTIONS.no_tradable_listing);
+});
+
 test('CONTRACT.md section 2, membership_required: an order tells whether its plan may open', async (t) => {
   const api = await startApi(t);
   const plans = { none: false, basic: true, builder: true, desk: true, enterprise: true } as const;
@@ -79,16 +99,29 @@ test('CONTRACT.md section 2, membership_required: an order tells whether its pla
   }
 });
 
-test('CONTRACT.md section 2, trading_off: no order is placed, one can be canceled', async (t) => {
-  const api = await startApi(t);
+test('CONTRACT.md sections 5 and 17, Trading off: nothing new is placed, a retry is answered, a cancel works', async (t) => {
+  const api = await startApi(t, { engine: new CoreEngine(), catalog: CATALOG });
+  const place = (body: object) => api.call('POST', '/portfolio/orders', { body });
+  const rests = { ...BUY, instrumentId: AWAY, type: 'limit', limitPriceCents: 2 };
+  const placed = await place(rests);
   await api.switches.set('trading', false);
-  for (const body of [BUY, SELL]) {
-    const answer = await api.call('POST', '/portfolio/orders', { body });
-    t.is(answer.status, 403);
-    t.is(answer.json.error.code, 'trading_off');
+  for (const body of [{ ...rests, idempotencyKey: 'new' }, SELL]) {
+    const { status, json } = await place(body);
+    t.deepEqual([status, json.error.code], [403, 'trading_off']);
   }
-  t.is((await api.call('DELETE', `/portfolio/orders/${TRADE_ID}`)).status, 200);
-  t.is(api.engine.requests.length, 1);
+  const again = await place(rests);
+  t.is(again.status, 200);
+  t.like(again.json, { replayed: true, order: { orderId: placed.json.order.orderId } });
+  const other = await place({ ...rests, count: 11 });
+  t.deepEqual([other.status, other.json.error.code], [409, 'idempotency_key_reused']);
+  const path = `/portfolio/orders/${placed.json.order.orderId}`;
+  t.is((await api.call('DELETE', path)).json.order.status, 'canceled');
+  await api.switches.set('trading', true);
+  t.is(
+    (await place({ ...rests, idempotencyKey: 'new' })).json.replayed,
+    false,
+    'nothing is stored',
+  );
 });
 
 test('CONTRACT.md section 2: execution at a venue is refused, scope first', async (t) => {
@@ -148,6 +181,7 @@ test('CONTRACT.md section 1, order of checks: the switch before the execution', 
   const body = { ...BUY, execution: 'venue_c' };
   const answer = await api.call('POST', '/portfolio/orders', { body });
   t.is(answer.json.error.code, 'trading_off');
+  t.deepEqual(api.engine.requests, []);
 });
 
 test('CONTRACT.md section 2: every refusal of the engine has the status of its code', async (t) => {

@@ -24,7 +24,10 @@ type Outside = {
 };
 
 /** An auth server of another make, ES256, and a Paperbook that trusts it. */
-async function startOutside(t: ExecutionContext): Promise<Outside> {
+async function startOutside(
+  t: ExecutionContext,
+  env: Record<string, string> = {},
+): Promise<Outside> {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const publicJwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' };
   let count = 0;
@@ -45,6 +48,7 @@ async function startOutside(t: ExecutionContext): Promise<Outside> {
     env: {
       PAPERBOOK_AUTH_JWKS_URL: `http://127.0.0.1:${port}/jwks.json`,
       PAPERBOOK_AUTH_ISSUER: ISSUER,
+      ...env,
     },
   });
   return {
@@ -115,6 +119,14 @@ test('CONTRACT.md section 7: what is not a valid token of that server', async (t
   t.is(api.store.users.size, users);
   const embedded = await keysWith(await api.signIn());
   t.is(embedded.status, 401, 'a token of the embedded server counts for nothing here');
+});
+
+test('CONTRACT.md section 8, PAPERBOOK_DEFAULT_PLAN: of who comes from an outside auth server', async (t) => {
+  const { api, sign, keysWith } = await startOutside(t, { PAPERBOOK_DEFAULT_PLAN: 'builder' });
+  await keysWith(await sign({ sub: 'ann', email: 'ann@example.com' }));
+  t.is(api.store.userByEmail('ann@example.com')?.plan, 'builder');
+  await keysWith(await sign({ sub: 'bob' }));
+  t.like([...api.store.users.values()].at(-1), { email: null, plan: 'builder' });
 });
 
 test('an address makes somebody a user who is there only when it is proven', async (t) => {

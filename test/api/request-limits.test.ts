@@ -143,50 +143,128 @@ test('SPEC.md section 8, rule 2: GET /quotes counts one per instrument id, each 
   t.is(await usedBy(api), used);
 });
 
-test('SPEC.md section 8, rule 2: usage, status and what is refused are not counted', async (t) => {
-  const api = await startAt(t);
-  const reader = await api.addKey({ scopes: ['records:read'] });
-  const gone = `/portfolio/orders/0195d3a0-0000-7000-8000-0000000000ff`;
-  const refuse =
-    (code: RejectionCode, retryAfterSeconds: number | null = null) =>
-    async () =>
-      ({
-        ok: false,
-        code,
-        message: 'no',
-        ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
-      }) satisfies Reply;
+const GONE = '/portfolio/orders/0195d3a0-0000-7000-8000-0000000000ff';
 
+function refusing(code: RejectionCode, retryAfterSeconds?: number) {
+  const reply = { ok: false, code, message: 'no' } as const;
+  return async (): Promise<Reply> =>
+    retryAfterSeconds === undefined ? reply : { ...reply, retryAfterSeconds };
+}
+
+test('SPEC.md section 8, rule 2: usage, status, description, key management are never counted', async (t) => {
+  const api = await startAt(t);
+  const session = { token: await api.signIn() };
   t.is((await api.call('GET', '/usage')).status, 200);
   t.is((await api.call('GET', '/usage?x=1')).status, 400);
   t.is((await api.call('GET', '/status')).status, 200);
+  t.is((await api.call('GET', '/openapi.json')).status, 200);
   t.is((await api.call('OPTIONS', '/me')).status, 204);
-  t.is((await api.call('GET', '/nowhere')).status, 404);
-  t.is((await api.call('PUT', '/me')).status, 405);
-  t.is((await api.call('GET', '/games?limit=0')).status, 400);
-  t.is((await api.call('GET', '/quotes?ids=,')).status, 400);
-  t.is((await api.call('GET', '/instruments/nothing')).status, 404);
-  t.is((await api.call('POST', '/portfolio/orders', { body: '{' })).status, 400);
-  t.is((await api.call('POST', '/portfolio/orders', { body: 'x'.repeat(70_000) })).status, 413);
-  api.engine.reply = refuse('insufficient_balance');
-  t.is((await api.call('POST', '/portfolio/orders', { body: BUY })).status, 409);
-  api.engine.reply = refuse('order_not_found');
-  t.is((await api.call('GET', gone)).status, 404);
-  api.engine.reply = refuse('rate_limited', 17);
-  t.is((await api.call('DELETE', gone)).status, 429);
-  api.engine.reply = () => Promise.reject(new EngineBusy('queue full'));
-  t.is((await api.call('GET', '/portfolio')).status, 503);
-  api.engine.reply = () => Promise.reject(new Error('a fault'));
-  t.is((await api.call('GET', '/portfolio')).status, 500);
-  await api.switches.set('venueData', false);
-  t.is((await api.call('GET', `/quotes?ids=${IDS.lions},x`)).status, 403);
-
-  const scope = await api.call('GET', '/portfolio', { token: reader });
-  t.is(scope.status, 403);
-  t.deepEqual(told(scope).minute, [60, 60, 40], 'a refusal tells what is left too');
+  t.is((await api.call('GET', '/api_keys')).status, 401);
+  t.is((await api.call('GET', '/api_keys', session)).status, 200);
+  const unknown = await api.addKey({});
+  await api.store.putKey({ ...[...api.store.keys.values()].at(-1)!, revokedAtMs: 1 });
+  t.is((await api.call('GET', '/games', { token: unknown })).status, 401);
   const { month, key } = (await api.call('GET', '/usage')).json;
   t.deepEqual([month.used, key.requestsThisMonth], [0, 0]);
-  t.is(await usedBy(api, reader), 0);
+});
+
+test('CONTRACT.md section 5, Request limits: whatever its status but 429, a keyed request counts', async (t) => {
+  const api = await startAt(t);
+  let used = 0;
+  const counts = async (requests: number, status: number, answering: Promise<Answer>) => {
+    const answer = await answering;
+    used += requests;
+    t.is(answer.status, status, answer.text);
+    t.deepEqual([told(answer).minute[1], told(answer).month[1]], [60 - used, 10_000 - used]);
+  };
+  const order = (body: unknown) => api.call('POST', '/portfolio/orders', { body });
+
+  await counts(1, 404, api.call('GET', '/nowhere'));
+  await counts(1, 404, api.call('HEAD', '/nowhere'));
+  await counts(1, 405, api.call('PUT', '/me'));
+  await counts(1, 405, api.call('PUT', '/status'));
+  await counts(1, 400, api.call('GET', '/games?limit=0'));
+  await counts(1, 400, api.call('GET', '/quotes?ids=,'));
+  await counts(1, 404, api.call('GET', '/instruments/nothing'));
+  await counts(1, 400, order('{'));
+  await counts(1, 413, order('x'.repeat(70_000)));
+  const unclear = new RawConnection(t, api.port);
+  const lengths = 'Content-Length: 0\r\n'.repeat(2);
+  unclear.send(request('GET', '/v1/games', api, lengths));
+  await unclear.until(({ isClosed }) => isClosed);
+  used++;
+  const left = `\r\nRateLimit-Remaining: ${60 - used}\r\n`;
+  t.regex(unclear.text, new RegExp(`^HTTP/1\\.1 400 [\\s\\S]*${left}`));
+  api.engine.reply = refusing('insufficient_balance');
+  await counts(1, 409, order(BUY));
+  api.engine.reply = refusing('order_not_found');
+  await counts(1, 404, api.call('GET', GONE));
+  api.engine.reply = refusing('rate_limited', 17);
+  await counts(0, 429, api.call('DELETE', GONE));
+  api.engine.reply = () => Promise.reject(new EngineBusy('queue full'));
+  await counts(1, 503, api.call('GET', '/portfolio'));
+  api.engine.reply = () => Promise.reject(new Error('a fault'));
+  await counts(1, 500, api.call('GET', '/portfolio'));
+  await api.switches.set('venueData', false);
+  await counts(2, 403, api.call('GET', `/quotes?ids=${IDS.lions},x`));
+  const { month, key } = (await api.call('GET', '/usage')).json;
+  t.deepEqual([month.used, key.requestsThisMonth], [used, used]);
+
+  const reader = await api.addKey({ scopes: ['records:read'] });
+  const scope = await api.call('GET', '/portfolio', { token: reader });
+  t.is(scope.status, 403);
+  t.deepEqual(told(scope).minute, [60, 59, 40]);
+});
+
+test('CONTRACT.md section 5, Request limits: asking for what is not there in a loop is throttled', async (t) => {
+  const api = await startAt(t, { enforced: true });
+  const token = await addEnterprise(api, { perMinute: 3, perMonth: 100 });
+  const ask = () => api.call('GET', '/instruments/nothing', { token });
+  for (let i = 0; i < 3; i++) t.is((await ask()).status, 404);
+  for (let i = 0; i < 3; i++) t.is((await ask()).json.error.code, 'rate_limited');
+  t.is(await usedBy(api, token), 3);
+});
+
+test('CONTRACT.md section 17, 404 and 405: counted with a valid key, never 429', async (t) => {
+  const api = await startAt(t, { enforced: true });
+  const token = await addEnterprise(api, { perMinute: 1, perMonth: 2 });
+  const statuses = [];
+  for (const [method, path] of [
+    ['GET', '/nowhere'],
+    ['PUT', '/games'],
+    ['GET', '/nowhere'],
+    ['PUT', '/games'],
+  ] as const) {
+    const answer = await api.call(method, path, { token });
+    statuses.push(answer.status);
+    t.is(answer.headers.get('service-plan'), 'enterprise');
+  }
+  t.deepEqual(statuses, [404, 405, 404, 405]);
+  t.is(await usedBy(api, token), 4);
+  t.is((await api.call('GET', '/games', { token })).json.error.code, 'quota_exceeded');
+});
+
+test('SPEC.md section 8, Response headers: all of them on 404 and 405 too, with a valid key', async (t) => {
+  const api = await startAt(t);
+  const rateHeaders = ({ headers }: Answer) =>
+    [...headers.keys()].filter((name) => /^(ratelimit|service-)/.test(name));
+  const wanted = rateHeaders(await api.call('GET', '/me'));
+  t.is(wanted.length, 9);
+  const own = { token: null, headers: { 'x-service-key': api.token } };
+  for (const [method, path] of [
+    ['GET', '/nowhere'],
+    ['HEAD', '/nowhere'],
+    ['OPTIONS', '/nowhere'],
+    ['DELETE', '/me'],
+  ] as const) {
+    t.deepEqual(rateHeaders(await api.call(method, path)), wanted, `${method} ${path}`);
+    t.deepEqual(rateHeaders(await api.call(method, path, own)), wanted, `${method} ${path}`);
+    for (const token of [null, 'svc_sk_nonsense', await api.signIn()]) {
+      const answer = await api.call(method, path, { token });
+      t.is(answer.headers.get('ratelimit-policy'), '"address";q=60;w=60');
+      t.false(answer.headers.has('service-plan'));
+    }
+  }
 });
 
 test('SPEC.md section 2, Me and CONTRACT.md section 3, GET /usage: as the headers', async (t) => {
@@ -309,9 +387,9 @@ test('SPEC.md section 8, rule 2: quotes that count as more than is left are refu
   t.is((await quotes(8)).json.error.code, 'quota_exceeded');
   t.is((await quotes(21)).status, 400, 'a bad query counts as one, and one is left');
   t.deepEqual(api.engine.quoted, []);
-  const four = await quotes(4);
-  t.is(four.status, 200);
-  t.is(told(four).minute[1], 1);
+  const three = await quotes(3);
+  t.is(three.status, 200);
+  t.is(told(three).minute[1], 1);
   t.is((await quotes(2)).status, 429);
   t.is((await quotes(1)).status, 200);
   t.is((await quotes(21)).status, 429);
@@ -327,8 +405,8 @@ test('SPEC.md section 8, rule 3: requests under way do not slip over a limit tog
   const fourth = await api.call('GET', '/portfolio', { token });
   t.is(fourth.status, 429);
   t.is(answers.length, 3, 'it never reached the engine');
-  answers[0]!({ ok: false, code: 'account_not_found', message: 'gone' });
-  t.is((await pending[0]!).status, 404);
+  answers[0]!({ ok: false, code: 'rate_limited', message: 'full', retryAfterSeconds: 1 });
+  t.is((await pending[0]!).status, 429, 'a hard trade limit, which gives the request back');
   const fifth = api.call('GET', '/portfolio', { token });
   await until(() => answers.length === 4);
   for (const answer of answers.slice(1)) answer(ok(samplePortfolio));
@@ -344,7 +422,7 @@ test('SPEC.md section 8, rule 2: a caller who left is counted by what came of it
   api.engine.reply = () => new Promise((resolve) => answers.push(resolve));
   for (const [index, reply] of [
     ok(samplePortfolio),
-    { ok: false, code: 'account_not_found', message: 'gone' } as const,
+    { ok: false, code: 'rate_limited', message: 'full', retryAfterSeconds: 1 } as const,
   ].entries()) {
     const raw = new RawConnection(t, api.port);
     raw.send(request('GET', '/v1/portfolio', api));
@@ -365,7 +443,7 @@ test('SPEC.md section 8, rule 1: a month that ends under a request begins with n
   await until(() => answers.length === 2);
   api.clock.ms = Date.parse('2026-12-01T00:00:00Z');
   answers[0]!(ok(samplePortfolio));
-  answers[1]!({ ok: false, code: 'account_not_found', message: 'gone' });
+  answers[1]!({ ok: false, code: 'rate_limited', message: 'full', retryAfterSeconds: 1 });
   for (const answer of await Promise.all(pending)) {
     t.deepEqual(told(answer), {
       minute: [60, 60, 60],
@@ -383,8 +461,8 @@ test('SPEC.md section 8, rule 4: without a key 60 a minute are advised, none ref
     await unkeyed('/status'),
     await unkeyed('/me'),
     await unkeyed('/me', 'svc_sk_nonsense'),
-    await unkeyed('/nowhere', api.token),
-    await unkeyed('/me', null, 'OPTIONS'),
+    await unkeyed('/nowhere'),
+    await unkeyed('/me', api.token, 'OPTIONS'),
     await unkeyed('/status', api.token),
   ];
   for (const [index, answer] of answers.entries()) {

@@ -41,7 +41,7 @@ test('SPEC.md section 8: counts of the month and the minute outlive a restart', 
     nowMs: () => NOW_MS,
     log: silent,
   });
-  for (let i = 0; i < 4; i++) before.keyed(user, KEY).take(2);
+  for (let i = 0; i < 4; i++) before.keyed(user, KEY).count(2);
   await before.close();
   await first.close();
 
@@ -51,7 +51,10 @@ test('SPEC.md section 8: counts of the month and the minute outlive a restart', 
   t.teardown(() => after.close());
   t.is(after.requestsThisMonth(KEY), 8);
   t.like(after.usage(user), { minute: { remaining: 2 }, month: { used: 8 } });
-  t.throws(() => after.keyed(user, KEY).take(3), { message: /has 2 left of its 10/ });
+  const charge = after.keyed(user, KEY);
+  charge.count(3);
+  t.throws(() => charge.refuseOver(), { message: /has 2 left of its 10/ });
+  charge.settle(429);
   nowMs += 60_000;
   t.like(after.usage(user), { minute: { remaining: 10 }, month: { used: 8 } });
 });
@@ -186,7 +189,7 @@ test('SPEC.md section 8: as a naive count of the same requests', (t) => {
     waitMs: fc.oneof({ arbitrary: fc.constant(0), weight: 6 }, fc.integer({ max: 90_000, min: 0 })),
     requests: fc.integer({ min: 1, max: 4 }),
     /** Which of the requests under way is answered first, and how; null: none. */
-    answered: fc.option(fc.record({ at: fc.nat(3), status: fc.constantFrom(200, 404, 503) })),
+    answered: fc.option(fc.record({ at: fc.nat(3), status: fc.constantFrom(200, 404, 429, 503) })),
   });
   const steps = fc.array(step, { minLength: 1, maxLength: 40 });
   const naive = (enforced: boolean) =>
@@ -208,7 +211,7 @@ test('SPEC.md section 8: as a naive count of the same requests', (t) => {
         if (answered !== null && answered.at < underWay.length) {
           const [one] = underWay.splice(answered.at, 1);
           one!.charge.settle(answered.status);
-          one!.made.isRefused = answered.status >= 400;
+          one!.made.isRefused = answered.status === 429;
         }
         const code =
           counted(7) + requests > limits.perMonth
@@ -217,10 +220,12 @@ test('SPEC.md section 8: as a naive count of the same requests', (t) => {
               ? 'rate_limited'
               : null;
         const charge = meter.keyed(user, KEY);
+        charge.count(requests);
         if (enforced && code !== null) {
-          t.throws(() => charge.take(requests), { code }, undefined);
+          t.throws(() => charge.refuseOver(), { code }, undefined);
+          charge.settle(429);
         } else {
-          charge.take(requests);
+          charge.refuseOver();
           const request = { atMs: nowMs, requests, isRefused: false };
           made.push(request);
           underWay.push({ made: request, charge });

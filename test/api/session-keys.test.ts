@@ -24,7 +24,7 @@ const create = (api: Api, token: string, body: object = {}) =>
 /** A request whose last byte is sent, and whose status is known, with `finish`. */
 function slowRequest(t: ExecutionContext, api: Api, line: string, bearer: string, body: string) {
   const connection = new RawConnection(t, api.port);
-  const length = `Content-Length: ${body.length}`;
+  const length = `Content-Type: application/json\r\nContent-Length: ${body.length}`;
   const head = `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${bearer}\r\n${length}`;
   connection.send(`${head}\r\n\r\n${body.slice(0, -1)}`);
   return {
@@ -319,9 +319,8 @@ test('SPEC.md section 5, rule 6: the cookie, on same-origin JSON requests only',
     { ...JSON_TYPE, 'sec-fetch-site': 'cross-site' },
     { ...JSON_TYPE, 'sec-fetch-site': 'same-site' },
     { ...JSON_TYPE, origin, 'sec-fetch-site': 'none' },
-    { origin, 'content-type': 'text/plain' },
-    { origin, 'content-type': 'application/x-www-form-urlencoded' },
-    { origin, 'content-type': 'application/jsonp' },
+    { 'content-type': 'text/plain', origin: 'https://evil.example' },
+    { origin, 'content-type': '' },
   ]) {
     const sent = headers as Record<string, string>;
     isRefused(t, await ask('POST', sent), 401, 'unauthorized');
@@ -330,6 +329,62 @@ test('SPEC.md section 5, rule 6: the cookie, on same-origin JSON requests only',
   t.is([...api.store.keysOf(api.user.id)].length, 3, 'and nothing was made');
   const foreign = await api.call('OPTIONS', '/api_keys', { headers: { origin: 'https://a.b' } });
   t.is(foreign.headers.get('access-control-allow-origin'), null);
+});
+
+test('CONTRACT.md section 17, Statuses: a session call with another content type than JSON is 400', async (t) => {
+  const api = await startApi(t);
+  const session = await api.signIn();
+  const { origin } = new URL(api.baseUrl);
+  const bearer = { authorization: `Bearer ${session}` };
+  const cookie = { cookie: `sb-access-token=${session}`, origin };
+  const ask = (method: string, path: string, headers: Record<string, string>, body?: string) =>
+    api.call(method, path, { token: null, headers, ...(body === undefined ? {} : { body }) });
+  const isTypeRefused = (answer: Answer) => {
+    isRefused(t, answer, 400, 'invalid_request');
+    t.is(answer.json.error.message, 'Content-Type must be application/json');
+  };
+  for (const credential of [bearer, cookie]) {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/jsonp',
+      'application/json, text/plain',
+    ]) {
+      const headers = { ...credential, 'content-type': type };
+      isTypeRefused(await ask('POST', '/api_keys', headers, '{}'));
+      isTypeRefused(await ask('PATCH', '/me', headers, '{"private":false}'));
+      isTypeRefused(await ask('GET', '/api_keys', headers));
+    }
+    for (const type of ['application/json', 'Application/JSON;charset=UTF-8']) {
+      const headers = { ...credential, 'content-type': type };
+      t.is((await ask('POST', '/api_keys', headers, '{}')).status, 201, type);
+    }
+    t.is((await ask('GET', '/api_keys', credential)).status, 200);
+  }
+  t.true((await api.store.users.get(api.user.id))!.private);
+  const bad = { authorization: 'Bearer nonsense', 'content-type': 'text/plain' };
+  isRefused(t, await ask('POST', '/api_keys', bad, '{}'), 401, 'invalid_token');
+  const raw = new RawConnection(t, api.port);
+  raw.send(
+    `POST /v1/api_keys HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${session}\r\n` +
+      'Content-Length: 2\r\n\r\n{}',
+  );
+  await raw.until(({ text }) => text.endsWith('}'));
+  t.regex(raw.text, /^HTTP\/1\.1 400 [\s\S]*Content-Type must be application\/json/);
+});
+
+test('SPEC.md section 4, rotate: it takes no body, or one', async (t) => {
+  const api = await startApi(t);
+  const { token } = await newcomer(api);
+  for (const call of [{}, { body: {} }, { body: { graceHours: 24 } }]) {
+    const { key } = (await create(api, token)).json;
+    const rotated = await api.call('POST', `/api_keys/${key.id}/rotate`, { token, ...call });
+    t.is(rotated.status, 201, rotated.text);
+    t.is(rotated.json.rotated.id, key.id);
+    const { rotatedAt, expiresAt } = rotated.json.rotated;
+    t.is(Date.parse(expiresAt) - Date.parse(rotatedAt), DAY_MS);
+  }
 });
 
 test('a session that ends while its request comes in does nothing more', async (t) => {

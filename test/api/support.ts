@@ -161,7 +161,12 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const routes = apiRoutes(deps);
   const { origin } = new URL(server.baseUrl);
   const v1 = { baseUrl: server.baseUrl, faultOf: await describedCheck(routes) };
-  const signIn = new SignIn(store, await ensureSigningKey(dataDir), deps.log);
+  const signIn = new SignIn(
+    store,
+    await ensureSigningKey(dataDir, deps.log),
+    deps.log,
+    config.defaultPlan,
+  );
   const authV1 = surface(`${origin}/auth/v1`, authRoutes(signIn), AuthErrorAnswer);
   const admin = surface(server.adminUrl, adminRoutes(deps, new Metrics()), ErrorAnswer);
   const pages = surface(origin, docsRoutes(), ErrorAnswer);
@@ -199,7 +204,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     call: (method, path, call = {}) => send(t, v1, method, path, { token, ...call }),
     auth: (method, path, call = {}) => send(t, authV1, method, path, call),
     signIn: async (who = user) => {
-      const key = await ensureSigningKey(dataDir);
+      const key = await ensureSigningKey(dataDir, deps.log);
       const { session } = newSession({ userId: who.id, isGuest: false }, Date.now());
       await store.sessions.add(session);
       return signAccessToken(key, 'test', session, who.email, Date.now());
@@ -270,9 +275,11 @@ async function send(
   const credential: Record<string, string> =
     token === null || token === undefined ? {} : { authorization: `Bearer ${token}` };
   const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+  const type: Record<string, string> =
+    body === undefined || isRaw ? {} : { 'content-type': 'application/json' };
   const response = await fetch(surface.baseUrl + path, {
     method,
-    headers: { ...credential, ...headers },
+    headers: { ...credential, ...type, ...headers },
     ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
   });
   const text = await response.text();

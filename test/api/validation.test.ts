@@ -2,6 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { ApiError } from '../../api/errors.ts';
 import { readOrderBody } from '../../api/order-request.ts';
+import { repeatedKey } from '../../api/repeated-keys.ts';
 import { NoQuery } from '../../api/schemas/common.ts';
 import { GamesQuery } from '../../api/schemas/markets.ts';
 import { OrderBodySchema } from '../../api/schemas/order-body.ts';
@@ -46,6 +47,59 @@ test('whatever text a body or a query is, it is read or refused', (t) => {
     ),
   );
   t.pass();
+});
+
+/** Objects as they are written, so that a key can stand in one twice. */
+type Written = { text: string; isRepeating: boolean };
+
+const writtenKey = fc.constantFrom(
+  '"a"',
+  '"b"',
+  '"c"',
+  '"\\u0061"',
+  '"a:\\""',
+  '"\\\\"',
+  '"__proto__"',
+);
+const { written } = fc.letrec<{ written: Written }>((tie) => {
+  const plain = fc
+    .oneof(fc.constantFrom('1', 'null', '"a:1"', '"{\\"a\\":"', '""'), fc.json({ maxDepth: 0 }))
+    .map((text) => ({ text, isRepeating: false }));
+  const list = fc.array(tie('written'), { maxLength: 3 }).map((items) => ({
+    text: `[ ${items.map(({ text }) => text).join(',')}]`,
+    isRepeating: items.some(({ isRepeating }) => isRepeating),
+  }));
+  const object = fc
+    .array(fc.tuple(writtenKey, tie('written')), { maxLength: 4 })
+    .map((members) => ({
+      text: `{${members.map(([key, { text }]) => `${key} :${text}`).join(', ')}}`,
+      isRepeating:
+        members.some(([, { isRepeating }]) => isRepeating) ||
+        new Set(members.map(([key]) => JSON.parse(key))).size < members.length,
+    }));
+  return { written: fc.oneof({ maxDepth: 4 }, plain, list, object) };
+});
+
+test('CONTRACT.md section 1: whatever stands around it, a key that stands twice is found', (t) => {
+  const seen = { repeating: 0, good: 0 };
+  fc.assert(
+    fc.property(written, ({ text, isRepeating }) => {
+      const body = `{"x":${text}}`;
+      seen[isRepeating ? 'repeating' : 'good']++;
+      t.is(repeatedKey(body, JSON.parse(body)) !== null, isRepeating, body);
+    }),
+    { numRuns: 1000 },
+  );
+  t.true(seen.repeating > 50 && seen.good > 50, JSON.stringify(seen));
+});
+
+test('CONTRACT.md section 1: keys in a body of any depth and length are looked at', (t) => {
+  const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}`;
+  t.is(repeatedKey(`${deep}}`, JSON.parse(`${deep}}`)), null);
+  t.is(repeatedKey(`${deep},"a":1}`, JSON.parse(`${deep},"a":1}`)), 'a');
+  const long = `{"a":"${'\\n:'.repeat(20_000)}"`;
+  t.is(repeatedKey(`${long}}`, JSON.parse(`${long}}`)), null);
+  t.is(repeatedKey(`${long},"a":1}`, JSON.parse(`${long},"a":1}`)), 'a');
 });
 
 test('CONTRACT.md section 1: defaults stand where a parameter is left out', (t) => {

@@ -84,7 +84,7 @@ export async function startWhole(
     signIn: async ({ id, email }) => {
       const { session } = newSession({ userId: id, isGuest: false }, Date.now());
       await paperbook.identity.sessions.add(session);
-      const key = await ensureSigningKey(config.dataDir);
+      const key = await ensureSigningKey(config.dataDir, log);
       return signAccessToken(key, 'test', session, email, Date.now());
     },
   };

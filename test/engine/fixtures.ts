@@ -135,6 +135,7 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
     placedVia: 'api',
     placedPrivate: true,
     mayOpen: true,
+    mayTrade: true,
     counting: null,
     ...over,
   };

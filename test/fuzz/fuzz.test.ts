@@ -245,12 +245,14 @@ function operationMaker(document: Json, path: string, method: string, operation:
       method,
       path: `/v1${path.replace(/\{\w+\}/, encodeURIComponent(id))}`,
       query: query.filter(() => random.oneIn(3)),
-      headers: [credential],
+      headers: body === null ? [credential] : [credential, JSON_TYPE],
       body: body === null ? null : JSON.stringify(body),
       isChunked: body !== null && random.oneIn(10),
     };
   };
 }
+
+const JSON_TYPE: [string, string] = ['content-type', 'application/json'];
 
 /** Puts what exists in place of what an example names. */
 function personalize(random: RandomSource, body: Json, { ids }: Caller): void {

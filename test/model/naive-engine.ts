@@ -17,6 +17,7 @@ import {
 } from '../../engine/core/units.ts';
 import { booksOf, rememberTaken } from './naive-depth.ts';
 import { countBust, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
+import { keyUse } from './naive-limits.ts';
 import { matchResting } from './naive-matching.ts';
 import { cancel, place, refuse } from './naive-orders.ts';
 import { oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
@@ -177,6 +178,8 @@ function answerQuery(state: ModelState, query: NaiveQuery): Reply {
       return tradeList(state, query);
     case 'instrument_quote':
       return quote(state, query, nowMs);
+    case 'key_use':
+      return answer(keyUse(state, query.keyId, nowMs));
   }
 }
 

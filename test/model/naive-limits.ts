@@ -1,7 +1,7 @@
 /**
  * Hard trade limits the slow way: every attempt is kept and counted anew. SPEC.md section 8.
  */
-import type { Reply, TradeCounting, TradeLimits } from '../../engine/core/messages.ts';
+import type { Reply, TradeCounting, TradeLimits, TradeUse } from '../../engine/core/messages.ts';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import type { ModelState } from './naive-state.ts';
 
@@ -15,34 +15,70 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 export function countOrRefuse(state: ModelState, request: Request, closing: boolean): Reply | null {
   const { account, counting } = request;
   if (counting === null) return null;
-  const { keyId, keyLimits, accountLimits } = counting;
+  const { keyId, keyLimits, accountLimits, elsewhere } = counting;
+  const { nowMs } = state;
+  const made = (id: Uuid) => (windowMs: number) => countOf(state, id, nowMs, windowMs, closing);
+  const byKey = (windowMs: number) =>
+    made(keyId)(windowMs) + countElsewhere(elsewhere, nowMs, windowMs, closing);
   const refusal =
-    refusalOf(state, keyId, 'key', keyLimits, closing) ??
-    refusalOf(state, account, 'account', accountLimits, closing);
+    refusalOf(nowMs, 'key', keyLimits, closing, byKey) ??
+    refusalOf(nowMs, 'account', accountLimits, closing, made(account));
   if (refusal !== null) return refusal;
-  for (const id of [keyId, account]) state.attempts.push({ id, atMs: state.nowMs, closing });
+  for (const id of [keyId, account]) state.attempts.push({ id, atMs: nowMs, closing });
   return null;
 }
 
-function refusalOf(
+/** How often a key has traded in the minute and the day of `nowMs`. */
+export function keyUse(state: ModelState, keyId: Uuid, nowMs: EpochMs): TradeUse {
+  return {
+    atMs: nowMs,
+    newInMinute: countOf(state, keyId, nowMs, MINUTE_MS, false),
+    newInDay: countOf(state, keyId, nowMs, DAY_MS, false),
+    closingInMinute: countOf(state, keyId, nowMs, MINUTE_MS, true),
+  };
+}
+
+const isSameWindow = (a: EpochMs, b: EpochMs, windowMs: number) =>
+  Math.floor(a / windowMs) === Math.floor(b / windowMs);
+
+function countOf(
   state: ModelState,
   id: Uuid,
+  nowMs: EpochMs,
+  windowMs: number,
+  closing: boolean,
+): number {
+  return state.attempts.filter(
+    (attempt) =>
+      attempt.id === id &&
+      attempt.closing === closing &&
+      isSameWindow(attempt.atMs, nowMs, windowMs),
+  ).length;
+}
+
+function countElsewhere(
+  use: TradeUse | null,
+  nowMs: EpochMs,
+  windowMs: number,
+  closing: boolean,
+): number {
+  if (use === null || !isSameWindow(use.atMs, nowMs, windowMs)) return 0;
+  if (closing) return use.closingInMinute;
+  return windowMs === DAY_MS ? use.newInDay : use.newInMinute;
+}
+
+function refusalOf(
+  nowMs: EpochMs,
   who: string,
   limits: TradeLimits,
   closing: boolean,
+  used: (windowMs: number) => number,
 ): Reply | null {
-  const used = (windowMs: number) =>
-    state.attempts.filter(
-      (attempt) =>
-        attempt.id === id &&
-        attempt.closing === closing &&
-        Math.floor(attempt.atMs / windowMs) === Math.floor(state.nowMs / windowMs),
-    ).length;
   const refuse = (what: string, windowMs: number): Reply => ({
     ok: false,
     code: 'rate_limited',
     message: `The ${who} is at its limit of ${what}.`,
-    retryAfterSeconds: Math.ceil((windowMs - (state.nowMs % windowMs)) / 1000),
+    retryAfterSeconds: Math.ceil((windowMs - (nowMs % windowMs)) / 1000),
   });
   if (closing) {
     const most = limits.closingPerMinute;

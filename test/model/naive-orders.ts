@@ -30,13 +30,17 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   const fingerprint = fingerprintOf(request);
   const earlier = account?.keys.get(request.idempotencyKey);
   if (earlier !== undefined) {
-    if (earlier.fingerprint !== fingerprint) return refuse('idempotency_key_reused');
+    if (earlier.fingerprint !== fingerprint) {
+      countOrRefuse(state, request, request.action === 'sell');
+      return refuse('idempotency_key_reused');
+    }
     return placementAnswer(state, state.orders.get(earlier.orderId)!, true);
   }
   if (!isExpiryUsable(state, request)) return refuse('invalid_request');
-  if (request.action === 'buy' && !request.mayOpen) return refuse('membership_required');
+  if (!request.mayTrade) return refuse('trading_off');
   const limited = countOrRefuse(state, request, request.action === 'sell');
   if (limited !== null) return limited;
+  if (request.action === 'buy' && !request.mayOpen) return refuse('membership_required');
 
   const target = targetOf(state, request);
   if (typeof target === 'string') return refuse(target);

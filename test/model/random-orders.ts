@@ -7,6 +7,7 @@ import type {
   CatalogInstrument,
   PlaceOrder,
   TradeCounting,
+  TradeUse,
 } from '../../engine/core/messages.ts';
 import { type EpochMs, HOME_VENUE, type Side, type Uuid } from '../../engine/core/units.ts';
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
@@ -45,14 +46,30 @@ export function randomCancel(world: RandomWorld): CancelOrder {
 
 /** Mostly outside the limits, so that other rules get their turn; else with small ones. */
 function randomCounting(
-  { random, countedOneIn }: RandomWorld,
+  { random, countedOneIn, nowMs }: RandomWorld,
   account: Uuid,
 ): TradeCounting | null {
   if (!random.oneIn(countedOneIn)) return null;
   const keyLimits = { newPerMinute: 3, newPerDay: 12, closingPerMinute: 2 };
   const accountLimits = { newPerMinute: 4, newPerDay: 20, closingPerMinute: 3 };
-  const last = random.oneIn(2) ? '1' : '2';
-  return { keyId: `${account.slice(0, -1)}${last}`, keyLimits, accountLimits };
+  const elsewhere = random.oneIn(2) ? null : randomUse(random, nowMs);
+  return { keyId: randomKeyOf(random, account), keyLimits, accountLimits, elsewhere };
+}
+
+/** An account has two keys. */
+export function randomKeyOf(random: RandomWorld['random'], account: Uuid): Uuid {
+  return `${account.slice(0, -1)}${random.oneIn(2) ? '1' : '2'}`;
+}
+
+/** What a key did in another shard: now, or in a minute or on a day that has passed. */
+function randomUse(random: RandomWorld['random'], nowMs: EpochMs): TradeUse {
+  const newInMinute = random.int(0, 3);
+  return {
+    atMs: nowMs - random.pick([0, 0, 60_000, DAY_MS]),
+    newInMinute,
+    newInDay: newInMinute + random.int(0, 9),
+    closingInMinute: random.int(0, 2),
+  };
 }
 
 /** The same key once more: the same order three times out of four. */
@@ -64,6 +81,7 @@ function placedAgain(world: RandomWorld, earlier: PlaceOrder): PlaceOrder {
     orderId: random.uuid(nowMs),
     placedVia: random.pick(['api', 'web', 'cli']),
     placedPrivate: random.oneIn(2),
+    mayTrade: random.oneIn(2),
   };
   if (!random.oneIn(4)) return order;
   return random.oneIn(2)
@@ -96,6 +114,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     placedVia: random.pick(['api', 'web', 'cli']),
     placedPrivate: random.oneIn(4),
     mayOpen: !random.oneIn(40),
+    mayTrade: !random.oneIn(40),
     counting: null,
   };
 }

@@ -2,6 +2,7 @@
 
 import type { Uuid } from '../../engine/core/units.ts';
 import type { NaiveQuery } from './naive-engine.ts';
+import { randomKeyOf } from './random-orders.ts';
 import type { RandomWorld } from './random-world.ts';
 
 const UNKNOWN_INSTRUMENT = 'ins_ZZZZZZZZZZZZ';
@@ -13,7 +14,8 @@ export function randomQuery(world: RandomWorld): NaiveQuery {
   const to = { atMs: nowMs + (random.oneIn(5) ? random.int(1, 20_000) : 0), account };
   const organizationSlug = random.oneIn(4) ? 'acme' : null;
   const limit = random.pick([1, 3, 50, 200]);
-  switch (random.weighted({ portfolio: 4, order: 2, orders: 3, trades: 3, quote: 4 })) {
+  const weights = { portfolio: 4, order: 2, orders: 3, trades: 3, quote: 4, keyUse: 1 };
+  switch (random.weighted(weights)) {
     case 'portfolio':
       return { kind: 'portfolio', ...to, organizationSlug };
     case 'order': {
@@ -36,6 +38,8 @@ export function randomQuery(world: RandomWorld): NaiveQuery {
       const instrumentId = random.oneIn(30) ? UNKNOWN_INSTRUMENT : random.pick(instrumentIds);
       return { kind: 'instrument_quote', atMs: to.atMs, instrumentId };
     }
+    case 'keyUse':
+      return { kind: 'key_use', atMs: to.atMs, keyId: randomKeyOf(random, account) };
   }
 }
 

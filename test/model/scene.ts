@@ -183,6 +183,7 @@ function blankOrder(atMs: number, number: number): PlaceOrder {
     placedVia: 'api',
     placedPrivate: false,
     mayOpen: true,
+    mayTrade: true,
     counting: null,
   };
 }

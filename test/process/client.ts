@@ -28,7 +28,7 @@ export async function request(
   // Asked for first, so that a server that dies meanwhile leaves no answer unchecked.
   const check = isApi ? await descriptionOf(origin) : null;
   const { status, headers, text } = await fetchText(method, url, {
-    headers: { ...more, authorization: `Bearer ${token}` },
+    headers: { 'content-type': 'application/json', ...more, authorization: `Bearer ${token}` },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const path = pathname.slice(BASE_PATH.length);

@@ -1,8 +1,9 @@
 /** Commands beside the server, and the operator's against a running one. */
+import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
+import { ACCOUNT_LIMITS } from '../../engine/core/limits.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { request } from './client.ts';
 import { Command, run, type Server, startFor, tempDir } from './server.ts';
@@ -14,6 +15,7 @@ const COMMANDS = [
   ['feed', 'replay'],
   ['catalog', 'check'],
   ['admin', 'user', 'create'],
+  ['admin', 'user', 'password'],
   ['admin', 'plan'],
   ['admin', 'key', 'create'],
   ['admin', 'key', 'revoke'],
@@ -55,6 +57,7 @@ test.serial('CONTRACT.md section 9: every command has --help, exit code 0', asyn
 test.serial('CONTRACT.md section 8: serve --help lists the variables with defaults', async (t) => {
   const { stdout } = await run(['serve', '--help']);
   t.regex(stdout, /^ {2}PAPERBOOK_PORT +.*\(default 8080\)$/m);
+  t.regex(stdout, /^ {2}PAPERBOOK_DEFAULT_PLAN +.*\(default none\)$/m);
   t.regex(stdout, /^ {2}PAPERBOOK_DATA_DIR +.*\(default \.\/data\)$/m);
 });
 
@@ -173,7 +176,6 @@ test.serial('CONTRACT.md section 9, admin org: made, joined, used, left', async 
   t.is(await portfolio(), 'acme-2');
   const limits = ['org', 'limits', id, '--orders-per-minute', '7'];
   t.deepEqual((await admin(...limits)).answer.organization.tradeLimits, {
-    key: { ...KEY_LIMITS, newPerMinute: 7 },
     account: { ...ACCOUNT_LIMITS, newPerMinute: 7 },
   });
   const standard = await admin(...limits, '--standard');
@@ -305,6 +307,53 @@ test.serial(
       (await user('short', 'create', '--email', 'b@example.com')).stderr,
       /password must have/,
     );
+  },
+);
+
+test.serial(
+  'CONTRACT.md section 17, admin user password: a new one, shown once, ends every session',
+  async (t) => {
+    const { command, dataDir, baseUrl, adminUrl } = await startFor(t, 'serve');
+    const admin = async (args: string[], stdin?: string) => {
+      const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
+      return await run(['admin', 'user', ...args, ...at], stdin === undefined ? {} : { stdin });
+    };
+    const signIn = async (password: string) => {
+      const body = { email: 'ann@example.com', password };
+      const url = new URL('/auth/v1/token?grant_type=password', baseUrl).href;
+      return await request('none', 'POST', url, body);
+    };
+    const isLive = async (token: string) =>
+      (await request(token, 'GET', `${baseUrl}/api_keys`)).status === 200;
+    const made = await admin(['create', '--email', 'ann@example.com']);
+    const { id } = JSON.parse(made.stdout).user;
+    const first = await admin(['password', '--user', id]);
+    t.is(first.code, 0, first.stderr);
+    const { user, password } = JSON.parse(first.stdout);
+    t.is(user.id, id);
+    t.true(password.length >= 24);
+    const { body: session } = await signIn(password);
+    t.true(await isLive(session.access_token));
+
+    const second = await admin(['password', '--user', id, '--password-stdin'], 'one of my own\n');
+    t.is(second.code, 0, second.stderr);
+    t.deepEqual(Object.keys(JSON.parse(second.stdout)), ['user'], 'what was given is not shown');
+    t.false(await isLive(session.access_token));
+    t.is((await signIn(password)).status, 400);
+    t.is((await signIn('one of my own')).status, 200);
+
+    const unknown = await admin(['password', '--user', randomUUID()]);
+    t.like(unknown, {
+      code: 1,
+      stdout: '',
+      stderr: 'paperbook: account_not_found: No such user.\n',
+    });
+    t.is((await admin(['password'])).code, 2);
+    t.regex(
+      (await admin(['password', '--user', id, '--password-stdin'], 'short')).stderr,
+      /password must have/,
+    );
+    t.false(JSON.stringify(command.output).includes(password), 'nor is it logged');
   },
 );
 

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { uuidWord } from '../../engine/core/ids.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { ask, type Json } from './client.ts';
 import { type Env, type Server, startFor, tempDir } from './server.ts';
@@ -82,6 +83,38 @@ test.serial(
   },
 );
 
+test.serial(
+  'CONTRACT.md section 17, Key limits: a key has one count over all accounts and shards, kill -9 or not',
+  async (t) => {
+    const { server, restart } = await startStill(t, { PAPERBOOK_SHARDS: '3' });
+    const { userId, tokens } = await addUser(server, { plan: 'basic' }, 2);
+    const [one, two] = tokens as [string, string];
+    const accounts = [null, ...(await addOrganizations(server, userId))];
+    const codes = async (running: Server, count: number) => {
+      const all: string[] = [];
+      for (let n = 0; n < count; n++) {
+        all.push((await place(running, one, accounts[n % accounts.length]!)).code);
+      }
+      return all;
+    };
+    const some = (count: number) => Array(count).fill('no_liquidity');
+    const none = (count: number) => Array(count).fill('rate_limited');
+    t.deepEqual(await codes(server, 7), some(7));
+    const killed = await restart('SIGKILL');
+    t.deepEqual(await codes(killed, 23), [...some(3), ...none(20)]);
+    const check = async (running: Server) => {
+      for (const organization of accounts) {
+        const refused = await place(running, one, organization!);
+        t.deepEqual(refused, limited('key', '10 new orders a minute', 60));
+        t.is((await cancel(running, two, organization!)).code, 'order_not_found', 'another key');
+      }
+    };
+    await check(killed);
+    await check(await restart('SIGKILL'));
+    await check(await restart('SIGTERM'));
+  },
+);
+
 type Refusal = { status: number; code: string; message: string; retryAfter: string | null };
 
 function limited(who: string, limit: string, retryAfterSeconds: number): Refusal {
@@ -94,11 +127,11 @@ function limited(who: string, limit: string, retryAfterSeconds: number): Refusal
 }
 
 /** A server on a feed's clock that nothing is fed to: its minute and its day do not end. */
-async function startStill(t: ExecutionContext) {
+async function startStill(t: ExecutionContext, more: Env = {}) {
   const directory = tempDir(t);
   const catalog = path.join(directory, 'catalog.json');
   writeFileSync(catalog, catalogOf([game('g1')], [instrument('i1', 'g1')]));
-  const env: Env = { PAPERBOOK_CLOCK: 'feed', PAPERBOOK_CATALOG: catalog };
+  const env: Env = { PAPERBOOK_CLOCK: 'feed', PAPERBOOK_CATALOG: catalog, ...more };
   const dataDir = path.join(directory, 'data');
   let server = await startFor(t, 'serve', { dataDir, env });
   return {
@@ -112,43 +145,68 @@ async function startStill(t: ExecutionContext) {
 }
 
 async function addKeys(server: Server, user: object, count: number): Promise<string[]> {
-  const { adminUrl, dataDir } = server;
-  const admin = readFileSync(path.join(dataDir, 'admin.token'), 'utf8').trim();
-  const made = await ask(admin, 'POST', `${adminUrl}/admin/users`, { email: 'a@b.c', ...user });
-  const keys: string[] = [];
-  for (let i = 0; i < count; i++) {
-    const key = { userId: made.user.id, scopes: SCOPES };
-    keys.push((await ask(admin, 'POST', `${adminUrl}/admin/keys`, key)).token);
+  return (await addUser(server, user, count)).tokens;
+}
+
+async function addUser(server: Server, user: object, keys: number) {
+  const made = await asAdmin(server, 'POST', '/users', { email: 'a@b.c', ...user });
+  const userId = made.user.id as string;
+  const tokens: string[] = [];
+  for (let i = 0; i < keys; i++) {
+    tokens.push((await asAdmin(server, 'POST', '/keys', { userId, scopes: SCOPES })).token);
   }
-  return keys;
+  return { userId, tokens };
+}
+
+/** Two organizations of a user, in the shards of three where the user's own account is not. */
+async function addOrganizations(server: Server, userId: string): Promise<string[]> {
+  const found = new Map([[shardOf(userId), userId]]);
+  for (let n = 0; found.size < 3; n++) {
+    const made = await asAdmin(server, 'POST', '/organizations', { slug: `org-${n}`, name: 'Org' });
+    const { id } = made.organization;
+    await asAdmin(server, 'PUT', `/organizations/${id}/members`, { userId, role: 'member' });
+    if (!found.has(shardOf(id))) found.set(shardOf(id), id);
+  }
+  return [...found.values()].slice(1);
+}
+
+const shardOf = (account: string) => uuidWord(account, 3) % 3;
+
+async function asAdmin({ adminUrl, dataDir }: Server, method: string, where: string, body: object) {
+  const admin = readFileSync(path.join(dataDir, 'admin.token'), 'utf8').trim();
+  return await ask(admin, method, `${adminUrl}/admin${where}`, body);
 }
 
 let orders = 0;
 
-async function place({ baseUrl }: Server, key: string): Promise<Refusal> {
-  return await refusalOf(key, 'POST', `${baseUrl}/portfolio/orders`, {
-    action: 'buy',
-    type: 'market',
-    idempotencyKey: `k-${++orders}`,
-    ticker: 'I1',
-    side: 'yes',
-    count: 1,
-  });
+/** `organization`: whose sandbox; null: the personal account. */
+async function place({ baseUrl }: Server, key: string, organization: string | null = null) {
+  const order = { action: 'buy', type: 'market', ticker: 'I1', side: 'yes', count: 1 };
+  const body = { ...order, idempotencyKey: `k-${++orders}` };
+  const url = `${baseUrl}/portfolio/orders`;
+  return await refusalOf({ key, organization, method: 'POST', url, body });
 }
 
-async function cancel({ baseUrl }: Server, key: string): Promise<Refusal> {
-  return await refusalOf(key, 'DELETE', `${baseUrl}/portfolio/orders/${UNKNOWN_ORDER}`);
+async function cancel({ baseUrl }: Server, key: string, organization: string | null = null) {
+  const url = `${baseUrl}/portfolio/orders/${UNKNOWN_ORDER}`;
+  return await refusalOf({ key, organization, method: 'DELETE', url });
 }
 
-async function refusalOf(
-  key: string,
-  method: string,
-  url: string,
-  body?: object,
-): Promise<Refusal> {
+type Request = {
+  key: string;
+  organization: string | null;
+  method: string;
+  url: string;
+  body?: object;
+};
+
+async function refusalOf({ key, organization, method, url, body }: Request): Promise<Refusal> {
   const response = await fetch(url, {
     method,
-    headers: { authorization: `Bearer ${key}` },
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(organization === null ? {} : { 'x-service-org': organization }),
+    },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   const { error } = (await response.json()) as Json;

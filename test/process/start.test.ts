@@ -72,6 +72,21 @@ test.serial(
   },
 );
 
+curlTest('api/identity/README.md, Sign up by hand: leads to a first trade', async (t) => {
+  const { baseUrl } = await startFor(t, 'demo');
+  const file = new URL('../../api/identity/README.md', import.meta.url);
+  const [, lines] = /\n## Sign up by hand\n\n```sh\n(.*?)```/s.exec(readFileSync(file, 'utf8'))!;
+  const here = lines!.replace('http://127.0.0.1:8080', new URL(baseUrl).origin);
+  const [signUp, trade] = here.split('\n\n') as [string, string];
+  const [session, key] = execFileSync('bash', ['-c', `${signUp}\necho "$SESSION $KEY"`], {
+    encoding: 'utf8',
+  }).split(/\s/);
+  t.is(session!.split('.').length, 3, 'an access token');
+  const env = `SERVER=${new URL(baseUrl).origin}\nKEY=${key}`;
+  const placed = await untilTaken(() => runLine(`${env}\n${trade}`));
+  t.like(placed, { status: 'executed', trade: { status: 'open', contracts: 10 } });
+});
+
 test.serial('a resting limit order fills when the price moves', async (t) => {
   const server = await startFor(t, 'demo');
   const { key, get, post } = callerOf(server);

@@ -39,4 +39,14 @@ test('SPEC.md section 8, Pagination: a cursor is opaque, of its list, and checke
   for (const bad of ['', 'x', `${cursor}A`, cursor.slice(1), '!'.repeat(23), '='.repeat(23)]) {
     t.is(idOfCursor('orders', bad), null);
   }
+  for (const more of ['=', '\n', ' ', 'AAAA', '!', '.']) {
+    t.is(idOfCursor('orders', cursor + more), null);
+    t.is(idOfCursor('orders', more + cursor), null);
+  }
+  // The last character carries two bits of nothing.
+  const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const alike = [...ALPHABET].filter((last) => {
+    return idOfCursor('orders', cursor.slice(0, -1) + last) === id;
+  });
+  t.deepEqual(alike, [cursor.at(-1)]);
 });

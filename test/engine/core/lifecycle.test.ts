@@ -90,6 +90,26 @@ test('PlaceOrder: engine time never goes back', (t) => {
   t.is(orderOf(scene.limitBuy(40, 10)).createdAt, '2026-03-01T12:00:00.500Z', "its caller's time");
 });
 
+test('CONTRACT.md section 5, Trading off: new orders are refused, known ones answered, cancels go through', (t) => {
+  const scene = createScene();
+  scene.quote(WIN, 41, 43);
+  const off = { mayTrade: false };
+  const mine = { idempotencyKey: 'mine' };
+  const rests = scene.limitBuy(40, 10, mine);
+  t.is(scene.buy(1, off).code, 'trading_off');
+  t.is(scene.buy(1, { ...off, mayOpen: false }).code, 'trading_off', 'before the plan');
+  t.is(
+    scene.limitBuy(40, 10, { ...off, expiresAtMs: 1 }).code,
+    'invalid_request',
+    'after the body',
+  );
+  t.is(scene.limitBuy(40, 10, { ...mine, ...off }).body.replayed, true);
+  t.is(scene.limitBuy(40, 11, { ...mine, ...off }).code, 'idempotency_key_reused');
+  const bought = scene.buy(1);
+  t.is(scene.sell(tradeOf(bought).tradeId as string, off).code, 'trading_off');
+  t.is(orderOf(scene.cancel(idOfOrder(rests))).status, 'canceled');
+});
+
 test('CONTRACT.md section 2, membership_required: to open, not to sell nor to hear again', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);

@@ -8,6 +8,7 @@ const counting = (key: number) => ({
   keyId: uuidOf(900 + key),
   keyLimits: KEY_LIMITS,
   accountLimits: ACCOUNT_LIMITS,
+  elsewhere: null,
 });
 
 function tradingEngine() {
@@ -65,6 +66,59 @@ test('CONTRACT.md section 5, Hard trade limits: refusals count and replays do no
   }
   t.is(codeOf(engine.command(buy(1))), 'rate_limited');
   t.is(codeOf(engine.command(first)), 'ok', 'a replay is answered over the limit too');
+});
+
+test('CONTRACT.md section 5, Hard trade limits: membership_required counts as a placement', (t) => {
+  const engine = tradingEngine();
+  for (let n = 0; n < 10; n++) {
+    t.is(codeOf(engine.command(buy(1, { mayOpen: false }))), 'membership_required');
+  }
+  t.is(codeOf(engine.command(buy(1, { mayOpen: false }))), 'rate_limited');
+  t.is(codeOf(engine.command(buy(1))), 'rate_limited');
+});
+
+test('CONTRACT.md section 5, Hard trade limits: another order under a used key counts, and stays 409', (t) => {
+  const engine = tradingEngine();
+  const first = buy(1);
+  t.is(codeOf(engine.command(first)), 'ok');
+  const other = { ...first, contracts: 2 };
+  for (let n = 0; n < 9; n++) t.is(codeOf(engine.command(other)), 'idempotency_key_reused');
+  t.is(codeOf(engine.command(buy(1))), 'rate_limited', 'ten have been counted');
+  t.is(codeOf(engine.command(other)), 'idempotency_key_reused', 'over the limit too');
+  t.is(engine.state().tradeCounts.use(uuidOf(901), NOON_MS).newInDay, 10, 'and not counted there');
+});
+
+test('CONTRACT.md section 5, Trading off: what it refuses is not counted', (t) => {
+  const engine = tradingEngine();
+  for (let n = 0; n < 30; n++) {
+    t.is(codeOf(engine.command(buy(1, { mayTrade: false }))), 'trading_off');
+  }
+  for (let n = 0; n < 10; n++) t.is(codeOf(engine.command(buy(1))), 'ok');
+  t.is(codeOf(engine.command(buy(1))), 'rate_limited');
+  t.is(codeOf(engine.command(buy(1, { mayTrade: false }))), 'trading_off', 'before the limits');
+});
+
+test('CONTRACT.md section 17, Key limits: what the key did elsewhere counts in its window alone', (t) => {
+  const used = { newInMinute: 9, newInDay: 49, closingInMinute: 19 };
+  const codes = (agoMs: number, over: Partial<PlaceOrder> = {}) => {
+    const engine = tradingEngine();
+    const elsewhere = { ...used, atMs: NOON_MS - agoMs };
+    return [1, 2].map(() => {
+      return codeOf(engine.command(buy(1, { ...over, counting: { ...counting(1), elsewhere } })));
+    });
+  };
+  t.deepEqual(codes(0), ['ok', 'rate_limited']);
+  t.deepEqual(codes(1), ['ok', 'rate_limited'], 'the minute before, of the same day');
+  t.deepEqual(codes(12 * 3_600_000 + 1), ['ok', 'ok'], 'the day before');
+  const sell = { action: 'sell', tradeId: uuidOf(5), side: null, contracts: null } as const;
+  t.deepEqual(codes(0, sell), ['trade_not_found', 'rate_limited']);
+  t.deepEqual(codes(1, sell), ['trade_not_found', 'trade_not_found'], 'the minute before');
+
+  const engine = tradingEngine();
+  const many = { atMs: NOON_MS, newInMinute: 1000, newInDay: 1000, closingInMinute: 1000 };
+  const wide = { newPerMinute: 9999, newPerDay: 9999, closingPerMinute: 9999 };
+  const order = buy(1, { counting: { ...counting(1), keyLimits: wide, elsewhere: many } });
+  t.is(codeOf(engine.command(order)), 'ok', 'the account`s limits are the account`s');
 });
 
 test('SPEC.md section 8, Hard trade limits: sells and cancels have a limit of their own', (t) => {

@@ -8,6 +8,7 @@ const COUNTING: TradeCounting = {
   keyId: uuidOf(9),
   keyLimits: { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 },
   accountLimits: { newPerMinute: 40, newPerDay: 50_000, closingPerMinute: 2 ** 40 },
+  elsewhere: { atMs: NOON_MS, newInMinute: 4, newInDay: 5, closingInMinute: 6 },
 };
 const CANCEL: CancelOrder = {
   kind: 'cancel',
@@ -31,6 +32,7 @@ test('orders, cancels, queries and ticks arrive in order, every field of them', 
       placedVia: 'cli',
       placedPrivate: false,
       mayOpen: false,
+      mayTrade: false,
       counting: COUNTING,
     }),
     quoteTick(),
@@ -38,6 +40,7 @@ test('orders, cancels, queries and ticks arrive in order, every field of them', 
     placeOrder({ action: 'sell', tradeId: uuidOf(3), boundPriceCents: 30 }),
     { kind: 'portfolio', atMs: NOON_MS, account: uuidOf(1), organizationSlug: 'ü' },
     { ...CANCEL, counting: null },
+    { ...CANCEL, counting: { ...COUNTING, elsewhere: null } },
     { kind: 'adjust', atMs: NOON_MS, account: uuidOf(1), amountCents: -5 },
     placeOrder(),
   ];

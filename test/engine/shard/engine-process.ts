@@ -35,3 +35,17 @@ export async function openShards(
   await engine.broadcast({ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false });
   return engine;
 }
+
+/** A trade in a market without a number: a fault of ours, from which nothing may go on. */
+export async function breakShard(engine: Shards, account: string): Promise<void> {
+  const trade = { kind: 'trade', yesPriceCents: 40, contracts: 1, side: 'yes' } as const;
+  engine.tick({ ...trade, atMs: NOON_MS, source: 0, market: 999 });
+  const query = { kind: 'portfolio', atMs: NOON_MS, account, organizationSlug: null } as const;
+  await engine.call(account, query).catch(() => undefined);
+}
+
+/** Open again, and told what it had to be told. */
+export async function untilReady(engine: Shards): Promise<void> {
+  while (engine.state() !== 'ready') await new Promise((resolve) => setTimeout(resolve, 20));
+  await engine.drained();
+}

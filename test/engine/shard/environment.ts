@@ -37,7 +37,8 @@ export type Traded = { closed: string; open: string; resting: string; canceled: 
 export async function tradedShard(path: string): Promise<Traded> {
   const shard = openShard(path);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-  const counting = { keyId: uuidOf(900), keyLimits: KEY_LIMITS, accountLimits: ACCOUNT_LIMITS };
+  const limits = { keyLimits: KEY_LIMITS, accountLimits: ACCOUNT_LIMITS };
+  const counting = { keyId: uuidOf(900), ...limits, elsewhere: null };
   const closed = place(shard, { account: ALICE, idempotencyKey: 'closed', counting }).trade.tradeId;
   const open = place(shard, { account: ALICE, idempotencyKey: 'open' }).trade.tradeId;
   place(shard, { account: ALICE, action: 'sell', tradeId: closed, idempotencyKey: 'sold' });

@@ -2,9 +2,8 @@ import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { EngineBusy } from '../../../engine/shard/busy.ts';
-import type { Shards } from '../../../engine/shard/shards.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
-import { openShards, tempDir } from './engine-process.ts';
+import { breakShard, openShards, tempDir, untilReady } from './engine-process.ts';
 
 const portfolio = { kind: 'portfolio', atMs: NOON_MS, organizationSlug: null } as const;
 
@@ -166,16 +165,3 @@ test('a catalog and switches told while a shard is busy or restarts are taken by
   t.like(JSON.parse(quote.ok ? quote.body : ''), { matchup: 'Away at Home' });
   await engine.close();
 });
-
-/** A trade in a market without a number: a fault of ours, from which nothing may go on. */
-async function breakShard(engine: Shards, account: string): Promise<void> {
-  const trade = { kind: 'trade', yesPriceCents: 40, contracts: 1, side: 'yes' } as const;
-  engine.tick({ ...trade, atMs: NOON_MS, source: 0, market: 999 });
-  await engine.call(account, { ...portfolio, account }).catch(() => undefined);
-}
-
-/** Open again, and told what it had to be told. */
-async function untilReady(engine: Shards): Promise<void> {
-  while (engine.state() !== 'ready') await new Promise((resolve) => setTimeout(resolve, 20));
-  await engine.drained();
-}

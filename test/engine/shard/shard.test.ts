@@ -49,7 +49,8 @@ test('DESIGN section 3, Bounded everything: checkpoints keep up with a shard tha
 test('DESIGN section 3, Bounded everything: a checkpoint of refusals alone is done before the next is due', async (t) => {
   const shard = openShard(tempDir(t), 1000);
   const limits = { newPerMinute: 1e6, newPerDay: 1e6, closingPerMinute: 1e6 };
-  const counting = { keyId: uuidOf(9), keyLimits: limits, accountLimits: limits };
+  const keyId = uuidOf(9);
+  const counting = { keyId, keyLimits: limits, accountLimits: limits, elsewhere: null };
   const refused = () => placeOrder({ counting, instrumentId: 'ins_ZZZZZZZZZZZZ' });
   // The first thousand make it due: a batch each, and no row but those batches in the journal.
   for (let batch = 0; batch < 1900; batch++) shard.run([refused()]);
@@ -78,7 +79,8 @@ test('a crash between any two steps of a checkpoint finds every order', async (t
 test('SPEC section 8, Hard trade limits: an order placed while a checkpoint is written counts once after a crash', async (t) => {
   const dir = tempDir(t);
   const limits = { newPerMinute: 3, newPerDay: 100, closingPerMinute: 100 };
-  const counting = { keyId: uuidOf(9), keyLimits: limits, accountLimits: limits };
+  const keyId = uuidOf(9);
+  const counting = { keyId, keyLimits: limits, accountLimits: limits, elsewhere: null };
   const place = (shard: Shard) => shard.run([placeOrder({ counting })])[0]?.ok;
   // The first order makes a checkpoint due; the second is placed while it is being written.
   let shard = openShard(dir, 3);

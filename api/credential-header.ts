@@ -1,0 +1,16 @@
+/** The headers that say who calls. CONTRACT.md section 1, unknown query parameter. */
+import { invalidRequest } from './errors.ts';
+import type { Exchange } from './http.ts';
+
+/**
+ * The value of a credential header, or empty. Throws `invalid_request` where it was sent with two
+ * values, of which a proxy and this server might each believe another.
+ */
+export function credentialHeader(
+  exchange: Exchange,
+  name: 'authorization' | 'x-service-key',
+): string {
+  const value = exchange.onlyHeader(name);
+  if (value === null) throw invalidRequest(`the header ${name} is sent with two different values`);
+  return value;
+}

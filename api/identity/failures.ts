@@ -1,0 +1,40 @@
+/** When whoever tries something failed of late. In memory and bounded. */
+import type { EpochMs } from '../../engine/core/units.ts';
+
+/** Enough for a crowd; beyond it those who failed longest ago are forgotten. */
+const TRIERS_MAX = 50_000;
+
+export class Failures {
+  /** Whoever fails goes to the back. */
+  readonly #times = new Map<string, EpochMs[]>();
+  readonly #kept: number;
+  readonly #withinMs: number;
+
+  /** Keeps the latest `kept` failures of each. */
+  constructor(kept: number, withinMs: number) {
+    this.#kept = kept;
+    this.#withinMs = withinMs;
+  }
+
+  /** The failures within the while, the latest at the end. */
+  of(who: string, nowMs: EpochMs): EpochMs[] {
+    const times = this.#times.get(who) ?? [];
+    return times.filter((atMs) => nowMs - atMs < this.#withinMs);
+  }
+
+  add(who: string, nowMs: EpochMs): void {
+    const times = [...this.of(who, nowMs), nowMs].slice(-this.#kept);
+    this.#times.delete(who);
+    this.#times.set(who, times);
+    for (const [oldest, itsTimes] of this.#times) {
+      const isOver = nowMs - itsTimes.at(-1)! >= this.#withinMs;
+      if (!isOver && this.#times.size <= TRIERS_MAX) return;
+      this.#times.delete(oldest);
+    }
+  }
+
+  /** Starts afresh for who turned out to be welcome. */
+  forget(who: string): void {
+    this.#times.delete(who);
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * How often passwords may be tried: by account and address together, and by account over all
+ * addresses that never signed in to it. CONTRACT.md section 17, Sign-in attempts. An account is the
+ * name it is signed in to by, so that one that does not exist is no different. In memory, bounded,
+ * and gone with a restart.
+ */
+import type { EpochMs } from '../../engine/core/units.ts';
+import { Attempts } from './attempts.ts';
+import { AuthError } from './auth-errors.ts';
+import { Failures } from './failures.ts';
+import { Turns } from './turns.ts';
+
+const MINUTE_MS = 60_000;
+/** Of an account from one address. */
+const FAILURES_MAX = 10;
+const FAILURES_WITHIN_MS = 5 * MINUTE_MS;
+/** Of an account from all strangers together; each further one makes them wait longer. */
+const STRANGERS_FAILURES_MAX = 50;
+const STRANGERS_WITHIN_MS = 60 * MINUTE_MS;
+const STRANGERS_WAIT_MAX_MS = MINUTE_MS;
+/** With so many the wait, which doubles from a second on, is at its longest. */
+const STRANGERS_FAILURES_KEPT = STRANGERS_FAILURES_MAX + 6;
+/** Of a stranger at whatever accounts, in five minutes. */
+const TRIES_OF_ADDRESS_MAX = 60;
+
+const WELCOME_MS = 30 * 86_400_000;
+const WELCOME_ADDRESSES_MAX = 10;
+const WELCOME_ACCOUNTS_MAX = 20_000;
+
+export class PasswordTries {
+  readonly #nowMs: () => EpochMs;
+  /** Of an account and address together. */
+  readonly #ofPair = new Failures(FAILURES_MAX, FAILURES_WITHIN_MS);
+  readonly #ofStrangers = new Failures(STRANGERS_FAILURES_KEPT, STRANGERS_WITHIN_MS);
+  readonly #ofAddress = new Attempts(TRIES_OF_ADDRESS_MAX, FAILURES_WITHIN_MS);
+  /** By account: when each address signed in well to it last. The latest are at the end. */
+  readonly #welcome = new Map<string, Map<string, EpochMs>>();
+  readonly #turns = new Turns();
+
+  constructor(nowMs: () => EpochMs = Date.now) {
+    this.#nowMs = nowMs;
+  }
+
+  /**
+   * What `isRight` finds of a password. Rejects with `over_request_rate_limit` when it is not to be
+   * tried now, and with 503 when too many wait. Those of one account are tried one after the other,
+   * so that of many at once no more than the limit fail and none that is right is refused.
+   */
+  async run(account: string, address: string, isRight: () => Promise<boolean>): Promise<boolean> {
+    const isStranger = !this.#isWelcome(account, address);
+    const pair = `${address}\n${account}`;
+    return await this.#turns.take(isStranger ? `\n${account}` : pair, async () => {
+      refuseExcess(this.#secondsToWait(account, pair, isStranger));
+      if (isStranger) refuseExcess(this.#ofAddress.take(address, this.#nowMs()));
+      const found = await isRight();
+      if (found) {
+        this.#ofPair.forget(pair);
+        this.welcome(account, address);
+      } else {
+        this.#ofPair.add(pair, this.#nowMs());
+        if (isStranger) this.#ofStrangers.add(account, this.#nowMs());
+      }
+      return found;
+    });
+  }
+
+  /** An address signed in well: what others fail at does not hold it back for 30 days. */
+  welcome(account: string, address: string): void {
+    const addresses = this.#welcome.get(account) ?? new Map<string, EpochMs>();
+    putLast(addresses, address, this.#nowMs(), WELCOME_ADDRESSES_MAX);
+    putLast(this.#welcome, account, addresses, WELCOME_ACCOUNTS_MAX);
+  }
+
+  #isWelcome(account: string, address: string): boolean {
+    const atMs = this.#welcome.get(account)?.get(address);
+    return atMs !== undefined && this.#nowMs() - atMs < WELCOME_MS;
+  }
+
+  #secondsToWait(account: string, pair: string, isStranger: boolean): number {
+    const nowMs = this.#nowMs();
+    const own = this.#ofPair.of(pair, nowMs);
+    const ownEndMs = own.length < FAILURES_MAX ? 0 : own[0]! + FAILURES_WITHIN_MS;
+    const others = isStranger ? this.#ofStrangers.of(account, nowMs) : [];
+    const excess = others.length - STRANGERS_FAILURES_MAX;
+    const waitMs = excess < 0 ? 0 : Math.min(1000 * 2 ** excess, STRANGERS_WAIT_MAX_MS);
+    const othersEndMs = waitMs === 0 ? 0 : others.at(-1)! + waitMs;
+    return Math.max(0, Math.ceil((Math.max(ownEndMs, othersEndMs) - nowMs) / 1000));
+  }
+}
+
+/** The one that was put longest ago makes room. */
+function putLast<V>(map: Map<string, V>, key: string, value: V, max: number): void {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > max) map.delete(map.keys().next().value!);
+}
+
+/** Throws the 429 when there is something to wait for. */
+export function refuseExcess(retryAfterSeconds: number): void {
+  if (retryAfterSeconds === 0) return;
+  throw new AuthError('over_request_rate_limit', { retryAfterSeconds });
+}

@@ -1,0 +1,27 @@
+/** What belongs together is done one after the other. In memory and bounded. */
+import { tooManySignIns } from './passwords.ts';
+
+/** Behind the one that is under way. */
+const WAITING_MAX = 32;
+
+type Line = { length: number; end: Promise<unknown> };
+
+export class Turns {
+  readonly #lines = new Map<string, Line>();
+
+  /** Runs once all before it with this key are done. Rejects with 503 when too many wait. */
+  async take<T>(key: string, run: () => Promise<T>): Promise<T> {
+    const line = this.#lines.get(key) ?? { length: 0, end: Promise.resolve() };
+    if (line.length > WAITING_MAX) throw tooManySignIns();
+    this.#lines.set(key, line);
+    line.length++;
+    const result = line.end.then(run);
+    // Whatever became of it, the next one has its turn.
+    line.end = result.catch(() => undefined);
+    try {
+      return await result;
+    } finally {
+      if (--line.length === 0) this.#lines.delete(key);
+    }
+  }
+}

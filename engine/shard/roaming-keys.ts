@@ -1,0 +1,146 @@
+/**
+ * Keys that trade in more than one shard: accounts live in different shards, and a key's hard trade
+ * limits hold over all that it trades. SPEC.md section 8; CONTRACT.md section 17, Key limits.
+ *
+ * A key is in one shard at a time. Orders for that shard leave at once, with what the key has
+ * counted in all others, where nothing of it happens meanwhile. An order for another shard moves
+ * the key: every shard that may have counted it is asked what, behind all that was sent there
+ * before, and orders that come meanwhile wait. So the limits are exact, in whatever order answers
+ * come, and what has been counted is known to the shards' journals alone.
+ */
+import { awayIdOf, sumOfUse, tradeDayOf } from '../core/limits.ts';
+import type { CancelOrder, PlaceOrder, TradeCounting, TradeUse } from '../core/messages.ts';
+import type { EpochMs, Uuid } from '../core/units.ts';
+import { AT_ITS_LIMIT, type Lane } from './lane.ts';
+import type { Waiter } from './outbox.ts';
+import type { OpenReport } from './shard.ts';
+
+type Shard = Pick<Lane, 'ask' | 'call'>;
+
+/** An order or a cancel on its way to the shard of its account. */
+export type Passage = {
+  command: PlaceOrder | CancelOrder;
+  counting: TradeCounting;
+  /** Where the key's owner has their personal account: a key that never left trades there. */
+  home: Shard;
+  to: Shard;
+  waiter: Waiter;
+};
+
+type Roamer = {
+  /** Where it is; null: not known yet. */
+  at: Shard | null;
+  /** What it has counted in all other shards. */
+  elsewhere: TradeUse | null;
+  /** Every shard that may have counted it. */
+  shards: Set<Shard>;
+  /** First come, first sent; not empty while the key moves. */
+  waiting: Passage[];
+  /** The newest day on which it may have been counted. */
+  day: number;
+};
+
+/** Far more than any usual limit lets through in the moment that a move takes. */
+const WAITING_MAX = 1000;
+
+export class RoamingKeys {
+  readonly #nowMs: () => EpochMs;
+  readonly #roamers = new Map<Uuid, Roamer>();
+  #day = 0;
+
+  /** `nowMs`: the engine's time. */
+  constructor(nowMs: () => EpochMs) {
+    this.#nowMs = nowMs;
+  }
+
+  /** Keys that are known to have left home today. */
+  get size(): number {
+    return this.#roamers.size;
+  }
+
+  /** A shard has counted these keys on the day of `nowMs`, away from their homes. */
+  found(shard: Shard, { awayKeys, nowMs }: Pick<OpenReport, 'awayKeys' | 'nowMs'>): void {
+    for (const keyId of awayKeys) {
+      const roamer = this.#roamerOf(keyId, nowMs);
+      if (roamer.shards.has(shard)) continue;
+      roamer.shards.add(shard);
+      roamer.at = null;
+    }
+  }
+
+  /** Sends a command to the shard of its account, at once where the key is there already. */
+  send(passage: Passage): undefined {
+    const { command, counting, home, to, waiter } = passage;
+    this.#forgetDaysBefore(tradeDayOf(command.atMs));
+    if (home === to && !this.#roamers.has(counting.keyId)) return to.ask(command, waiter);
+    const roamer = this.#roamerOf(counting.keyId, command.atMs);
+    roamer.shards.add(home);
+    const { waiting } = roamer;
+    if (waiting.length === 0 && roamer.at === to) return this.#pass(roamer, passage);
+    if (waiting.length >= WAITING_MAX) waiter.reject(AT_ITS_LIMIT);
+    else if (waiting.push(passage) === 1) void this.#move(roamer);
+  }
+
+  #roamerOf(keyId: Uuid, atMs: EpochMs): Roamer {
+    const day = tradeDayOf(atMs);
+    const known = this.#roamers.get(keyId);
+    const roamer = known ?? { at: null, elsewhere: null, shards: new Set(), waiting: [], day };
+    roamer.day = Math.max(roamer.day, day);
+    if (known === undefined) this.#roamers.set(keyId, roamer);
+    return roamer;
+  }
+
+  /** Takes the key along the shards that its waiting orders are for, until none waits. */
+  async #move(roamer: Roamer): Promise<void> {
+    const { waiting } = roamer;
+    while (waiting.length > 0) {
+      const [first] = waiting as [Passage];
+      try {
+        if (roamer.at !== first.to) await this.#arrive(roamer, first);
+      } catch (error) {
+        for (const { waiter } of waiting.splice(0)) waiter.reject(error as Error);
+        return;
+      }
+      while (waiting[0]?.to === roamer.at) this.#pass(roamer, waiting.shift()!);
+    }
+  }
+
+  /** Asks all other shards; rejects with `EngineBusy` where one cannot answer. */
+  async #arrive(roamer: Roamer, { counting: { keyId }, home, to }: Passage): Promise<void> {
+    roamer.shards.add(to);
+    let known = 0;
+    // A shard that comes back meanwhile may have counted the key, too.
+    while (known < roamer.shards.size) {
+      known = roamer.shards.size;
+      const others = [...roamer.shards].filter((shard) => shard !== to);
+      const uses = others.map((shard) => useIn(shard, shard === home, keyId, this.#nowMs()));
+      roamer.elsewhere = sumOfUse(await Promise.all(uses));
+    }
+    roamer.at = to;
+  }
+
+  #pass(roamer: Roamer, { command, counting, home, to, waiter }: Passage): undefined {
+    // Not at the time when it began to wait: elsewhere the key may have counted later since.
+    const atMs = Math.max(command.atMs, this.#nowMs());
+    roamer.day = tradeDayOf(atMs);
+    const keyId = to === home ? counting.keyId : awayIdOf(counting.keyId);
+    const { elsewhere } = roamer;
+    return to.ask({ ...command, atMs, counting: { ...counting, keyId, elsewhere } }, waiter);
+  }
+
+  /** What was counted on another day limits nothing any more. */
+  #forgetDaysBefore(day: number): void {
+    if (day === this.#day) return;
+    this.#day = day;
+    for (const [keyId, roamer] of this.#roamers) {
+      if (roamer.day < day && roamer.waiting.length === 0) this.#roamers.delete(keyId);
+    }
+  }
+}
+
+async function useIn(shard: Shard, isHome: boolean, keyId: Uuid, atMs: EpochMs): Promise<TradeUse> {
+  const asked = isHome ? keyId : awayIdOf(keyId);
+  const reply = await shard.call({ kind: 'key_use', atMs, keyId: asked });
+  if (!reply.ok) throw new Error(reply.message);
+  return JSON.parse(reply.body) as TradeUse;
+}
