@@ -108,9 +108,6 @@ async function close(
   app.close();
 }
 
-/** The longest text of an IPv6 address, with a zone. */
-const ADDRESS_CHARACTERS_MAX = 64;
-
 /** What a request is counted under: told how it was answered, it gives the headers that say so. */
 export interface Charge {
   /** Whether `headers` asks for the address of the caller. */
@@ -188,7 +185,8 @@ export class Exchange {
 
   /** Where the caller is, until the answer is written; asked first while headers can be read. */
   remoteAddress(): string {
-    this.#remoteAddress ??= this.#forwardedFor() ?? this.#connectedFrom();
+    this.#remoteAddress ??=
+      (this.#isBehindProxy ? this.#headersSent().forwardedFor() : null) ?? this.#connectedFrom();
     return this.#remoteAddress;
   }
 
@@ -291,14 +289,6 @@ export class Exchange {
     setImmediate(() => {
       if (this.#isHeld) this.#res.close();
     });
-  }
-
-  /** Whom a proxy names last, on its last line: what stands before are the caller's own words. */
-  #forwardedFor(): string | null {
-    if (!this.#isBehindProxy) return null;
-    const line = this.#headersSent().last('x-forwarded-for');
-    const named = line.slice(line.lastIndexOf(',') + 1).trim();
-    return named === '' ? null : named.slice(0, ADDRESS_CHARACTERS_MAX);
   }
 
   #connectedFrom(): string {

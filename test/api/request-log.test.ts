@@ -52,7 +52,7 @@ test('PAPERBOOK_REQUEST_LOG: the route and no path, query, key or token as sent'
       ['GET', '/v1/instruments/{ref}/quote', 404, key],
       ['GET', '/v1/games', 200, key],
       ['GET', '/v1/me', 401, null],
-      ['GET', null, 404, null],
+      ['GET', null, 404, key],
       ['DELETE', '/v1/status', 405, null],
       ['POST', '/auth/v1/token', 400, null],
       ['GET', '/docs', 200, null],

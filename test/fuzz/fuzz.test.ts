@@ -113,8 +113,8 @@ async function fuzz(
     // What is mangled as bytes may end anywhere.
     const isRaw = random.oneIn(50);
     const bytes = isRaw
-      ? Buffer.from(mangle(random, bytesOf(request).toString('latin1')), 'latin1')
-      : bytesOf(request);
+      ? Buffer.from(mangle(random, bytesOf(request, surface.port).toString('latin1')), 'latin1')
+      : bytesOf(request, surface.port);
     const where = () => `SEED=${SEED}, ${surface.name}, connection ${index}, request ${n}`;
     const sent = () => JSON.stringify(bytes.toString('latin1').slice(0, 2000));
     const answer = await wire

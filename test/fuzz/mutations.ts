@@ -164,8 +164,9 @@ export function mangle(random: RandomSource, text: string): string {
   return mangled;
 }
 
-/** The bytes of a request, latin1 where it is no JSON. */
-export function bytesOf({ method, path, query, headers, body, isChunked }: FuzzRequest): Buffer {
+/** The bytes of a request to a port of loopback, latin1 where it is no JSON. */
+export function bytesOf(request: FuzzRequest, port: number): Buffer {
+  const { method, path, query, headers, body, isChunked } = request;
   const search = query.map(([name, value]) => `${name}=${value}`).join('&');
   const target = search === '' ? path : `${path}?${search}`;
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
@@ -174,7 +175,7 @@ export function bytesOf({ method, path, query, headers, body, isChunked }: FuzzR
   if (isChunked) framing = 'transfer-encoding: chunked\r\n';
   else if (body !== null) framing = `content-length: ${content.length}\r\n`;
   const head = Buffer.from(
-    `${method} ${target} HTTP/1.1\r\nhost: x\r\n${lines}${framing}\r\n`,
+    `${method} ${target} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${lines}${framing}\r\n`,
     'latin1',
   );
   if (!isChunked) return Buffer.concat([head, content]);
