@@ -1,6 +1,6 @@
 /**
  * Who may call what: keys and scopes from the headers, then the organization and the switches.
- * SPEC.md sections 4 (Organization header) and 5; CONTRACT.md section 1.
+ * Rules A17, A19, I2, I60, V2 (api/RULES.md).
  */
 import { isUuid } from '../engine/core/ids.ts';
 import type { Uuid } from '../engine/core/units.ts';
@@ -61,7 +61,7 @@ export function keyReader(store: ControlStore, onWriteFailed: (error: unknown) =
   return (exchange: Exchange): Caller => {
     const authorization = credentialHeader(exchange, 'authorization');
     const ownHeader = credentialHeader(exchange, 'x-service-key');
-    // Keys live on the wall clock, whatever clock the engine is on. CONTRACT.md section 8.
+    // Keys live on the wall clock, whatever clock the engine is on. Rule C10 (engine/RULES.md).
     const nowMs = Date.now();
     const credential = tokens.find(authorization, ownHeader, nowMs);
     if (credential === undefined) throw invalidToken();

@@ -1,4 +1,4 @@
-/** Admin routes of the engine's clock. CONTRACT.md sections 9 and 17, Clock. */
+/** Admin routes of the engine's clock. Rules C5, C6, O10 (engine/RULES.md, api/RULES.md). */
 import { Type } from '@sinclair/typebox';
 import { isoOf } from '../engine/core/units.ts';
 import type { Operator } from './admin.ts';

@@ -1,4 +1,4 @@
-/** The operator's organizations, on the admin listener. CONTRACT.md section 9, admin org. */
+/** The operator's organizations, on the admin listener. Rule O7 (api/RULES.md). */
 import { isoOf, type Uuid as UuidText } from '../engine/core/units.ts';
 import type { Operator } from './admin.ts';
 import type { Deps } from './deps.ts';

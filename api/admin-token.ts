@@ -1,4 +1,4 @@
-/** The admin token at DATA_DIR/admin.token, readable by its owner only. CONTRACT.md section 8. */
+/** The admin token at DATA_DIR/admin.token, readable by its owner only. Rule O11 (api/RULES.md). */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

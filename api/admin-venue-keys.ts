@@ -1,4 +1,4 @@
-/** The operator's venue credentials of users, on the admin listener. CONTRACT.md section 2. */
+/** The operator's venue credentials of users, on the admin listener. Rule O8 (api/RULES.md). */
 import { isoOf } from '../engine/core/units.ts';
 import type { Operator } from './admin.ts';
 import type { Deps } from './deps.ts';

@@ -1,6 +1,6 @@
 /**
  * The operator's listener, on loopback only: health, metrics and `/admin/*` with the bearer token
- * of DATA_DIR/admin.token. CONTRACT.md section 8.
+ * of DATA_DIR/admin.token. Rules O1 to O10 (api/RULES.md).
  */
 import { timingSafeEqual } from 'node:crypto';
 import { Type } from '@sinclair/typebox';

@@ -1,7 +1,7 @@
 /**
  * Copies a data directory, of a server that runs or of none, into a directory that a server can
  * start on. LMDB's own copies are of one moment each; the control store comes last, since it holds
- * users and numbers before a shard names them. CONTRACT.md section 9.
+ * users and numbers before a shard names them. Rule D17 (engine/RULES.md).
  */
 import {
   chmodSync,

@@ -1,7 +1,7 @@
 /**
  * Games and instruments as they are read: wire objects with what is derived, live game statuses
- * over the catalog's own, and no venue reference while the venue-data switch is off.
- * SPEC.md section 2, Game and Instrument; CONTRACT.md section 3.
+ * over the catalog's own, and no venue reference while the venue-data switch is off. Rules A45 to
+ * A49, V3 (api/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
 import { marketName } from '../engine/core/catalog-state.ts';
@@ -95,8 +95,8 @@ export class CatalogView {
 
   /**
    * Whether an order can name this instrument now: it lists on exactly one venue_a market, which is
-   * open, and its game is not cancelled. Whether there is a price is for its quote to say.
-   * CONTRACT.md section 17, tradable.
+   * open, and its game is not cancelled. Whether there is a price is for its quote to say. Rule A46
+   * (api/RULES.md).
    */
   isTradable({ instrument, game, opensAtMs }: InstrumentEntry, nowMs: EpochMs): boolean {
     if (game?.status === 'cancelled' || nowMs < opensAtMs) return false;

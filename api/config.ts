@@ -1,6 +1,6 @@
 /**
  * The server's configuration: environment variables over an optional JSON file with the same keys.
- * CONTRACT.md section 8.
+ * Rules G1 to G7 (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
 import type { FillModelName } from '../engine/core/units.ts';

@@ -1,4 +1,7 @@
-/** From an entry of PAPERBOOK_FEEDS to a connection that feeds the engine. */
+/**
+ * From an entry of PAPERBOOK_FEEDS to a connection that feeds the engine. Rules W1, W2
+ * (feeds/FORMATS.md).
+ */
 import { readFileSync } from 'node:fs';
 import type { Venue } from '../engine/core/units.ts';
 import { createAdapter } from '../feeds/adapters/create.ts';

@@ -1,4 +1,4 @@
-/** The headers that say who calls. CONTRACT.md section 1, unknown query parameter. */
+/** The headers that say who calls. Rule A8 (api/RULES.md). */
 import { invalidRequest } from './errors.ts';
 import type { Exchange } from './http.ts';
 

@@ -1,6 +1,6 @@
 /**
  * A data directory: made at the first start, used by one server at a time, with a number of shards
- * that never changes. CONTRACT.md section 8.
+ * that never changes. Rules D5, D13 (engine/RULES.md).
  */
 import {
   accessSync,

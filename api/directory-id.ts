@@ -1,6 +1,6 @@
 /**
  * The id of a data directory, in paperbook.json and in its control store: what holds the users of
- * one directory is never taken for that of another. CONTRACT.md section 17, control/.
+ * one directory is never taken for that of another. Rule D14 (engine/RULES.md).
  */
 import path from 'node:path';
 import type { EpochMs, Uuid } from '../engine/core/units.ts';

@@ -1,7 +1,7 @@
 /**
  * Takes one exchange through its route, in the order of checks of CONTRACT.md section 1: route,
  * credential, scope, request limits, query, then whether the engine takes requests at all, body,
- * what the listener admits, and the operation itself.
+ * what the listener admits, and the operation itself. Rules A17, A18 (api/RULES.md).
  */
 import type { Reply } from '../engine/core/messages.ts';
 import { EngineBusy } from '../engine/shard/busy.ts';
@@ -15,7 +15,7 @@ import type { Metrics, RouteCount } from './metrics.ts';
 import type { Call, Result, Route } from './route.ts';
 import { createRouter } from './router.ts';
 
-/** CONTRACT.md section 1, body. */
+/** Rule A9 (api/RULES.md). */
 const BODY_BYTES_MAX = 64 * 1024;
 
 export type DispatchOptions<C> = {

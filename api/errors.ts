@@ -1,6 +1,6 @@
 /**
- * Every error code of the service with its status, its sentence and when it is given: SPEC.md
- * section 7 and CONTRACT.md section 2. The wire body is `{error: {code, message}}`.
+ * Every error code of the service with its status, its sentence and when it is given: The wire body
+ * is `{error: {code, message}}`. Rules E1 to E3 (api/RULES.md).
  */
 import type { REJECTIONS } from '../engine/core/rejections.ts';
 
@@ -269,7 +269,7 @@ export type ErrorBody = (
   status: number,
 ) => string;
 
-/** The wire body of an error. SPEC.md section 2, Error. */
+/** The wire body of an error. Rule E1 (api/RULES.md). */
 export function errorBody(code: string, message: string, retryAfterSeconds: number | null): string {
   const error =
     retryAfterSeconds === null ? { code, message } : { code, message, retryAfterSeconds };

@@ -123,7 +123,7 @@ export class Exchange {
   readonly path: string;
   /** The raw text behind `?`, or empty. */
   readonly query: string;
-  /** The caller's own X-Request-Id, or a new one. CONTRACT.md section 1. */
+  /** The caller's own X-Request-Id, or a new one. Rule A10 (api/RULES.md). */
   readonly requestId: string;
   charge: Charge | null = null;
   /** Its route's path, with the names of parameters; null where there is none. */

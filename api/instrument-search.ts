@@ -1,8 +1,8 @@
 /**
- * Finds instruments by words, a typo allowed: words are cut into trigrams, and an instrument
- * ranks by the share of the query's trigrams that it has. Short words keep too few of theirs for
- * that when two letters change places, so that a word nobody uses is also taken for the words one
- * typo away. CONTRACT.md section 3.
+ * Finds instruments by words, a typo allowed: words are cut into trigrams, and an instrument ranks
+ * by the share of the query's trigrams that it has. Short words keep too few of theirs for that
+ * when two letters change places, so that a word nobody uses is also taken for the words one typo
+ * away. Rule A47 (api/RULES.md).
  */
 import type { CatalogView, InstrumentEntry } from './catalog-view.ts';
 

@@ -1,4 +1,7 @@
-/** Why an address cannot be listened on, in terms of what an operator can change. */
+/**
+ * Why an address cannot be listened on, in terms of what an operator can change. Rule G8
+ * (api/RULES.md).
+ */
 import { createServer } from 'node:net';
 
 /** The message names the address and the code of the system; `code` is empty where it is unknown. */

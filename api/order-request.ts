@@ -1,7 +1,7 @@
 /**
  * From an order body to the core's `PlaceOrder`: which fields belong to which order, and what is
- * meant where one is left out. No HTTP in it: the replay's orders file has the same bodies.
- * SPEC.md section 4, Trading; CONTRACT.md section 3, The order body's open names.
+ * meant where one is left out. No HTTP in it: the replay's orders file has the same bodies. Rules
+ * A30 to A33 (api/RULES.md).
  */
 import type { PlaceOrder, TradeCounting } from '../engine/core/messages.ts';
 import {

@@ -1,7 +1,7 @@
 /**
- * Where organizations live: in the control store, or in the service of
- * PAPERBOOK_ORGANIZATIONS_URL. `GET /organizations` and the X-Service-Org header ask the same
- * place. SPEC.md section 4 (Organization header).
+ * Where organizations live: in the control store, or in the service of PAPERBOOK_ORGANIZATIONS_URL.
+ * `GET /organizations` and the X-Service-Org header ask the same place. Rules I60 to I65
+ * (api/RULES.md).
  */
 import type { Uuid } from '../engine/core/units.ts';
 import type { Config } from './config.ts';
@@ -17,7 +17,7 @@ import { outsideOrganizations } from './outside-organizations.ts';
 /** Whoever asks, with the key as it was sent, which is forwarded to an outside service. */
 export type KeyHolder = { user: User; key: Key; token: string };
 
-/** One organization as a key that belongs to it sees it. CONTRACT.md section 3. */
+/** One organization as a key that belongs to it sees it. Rule A59 (api/RULES.md). */
 export type OwnOrganization = { id: Uuid; slug: string; name: string; role: Role };
 
 export interface Organizations {

@@ -1,6 +1,6 @@
 /**
  * Organizations that live in an outside service: it is sent the caller's key and answers with the
- * organizations that this key can use. SPEC.md section 4, GET /organizations.
+ * organizations that this key can use. Rule I66 (api/RULES.md).
  *
  * The service is asked in bounded time for a bounded answer, never follows the key elsewhere, and
  * has a bounded number of questions open. Whatever goes wrong with it is a 503 of ours.

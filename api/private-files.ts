@@ -1,4 +1,4 @@
-/** Files and directories that nobody but their owner reads. CONTRACT.md section 8, DATA_DIR. */
+/** Files and directories that nobody but their owner reads. Rule D13 (engine/RULES.md). */
 import {
   chmodSync,
   existsSync,

@@ -1,6 +1,6 @@
 /**
- * Keys that stand twice in one object of a JSON text, of which `JSON.parse` keeps the last without a
- * word. CONTRACT.md section 1, unknown query parameter.
+ * Keys that stand twice in one object of a JSON text, of which `JSON.parse` keeps the last without
+ * a word. Rule A8 (api/RULES.md).
  */
 
 const QUOTE = 0x22;

@@ -1,4 +1,7 @@
-/** A log line for each request of the API, where PAPERBOOK_REQUEST_LOG is on. */
+/**
+ * A log line for each request of the API, where PAPERBOOK_REQUEST_LOG is on. Rule G9
+ * (api/RULES.md).
+ */
 import type { Log } from './deps.ts';
 import type { ListenOptions } from './http.ts';
 

@@ -86,7 +86,7 @@ export type Route<C> = {
   isAsset: boolean;
   query: TObject;
   readQuery: QueryReader<unknown>;
-  /** Whether requests count towards the request limits. SPEC.md section 8, rule 2. */
+  /** Whether requests count towards the request limits. Rule Q4 (api/RULES.md). */
   isCounted: boolean;
   /** As how many requests one with this query counts. */
   requestsOf(query: unknown): number;
@@ -138,7 +138,7 @@ export function keyed<C, Q extends TObject, R extends TSchema, P = Static<Q>, B 
 
 /**
  * A keyed route that acts on a paper account: `call.account` is the one, the key owner's or the
- * organization's that the header names. SPEC.md section 4, Organization header.
+ * organization's that the header names. Rules I60 to I62 (api/RULES.md).
  */
 export function ofAccount<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
   declared: Declaration<C, Q, R, P, B, AccountCall<P, B, C>>,
@@ -146,7 +146,7 @@ export function ofAccount<C, Q extends TObject, R extends TSchema, P = Static<Q>
   return routeOf(declared, 'key', true);
 }
 
-/** A route for a person's session, never for a key. SPEC.md section 5, rule 6. */
+/** A route for a person's session, never for a key. Rules I20 to I23 (api/RULES.md). */
 export function session<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
   declared: Declaration<SessionCaller, Q, R, P, B>,
 ): Route<C> {

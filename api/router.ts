@@ -7,7 +7,7 @@ type Placed = Pick<Route<never>, 'method' | 'path'>;
 type PathEntry<R> = {
   /** As registered, with the prefix: `/v1/instruments/{ref}/quote`. */
   path: string;
-  /** HEAD is there wherever GET is. CONTRACT.md section 1. */
+  /** HEAD is there wherever GET is. Rule A12 (api/RULES.md). */
   routes: Map<string, R>;
   /** Value of the Allow header. */
   allow: string;

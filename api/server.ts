@@ -154,7 +154,7 @@ export async function startServer(deps: Deps): Promise<Server> {
 
 /**
  * A page of another site can make its own name point at this machine, and then ask as if it were of
- * the same origin: what it cannot do is send another Host. CONTRACT.md section 17, Statuses.
+ * the same origin: what it cannot do is send another Host. Rules O2, I23 (api/RULES.md).
  */
 function refuseForeignHost(exchange: Exchange, port: number): void {
   const host = exchange.header('host').toLowerCase();

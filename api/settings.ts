@@ -1,5 +1,7 @@
-/** Every configuration variable: default, what it means, how its text is read. CONTRACT.md
- * section 8. */
+/**
+ * Every configuration variable: default, what it means, how its text is read. Rules G1, G4
+ * (api/RULES.md).
+ */
 import { FILL_MODELS, VENUES, type Venue } from '../engine/core/units.ts';
 import { PLANS } from './limits/plans.ts';
 

@@ -1,7 +1,7 @@
 /**
  * The operator's switches: venue data and trading. Set by configuration at the start, or live
- * through the admin listener, which outlives a restart that configures nothing else. SPEC.md
- * section 1; CONTRACT.md section 8.
+ * through the admin listener, which outlives a restart that configures nothing else. Rules V1, V4,
+ * V7 (api/RULES.md).
  */
 import type { Config } from './config.ts';
 import type { Engine, Log } from './deps.ts';

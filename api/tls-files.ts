@@ -1,4 +1,4 @@
-/** The certificate and its key, looked at before a start. CONTRACT.md section 8. */
+/** The certificate and its key, looked at before a start. Rules A60, G8 (api/RULES.md). */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError } from './config.ts';

@@ -1,6 +1,6 @@
 /**
  * Validators compiled once from the wire schemas, and what a failure says: always the field or
- * parameter by its name. CONTRACT.md section 1.
+ * parameter by its name. Rules A8, A15 (api/RULES.md).
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv';

@@ -1,6 +1,6 @@
 /**
  * Checks a whole data directory, of a server that runs or of none: every shard, then the control
- * store, then what they say of each other. CONTRACT.md section 9.
+ * store, then what they say of each other. Rules D14, D16 (engine/RULES.md).
  */
 import { fork } from 'node:child_process';
 import { readdirSync } from 'node:fs';

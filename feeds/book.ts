@@ -1,6 +1,7 @@
 /**
  * Order books in a venue's own precision: levels that come whole, and one side of bids that is kept
- * up by increments. Levels are compared, never indexed: venues disagree on their order.
+ * up by increments. Levels are compared, never indexed: venues disagree on their order. Rules B5,
+ * B7 (feeds/FORMATS.md).
  */
 import type { ContractsE2, PriceE4 } from '../engine/core/units.ts';
 import { CONTRACTS_E2_MAX } from './decimal.ts';
@@ -43,7 +44,10 @@ function bestLevel(levels: readonly Level[], side: 'bid' | 'ask'): Level | null 
   return best;
 }
 
-/** Bids at 0 and asks at 1 are how some venues write an empty side. VENUES.md section 1.1. */
+/**
+ * Bids at 0 and asks at 1 are how some venues write an empty side. Rules W20 to W33
+ * (feeds/FORMATS.md).
+ */
 export function bookTick(market: string, bid: Level | null, ask: Level | null): BookTick {
   const yesBid = bid !== null && bid.price > 0 ? bid : null;
   const yesAsk = ask !== null && ask.price < 10_000 ? ask : null;
@@ -71,7 +75,7 @@ export function wholeBookTick(
 
 /**
  * What a book frame that cannot be read leaves behind: the venue's book has changed and we do not
- * know how, so the last price must not be traded at. CONTRACT.md section 5, Live price.
+ * know how, so the last price must not be traded at. Rules T12 to T18 (engine/RULES.md).
  */
 export function unknownBook(market: string): BookTick {
   return bookTick(market, null, null);

@@ -1,7 +1,7 @@
 /**
  * What a schema cannot say of a catalog file: references, duplicates, and derived fields that must
  * agree with what they derive from. Entries that the schema refused are passed over, so that one
- * run reports every error once. CONTRACT.md section 10, Catalog file.
+ * run reports every error once. Rules K3 to K6, K8 (feeds/FORMATS.md).
  */
 import type {
   CatalogError,

@@ -1,6 +1,5 @@
 /**
- * The shape of a catalog file. CONTRACT.md section 10, Catalog file; fields of SPEC.md section 2,
- * Game, Instrument and Listing; values of CONTRACT.md section 4.
+ * The shape of a catalog file. Rules K3 to K7 (feeds/FORMATS.md).
  *
  * A field that may be left out is null when it is, unless its comment says what it becomes. Fields
  * that SPEC.md derives may be present, so that what the API answered can be written to a file; the

@@ -1,6 +1,6 @@
 /**
  * Catalog files: games, instruments and the venue markets they list on. A file is taken whole or
- * not at all, and every error is told with its place. CONTRACT.md section 10, Catalog file.
+ * not at all, and every error is told with its place. Rules K1, K2, K7 to K11 (feeds/FORMATS.md).
  */
 import { type BigIntStats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';

@@ -1,4 +1,7 @@
-/** What a venue connection is given, what it shows of itself, and its times. */
+/**
+ * What a venue connection is given, what it shows of itself, and its times. Rules W3, W4, W6
+ * (feeds/FORMATS.md).
+ */
 import type { EpochMs, Venue } from '../engine/core/units.ts';
 import type { FrameReading, VenueAdapter } from './venue.ts';
 

@@ -1,7 +1,7 @@
 /**
  * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps, and
  * dial again. What a frame means is the adapter's and the ingest's business; this file only decides
- * whether the venue can be believed to be there. CONTRACT.md section 5, Live price.
+ * whether the venue can be believed to be there. Rules W2 to W8 (feeds/FORMATS.md).
  *
  * Every way of losing sync ends the same way: the socket is dropped, `onLost` kills its quotes, and
  * a new connection starts from fresh snapshots.

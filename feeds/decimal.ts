@@ -1,6 +1,6 @@
 /**
  * Venue numbers, read from their text. A price or size never becomes a floating point number on the
- * way: `0.555` is 5550 ten-thousandths, `46.02` is 4602 hundredths. CONTRACT.md section 1, money.
+ * way: `0.555` is 5550 ten-thousandths, `46.02` is 4602 hundredths. Rule B1 (feeds/FORMATS.md).
  */
 import type { ContractsE2, PriceE4 } from '../engine/core/units.ts';
 
@@ -21,7 +21,10 @@ export function parsePriceE4(value: unknown): PriceE4 | null {
   return price <= 10_000 ? price : null;
 }
 
-/** A price in whole cents, 0 to 100, as frames had it before 2026. VENUES.md section 1.1. */
+/**
+ * A price in whole cents, 0 to 100, as frames had it before 2026. Rules W20 to W33
+ * (feeds/FORMATS.md).
+ */
 export function priceE4OfCents(value: unknown): PriceE4 | null {
   return isWhole(value) && value <= 100 ? value * 100 : null;
 }

@@ -1,6 +1,6 @@
 /**
- * Feed files: what venues sent, a line a frame, with the time it was received. CONTRACT.md
- * section 10, Feed file. Read as a stream in batches, so that a file may be larger than memory.
+ * Feed files: what venues sent, a line a frame, with the time it was received. Read as a stream in
+ * batches, so that a file may be larger than memory. Rules F1 to F9 (feeds/FORMATS.md).
  *
  * Where the format is silent: empty lines are passed over, fields not named by the format are
  * ignored, and a line may be older than the one before it (recordings of several connections are

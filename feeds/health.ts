@@ -1,4 +1,4 @@
-/** What is wrong with the feeds, in words for an operator. CONTRACT.md section 17, Feeds. */
+/** What is wrong with the feeds, in words for an operator. Rule W9 (feeds/FORMATS.md). */
 import { type EpochMs, isoOf } from '../engine/core/units.ts';
 import type { ConnectionStatus } from './connection-options.ts';
 

@@ -1,7 +1,10 @@
-/** Ids of games and instruments: their form, and the id that a slug stands for. */
+/**
+ * Ids of games and instruments: their form, and the id that a slug stands for. Rule K8
+ * (feeds/FORMATS.md).
+ */
 import { createHash } from 'node:crypto';
 
-/** Ten digits and capital letters without I, L, O and U. CONTRACT.md section 1. */
+/** Ten digits and capital letters without I, L, O and U. Rule A6 (api/RULES.md). */
 export const GAME_ID = /^game_[0-9A-HJKMNP-TV-Z]{10}$/;
 export const INSTRUMENT_ID = /^ins_[0-9A-HJKMNP-TV-Z]{12}$/;
 

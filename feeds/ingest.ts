@@ -1,7 +1,7 @@
 /**
  * From a venue's frames to the core's ticks: catalog numbers instead of names, whole cents rounded
  * against the trader, whole contracts. Here, too, everything is counted that could not be used.
- * CONTRACT.md section 5, Prices, Live price, Settlement.
+ * Rules B2 to B12 (feeds/FORMATS.md).
  *
  * What is wrong with a frame is never an exception, and never more than about a hundred log lines.
  */

@@ -1,6 +1,6 @@
 /**
  * What a feed file holds, found out without an engine: counts, gaps, rejected frames, and the top
- * of book at regular moments. CONTRACT.md section 10, Inspect.
+ * of book at regular moments. Rules X1 to X7 (feeds/FORMATS.md).
  */
 import { askCentsOf, bidCentsOf, type EpochMs, isoOf, NO_PRICE } from '../engine/core/units.ts';
 import { createAdapter } from './adapters/create.ts';

@@ -1,4 +1,4 @@
-/** Date-times of frames and feed files, whatever stands in their place. CONTRACT.md section 1, time. */
+/** Date-times of frames and feed files, whatever stands in their place. Rule A4 (api/RULES.md). */
 import { type EpochMs, instantOf } from '../engine/core/units.ts';
 
 /** Null for what is no date-time with its zone. */

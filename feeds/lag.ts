@@ -1,6 +1,6 @@
 /**
  * How far event time lies behind the time of receipt, with quantiles in bounded memory: lags up to
- * 16 s are counted to the millisecond, longer ones to within 1 %.
+ * 16 s are counted to the millisecond, longer ones to within 1 %. Rule X5 (feeds/FORMATS.md).
  */
 
 const EXACT_MS = 16_384;

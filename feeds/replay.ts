@@ -1,6 +1,6 @@
 /**
  * Plays a feed file through an ingest: one connection a venue and adapter, numbered in order of
- * first appearance. Jumps in a recording's sequences are not gaps. CONTRACT.md section 10, Replay.
+ * first appearance. Jumps in a recording's sequences are not gaps. Rules F7, F8 (feeds/FORMATS.md).
  */
 import type { SourceNumber } from '../engine/core/units.ts';
 import { createAdapter } from './adapters/create.ts';

@@ -1,6 +1,6 @@
 /**
  * Counts of what came in and of what could not be used, with bounds: a venue that sends nonsense
- * fills neither the memory nor the log.
+ * fills neither the memory nor the log. Rule B9 (feeds/FORMATS.md).
  */
 
 /** Reasons, message types and logged problems that are told apart; the rest is one more of each. */

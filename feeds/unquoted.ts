@@ -1,4 +1,4 @@
-/** Markets that a connection asked for and has no quote of yet. CONTRACT.md section 17, Feeds. */
+/** Markets that a connection asked for and has no quote of yet. Rule W9 (feeds/FORMATS.md). */
 import type { EpochMs } from '../engine/core/units.ts';
 import type { FrameReading, VenueTick } from './venue.ts';
 

@@ -64,7 +64,7 @@ export type AdapterOptions = {
   depth?: boolean;
   /**
    * Frames come from a recording. Nothing was subscribed to, so every market is wanted; the
-   * sequence may jump, or be left out. CONTRACT.md section 10, Feed file.
+   * sequence may jump, or be left out. Rules F1 to F9 (feeds/FORMATS.md).
    */
   recorded?: boolean;
 };

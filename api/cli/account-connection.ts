@@ -1,4 +1,7 @@
-/** How a person's commands reach a server: by their session, or by a key. SPEC.md section 5. */
+/**
+ * How a person's commands reach a server: by their session, or by a key. Rules U5, U6, U8
+ * (api/RULES.md).
+ */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Client, createClient, RefusedError } from 'paperbook/client';

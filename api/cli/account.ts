@@ -1,4 +1,4 @@
-/** `paperbook login`, `logout` and `whoami`. CONTRACT.md section 9. */
+/** `paperbook login`, `logout` and `whoami`. Rules U5, U7 (api/RULES.md). */
 import type { Command } from 'commander';
 import {
   accessToken,

@@ -1,5 +1,6 @@
-/** How an operator's command reaches the admin listener of a running server. CONTRACT.md
- * section 8. */
+/**
+ * How an operator's command reaches the admin listener of a running server. Rule O1 (api/RULES.md).
+ */
 import type { Command } from 'commander';
 import { readAdminToken } from '../admin-token.ts';
 import { UsageError } from './usage.ts';

@@ -1,5 +1,7 @@
-/** The options by which an operator gives an account hard trade limits of its own. CONTRACT.md
- * section 5, Hard trade limits. */
+/**
+ * The options by which an operator gives an account hard trade limits of its own. Rules L1 to L10
+ * (engine/RULES.md).
+ */
 import { type Command, Option } from 'commander';
 import { wholeNumber } from './admin-connection.ts';
 import { UsageError } from './usage.ts';

@@ -1,4 +1,4 @@
-/** `paperbook admin org` and `admin venue-key`. CONTRACT.md section 9. */
+/** `paperbook admin org` and `admin venue-key`. Rules O7, O8 (api/RULES.md). */
 import { type Command, Option } from 'commander';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
 import { type LimitFlags, refuseNothing, sandboxLimitsOf, withLimitFlags } from './admin-limits.ts';

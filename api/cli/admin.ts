@@ -1,6 +1,6 @@
 /**
  * `paperbook admin`: talks to a running server's admin listener with the token of its data
- * directory. CONTRACT.md sections 8 and 9.
+ * directory. Rules O1, O6 (api/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';

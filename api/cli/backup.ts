@@ -1,4 +1,4 @@
-/** `paperbook backup`: copies a data directory, in use or not. CONTRACT.md section 9. */
+/** `paperbook backup`: copies a data directory, in use or not. Rule D17 (engine/RULES.md). */
 import type { Command } from 'commander';
 import { backUp } from '../backup.ts';
 

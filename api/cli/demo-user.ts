@@ -1,4 +1,4 @@
-/** The demo's user and key, in DATA_DIR/demo.json for its owner alone. CONTRACT.md section 9. */
+/** The demo's user and key, in DATA_DIR/demo.json for its owner alone. Rule U2 (api/RULES.md). */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
@@ -10,7 +10,7 @@ import { newUser } from '../identity/users.ts';
 
 export type DemoUser = { email: string; password: string; key: string };
 
-/** Wide enough for a bot. CONTRACT.md section 9. */
+/** Wide enough for a bot. Rule U2 (api/RULES.md). */
 const LIMITS = { newPerMinute: 6000, newPerDay: 1_000_000, closingPerMinute: 6000 };
 const BOT_LIMITS = { key: LIMITS, account: LIMITS };
 const BOT_REQUESTS = { perMinute: 60_000, perMonth: 500_000_000 };

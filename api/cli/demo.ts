@@ -1,6 +1,6 @@
 /**
  * `paperbook demo`: the server on simulated venues, with a demo user and key, and what to try
- * first. The venues are real WebSockets on loopback. CONTRACT.md section 9.
+ * first. The venues are real WebSockets on loopback. Rule U2 (api/RULES.md).
  */
 import path from 'node:path';
 import type { Command } from 'commander';

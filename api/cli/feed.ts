@@ -1,4 +1,4 @@
-/** `paperbook feed`: reads and replays feed files. CONTRACT.md sections 9 and 10. */
+/** `paperbook feed`: reads and replays feed files. Rules X1, R1 (feeds/FORMATS.md). */
 import { type Command, InvalidArgumentError } from 'commander';
 import { FeedFileError } from '../../feeds/feed-file.ts';
 import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
@@ -103,7 +103,7 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** As PAPERBOOK_SHARDS. CONTRACT.md section 8. */
+/** As PAPERBOOK_SHARDS. Rule D5 (engine/RULES.md). */
 function shards(text: string): number {
   const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
   if (count < 1 || count > 64) throw new InvalidArgumentError('a whole number from 1 to 64.');

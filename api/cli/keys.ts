@@ -1,4 +1,4 @@
-/** `paperbook keys`: a person's own API keys, by their session. CONTRACT.md section 9. */
+/** `paperbook keys`: a person's own API keys, by their session. Rule U6 (api/RULES.md). */
 import { type Command, Option } from 'commander';
 import type { KeyCreateResponse, KeyView, Scope } from 'paperbook/client';
 import { answerOf, bySession, given, ofSession, type SessionFlags } from './account-connection.ts';

@@ -1,6 +1,6 @@
 /**
  * The orders file of a replay: JSON Lines sorted by `at`, each an order or a cancel of an account
- * that is known by name. CONTRACT.md section 10, Orders file.
+ * that is known by name. Rules R2, R3 (feeds/FORMATS.md).
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,4 @@
-/** `paperbook buy`, `sell` and `cancel`. SPEC.md section 4, Trading; CONTRACT.md section 9. */
+/** `paperbook buy`, `sell` and `cancel`. Rules A30, U8 (api/RULES.md). */
 import { Argument, type Command, Option } from 'commander';
 import { type OrderPlacement, type OrderRequest, RefusedError } from 'paperbook/client';
 import { newUuid } from '../uuid.ts';

@@ -1,4 +1,4 @@
-/** Where a replay's engine keeps its state. CONTRACT.md section 10, Replay. */
+/** Where a replay's engine keeps its state. Rules R1 to R15 (feeds/FORMATS.md). */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,6 +1,6 @@
 /**
  * Ids of a replay, made of what its orders file says: the same lines give the same ids, and with
- * them the same state hash. CONTRACT.md section 10, Replay.
+ * them the same state hash. Rule R8 (feeds/FORMATS.md).
  */
 import { createHash } from 'node:crypto';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';

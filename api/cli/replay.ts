@@ -1,6 +1,6 @@
 /**
  * `paperbook feed replay` offline: a feed file and an orders file through an engine of its own, on
- * the feed's clock. Equal input gives an equal state hash. CONTRACT.md section 10, Replay.
+ * the feed's clock. Equal input gives an equal state hash. Rules R1 to R15 (feeds/FORMATS.md).
  */
 import type { Catalog, Query, Reply } from '../../engine/core/messages.ts';
 import type { EpochMs, FillModelName, Uuid } from '../../engine/core/units.ts';
@@ -295,7 +295,7 @@ async function nextOf(orders: AsyncGenerator<OrderLine> | null): Promise<OrderLi
   return next === undefined || next.done === true ? null : next.value;
 }
 
-/** An account of an orders file holds no scope for an execution. CONTRACT.md section 2. */
+/** An account of an orders file holds no scope for an execution. Rule R6 (feeds/FORMATS.md). */
 function refuseExecution(execution: OrderBody['execution']): void {
   if (execution === undefined || execution === 'paper') return;
   throw new ApiError(execution === 'venue_c' ? 'us_not_eligible' : 'insufficient_scope');

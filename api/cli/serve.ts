@@ -1,4 +1,4 @@
-/** `paperbook serve`: the server, configured by the environment. CONTRACT.md sections 8 and 9. */
+/** `paperbook serve`: the server, configured by the environment. Rules U2, G1 (api/RULES.md). */
 import type { Command } from 'commander';
 import { pino } from 'pino';
 import { configHelp, loadConfig } from '../config.ts';

@@ -1,6 +1,7 @@
 /**
  * The session file of the command line: who is signed in where, and the key that trading commands
- * use. For its owner alone; replaced whole, and changed by one command at a time.
+ * use. For its owner alone; replaced whole, and changed by one command at a time. Rule U5
+ * (api/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';

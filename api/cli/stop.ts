@@ -1,4 +1,7 @@
-/** When a running server is to stop: at a signal, or when npm, which started it, is gone. */
+/**
+ * When a running server is to stop: at a signal, or when npm, which started it, is gone. Rules U2,
+ * U3 (api/RULES.md).
+ */
 import { readFileSync } from 'node:fs';
 
 /**

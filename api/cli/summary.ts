@@ -1,4 +1,4 @@
-/** What a replay reports. CONTRACT.md section 10, Replay. */
+/** What a replay reports. Rules R10, R12 (feeds/FORMATS.md). */
 import { writeFileSync } from 'node:fs';
 import type { Uuid } from '../../engine/core/units.ts';
 

@@ -1,4 +1,4 @@
-/** `paperbook verify`: checks every invariant of a data directory. CONTRACT.md section 9. */
+/** `paperbook verify`: checks every invariant of a data directory. Rule D16 (engine/RULES.md). */
 import type { Command } from 'commander';
 import { type Verification, verifyDataDir } from '../verify.ts';
 

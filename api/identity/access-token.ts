@@ -1,4 +1,6 @@
-/** Access tokens: signed, an hour long, with the claims GoTrue gives them. CONTRACT.md section 7. */
+/**
+ * Access tokens: signed, an hour long, with the claims GoTrue gives them. Rule I31 (api/RULES.md).
+ */
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
 import type { EpochMs } from '../../engine/core/units.ts';
 import type { Session } from './sessions.ts';

@@ -1,7 +1,7 @@
 /**
  * The paper account that a call acts on: the key owner's own, or an organization's sandbox. An
- * organization's has the organization's id, as a personal one has its user's. SPEC.md sections 1
- * (rule 8) and 4 (Organization header).
+ * organization's has the organization's id, as a personal one has its user's. Rules L8, L9, I53,
+ * I60, T27 (engine/RULES.md, api/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
@@ -15,7 +15,7 @@ export type PaperAccount = {
   id: Uuid;
   /** Null: a personal account. */
   organizationSlug: string | null;
-  /** Whether what is placed now is placed privately. CONTRACT.md section 5, Privacy. */
+  /** Whether what is placed now is placed privately. Rule T27 (engine/RULES.md). */
   isPrivate: boolean;
   /** Its hard trade limits over all keys. */
   accountLimits: TradeLimits;
@@ -27,7 +27,7 @@ export function personalAccount(user: User): PaperAccount {
   return { id, organizationSlug: null, isPrivate, accountLimits };
 }
 
-/** An account of plan enterprise may carry its own limits. CONTRACT.md section 5. */
+/** An account of plan enterprise may carry its own limits. Rule L9 (engine/RULES.md). */
 function ownTradeLimits({ plan, tradeLimits }: User): OwnTradeLimits | null {
   return plan === 'enterprise' ? tradeLimits : null;
 }
@@ -64,7 +64,7 @@ export function changedSandboxLimits(
 
 /**
  * Whose trading a command counts as, and within which limits: the key's are its owner's, whatever
- * account it trades. SPEC.md section 8; CONTRACT.md section 17, Key limits.
+ * account it trades. Rules L7, L8 (engine/RULES.md).
  */
 export function countingOf(
   owner: User,

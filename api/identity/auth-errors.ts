@@ -1,6 +1,6 @@
 /**
  * Refusals of /auth/v1, in the codes, sentences and form of GoTrue that its client libraries read.
- * CONTRACT.md section 7.
+ * Rule I32 (api/RULES.md).
  */
 import { type ErrorOptions, Refusal } from '../errors.ts';
 import { PASSWORD_CHARACTERS_MIN } from './passwords.ts';

@@ -1,4 +1,4 @@
-/** When whoever tries something failed of late. In memory and bounded. */
+/** When whoever tries something failed of late. In memory and bounded. Rule I37 (api/RULES.md). */
 import type { EpochMs } from '../../engine/core/units.ts';
 
 /** Enough for a crowd; beyond it those who failed longest ago are forgotten. */

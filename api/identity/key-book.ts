@@ -1,6 +1,6 @@
 /**
- * What a person may do with their keys: list, create, rotate, revoke. SPEC.md sections 2 (KeyView)
- * and 3 (Key status); CONTRACT.md sections 2 and 3.
+ * What a person may do with their keys: list, create, rotate, revoke. Rules I8 to I14
+ * (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import { ApiError } from '../errors.ts';

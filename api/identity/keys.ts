@@ -1,4 +1,4 @@
-/** API keys: shown once, stored hashed. SPEC.md sections 2 (KeyView) and 5. */
+/** API keys: shown once, stored hashed. Rules I1, I3 to I5, I9 (api/RULES.md). */
 import { hash, randomBytes } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
 import { type EpochMs, isoOf, type Uuid } from '../../engine/core/units.ts';
@@ -9,7 +9,7 @@ import { TRIMMED } from '../validation.ts';
 
 export type Scope = Static<typeof ScopeSchema>;
 
-/** What a key gets when no scope is asked for. SPEC.md section 2, KeyCreateRequest. */
+/** What a key gets when no scope is asked for. Rule I9 (api/RULES.md). */
 const DEFAULT_SCOPES: readonly Scope[] = ['records:read', 'portfolio:read', 'markets:read'];
 
 export type Key = {
@@ -31,7 +31,7 @@ export type Key = {
   rotatedAtMs: EpochMs | null;
 };
 
-/** SPEC.md section 2, KeyCreateRequest. */
+/** Rule I9 (api/RULES.md). */
 export const KEY_INPUT = {
   label: Type.Optional(
     Type.String({
@@ -100,14 +100,14 @@ export function hashOfToken(token: string): string {
 
 export type KeyStatus = 'active' | 'rotating' | 'revoked' | 'expired';
 
-/** SPEC.md section 3, Key status. */
+/** Rule I3 (api/RULES.md). */
 export function keyStatus(key: Key, nowMs: EpochMs): KeyStatus {
   if (key.revokedAtMs !== null) return 'revoked';
   if (key.expiresAtMs !== null && key.expiresAtMs <= nowMs) return 'expired';
   return key.rotatedAtMs === null ? 'active' : 'rotating';
 }
 
-/** Whether a use now is to be written down. SPEC.md section 8: at most once an hour. */
+/** Whether a use now is to be written down. Rule I5 (api/RULES.md). */
 export function isLastUseStale(key: Key, nowMs: EpochMs): boolean {
   return key.lastUsedAtMs === null || nowMs - key.lastUsedAtMs >= LAST_USED_REFRESH_MS;
 }

@@ -1,4 +1,4 @@
-/** Whom attempts by address are held against. */
+/** Whom attempts by address are held against. Rule I39 (api/RULES.md). */
 import { isIPv6 } from 'node:net';
 
 /**

@@ -1,4 +1,4 @@
-/** Organizations and who belongs to them. SPEC.md section 4 (Organization header). */
+/** Organizations and who belongs to them. Rules I61, I64 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
 import type { EpochMs, Uuid as UuidText } from '../../engine/core/units.ts';
 import { nullable, strict, Uuid } from '../schemas/common.ts';

@@ -1,6 +1,6 @@
 /**
  * An outside auth server in place of the embedded one: its tokens are verified against its JWKS,
- * and a user springs up at the first valid session of somebody new. CONTRACT.md section 7.
+ * and a user springs up at the first valid session of somebody new. Rules I42, I43 (api/RULES.md).
  */
 import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import type { Log } from '../deps.ts';

@@ -1,6 +1,6 @@
 /**
  * Accounts that nobody may trade on: what is left where the control store is an older copy than the
- * shards. CONTRACT.md section 17, control/.
+ * shards. Rule D14 (engine/RULES.md).
  */
 import { uuidsOf } from '../../engine/core/ids.ts';
 import type { Uuid } from '../../engine/core/units.ts';

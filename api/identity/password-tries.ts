@@ -1,8 +1,8 @@
 /**
  * How often passwords may be tried: by account and address together, and by account over all
- * addresses that never signed in to it. CONTRACT.md section 17, Sign-in attempts. An account is the
- * name it is signed in to by, so that one that does not exist is no different. In memory, bounded,
- * and gone with a restart.
+ * addresses that never signed in to it. An account is the name it is signed in to by, so that one
+ * that does not exist is no different. In memory, bounded, and gone with a restart. Rules I37, I38
+ * (api/RULES.md).
  */
 import type { EpochMs } from '../../engine/core/units.ts';
 import { Attempts } from './attempts.ts';

@@ -2,7 +2,7 @@
  * Passwords: kept as scrypt hashes, which cost an attacker memory. Node's own scrypt runs on the
  * libuv pool, off the request thread, and needs no native package of another; its cost is the one
  * OWASP holds equal to argon2id's with 19 MiB. The pool serves files and LMDB too, so that only a
- * few hashes run at once and only so many wait.
+ * few hashes run at once and only so many wait. Rule I33 (api/RULES.md).
  */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { Type } from '@sinclair/typebox';

@@ -1,6 +1,6 @@
 /**
  * A person's session as a credential: the cookie of a browser, or a bearer token of the command
- * line. SPEC.md section 5, rule 6.
+ * line. Rules I20 to I23 (api/RULES.md).
  */
 import type { Uuid } from '../../engine/core/units.ts';
 import { credentialHeader } from '../credential-header.ts';

@@ -1,10 +1,10 @@
 /**
- * Sessions of the embedded auth server and their refresh tokens, which rotate: each is used once.
- * A token is a family secret, the same for the whole session, and a secret of its own; both are
- * kept hashed. Whoever shows the family secret with a token that is not in use any more has a copy,
- * so the session ends, for the thief and for its owner, who signs in again. GoTrue's rule.
- * A token that was used just now is answered with its child once more: the answer was lost, or two
- * tabs refreshed at once. CONTRACT.md section 17, Refresh.
+ * Sessions of the embedded auth server and their refresh tokens, which rotate: each is used once. A
+ * token is a family secret, the same for the whole session, and a secret of its own; both are kept
+ * hashed. Whoever shows the family secret with a token that is not in use any more has a copy, so
+ * the session ends, for the thief and for its owner, who signs in again. GoTrue's rule. A token
+ * that was used just now is answered with its child once more: the answer was lost, or two tabs
+ * refreshed at once. Rule I35 (api/RULES.md).
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';

@@ -1,8 +1,7 @@
 /**
- * The embedded auth server: sign-up, sign-in, refresh, sign-out, a new password, guests. CONTRACT.md
- * sections 7 and 17.
- * Guests are sessions without a user: they have no account, no plan and no keys, and are gone with
- * their session.
+ * The embedded auth server: sign-up, sign-in, refresh, sign-out, a new password, guests. Guests are
+ * sessions without a user: they have no account, no plan and no keys, and are gone with their
+ * session. Rules I30, I33 to I40 (api/RULES.md).
  */
 import { type EpochMs, isoOf, type Uuid } from '../../engine/core/units.ts';
 import type { Log } from '../deps.ts';

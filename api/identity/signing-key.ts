@@ -1,6 +1,6 @@
 /**
  * The key that signs access tokens, at DATA_DIR/auth-key.json, readable by its owner only. Made at
- * the first start; a lost one costs every session one refresh. CONTRACT.md section 7.
+ * the first start; a lost one costs every session one refresh. Rule I31 (api/RULES.md).
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -261,7 +261,7 @@ export class ControlStore {
   }
 }
 
-/** An account of plan enterprise may carry its own limits. CONTRACT.md section 5. */
+/** An account of plan enterprise may carry its own limits. Rule Q12 (api/RULES.md). */
 function refuseOwnLimits(plan: Plan, given: Partial<User>): void {
   if (plan === 'enterprise') return;
   for (const field of ['tradeLimits', 'requestLimits'] as const) {

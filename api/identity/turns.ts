@@ -1,4 +1,7 @@
-/** What belongs together is done one after the other. In memory and bounded. */
+/**
+ * What belongs together is done one after the other. In memory and bounded. Rule I38
+ * (api/RULES.md).
+ */
 import { tooManySignIns } from './passwords.ts';
 
 /** Behind the one that is under way. */

@@ -1,4 +1,6 @@
-/** People. A user's personal paper account has the user's own id. SPEC.md section 1. */
+/**
+ * People. A user's personal paper account has the user's own id. Rules I50 to I53 (api/RULES.md).
+ */
 import { type Static, Type } from '@sinclair/typebox';
 import type { TradeLimits } from '../../engine/core/messages.ts';
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
@@ -16,10 +18,10 @@ import { PasswordSchema } from './passwords.ts';
 
 export type Plan = (typeof PLANS)[number];
 
-/** One key's and the whole account's. CONTRACT.md section 5, Hard trade limits. */
+/** One key's and the whole account's. Rules L1 to L10 (engine/RULES.md). */
 export type OwnTradeLimits = { key: TradeLimits; account: TradeLimits };
 
-/** How many requests an account may make over all its keys. SPEC.md section 8. */
+/** How many requests an account may make over all its keys. Rule Q1 (api/RULES.md). */
 export type RequestLimits = Static<typeof RequestLimitsSchema>;
 
 export type User = {
@@ -27,9 +29,9 @@ export type User = {
   displayName: string | null;
   /** Lower case; one user an address. Null where an outside auth server names none to trust. */
   email: string | null;
-  /** Private until its owner makes it public. SPEC.md section 1. */
+  /** Private until its owner makes it public. Rule I52 (api/RULES.md). */
   private: boolean;
-  /** Whether trades placed while private are shown once public. CONTRACT.md section 5, Privacy. */
+  /** Whether trades placed while private are shown once public. Rule T27 (engine/RULES.md). */
   showEarlierTrades: boolean;
   plan: Plan;
   /**
@@ -82,7 +84,7 @@ export const UserChangeSchema = strict({
 });
 export type UserChange = Static<typeof UserChangeSchema>;
 
-/** What people can change of themselves. CONTRACT.md section 3, `PATCH /me`. */
+/** What people can change of themselves. Rule I51 (api/RULES.md). */
 export const ProfileChangeSchema = strict(
   {
     displayName: Type.Optional(nullable(DisplayName)),

@@ -1,12 +1,12 @@
 /**
- * That a user has a credential at a venue: the credential's public id, never its secret. Nothing
- * is sent to a venue, so a secret would only be something to lose. CONTRACT.md section 2.
+ * That a user has a credential at a venue: the credential's public id, never its secret. Nothing is
+ * sent to a venue, so a secret would only be something to lose. Rule I54 (api/RULES.md).
  */
 import { type Static, Type } from '@sinclair/typebox';
 import type { EpochMs, Uuid as UuidText } from '../../engine/core/units.ts';
 import { oneOf, strict, Uuid } from '../schemas/common.ts';
 
-/** Where an order could be executed one day. SPEC.md section 1, rule 2. */
+/** Where an order could be executed one day. Rule A35 (api/RULES.md). */
 export const ExecutionVenueSchema = oneOf(['venue_a', 'venue_c_intl']);
 export type ExecutionVenue = Static<typeof ExecutionVenueSchema>;
 

@@ -1,13 +1,12 @@
 /**
- * The rate-limit headers: SPEC.md section 8, Response headers, and beside them the fields
- * `RateLimit-Policy` and `RateLimit` of draft-ietf-httpapi-ratelimit-headers-11. They are put
- * together from pieces, as every answer has them and only their numbers differ.
+ * The rate-limit headers: They are put together from pieces, as every answer has them and only
+ * their numbers differ. Rules Q9, Q10 (api/RULES.md).
  */
 import type { HeaderLines } from '../header-lines.ts';
 import type { Plan, RequestLimits } from '../identity/users.ts';
 import type { Windows } from './windows.ts';
 
-/** Calls a minute that are advised to an address without a key. SPEC.md section 8, rule 4. */
+/** Calls a minute that are advised to an address without a key. Rule Q10 (api/RULES.md). */
 export const ADDRESS_PER_MINUTE = 60;
 
 const ADDRESS_HEAD = [

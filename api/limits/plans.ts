@@ -1,4 +1,4 @@
-/** How many requests a plan allows. SPEC.md section 8, Request limits by plan. */
+/** How many requests a plan allows. Rules Q1, Q2, Q12 (api/RULES.md). */
 import type { Static } from '@sinclair/typebox';
 import type { Plan, RequestLimits, User } from '../identity/users.ts';
 import type { RequestLimitsChangeSchema } from '../schemas/identity.ts';

@@ -1,6 +1,7 @@
 /**
  * Counts of requests, in memory. They are written every second where they changed, so that they
- * outlive a restart and cost a request nothing: a crash may lose that second.
+ * outlive a restart and cost a request nothing: a crash may lose that second. Rule Q13
+ * (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../../engine/core/units.ts';
 import type { Log } from '../deps.ts';
@@ -15,7 +16,7 @@ type Store = Pick<ControlStore, 'requestCounts' | 'putRequestCounts' | 'dropRequ
 
 export type CountsOptions = {
   store: Store;
-  /** The wall clock, whatever clock the engine is on. CONTRACT.md section 8. */
+  /** The wall clock, whatever clock the engine is on. Rule C10 (engine/RULES.md). */
   nowMs: () => EpochMs;
   log: Log;
 };

@@ -1,6 +1,6 @@
 /**
- * What every request of the public API is counted under, and the limits it is held to. SPEC.md
- * section 8, Request limits by plan; CONTRACT.md sections 1 (order of checks) and 5.
+ * What every request of the public API is counted under, and the limits it is held to. Rules Q4 to
+ * Q8, Q10 (api/RULES.md).
  *
  * A request is counted before it is answered, so that requests under way cannot together slip over
  * a limit, and taken back when its answer is 429.
@@ -30,7 +30,7 @@ export type Usage = {
 
 /** How much a key was used. */
 export interface KeyUsage {
-  /** Requests counted against the key in this UTC month. SPEC.md section 2, KeyView. */
+  /** Requests counted against the key in this UTC month. Rule I8 (api/RULES.md). */
   requestsThisMonth(keyId: Uuid): number;
 }
 
@@ -175,7 +175,7 @@ export class KeyedCharge implements Charge {
     }
   }
 
-  /** A hard trade limit is a 429 too. CONTRACT.md section 5, Request limits. */
+  /** A hard trade limit is a 429 too. Rule Q4 (api/RULES.md). */
   settle(status: number): void {
     if (status !== 429 || this.#counted === 0) return;
     const { account, key } = this.#used;
@@ -213,7 +213,7 @@ export class KeyedCharge implements Charge {
   }
 }
 
-/** Calls without a key: counted by address, never refused. SPEC.md section 8, rule 4. */
+/** Calls without a key: counted by address, never refused. Rule Q10 (api/RULES.md). */
 class AddressCharge implements Charge {
   readonly isByAddress = true;
   readonly #ledger: Ledger;

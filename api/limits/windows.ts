@@ -1,4 +1,4 @@
-/** The UTC minute and calendar month that requests are counted in. CONTRACT.md section 5. */
+/** The UTC minute and calendar month that requests are counted in. Rule Q3 (api/RULES.md). */
 import type { EpochMs } from '../../engine/core/units.ts';
 
 const MINUTE_SECONDS = 60;

@@ -1,6 +1,6 @@
 /**
  * The OpenAPI description of the API, made of the routes that run it and the schemas that validate
- * it. SPEC.md section 4 (GET /openapi.json) and section 9.
+ * it. Rule A70 (api/RULES.md).
  */
 import type { Tag } from '../route.ts';
 import { Components } from './components.ts';

@@ -1,6 +1,6 @@
 /**
  * The headers of responses: which ones a response has follows from who may call and from its
- * status. SPEC.md section 8, Response headers; CONTRACT.md section 1.
+ * status. Rules A71, Q9, Q10 (api/RULES.md).
  */
 import type { ErrorCode } from '../errors.ts';
 import type { Access } from '../route.ts';

@@ -1,4 +1,4 @@
-/** Parameters and credentials that operations share. SPEC.md sections 4 and 5. */
+/** Parameters and credentials that operations share. Rules A20, I2, I20 (api/RULES.md). */
 import type { Access } from '../route.ts';
 
 /** Names of the shared parameters under `components`. */

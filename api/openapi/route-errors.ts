@@ -1,4 +1,7 @@
-/** Which errors a route can give: what follows from its declaration, and what it names itself. */
+/**
+ * Which errors a route can give: what follows from its declaration, and what it names itself. Rules
+ * A17, E2 (api/RULES.md).
+ */
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import type { Route } from '../route.ts';
 
@@ -16,7 +19,7 @@ type Declared = Pick<
   | 'errors'
 >;
 
-/** Each status and code once, in the order of checks. CONTRACT.md section 1. */
+/** Each status and code once, in the order of checks. Rule A17 (api/RULES.md). */
 export function errorsOf(route: Declared): RouteError[] {
   const errors: RouteError[] = [];
   const add = (code: ErrorCode, status: number = ERRORS[code].status) => {

@@ -1,4 +1,7 @@
-/** /auth/v1: the subset of GoTrue that its client libraries sign in with. CONTRACT.md section 7. */
+/**
+ * /auth/v1: the subset of GoTrue that its client libraries sign in with. Rules I30, I40
+ * (api/RULES.md).
+ */
 import { credentialHeader } from '../credential-header.ts';
 import type { Exchange } from '../http.ts';
 import { AuthError } from '../identity/auth-errors.ts';

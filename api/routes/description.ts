@@ -1,4 +1,4 @@
-/** GET /openapi.json: the description of every route. SPEC.md section 4. */
+/** GET /openapi.json: the description of every route. Rule A70 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
 import type { Caller } from '../access.ts';
 import { describeApi } from '../openapi/document.ts';

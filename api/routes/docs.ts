@@ -1,6 +1,7 @@
 /**
  * GET /docs: the description as a page, outside /v1. Everything on it comes from this server, and
- * its Content-Security-Policy lets nothing else in. GET / sends browsers there.
+ * its Content-Security-Policy lets nothing else in. GET / sends browsers there. Rule A72
+ * (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';

@@ -1,4 +1,4 @@
-/** Games that have instruments. SPEC.md section 4, Markets; CONTRACT.md section 3. */
+/** Games that have instruments. Rule A48 (api/RULES.md). */
 import { type EpochMs, instantOf, isoOf } from '../../engine/core/units.ts';
 import type { Caller } from '../access.ts';
 import { gameText, instrumentText } from '../catalog-view.ts';

@@ -1,4 +1,4 @@
-/** Instruments: list, search, one, and its quote. SPEC.md section 4, Markets. */
+/** Instruments: list, search, one, and its quote. Rules A45 to A47 (api/RULES.md). */
 import { isoOf } from '../../engine/core/units.ts';
 import type { Caller } from '../access.ts';
 import { type InstrumentEntry, instrumentText } from '../catalog-view.ts';

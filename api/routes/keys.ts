@@ -1,4 +1,4 @@
-/** /api_keys: a person's keys, by their session. SPEC.md section 4, API keys. */
+/** /api_keys: a person's keys, by their session. Rules I7 to I14 (api/RULES.md). */
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { KeyBook } from '../identity/key-book.ts';

@@ -1,4 +1,7 @@
-/** GET /me and GET /usage: whose key this is, and how much it was used. SPEC.md section 2. */
+/**
+ * GET /me and GET /usage: whose key this is, and how much it was used. Rules A57, A58
+ * (api/RULES.md).
+ */
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { keyed, type Route } from '../route.ts';

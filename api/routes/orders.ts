@@ -1,4 +1,4 @@
-/** Orders: place, cancel, one, list. SPEC.md section 4, Trading; CONTRACT.md sections 2 and 3. */
+/** Orders: place, cancel, one, list. Rules A30 to A38, A42 to A44 (api/RULES.md). */
 import { idOfCursor, isUuid } from '../../engine/core/ids.ts';
 import type { Uuid } from '../../engine/core/units.ts';
 import type { Caller } from '../access.ts';
@@ -156,7 +156,7 @@ export function orderRoutes({ engine, identity, switches }: Deps): Route<Caller>
   ];
 }
 
-/** Execution at a venue needs that venue's own scope. SPEC.md section 5. */
+/** Execution at a venue needs that venue's own scope. Rule A35 (api/RULES.md). */
 function scopeOfExecution({ execution }: OrderBody): Scope | null {
   if (execution === 'venue_a') return 'trade:write:venue_a';
   if (execution === 'venue_c_intl') return 'trade:write:venue_c_intl';

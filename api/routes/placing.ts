@@ -1,4 +1,7 @@
-/** What the API description says of placing an order. SPEC.md section 4, Trading. */
+/**
+ * What the API description says of placing an order. Rules A30 to A36, T100 (api/RULES.md,
+ * engine/RULES.md).
+ */
 import type { Static } from '@sinclair/typebox';
 import type { ErrorCode } from '../errors.ts';
 import type { About } from '../route.ts';

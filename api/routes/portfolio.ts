@@ -1,4 +1,4 @@
-/** The portfolio and its trades. SPEC.md section 4, Portfolio. */
+/** The portfolio and its trades. Rules A40, A41 (api/RULES.md). */
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { ofAccount, type Route } from '../route.ts';

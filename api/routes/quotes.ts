@@ -1,4 +1,4 @@
-/** Live quotes, by ids or of one instrument. SPEC.md section 4, Markets; CONTRACT.md section 3. */
+/** Live quotes, by ids or of one instrument. Rules A50, A53, V2 (api/RULES.md). */
 import type { Reply } from '../../engine/core/messages.ts';
 import { isoOf } from '../../engine/core/units.ts';
 import type { Caller } from '../access.ts';
@@ -9,7 +9,7 @@ import { InstrumentId, NoQuery } from '../schemas/common.ts';
 import { QUOTE } from '../schemas/examples.ts';
 import { InstrumentRef, QuoteAnswer, QuotesAnswer, QuotesQuery } from '../schemas/markets.ts';
 
-/** SPEC.md section 8, Other limits. */
+/** Rule A50 (api/RULES.md). */
 const IDS_MAX = 20;
 const QUOTED = { crossVenue: QUOTE.crossVenue, asOf: QUOTE.asOf, mode: 'paper' } as const;
 const INSTRUMENT_ID = new RegExp(InstrumentId.pattern!);

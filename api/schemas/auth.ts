@@ -1,4 +1,7 @@
-/** Wire shapes of /auth/v1. What GoTrue's clients send and is not used here is let through. */
+/**
+ * Wire shapes of /auth/v1. What GoTrue's clients send and is not used here is let through. Rules
+ * I30, I40 (api/RULES.md).
+ */
 import { type Static, Type } from '@sinclair/typebox';
 import { bodyReader, optionalBody } from '../validation.ts';
 import { oneOf, strict } from './common.ts';
@@ -23,10 +26,10 @@ const CredentialsSchema = Type.Object({
   refresh_token: Text,
 });
 export type CredentialsBody = Static<typeof CredentialsSchema>;
-/** No body at all asks for a guest. CONTRACT.md section 7. */
+/** No body at all asks for a guest. Rule I30 (api/RULES.md). */
 export const readCredentialsBody = optionalBody(bodyReader(CredentialsSchema));
 
-/** What a person changes of themselves. CONTRACT.md section 17, `PUT /auth/v1/user`. */
+/** What a person changes of themselves. Rule I40 (api/RULES.md). */
 const UserChangeSchema = Type.Object({
   email: Text,
   phone: Text,

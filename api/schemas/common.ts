@@ -1,7 +1,7 @@
 /**
  * The pieces every wire schema is made of. Schemas are the one source of the types, the validators
- * and the API description: a `title` makes a schema one of its named components. SPEC.md sections
- * 1 and 2, CONTRACT.md section 1.
+ * and the API description: a `title` makes a schema one of its named components. Rules A3 to A7,
+ * P1, E1 (api/RULES.md).
  */
 
 import {
@@ -80,7 +80,7 @@ export const NextCursor = nullable(Type.String(), {
   description: 'Send it as cursor for the next page; null at the end.',
 });
 
-/** `limit` of a paged list. SPEC.md section 8, Pagination. */
+/** `limit` of a paged list. Rules P1 to P5 (api/RULES.md). */
 export function limitOf(maximum: number, defaultLimit: number) {
   return Type.Integer({
     minimum: 1,
@@ -90,7 +90,7 @@ export function limitOf(maximum: number, defaultLimit: number) {
   });
 }
 
-/** SPEC.md section 2, Error. */
+/** Rule E1 (api/RULES.md). */
 export const ErrorAnswer = strict(
   {
     error: strict({

@@ -1,4 +1,7 @@
-/** Wire shapes of the service itself and of the caller. SPEC.md section 2, Status and Me. */
+/**
+ * Wire shapes of the service itself and of the caller. Rules A56 to A59, I4, I8 to I12
+ * (api/RULES.md).
+ */
 import { Type } from '@sinclair/typebox';
 import { PLANS } from '../limits/plans.ts';
 import { Count, DateTime, described, Mode, nullable, oneOf, strict, Uuid } from './common.ts';
@@ -29,12 +32,12 @@ export const PlanSchema = oneOf([...PLANS], {
   title: 'Plan',
 });
 
-/** What somebody is in an organization. CONTRACT.md section 3. */
+/** What somebody is in an organization. Rule A59 (api/RULES.md). */
 export const RoleSchema = oneOf(['owner', 'member'], { title: 'Role' });
 
 const Limit = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 
-/** An enterprise account's own hard trade limits. CONTRACT.md section 5. */
+/** An enterprise account's own hard trade limits. Rule L9 (engine/RULES.md). */
 const LimitsSchema = strict({ newPerMinute: Limit, newPerDay: Limit, closingPerMinute: Limit });
 export const TradeLimitsSchema = strict({ key: LimitsSchema, account: LimitsSchema });
 /** What is to change of them; what is left out stays as it is. */
@@ -48,7 +51,7 @@ export const SandboxLimitsChangeSchema = Type.Partial(
   strict({ account: Type.Partial(LimitsSchema) }),
 );
 
-/** An account's own request limits. SPEC.md section 8, Request limits by plan. */
+/** An account's own request limits. Rule Q1 (api/RULES.md). */
 export const RequestLimitsSchema = strict({ perMinute: Limit, perMonth: Limit });
 /** What is to change of them; what is left out stays as it is. */
 export const RequestLimitsChangeSchema = Type.Partial(RequestLimitsSchema);
@@ -185,7 +188,7 @@ export const OrganizationsAnswer = strict(
   { title: 'OrganizationsAnswer' },
 );
 
-/** SPEC.md section 2, usage; CONTRACT.md section 3. */
+/** Rule A58 (api/RULES.md). */
 export const UsageAnswer = strict(
   {
     plan: PlanSchema,

@@ -1,4 +1,4 @@
-/** Wire shapes of games, instruments and quotes. SPEC.md section 2, CONTRACT.md section 3. */
+/** Wire shapes of games, instruments and quotes. Rules A45 to A55 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
 import { FUNGIBILITIES, MARKET_TYPES, PERIODS } from '../../engine/core/units.ts';
 import {
@@ -258,7 +258,7 @@ export const InstrumentSearchQuery = strict({
   limit: limitOf(25, 10),
 });
 
-/** Date, or date-time with a zone: CONTRACT.md section 3. */
+/** Date, or date-time with a zone: Rule A48 (api/RULES.md). */
 const instant = (which: string) =>
   Type.String({
     maxLength: 40,

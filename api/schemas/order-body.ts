@@ -1,4 +1,4 @@
-/** The body of an order. SPEC.md section 4, Trading; names of CONTRACT.md section 3. */
+/** The body of an order. Rule A30 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
 import {
   DateTime,

@@ -1,6 +1,7 @@
 /**
- * Wire shapes of orders, trades and the portfolio. SPEC.md section 2; values of CONTRACT.md
- * section 4. An optional field of an answer is venue data, absent while the switch is off.
+ * Wire shapes of orders, trades and the portfolio. An optional field of an answer is venue data,
+ * absent while the switch is off. Rules A36, A40 to A44, T24, T25, S8 (api/RULES.md,
+ * engine/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
 import {
@@ -221,7 +222,7 @@ export const OrderAnswer = strict(
   { title: 'OrderAnswer' },
 );
 
-/** SPEC.md section 2, Order placement result. */
+/** Rule A36 (api/RULES.md). */
 export const PlacementAnswer = strict(
   {
     status: oneOf(['executed', 'resting', 'canceled'], {

@@ -1,7 +1,7 @@
 /**
  * Checks finished orders and closed trades, on disk and in memory, against each other and against
  * the accounts. Reads every row that there is: for `paperbook verify`, not for a running shard.
- * CONTRACT.md section 5, Formulas; engine/shard/archive.ts.
+ * Rules M20 to M27 (engine/RULES.md); engine/shard/archive.ts.
  */
 import { type Check, checkClosed, checkEnd, checkTraded, restsAsPlaced } from './audit-trades.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from './events.ts';

@@ -1,6 +1,6 @@
 /**
- * Checks everything that must hold of a state, and names what does not. Used after every step of
- * a simulation, by operators, by `paperbook verify` and by tests. CONTRACT.md section 5, Formulas.
+ * Checks everything that must hold of a state, and names what does not. Used after every step of a
+ * simulation, by operators, by `paperbook verify` and by tests. Rules D16, M20 (engine/RULES.md).
  */
 import { auditRows } from './audit-rows.ts';
 import { remainingOf } from './fills.ts';

@@ -1,4 +1,7 @@
-/** The catalog inside a shard: markets and instruments by number, kept across replacements. */
+/**
+ * The catalog inside a shard: markets and instruments by number, kept across replacements. Rules
+ * T3, T5, T6, T120 to T123 (engine/RULES.md).
+ */
 import { invariant } from './invariant.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './messages.ts';
 import { bookOf, watchMarkets } from './resting.ts';

@@ -1,6 +1,7 @@
 /**
  * What a command leads to: events, a stored answer, or a refusal. Reads state, changes nothing.
- * Refusals come in the order of rejections.ts; past them a command cannot fail.
+ * Refusals come in the order of rejections.ts; past them a command cannot fail. Rules T100, T110,
+ * T111, M9 (engine/RULES.md).
  */
 
 import { accept, type Decision, reject } from './decision.ts';

@@ -1,6 +1,6 @@
 /**
  * The `book_depth` fill model: an order walks the displayed levels of one venue, best first, and
- * its price is their average, rounded against the trader. CONTRACT.md section 5, Market order.
+ * its price is their average, rounded against the trader. Rules T62 to T68 (engine/RULES.md).
  *
  * A displayed size counts once for an account: what its fills took of a level stays taken until a
  * quote shows that price with another size, or without any. Accounts do not take from each other,

@@ -1,6 +1,7 @@
 /**
  * A state as canonical text, one line an account: equal for equal histories, whatever the shard
- * count, the rows taken or the checkpoints written. What `stateHash` hashes. CONTRACT.md section 10.
+ * count, the rows taken or the checkpoints written. What `stateHash` hashes. Rule D12
+ * (engine/RULES.md).
  */
 import type { ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';

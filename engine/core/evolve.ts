@@ -1,6 +1,7 @@
 /**
  * Applies what happened. The only writer of what the journal keeps: live trading and recovery run
- * this same code, so a restart ends where the crash began.
+ * this same code, so a restart ends where the crash began. Rules D3, M5 to M8, M31
+ * (engine/RULES.md).
  */
 import { replaceCatalog } from './catalog-state.ts';
 import type {
@@ -29,7 +30,7 @@ import { FLAG, type ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';
 import { type Cents, type Contracts, START_BALANCE_CENTS } from './units.ts';
 
-/** A run is bust below one dollar. CONTRACT.md section 5, Run and reset. */
+/** A run is bust below one dollar. Rules M30 to M32 (engine/RULES.md). */
 const BUST_BELOW_CENTS = 100;
 
 export function evolve(state: ShardState, event: Event): void {
@@ -239,7 +240,9 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   finishOrder(state, order, end, position === NO_ROW ? null : position);
 }
 
-/** A resting buy holds limit x remaining contracts; nothing else holds. CONTRACT.md section 5. */
+/**
+ * A resting buy holds limit x remaining contracts; nothing else holds. Rule M4 (engine/RULES.md).
+ */
 function holdOf(state: ShardState, order: number, contracts: Contracts): Cents {
   const { col } = state.orders;
   const isRestingBuy = (col.flags.get(order) & FLAG.sell) === 0 && state.ladders.isWaiting(order);

@@ -1,6 +1,7 @@
 /**
- * Which resting order expires next: a binary heap by (expiry, placement). Orders that end early
- * are dropped when they surface, or all at once when they outnumber the others.
+ * Which resting order expires next: a binary heap by (expiry, placement). Orders that end early are
+ * dropped when they surface, or all at once when they outnumber the others. Rule T45
+ * (engine/RULES.md).
  */
 import { NO_ROW } from './table.ts';
 import type { EpochMs } from './units.ts';

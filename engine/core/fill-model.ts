@@ -1,7 +1,7 @@
 /**
  * How much of an order trades at a live price, and at which price: a part that an operator chooses.
  * Everything is said in asks, as in pricing.ts: what buys a side, or sells the other, takes them.
- * CONTRACT.md section 5, Market order.
+ * Rules T60, T61 (engine/RULES.md).
  */
 import type { Levels, Taken } from './depth.ts';
 import type { QuoteTick } from './messages.ts';

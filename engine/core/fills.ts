@@ -1,7 +1,8 @@
 /**
  * What an order has traded so far is told by its position, so that an order that rests costs no
  * byte for it: a buy has opened a position of just that, and a sell has left the rest of one. It
- * holds because a position has one resting order at most (see `resting` in state.ts).
+ * holds because a position has one resting order at most (see `resting` in state.ts). Rules T70 to
+ * T72 (engine/RULES.md).
  */
 import type { ShardState } from './state.ts';
 import { FLAG } from './state.ts';

@@ -1,6 +1,7 @@
 /**
  * Uuids as text and as four unsigned 32-bit words, the ids derived from them, and list cursors.
- * Version 7 uuids begin with their time in milliseconds, so that text order is time order.
+ * Version 7 uuids begin with their time in milliseconds, so that text order is time order. Rules
+ * T7, P3 (engine/RULES.md, api/RULES.md).
  */
 import type { UuidColumn } from './columns.ts';
 import type { EpochMs, Uuid } from './units.ts';
@@ -112,7 +113,7 @@ export function tradeIdOf(orderId: Uuid, openedAtMs: EpochMs): Uuid {
 export type PagedList = 'orders' | 'trades';
 const CURSOR_MARKS = { orders: 'o', trades: 't' } as const;
 
-/** An opaque cursor that continues after `id`. SPEC.md section 8, Pagination. */
+/** An opaque cursor that continues after `id`. Rules P1 to P5 (api/RULES.md). */
 export function cursorOf(list: PagedList, id: Uuid): string {
   const bytes = id.replaceAll('-', '').replace(/../g, (pair) => {
     return String.fromCharCode(Number.parseInt(pair, 16));

@@ -2,7 +2,8 @@
  * Where resting orders wait. An order waits for the ask of one side of a market to fall to its
  * rank: a buy of a side at p for that side's ask at rank p, a sell of a side at p for the other
  * side's ask at rank 100 - p (its bid is 100 minus that ask). So every order is one number on one
- * of two ladders a book, and a quote fills every order whose rank is at or above the ask.
+ * of two ladders a book, and a quote fills every order whose rank is at or above the ask. Rule T47
+ * (engine/RULES.md).
  *
  * Invariants: within a rank, first placed is first; `best` is the highest rank with an order.
  * A quote that reaches nothing costs one comparison a ladder; a fill costs a bounded number of

@@ -1,7 +1,7 @@
 /**
  * Money. Every change of an account's cents is one of these functions, and each keeps, in cents:
- * start + adjustments + realized P&L of the run = balance + held + open stake.
- * CONTRACT.md section 5, Formulas.
+ * start + adjustments + realized P&L of the run = balance + held + open stake. Rules M2 to M11, M20
+ * (engine/RULES.md).
  */
 import { invariant } from './invariant.ts';
 import type { ShardState } from './state.ts';

@@ -1,7 +1,7 @@
 /**
  * Hard trade limits: how often a key, over all accounts that it trades, and an account, over all
- * its keys, may trade. SPEC.md section 8; CONTRACT.md sections 5 and 17. Windows are the UTC minute
- * and the UTC day. What a key does in other shards comes along with a command.
+ * its keys, may trade. Windows are the UTC minute and the UTC day. What a key does in other shards
+ * comes along with a command. Rules L1 to L10 (engine/RULES.md).
  *
  * Whatever reaches the rules counts, refused or not; a replay of an idempotency key does not.
  */
@@ -17,7 +17,7 @@ import { UuidIndex } from './uuid-index.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** SPEC.md section 8, Hard trade limits. */
+/** Rules L1 to L10 (engine/RULES.md). */
 export const KEY_LIMITS: TradeLimits = { newPerMinute: 10, newPerDay: 50, closingPerMinute: 20 };
 export const ACCOUNT_LIMITS: TradeLimits = {
   newPerMinute: 20,

@@ -1,6 +1,6 @@
 /**
- * Resting orders against live prices: best rank first, first placed first within a rank.
- * CONTRACT.md section 5, Limit order.
+ * Resting orders against live prices: best rank first, first placed first within a rank. Rules T46
+ * to T48, T66 (engine/RULES.md).
  */
 import { takeLevels } from './depth.ts';
 import { type Event, fillEvent } from './events.ts';

@@ -1,6 +1,7 @@
 /**
  * Everything that crosses into a shard, as plain data. Ticks come from venues, commands and queries
- * from callers; all carry the time at which they take effect, since the core has no clock.
+ * from callers; all carry the time at which they take effect, since the core has no clock. Rules
+ * T20 to T28, C1 (engine/RULES.md).
  */
 
 import type { RejectionCode } from './rejections.ts';
@@ -33,7 +34,7 @@ export type QuoteTick = {
   yesBidContracts: Contracts;
   yesAskCents: PriceCents;
   yesAskContracts: Contracts;
-  /** The venue's own book has bid >= ask: shown, but no live price. CONTRACT.md section 5. */
+  /** The venue's own book has bid >= ask: shown, but no live price. Rule T15 (engine/RULES.md). */
   crossed: boolean;
   /** Told only where the fill model walks it and the venue shows it; else the top is all. */
   depth?: Depth;
@@ -109,7 +110,7 @@ export type Tick =
   | DownTick
   | TimeTick;
 
-/** How often one key, or one account, may trade. SPEC.md section 8, Hard trade limits. */
+/** How often one key, or one account, may trade. Rules L1 to L10 (engine/RULES.md). */
 export type TradeLimits = {
   newPerMinute: number;
   newPerDay: number;
@@ -135,7 +136,7 @@ export type TradeCounting = {
 };
 
 /**
- * Place one order. SPEC.md section 4, Trading. Already checked against the order schema: exactly the
+ * Place one order. Rule A30 (api/RULES.md). Already checked against the order schema: exactly the
  * fields of its action and type are set, the rest are null.
  */
 export type PlaceOrder = {
@@ -164,9 +165,9 @@ export type PlaceOrder = {
   statedProbPct: number | null;
   placedVia: PlacedVia;
   placedPrivate: boolean;
-  /** The caller's plan allows opening positions. SPEC.md section 4, Rules. */
+  /** The caller's plan allows opening positions. Rule A38 (api/RULES.md). */
   mayOpen: boolean;
-  /** Trading is on: a new order may be placed. CONTRACT.md section 5, Trading off. */
+  /** Trading is on: a new order may be placed. Rule V6 (api/RULES.md). */
   mayTrade: boolean;
   /** Null: outside the hard trade limits, as a replay is. */
   counting: TradeCounting | null;
@@ -256,7 +257,7 @@ export type Reply =
   | { ok: true; body: string }
   | { ok: false; code: RejectionCode; message: string; retryAfterSeconds?: number };
 
-/** One venue's side of an instrument. SPEC.md section 2, Listing. */
+/** One venue's side of an instrument. Rule K5 (feeds/FORMATS.md). */
 export type CatalogListing = {
   venue: Venue;
   /** 1: the instrument's yes is the market's yes; -1: it is the market's no. */

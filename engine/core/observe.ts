@@ -1,6 +1,6 @@
 /**
  * What a venue says: live quotes change in place, and what follows from them (fills, settlements,
- * expiries) comes out as events. CONTRACT.md section 5, Live price, Limit order, Settlement.
+ * expiries) comes out as events. Rules T12 to T17, T45, T46, S1 to S10, T124 (engine/RULES.md).
  */
 import type { Event } from './events.ts';
 import { emit } from './evolve.ts';

@@ -1,6 +1,7 @@
 /**
- * How far an order may go, whatever its market: its expiry, and what it could be paid. Read with the
- * order itself, so that what is beyond is a bad request and no refusal by a market.
+ * How far an order may go, whatever its market: its expiry, and what it could be paid. Read with
+ * the order itself, so that what is beyond is a bad request and no refusal by a market. Rules T44,
+ * M11 (engine/RULES.md).
  */
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
@@ -8,7 +9,7 @@ import type { ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';
 import { dollarsOf, type EpochMs, PAYOUT_CENTS } from './units.ts';
 
-/** SPEC.md section 8, Other limits: gtc expiry. */
+/** Rule T44 (engine/RULES.md). */
 const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
 
 /** What is out of bounds, named by its field; null: nothing is. `account`: its row, or `NO_ROW`. */

@@ -1,7 +1,4 @@
-/**
- * Placing an order. SPEC.md section 4, Trading; CONTRACT.md section 5, Market order, Limit order,
- * Selling.
- */
+/** Placing an order. Rules T20 to T57, T90 to T94, T100 (engine/RULES.md). */
 
 import { marketName } from './catalog-state.ts';
 import { accept, type Decision, reject } from './decision.ts';

@@ -1,4 +1,7 @@
-/** How positions open, grow, shrink and close, whatever the reason. */
+/**
+ * How positions open, grow, shrink and close, whatever the reason. Rules T20, T71 to T73
+ * (engine/RULES.md).
+ */
 import type { OrderFilled, OrderPartFilled, PositionSettled } from './events.ts';
 import { writeTradeId } from './ids.ts';
 import { costCents } from './ledger.ts';

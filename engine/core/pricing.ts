@@ -1,6 +1,6 @@
 /**
- * What a trade costs now: live prices, both sides of a market, and routing.
- * CONTRACT.md section 5, Prices, Live price, Market order, Routing best.
+ * What a trade costs now: live prices, both sides of a market, and routing. Rules T10 to T18, T80
+ * to T87 (engine/RULES.md).
  *
  * All of it is said in asks. A book has two, the yes ask and the no ask; a side's bid is 100 minus
  * the other side's ask.
@@ -79,7 +79,7 @@ export function complement(price: PriceCents): PriceCents {
   return price === NO_PRICE ? NO_PRICE : PAYOUT_CENTS - price;
 }
 
-/** Takes better asks of the instrument's other venues. CONTRACT.md section 5, Routing best. */
+/** Takes better asks of the instrument's other venues. Rules T80 to T87 (engine/RULES.md). */
 function improve(
   state: ShardState,
   book: Pick<Book, 'market' | 'routed'>,
@@ -110,7 +110,9 @@ export type Rival = {
 
 const NO_RIVALS: readonly Rival[] = [];
 
-/** Who offers `side` better than the book's own, live market. CONTRACT.md section 5, Routing best. */
+/**
+ * Who offers `side` better than the book's own, live market. Rules T80 to T87 (engine/RULES.md).
+ */
 export function rivalsOf(
   state: ShardState,
   { market: own, routed }: Pick<Book, 'market' | 'routed'>,

@@ -1,6 +1,7 @@
 /**
  * Finished orders and closed trades leave memory at the next checkpoint. Until its transaction is
- * on disk they are found here; after that, in the archive. SPEC.md section 2, Order and Trade.
+ * on disk they are found here; after that, in the archive. Rules T91, A42 (engine/RULES.md,
+ * api/RULES.md).
  */
 import { placedRecord, tradeRecord } from './event-layouts.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from './events.ts';

@@ -1,6 +1,6 @@
 /**
  * Every refusal that a rule of the core can give, in the order in which an order meets the rules.
- * Their HTTP statuses are the api's. CONTRACT.md section 2.
+ * Their HTTP statuses are the api's. Rules T100, T111 (engine/RULES.md).
  */
 export const REJECTIONS = {
   idempotency_key_reused: 'This idempotency key was already used for a different order.',

@@ -1,4 +1,7 @@
-/** How an order comes to wait on its book: once when it is placed, once more after a load. */
+/**
+ * How an order comes to wait on its book: once when it is placed, once more after a load. Rules
+ * T47, T48 (engine/RULES.md).
+ */
 import { ladderOf, restingPlace } from './pricing.ts';
 import { type Book, FLAG, type Instrument, type Market, type ShardState } from './state.ts';
 import { NO_ROW } from './table.ts';

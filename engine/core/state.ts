@@ -33,7 +33,7 @@ import type {
 } from './units.ts';
 import { UuidIndex } from './uuid-index.ts';
 
-/** What an operator chooses once for a shard. CONTRACT.md section 8. */
+/** What an operator chooses once for a shard. Rule G4 (api/RULES.md). */
 export type CoreConfig = {
   quoteMaxAgeMs: number;
   routingBandCents: number;
@@ -86,7 +86,7 @@ export type Source = { lastHeardMs: EpochMs; epoch: number };
 
 /**
  * Where orders rest. The plain book of a venue_a market follows that market's quote; the routed
- * book of an instrument follows the best price of its listings. CONTRACT.md section 5, Routing.
+ * book of an instrument follows the best price of its listings. Rules T80 to T85 (engine/RULES.md).
  */
 export type Book = { number: number; market: Market; routed: Instrument | null };
 
@@ -110,7 +110,7 @@ export type InstrumentListing = {
   listing: CatalogListing;
   market: Market;
   polarity: 1 | -1;
-  /** May price a fill with routing best. CONTRACT.md section 5. */
+  /** May price a fill with routing best. Rule T80 (engine/RULES.md). */
   eligible: boolean;
 };
 

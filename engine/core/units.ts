@@ -1,6 +1,7 @@
 /**
  * The units every other file speaks in. Whole cents, whole contracts, milliseconds: no floating
- * point money anywhere behind a parser. Rules: CONTRACT.md sections 1 and 5.
+ * point money anywhere behind a parser. Rules: Rules T1, T2, B2, M40 (engine/RULES.md,
+ * feeds/FORMATS.md).
  */
 
 /** A number or string with a name the type checker can tell from another name. */
@@ -36,7 +37,7 @@ export type PlacedVia = 'api' | 'web' | 'cli';
 export type GameStatus = (typeof GAME_STATUSES)[number];
 export type MarketStatus = 'open' | 'paused' | 'closed';
 
-/** How much of an order trades at a live price. CONTRACT.md section 5, Market order. */
+/** How much of an order trades at a live price. Rules T30 to T32, T60 to T74 (engine/RULES.md). */
 export const FILL_MODELS = ['top_of_book', 'book_depth'] as const;
 export type FillModelName = (typeof FILL_MODELS)[number];
 
@@ -90,7 +91,7 @@ export const FUNGIBILITIES = ['exact', 'near', 'none'] as const;
 export const NO_PRICE = 0;
 /** What one winning contract pays. */
 export const PAYOUT_CENTS = 100;
-/** CONTRACT.md section 5, Run and reset. */
+/** Rules M30 to M32 (engine/RULES.md). */
 export const START_BALANCE_CENTS = 10_000_000;
 
 /** The other side of a binary market. */
@@ -103,12 +104,17 @@ function priceOrNone(cents: number): PriceCents {
   return cents >= 1 && cents <= 99 ? cents : NO_PRICE;
 }
 
-/** Whole-cent bid of a finer venue bid: rounded down, against the seller. CONTRACT.md section 5. */
+/**
+ * Whole-cent bid of a finer venue bid: rounded down, against the seller. Rule B2
+ * (feeds/FORMATS.md).
+ */
 export function bidCentsOf(price: PriceE4): PriceCents {
   return priceOrNone(Math.floor(price / 100));
 }
 
-/** Whole-cent ask of a finer venue ask: rounded up, against the buyer. CONTRACT.md section 5. */
+/**
+ * Whole-cent ask of a finer venue ask: rounded up, against the buyer. Rule B2 (feeds/FORMATS.md).
+ */
 export function askCentsOf(price: PriceE4): PriceCents {
   return priceOrNone(Math.ceil(price / 100));
 }
@@ -118,7 +124,7 @@ export function dollarsOf(cents: Cents): number {
   return cents / 100;
 }
 
-/** `2026-11-21T05:00:00.000Z`. CONTRACT.md section 1. */
+/** `2026-11-21T05:00:00.000Z`. Rule A4 (api/RULES.md). */
 export function isoOf(at: EpochMs): string {
   const day = Math.floor(at / DAY_MS);
   if (day !== lastDay.day) {

@@ -1,7 +1,8 @@
 /**
  * Tells of nearly every new idempotency key that it is new, so that few orders have to look for
  * theirs on disk: a Bloom filter of `BYTES`, whose bits for one key lie in one word. A key that was
- * used is always told so; the more keys there are, the more often is one that was not:
+ * used is always told so; the more keys there are, the more often is one that was not: Rule T90
+ * (engine/RULES.md).
  *
  *     millions of keys          1     4     8    16    32
  *     new, and told as used   0.1%    1%    4%   15%   45%

@@ -1,4 +1,4 @@
-/** Where the engine's time comes from. CONTRACT.md section 8, PAPERBOOK_CLOCK. */
+/** Where the engine's time comes from. Rules C1 to C7 (engine/RULES.md). */
 import { type EpochMs, isoOf } from '../core/units.ts';
 import type { Log } from './lane.ts';
 
@@ -26,7 +26,7 @@ export type MachineClock = {
 };
 
 type WallClockOptions = {
-  /** CONTRACT.md section 8, PAPERBOOK_CLOCK_JUMP_MAX_MS. */
+  /** Rule C3 (engine/RULES.md). */
   jumpMaxMs?: number;
   machine?: MachineClock;
   log?: Log;

@@ -1,6 +1,6 @@
 /**
- * Why the thread of a shard ended, in memory that both sides have: a message on its way when a thread
- * ends may be lost, and an operator needs the reason.
+ * Why the thread of a shard ended, in memory that both sides have: a message on its way when a
+ * thread ends may be lost, and an operator needs the reason. Rule D10 (engine/RULES.md).
  */
 
 const TEXT_BYTES = 500;

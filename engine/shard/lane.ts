@@ -1,7 +1,7 @@
 /**
- * The way to one shard's thread and back. What arrives in one turn of the event loop travels as
- * one batch; while batches are in flight the next one grows. Bounded: past the bound the caller is
- * told to come back, and quotes of one market replace each other.
+ * The way to one shard's thread and back. What arrives in one turn of the event loop travels as one
+ * batch; while batches are in flight the next one grows. Bounded: past the bound the caller is told
+ * to come back, and quotes of one market replace each other. Rules D6 to D10 (engine/RULES.md).
  */
 import type { Command, Query, Reply, Tick } from '../core/messages.ts';
 import { EngineBusy } from './busy.ts';

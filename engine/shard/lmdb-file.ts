@@ -1,6 +1,7 @@
 /**
  * Whether an LMDB file can be opened at all. LMDB maps the file into memory and believes what its
- * meta pages say: a file that was cut short ends the process, at the first read past its end.
+ * meta pages say: a file that was cut short ends the process, at the first read past its end. Rule
+ * D9 (engine/RULES.md).
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,7 @@
 /**
  * What waits to be sent to a shard, in order. Ticks are bounded: past the bound the newest quote of
- * a market takes the place of the one that waits, and what only informs is dropped.
+ * a market takes the place of the one that waits, and what only informs is dropped. Rule D7
+ * (engine/RULES.md).
  */
 import type { Command, Query, Reply, Tick } from '../core/messages.ts';
 import type { Message } from './codec.ts';

@@ -1,4 +1,7 @@
-/** How a shard's state comes back from its environment: pages, then the journal's tail. */
+/**
+ * How a shard's state comes back from its environment: pages, then the journal's tail. Rule D3
+ * (engine/RULES.md).
+ */
 import { evolve } from '../core/evolve.ts';
 import {
   loadHead,

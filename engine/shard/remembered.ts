@@ -1,4 +1,7 @@
-/** What a shard must be told whose thread starts again, or whose disk has room again. */
+/**
+ * What a shard must be told whose thread starts again, or whose disk has room again. Rule D11
+ * (engine/RULES.md).
+ */
 import { outdatedStatuses } from '../core/catalog-state.ts';
 import type {
   Catalog,

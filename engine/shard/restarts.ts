@@ -1,7 +1,8 @@
 /**
  * How often the thread of one shard has failed in a row, and how long its next start waits. A start
  * is good only once it has lasted: what failed a shard may come again, told by a feed or sent again
- * by a caller, and a shard that fails at it each time must not look as if it worked.
+ * by a caller, and a shard that fails at it each time must not look as if it worked. Rule D10
+ * (engine/RULES.md).
  */
 
 const DELAY_MS = 250;

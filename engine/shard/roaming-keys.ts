@@ -1,6 +1,6 @@
 /**
  * Keys that trade in more than one shard: accounts live in different shards, and a key's hard trade
- * limits hold over all that it trades. SPEC.md section 8; CONTRACT.md section 17, Key limits.
+ * limits hold over all that it trades. Rules L7, L11, L12 (engine/RULES.md).
  *
  * A key is in one shard at a time. Orders for that shard leave at once, with what the key has
  * counted in all others, where nothing of it happens meanwhile. An order for another shard moves

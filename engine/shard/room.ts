@@ -2,7 +2,8 @@
  * Room for an LMDB environment to grow into. LMDB (lmdb 3.5.6) may not survive a write that the
  * disk refuses: it prints the fault into a buffer that is too small for it. So the file is kept
  * longer than its pages in use, by writing zeros behind them first: a full disk, a quota or a limit
- * of the file's size then says so here, where it is an error like any other.
+ * of the file's size then says so here, where it is an error like any other. Rule D8
+ * (engine/RULES.md).
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';

@@ -1,7 +1,8 @@
 /**
  * One shard: its state, its journal, its checkpoints. A batch is decided, its events are written,
  * and then it is answered, all in one synchronous step; meanwhile the callers' thread gathers the
- * next batch. A checkpoint is written a step at a time along with the batches.
+ * next batch. A checkpoint is written a step at a time along with the batches. Rules D1 to D3, D8
+ * (engine/RULES.md).
  */
 import type { Event } from '../core/events.ts';
 import type { Command, MarketResult, Reply } from '../core/messages.ts';

@@ -1,6 +1,6 @@
 /**
  * The engine as its callers see it: accounts spread over shards, ticks sent to every shard, quote
- * reads to the shard that the instrument hashes to.
+ * reads to the shard that the instrument hashes to. Rules D5, D6, D11, D12, S11 (engine/RULES.md).
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
@@ -237,7 +237,7 @@ export class Shards {
 
   /**
    * sha-256 over results, game statuses and the accounts' canonical lines: equal for equal
-   * histories. CONTRACT.md section 10.
+   * histories. Rule D12 (engine/RULES.md).
    */
   async stateHash(): Promise<string> {
     const texts = await this.#all({ kind: 'digest', atMs: this.nowMs() });

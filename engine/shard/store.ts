@@ -2,6 +2,7 @@
  * One shard's LMDB environment: the journal, the pages of its tables, and the archive of what left
  * memory. Everything is written from one thread, synchronously: one transaction a batch, which the
  * batch's journal record shares with the next step of a checkpoint while one is being written.
+ * Rules D1, D2 (engine/RULES.md).
  */
 import { mkdirSync } from 'node:fs';
 import { open } from 'lmdb';
@@ -14,7 +15,7 @@ import { checkLmdbFile, OWNERS_ALONE } from './lmdb-file.ts';
 import { Room } from './room.ts';
 import type { Readable } from './snapshot.ts';
 
-/** `sync`: on disk; `commit`: survives a crash of the process. CONTRACT.md section 8. */
+/** `sync`: on disk; `commit`: survives a crash of the process. Rule D1 (engine/RULES.md). */
 export type Durability = 'sync' | 'commit';
 
 /** Everything a checkpoint writes. */

@@ -1,6 +1,6 @@
 /**
  * Checks everything that must hold of one shard's environment, at one moment: the journal, the
- * pages, what both replay to, and the archive. CONTRACT.md section 9, `verify`.
+ * pages, what both replay to, and the archive. Rule D16 (engine/RULES.md).
  */
 import { audit } from '../core/audit.ts';
 import { auditRecords } from '../core/audit-records.ts';

@@ -1,4 +1,4 @@
-/** Adapters by the name that configuration and feed files use. CONTRACT.md section 8. */
+/** Adapters by the name that configuration and feed files use. Rules W1, F2 (feeds/FORMATS.md). */
 import type { AdapterName, AdapterOptions, VenueAdapter } from '../venue.ts';
 import { kalshiAdapter } from './kalshi.ts';
 import type { VenueKeys } from './keys.ts';

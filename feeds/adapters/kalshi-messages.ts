@@ -1,6 +1,6 @@
 /**
  * Fields of Kalshi's messages, today's fixed-point form and the integer cents of before 2026.
- * VENUES.md section 1.1. Nothing here remembers anything.
+ * Nothing here remembers anything. Rules W24 to W32 (feeds/FORMATS.md).
  */
 import type { EpochMs, PriceE4, Side } from '../../engine/core/units.ts';
 import { bookSide, bookTick } from '../book.ts';

@@ -1,6 +1,6 @@
 /**
- * Kalshi's WebSocket v2. VENUES.md section 1.1. Books are kept from a snapshot and its increments;
- * both sides are bids, and the yes ask is 1 minus the best no bid.
+ * Kalshi's WebSocket v2. Books are kept from a snapshot and its increments; both sides are bids,
+ * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33 (feeds/FORMATS.md).
  *
  * `seq` counts per `sid` over all markets of the subscription, whatever the message type. A gap is
  * told with every frame and changes nothing here: live, the connection starts over; in a recording

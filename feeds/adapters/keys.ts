@@ -1,4 +1,7 @@
-/** Keys with which a venue wants its handshake signed. No message here repeats key material. */
+/**
+ * Keys with which a venue wants its handshake signed. No message here repeats key material. Rules
+ * W11, W20, W40 (feeds/FORMATS.md).
+ */
 import { constants, createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import type { AdapterName } from '../venue.ts';
 
@@ -42,7 +45,7 @@ function privateKeyOf(pem: string): KeyObject | null {
   }
 }
 
-/** RSA: PSS with SHA-256 and a salt as long as the digest. VENUES.md sections 1.1 and 1.4. */
+/** RSA: PSS with SHA-256 and a salt as long as the digest. Rules W20, W40 (feeds/FORMATS.md). */
 function signature(kind: 'rsa' | 'ed25519', key: KeyObject, text: string): string {
   const data = Buffer.from(text, 'utf8');
   if (kind === 'ed25519') return sign(null, data, key).toString('base64');

@@ -1,6 +1,6 @@
 /**
- * Polymarket US markets WebSocket. VENUES.md section 1.4. Every message is a whole state: no
- * increments and no sequence, so nothing is remembered and no gap can show.
+ * Polymarket US markets WebSocket. Every message is a whole state: no increments and no sequence,
+ * so nothing is remembered and no gap can show. Rules W41 to W48 (feeds/FORMATS.md).
  *
  * The venue's own pages disagree on names and types; snake_case and camelCase, enum names and enum
  * numbers are all read.

@@ -1,4 +1,7 @@
-/** Which markets a connection asked for. What a venue sends of others must not cost memory. */
+/**
+ * Which markets a connection asked for. What a venue sends of others must not cost memory. Rule B10
+ * (feeds/FORMATS.md).
+ */
 import type { FrameReading } from '../venue.ts';
 import { refused } from './frame.ts';
 

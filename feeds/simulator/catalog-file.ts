@@ -1,4 +1,4 @@
-/** The simulated games as a catalog file. CONTRACT.md section 10, Catalog file. */
+/** The simulated games as a catalog file. Rules N21, N22 (feeds/FORMATS.md). */
 import type { EpochMs, GameStatus, Venue } from '../../engine/core/units.ts';
 import { isoOf } from '../../engine/core/units.ts';
 import type { CatalogFile, GameEntry, InstrumentEntry, ListingEntry } from '../catalog-schema.ts';

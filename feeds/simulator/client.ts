@@ -1,6 +1,6 @@
 /**
  * One connection of a simulated venue: what it subscribed to, its sequence, and how much it may
- * leave unread. CONTRACT.md section 10, Native frames.
+ * leave unread. Rules N1 to N11 (feeds/FORMATS.md).
  */
 import type { RawData, WebSocket } from 'ws';
 import type { Model, NativeFrame } from './model.ts';

@@ -1,6 +1,6 @@
 /**
  * One simulated venue as a stream of native frames, without sockets and without a clock: the same
- * schedule and the same times give the same frames. CONTRACT.md section 10, Native frames.
+ * schedule and the same times give the same frames. Rules N1 to N11 (feeds/FORMATS.md).
  *
  * Prices, pauses, starts and results are pure functions of the time (schedule.ts, price-walk.ts);
  * the model only remembers what it said last, and says what changed.

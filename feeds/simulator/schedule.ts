@@ -1,7 +1,8 @@
 /**
  * Which simulated games exist, when they start, and how they end: a pure function of the seed, the
  * first start and the game's number, so that a restarted demo has the games it had. A day's long
- * games give something to trade at leisure, express games settle within minutes.
+ * games give something to trade at leisure, express games settle within minutes. Rules N20, N22
+ * (feeds/FORMATS.md).
  */
 import type { Team } from '../../engine/core/messages.ts';
 import type { EpochMs } from '../../engine/core/units.ts';

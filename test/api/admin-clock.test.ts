@@ -5,7 +5,7 @@ import { startApi } from './support.ts';
 
 const SHOWN = { engine: new Date(NOW_MS).toISOString() };
 
-test('CONTRACT.md section 17, Clock: /admin/clock shows both times and which is ahead', async (t) => {
+test('C5: /admin/clock shows both times and which is ahead', async (t) => {
   const api = await startApi(t);
   api.engine.machineNowMs = NOW_MS - 5000;
   const { json } = await api.admin('GET', '/admin/clock');
@@ -14,7 +14,7 @@ test('CONTRACT.md section 17, Clock: /admin/clock shows both times and which is 
   t.is((await api.admin('GET', '/admin/clock')).json.aheadMs, -5000);
 });
 
-test("CONTRACT.md section 17, Clock: the machine's time is accepted when asked for, and no other", async (t) => {
+test("C6: the machine's time is accepted when asked for, and no other", async (t) => {
   const api = await startApi(t);
   for (const body of [{}, { acceptMachine: false }, { engine: SHOWN.engine }]) {
     t.is((await api.admin('PUT', '/admin/clock', { body })).status, 400);
@@ -32,7 +32,7 @@ test("CONTRACT.md section 17, Clock: the machine's time is accepted when asked f
   t.regex(busy.json.error.message, /shard 0: no space left/);
 });
 
-test("CONTRACT.md section 18: on the feed's clock the machine's time is not accepted", async (t) => {
+test("C6: on the feed's clock the machine's time is not accepted", async (t) => {
   const api = await startApi(t, { env: { PAPERBOOK_CLOCK: 'feed' } });
   const { status, json } = await api.admin('PUT', '/admin/clock', {
     body: { acceptMachine: true },
@@ -42,7 +42,7 @@ test("CONTRACT.md section 18: on the feed's clock the machine's time is not acce
   t.is(api.engine.accepted, 0);
 });
 
-test('CONTRACT.md section 17, control/: an account of nobody is a problem of the audit', async (t) => {
+test('D14, control/: an account of nobody is a problem of the audit', async (t) => {
   const api = await startApi(t, { ownerless: ['control/: account x is of no user'] });
   api.engine.report = { ...api.engine.report, problems: ['accounts row 0: has no run'] };
   const { json } = await api.admin('GET', '/admin/audit');

@@ -3,7 +3,7 @@ import { startApi } from './support.ts';
 
 const NOBODY = '0195d3a0-0000-7000-8000-000000000001';
 
-test('CONTRACT.md section 9, admin org: made, changed, listed', async (t) => {
+test('O7, admin org: made, changed, listed', async (t) => {
   const api = await startApi(t);
   const body = { slug: 'acme', name: 'Acme & Co' };
   const { organization } = (await api.admin('POST', '/admin/organizations', { body })).json;
@@ -65,7 +65,7 @@ test('CONTRACT.md section 9, admin org: made, changed, listed', async (t) => {
   );
 });
 
-test('CONTRACT.md section 9, admin org: members come, change their role, and go', async (t) => {
+test('O7, admin org: members come, change their role, and go', async (t) => {
   const api = await startApi(t);
   const body = { slug: 'acme', name: 'Acme' };
   const { id } = (await api.admin('POST', '/admin/organizations', { body })).json.organization;

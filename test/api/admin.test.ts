@@ -31,7 +31,7 @@ const ADMIN_ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/admin/feeds'],
 ];
 
-test('CONTRACT.md section 8, admin port: every /admin route needs the admin token', async (t) => {
+test('O1, admin port: every /admin route needs the admin token', async (t) => {
   const api = await startApi(t);
   for (const token of [null, 'nonsense', api.token, api.adminToken.slice(1)]) {
     for (const [method, path, body] of ADMIN_ROUTES) {
@@ -44,7 +44,7 @@ test('CONTRACT.md section 8, admin port: every /admin route needs the admin toke
   t.true(api.switches.trading);
 });
 
-test('CONTRACT.md section 8: the admin routes are not on the public listener', async (t) => {
+test('O1: the admin routes are not on the public listener', async (t) => {
   const api = await startApi(t);
   const origin = new URL(api.baseUrl).origin;
   for (const path of ['/admin/users', '/v1/admin/users', '/healthz', '/metrics']) {
@@ -54,7 +54,7 @@ test('CONTRACT.md section 8: the admin routes are not on the public listener', a
   t.is(new URL(api.adminUrl).hostname, '127.0.0.1');
 });
 
-test('CONTRACT.md section 8: the token file is made once, for its owner only', async (t) => {
+test('O11: the token file is made once, for its owner only', async (t) => {
   const api = await startApi(t);
   t.is(ensureAdminToken(api.dataDir), api.adminToken);
   t.is(statSync(join(api.dataDir, 'admin.token')).mode & 0o777, 0o600);
@@ -93,7 +93,7 @@ test('/healthz always answers, /readyz says whether the engine takes requests', 
   t.deepEqual(health.json, { ok: false, problems: ['shard 0: no space left'] });
 });
 
-test('CONTRACT.md section 17, Feeds: /readyz stays 200 while feeds are down, and lists them', async (t) => {
+test('O4: /readyz stays 200 while feeds are down, and lists them', async (t) => {
   const api = await startApi(t);
   const ready = async () => (await api.admin('GET', '/readyz', { token: null })).json;
   t.deepEqual(await ready(), { ok: true, state: 'ready', problems: [], feeds: [] });
@@ -117,7 +117,7 @@ test('CONTRACT.md section 17, Feeds: /readyz stays 200 while feeds are down, and
   });
 });
 
-test('CONTRACT.md section 17, Feeds: /readyz stays 200 with problems and lists them', async (t) => {
+test('O4: /readyz stays 200 with problems and lists them', async (t) => {
   const api = await startApi(t);
   api.engine.currentTroubles = ['feed 0: not open'];
   const ready = await api.admin('GET', '/readyz', { token: null });
@@ -151,7 +151,7 @@ test('/metrics counts requests by route and status in the Prometheus text format
   }
 });
 
-test('CONTRACT.md section 9, admin user: created, changed, listed', async (t) => {
+test('O6, admin user: created, changed, listed', async (t) => {
   const api = await startApi(t);
   const input = { email: 'New@Example.com', displayName: 'Newcomer', plan: 'desk' };
   const { user } = (await api.admin('POST', '/admin/users', { body: input })).json;
@@ -186,7 +186,7 @@ test('CONTRACT.md section 9, admin user: created, changed, listed', async (t) =>
   t.is(taken.json.error.message, 'displayName is used by another user');
 });
 
-test('CONTRACT.md section 5: only an account of plan enterprise is given limits of its own', async (t) => {
+test('Q12: only an account of plan enterprise is given limits of its own', async (t) => {
   const api = await startApi(t);
   const email = 'new@example.com';
   const wide = { newPerMinute: 9, newPerDay: 9, closingPerMinute: 9 };
@@ -238,7 +238,7 @@ test('PATCH /admin/users changes only the limits that it names', async (t) => {
   });
 });
 
-test('CONTRACT.md section 9, admin key: made, used, listed, revoked', async (t) => {
+test('O6, admin key: made, used, listed, revoked', async (t) => {
   const api = await startApi(t);
   const userId = api.user.id;
   const body = { userId, label: '  my bot ', scopes: ['markets:read'], expiresInDays: 30 };
@@ -270,7 +270,7 @@ test('CONTRACT.md section 9, admin key: made, used, listed, revoked', async (t) 
   t.false(JSON.stringify(api.log).includes(made.token), 'no secret is logged');
 });
 
-test('SPEC.md section 8, Other limits: 10 active keys, whoever makes them', async (t) => {
+test('I9: 10 active keys, whoever makes them', async (t) => {
   const api = await startApi(t);
   const body = { userId: api.user.id };
   const held = (await api.admin('GET', `/admin/keys?userId=${api.user.id}`)).json.keys.length;
@@ -282,7 +282,7 @@ test('SPEC.md section 8, Other limits: 10 active keys, whoever makes them', asyn
   t.is(refused.json.error.code, 'key_limit_reached');
 });
 
-test('SPEC.md section 5, rule 4: no trade:write while trading is off, of the operator either', async (t) => {
+test('I10: no trade:write while trading is off, of the operator either', async (t) => {
   const api = await startApi(t);
   await turn(api, '/admin/trading', false);
   const body = { userId: api.user.id, scopes: ['trade:write'] };
@@ -291,7 +291,7 @@ test('SPEC.md section 5, rule 4: no trade:write while trading is off, of the ope
   t.is(refused.json.error.code, 'scope_not_available');
 });
 
-test('SPEC.md section 2, KeyCreateRequest: default label, default scopes, bad input', async (t) => {
+test('I9: default label, default scopes, bad input', async (t) => {
   const api = await startApi(t);
   const userId = api.user.id;
   const { key } = (await api.admin('POST', '/admin/keys', { body: { userId, label: '  ' } })).json;
@@ -316,7 +316,7 @@ async function turn(api: Api, path: string, on: unknown) {
   return api.admin('PUT', path, { body: { on } });
 }
 
-test('CONTRACT.md section 8, PAPERBOOK_VENUE_DATA: the switch is turned live', async (t) => {
+test('O9, V1, PAPERBOOK_VENUE_DATA: the switch is turned live', async (t) => {
   const api = await startApi(t);
   t.deepEqual((await api.admin('GET', '/admin/venue-data')).json, { on: true });
   t.deepEqual((await turn(api, '/admin/venue-data', false)).json, { on: false });
@@ -329,7 +329,7 @@ test('CONTRACT.md section 8, PAPERBOOK_VENUE_DATA: the switch is turned live', a
   t.is((await turn(api, '/admin/venue-data', 'on')).json.error.message, 'on must be a boolean');
 });
 
-test('CONTRACT.md section 8, PAPERBOOK_TRADING: the switch is turned live', async (t) => {
+test('O9, V6, PAPERBOOK_TRADING: the switch is turned live', async (t) => {
   const api = await startApi(t);
   t.deepEqual((await turn(api, '/admin/trading', false)).json, { on: false });
   t.false(api.switches.trading);

@@ -14,7 +14,7 @@ import { verifyDataDir } from '../../api/verify.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { tradedShard } from '../engine/shard/environment.ts';
 
-const SECTION = 'CONTRACT.md section 9, backup';
+const SECTION = 'D17, backup';
 
 /** A directory that a server has stopped in, and room beside it. */
 async function stoppedDir(t: ExecutionContext): Promise<{ from: string; to: string }> {

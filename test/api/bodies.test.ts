@@ -11,7 +11,7 @@ const MARKET_BUY = {
   count: 10,
 };
 
-test('CONTRACT.md section 1, body: not JSON and not an object are 400', async (t) => {
+test('A9, body: not JSON and not an object are 400', async (t) => {
   const api = await startApi(t);
   const messages: [body: string | Uint8Array, message: string][] = [
     ['', 'the body is not JSON'],
@@ -39,7 +39,7 @@ test('CONTRACT.md section 1, body: not JSON and not an object are 400', async (t
   t.deepEqual(api.engine.requests, []);
 });
 
-test('CONTRACT.md section 1: a key that stands twice in a JSON body is 400, by its name', async (t) => {
+test('A8: a key that stands twice in a JSON body is 400, by its name', async (t) => {
   const api = await startApi(t);
   const session = await api.signIn();
   const twice = { name: 'invalid_request', message: 'field "count" is given twice' };
@@ -75,7 +75,7 @@ test('CONTRACT.md section 1: a key that stands twice in a JSON body is 400, by i
   });
 });
 
-test('CONTRACT.md section 1, body: 64 KiB are read, a byte more is 413', async (t) => {
+test('A9, body: 64 KiB are read, a byte more is 413', async (t) => {
   const api = await startApi(t);
   const order = JSON.stringify(MARKET_BUY);
   const fits = await api.call('POST', '/portfolio/orders', { body: order.padEnd(65_536) });
@@ -89,7 +89,7 @@ test('CONTRACT.md section 1, body: 64 KiB are read, a byte more is 413', async (
   t.is(api.engine.requests.length, 1);
 });
 
-test('CONTRACT.md section 1, body: a chunked body is read whole, and bounded too', async (t) => {
+test('A9, body: a chunked body is read whole, and bounded too', async (t) => {
   const api = await startApi(t);
   const order = JSON.stringify(MARKET_BUY);
   const raw = new RawConnection(t, api.port);

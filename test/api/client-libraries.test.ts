@@ -43,7 +43,7 @@ function isError(t: ExecutionContext, error: ClientError | null, status: number,
 }
 
 for (const [library, clientOf] of Object.entries(LIBRARIES)) {
-  test(`CONTRACT.md section 7: ${library} signs up, in, refreshes and out`, async (t) => {
+  test(`I30: ${library} signs up, in, refreshes and out`, async (t) => {
     const api = await startApi(t);
     const client = clientOf(api);
     const up = await client.signUp(ANN);
@@ -67,7 +67,7 @@ for (const [library, clientOf] of Object.entries(LIBRARIES)) {
     t.is((await client.getUser(again.data.session!.access_token)).error, null, 'the other has not');
   });
 
-  test(`CONTRACT.md section 7: ${library} signs out the others, then everywhere`, async (t) => {
+  test(`I30: ${library} signs out the others, then everywhere`, async (t) => {
     const api = await startApi(t);
     const [one, two, three] = [clientOf(api), clientOf(api), clientOf(api)];
     await one.signUp(ANN);
@@ -83,7 +83,7 @@ for (const [library, clientOf] of Object.entries(LIBRARIES)) {
     t.truthy((await two.refreshSession()).error);
   });
 
-  test(`CONTRACT.md section 7: ${library} verifies the claims of a token by the JWKS`, async (t) => {
+  test(`I31: ${library} verifies the claims of a token by the JWKS`, async (t) => {
     const api = await startApi(t);
     const client = clientOf(api);
     const { data: up } = await client.signUp(ANN);
@@ -96,7 +96,7 @@ for (const [library, clientOf] of Object.entries(LIBRARIES)) {
     t.is(forged.error?.code, 'invalid_jwt', 'it checks the signature itself');
   });
 
-  test(`CONTRACT.md section 17, PUT /auth/v1/user: ${library} sets a new password`, async (t) => {
+  test(`I40, PUT /auth/v1/user: ${library} sets a new password`, async (t) => {
     const api = await startApi(t);
     const client = clientOf(api);
     const elsewhere = clientOf(api);
@@ -118,7 +118,7 @@ for (const [library, clientOf] of Object.entries(LIBRARIES)) {
     t.is((await clientOf(api).signInWithPassword(anew)).error, null);
   });
 
-  test(`CONTRACT.md section 7: ${library} signs in a guest, without a user or keys`, async (t) => {
+  test(`I36: ${library} signs in a guest, without a user or keys`, async (t) => {
     const api = await startApi(t);
     const users = api.store.users.size;
     const client = clientOf(api);
@@ -136,7 +136,7 @@ for (const [library, clientOf] of Object.entries(LIBRARIES)) {
     t.is(refused.json.error.code, 'guest_account');
   });
 
-  test(`CONTRACT.md section 17, Refresh: five ${library} refresh one token at once`, async (t) => {
+  test(`I35, refresh: five ${library} refresh one token at once`, async (t) => {
     const api = await startApi(t);
     const { data } = await clientOf(api).signUp(ANN);
     const { refresh_token } = data.session!;
@@ -154,7 +154,7 @@ for (const [library, clientOf] of Object.entries(LIBRARIES)) {
   });
 }
 
-test('CONTRACT.md section 7: what auth-js says of a refusal', async (t) => {
+test('I32: what auth-js says of a refusal', async (t) => {
   const api = await startApi(t);
   const clientOf = LIBRARIES['@supabase/auth-js']!;
   const client = clientOf(api);

@@ -53,7 +53,7 @@ if (refused.code === 'out_of_coffee') throw typo;
 console.log(JSON.stringify({ id, code: refused.code }));
 `;
 
-test('CONTRACT.md section 9: another package imports paperbook/client, types included', async (t) => {
+test('U1: another package imports paperbook/client, types included', async (t) => {
   const api = await startApi(t);
   const dir = tempDir(t);
   const installed = path.join(dir, 'node_modules/paperbook');
@@ -90,7 +90,7 @@ test('a refusal carries the status, the code and the wait of the description', a
   t.is((await keyless.getStatus()).version, 'v1');
 });
 
-test('SPEC.md section 4, idempotencyKey: a 503 or no answer sends the same order again', async (t) => {
+test('U8, idempotencyKey: a 503 or no answer sends the same order again', async (t) => {
   const bodies: string[] = [];
   const client = await clientOf(t, async (request, response, count) => {
     bodies.push(await bodyOf(request));

@@ -12,7 +12,7 @@ function fileWith(t: ExecutionContext, text: string): string {
   return file;
 }
 
-test('CONTRACT.md section 8: the defaults', (t) => {
+test('G1: the defaults', (t) => {
   t.deepEqual(loadConfig({ PATH: '/bin', HOME: '/root' }, null), {
     host: '127.0.0.1',
     port: 8080,
@@ -93,11 +93,11 @@ const EVERYTHING_READ = {
   outsideAuth: { jwksUrl: 'https://auth.example/jwks.json', issuer: 'https://auth.example' },
 };
 
-test('CONTRACT.md section 8: every variable from the environment', (t) => {
+test('G1: every variable from the environment', (t) => {
   t.deepEqual(loadConfig(EVERYTHING, null) as object, EVERYTHING_READ);
 });
 
-test('CONTRACT.md section 8: the same keys from a JSON file, as texts or as JSON values', (t) => {
+test('G1: the same keys from a JSON file, as texts or as JSON values', (t) => {
   const texts = fileWith(t, JSON.stringify(EVERYTHING));
   t.deepEqual(loadConfig({}, texts) as object, EVERYTHING_READ);
   const values = fileWith(
@@ -114,14 +114,14 @@ test('CONTRACT.md section 8: the same keys from a JSON file, as texts or as JSON
   t.deepEqual(loadConfig({}, values) as object, EVERYTHING_READ);
 });
 
-test('CONTRACT.md section 8: the environment stands over the file, an empty one does not', (t) => {
+test('G1: the environment stands over the file, an empty one does not', (t) => {
   const file = fileWith(t, '{"PAPERBOOK_PORT":1000,"PAPERBOOK_SHARDS":2}');
   const config = loadConfig({ PAPERBOOK_PORT: '2000', PAPERBOOK_SHARDS: '' }, file);
   t.is(config.port, 2000);
   t.is(config.shards, 2);
 });
 
-test('CONTRACT.md section 8: a bad value is an error that names its variable', (t) => {
+test('G2: a bad value is an error that names its variable', (t) => {
   const bad: Record<string, string>[] = [
     { PAPERBOOK_HOST: 'not a host' },
     { PAPERBOOK_PORT: '65536' },
@@ -162,7 +162,7 @@ test('CONTRACT.md section 8: a bad value is an error that names its variable', (
   }
 });
 
-test('CONTRACT.md section 8, PAPERBOOK_FEEDS: a feed that signs does so over wss:// or on loopback', (t) => {
+test('W1, PAPERBOOK_FEEDS: a feed that signs does so over wss:// or on loopback', (t) => {
   const read = (url: string, keys: object) => {
     const plain = { venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9' };
     const signed = { venue: 'venue_a', adapter: 'kalshi', url, ...keys };
@@ -187,7 +187,7 @@ test('CONTRACT.md section 8, PAPERBOOK_FEEDS: a feed that signs does so over wss
   }
 });
 
-test('CONTRACT.md section 8: an unknown variable or key is an error that names it', (t) => {
+test('G2: an unknown variable or key is an error that names it', (t) => {
   t.throws(() => loadConfig({ PAPERBOOK_PROT: '1' }, null), {
     message: 'PAPERBOOK_PROT is not a configuration variable',
   });
@@ -200,7 +200,7 @@ test('CONTRACT.md section 8: an unknown variable or key is an error that names i
   }
 });
 
-test('CONTRACT.md section 8: every problem is told at once', (t) => {
+test('G2: every problem is told at once', (t) => {
   const file = fileWith(t, '{"PAPERBOOK_CLOCK":null,"PAPERBOOK_X":1}');
   const env = { PAPERBOOK_PORT: 'x', PAPERBOOK_Y: '1' };
   const error = t.throws(() => loadConfig(env, file), { instanceOf: ConfigError });
@@ -212,7 +212,7 @@ test('CONTRACT.md section 8: every problem is told at once', (t) => {
   ]);
 });
 
-test('CONTRACT.md section 8: a config file that cannot be used is one clear error', (t) => {
+test('G2: a config file that cannot be used is one clear error', (t) => {
   const missing = join(tmpdir(), 'paperbook-no-such-file.json');
   t.throws(() => loadConfig({}, missing), { instanceOf: ConfigError, message: /no-such-file/ });
   const broken = fileWith(t, '{');
@@ -221,7 +221,7 @@ test('CONTRACT.md section 8: a config file that cannot be used is one clear erro
   t.throws(() => loadConfig({}, list), { message: `${list} must hold a JSON object` });
 });
 
-test('CONTRACT.md section 8: plain HTTP off loopback is refused unless behind a TLS proxy', (t) => {
+test('G6: plain HTTP off loopback is refused unless behind a TLS proxy', (t) => {
   for (const PAPERBOOK_HOST of ['0.0.0.0', '192.168.1.2', '::', 'example.com', '1127.0.0.1']) {
     t.throws(() => loadConfig({ PAPERBOOK_HOST }, null), { message: /is not loopback/ });
     const proxied = { PAPERBOOK_HOST, PAPERBOOK_BEHIND_TLS_PROXY: 'on' };
@@ -234,7 +234,7 @@ test('CONTRACT.md section 8: plain HTTP off loopback is refused unless behind a 
   }
 });
 
-test('SPEC.md section 5, rule 1: a key is forwarded over HTTPS, or within the machine', (t) => {
+test('G7: a key is forwarded over HTTPS, or within the machine', (t) => {
   const read = (url: string) => loadConfig({ PAPERBOOK_ORGANIZATIONS_URL: url }, null);
   for (const url of ['https://example.com/x?y=1', 'http://localhost:1/', 'http://[::1]:1/x']) {
     t.is(read(url).organizationsUrl, url);
@@ -246,7 +246,7 @@ test('SPEC.md section 5, rule 1: a key is forwarded over HTTPS, or within the ma
   }
 });
 
-test('CONTRACT.md section 8: certificate and key go together, the ports apart', (t) => {
+test('G5, G6: certificate and key go together, the ports apart', (t) => {
   const together = 'PAPERBOOK_TLS_CERT and PAPERBOOK_TLS_KEY must be set together';
   t.throws(() => loadConfig({ PAPERBOOK_TLS_CERT: 'c' }, null), { message: together });
   t.throws(() => loadConfig({ PAPERBOOK_TLS_KEY: 'k' }, null), { message: together });
@@ -254,7 +254,7 @@ test('CONTRACT.md section 8: certificate and key go together, the ports apart', 
   t.notThrows(() => loadConfig({ PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0' }, null));
 });
 
-test('CONTRACT.md section 8: the keys of an outside auth server and its issuer go together', (t) => {
+test('I42: the keys of an outside auth server and its issuer go together', (t) => {
   const together = 'PAPERBOOK_AUTH_JWKS_URL and PAPERBOOK_AUTH_ISSUER must be set together';
   t.throws(() => loadConfig({ PAPERBOOK_AUTH_ISSUER: 'me' }, null), { message: together });
   const PAPERBOOK_AUTH_JWKS_URL = 'http://127.0.0.1:1/jwks.json';
@@ -273,7 +273,7 @@ const FOR_LATER = {
   PAPERBOOK_BACKTEST_URL: 'http://127.0.0.1:1',
 };
 
-test('CONTRACT.md section 8: a setting whose feature is not there yet is refused, not ignored', (t) => {
+test('G3: a setting whose feature is not there yet is refused, not ignored', (t) => {
   for (const [name, value] of Object.entries(FOR_LATER)) {
     const message = `${name} must be left out: this version does not use it yet`;
     t.throws(() => loadConfig({ [name]: value }, null), { instanceOf: ConfigError, message });
@@ -282,7 +282,7 @@ test('CONTRACT.md section 8: a setting whose feature is not there yet is refused
   }
 });
 
-test('CONTRACT.md section 8: `serve --help` lists every variable with its default', (t) => {
+test('G1: `serve --help` lists every variable with its default', (t) => {
   const help = configHelp(Number.POSITIVE_INFINITY);
   const lines = help.split('\n');
   for (const name of Object.keys(EVERYTHING)) {
@@ -296,7 +296,7 @@ test('CONTRACT.md section 8: `serve --help` lists every variable with its defaul
   t.true(configHelp(80, { PAPERBOOK_PORT: '9' }).includes('(default 9)'), 'a default of its own');
 });
 
-test('CONTRACT.md section 8: the help fits its columns, and what is longer goes on below', (t) => {
+test('G1: the help fits its columns, and what is longer goes on below', (t) => {
   const all = configHelp(Number.POSITIVE_INFINITY);
   for (const columns of [80, 100]) {
     const help = configHelp(columns);

@@ -126,7 +126,7 @@ for (const [what, rest] of Object.entries(UNCLEAR)) {
   });
 }
 
-test('CONTRACT.md section 1: a body without a clear end is 400 as any bad body, in JSON', async (t) => {
+test('A61: a body without a clear end is 400 as any bad body, in JSON', async (t) => {
   const api = await startApi(t);
   const raw = new RawConnection(t, api.port);
   raw.send(`${request('GET', '/v1/status', null, 'Content-Length: 0\r\nContent-Length: 0\r\n')}`);

@@ -17,7 +17,7 @@ async function me(api: Api, headers: Record<string, string>): Promise<Answer> {
   return api.call('GET', '/me', { token: null, headers });
 }
 
-test('SPEC.md section 5, rule 3: no credential is 401 unauthorized', async (t) => {
+test('E4: no credential is 401 unauthorized', async (t) => {
   const api = await startApi(t);
   for (const headers of [{}, { authorization: 'Basic dXNlcjpwYXNz' }, { authorization: '' }]) {
     const answer = await me(api, headers as Record<string, string>);
@@ -28,7 +28,7 @@ test('SPEC.md section 5, rule 3: no credential is 401 unauthorized', async (t) =
   }
 });
 
-test('SPEC.md section 5, rule 1: the key goes in either header', async (t) => {
+test('I2: the key goes in either header', async (t) => {
   const api = await startApi(t);
   const { token } = api;
   for (const headers of [
@@ -41,7 +41,7 @@ test('SPEC.md section 5, rule 1: the key goes in either header', async (t) => {
   }
 });
 
-test('CONTRACT.md section 1, both credential headers: one key is fine, two 400', async (t) => {
+test('I2, both credential headers: one key is fine, two 400', async (t) => {
   const api = await startApi(t);
   const authorization = `Bearer ${api.token}`;
   const same = await me(api, { authorization, 'x-service-key': api.token });
@@ -53,7 +53,7 @@ test('CONTRACT.md section 1, both credential headers: one key is fine, two 400',
   }
 });
 
-test('CONTRACT.md section 1: a credential header sent twice is one where its values are', async (t) => {
+test('A8: a credential header sent twice is one where its values are', async (t) => {
   const api = await startApi(t);
   const session = await api.signIn();
   const admin = Number(new URL(api.adminUrl).port);
@@ -94,7 +94,7 @@ test('CONTRACT.md section 1: a credential header sent twice is one where its val
   t.regex(await asked(api.port, '/v1/nowhere', 'Authorization', lines), /^HTTP\/1\.1 404 /);
 });
 
-test('SPEC.md section 5, rule 3: malformed and unknown keys have one answer', async (t) => {
+test('E4: malformed and unknown keys have one answer', async (t) => {
   const api = await startApi(t);
   const unknown = newKey(api.user.id, {}, 'cli', Date.now()).token;
   for (const token of [unknown, 'svc_sk_', 'nonsense', `${api.token}x`, api.token.slice(0, -1)]) {
@@ -104,7 +104,7 @@ test('SPEC.md section 5, rule 3: malformed and unknown keys have one answer', as
   t.true(isInvalidToken(await me(api, { authorization: 'Bearer' })));
 });
 
-test('SPEC.md section 3, Key status: a revoked key is invalid at once', async (t) => {
+test('I13: a revoked key is invalid at once', async (t) => {
   const api = await startApi(t);
   const [key] = api.store.keys.values();
   t.is((await api.call('GET', '/me')).status, 200);
@@ -113,7 +113,7 @@ test('SPEC.md section 3, Key status: a revoked key is invalid at once', async (t
   await written;
 });
 
-test('SPEC.md section 3, Key status: expired is invalid, rotating works', async (t) => {
+test('I3: expired is invalid, rotating works', async (t) => {
   const api = await startApi(t);
   const [key] = api.store.keys.values();
   const rotating = { ...key!, rotatedAtMs: Date.now() - 1, expiresAtMs: Date.now() + HOUR_MS };
@@ -124,7 +124,7 @@ test('SPEC.md section 3, Key status: expired is invalid, rotating works', async 
   t.true(isInvalidToken(await api.call('GET', '/me')));
 });
 
-test('SPEC.md section 2, KeyView: lastUsedAt moves at most once an hour', async (t) => {
+test('I5: lastUsedAt moves at most once an hour', async (t) => {
   const api = await startApi(t);
   const keyNow = () => [...api.store.keys.values()][0]!;
   t.is(keyNow().lastUsedAtMs, null);
@@ -140,7 +140,7 @@ test('SPEC.md section 2, KeyView: lastUsedAt moves at most once an hour', async 
   t.true(keyNow().lastUsedAtMs! > recent);
 });
 
-test('CONTRACT.md section 2, account_not_found: a key whose user is gone', async (t) => {
+test('E2, account_not_found: a key whose user is gone', async (t) => {
   const api = await startApi(t);
   const { key, token } = newKey('0195d3a0-0000-7000-8000-00000000dead', {}, 'cli', Date.now());
   await api.store.putKey(key);

@@ -8,7 +8,7 @@ import { ControlStore } from '../../api/identity/store.ts';
 import { NOON_MS, uuidOf } from '../engine/fixtures.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 
-const SECTION = 'CONTRACT.md section 17, control/';
+const SECTION = 'D14, control/';
 const [OWN, OTHER] = [uuidOf(1), uuidOf(2)];
 
 /** With a paperbook.json; `control`: the id of its store, null: a store without one. */

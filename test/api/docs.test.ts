@@ -83,7 +83,7 @@ test('/docs: parts are kept for good under a name of their content, and come com
   }
 });
 
-test('CONTRACT.md section 1, HEAD: a part of /docs has the same headers and no body', async (t) => {
+test('A12, HEAD: a part of /docs has the same headers and no body', async (t) => {
   const api = await startApi(t);
   const path = await partOf(api, 'swagger-ui');
   const [whole, head] = [await wireOf(api, path, 'br'), await wireOf(api, path, 'br', 'HEAD')];

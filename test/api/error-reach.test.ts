@@ -22,7 +22,7 @@ const NOT_YET: Partial<Record<ErrorCode, string>> = {
 /** Given where there is no operation: what the description says in its introduction. */
 const OF_NO_OPERATION: ErrorCode[] = ['route_not_found', 'method_not_allowed'];
 
-test('CONTRACT.md section 2: every error declared of an operation is reached', async (t) => {
+test('E2: every error declared of an operation is reached', async (t) => {
   const engine = new CoreEngine();
   const env = { PAPERBOOK_LIMITS_ENFORCED: 'on' };
   const api = await startApi(t, { engine, catalog: CATALOG, env });
@@ -50,7 +50,7 @@ function reachesOf(operationId: string, error: '503 internal_error', code: Error
   return reaches.filter((reach) => reach !== undefined);
 }
 
-test('SPEC.md section 7, CONTRACT.md section 2: each code is given today, or waits', async (t) => {
+test('E2, E3: each code is given today, or waits', async (t) => {
   const api = await startApi(t);
   const given = new Set<ErrorCode>(OF_NO_OPERATION);
   for (const [, , declared] of await declaredErrors(api)) {

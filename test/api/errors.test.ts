@@ -52,7 +52,7 @@ const CODES_BY_STATUS: Record<number, ErrorCode[]> = {
   503: ['not_configured'],
 };
 
-test('SPEC.md section 7 and CONTRACT.md section 2: every code has its status', (t) => {
+test('E2: every code has its status', (t) => {
   const listed = Object.entries(CODES_BY_STATUS).flatMap(([status, codes]) =>
     codes.map((code) => [code, Number(status)] as const),
   );
@@ -67,7 +67,7 @@ test('every error has a sentence and says when it is given', (t) => {
   }
 });
 
-test('SPEC.md section 2, Error: the wire body', (t) => {
+test('E1: the wire body', (t) => {
   const validate = createAjv().compile(ErrorAnswer);
   for (const retryAfterSeconds of [null, 7]) {
     const body = JSON.parse(errorBody('rate_limited', 'Too many.', retryAfterSeconds));
@@ -85,7 +85,7 @@ test('an error of the table carries its own sentence and status unless told othe
   });
 });
 
-test('CONTRACT.md section 2, membership_required says who grants the plan', (t) => {
+test('A38: membership_required says who grants the plan', (t) => {
   const { message } = ERRORS.membership_required;
   t.regex(message, /the operator of this server grants \(paperbook admin plan USER_ID basic\)/);
   t.is(REJECTIONS.membership_required, message, 'in the words of the core, too');

@@ -15,7 +15,7 @@ const MARKET_BUY = {
   count: 10,
 };
 
-test('CONTRACT.md section 1, X-Request-Id: the caller`s own is echoed', async (t) => {
+test('A10, X-Request-Id: the caller`s own is echoed', async (t) => {
   const api = await startApi(t);
   const headers = { 'x-request-id': 'my-id/42~!' };
   const answer = await api.call('GET', '/status', { headers });
@@ -24,7 +24,7 @@ test('CONTRACT.md section 1, X-Request-Id: the caller`s own is echoed', async (t
   t.is(missing.headers.get('x-request-id'), 'my-id/42~!');
 });
 
-test('CONTRACT.md section 1, X-Request-Id: a new one for none, blanks and too long', async (t) => {
+test('A10, X-Request-Id: a new one for none, blanks and too long', async (t) => {
   const api = await startApi(t);
   const ids = new Set<string>();
   for (const sent of [undefined, 'has blank', 'x'.repeat(129), 'caf\u00e9']) {
@@ -40,7 +40,7 @@ test('CONTRACT.md section 1, X-Request-Id: a new one for none, blanks and too lo
   t.is(answer.headers.get('x-request-id'), longest);
 });
 
-test('CONTRACT.md section 1: an unknown path is 404 before the credential', async (t) => {
+test('A17: an unknown path is 404 before the credential', async (t) => {
   const api = await startApi(t);
   for (const path of ['/nowhere', '/status/', '/portfolio/orders/', '/instruments//quote', '']) {
     const answer = await api.call('GET', path, { token: null });
@@ -52,7 +52,7 @@ test('CONTRACT.md section 1: an unknown path is 404 before the credential', asyn
   t.is(((await root.json()) as { error: { code: string } }).error.code, 'route_not_found');
 });
 
-test('CONTRACT.md section 1: a wrong method is 405 before the credential', async (t) => {
+test('A17: a wrong method is 405 before the credential', async (t) => {
   const api = await startApi(t);
   const allowed = {
     '/status': 'GET, HEAD, OPTIONS',
@@ -72,7 +72,7 @@ test('CONTRACT.md section 1: a wrong method is 405 before the credential', async
   t.is((await api.call('OPTIONS', '/nowhere')).status, 404);
 });
 
-test('CONTRACT.md section 1, HEAD: the headers of GET and no body', async (t) => {
+test('A12, HEAD: the headers of GET and no body', async (t) => {
   const api = await startApi(t);
   for (const path of ['/status', '/me', '/portfolio', '/games', '/nowhere']) {
     const get = await api.call('GET', path, { headers: { 'x-request-id': 'one' } });
@@ -86,7 +86,7 @@ test('CONTRACT.md section 1, HEAD: the headers of GET and no body', async (t) =>
   }
 });
 
-test('CONTRACT.md section 1: unknown and repeated query parameters are 400 by name', async (t) => {
+test('A8: unknown and repeated query parameters are 400 by name', async (t) => {
   const api = await startApi(t);
   const messages = {
     '/status?x=1': 'unknown query parameter "x"',
@@ -151,7 +151,7 @@ test('a request pipelined behind a pending answer closes that connection only', 
   t.is((await api.call('GET', '/status')).status, 200);
 });
 
-test('CONTRACT.md section 2, internal_error: a busy engine is 503 with Retry-After', async (t) => {
+test('D6, internal_error: a busy engine is 503 with Retry-After', async (t) => {
   const api = await startApi(t);
   api.engine.reply = () => Promise.reject(new EngineBusy('queue full', 3));
   api.engine.replyQuote = () => Promise.reject(new EngineBusy('starting', 0.2));
@@ -164,7 +164,7 @@ test('CONTRACT.md section 2, internal_error: a busy engine is 503 with Retry-Aft
   t.is(quote.headers.get('retry-after'), '1');
 });
 
-test('CONTRACT.md section 1, order of checks: a full engine refuses behind the credential, before the body', async (t) => {
+test('A17: a full engine refuses behind the credential, before the body', async (t) => {
   const api = await startApi(t);
   api.engine.busy = new EngineBusy('queue full', 2);
   const unread = { ...MARKET_BUY, nonsense: true };
@@ -180,7 +180,7 @@ test('CONTRACT.md section 1, order of checks: a full engine refuses behind the c
   t.is((await api.call('POST', '/portfolio/orders', { body: MARKET_BUY })).status, 200);
 });
 
-test('CONTRACT.md section 2, internal_error: our fault is 500, logged, untold', async (t) => {
+test('E6, internal_error: our fault is 500, logged, untold', async (t) => {
   const api = await startApi(t);
   api.engine.reply = () => Promise.reject(new Error('secret detail'));
   const answer = await api.call('GET', '/portfolio', { headers: { 'x-request-id': 'find-me' } });

@@ -19,7 +19,7 @@ function temporaryDir(t: ExecutionContext): string {
   return directory;
 }
 
-test('SPEC.md section 5, rule 2: svc_sk_ and 43 characters, kept hashed', (t) => {
+test('I1: svc_sk_ and 43 characters, kept hashed', (t) => {
   const tokens = new Set<string>();
   for (let i = 0; i < 20; i++) {
     const { key, token } = newKey('0195d3a0-0000-7000-8000-000000000001', {}, 'cli', NOW_MS);
@@ -32,7 +32,7 @@ test('SPEC.md section 5, rule 2: svc_sk_ and 43 characters, kept hashed', (t) =>
   t.is(tokens.size, 20);
 });
 
-test('SPEC.md section 3, Key status: active, rotating, expired, revoked', (t) => {
+test('I3: active, rotating, expired, revoked', (t) => {
   const { key } = newKey('u', { expiresInDays: 1 }, 'web', NOW_MS);
   const endMs = NOW_MS + 86_400_000;
   t.is(keyStatus(key, endMs - 1), 'active');
@@ -121,7 +121,7 @@ test('a control store of another format is refused and left as it is', async (t)
   t.throws(() => new ControlStore(directory), { message: /has format 2; this version reads/ });
 });
 
-test('CONTRACT.md section 8: configured, else as set live, else default', async (t) => {
+test('V7: configured, else as set live, else default', async (t) => {
   const store = new ControlStore(temporaryDir(t));
   t.teardown(() => store.close());
   const log = { info() {}, warn() {}, error() {} };
@@ -134,7 +134,7 @@ test('CONTRACT.md section 8: configured, else as set live, else default', async 
   t.like(switchesOf(false, true), { venueData: false, trading: true });
 });
 
-test('SPEC.md section 1, rule 7: prices stop first here and start here last', async (t) => {
+test('V4: prices stop first here and start here last', async (t) => {
   const store = new ControlStore(temporaryDir(t));
   t.teardown(() => store.close());
   const engine = new FakeEngine();

@@ -23,7 +23,7 @@ function tlsFiles(t: ExecutionContext) {
   return { cert, certFile, keyFile };
 }
 
-test('CONTRACT.md section 8, PAPERBOOK_TLS_CERT and _KEY: the API speaks HTTPS', async (t) => {
+test('A60: the API speaks HTTPS', async (t) => {
   const { cert, certFile, keyFile } = tlsFiles(t);
   const env = { PAPERBOOK_TLS_CERT: certFile, PAPERBOOK_TLS_KEY: keyFile };
   const api = await startApi(t, { env });
@@ -83,7 +83,7 @@ test('over plain HTTP no Strict-Transport-Security is sent', async (t) => {
   t.is(answer.headers.get('strict-transport-security'), null);
 });
 
-test('CONTRACT.md section 17, Statuses: a foreign Host on the admin listener is 403', async (t) => {
+test('O2: a foreign Host on the admin listener is 403', async (t) => {
   const api = await startApi(t);
   const { port } = new URL(api.adminUrl);
   const authorization = `Bearer ${api.adminToken}`;

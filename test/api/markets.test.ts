@@ -18,7 +18,7 @@ async function listed(api: Api, query: string): Promise<string[]> {
   return idsOf((await api.call('GET', `/instruments?${query}`)).json.instruments);
 }
 
-test('SPEC.md section 2, Instrument: derived fields are there', async (t) => {
+test('A49: derived fields are there', async (t) => {
   const api = await startApi(t);
   const { json } = await api.call('GET', `/instruments/${IDS.lions}`);
   t.like(json, { venueData: true, asOf: NOW, mode: 'paper' });
@@ -39,7 +39,7 @@ test('SPEC.md section 2, Instrument: derived fields are there', async (t) => {
   t.like(alone.instrument, { home: null, away: null });
 });
 
-test('SPEC.md section 1, rule 7: no venue reference while the switch is off', async (t) => {
+test('V3: no venue reference while the switch is off', async (t) => {
   const api = await startApi(t);
   const paths = ['/instruments', '/instruments/search?q=lions', `/instruments/${IDS.lions}`];
   paths.push('/games/bears-lions');
@@ -55,7 +55,7 @@ test('SPEC.md section 1, rule 7: no venue reference while the switch is off', as
   }
 });
 
-test('SPEC.md section 4, Markets: instruments are paged to the end, each once', async (t) => {
+test('A45: instruments are paged to the end, each once', async (t) => {
   const api = await startApi(t);
   const seen: string[] = [];
   let cursor: string | null = null;
@@ -69,7 +69,7 @@ test('SPEC.md section 4, Markets: instruments are paged to the end, each once', 
   t.deepEqual(seen, [IDS.old, IDS.lions, IDS.bears, IDS.total, IDS.outright]);
 });
 
-test('SPEC.md section 8, Pagination: a cursor outlives its row', async (t) => {
+test('P4: a cursor outlives its row', async (t) => {
   const api = await startApi(t);
   const { json } = await api.call('GET', '/instruments?limit=2');
   const catalog = sampleCatalog();
@@ -78,7 +78,7 @@ test('SPEC.md section 8, Pagination: a cursor outlives its row', async (t) => {
   t.deepEqual(await listed(api, `cursor=${json.nextCursor}`), [IDS.bears, IDS.total, IDS.outright]);
 });
 
-test('CONTRACT.md section 3, GET /instruments: every filter', async (t) => {
+test('A45, GET /instruments: every filter', async (t) => {
   const api = await startApi(t);
   t.deepEqual(await listed(api, 'league=cup'), [IDS.outright]);
   t.deepEqual(await listed(api, 'gameId=game_00000000A0'), [IDS.lions, IDS.bears]);
@@ -92,7 +92,7 @@ test('CONTRACT.md section 3, GET /instruments: every filter', async (t) => {
   t.is((await api.call('GET', '/instruments?marketType=parlay')).status, 400);
 });
 
-test('CONTRACT.md section 17, tradable: what can be bought now, and nothing else', async (t) => {
+test('A46: what can be bought now, and nothing else', async (t) => {
   const api = await startApi(t);
   const { catalog } = api;
   const tradable = () => listed(api, 'tradable=true');
@@ -118,7 +118,7 @@ test('CONTRACT.md section 17, tradable: what can be bought now, and nothing else
   t.deepEqual(await tradable(), [IDS.old, IDS.outright]);
 });
 
-test('CONTRACT.md section 17, tradable: a market that is not open yet says when it opens', async (t) => {
+test('A47: a market that is not open yet says when it opens', async (t) => {
   const api = await startApi(t);
   const opening = async (atMs: number) => {
     const catalog = sampleCatalog();
@@ -134,7 +134,7 @@ test('CONTRACT.md section 17, tradable: a market that is not open yet says when 
   t.deepEqual(await opening(NOW_MS), [['of the venue', null], true]);
 });
 
-test('SPEC.md section 8, Pagination: malformed cursors are 400', async (t) => {
+test('P3: malformed cursors are 400', async (t) => {
   const api = await startApi(t);
   const { json } = await api.call('GET', '/instruments?limit=1');
   const ofInstruments = json.nextCursor as string;
@@ -169,7 +169,7 @@ test('SPEC.md section 8, Pagination: malformed cursors are 400', async (t) => {
   }
 });
 
-test('CONTRACT.md section 2, instrument_not_found: unknown and malformed refs', async (t) => {
+test('A48, instrument_not_found: unknown and malformed refs', async (t) => {
   const api = await startApi(t);
   for (const ref of [
     'nobody',
@@ -189,7 +189,7 @@ test('CONTRACT.md section 2, instrument_not_found: unknown and malformed refs', 
   t.is((await api.call('GET', '/instruments/season%2Dchampion%2Dlions')).status, 200);
 });
 
-test('SPEC.md section 4, Markets: games earliest first, from six hours ago on', async (t) => {
+test('A48: games earliest first, from six hours ago on', async (t) => {
   const api = await startApi(t);
   const { json } = await api.call('GET', '/games');
   t.deepEqual(
@@ -213,7 +213,7 @@ test('SPEC.md section 4, Markets: games earliest first, from six hours ago on', 
   });
 });
 
-test('CONTRACT.md section 3, GET /games: from and to are dates or date-times', async (t) => {
+test('A48, GET /games: from and to are dates or date-times', async (t) => {
   const api = await startApi(t);
   const slugs = async (query: string) =>
     (await api.call('GET', `/games?${query}`)).json.games.map(({ slug }: Json) => slug);
@@ -237,7 +237,7 @@ test('CONTRACT.md section 3, GET /games: from and to are dates or date-times', a
   }
 });
 
-test('SPEC.md section 4, Markets: games by status and league, paged', async (t) => {
+test('A48: games by status and league, paged', async (t) => {
   const api = await startApi(t);
   api.catalog.setGameStatus('hawks-owls', 'postponed');
   const { json } = await api.call('GET', '/games?status=postponed&league=nfl');
@@ -251,7 +251,7 @@ test('SPEC.md section 4, Markets: games by status and league, paged', async (t) 
   t.is(second.nextCursor, null);
 });
 
-test('SPEC.md section 4, Markets: one game with its instruments, by id or slug', async (t) => {
+test('A48: one game with its instruments, by id or slug', async (t) => {
   const api = await startApi(t);
   const bySlug = await api.call('GET', '/games/bears-lions');
   const byId = await api.call('GET', '/games/game_00000000A0');
@@ -295,7 +295,7 @@ test('a game status from before a stop yields to a catalog that changed meanwhil
   t.is(await shown(), 'final', 'the catalog had not listed it');
 });
 
-test('CONTRACT.md section 3, GET /instruments/search: of two sides the one whose label it is comes first', async (t) => {
+test('A47, GET /instruments/search: of two sides the one whose label it is comes first', async (t) => {
   const api = await startApi(t);
   const firstOf = async (words: string): Promise<string> => {
     const { json } = await api.call('GET', `/instruments/search?q=${words.replaceAll(' ', '+')}`);
@@ -309,7 +309,7 @@ test('CONTRACT.md section 3, GET /instruments/search: of two sides the one whose
   }
 });
 
-test('CONTRACT.md section 3, GET /instruments/search: any one typo in a word of four letters or more', async (t) => {
+test('A47, GET /instruments/search: any one typo in a word of four letters or more', async (t) => {
   const api = await startApi(t);
   for (const [word, id] of [
     ['bears', IDS.bears],
@@ -330,7 +330,7 @@ test('CONTRACT.md section 3, GET /instruments/search: any one typo in a word of 
   }
 });
 
-test('CONTRACT.md section 3, GET /instruments/search: best first, a typo allowed', async (t) => {
+test('A47, GET /instruments/search: best first, a typo allowed', async (t) => {
   const api = await startApi(t);
   const found = async (query: string): Promise<string[]> => {
     const { json } = await api.call('GET', `/instruments/search?${query}`);

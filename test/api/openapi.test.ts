@@ -22,7 +22,7 @@ function* operationsOf(document: Json): Generator<[at: string, operation: Json]>
   }
 }
 
-test('SPEC.md section 4, GET /openapi.json: for anyone, kept for 60 s, version 1.11.0', async (t) => {
+test('A70, GET /openapi.json: for anyone, kept for 60 s, version 1.11.0', async (t) => {
   const api = await startApi(t);
   const answer = await api.call('GET', '/openapi.json', { token: null });
   t.is(answer.status, 200);
@@ -36,7 +36,7 @@ test('SPEC.md section 4, GET /openapi.json: for anyone, kept for 60 s, version 1
   );
 });
 
-test('SPEC.md section 4: every route is described, with its scope', async (t) => {
+test('A70: every route is described, with its scope', async (t) => {
   const api = await startApi(t);
   const document = await descriptionOf(api);
   const described = new Map(operationsOf(document));
@@ -60,7 +60,7 @@ test('SPEC.md section 4: every route is described, with its scope', async (t) =>
   }
 });
 
-test('SPEC.md section 4: the description says what of it is not there yet', async (t) => {
+test('A70: the description says what of it is not there yet', async (t) => {
   const api = await startApi(t);
   const document = await descriptionOf(api);
   const routes = apiRoutes(api.deps).map(({ method, path }) => `${method} ${path}`);
@@ -122,7 +122,7 @@ test('every operation, parameter and JSON answer says what it is, with an exampl
   for (const name of resources) t.true(name in document.components.schemas, name);
 });
 
-test('CONTRACT.md section 1: the query parameters are those that are read, with bounds', async (t) => {
+test('A8: the query parameters are those that are read, with bounds', async (t) => {
   const api = await startApi(t);
   const document = await descriptionOf(api);
   const [limit] = document.paths['/portfolio/trades'].get.parameters.filter(

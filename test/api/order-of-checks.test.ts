@@ -145,13 +145,13 @@ const CHECKS_OF_KEY: Check<SessionRequest>[] = [
   },
 ];
 
-test('CONTRACT.md section 1, order of checks: of any two wrongs the earlier answers', async (t) => {
+test('A17: of any two wrongs the earlier answers', async (t) => {
   const env = { PAPERBOOK_LIMITS_ENFORCED: 'on' };
   const api = await startApi(t, { env, engine: new CoreEngine(), catalog: CATALOG });
   await areInOrder(t, ORDER, CHECKS_OF_ORDER, (request) => answerToKey(api, request));
 });
 
-test('CONTRACT.md section 1, order of checks: so too where a session calls', async (t) => {
+test('A17: so too where a session calls', async (t) => {
   const api = await startApi(t);
   await areInOrder(t, KEY, CHECKS_OF_KEY, (request) => answerToSession(api, request));
 });

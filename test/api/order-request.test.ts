@@ -47,7 +47,7 @@ const fieldless = {
   statedProbPct: null,
 };
 
-test('SPEC.md section 4, Order body: the four kinds of order', (t) => {
+test('A30: the four kinds of order', (t) => {
   const bought = { action: 'buy', instrumentId: INSTRUMENT_ID, side: 'yes', contracts: 10 };
   t.deepEqual(place(MARKET_BUY) as object, { ...fieldless, ...bought, type: 'market' });
   t.deepEqual(place(LIMIT_BUY) as object, {
@@ -68,7 +68,7 @@ test('SPEC.md section 4, Order body: the four kinds of order', (t) => {
   });
 });
 
-test('CONTRACT.md section 3, The order body`s open names: what each of them becomes', (t) => {
+test('A30, the order body`s open names: what each of them becomes', (t) => {
   t.like(place({ ...without(MARKET_BUY, 'idempotencyKey'), clientOrderId: '~own!' }), {
     idempotencyKey: '~own!',
   });
@@ -86,7 +86,7 @@ test('CONTRACT.md section 3, The order body`s open names: what each of them beco
   t.like(place({ ...LIMIT_BUY, expiresAt }), { expiresAtMs: Date.parse('2026-11-21T05:00:00Z') });
 });
 
-test('CONTRACT.md section 3: long and short names of a time in force mean the same', (t) => {
+test('T21: long and short names of a time in force mean the same', (t) => {
   const names = {
     gtc: 'gtc',
     good_till_canceled: 'gtc',
@@ -179,13 +179,13 @@ function exactlyOne(first: string, second: string): string {
   return `exactly one of ${first} and ${second} must be sent`;
 }
 
-test('SPEC.md section 4, Order body: what is wrong is told by the field', (t) => {
+test('A31: what is wrong is told by the field', (t) => {
   for (const [body, message] of REFUSALS) {
     t.throws(() => readOrderBody(body), { instanceOf: ApiError, message }, JSON.stringify(body));
   }
 });
 
-test('CONTRACT.md section 3, expiry: a date-time as GET /games takes it, seconds or not', (t) => {
+test('A4, expiry: a date-time as GET /games takes it, seconds or not', (t) => {
   const at = '2026-11-21T05:00:00';
   const short = ['2026-11-21T05:00Z', '2026-11-21T07:00+02:00', '2026-11-21T00:00-05:00'];
   for (const zoned of [`${at}Z`, `${at}.5Z`, `${at}+00:00`, `${at}-00:00`, ...short]) {
@@ -198,7 +198,7 @@ test('CONTRACT.md section 3, expiry: a date-time as GET /games takes it, seconds
   }
 });
 
-test('CONTRACT.md section 3: a field that does not belong to the action and type is 400', (t) => {
+test('A31: a field that does not belong to the action and type is 400', (t) => {
   const values = {
     instrumentId: INSTRUMENT_ID,
     ticker: 'T-1',

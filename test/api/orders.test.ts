@@ -21,7 +21,7 @@ const BUY = {
 };
 const SELL = { action: 'sell', type: 'market', idempotencyKey: 'k-2', tradeId: TRADE_ID };
 
-test('SPEC.md section 4, Trading: a placement reaches the engine as the caller`s', async (t) => {
+test('A34: a placement reaches the engine as the caller`s', async (t) => {
   const api = await startApi(t);
   const answer = await api.call('POST', '/portfolio/orders', { body: BUY });
   t.is(answer.status, 200);
@@ -41,14 +41,14 @@ test('SPEC.md section 4, Trading: a placement reaches the engine as the caller`s
   });
 });
 
-test('CONTRACT.md section 5, Privacy: the privacy of now goes with an order', async (t) => {
+test('T27: the privacy of now goes with an order', async (t) => {
   const api = await startApi(t);
   await api.store.changeUser(api.user.id, { private: false });
   await api.call('POST', '/portfolio/orders', { body: BUY });
   t.like(api.engine.requests[0], { placedPrivate: false });
 });
 
-test('CONTRACT.md section 1, ids: a placement has a uuid v7 of the engine`s time', async (t) => {
+test('A6, ids: a placement has a uuid v7 of the engine`s time', async (t) => {
   const api = await startApi(t);
   for (let i = 0; i < 3; i++) await api.call('POST', '/portfolio/orders', { body: BUY });
   const ids = api.engine.requests.map((request) => ('orderId' in request ? request.orderId : ''));
@@ -56,14 +56,14 @@ test('CONTRACT.md section 1, ids: a placement has a uuid v7 of the engine`s time
   for (const id of ids) t.is(uuidTimeMs(id), NOW_MS);
 });
 
-test('CONTRACT.md section 1, body: Content-Type is not asked for', async (t) => {
+test('I23, body: Content-Type is not asked for', async (t) => {
   const api = await startApi(t);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
   const answer = await api.call('POST', '/portfolio/orders', { body: BUY, headers });
   t.is(answer.status, 200);
 });
 
-test('SPEC.md section 4, Order body: an unknown field is 400 by its name', async (t) => {
+test('A8: an unknown field is 400 by its name', async (t) => {
   const api = await startApi(t);
   const { count, ...rest } = BUY;
   const answer = await api.call('POST', '/portfolio/orders', { body: { ...rest, cout: count } });
@@ -71,7 +71,7 @@ test('SPEC.md section 4, Order body: an unknown field is 400 by its name', async
   t.deepEqual(answer.json.error, { code: 'invalid_request', message: 'unknown field "cout"' });
 });
 
-test('SPEC.md section 4, ticker: an unknown one is named as what is wrong, and never echoed', async (t) => {
+test('T6, ticker: an unknown one is named as what is wrong, and never echoed', async (t) => {
   const api = await startApi(t, { engine: new CoreEngine(), catalog: CATALOG });
   const { instrumentId, ...rest } = BUY;
   const place = (target: object) =>
@@ -89,7 +89,7 @@ test('SPEC.md section 4, ticker: an unknown one is named as what is wrong, and n
   t.is(listed.json.error.message, REJECTIONS.no_tradable_listing);
 });
 
-test('CONTRACT.md section 2, membership_required: an order tells whether its plan may open', async (t) => {
+test('A38, membership_required: an order tells whether its plan may open', async (t) => {
   const api = await startApi(t);
   const plans = { none: false, basic: true, builder: true, desk: true, enterprise: true } as const;
   for (const [plan, mayOpen] of Object.entries(plans)) {
@@ -99,7 +99,7 @@ test('CONTRACT.md section 2, membership_required: an order tells whether its pla
   }
 });
 
-test('CONTRACT.md sections 5 and 17, Trading off: nothing new is placed, a retry is answered, a cancel works', async (t) => {
+test('V6, trading off: nothing new is placed, a retry is answered, a cancel works', async (t) => {
   const api = await startApi(t, { engine: new CoreEngine(), catalog: CATALOG });
   const place = (body: object) => api.call('POST', '/portfolio/orders', { body });
   const rests = { ...BUY, instrumentId: AWAY, type: 'limit', limitPriceCents: 2 };
@@ -124,7 +124,7 @@ test('CONTRACT.md sections 5 and 17, Trading off: nothing new is placed, a retry
   );
 });
 
-test('CONTRACT.md section 2: execution at a venue is refused, scope first', async (t) => {
+test('A35: execution at a venue is refused, scope first', async (t) => {
   const api = await startApi(t);
   const token = await api.addKey({
     scopes: ['trade:write', 'trade:write:venue_a', 'trade:write:venue_c_intl'],
@@ -152,7 +152,7 @@ test('CONTRACT.md section 2: execution at a venue is refused, scope first', asyn
   t.is((await place(api.token, 'paper')).status, 200);
 });
 
-test('CONTRACT.md section 2, live_trading_unavailable: with a credential at that venue', async (t) => {
+test('A35, live_trading_unavailable: with a credential at that venue', async (t) => {
   const api = await startApi(t);
   const scopes: Scope[] = ['trade:write', 'trade:write:venue_a', 'trade:write:venue_c_intl'];
   const token = await api.addKey({ scopes });
@@ -175,7 +175,7 @@ test('CONTRACT.md section 2, live_trading_unavailable: with a credential at that
   t.deepEqual(api.engine.requests, [], 'nothing of a refused order is stored, no key is used up');
 });
 
-test('CONTRACT.md section 1, order of checks: the switch before the execution', async (t) => {
+test('A35: the switch before the execution', async (t) => {
   const api = await startApi(t);
   await api.switches.set('trading', false);
   const body = { ...BUY, execution: 'venue_c' };
@@ -184,7 +184,7 @@ test('CONTRACT.md section 1, order of checks: the switch before the execution', 
   t.deepEqual(api.engine.requests, []);
 });
 
-test('CONTRACT.md section 2: every refusal of the engine has the status of its code', async (t) => {
+test('E2: every refusal of the engine has the status of its code', async (t) => {
   const api = await startApi(t);
   const codes = PLACING_ERRORS.filter((code): code is RejectionCode => code in REJECTIONS);
   t.true(codes.length > 10);
@@ -198,7 +198,7 @@ test('CONTRACT.md section 2: every refusal of the engine has the status of its c
   }
 });
 
-test('CONTRACT.md section 3: an order is read and canceled by its id in either case', async (t) => {
+test('A6: an order is read and canceled by its id in either case', async (t) => {
   const api = await startApi(t);
   const upper = 'ABCDEF01-0000-7000-8000-000000000001';
   t.is((await api.call('GET', `/portfolio/orders/${upper}`)).status, 200);
@@ -208,7 +208,7 @@ test('CONTRACT.md section 3: an order is read and canceled by its id in either c
   t.like(api.engine.requests[1], { kind: 'cancel', ...asked });
 });
 
-test('CONTRACT.md section 2, order_not_found: also for an id that is no uuid', async (t) => {
+test('A43, order_not_found: also for an id that is no uuid', async (t) => {
   const api = await startApi(t);
   for (const id of ['1', `urn:uuid:${TRADE_ID}`, `${TRADE_ID}%00`, '%', '%ff', 'x'.repeat(500)]) {
     for (const method of ['GET', 'DELETE']) {
@@ -220,7 +220,7 @@ test('CONTRACT.md section 2, order_not_found: also for an id that is no uuid', a
   t.deepEqual(api.engine.requests, []);
 });
 
-test('SPEC.md section 8, Hard trade limits: orders and cancels carry what limits them', async (t) => {
+test('L2, hard trade limits: orders and cancels carry what limits them', async (t) => {
   const api = await startApi(t);
   const own = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
   const send = async () => {
@@ -243,7 +243,7 @@ test('SPEC.md section 8, Hard trade limits: orders and cancels carry what limits
   for (const counting of await send()) t.like(counting, { keyLimits: own, accountLimits: own });
 });
 
-test('CONTRACT.md section 2, rate_limited: a hard trade limit tells when it ends', async (t) => {
+test('L6, rate_limited: a hard trade limit tells when it ends', async (t) => {
   const api = await startApi(t);
   const refusal = { code: 'rate_limited', message: 'Enough.', retryAfterSeconds: 17 } as const;
   api.engine.reply = async () => ({ ok: false, ...refusal });

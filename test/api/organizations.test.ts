@@ -15,7 +15,7 @@ const BUY = {
   count: 10,
 };
 
-/** SPEC.md section 4, Organization header; CONTRACT.md section 3 for the two order reads. */
+/** Rules I60 to I62 (api/RULES.md); CONTRACT.md section 3 for the two order reads. */
 const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/portfolio'],
   ['GET', '/portfolio/trades'],
@@ -44,7 +44,7 @@ async function sendAll(api: Api, header: string | null, token = api.token) {
   return answers;
 }
 
-test('SPEC.md section 4, Organization header: the call uses that organization`s sandbox', async (t) => {
+test('I60, organization header: the call uses that organization`s sandbox', async (t) => {
   const api = await startApi(t);
   const { id } = await addOrganization(api, 'acme');
   await addOrganization(api, 'bear-club', null);
@@ -60,14 +60,14 @@ test('SPEC.md section 4, Organization header: the call uses that organization`s 
   }
 });
 
-test('SPEC.md section 4, Organization header: absent, the personal account', async (t) => {
+test('I60, organization header: absent, the personal account', async (t) => {
   const api = await startApi(t);
   await addOrganization(api, 'acme');
   await sendAll(api, null);
   t.deepEqual(api.engine.accounts, Array(ROUTES.length).fill(api.user.id));
 });
 
-test('SPEC.md section 4, Organization header: 400, 404 and 403, never the personal account', async (t) => {
+test('I62, organization header: 400, 404 and 403, never the personal account', async (t) => {
   const api = await startApi(t);
   const { id } = await addOrganization(api, 'acme', null);
   const cases: [header: string, status: number, code: string][] = [
@@ -90,7 +90,7 @@ test('SPEC.md section 4, Organization header: 400, 404 and 403, never the person
   t.deepEqual(api.engine.requests, []);
 });
 
-test('SPEC.md section 4, Organization header: two of them are no organization id', async (t) => {
+test('I62, organization header: two of them are no organization id', async (t) => {
   const api = await startApi(t);
   const { id } = await addOrganization(api, 'acme');
   for (const values of [
@@ -107,7 +107,7 @@ test('SPEC.md section 4, Organization header: two of them are no organization id
   t.deepEqual(api.engine.requests, []);
 });
 
-test('SPEC.md section 4, Organization header: membership counts from its first to its last moment', async (t) => {
+test('I65, organization header: membership counts from its first to its last moment', async (t) => {
   const api = await startApi(t);
   const { id } = await addOrganization(api, 'acme', 'owner');
   const headers = { 'x-service-org': id };
@@ -120,7 +120,7 @@ test('SPEC.md section 4, Organization header: membership counts from its first t
   await removed;
 });
 
-test('CONTRACT.md section 1, order of checks: scope, query and body, organization, switch', async (t) => {
+test('A17: scope, query and body, organization, switch', async (t) => {
   const api = await startApi(t);
   const { id } = await addOrganization(api, 'acme', null);
   await api.switches.set('trading', false);
@@ -141,7 +141,7 @@ test('CONTRACT.md section 1, order of checks: scope, query and body, organizatio
   t.is(await codeOf('/portfolio/orders', api.token, BUY), 'Trading with keys is switched off.');
 });
 
-test('SPEC.md section 4, Organization header: routes that act on no account take no notice of the header', async (t) => {
+test('A20, organization header: routes that act on no account take no notice of the header', async (t) => {
   const api = await startApi(t);
   for (const header of ['', 'acme', ID]) {
     for (const path of ['/me', '/organizations', '/games', '/instruments', '/status']) {
@@ -150,7 +150,7 @@ test('SPEC.md section 4, Organization header: routes that act on no account take
   }
 });
 
-test('CONTRACT.md section 5, Privacy: what an organization places is private', async (t) => {
+test('T27: what an organization places is private', async (t) => {
   const api = await startApi(t);
   const { id } = await addOrganization(api, 'acme');
   await api.store.changeUser(api.user.id, { private: false });
@@ -161,7 +161,7 @@ test('CONTRACT.md section 5, Privacy: what an organization places is private', a
   t.like(personal, { account: api.user.id, placedPrivate: false });
 });
 
-test('SPEC.md section 4, Rules: the plan of the key`s owner opens positions there too', async (t) => {
+test('A38, plan: the plan of the key`s owner opens positions there too', async (t) => {
   const api = await startApi(t);
   const { id } = await addOrganization(api, 'acme');
   for (const [plan, mayOpen] of [
@@ -178,7 +178,7 @@ test('SPEC.md section 4, Rules: the plan of the key`s owner opens positions ther
   }
 });
 
-test('CONTRACT.md section 17, Key limits: a key`s are its owner`s in every account, the account`s its own', async (t) => {
+test('L8: a key`s are its owner`s in every account, the account`s its own', async (t) => {
   const api = await startApi(t);
   const own = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
   const wide = { newPerMinute: 7, newPerDay: 8, closingPerMinute: 9 };
@@ -209,7 +209,7 @@ test('CONTRACT.md section 17, Key limits: a key`s are its owner`s in every accou
   }
 });
 
-test('CONTRACT.md section 3, GET /organizations: those of the key, by slug, with the role', async (t) => {
+test('A59, GET /organizations: those of the key, by slug, with the role', async (t) => {
   const api = await startApi(t);
   const none = await api.call('GET', '/organizations');
   t.deepEqual(none.json, { organizations: [], count: 0, mode: 'paper' });

@@ -63,7 +63,7 @@ const PROBES: Record<string, Probe> = {
 
 const UNKNOWN = '0195d3a0-0000-7000-8000-0000000000ff';
 
-test('SPEC.md sections 1 and 4: what is another account`s is not there, and is not touched', async (t) => {
+test('E5: what is another account`s is not there, and is not touched', async (t) => {
   const server = await startWhole(t);
   const victim = await newPerson(server, 'victim');
   const mallory = await newPerson(server, 'mallory');
@@ -113,7 +113,7 @@ test('SPEC.md sections 1 and 4: what is another account`s is not there, and is n
   t.deepEqual((await server.audit()).problems, []);
 });
 
-test('SPEC.md section 4: the idempotency keys of one account say nothing of another`s', async (t) => {
+test('T90: the idempotency keys of one account say nothing of another`s', async (t) => {
   const server = await startWhole(t);
   const victim = await newPerson(server, 'victim');
   const mallory = await newPerson(server, 'mallory');
@@ -125,7 +125,7 @@ test('SPEC.md section 4: the idempotency keys of one account say nothing of anot
   t.false(fresh.replayed);
 });
 
-test('CONTRACT.md section 7: a session ends its own user`s sessions alone', async (t) => {
+test('I30: a session ends its own user`s sessions alone', async (t) => {
   const server = await startWhole(t);
   const victim = await newPerson(server, 'victim');
   const mallory = await newPerson(server, 'mallory');
@@ -137,7 +137,7 @@ test('CONTRACT.md section 7: a session ends its own user`s sessions alone', asyn
   t.true((await answerOf(server, victim.session, 'GET', keys)).startsWith('200'));
 });
 
-test('CONTRACT.md section 8: no key and no session opens the admin listener', async (t) => {
+test('O1: no key and no session opens the admin listener', async (t) => {
   const server = await startWhole(t);
   const { key, session } = await newPerson(server, 'mallory');
   for (const token of [key, session, '', 'x'.repeat(43), `${server.adminToken}x`]) {

@@ -67,7 +67,7 @@ async function startOutside(
 
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
-test('CONTRACT.md section 7: a user springs up at the first session of somebody new', async (t) => {
+test('I43: a user springs up at the first session of somebody new', async (t) => {
   const { api, sign, keysWith, fetches } = await startOutside(t);
   const users = api.store.users.size;
   const token = await sign({ sub: 'ann', email: 'Ann@example.com' });
@@ -89,7 +89,7 @@ test('CONTRACT.md section 7: a user springs up at the first session of somebody 
   t.is(fetches(), 1, 'keys are kept');
 });
 
-test('CONTRACT.md section 7: what is not a valid token of that server', async (t) => {
+test('I42: what is not a valid token of that server', async (t) => {
   const { api, sign, keysWith, publicJwk } = await startOutside(t);
   const foreign = await generateKeyPair('ES256');
   const rsa = await generateKeyPair('RS256');
@@ -121,7 +121,7 @@ test('CONTRACT.md section 7: what is not a valid token of that server', async (t
   t.is(embedded.status, 401, 'a token of the embedded server counts for nothing here');
 });
 
-test('CONTRACT.md section 8, PAPERBOOK_DEFAULT_PLAN: of who comes from an outside auth server', async (t) => {
+test('I50, PAPERBOOK_DEFAULT_PLAN: of who comes from an outside auth server', async (t) => {
   const { api, sign, keysWith } = await startOutside(t, { PAPERBOOK_DEFAULT_PLAN: 'builder' });
   await keysWith(await sign({ sub: 'ann', email: 'ann@example.com' }));
   t.is(api.store.userByEmail('ann@example.com')?.plan, 'builder');
@@ -144,7 +144,7 @@ test('an address makes somebody a user who is there only when it is proven', asy
   t.is(api.store.keys.get(made.json.key.id)?.userId, ann.id);
 });
 
-test('SPEC.md section 5, rule 6: a guest of the outside server is refused and not kept', async (t) => {
+test('I21: a guest of the outside server is refused and not kept', async (t) => {
   const { api, sign, keysWith } = await startOutside(t);
   const users = api.store.users.size;
   const answer = await keysWith(await sign({ sub: 'guest', is_anonymous: true }));

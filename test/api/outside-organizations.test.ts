@@ -39,7 +39,7 @@ async function portfolioOf(api: Api, id: string, token = api.token) {
   return [status, json.error?.code];
 }
 
-test('SPEC.md section 4, GET /organizations: forwarded with the caller`s key', async (t) => {
+test('I66, GET /organizations: forwarded with the caller`s key', async (t) => {
   const organizations = [ZOO, { ...ACME, id: ACME.id.toUpperCase(), plan: 'gold' }];
   const { api, service } = await startWithService(t, answering({ organizations, total: 2 }));
   const wanted = { organizations: [ACME, ZOO], count: 2, mode: 'paper' };
@@ -57,7 +57,7 @@ test('SPEC.md section 4, GET /organizations: forwarded with the caller`s key', a
   t.false(JSON.stringify(api.log).includes(token));
 });
 
-test('SPEC.md section 4, Organization header: the same service says what a key can use', async (t) => {
+test('I66, organization header: the same service says what a key can use', async (t) => {
   const { api, service } = await startWithService(t, (request, response) => {
     const isOwner = request.headers.authorization === `Bearer ${api.token}`;
     response.end(JSON.stringify({ organizations: isOwner ? [ACME] : [ZOO] }));
@@ -74,14 +74,14 @@ test('SPEC.md section 4, Organization header: the same service says what a key c
   t.is(service.asked.length, asked, 'what is no id is not asked for');
 });
 
-test('SPEC.md section 4, rule 4: an organization with a user`s id opens no personal account', async (t) => {
+test('I66: an organization with a user`s id opens no personal account', async (t) => {
   const { api, service } = await startWithService(t, answering({ organizations: [] }));
   service.answer = answering({ organizations: [{ ...ACME, id: api.user.id }] });
   t.deepEqual(await portfolioOf(api, api.user.id), [403, 'organization_forbidden']);
   t.deepEqual(api.engine.requests, []);
 });
 
-test('CONTRACT.md section 1, order of checks: the switch stands behind a service that answers late', async (t) => {
+test('A17: the switch stands behind a service that answers late', async (t) => {
   const { api } = await startWithService(t, (_, response) => {
     setTimeout(() => response.end(JSON.stringify({ organizations: [ACME] })), 20);
   });
@@ -95,7 +95,7 @@ test('CONTRACT.md section 1, order of checks: the switch stands behind a service
   t.is(await place(ACME.id), 'trading_off');
 });
 
-test('SPEC.md section 3, Key status: a key that ends while the service is asked does nothing more', async (t) => {
+test('A19: a key that ends while the service is asked does nothing more', async (t) => {
   const open: ServerResponse[] = [];
   const { api } = await startWithService(t, (_, response) => open.push(response));
   const asked = portfolioOf(api, ACME.id);
@@ -150,7 +150,7 @@ function withoutEnd(_: IncomingMessage, response: ServerResponse): void {
 }
 
 for (const [what, answer, reason] of BAD_ANSWERS) {
-  test(`CONTRACT.md section 2, internal_error: a service that ${what} is 503 of ours`, async (t) => {
+  test(`I66, internal_error: a service that ${what} is 503 of ours`, async (t) => {
     const { api, service } = await startWithService(t, answer);
     const headers = { 'x-service-org': ACME.id };
     const [listed, read] = await Promise.all([

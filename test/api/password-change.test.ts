@@ -23,7 +23,7 @@ async function age(api: Api, { access_token }: Json, byMs: number): Promise<void
   await api.store.sessions.put({ ...session, createdAtMs: session.createdAtMs - byMs });
 }
 
-test('CONTRACT.md section 17, PUT /auth/v1/user: this session goes on, all others end', async (t) => {
+test('I40, PUT /auth/v1/user: this session goes on, all others end', async (t) => {
   const api = await startApi(t);
   const mine = await signUp(api);
   const other = (await signIn(api)).json;
@@ -38,7 +38,7 @@ test('CONTRACT.md section 17, PUT /auth/v1/user: this session goes on, all other
   t.is((await signIn(api, NEXT)).status, 200);
 });
 
-test('CONTRACT.md section 17, PUT /auth/v1/user: a day after the sign-in it takes the present password', async (t) => {
+test('I40, PUT /auth/v1/user: a day after the sign-in it takes the present password', async (t) => {
   const api = await startApi(t);
   const old = await signUp(api);
   await age(api, old, DAY_MS);
@@ -55,7 +55,7 @@ test('CONTRACT.md section 17, PUT /auth/v1/user: a day after the sign-in it take
   t.is((await signIn(api, NEXT)).status, 200);
 });
 
-test('CONTRACT.md section 17, PUT /auth/v1/user: a present password that is shown has to be right', async (t) => {
+test('I40, PUT /auth/v1/user: a present password that is shown has to be right', async (t) => {
   const api = await startApi(t);
   const mine = await signUp(api);
   const body = { password: NEXT, current_password: 'not this one' };
@@ -67,7 +67,7 @@ test('CONTRACT.md section 17, PUT /auth/v1/user: a present password that is show
   t.is((await signIn(api)).status, 429);
 });
 
-test('CONTRACT.md section 17, PUT /auth/v1/user: what else is refused', async (t) => {
+test('I40, PUT /auth/v1/user: what else is refused', async (t) => {
   const api = await startApi(t);
   const mine = await signUp(api);
   const codeOf = async (body: object) => (await change(api, mine, body)).json.error_code;

@@ -1,4 +1,4 @@
-/** CONTRACT.md section 17, Sign-in attempts. */
+/** Rule I37 (api/RULES.md). */
 import test from 'ava';
 import { Failures } from '../../api/identity/failures.ts';
 import { PasswordTries } from '../../api/identity/password-tries.ts';
@@ -40,7 +40,7 @@ async function failFromAll(tries: Tries, account: string, times: number): Promis
   return found;
 }
 
-test('CONTRACT.md section 17: 10 failures of an account from one address in 5 minutes, then 429 there', async (t) => {
+test('I37: 10 failures of an account from one address in 5 minutes, then 429 there', async (t) => {
   const tries = triesAt(NOW_MS);
   for (let i = 0; i < 10; i++) {
     t.is(await tries.try('ann', 'here'), 'wrong');
@@ -60,7 +60,7 @@ test('CONTRACT.md section 17: 10 failures of an account from one address in 5 mi
   t.is(await tries.try('ann', 'here'), 300);
 });
 
-test('CONTRACT.md section 17: after 50 failures in an hour strangers wait 1, 2, 4 … 60 s', async (t) => {
+test('I37: after 50 failures in an hour strangers wait 1, 2, 4 … 60 s', async (t) => {
   const tries = triesAt(NOW_MS);
   t.deepEqual(await failFromAll(tries, 'ann', 50), Array(50).fill('wrong'));
   for (const [i, seconds] of [1, 2, 4, 8, 16, 32, 60, 60, 60].entries()) {
@@ -76,7 +76,7 @@ test('CONTRACT.md section 17: after 50 failures in an hour strangers wait 1, 2, 
   t.is(await tries.try('ann', 'another-0', true), 'right', 'an hour later all is forgotten');
 });
 
-test('CONTRACT.md section 17: who signed in well from an address is never held back by others', async (t) => {
+test('I37: who signed in well from an address is never held back by others', async (t) => {
   const tries = triesAt(NOW_MS);
   t.is(await tries.try('ann', 'home', true), 'right');
   tries.wait(30 * DAY_MS - MINUTE_MS);
@@ -96,7 +96,7 @@ test('CONTRACT.md section 17: who signed in well from an address is never held b
   t.is(await tries.try('ann', 'home', true), 1, 'then it is a stranger');
 });
 
-test('CONTRACT.md section 17: failures from a known address do not make strangers wait', async (t) => {
+test('I37: failures from a known address do not make strangers wait', async (t) => {
   const tries = triesAt(NOW_MS);
   await tries.try('ann', 'home', true);
   for (let i = 0; i < 9; i++) await tries.try('ann', 'home');
@@ -161,7 +161,7 @@ async function signInFrom(api: Api, address: string, body: object) {
   return { status, json, retryAfter: answer.headers.get('retry-after') };
 }
 
-test('CONTRACT.md section 17: ten wrong passwords lock out their address alone, account or not', async (t) => {
+test('I37: ten wrong passwords lock out their address alone, account or not', async (t) => {
   const api = await startApi(t, { env: { PAPERBOOK_BEHIND_TLS_PROXY: 'on' } });
   await api.auth('POST', '/signup', { body: ANN, headers: { 'x-forwarded-for': '192.0.2.7' } });
   for (const email of ['Ann@Example.com', 'nobody@example.com']) {
@@ -191,7 +191,7 @@ test('CONTRACT.md section 17: ten wrong passwords lock out their address alone, 
   t.is((await signInFrom(api, '192.0.2.8', ANN)).status, 200, 'wherever else the owner is');
 });
 
-test('CONTRACT.md section 17: 50 failures make strangers wait, and not the owner', async (t) => {
+test('I37: 50 failures make strangers wait, and not the owner', async (t) => {
   const api = await startApi(t, { env: { PAPERBOOK_BEHIND_TLS_PROXY: 'on' } });
   await api.auth('POST', '/signup', { body: ANN, headers: { 'x-forwarded-for': '192.0.2.7' } });
   const statuses: number[] = [];

@@ -6,7 +6,7 @@ import { startApi } from './support.ts';
 
 const ID = '0195d3a0-0000-7000-8000-000000000001';
 
-test('SPEC.md section 4, Portfolio: the engine`s text is the answer, untouched', async (t) => {
+test('A40: the engine`s text is the answer, untouched', async (t) => {
   const api = await startApi(t);
   const texts = {
     '/portfolio': JSON.stringify(samplePortfolio, null, 1),
@@ -22,7 +22,7 @@ test('SPEC.md section 4, Portfolio: the engine`s text is the answer, untouched',
   }
 });
 
-test('SPEC.md section 8, Pagination: limits, statuses and cursors reach the engine', async (t) => {
+test('P2: limits, statuses and cursors reach the engine', async (t) => {
   const api = await startApi(t);
   await api.call('GET', '/portfolio');
   await api.call('GET', '/portfolio/trades');
@@ -44,7 +44,7 @@ test('SPEC.md section 8, Pagination: limits, statuses and cursors reach the engi
   t.deepEqual(api.engine.accounts, Array(5).fill(api.user.id));
 });
 
-test('SPEC.md section 8, Pagination: bad cursors and limits are 400', async (t) => {
+test('P2, P3: bad cursors and limits are 400', async (t) => {
   const api = await startApi(t);
   const bad: [query: string, message: string][] = [
     ['limit=0', 'limit must be at least 1'],
@@ -68,7 +68,7 @@ test('SPEC.md section 8, Pagination: bad cursors and limits are 400', async (t) 
   t.deepEqual(api.engine.requests, []);
 });
 
-test('CONTRACT.md section 3: statuses of trades and of orders', async (t) => {
+test('S8, T24: statuses of trades and of orders', async (t) => {
   const api = await startApi(t);
   for (const status of ['open', 'closed', 'settled', 'void']) {
     t.is((await api.call('GET', `/portfolio/trades?status=${status}`)).status, 200);
@@ -80,7 +80,7 @@ test('CONTRACT.md section 3: statuses of trades and of orders', async (t) => {
   t.is((await api.call('GET', '/portfolio/orders?status=open')).status, 400);
 });
 
-test('SPEC.md section 4, Portfolio: one account`s key reads that account only', async (t) => {
+test('A40: one account`s key reads that account only', async (t) => {
   const api = await startApi(t);
   api.engine.reply = async () => ok(samplePortfolio);
   const token = await api.addKey({ scopes: ['portfolio:read'] });

@@ -16,7 +16,7 @@ import { ControlStore } from '../../api/identity/store.ts';
 import { closeToOthers, makeDirectory } from '../../api/private-files.ts';
 import { openShards, tempDir } from '../engine/shard/engine-process.ts';
 
-const SECTION = 'CONTRACT.md section 8, PAPERBOOK_DATA_DIR';
+const SECTION = 'D13, PAPERBOOK_DATA_DIR';
 const NEW = { wanted: 1, byDefault: 1 };
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 

@@ -5,7 +5,7 @@ import { type Json, startApi } from './support.ts';
 
 const NOW = new Date(NOW_MS).toISOString();
 
-test('SPEC.md section 4, Markets: quotes in the order asked, each id once', async (t) => {
+test('A50: quotes in the order asked, each id once', async (t) => {
   const api = await startApi(t);
   const ids = [IDS.bears, 'ins_000000000000', IDS.lions, IDS.bears, 'nonsense'];
   const { json, status } = await api.call('GET', `/quotes?ids=${ids.join(',')}`);
@@ -19,14 +19,14 @@ test('SPEC.md section 4, Markets: quotes in the order asked, each id once', asyn
   t.deepEqual(api.engine.quoted, [IDS.bears, 'ins_000000000000', IDS.lions], 'no malformed id');
 });
 
-test('SPEC.md section 2, Quote: crossVenue is the quotes` own, not a label`s', async (t) => {
+test('A53: crossVenue is the quotes` own, not a label`s', async (t) => {
   const api = await startApi(t);
   t.false((await api.call('GET', `/quotes?ids=${IDS.bears}`)).json.crossVenue);
   t.false((await api.call('GET', `/instruments/${IDS.bears}/quote`)).json.crossVenue);
   t.true((await api.call('GET', `/instruments/${IDS.lions}/quote`)).json.crossVenue);
 });
 
-test('SPEC.md section 8, quote ids per request: 1 to 20', async (t) => {
+test('A50, quote ids per request: 1 to 20', async (t) => {
   const api = await startApi(t);
   const ids = Array.from({ length: 21 }, (_, i) => `ins_${String(i).padStart(12, '0')}`);
   const twenty = await api.call('GET', `/quotes?ids=${ids.slice(0, 20).join(',')}`);
@@ -47,7 +47,7 @@ test('SPEC.md section 8, quote ids per request: 1 to 20', async (t) => {
   }
 });
 
-test('CONTRACT.md section 3: the quote of one instrument, by id or slug', async (t) => {
+test('A50: the quote of one instrument, by id or slug', async (t) => {
   const api = await startApi(t);
   for (const ref of [IDS.bears, 'bears-lions-moneyline-bears']) {
     const { json } = await api.call('GET', `/instruments/${ref}/quote`);
@@ -62,7 +62,7 @@ test('CONTRACT.md section 3: the quote of one instrument, by id or slug', async 
   t.is(dropped.status, 404);
 });
 
-test('SPEC.md section 7, venue_data_off: quotes are refused while the switch is off', async (t) => {
+test('V2, venue_data_off: quotes are refused while the switch is off', async (t) => {
   const api = await startApi(t);
   await api.switches.set('venueData', false);
   for (const path of [`/quotes?ids=${IDS.bears}`, `/instruments/${IDS.bears}/quote`]) {

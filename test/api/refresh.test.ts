@@ -1,4 +1,4 @@
-/** Refresh tokens over HTTP. CONTRACT.md section 17, Refresh. */
+/** Refresh tokens over HTTP. Rule I35 (api/RULES.md). */
 import test from 'ava';
 import { decodeJwt } from 'jose';
 import { REUSE_GRACE_MS } from '../../api/identity/sessions.ts';
@@ -18,7 +18,7 @@ async function age(api: Api, { access_token }: Json, byMs: number): Promise<void
   await api.store.sessions.put({ ...session, used });
 }
 
-test('CONTRACT.md section 17, Refresh: a used token answers the same child for 10 s', async (t) => {
+test('I35, refresh: a used token answers the same child for 10 s', async (t) => {
   const api = await startApi(t);
   const first = await signUp(api);
   const tries = await Promise.all(
@@ -39,7 +39,7 @@ test('CONTRACT.md section 17, Refresh: a used token answers the same child for 1
   }
 });
 
-test('CONTRACT.md section 17, Refresh: after 10 s a used token ends the session', async (t) => {
+test('I35, refresh: after 10 s a used token ends the session', async (t) => {
   const api = await startApi(t);
   const first = await signUp(api);
   const second = (await refresh(api, first.refresh_token)).json;

@@ -56,7 +56,7 @@ async function usedBy(api: Api, token: string = api.token): Promise<number> {
   return (await api.call('GET', '/usage', { token })).json.month.used;
 }
 
-test('SPEC.md section 8, Request limits by plan: every plan`s numbers, in the headers', async (t) => {
+test('Q1: every plan`s numbers, in the headers', async (t) => {
   const api = await startAt(t);
   const plans: [Plan, perMonth: number, perMinute: number][] = [
     ['none', 1_000, 30],
@@ -84,7 +84,7 @@ test('SPEC.md section 8, Request limits by plan: every plan`s numbers, in the he
   }
 });
 
-test('SPEC.md section 8, enterprise: set per account, live, and on that plan alone', async (t) => {
+test('Q12, enterprise: set per account, live, and on that plan alone', async (t) => {
   const api = await startAt(t);
   const own = { perMinute: 7, perMonth: 70 };
   const change = (body: object) => api.admin('PATCH', `/admin/users/${api.user.id}`, { body });
@@ -105,7 +105,7 @@ test('SPEC.md section 8, enterprise: set per account, live, and on that plan alo
   t.is(refused.json.error.message, 'requestLimits.perMinute must be at least 0');
 });
 
-test('SPEC.md section 8, rule 2: a keyed request counts one, over all keys of an account', async (t) => {
+test('Q4: a keyed request counts one, over all keys of an account', async (t) => {
   const api = await startAt(t);
   const body = { userId: api.user.id, scopes: TRADER_SCOPES };
   const second = (await api.admin('POST', '/admin/keys', { body })).json;
@@ -124,7 +124,7 @@ test('SPEC.md section 8, rule 2: a keyed request counts one, over all keys of an
   t.is(await usedBy(api, stranger), 0);
 });
 
-test('SPEC.md section 8, rule 2: GET /quotes counts one per instrument id, each id once', async (t) => {
+test('Q4: GET /quotes counts one per instrument id, each id once', async (t) => {
   const api = await startAt(t);
   const others = Array.from({ length: 19 }, (_, i) => `ins_${String(i).padStart(12, '0')}`);
   const requests: [ids: string[], counted: number][] = [
@@ -151,7 +151,7 @@ function refusing(code: RejectionCode, retryAfterSeconds?: number) {
     retryAfterSeconds === undefined ? reply : { ...reply, retryAfterSeconds };
 }
 
-test('SPEC.md section 8, rule 2: usage, status, description, key management are never counted', async (t) => {
+test('Q4: usage, status, description, key management are never counted', async (t) => {
   const api = await startAt(t);
   const session = { token: await api.signIn() };
   t.is((await api.call('GET', '/usage')).status, 200);
@@ -168,7 +168,7 @@ test('SPEC.md section 8, rule 2: usage, status, description, key management are 
   t.deepEqual([month.used, key.requestsThisMonth], [0, 0]);
 });
 
-test('CONTRACT.md section 5, Request limits: whatever its status but 429, a keyed request counts', async (t) => {
+test('Q4: whatever its status but 429, a keyed request counts', async (t) => {
   const api = await startAt(t);
   let used = 0;
   const counts = async (requests: number, status: number, answering: Promise<Answer>) => {
@@ -216,7 +216,7 @@ test('CONTRACT.md section 5, Request limits: whatever its status but 429, a keye
   t.deepEqual(told(scope).minute, [60, 59, 40]);
 });
 
-test('CONTRACT.md section 5, Request limits: asking for what is not there in a loop is throttled', async (t) => {
+test('Q4: asking for what is not there in a loop is throttled', async (t) => {
   const api = await startAt(t, { enforced: true });
   const token = await addEnterprise(api, { perMinute: 3, perMonth: 100 });
   const ask = () => api.call('GET', '/instruments/nothing', { token });
@@ -225,7 +225,7 @@ test('CONTRACT.md section 5, Request limits: asking for what is not there in a l
   t.is(await usedBy(api, token), 3);
 });
 
-test('CONTRACT.md section 17, 404 and 405: counted with a valid key, never 429', async (t) => {
+test('A18, Q4, 404 and 405: counted with a valid key, never 429', async (t) => {
   const api = await startAt(t, { enforced: true });
   const token = await addEnterprise(api, { perMinute: 1, perMonth: 2 });
   const statuses = [];
@@ -244,7 +244,7 @@ test('CONTRACT.md section 17, 404 and 405: counted with a valid key, never 429',
   t.is((await api.call('GET', '/games', { token })).json.error.code, 'quota_exceeded');
 });
 
-test('SPEC.md section 8, Response headers: all of them on 404 and 405 too, with a valid key', async (t) => {
+test('Q9, response headers: all of them on 404 and 405 too, with a valid key', async (t) => {
   const api = await startAt(t);
   const rateHeaders = ({ headers }: Answer) =>
     [...headers.keys()].filter((name) => /^(ratelimit|service-)/.test(name));
@@ -267,7 +267,7 @@ test('SPEC.md section 8, Response headers: all of them on 404 and 405 too, with 
   }
 });
 
-test('SPEC.md section 2, Me and CONTRACT.md section 3, GET /usage: as the headers', async (t) => {
+test('A57, A58, GET /me and GET /usage: as the headers', async (t) => {
   const api = await startAt(t);
   await api.call('GET', '/games');
   const me = await api.call('GET', '/me');
@@ -292,7 +292,7 @@ test('SPEC.md section 2, Me and CONTRACT.md section 3, GET /usage: as the header
   });
 });
 
-test('SPEC.md section 8, rule 3: not enforced, nothing is refused and all is counted', async (t) => {
+test('Q5: not enforced, nothing is refused and all is counted', async (t) => {
   const api = await startAt(t);
   const token = await addEnterprise(api, { perMinute: 2, perMonth: 3 });
   for (const remaining of [1, 0, 0, 0]) {
@@ -304,7 +304,7 @@ test('SPEC.md section 8, rule 3: not enforced, nothing is refused and all is cou
   t.like(usage.json, { minute: { remaining: 0 }, month: { used: 4, remaining: 0 } });
 });
 
-test('SPEC.md section 8, rule 3: over the minute is 429 rate_limited until it ends', async (t) => {
+test('Q5: over the minute is 429 rate_limited until it ends', async (t) => {
   const api = await startAt(t, { enforced: true });
   const token = await addEnterprise(api, { perMinute: 2, perMonth: 100 });
   const { userId } = [...api.store.keys.values()].at(-1)!;
@@ -333,7 +333,7 @@ test('SPEC.md section 8, rule 3: over the minute is 429 rate_limited until it en
   t.like((await api.call('GET', '/me', { token })).json.limits, { month: { used: 4 } });
 });
 
-test('SPEC.md section 8, rule 3: over the month is 429 quota_exceeded until the 1st', async (t) => {
+test('Q5: over the month is 429 quota_exceeded until the 1st', async (t) => {
   const api = await startAt(t, { enforced: true });
   const token = await addEnterprise(api, { perMinute: 2, perMonth: 2 });
   for (let i = 0; i < 2; i++) t.is((await api.call('GET', '/me', { token })).status, 200);
@@ -354,7 +354,7 @@ test('SPEC.md section 8, rule 3: over the month is 429 quota_exceeded until the 
   t.regex(december.headers.get('ratelimit-policy')!, /"month";q=2;w=2678400$/);
 });
 
-test('CONTRACT.md section 1, order of checks: limits behind the scope, before the query', async (t) => {
+test('A17: limits behind the scope, before the query', async (t) => {
   const api = await startAt(t, { enforced: true });
   const token = await addEnterprise(api, { perMinute: 0, perMonth: 10 });
   const codeOf = async (path: string, key: string) => {
@@ -371,7 +371,7 @@ test('CONTRACT.md section 1, order of checks: limits behind the scope, before th
   t.is(await codeOf('/nowhere', token), 'route_not_found');
 });
 
-test('SPEC.md section 8, rule 2: quotes that count as more than is left are refused whole', async (t) => {
+test('Q7: quotes that count as more than is left are refused whole', async (t) => {
   const api = await startAt(t, { enforced: true });
   const token = await addEnterprise(api, { perMinute: 5, perMonth: 7 });
   const quotes = (count: number) => {
@@ -395,7 +395,7 @@ test('SPEC.md section 8, rule 2: quotes that count as more than is left are refu
   t.is((await quotes(21)).status, 429);
 });
 
-test('SPEC.md section 8, rule 3: requests under way do not slip over a limit together', async (t) => {
+test('Q6: requests under way do not slip over a limit together', async (t) => {
   const api = await startAt(t, { enforced: true });
   const token = await addEnterprise(api, { perMinute: 3, perMonth: 100 });
   const answers: ((reply: Reply) => void)[] = [];
@@ -416,7 +416,7 @@ test('SPEC.md section 8, rule 3: requests under way do not slip over a limit tog
   }
 });
 
-test('SPEC.md section 8, rule 2: a caller who left is counted by what came of it', async (t) => {
+test('Q6: a caller who left is counted by what came of it', async (t) => {
   const api = await startAt(t);
   const answers: ((reply: Reply) => void)[] = [];
   api.engine.reply = () => new Promise((resolve) => answers.push(resolve));
@@ -435,7 +435,7 @@ test('SPEC.md section 8, rule 2: a caller who left is counted by what came of it
   t.is(await usedBy(api), 1);
 });
 
-test('SPEC.md section 8, rule 1: a month that ends under a request begins with nothing', async (t) => {
+test('Q3: a month that ends under a request begins with nothing', async (t) => {
   const api = await startAt(t);
   const answers: ((reply: Reply) => void)[] = [];
   api.engine.reply = () => new Promise((resolve) => answers.push(resolve));
@@ -453,7 +453,7 @@ test('SPEC.md section 8, rule 1: a month that ends under a request begins with n
   t.is(await usedBy(api), 0);
 });
 
-test('SPEC.md section 8, rule 4: without a key 60 a minute are advised, none refused', async (t) => {
+test('Q10: without a key 60 a minute are advised, none refused', async (t) => {
   const api = await startAt(t, { enforced: true });
   const unkeyed = (path: string, token: string | null = null, method = 'GET') =>
     api.call(method, path, { token });
@@ -482,7 +482,7 @@ test('SPEC.md section 8, rule 4: without a key 60 a minute are advised, none ref
   t.is(told(await unkeyed('/status')).minute[1], 59);
 });
 
-test('SPEC.md section 8, rule 4: behind a proxy the address is the last that it names', async (t) => {
+test('Q11: behind a proxy the address is the last that it names', async (t) => {
   const left = async (api: Api, forwardedFor: string) => {
     const headers = { 'x-forwarded-for': forwardedFor };
     return told(await api.call('GET', '/status', { token: null, headers })).minute[1];

@@ -31,7 +31,7 @@ function userOf(requestLimits: RequestLimits): User {
   return newUser({ email: 'a@b.c', plan: 'enterprise', requestLimits }, NOW_MS);
 }
 
-test('SPEC.md section 8: counts of the month and the minute outlive a restart', async (t) => {
+test('Q13: counts of the month and the minute outlive a restart', async (t) => {
   const directory = temporaryDir(t);
   const user = userOf({ perMinute: 10, perMonth: 100 });
   const first = new ControlStore(directory);
@@ -121,7 +121,7 @@ test('a flush that fails is logged once and made up for', async (t) => {
   t.deepEqual([...store.requestCounts('2026-11')], [['a', [5, counts.windows.minute, 5]]]);
 });
 
-test('SPEC.md section 8, rule 1: an ended month leaves nothing in memory or on disk', async (t) => {
+test('Q13: an ended month leaves nothing in memory or on disk', async (t) => {
   const store = storeIn(t);
   const rows = Array.from({ length: 2500 }, (_, i) => [`id-${i}`, [1, 0, 1]] as const);
   await store.putRequestCounts(
@@ -147,7 +147,7 @@ test('SPEC.md section 8, rule 1: an ended month leaves nothing in memory or on d
   t.deepEqual([...store.requestCounts('2026-12')], []);
 });
 
-test('SPEC.md section 8, rule 1: the month is the UTC month, whatever its length', (t) => {
+test('Q3: the month is the UTC month, whatever its length', (t) => {
   let nowMs = 0;
   const counts = new RequestCounts({ store: storeIn(t), nowMs: () => nowMs, log: silent });
   t.teardown(() => counts.close());
@@ -166,7 +166,7 @@ test('SPEC.md section 8, rule 1: the month is the UTC month, whatever its length
   t.is(counts.windows.month, '2029-04', 'a clock set back reopens no month');
 });
 
-test('SPEC.md section 8, rule 4: a flood of addresses makes it forget, not grow', (t) => {
+test('Q10: a flood of addresses makes it forget, not grow', (t) => {
   const store = storeIn(t);
   const meter = new RequestMeter({ store, enforced: true, nowMs: () => NOW_MS, log: silent });
   t.teardown(() => meter.close());
@@ -182,7 +182,7 @@ test('SPEC.md section 8, rule 4: a flood of addresses makes it forget, not grow'
   t.is(leftFor('flood-9997'), 58);
 });
 
-test('SPEC.md section 8: as a naive count of the same requests', (t) => {
+test('Q4: as a naive count of the same requests', (t) => {
   const limits = { perMinute: 6, perMonth: 9 };
   const user = userOf(limits);
   const step = fc.record({

@@ -25,7 +25,7 @@ const GRANTS: [route: RegExp, scope: Scope | null | 'session'][] = [
 
 const ID = '0195d3a0-0000-7000-8000-000000000001';
 
-test('SPEC.md section 5, rules 3 and 4: every route asks for its own scope, and no other', async (t) => {
+test('I4: every route asks for its own scope, and no other', async (t) => {
   const api = await startApi(t);
   const routes = api.routes.filter(({ access }) => access !== 'open');
   t.true(routes.length >= 15);

@@ -70,7 +70,7 @@ test('XDG base directory specification: below $XDG_CONFIG_HOME, by default ~/.co
   }
 });
 
-test('SPEC.md section 5, HTTPS only: a secret leaves this machine in no other way', (t) => {
+test('U9: a secret leaves this machine in no other way', (t) => {
   for (const url of ['https://paper.example', 'http://127.0.0.1:80', 'http://[::1]:8080']) {
     t.is(originOf(`${url}/v1`), new URL(url).origin);
   }

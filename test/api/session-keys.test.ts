@@ -41,7 +41,7 @@ function isRefused(t: ExecutionContext, answer: Answer, status: number, code: st
   t.is(answer.json.error.code, code);
 }
 
-test('SPEC.md section 2, KeyCreateResponse: shown once, 201, with defaults', async (t) => {
+test('I9, a new key: shown once, 201, with defaults', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const made = await create(api, token);
@@ -67,7 +67,7 @@ test('SPEC.md section 2, KeyCreateResponse: shown once, 201, with defaults', asy
   t.false(list.text.includes(made.json.token));
 });
 
-test('SPEC.md section 2, KeyCreateRequest: label, scopes, days; a typo is 400', async (t) => {
+test('I9: label, scopes, days; a typo is 400', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const body = { label: '  bot  ', scopes: ['markets:read'], expiresInDays: 365 };
@@ -90,7 +90,7 @@ test('SPEC.md section 2, KeyCreateRequest: label, scopes, days; a typo is 400', 
   isRefused(t, none, 400, 'invalid_request');
 });
 
-test('SPEC.md section 2, KeyCreateRequest: the label is trimmed before it is measured', async (t) => {
+test('I9: the label is trimmed before it is measured', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const longest = 'a'.repeat(64);
@@ -113,7 +113,7 @@ test('a key`s label has no control or bidi characters', async (t) => {
   }
 });
 
-test('SPEC.md section 5, rule 4: trade:write by name, and only while trading is on', async (t) => {
+test('I10: trade:write by name, and only while trading is on', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const body = { scopes: ['trade:write'] };
@@ -124,7 +124,7 @@ test('SPEC.md section 5, rule 4: trade:write by name, and only while trading is 
   t.false((await api.call('GET', '/api_keys', { token })).json.tradeWriteAvailable);
 });
 
-test('SPEC.md section 5, rule 4: keys from before markets:read lack it', async (t) => {
+test('I4: keys from before markets:read lack it', async (t) => {
   const api = await startApi(t);
   const { userId } = await newcomer(api);
   const before = newKey(userId, { scopes: ['records:read', 'portfolio:read'] }, 'web', 1);
@@ -134,7 +134,7 @@ test('SPEC.md section 5, rule 4: keys from before markets:read lack it', async (
   t.is((await api.call('GET', '/portfolio', { token: before.token })).status, 200);
 });
 
-test('CONTRACT.md section 2, key_limit_reached: 10 active; rotating ones do not count', async (t) => {
+test('I9, key_limit_reached: 10 active; rotating ones do not count', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const ids: string[] = [];
@@ -147,7 +147,7 @@ test('CONTRACT.md section 2, key_limit_reached: 10 active; rotating ones do not 
   t.is((await create(api, token)).status, 201);
 });
 
-test('CONTRACT.md section 2, key_creation_limited: 20 in a UTC day', async (t) => {
+test('I11, key_creation_limited: 20 in a UTC day', async (t) => {
   const api = await startApi(t);
   const { token, userId } = await newcomer(api);
   const yesterday = newKey(userId, {}, 'web', Date.now() - DAY_MS).key;
@@ -167,7 +167,7 @@ test('CONTRACT.md section 2, key_creation_limited: 20 in a UTC day', async (t) =
   isRefused(t, rotate, 429, 'key_creation_limited');
 });
 
-test('SPEC.md section 3, Key status: rotate gives a new key and a grace to the old', async (t) => {
+test('I12: rotate gives a new key and a grace to the old', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const body = { label: 'bot', scopes: ['markets:read'], expiresInDays: 30 };
@@ -202,7 +202,7 @@ test('rotation keeps trade:write while no new key may carry it', async (t) => {
   t.deepEqual(key.scopes, scopes);
 });
 
-test('CONTRACT.md section 3, rotate: graceHours 0 to 168, never past the old expiry', async (t) => {
+test('I12, rotate: graceHours 0 to 168, never past the old expiry', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const rotate = (id: string, body: object) =>
@@ -219,7 +219,7 @@ test('CONTRACT.md section 3, rotate: graceHours 0 to 168, never past the old exp
   isRefused(t, await api.call('GET', '/me', { token: second.token }), 401, 'invalid_token');
 });
 
-test('CONTRACT.md section 2, key_not_found: unknown, another`s, ended', async (t) => {
+test('I12, I13, key_not_found: unknown, another`s, ended', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const others = [...api.store.keys.keys()][0]!;
@@ -237,7 +237,7 @@ test('CONTRACT.md section 2, key_not_found: unknown, another`s, ended', async (t
   t.is(keyStatus(api.store.keys.get(others)!, Date.now()), 'active');
 });
 
-test('SPEC.md section 3: revocation takes effect at once, requests in flight or not', async (t) => {
+test('I13, A19: revocation takes effect at once, requests in flight or not', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const { key, token: bearer } = (
@@ -266,7 +266,7 @@ test('SPEC.md section 3: revocation takes effect at once, requests in flight or 
   t.is(api.engine.requests.length, 1, 'and nothing more reached it');
 });
 
-test('SPEC.md section 5, rule 6: a key is no session, and a session no key', async (t) => {
+test('I20: a key is no session, and a session no key', async (t) => {
   const api = await startApi(t);
   const session = await api.signIn();
   const id = '0195d3a0-0000-7000-8000-000000000001';
@@ -298,7 +298,7 @@ test('SPEC.md section 5, rule 6: a key is no session, and a session no key', asy
   isRefused(t, await api.call('GET', '/portfolio', { token: session }), 401, 'invalid_token');
 });
 
-test('SPEC.md section 5, rule 6: the cookie, on same-origin JSON requests only', async (t) => {
+test('I22: the cookie, on same-origin JSON requests only', async (t) => {
   const api = await startApi(t);
   const { origin } = new URL(api.baseUrl);
   const cookie = `theme=dark; sb-access-token=${await api.signIn()}; other=1`;
@@ -331,7 +331,7 @@ test('SPEC.md section 5, rule 6: the cookie, on same-origin JSON requests only',
   t.is(foreign.headers.get('access-control-allow-origin'), null);
 });
 
-test('CONTRACT.md section 17, Statuses: a session call with another content type than JSON is 400', async (t) => {
+test('I23: a session call with another content type than JSON is 400', async (t) => {
   const api = await startApi(t);
   const session = await api.signIn();
   const { origin } = new URL(api.baseUrl);
@@ -374,7 +374,7 @@ test('CONTRACT.md section 17, Statuses: a session call with another content type
   t.regex(raw.text, /^HTTP\/1\.1 400 [\s\S]*Content-Type must be application\/json/);
 });
 
-test('SPEC.md section 4, rotate: it takes no body, or one', async (t) => {
+test('A9, rotate: it takes no body, or one', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   for (const call of [{}, { body: {} }, { body: { graceHours: 24 } }]) {
@@ -399,7 +399,7 @@ test('a session that ends while its request comes in does nothing more', async (
   isRefused(t, await api.call('GET', '/api_keys', { token }), 401, 'invalid_token');
 });
 
-test('CONTRACT.md section 3, PATCH /me: name, privacy, earlier trades, by session', async (t) => {
+test('I51, PATCH /me: name, privacy, earlier trades, by session', async (t) => {
   const api = await startApi(t);
   const { token, userId } = await newcomer(api);
   const patch = (body: object) => api.call('PATCH', '/me', { token, body });
@@ -425,7 +425,7 @@ test('CONTRACT.md section 3, PATCH /me: name, privacy, earlier trades, by sessio
   t.true(api.store.users.get(userId)?.private, 'no key can make an account public');
 });
 
-test('SPEC.md section 2, KeyView: keys of every status are listed, the oldest first', async (t) => {
+test('I8: keys of every status are listed, the oldest first', async (t) => {
   const api = await startApi(t);
   const { token, userId } = await newcomer(api);
   const nowMs = Date.now();

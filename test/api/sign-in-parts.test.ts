@@ -51,7 +51,7 @@ test.serial('only so many passwords wait to be hashed; more are told to come bac
   t.truthy(await hashPassword('correct horse'), 'and later ones find room again');
 });
 
-test('CONTRACT.md section 17, Refresh: a used token answers its child for ten seconds', (t) => {
+test('I35, refresh: a used token answers its child for ten seconds', (t) => {
   const { session, refreshToken } = newSession({ userId: 'u', isGuest: false }, NOW_MS);
   t.is(familyHashOf(refreshToken), session.familyHash);
   const second = refreshSession(session, refreshToken, NOW_MS)!;

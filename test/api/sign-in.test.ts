@@ -15,7 +15,7 @@ const refresh = (api: Api, refresh_token: string) =>
 const signInWith = (api: Api, body: object) =>
   api.auth('POST', '/token?grant_type=password', { body });
 
-test('CONTRACT.md section 7: ES256 tokens of an hour, verified by the JWKS', async (t) => {
+test('I31: ES256 tokens of an hour, verified by the JWKS', async (t) => {
   const api = await startApi(t);
   const { access_token: token, expires_in, expires_at, user } = await signUp(api);
   const { json: jwks } = await api.auth('GET', '/.well-known/jwks.json');
@@ -37,7 +37,7 @@ test('CONTRACT.md section 7: ES256 tokens of an hour, verified by the JWKS', asy
   t.false(JSON.stringify(jwks).includes('"d"'), 'the private part stays here');
 });
 
-test('CONTRACT.md section 7, logout: this session, the others, or all', async (t) => {
+test('I30, logout: this session, the others, or all', async (t) => {
   const api = await startApi(t);
   const sessions = [await signUp(api)];
   for (let i = 0; i < 3; i++) sessions.push((await signInWith(api, ANN)).json);
@@ -84,7 +84,7 @@ test('behind a TLS proxy the address is the one that the proxy added', async (t)
   t.is((await from('192.0.2.1, 192.0.2.2')).status, 200);
 });
 
-test('CONTRACT.md section 8, PAPERBOOK_DEFAULT_PLAN: the plan of who signs up', async (t) => {
+test('I50, PAPERBOOK_DEFAULT_PLAN: the plan of who signs up', async (t) => {
   for (const [env, plan] of [
     [{}, 'none'],
     [{ PAPERBOOK_DEFAULT_PLAN: 'desk' }, 'desk'],

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { startApi } from './support.ts';
 
-test('SPEC.md section 2, Status: answers without a key and may be cached for 5 s', async (t) => {
+test('A56, status: answers without a key and may be cached for 5 s', async (t) => {
   const api = await startApi(t);
   const answer = await api.call('GET', '/status', { token: null });
   t.is(answer.status, 200);
@@ -9,7 +9,7 @@ test('SPEC.md section 2, Status: answers without a key and may be cached for 5 s
   t.is(answer.headers.get('cache-control'), 'max-age=5');
 });
 
-test('SPEC.md section 2, Me: any valid key reads whose it is', async (t) => {
+test('A57: any valid key reads whose it is', async (t) => {
   const api = await startApi(t);
   const token = await api.addKey({ scopes: ['records:read'] });
   const answer = await api.call('GET', '/me', { token });

@@ -2,7 +2,7 @@ import test from 'ava';
 import { newUuid } from '../../api/uuid.ts';
 import { uuidTimeMs } from '../../engine/core/ids.ts';
 
-test('CONTRACT.md section 1, ids: version 7, variant 2, carrying their time', (t) => {
+test('A6, ids: version 7, variant 2, carrying their time', (t) => {
   for (const atMs of [0, 1, 0xffff, 0x10000, Date.parse('2026-11-21T05:00:00Z'), 2 ** 48 - 1]) {
     const id = newUuid(atMs);
     t.regex(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);

@@ -20,7 +20,7 @@ import { CATALOG, NOON_MS } from '../engine/fixtures.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { ALICE, BOB, openShard, tradedShard } from '../engine/shard/environment.ts';
 
-const SECTION = 'CONTRACT.md section 9, verify';
+const SECTION = 'D16, verify';
 const NUMBERS = { marketNames: CATALOG.marketNames, instrumentIds: CATALOG.instrumentIds };
 
 /** A data directory of one shard, as a server leaves it; two people, one key. */
@@ -230,7 +230,7 @@ test.serial(`${SECTION}: what is no breach is a note`, async (t) => {
   t.true(fresh.ok);
 });
 
-test.serial('CONTRACT.md section 17, control/: an account of nobody is a breach', async (t) => {
+test.serial('D14, control/: an account of nobody is a breach', async (t) => {
   const dir = tempDir(t);
   writeMeta(dir, 1);
   await tradedShard(path.join(dir, 'shard-0'));
@@ -251,19 +251,16 @@ test.serial('CONTRACT.md section 17, control/: an account of nobody is a breach'
   t.like(await verifyDataDir(dir), { ok: true, problems: [], notes: lines }, outside);
 });
 
-test.serial(
-  'CONTRACT.md section 17, control/: that of another directory is a breach',
-  async (t) => {
-    const dir = await dataDirOf(t, (control) => control.putDirectoryId(ALICE));
-    writeMeta(dir, 1, { id: ALICE });
-    t.like(await verifyDataDir(dir), { ok: true, problems: [] });
-    writeMeta(dir, 1, { id: BOB });
-    const { ok, problems } = await verifyDataDir(dir);
-    t.false(ok);
-    t.is(problems.length, 1);
-    t.regex(problems[0]!, new RegExp(`control is that of directory ${ALICE}, and .*${BOB}`));
-  },
-);
+test.serial('D14, control/: that of another directory is a breach', async (t) => {
+  const dir = await dataDirOf(t, (control) => control.putDirectoryId(ALICE));
+  writeMeta(dir, 1, { id: ALICE });
+  t.like(await verifyDataDir(dir), { ok: true, problems: [] });
+  writeMeta(dir, 1, { id: BOB });
+  const { ok, problems } = await verifyDataDir(dir);
+  t.false(ok);
+  t.is(problems.length, 1);
+  t.regex(problems[0]!, new RegExp(`control is that of directory ${ALICE}, and .*${BOB}`));
+});
 
 test.serial(`${SECTION}: a directory that is no data directory`, async (t) => {
   const dir = tempDir(t);

@@ -60,7 +60,7 @@ const BOOKS: [name: string, adapter: VenueAdapter, bids: (cents: number[]) => ob
 ];
 
 for (const [name, adapter, bids] of BOOKS) {
-  test(`CONTRACT.md section 5, Live price: a ${name} book with a price twice, or of no contract, is none`, (t) => {
+  test(`B5: a ${name} book with a price twice, or of no contract, is none`, (t) => {
     const best = (...cents: number[]) => {
       const { rejected, ticks } = adapter.read(bids(cents));
       const book = ticks.find((tick) => tick.kind === 'book');
@@ -75,7 +75,7 @@ for (const [name, adapter, bids] of BOOKS) {
   });
 }
 
-test('VENUES.md section 1.1: an increment at 0 or 1, or to more than can be, leaves no book', (t) => {
+test('W25: an increment at 0 or 1, or to more than can be, leaves no book', (t) => {
   const adapter = kalshiAdapter({}, RECORDED);
   const delta = (price_dollars: string, delta_fp: string) => {
     const msg = { market_ticker: 'T', price_dollars, delta_fp, side: 'yes' };

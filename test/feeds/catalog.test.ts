@@ -71,7 +71,7 @@ function errorsOf(file: unknown): string[] {
   return reading.ok ? [] : catalogErrorText(reading.errors).split('\n').sort();
 }
 
-test('CONTRACT.md section 10, Catalog file: what is left out is null, derived or the game’s', (t) => {
+test('K7: what is left out is null, derived or the game’s', (t) => {
   const catalog = accepted({ games: [game('g1')], instruments: [instrument('i1')] });
   t.deepEqual(catalog.games, [
     {
@@ -127,7 +127,7 @@ test('CONTRACT.md section 10, Catalog file: what is left out is null, derived or
   ]);
 });
 
-test('CONTRACT.md section 10, Catalog file: an id left out is the start of the SHA-256 of its slug', (t) => {
+test('K8: an id left out is the start of the SHA-256 of its slug', (t) => {
   // sha256("game:g1") and sha256("ins:i1"), read five bits at a time.
   t.is(gameIdOf('g1'), 'game_N8HFS918TZ');
   t.is(instrumentIdOf('i1'), 'ins_TH59MB1VABE9');
@@ -137,14 +137,14 @@ test('CONTRACT.md section 10, Catalog file: an id left out is the start of the S
   }
 });
 
-test('CONTRACT.md section 5, Instrument and market sides: polarity -1 buys no for yes', (t) => {
+test('T4: polarity -1 buys no for yes', (t) => {
   const entry = instrument('i1', { listings: [listing({ polarity: -1 })] });
   const [read] = accepted({ games: [game('g1')], instruments: [entry] }).instruments;
   t.is(read?.listings[0]?.buyForYes, 'no');
   t.is(read?.listings[0]?.buyForNo, 'yes');
 });
 
-test('CONTRACT.md section 10, Catalog file: bad entries are all reported, with their place', (t) => {
+test('K2: bad entries are all reported, with their place', (t) => {
   const file = {
     games: [
       game('g1', { id: 'game_lower00000', startsAt: '2026-02-30T00:00:00Z' }),
@@ -182,7 +182,7 @@ test('CONTRACT.md section 10, Catalog file: bad entries are all reported, with t
   ]);
 });
 
-test('CONTRACT.md section 10, Catalog file: what is not a catalog at all is told too', (t) => {
+test('K2: what is not a catalog at all is told too', (t) => {
   t.deepEqual(errorsOf([]), ['file: must be object']);
   t.deepEqual(errorsOf({ games: {} }), ['games: must be array', 'instruments: is required']);
   t.deepEqual(errorsOf({ games: [null], instruments: [7, null] }), [
@@ -195,7 +195,7 @@ test('CONTRACT.md section 10, Catalog file: what is not a catalog at all is told
   t.regex(broken.ok ? '' : catalogErrorText(broken.errors), /^file: is not JSON: /);
 });
 
-test('CONTRACT.md section 10, Catalog file: duplicate ids and slugs', (t) => {
+test('K8: duplicate ids and slugs', (t) => {
   const id = 'ins_000000000001';
   const file = {
     games: [
@@ -220,7 +220,7 @@ test('CONTRACT.md section 10, Catalog file: duplicate ids and slugs', (t) => {
   ]);
 });
 
-test('CONTRACT.md section 10, Catalog file: derived fields may be there and must agree', (t) => {
+test('K6: derived fields may be there and must agree', (t) => {
   const away = { code: 'ATH', name: 'Athletics' };
   const right = {
     games: [game('g1', { instrumentCount: 1 })],
@@ -262,7 +262,7 @@ test('CONTRACT.md section 10, Catalog file: derived fields may be there and must
   ]);
 });
 
-test('CONTRACT.md section 10, Catalog file: a game is named by slug, by id or not at all', (t) => {
+test('K4: a game is named by slug, by id or not at all', (t) => {
   const byId = instrument('i1', { gameSlug: null, gameId: gameIdOf('g1') });
   t.is(accepted({ games: [game('g1')], instruments: [byId] }).instruments[0]?.gameSlug, 'g1');
   const outright = instrument('i2', {
@@ -322,7 +322,7 @@ test('DESIGN.md section 3, Numbers first: numbers are kept and only appended to'
   t.deepEqual(listedMarkets(second, 'venue_b'), []);
 });
 
-sharedTest('CONTRACT.md section 10, Catalog file: the recorded MLB day loads', async (t) => {
+sharedTest('K2: the recorded MLB day loads', async (t) => {
   const reading = await loadCatalog(mlbPath);
   if (!reading.ok) throw new Error(catalogErrorText(reading.errors));
   const { catalog } = reading;
@@ -339,7 +339,7 @@ sharedTest('CONTRACT.md section 10, Catalog file: the recorded MLB day loads', a
   t.deepEqual({ games: catalog.games, instruments: catalog.instruments }, { ...file, instruments });
 });
 
-test('CONTRACT.md section 8, PAPERBOOK_CATALOG: a file that cannot be read is an error, not a throw', async (t) => {
+test('K2, PAPERBOOK_CATALOG: a file that cannot be read is an error, not a throw', async (t) => {
   const reading = await loadCatalog(join(tmpdir(), 'no-such-folder', 'catalog.json'));
   t.deepEqual(reading, {
     ok: false,
@@ -347,7 +347,7 @@ test('CONTRACT.md section 8, PAPERBOOK_CATALOG: a file that cannot be read is an
   });
 });
 
-test('CONTRACT.md section 8, PAPERBOOK_CATALOG: loaded on change, also when replaced by a rename', async (t) => {
+test('K1, PAPERBOOK_CATALOG: loaded on change, also when replaced by a rename', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'paperbook-catalog-'));
   const path = join(folder, 'catalog.json');
   await writeFile(path, '1');

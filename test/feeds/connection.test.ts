@@ -91,7 +91,7 @@ function snapshot(seq: number): string {
   return `{"type":"snapshot","seq":${seq},"market":"T1","status":"open","yesBids":[[41,9]],"yesAsks":[[43,9]]}`;
 }
 
-test('CONTRACT.md section 10, Native frames: subscribes to its markets and hands frames over in order', async (t) => {
+test('W2: subscribes to its markets and hands frames over in order', async (t) => {
   const venue = await openVenue(t);
   const { connection, log } = connect(t, venue.url);
   await until(() => venue.received.length === 1, 'a subscribe');
@@ -107,7 +107,7 @@ test('CONTRACT.md section 10, Native frames: subscribes to its markets and hands
   t.not(status.lastHeardMs, null);
 });
 
-test('CONTRACT.md section 5, Live price: a lost connection is told once, then dialed and subscribed again', async (t) => {
+test('W6: a lost connection is told once, then dialed and subscribed again', async (t) => {
   const venue = await openVenue(t);
   const { connection, log } = connect(t, venue.url);
   await until(() => venue.received.length === 1, 'the first subscribe');
@@ -119,7 +119,7 @@ test('CONTRACT.md section 5, Live price: a lost connection is told once, then di
   t.is(connection.status().attempts, 2);
 });
 
-test('CONTRACT.md section 5, Live price: after a gap quotes are lost until a fresh snapshot of a new connection', async (t) => {
+test('T14: after a gap quotes are lost until a fresh snapshot of a new connection', async (t) => {
   const venue = await openVenue(t);
   const { connection, log } = connect(t, venue.url);
   await until(() => venue.received.length === 1, 'a subscribe');
@@ -136,7 +136,7 @@ test('CONTRACT.md section 5, Live price: after a gap quotes are lost until a fre
   t.is(log.lost, 1, 'the sequence started over');
 });
 
-test('CONTRACT.md section 5, Live price: pings are heard and keep a quiet connection open', async (t) => {
+test('W2: pings are heard and keep a quiet connection open', async (t) => {
   const venue = await openVenue(t);
   const { log } = connect(t, venue.url, { timing: { ...TIMING, silenceMs: 1500 } });
   await until(() => venue.received.length === 1, 'a subscribe');
@@ -150,7 +150,7 @@ test('CONTRACT.md section 5, Live price: pings are heard and keep a quiet connec
   t.is(log.frames.length, 0);
 });
 
-test('CONTRACT.md section 5, Live price: silence ends a connection that is still open', async (t) => {
+test('W4: silence ends a connection that is still open', async (t) => {
   const venue = await openVenue(t);
   const { connection, log } = connect(t, venue.url, { timing: { ...TIMING, silenceMs: 30 } });
   await until(() => venue.sockets.length >= 2, 'a second connection');
@@ -158,7 +158,7 @@ test('CONTRACT.md section 5, Live price: silence ends a connection that is still
   t.is(connection.status().lastProblem, 'silent for 30 ms');
 });
 
-test('VENUES.md section 1.3: keepalive texts are sent, and their answers are heard but no frames', async (t) => {
+test('W2: keepalive texts are sent, and their answers are heard but no frames', async (t) => {
   const venue = await openVenue(t);
   const adapter: VenueAdapter = { ...plainAdapter(), keepalive: { text: 'PING', everyMs: 5 } };
   const { log } = connect(t, venue.url, { adapter });
@@ -170,7 +170,7 @@ test('VENUES.md section 1.3: keepalive texts are sent, and their answers are hea
   t.is(log.heard, 1);
 });
 
-test('VENUES.md section 1: each handshake carries freshly made headers', async (t) => {
+test('W20: each handshake carries freshly made headers', async (t) => {
   const venue = await openVenue(t);
   let made = 0;
   const adapter: VenueAdapter = { ...plainAdapter(), headers: () => ({ 'x-sign': `${++made}` }) };
@@ -305,7 +305,7 @@ test('feeds/connection.ts: a server that never answers the handshake is given up
   t.is(log.lost, 0);
 });
 
-test('CONTRACT.md section 17, Feeds: a handshake has its time from dialing, however bytes drip in', async (t) => {
+test('W3: a handshake has its time from dialing, however bytes drip in', async (t) => {
   let closed = 0;
   const server = createServer((socket) => {
     const answer = `HTTP/1.1 101 Switching Protocols\r\nx-drip: ${'x'.repeat(10_000)}`;
@@ -331,7 +331,7 @@ test('CONTRACT.md section 17, Feeds: a handshake has its time from dialing, howe
   connection.close();
 });
 
-test('CONTRACT.md section 17, Feeds: a feed is down since the last connection that stayed open', async (t) => {
+test('W9: a feed is down since the last connection that stayed open', async (t) => {
   const venue = await openVenue(t);
   let wallMs = 1_000_000;
   const downSince: (number | null)[] = [];
@@ -352,7 +352,7 @@ test('CONTRACT.md section 17, Feeds: a feed is down since the last connection th
   t.deepEqual(downSince, [1_000_000, 1_019_999]);
 });
 
-test('CONTRACT.md section 17, Feeds: a market is unquoted from its subscription to its first quote', async (t) => {
+test('W9: a market is unquoted from its subscription to its first quote', async (t) => {
   const venue = await openVenue(t);
   const markets = ['T1', 'T2', 'T3', 'T4', 'T5'];
   const { connection, log } = connect(t, venue.url, {
@@ -385,7 +385,7 @@ test('CONTRACT.md section 17, Feeds: a market is unquoted from its subscription 
   t.is(connection.status().unquoted.size, 4);
 });
 
-test('VENUES.md section 1: a handshake is signed for the time of the machine', async (t) => {
+test('W10: a handshake is signed for the time of the machine', async (t) => {
   const venue = await openVenue(t);
   const adapter: VenueAdapter = {
     ...plainAdapter(),
@@ -396,7 +396,7 @@ test('VENUES.md section 1: a handshake is signed for the time of the machine', a
   t.is(venue.headers[0]?.['x-time'], '2');
 });
 
-test('CONTRACT.md section 8, PAPERBOOK_FEEDS: no secret of a url or a signature is shown or logged', async (t) => {
+test('W11, PAPERBOOK_FEEDS: no secret of a url or a signature is shown or logged', async (t) => {
   const refusing = await closedPort();
   const adapter: VenueAdapter = {
     ...plainAdapter(),

@@ -9,7 +9,7 @@ import {
 } from '../../feeds/decimal.ts';
 import { parseInstant } from '../../feeds/instant.ts';
 
-test('CONTRACT.md section 1, money: a price text is read without floating point', (t) => {
+test('B1: a price text is read without floating point', (t) => {
   t.is(parsePriceE4('0.555'), 5550);
   t.is(parsePriceE4('0.0100'), 100);
   t.is(parsePriceE4('0'), 0);
@@ -18,13 +18,13 @@ test('CONTRACT.md section 1, money: a price text is read without floating point'
   t.is(parsePriceE4('0.0003'), 3); // times 10000 it is 2.9999999999999996 in floating point
 });
 
-test('CONTRACT.md section 1, money: what is no price of 4 decimals in 0..1 is null', (t) => {
+test('B1: what is no price of 4 decimals in 0..1 is null', (t) => {
   const bad = ['0.12345', '1.0001', '2', '-0.5', '+0.5', '.5', '1.', '', ' 0.5', '0.5 ', '5e-1'];
   for (const text of [...bad, '00.5', '0,5', 'NaN', '０.5']) t.is(parsePriceE4(text), null, text);
   for (const value of [0.5, 1, null, undefined, {}, ['0.5'], true]) t.is(parsePriceE4(value), null);
 });
 
-test('VENUES.md section 1.1: integer cents of old frames', (t) => {
+test('W30: integer cents of old frames', (t) => {
   t.is(priceE4OfCents(8), 800);
   t.is(priceE4OfCents(0), 0);
   t.is(priceE4OfCents(100), 10_000);
@@ -33,7 +33,7 @@ test('VENUES.md section 1.1: integer cents of old frames', (t) => {
   }
 });
 
-test('CONTRACT.md section 5, Prices: a size is rounded down to hundredths', (t) => {
+test('B1: a size is rounded down to hundredths', (t) => {
   t.is(parseContractsE2('2130.00'), 213_000);
   t.is(parseContractsE2('46.02'), 4602);
   t.is(parseContractsE2('0.809999'), 80);
@@ -44,7 +44,7 @@ test('CONTRACT.md section 5, Prices: a size is rounded down to hundredths', (t) 
   for (const value of bad) t.is(parseContractsE2(value), null, String(value));
 });
 
-test('VENUES.md section 1.1: a delta is signed, and exact or refused', (t) => {
+test('B1: a delta is signed, and exact or refused', (t) => {
   t.is(parseDeltaE2('-46.02'), -4602);
   t.is(parseDeltaE2('+3.1'), 310);
   t.is(parseDeltaE2('3.100000'), 310);
@@ -55,7 +55,7 @@ test('VENUES.md section 1.1: a delta is signed, and exact or refused', (t) => {
   }
 });
 
-test('CONTRACT.md section 1, money: reading what was written gives it back', (t) => {
+test('B1: reading what was written gives it back', (t) => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 999_999_999_999_999 }), (size) => {
       t.is(parseContractsE2(contractsText(size, 2)), size);
@@ -70,13 +70,13 @@ test('CONTRACT.md section 1, money: reading what was written gives it back', (t)
   );
 });
 
-test('CONTRACT.md section 10, Inspect: sizes print with the decimals of the venue', (t) => {
+test('X6: sizes print with the decimals of the venue', (t) => {
   t.is(contractsText(213_000, 2), '2130.00');
   t.is(contractsText(5, 2), '0.05');
   t.is(contractsText(10_099, 0), '100');
 });
 
-test('CONTRACT.md section 1, time: date-times name their zone and a day there is', (t) => {
+test('A4: date-times name their zone and a day there is', (t) => {
   t.is(parseInstant('2026-08-05T03:45:40.722003Z'), 1_785_901_540_722);
   t.is(parseInstant('2026-08-05T05:45:40.722+02:00'), 1_785_901_540_722);
   t.is(parseInstant('2028-02-29T00:00:00Z'), Date.UTC(2028, 1, 29));

@@ -42,7 +42,7 @@ async function lines(path: string, options?: ReadFeedOptions): Promise<FeedLine[
   return (await collect(readFeed(path, options))).flat();
 }
 
-test('CONTRACT.md section 10, Feed file: a line has number, time, venue, frame', async (t) => {
+test('F2: a line has number, time, venue, frame', async (t) => {
   const second = { at: '2026-07-12T06:00:51+02:00', venue: 'venue_a', adapter: 'kalshi', frame: 1 };
   const path = await file(t, `${HEADER}\n${line()}\n\n${line(second)}\r\n`);
   const atMs = Date.UTC(2026, 6, 12, 4, 0, 51);
@@ -55,7 +55,7 @@ test('CONTRACT.md section 10, Feed file: a line has number, time, venue, frame',
   t.deepEqual(await lines(await file(t, HEADER)), []);
 });
 
-test('CONTRACT.md section 10, Feed file: lines may lie across any two reads', async (t) => {
+test('F4: lines may lie across any two reads', async (t) => {
   const frames = Array.from({ length: 400 }, (_, index) => 'é€𝄞'.repeat(index));
   const text = [HEADER, ...frames.map((frame) => line({ frame }))].join('\n');
   const path = await file(t, text);
@@ -65,12 +65,12 @@ test('CONTRACT.md section 10, Feed file: lines may lie across any two reads', as
   );
 });
 
-test('CONTRACT.md section 10, Feed file: a line may be older than the one before it', async (t) => {
+test('F3: a line may be older than the one before it', async (t) => {
   const text = [HEADER, line(), line({ at: '2026-07-12T04:00:50.000Z' })].join('\n');
   t.is((await lines(await file(t, text))).length, 2);
 });
 
-test('CONTRACT.md section 10, Feed file: a bad line stops with its number', async (t) => {
+test('F5: a bad line stops with its number', async (t) => {
   const bad: [string, string][] = [
     ['{"at":', 'not JSON'],
     ['[]', 'not an object'],
@@ -92,7 +92,7 @@ test('CONTRACT.md section 10, Feed file: a bad line stops with its number', asyn
   }
 });
 
-test('CONTRACT.md section 10, Feed file: --skip-bad counts and goes on', async (t) => {
+test('F5: --skip-bad counts and goes on', async (t) => {
   const long = `"${'x'.repeat(17 * 1024 * 1024)}"`;
   const text = [HEADER, 'bad', line(), long, line({ venue: 1 }), line()].join('\n');
   const skipped: string[] = [];
@@ -111,7 +111,7 @@ test('CONTRACT.md section 10, Feed file: --skip-bad counts and goes on', async (
   ]);
 });
 
-test('CONTRACT.md section 10, Feed file: a broken header always stops', async (t) => {
+test('F5: a broken header always stops', async (t) => {
   const missing = `line 1: the header ${HEADER} is missing`;
   const bad: [string, string][] = [
     ['', missing],
@@ -164,7 +164,7 @@ test('issue 2, Bad input: a file that is no gzip, or damaged, or not there', asy
   });
 });
 
-test('CONTRACT.md section 10, Feed file: what the writer wrote is read back', async (t) => {
+test('F9: what the writer wrote is read back', async (t) => {
   for (const name of ['feed.jsonl', 'feed.jsonl.gz']) {
     const path = join(await folder(t), name);
     const writer = await createFeedWriter(path);

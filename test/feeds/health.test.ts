@@ -11,7 +11,7 @@ const OPEN = {
   unquoted: new Map<string, number>(),
 } as const;
 
-test('CONTRACT.md section 17, Feeds: a feed that was not open for 60 s is a problem', (t) => {
+test('W9: a feed that was not open for 60 s is a problem', (t) => {
   t.deepEqual(feedProblems([], NOW), []);
   t.deepEqual(feedProblems([OPEN], NOW), []);
   t.deepEqual(feedProblems([{ ...OPEN, downSinceMs: NOW - 59_999 }], NOW), []);
@@ -24,7 +24,7 @@ test('CONTRACT.md section 17, Feeds: a feed that was not open for 60 s is a prob
   t.regex(feedProblems([never], NOW)[0]!, /not open for 60 s, since .*: no answer yet$/);
 });
 
-test('CONTRACT.md section 17, Feeds: markets that were not quoted for 60 s are a problem', (t) => {
+test('W9: markets that were not quoted for 60 s are a problem', (t) => {
   const unquoted = (...ages: number[]) => {
     const markets = ages.map((age, index) => [`T${index}`, NOW - age] as const);
     return feedProblems([{ ...OPEN, unquoted: new Map(markets) }], NOW);

@@ -40,7 +40,7 @@ const heard: Tick = { kind: 'heard', atMs: AT, source: SOURCE };
 const down: Tick = { kind: 'down', atMs: AT, source: SOURCE };
 const place = { atMs: AT, source: SOURCE, market: 7 };
 
-test('CONTRACT.md section 5, Prices: bids round down, asks up, and outside 1..99 is none', (t) => {
+test('B2: bids round down, asks up, and outside 1..99 is none', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection('venue_a', polymarketUsAdapter({}, RECORDED), SOURCE);
   const centsOf = (bid: string | null, ask: string | null) => {
@@ -56,7 +56,7 @@ test('CONTRACT.md section 5, Prices: bids round down, asks up, and outside 1..99
   t.deepEqual(centsOf('0.995', null), [99, 0, false]);
 });
 
-test("CONTRACT.md section 5, Live price: crossed is judged on the venue's own prices", (t) => {
+test("B6: crossed is judged on the venue's own prices", (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection('venue_a', polymarketUsAdapter({}, RECORDED), SOURCE);
   const crossed = (bid: string | null, ask: string | null) => {
@@ -71,7 +71,7 @@ test("CONTRACT.md section 5, Live price: crossed is judged on the venue's own pr
   t.false(crossed(null, null));
 });
 
-test('CONTRACT.md section 5, Prices: sizes are whole contracts, of prices that are shown', (t) => {
+test('B4: sizes are whole contracts, of prices that are shown', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   const msg = {
@@ -93,7 +93,7 @@ test('CONTRACT.md section 5, Prices: sizes are whole contracts, of prices that a
   ]);
 });
 
-test('CONTRACT.md section 5, Prices: a trade rounds against its taker', (t) => {
+test('B3: a trade rounds against its taker', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   const trade = (yes_price_dollars: string, taker_side: string) => {
@@ -108,7 +108,7 @@ test('CONTRACT.md section 5, Prices: a trade rounds against its taker', (t) => {
   t.deepEqual(ingest.counts().skippedByReason, { 'trade price outside 1..99': 1 });
 });
 
-test('CONTRACT.md section 5, Settlement: what one contract of each side receives', (t) => {
+test('B8: what one contract of each side receives', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection('venue_a', nativeAdapter(RECORDED), SOURCE);
   const payouts = (fields: object) => {
@@ -126,7 +126,7 @@ test('CONTRACT.md section 5, Settlement: what one contract of each side receives
   t.deepEqual(payouts({ settlementValue: '0.0001' }), ['scalar', 0, 99]);
 });
 
-test('CONTRACT.md section 5, Live price: every frame is a sign of life', (t) => {
+test('T13: every frame is a sign of life', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection('venue_a', nativeAdapter(RECORDED), SOURCE);
   connection.frame('{"type":"heartbeat"}', AT);
@@ -142,7 +142,7 @@ test('CONTRACT.md section 5, Live price: every frame is a sign of life', (t) => 
   t.deepEqual(taken(), [heard]);
 });
 
-test('CONTRACT.md section 5, Live price: a live gap ends every quote and book', (t) => {
+test('B12: a live gap ends every quote and book', (t) => {
   const { ingest, taken } = world();
   const adapter = subscribed(kalshiAdapter());
   const connection = ingest.connection('venue_a', adapter, SOURCE);
@@ -160,7 +160,7 @@ test('CONTRACT.md section 5, Live price: a live gap ends every quote and book', 
   t.is(ingest.counts().gaps, 1);
 });
 
-test('CONTRACT.md section 5, Live price: what a gap frame says besides prices is kept', (t) => {
+test('B12: what a gap frame says besides prices is kept', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection('venue_a', subscribed(nativeAdapter()), SOURCE);
   connection.frame({ type: 'heartbeat', seq: 1 }, AT);
@@ -171,7 +171,7 @@ test('CONTRACT.md section 5, Live price: what a gap frame says besides prices is
   t.deepEqual(taken(), [down, { ...place, ...result }]);
 });
 
-test('CONTRACT.md section 10, Feed file: jumps inside a recording are not gaps', (t) => {
+test('F8: jumps inside a recording are not gaps', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   const delta = { market_ticker: 'T', price_dollars: '0.4000', delta_fp: '5.00', side: 'yes' };
@@ -181,7 +181,7 @@ test('CONTRACT.md section 10, Feed file: jumps inside a recording are not gaps',
   t.deepEqual(kinds, ['quote', 'quote']);
 });
 
-test('CONTRACT.md section 5, Live price: a lost connection ends its quotes and books', (t) => {
+test('T14: a lost connection ends its quotes and books', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection('venue_a', kalshiAdapter({}, RECORDED), SOURCE);
   connection.frame({ type: 'orderbook_snapshot', msg: { market_ticker: 'T' } }, AT);
@@ -253,7 +253,7 @@ test('issue 2, Bad input: garbage never throws, whatever the adapter', (t) => {
   }
 });
 
-test('CONTRACT.md section 5, book_depth: levels come in whole cents and contracts, best first', (t) => {
+test('B5, book_depth: levels come in whole cents and contracts, best first', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection(
     'venue_a',
@@ -296,7 +296,7 @@ test('CONTRACT.md section 5, book_depth: levels come in whole cents and contract
   t.deepEqual<unknown, unknown>(depth(), { yesBids: [[40, 15]], yesAsks });
 });
 
-test('CONTRACT.md section 5, book_depth: at most 20 levels a side are told', (t) => {
+test('B5, book_depth: at most 20 levels a side are told', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection(
     'venue_a',
@@ -314,7 +314,7 @@ test('CONTRACT.md section 5, book_depth: at most 20 levels a side are told', (t)
   );
 });
 
-test('CONTRACT.md section 5, book_depth: levels are told only where they are asked for and known', (t) => {
+test('B5, book_depth: levels are told only where they are asked for and known', (t) => {
   const { ingest, taken } = world();
   const level = { px: { value: '0.48' }, qty: '10' };
   const whole = { marketData: { marketSlug: 'T', bids: [level], offers: [] } };

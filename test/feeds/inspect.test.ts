@@ -101,7 +101,7 @@ mlbTest(
   },
 );
 
-test('CONTRACT.md section 10, Inspect: counts, gaps, rejections, states, lag', async (t) => {
+test('X2: counts, gaps, rejections, states, lag', async (t) => {
   const heartbeat = (seq: number) => native(T0, { type: 'heartbeat', seq });
   const timed = (atMs: number, lagMs: number) => ({
     type: 'trade',
@@ -172,12 +172,12 @@ test('CONTRACT.md section 10, Inspect: counts, gaps, rejections, states, lag', a
   });
 });
 
-test('CONTRACT.md section 10, Inspect: an empty file has no times', async (t) => {
+test('X2: an empty file has no times', async (t) => {
   const summary = await inspectFeed(await feed(t, []));
   t.deepEqual([summary.frames, summary.firstAt, summary.lag.medianMs], [0, null, null]);
 });
 
-test('CONTRACT.md section 10, Inspect: --bbo, rows by boundary and market', async (t) => {
+test('X6: --bbo, rows by boundary and market', async (t) => {
   const path = await feed(t, [
     native(T0 + 500, { type: 'heartbeat' }),
     quote(T0 + 2000, 'B', 40, 42), // on the boundary: within it
@@ -198,7 +198,7 @@ test('CONTRACT.md section 10, Inspect: --bbo, rows by boundary and market', asyn
   ]);
 });
 
-test('CONTRACT.md section 10, Inspect: --bbo prints sizes as the venue does', async (t) => {
+test('X6: --bbo prints sizes as the venue does', async (t) => {
   const amount = (value: string) => ({ value, currency: 'USD' });
   const marketData = {
     marketSlug: 'm',
@@ -212,14 +212,14 @@ test('CONTRACT.md section 10, Inspect: --bbo prints sizes as the venue does', as
   t.is(row, `m,${T0},55,2.50,,`); // an ask of 99.5 rounds up to no price
 });
 
-test('CONTRACT.md section 10, Inspect: --bbo wants a whole number of seconds', async (t) => {
+test('X6: --bbo wants a whole number of seconds', async (t) => {
   const path = await feed(t, []);
   for (const seconds of [0, -1, 0.5, Number.NaN]) {
     await t.throwsAsync(collect(bboRows(path, seconds)), { instanceOf: RangeError });
   }
 });
 
-test('CONTRACT.md section 10, Feed file: --skip-bad counts in an inspection', async (t) => {
+test('F5: --skip-bad counts in an inspection', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'paperbook-inspect-'));
   t.teardown(() => rm(dir, { recursive: true }));
   const path = join(dir, 'feed.jsonl');
@@ -231,7 +231,7 @@ test('CONTRACT.md section 10, Feed file: --skip-bad counts in an inspection', as
   t.is((await collect(bboRows(path, 1, { skipBad: true }))).length, 1);
 });
 
-test('CONTRACT.md section 10, Inspect: lag is exact to 16 s and within 1 % beyond', (t) => {
+test('X5: lag is exact to 16 s and within 1 % beyond', (t) => {
   const near = new LagHistogram();
   for (let lagMs = 1; lagMs <= 1000; lagMs++) near.add(lagMs);
   t.deepEqual(near.summary(), { count: 1000, medianMs: 500, p99Ms: 990, negative: 0 });

@@ -12,7 +12,7 @@ const wireTest = wire.present ? test : test.skip;
 const recordedTest = recorded.present ? test : test.skip;
 const windowTest = window.present ? test : test.skip;
 
-test('VENUES.md section 1.1: every frame means what the golden file says', (t) => {
+test('W23 to W33: every frame means what the golden file says', (t) => {
   const adapter = kalshiAdapter({}, { recorded: true });
   for (const { rule, frame, reading } of goldenLines('kalshi')) {
     t.deepEqual(adapter.read(frame), reading, rule);
@@ -130,7 +130,7 @@ windowTest('issue 2, Real input: the recorded book ends as its summary says', (t
   });
 });
 
-test('VENUES.md section 1.1: books and trades by market, life cycle for all', (t) => {
+test('W22: books and trades by market, life cycle for all', (t) => {
   const adapter = kalshiAdapter();
   const markets = Array.from({ length: 251 }, (_, index) => `M-${index}`);
   const book = (id: number, tickers: string[]) => ({
@@ -158,7 +158,7 @@ test('VENUES.md section 1.1: books and trades by market, life cycle for all', (t
   t.is(activated('OTHER', recording).ticks.length, 1);
 });
 
-test('VENUES.md section 1.1: seq is per sid over all markets; a reset starts over', (t) => {
+test('W23: seq is per sid over all markets; a reset starts over', (t) => {
   const adapter = kalshiAdapter({}, { recorded: true });
   const snapshot = (sid: number, seq: number, market: string) =>
     adapter.read({ type: 'orderbook_snapshot', sid, seq, msg: { market_ticker: market } }).gap;
@@ -181,7 +181,7 @@ test('DESIGN.md section 3, Bounded everything: a venue cannot make books without
   t.is(snapshot('one more'), 'too many markets');
 });
 
-test('VENUES.md section 1.1: the handshake is signed with RSA-PSS when there is a key', (t) => {
+test('W20: the handshake is signed with RSA-PSS when there is a key', (t) => {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const privateKeyPem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const headers = kalshiAdapter({ keyId: 'k1', privateKeyPem }).headers(1_783_880_000_123);
@@ -196,7 +196,7 @@ test('VENUES.md section 1.1: the handshake is signed with RSA-PSS when there is 
   t.throws(() => kalshiAdapter({ keyId: 'k1', privateKeyPem: 'hush' }), { message });
 });
 
-test('VENUES.md section 1.1: the book from increments equals a naive one', (t) => {
+test('W25: the book from increments equals a naive one', (t) => {
   const side = fc.constantFrom('yes' as const, 'no' as const);
   const delta = fc.record({
     side,

@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
 import { goldenLines } from './golden.ts';
 
-test('CONTRACT.md section 10, Native frames: every frame means what the golden file says', (t) => {
+test('N4 to N10: every frame means what the golden file says', (t) => {
   const adapter = nativeAdapter({ recorded: true });
   for (const { rule, frame, reading } of goldenLines('native')) {
     t.deepEqual(adapter.read(frame), reading, rule);
   }
 });
 
-test('CONTRACT.md section 10, Native frames: seq counts up by one per connection', (t) => {
+test('N3: seq counts up by one per connection', (t) => {
   const adapter = nativeAdapter({ recorded: true });
   const gaps = (...seqs: unknown[]) =>
     seqs.map((seq) => adapter.read({ type: 'heartbeat', seq }).gap);
@@ -19,7 +19,7 @@ test('CONTRACT.md section 10, Native frames: seq counts up by one per connection
   t.deepEqual(gaps(1, undefined, 2, 'x', 3), [false, false, false, false, false]);
 });
 
-test('CONTRACT.md section 10, Native frames: the client subscribes to markets or to all', (t) => {
+test('N2: the client subscribes to markets or to all', (t) => {
   const adapter = nativeAdapter({ recorded: true });
   t.deepEqual(adapter.subscribe(['T', 'U']), [{ op: 'subscribe', markets: ['T', 'U'] }]);
   t.deepEqual(adapter.subscribe(['*']), [{ op: 'subscribe', markets: ['*'] }]);

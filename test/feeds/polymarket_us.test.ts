@@ -7,7 +7,7 @@ import { goldenLines, jsonLines, sharedData } from './golden.ts';
 const wire = sharedData('wire-examples');
 const wireTest = wire.present ? test : test.skip;
 
-test('VENUES.md section 1.4: every frame means what the golden file says', (t) => {
+test('W43 to W48: every frame means what the golden file says', (t) => {
   const adapter = polymarketUsAdapter({}, { recorded: true });
   for (const { rule, frame, reading } of goldenLines('polymarket_us')) {
     t.deepEqual(adapter.read(frame), reading, rule);
@@ -60,7 +60,7 @@ wireTest('issue 2, Real input: every Polymarket US wire example gives its tick o
   );
 });
 
-wireTest('VENUES.md section 1.4: subscriptions have the form of the wire examples', (t) => {
+wireTest('W43: subscriptions have the form of the wire examples', (t) => {
   const messages = jsonLines(new URL('polymarket_us_ws.jsonl', wire.dir)) as {
     dir: string;
     message: { subscribe?: Record<string, unknown> };
@@ -74,7 +74,7 @@ wireTest('VENUES.md section 1.4: subscriptions have the form of the wire example
   }
 });
 
-test('VENUES.md section 1.4: at most 100 slugs a subscription, books and trades of each', (t) => {
+test('W42: at most 100 slugs a subscription, books and trades of each', (t) => {
   const slugs = Array.from({ length: 201 }, (_, index) => `slug-${index}`);
   const messages = polymarketUsAdapter().subscribe(slugs) as {
     subscribe: { requestId: string; subscriptionType: string; marketSlugs: string[] };
@@ -94,7 +94,7 @@ test('VENUES.md section 1.4: at most 100 slugs a subscription, books and trades 
   );
 });
 
-test('VENUES.md section 1.4: the handshake is signed with Ed25519 when there is a key', (t) => {
+test('W40: the handshake is signed with Ed25519 when there is a key', (t) => {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519');
   const privateKeyPem = String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
   const headers = polymarketUsAdapter({ keyId: 'k1', privateKeyPem }).headers(1_783_880_000_123);
@@ -105,7 +105,7 @@ test('VENUES.md section 1.4: the handshake is signed with Ed25519 when there is 
   t.deepEqual(polymarketUsAdapter().headers(0), {});
 });
 
-test('VENUES.md section 1.4: a bad key is refused without repeating it', (t) => {
+test('W11: a bad key is refused without repeating it', (t) => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   const privateKeyPem = String(rsa.export({ type: 'pkcs8', format: 'pem' }));
   const message = 'adapter polymarket_us: privateKeyPem is not a PEM private key of type ed25519';

@@ -22,7 +22,7 @@ function liveNative() {
   return adapter;
 }
 
-test('CONTRACT.md section 10, Native frames: a live frame without a usable seq is a gap', (t) => {
+test('B12: a live frame without a usable seq is a gap', (t) => {
   for (const seq of UNUSABLE) {
     for (const frame of NATIVE) {
       const adapter = liveNative();
@@ -36,7 +36,7 @@ test('CONTRACT.md section 10, Native frames: a live frame without a usable seq i
   }
 });
 
-test('CONTRACT.md section 10, Native frames: what is no frame of the protocol needs no seq', (t) => {
+test('N10: what is no frame of the protocol needs no seq', (t) => {
   const adapter = liveNative();
   adapter.read({ type: 'heartbeat', seq: 1 });
   t.false(adapter.read({ type: 'error', message: 'unknown market "X"' }).gap);
@@ -44,7 +44,7 @@ test('CONTRACT.md section 10, Native frames: what is no frame of the protocol ne
   t.true(adapter.read({ type: 'error', seq: '3' }).gap);
 });
 
-test('CONTRACT.md section 5, Live price: a frame without a usable seq gives no price', (t) => {
+test('B12: a frame without a usable seq gives no price', (t) => {
   for (const seq of UNUSABLE) {
     const ticks: Tick[] = [];
     const ingest = createIngest({
@@ -81,7 +81,7 @@ function liveKalshi() {
   return adapter;
 }
 
-test('VENUES.md section 1.1: a live frame without a usable seq or sid is a gap', (t) => {
+test('B12: a live frame without a usable seq or sid is a gap', (t) => {
   for (const frame of KALSHI) {
     for (const unusable of UNUSABLE) {
       const name = `${frame.type} ${String(unusable)}`;
@@ -92,7 +92,7 @@ test('VENUES.md section 1.1: a live frame without a usable seq or sid is a gap',
   }
 });
 
-test('VENUES.md section 1.1: tickers take no number, the life cycle may', (t) => {
+test('W23: tickers take no number, the life cycle may', (t) => {
   const lifecycle = {
     type: 'market_lifecycle_v2',
     sid: 4,
@@ -105,14 +105,14 @@ test('VENUES.md section 1.1: tickers take no number, the life cycle may', (t) =>
   t.true(liveKalshi().read({ ...lifecycle, seq: null }).gap);
 });
 
-test('VENUES.md section 1.1: more subscriptions than can be followed are a gap', (t) => {
+test('W12: more subscriptions than can be followed are a gap', (t) => {
   const adapter = liveKalshi();
   const gapOf = (sid: number) => adapter.read({ ...KALSHI[0], sid, seq: 1 }).gap;
   for (let sid = 0; sid < 1_000; sid++) t.false(gapOf(sid));
   t.true(gapOf(1_000));
 });
 
-test('CONTRACT.md section 10, Feed file: a recording needs no sequence, usable or not', (t) => {
+test('F8: a recording needs no sequence, usable or not', (t) => {
   const native = nativeAdapter({ recorded: true });
   const kalshi = kalshiAdapter({}, { recorded: true });
   for (const seq of UNUSABLE) {

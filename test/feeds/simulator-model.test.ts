@@ -81,7 +81,7 @@ test('feeds/simulator: without pauses a listed market is open and quoted from it
   }
 });
 
-test('CONTRACT.md section 10, Catalog file: the schedule is a catalog, the home team the no of the away team’s market', (t) => {
+test('N22: the schedule is a catalog, the home team the no of the away team’s market', (t) => {
   const games = scheduleUntil(SCHEDULE, START + 3 * HOUR);
   const catalog = catalogOf(games);
   t.is(catalog.games.length, games.length);
@@ -127,7 +127,7 @@ test('feeds/simulator/model.ts: a model restarted later goes on as one that neve
   t.deepEqual(restarted.step(START + 501_000), steady.step(START + 501_000));
 });
 
-test('CONTRACT.md section 5, Prices: quotes are whole cents with bid below ask, one-sided only at the ends', (t) => {
+test('B2: quotes are whole cents with bid below ask, one-sided only at the ends', (t) => {
   const games = scheduleUntil(SCHEDULE, START + 30 * HOUR);
   fc.assert(
     fc.property(

@@ -52,7 +52,7 @@ async function client(t: ExecutionContext, url: string) {
   return { socket, frames, subscribe };
 }
 
-test('CONTRACT.md section 10, Native frames: a snapshot a market, then what changes, numbered from 1', async (t) => {
+test('N2: a snapshot a market, then what changes, numbered from 1', async (t) => {
   const sim = await simulator(t);
   const { frames, subscribe } = await client(t, sim.urls.venue_a);
   subscribe('SIM-L0A-ML', 'SIM-L0B-ML');
@@ -75,7 +75,7 @@ test('CONTRACT.md section 10, Native frames: a snapshot a market, then what chan
   t.true(frames.every(({ market }) => market === 'SIM-L0A-ML' || market === 'SIM-L0B-ML'));
 });
 
-test('CONTRACT.md section 10, Native frames: every connection is told the same by the same seed', async (t) => {
+test('N20: every connection is told the same by the same seed', async (t) => {
   const runs: string[] = [];
   for (let run = 0; run < 2; run++) {
     const sim = await simulator(t);
@@ -90,7 +90,7 @@ test('CONTRACT.md section 10, Native frames: every connection is told the same b
   t.is(runs[0], runs[1]);
 });
 
-test('CONTRACT.md section 10, Native frames: * also tells of markets that open later', async (t) => {
+test('N2: * also tells of markets that open later', async (t) => {
   const sim = await simulator(t);
   const { frames, subscribe } = await client(t, sim.urls.venue_a);
   subscribe('*');
@@ -100,7 +100,7 @@ test('CONTRACT.md section 10, Native frames: * also tells of markets that open l
   t.is(frames.find(({ market }) => market === 'SIM-X2-ML')?.type, 'snapshot');
 });
 
-test('CONTRACT.md section 10, Native frames: heartbeats are numbered like frames', async (t) => {
+test('N3: heartbeats are numbered like frames', async (t) => {
   const sim = await simulator(t, { heartbeatMs: 5 });
   const { frames } = await client(t, sim.urls.venue_a);
   await until(() => frames.length >= 2, 'heartbeats');
@@ -110,7 +110,7 @@ test('CONTRACT.md section 10, Native frames: heartbeats are numbered like frames
   ]);
 });
 
-test('CONTRACT.md section 10, Native frames: what is not a subscribe gets an error, and the connection lives on', async (t) => {
+test('N10: what is not a subscribe gets an error, and the connection lives on', async (t) => {
   const sim = await simulator(t);
   const { socket, frames, subscribe } = await client(t, sim.urls.venue_a);
   const bad = ['', 'nonsense', '7', 'null', '{"op":"subscribe"}', '{"op":"sub","markets":[]}'];
@@ -186,7 +186,7 @@ test('feeds/simulator/server.ts: a reader that does not read is cut off', async 
   t.is(sim.connections(), 0);
 });
 
-test('CONTRACT.md section 5, Live price: simulator, connection and ingest together, through a gap and a drop', async (t) => {
+test('T14: simulator, connection and ingest together, through a gap and a drop', async (t) => {
   const sim = await simulator(t);
   const catalog = catalogOf(scheduleUntil(SCHEDULE, START));
   const ticks: Tick[] = [];

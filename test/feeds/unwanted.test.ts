@@ -70,7 +70,7 @@ for (const [name, newAdapter, frames, books] of VENUES) {
   });
 }
 
-test('CONTRACT.md section 10, Feed file: every market of a recording is wanted', (t) => {
+test('B10: every market of a recording is wanted', (t) => {
   for (const [name, newAdapter, frames] of [
     ['kalshi', () => kalshiAdapter({}, { recorded: true }), kalshi],
     ['native', () => nativeAdapter({ recorded: true }), native],

@@ -157,7 +157,7 @@ function faultOf({ status, headers, text }: WireAnswer): string | null {
   }
 }
 
-/** SPEC.md section 2, Error. */
+/** Rule E1 (api/RULES.md). */
 function errorFault({ method }: FuzzRequest, { status, headers, text }: WireAnswer): string | null {
   if (!headers.has('x-request-id') || status < 400 || method === 'HEAD') return null;
   const { error } = JSON.parse(text) as Json;

@@ -1,6 +1,6 @@
 /**
- * The book_depth fill model, in the terms of the order's own side. CONTRACT.md section 5, Market
- * order; engine/core/README.md says what an account may take of a level, and how often.
+ * The book_depth fill model, in the terms of the order's own side. Rules T30 to T32, T60 to T74
+ * (engine/RULES.md); engine/core/README.md says what an account may take of a level, and how often.
  */
 import type { QuoteTick } from '../../engine/core/messages.ts';
 import type { Contracts, MarketNumber, PriceCents, Side, Uuid } from '../../engine/core/units.ts';

@@ -1,6 +1,4 @@
-/**
- * Resting orders against live prices. CONTRACT.md section 5, Limit order.
- */
+/** Resting orders against live prices. Rules T40 to T49 (engine/RULES.md). */
 
 import type { MarketNumber } from '../../engine/core/units.ts';
 import { fill, remainingOf } from './naive-ledger.ts';

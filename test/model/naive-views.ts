@@ -129,7 +129,7 @@ export function positionJson(state: ModelState, trade: ModelTrade): Json {
   };
 }
 
-/** SPEC.md section 2, Account; CONTRACT.md section 5, Formulas. */
+/** SPEC.md section 2, Account; Rules M20 to M27 (engine/RULES.md). */
 export function accountJson(state: ModelState, account: ModelAccount, nowMs: EpochMs): Json {
   const open = openTradesOf(state, account.id);
   const resting = restingOf(state, account.id);

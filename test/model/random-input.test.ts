@@ -83,7 +83,7 @@ function isBesideRestingSell(engine: NaiveEngine, step: Step): boolean {
 const runs = SEEDS.map((seed) => play(seed));
 const depthRuns = SEEDS.map((seed) => play(seed, 'book_depth'));
 
-test('CONTRACT.md section 5, Formulas: money is conserved after every generated step', (t) => {
+test('M20: money is conserved after every generated step', (t) => {
   t.deepEqual(
     [...runs, ...depthRuns].flatMap((run) => run.problems),
     [],
@@ -129,7 +129,7 @@ test('generated input reaches every refusal, ending, tick, routing and omission'
   );
 });
 
-test('CONTRACT.md section 5, book_depth: generated orders fill in part in every way', (t) => {
+test('T60 to T73, book_depth: generated orders fill in part in every way', (t) => {
   const seen = new Set(depthRuns.flatMap((run) => [...run.seen]));
   const wanted = [
     ...['buy', 'sell'].flatMap((action) =>

@@ -1,6 +1,6 @@
 /**
  * One account, read over the API while its trader rests: it adds up, and holds every acknowledged
- * order and trade once and nothing else. CONTRACT.md section 5, Formulas.
+ * order and trade once and nothing else. Rules M20 to M27 (engine/RULES.md).
  */
 import { allRows, ask, centsOf, type Json } from './client.ts';
 import type { Memory } from './memory.ts';

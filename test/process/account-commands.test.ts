@@ -75,7 +75,7 @@ async function untilTaken(command: () => Promise<Exit>): Promise<Exit> {
   });
 }
 
-test.serial('CONTRACT.md section 9: login, a key, quote, buy, sell, cancel, logout', async (t) => {
+test.serial('U5: login, a key, quote, buy, sell, cancel, logout', async (t) => {
   const demo = await startDemo(t);
   const { file, printed, command, json, fails, saved } = personOf(t);
   t.regex(await fails('portfolio'), /^paperbook: nobody is signed in: run paperbook login\n$/);
@@ -157,78 +157,75 @@ test.serial('CONTRACT.md section 9: login, a key, quote, buy, sell, cancel, logo
   for (const secret of [key.token, demo.password]) t.false(everything.includes(secret));
 });
 
-test.serial(
-  'CONTRACT.md section 9, keys: shown once, rotated, revoked; sessions renewed',
-  async (t) => {
-    const demo = await startDemo(t);
-    const { file, printed, command, json, saved, change, fails } = personOf(t);
-    t.is((await command(demo.login, demo.password)).code, 0);
-    const shown = await command(['keys', 'create']);
-    t.regex(shown.stdout, /^svc_sk_[\w-]{43}\n$/);
-    t.regex(shown.stderr, /^\S{36}: Store this token now: /);
-    const token = shown.stdout.trim();
-    t.is(saved().key, null);
-    const keyFile = path.join(path.dirname(file), 'key');
-    writeFileSync(keyFile, token);
-    const byFile = ['--key-file', keyFile, '--server', new URL(demo.baseUrl).origin];
-    t.deepEqual((await json('whoami', ...byFile)).key.scopes.sort(), [
-      'markets:read',
-      'portfolio:read',
-      'records:read',
-    ]);
-    t.regex(
-      await fails('buy', demo.instrumentId, 'yes', '1', ...byFile),
-      /paperbook: insufficient_scope: /,
-    );
+test.serial('U6, keys: shown once, rotated, revoked; sessions renewed', async (t) => {
+  const demo = await startDemo(t);
+  const { file, printed, command, json, saved, change, fails } = personOf(t);
+  t.is((await command(demo.login, demo.password)).code, 0);
+  const shown = await command(['keys', 'create']);
+  t.regex(shown.stdout, /^svc_sk_[\w-]{43}\n$/);
+  t.regex(shown.stderr, /^\S{36}: Store this token now: /);
+  const token = shown.stdout.trim();
+  t.is(saved().key, null);
+  const keyFile = path.join(path.dirname(file), 'key');
+  writeFileSync(keyFile, token);
+  const byFile = ['--key-file', keyFile, '--server', new URL(demo.baseUrl).origin];
+  t.deepEqual((await json('whoami', ...byFile)).key.scopes.sort(), [
+    'markets:read',
+    'portfolio:read',
+    'records:read',
+  ]);
+  t.regex(
+    await fails('buy', demo.instrumentId, 'yes', '1', ...byFile),
+    /paperbook: insufficient_scope: /,
+  );
 
-    const { key } = await json('keys', 'create', '--trade', '--use');
-    const rotated = await json('keys', 'rotate', key.id, '--grace-hours', '0');
-    t.like(rotated, { inUse: true, key: { rotatedFrom: key.id } });
-    t.is(saved().key.id, rotated.key.id, 'the key in use is replaced where it is used');
-    t.is((await json('portfolio')).account, null);
-    const listed = await command(['keys', 'list']);
-    t.regex(listed.stdout, new RegExp(`\n\\* +${rotated.key.id} `));
-    t.is((await command(['keys', 'revoke', rotated.key.id])).code, 0);
-    t.is(saved().key, null);
-    t.regex(await fails('keys', 'revoke', rotated.key.id), /^paperbook: key_not_found: /);
+  const { key } = await json('keys', 'create', '--trade', '--use');
+  const rotated = await json('keys', 'rotate', key.id, '--grace-hours', '0');
+  t.like(rotated, { inUse: true, key: { rotatedFrom: key.id } });
+  t.is(saved().key.id, rotated.key.id, 'the key in use is replaced where it is used');
+  t.is((await json('portfolio')).account, null);
+  const listed = await command(['keys', 'list']);
+  t.regex(listed.stdout, new RegExp(`\n\\* +${rotated.key.id} `));
+  t.is((await command(['keys', 'revoke', rotated.key.id])).code, 0);
+  t.is(saved().key, null);
+  t.regex(await fails('keys', 'revoke', rotated.key.id), /^paperbook: key_not_found: /);
 
-    const before = saved();
-    change({ expiresAtMs: Date.now() });
-    const both = await Promise.all([command(['keys', 'list']), command(['keys', 'list'])]);
-    t.deepEqual(
-      both.map(({ code, stderr }) => [code, stderr]),
-      [
-        [0, ''],
-        [0, ''],
-      ],
-    );
-    const after = saved();
-    t.not(after.refreshToken, before.refreshToken);
-    t.true(after.expiresAtMs > Date.now());
-    change({ expiresAtMs: Date.now() });
-    t.is((await json('keys', 'list')).tradeWriteAvailable, true, 'what was kept can be renewed');
-    t.is(statSync(file).mode & 0o777, 0o600);
+  const before = saved();
+  change({ expiresAtMs: Date.now() });
+  const both = await Promise.all([command(['keys', 'list']), command(['keys', 'list'])]);
+  t.deepEqual(
+    both.map(({ code, stderr }) => [code, stderr]),
+    [
+      [0, ''],
+      [0, ''],
+    ],
+  );
+  const after = saved();
+  t.not(after.refreshToken, before.refreshToken);
+  t.true(after.expiresAtMs > Date.now());
+  change({ expiresAtMs: Date.now() });
+  t.is((await json('keys', 'list')).tradeWriteAvailable, true, 'what was kept can be renewed');
+  t.is(statSync(file).mode & 0o777, 0o600);
 
-    change({
-      expiresAtMs: Date.now(),
-      refreshToken: before.refreshToken.replace(/.{8}$/, 'AAAAAAAA'),
-    });
-    t.is(
-      await fails('keys', 'list'),
-      'paperbook: the session has ended: run paperbook login\n',
-      'a refresh token that is none',
-    );
-    t.is((await command(['logout'])).code, 0, 'one that has ended is signed out of');
-    t.false(existsSync(file));
-    const everything = printed.join('').replace(shown.stdout, '');
-    const secrets = [token, demo.password, before.accessToken, before.refreshToken];
-    for (const secret of [...secrets, after.accessToken, after.refreshToken]) {
-      t.false(everything.includes(secret));
-    }
-  },
-);
+  change({
+    expiresAtMs: Date.now(),
+    refreshToken: before.refreshToken.replace(/.{8}$/, 'AAAAAAAA'),
+  });
+  t.is(
+    await fails('keys', 'list'),
+    'paperbook: the session has ended: run paperbook login\n',
+    'a refresh token that is none',
+  );
+  t.is((await command(['logout'])).code, 0, 'one that has ended is signed out of');
+  t.false(existsSync(file));
+  const everything = printed.join('').replace(shown.stdout, '');
+  const secrets = [token, demo.password, before.accessToken, before.refreshToken];
+  for (const secret of [...secrets, after.accessToken, after.refreshToken]) {
+    t.false(everything.includes(secret));
+  }
+});
 
-test.serial('SPEC.md section 4: an order that was not answered names its key', async (t) => {
+test.serial('U8: an order that was not answered names its key', async (t) => {
   const { file, command } = personOf(t);
   const server = createServer((_, response) => {
     const error = { code: 'internal_error', message: 'Busy.', retryAfterSeconds: 11 };

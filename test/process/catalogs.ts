@@ -1,4 +1,4 @@
-/** Small catalog files, as an operator writes them. CONTRACT.md section 10, Catalog file. */
+/** Small catalog files, as an operator writes them. Rules K1 to K7 (feeds/FORMATS.md). */
 
 export function catalogOf(games: object[], instruments: object[]): string {
   return JSON.stringify({ games, instruments });

@@ -41,7 +41,7 @@ const COMMANDS = [
   ['trades'],
 ];
 
-test.serial('CONTRACT.md section 9: every command has --help, exit code 0', async (t) => {
+test.serial('U1: every command has --help, exit code 0', async (t) => {
   const top = await run(['--help']);
   t.is(top.code, 0);
   for (const name of new Set(COMMANDS.map(([first]) => first))) {
@@ -54,7 +54,7 @@ test.serial('CONTRACT.md section 9: every command has --help, exit code 0', asyn
   }
 });
 
-test.serial('CONTRACT.md section 8: serve --help lists the variables with defaults', async (t) => {
+test.serial('G1: serve --help lists the variables with defaults', async (t) => {
   const { stdout } = await run(['serve', '--help']);
   t.regex(stdout, /^ {2}PAPERBOOK_PORT [^()]+\(default 8080\)$/m);
   t.regex(stdout, /^ {2}PAPERBOOK_DEFAULT_PLAN [^()]+\(default none\)$/m);
@@ -62,18 +62,15 @@ test.serial('CONTRACT.md section 8: serve --help lists the variables with defaul
   for (const line of stdout.split('\n')) t.true(line.length <= 80, line);
 });
 
-test.serial(
-  'CONTRACT.md section 9: demo --help lists them too, with its own defaults',
-  async (t) => {
-    const namesOf = (help: string) =>
-      [...help.matchAll(/^ {2}(PAPERBOOK_\w+)/gm)].map(([, name]) => name);
-    const [serve, demo] = [await run(['serve', '--help']), await run(['demo', '--help'])];
-    t.deepEqual(namesOf(demo.stdout), namesOf(serve.stdout));
-    t.regex(demo.stdout, /^ {2}PAPERBOOK_LOG_LEVEL [^()]+\(default warn\)$/m);
-    t.regex(demo.stdout, /^ {2}PAPERBOOK_VENUE_DATA [^()]+\(default on\)$/m);
-    t.regex(demo.stdout, /^ {2}PAPERBOOK_FEEDS [^()]+\(default the simulated venues\)$/m);
-  },
-);
+test.serial('U2: demo --help lists them too, with its own defaults', async (t) => {
+  const namesOf = (help: string) =>
+    [...help.matchAll(/^ {2}(PAPERBOOK_\w+)/gm)].map(([, name]) => name);
+  const [serve, demo] = [await run(['serve', '--help']), await run(['demo', '--help'])];
+  t.deepEqual(namesOf(demo.stdout), namesOf(serve.stdout));
+  t.regex(demo.stdout, /^ {2}PAPERBOOK_LOG_LEVEL [^()]+\(default warn\)$/m);
+  t.regex(demo.stdout, /^ {2}PAPERBOOK_VENUE_DATA [^()]+\(default on\)$/m);
+  t.regex(demo.stdout, /^ {2}PAPERBOOK_FEEDS [^()]+\(default the simulated venues\)$/m);
+});
 
 for (const args of [
   [],
@@ -104,7 +101,7 @@ for (const args of [
   ['buy', 'ins_000000000000', 'yes', '1', '--limit', '40', '--max', '41'],
   ['sell'],
 ]) {
-  const title = `CONTRACT.md section 9: bad usage is exit code 2: paperbook ${args.join(' ')}`;
+  const title = `U1: bad usage is exit code 2: paperbook ${args.join(' ')}`;
   test.serial(title, async (t) => {
     const { code, stdout, stderr } = await run(args);
     t.is(code, 2, stderr);
@@ -120,7 +117,7 @@ for (const [args, unknown] of [
   [['admin', 'user', 'frobnicate', '--help'], 'frobnicate'],
   [['--help', 'leaderboard'], 'leaderboard'],
 ] as const) {
-  const title = `CONTRACT.md section 9: no help of what is no command: paperbook ${args.join(' ')}`;
+  const title = `U1: no help of what is no command: paperbook ${args.join(' ')}`;
   test.serial(title, async (t) => {
     const { code, stdout, stderr } = await run(args);
     t.deepEqual({ code, stdout }, { code: 2, stdout: '' });
@@ -128,7 +125,7 @@ for (const [args, unknown] of [
   });
 }
 
-test.serial('CONTRACT.md section 9: feed inspect of a missing file, exit code 1', async (t) => {
+test.serial('U1: feed inspect of a missing file, exit code 1', async (t) => {
   const file = path.join(tempDir(t), 'missing.jsonl');
   const { code, stderr } = await run(['feed', 'inspect', file]);
   t.is(code, 1);
@@ -183,7 +180,7 @@ function adminOf({ dataDir, adminUrl }: Server) {
   };
 }
 
-test.serial('CONTRACT.md section 9, admin org: made, joined, used, left', async (t) => {
+test.serial('O7, admin org: made, joined, used, left', async (t) => {
   const server = await startFor(t, 'serve');
   const admin = adminOf(server);
   const { user } = (await admin('user', 'create', '--email', 'ann@example.com')).answer;
@@ -233,7 +230,7 @@ test.serial('CONTRACT.md section 9, admin org: made, joined, used, left', async 
   t.is(await executed(), 'venue_a_key_missing');
 });
 
-test.serial('CONTRACT.md section 9, admin user and key: made, used, revoked', async (t) => {
+test.serial('O6, admin user and key: made, used, revoked', async (t) => {
   const server = await startFor(t, 'serve');
   const { baseUrl } = server;
   const admin = adminOf(server);
@@ -271,41 +268,31 @@ test.serial('CONTRACT.md section 9, admin user and key: made, used, revoked', as
   t.regex(again.stderr, /^paperbook: key_not_found: .*\n$/);
 });
 
-test.serial(
-  'CONTRACT.md section 9, admin limits and plan: only what is given changes, and back',
-  async (t) => {
-    const { dataDir, adminUrl } = await startFor(t, 'serve');
-    const admin = async (...args: string[]) => {
-      const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
-      return JSON.parse((await run(['admin', ...args, ...at])).stdout).user;
-    };
-    const { id } = await admin('user', 'create', '--email', 'a@b.c', '--plan', 'enterprise');
-    const trade = [
-      '--orders-per-minute',
-      '1',
-      '--orders-per-day',
-      '2',
-      '--closing-per-minute',
-      '3',
-    ];
-    const request = ['--requests-per-minute', '4', '--requests-per-month', '5'];
-    const limits = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
-    t.like(await admin('limits', id, ...trade, ...request), {
-      tradeLimits: { key: limits, account: limits },
-      requestLimits: { perMinute: 4, perMonth: 5 },
-    });
-    t.like(await admin('limits', id, '--requests-per-minute', '6'), {
-      tradeLimits: { key: limits, account: limits },
-      requestLimits: { perMinute: 6, perMonth: 5 },
-    });
-    t.like(await admin('limits', id, '--orders-per-day', '7'), {
-      tradeLimits: { key: { ...limits, newPerDay: 7 }, account: { ...limits, newPerDay: 7 } },
-      requestLimits: { perMinute: 6, perMonth: 5 },
-    });
-    t.like(await admin('limits', id, '--standard'), { tradeLimits: null, requestLimits: null });
-    t.like(await admin('plan', id, 'desk'), { id, plan: 'desk' });
-  },
-);
+test.serial('Q12, admin limits and plan: only what is given changes, and back', async (t) => {
+  const { dataDir, adminUrl } = await startFor(t, 'serve');
+  const admin = async (...args: string[]) => {
+    const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
+    return JSON.parse((await run(['admin', ...args, ...at])).stdout).user;
+  };
+  const { id } = await admin('user', 'create', '--email', 'a@b.c', '--plan', 'enterprise');
+  const trade = ['--orders-per-minute', '1', '--orders-per-day', '2', '--closing-per-minute', '3'];
+  const request = ['--requests-per-minute', '4', '--requests-per-month', '5'];
+  const limits = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
+  t.like(await admin('limits', id, ...trade, ...request), {
+    tradeLimits: { key: limits, account: limits },
+    requestLimits: { perMinute: 4, perMonth: 5 },
+  });
+  t.like(await admin('limits', id, '--requests-per-minute', '6'), {
+    tradeLimits: { key: limits, account: limits },
+    requestLimits: { perMinute: 6, perMonth: 5 },
+  });
+  t.like(await admin('limits', id, '--orders-per-day', '7'), {
+    tradeLimits: { key: { ...limits, newPerDay: 7 }, account: { ...limits, newPerDay: 7 } },
+    requestLimits: { perMinute: 6, perMonth: 5 },
+  });
+  t.like(await admin('limits', id, '--standard'), { tradeLimits: null, requestLimits: null });
+  t.like(await admin('plan', id, 'desk'), { id, plan: 'desk' });
+});
 
 test.serial(
   'a password comes by standard input, signs in, and replaces an older one',
@@ -340,7 +327,7 @@ test.serial(
 );
 
 test.serial(
-  'CONTRACT.md section 17, admin user password: a new one, shown once, ends every session',
+  'I41, U4, admin user password: a new one, shown once, ends every session',
   async (t) => {
     const { command, dataDir, baseUrl, adminUrl } = await startFor(t, 'serve');
     const admin = async (args: string[], stdin?: string) => {

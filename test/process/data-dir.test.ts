@@ -10,9 +10,9 @@ import { openShards } from '../engine/shard/engine-process.ts';
 import { type Json, request } from './client.ts';
 import { type Env, type Exit, run, type Server, startFor, tempDir } from './server.ts';
 
-const CONTROL = 'CONTRACT.md section 17, control/';
-const DATA_DIR = 'CONTRACT.md section 8, PAPERBOOK_DATA_DIR';
-const CLOCK = 'CONTRACT.md section 17, Clock';
+const CONTROL = 'D14, control/';
+const DATA_DIR = 'D13, PAPERBOOK_DATA_DIR';
+const CLOCK = 'C6, clock';
 const TEN_YEARS_MS = 3650 * 86_400_000;
 
 const health = async ({ adminUrl }: Server): Promise<Json> =>

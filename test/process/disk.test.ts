@@ -177,7 +177,7 @@ function fillWith(file: string): void {
   }
 }
 
-const SECTION = 'CONTRACT.md section 2, internal_error';
+const SECTION = 'D8, internal_error';
 
 for (const { name, diskOf } of [
   { name: 'a limit of file sizes', diskOf: limitedFiles },

@@ -10,110 +10,98 @@ import { type Env, type Server, startFor, tempDir } from './server.ts';
 const SCOPES = ['portfolio:read', 'markets:read', 'trade:write'];
 const UNKNOWN_ORDER = '0195d3a0-0000-7000-8000-0000000000ff';
 
-test.serial(
-  'SPEC.md section 8: request counts outlive a restart, by account and key',
-  async (t) => {
-    const dataDir = path.join(tempDir(t), 'data');
-    const first = await startFor(t, 'serve', { dataDir });
-    const [one, two] = await addKeys(first, { plan: 'basic' }, 2);
-    for (let i = 0; i < 3; i++) await ask(one!, 'GET', `${first.baseUrl}/me`);
-    await ask(two!, 'GET', `${first.baseUrl}/games`);
-    const before = await ask(one!, 'GET', `${first.baseUrl}/usage`);
-    t.like(before, { month: { used: 4 }, key: { requestsThisMonth: 3 }, enforced: false });
-    t.is((await first.command.end('SIGTERM')).code, 0);
+test.serial('Q13: request counts outlive a restart, by account and key', async (t) => {
+  const dataDir = path.join(tempDir(t), 'data');
+  const first = await startFor(t, 'serve', { dataDir });
+  const [one, two] = await addKeys(first, { plan: 'basic' }, 2);
+  for (let i = 0; i < 3; i++) await ask(one!, 'GET', `${first.baseUrl}/me`);
+  await ask(two!, 'GET', `${first.baseUrl}/games`);
+  const before = await ask(one!, 'GET', `${first.baseUrl}/usage`);
+  t.like(before, { month: { used: 4 }, key: { requestsThisMonth: 3 }, enforced: false });
+  t.is((await first.command.end('SIGTERM')).code, 0);
 
-    const enforced = { PAPERBOOK_LIMITS_ENFORCED: 'on' };
-    const second = await startFor(t, 'serve', { dataDir, env: enforced });
-    const after = await ask(one!, 'GET', `${second.baseUrl}/usage`);
-    t.like(after, { month: { used: 4 }, key: { requestsThisMonth: 3 }, enforced: true });
-    const other = await ask(two!, 'GET', `${second.baseUrl}/usage`);
-    t.like(other, { month: { used: 4 }, key: { requestsThisMonth: 1 } });
-  },
-);
+  const enforced = { PAPERBOOK_LIMITS_ENFORCED: 'on' };
+  const second = await startFor(t, 'serve', { dataDir, env: enforced });
+  const after = await ask(one!, 'GET', `${second.baseUrl}/usage`);
+  t.like(after, { month: { used: 4 }, key: { requestsThisMonth: 3 }, enforced: true });
+  const other = await ask(two!, 'GET', `${second.baseUrl}/usage`);
+  t.like(other, { month: { used: 4 }, key: { requestsThisMonth: 1 } });
+});
 
-test.serial(
-  'SPEC.md section 8, Hard trade limits: by key and account, kill -9 or not',
-  async (t) => {
-    const { server, restart } = await startStill(t);
-    const [one, two, three] = await addKeys(server, { plan: 'basic' }, 3);
-    const callers = { one: one!, two: two!, three: three! };
-    for (const key of [callers.one, callers.two]) {
-      for (let i = 0; i < 10; i++) t.is((await place(server, key)).code, 'no_liquidity');
-      for (let i = 0; i < 20; i++) t.is((await cancel(server, key)).code, 'order_not_found');
+test.serial('L10, hard trade limits: by key and account, kill -9 or not', async (t) => {
+  const { server, restart } = await startStill(t);
+  const [one, two, three] = await addKeys(server, { plan: 'basic' }, 3);
+  const callers = { one: one!, two: two!, three: three! };
+  for (const key of [callers.one, callers.two]) {
+    for (let i = 0; i < 10; i++) t.is((await place(server, key)).code, 'no_liquidity');
+    for (let i = 0; i < 20; i++) t.is((await cancel(server, key)).code, 'order_not_found');
+  }
+  const check = async (running: Server) => {
+    t.deepEqual(await place(running, callers.one), limited('key', '10 new orders a minute', 60));
+    t.deepEqual(
+      await place(running, callers.three),
+      limited('account', '20 new orders a minute', 60),
+    );
+    t.deepEqual(
+      await cancel(running, callers.two),
+      limited('key', '20 sells and cancels a minute', 60),
+    );
+    t.deepEqual(
+      await cancel(running, callers.three),
+      limited('account', '40 sells and cancels a minute', 60),
+    );
+  };
+  await check(server);
+  const killed = await restart('SIGKILL');
+  await check(killed);
+  await check(await restart('SIGTERM'));
+});
+
+test.serial('L9: the day, and an enterprise`s own', async (t) => {
+  const { server, restart } = await startStill(t);
+  const wide = { newPerMinute: 100, closingPerMinute: 100 };
+  const tradeLimits = { key: { ...wide, newPerDay: 3 }, account: { ...wide, newPerDay: 5 } };
+  const [one, two] = await addKeys(server, { plan: 'enterprise', tradeLimits }, 2);
+  for (const key of [one!, one!, one!, two!, two!]) {
+    t.is((await place(server, key)).code, 'no_liquidity');
+  }
+  const check = async (running: Server) => {
+    t.deepEqual(await place(running, one!), limited('key', '3 new orders a day', 86_400));
+    t.deepEqual(await place(running, two!), limited('account', '5 new orders a day', 86_400));
+    t.is((await cancel(running, two!)).code, 'order_not_found', 'a cancel is no new order');
+  };
+  await check(server);
+  await check(await restart('SIGKILL'));
+});
+
+test.serial('L7: a key has one count over all accounts and shards, kill -9 or not', async (t) => {
+  const { server, restart } = await startStill(t, { PAPERBOOK_SHARDS: '3' });
+  const { userId, tokens } = await addUser(server, { plan: 'basic' }, 2);
+  const [one, two] = tokens as [string, string];
+  const accounts = [null, ...(await addOrganizations(server, userId))];
+  const codes = async (running: Server, count: number) => {
+    const all: string[] = [];
+    for (let n = 0; n < count; n++) {
+      all.push((await place(running, one, accounts[n % accounts.length]!)).code);
     }
-    const check = async (running: Server) => {
-      t.deepEqual(await place(running, callers.one), limited('key', '10 new orders a minute', 60));
-      t.deepEqual(
-        await place(running, callers.three),
-        limited('account', '20 new orders a minute', 60),
-      );
-      t.deepEqual(
-        await cancel(running, callers.two),
-        limited('key', '20 sells and cancels a minute', 60),
-      );
-      t.deepEqual(
-        await cancel(running, callers.three),
-        limited('account', '40 sells and cancels a minute', 60),
-      );
-    };
-    await check(server);
-    const killed = await restart('SIGKILL');
-    await check(killed);
-    await check(await restart('SIGTERM'));
-  },
-);
-
-test.serial(
-  'CONTRACT.md section 5, Hard trade limits: the day, and an enterprise`s own',
-  async (t) => {
-    const { server, restart } = await startStill(t);
-    const wide = { newPerMinute: 100, closingPerMinute: 100 };
-    const tradeLimits = { key: { ...wide, newPerDay: 3 }, account: { ...wide, newPerDay: 5 } };
-    const [one, two] = await addKeys(server, { plan: 'enterprise', tradeLimits }, 2);
-    for (const key of [one!, one!, one!, two!, two!]) {
-      t.is((await place(server, key)).code, 'no_liquidity');
+    return all;
+  };
+  const some = (count: number) => Array(count).fill('no_liquidity');
+  const none = (count: number) => Array(count).fill('rate_limited');
+  t.deepEqual(await codes(server, 7), some(7));
+  const killed = await restart('SIGKILL');
+  t.deepEqual(await codes(killed, 23), [...some(3), ...none(20)]);
+  const check = async (running: Server) => {
+    for (const organization of accounts) {
+      const refused = await place(running, one, organization!);
+      t.deepEqual(refused, limited('key', '10 new orders a minute', 60));
+      t.is((await cancel(running, two, organization!)).code, 'order_not_found', 'another key');
     }
-    const check = async (running: Server) => {
-      t.deepEqual(await place(running, one!), limited('key', '3 new orders a day', 86_400));
-      t.deepEqual(await place(running, two!), limited('account', '5 new orders a day', 86_400));
-      t.is((await cancel(running, two!)).code, 'order_not_found', 'a cancel is no new order');
-    };
-    await check(server);
-    await check(await restart('SIGKILL'));
-  },
-);
-
-test.serial(
-  'CONTRACT.md section 17, Key limits: a key has one count over all accounts and shards, kill -9 or not',
-  async (t) => {
-    const { server, restart } = await startStill(t, { PAPERBOOK_SHARDS: '3' });
-    const { userId, tokens } = await addUser(server, { plan: 'basic' }, 2);
-    const [one, two] = tokens as [string, string];
-    const accounts = [null, ...(await addOrganizations(server, userId))];
-    const codes = async (running: Server, count: number) => {
-      const all: string[] = [];
-      for (let n = 0; n < count; n++) {
-        all.push((await place(running, one, accounts[n % accounts.length]!)).code);
-      }
-      return all;
-    };
-    const some = (count: number) => Array(count).fill('no_liquidity');
-    const none = (count: number) => Array(count).fill('rate_limited');
-    t.deepEqual(await codes(server, 7), some(7));
-    const killed = await restart('SIGKILL');
-    t.deepEqual(await codes(killed, 23), [...some(3), ...none(20)]);
-    const check = async (running: Server) => {
-      for (const organization of accounts) {
-        const refused = await place(running, one, organization!);
-        t.deepEqual(refused, limited('key', '10 new orders a minute', 60));
-        t.is((await cancel(running, two, organization!)).code, 'order_not_found', 'another key');
-      }
-    };
-    await check(killed);
-    await check(await restart('SIGKILL'));
-    await check(await restart('SIGTERM'));
-  },
-);
+  };
+  await check(killed);
+  await check(await restart('SIGKILL'));
+  await check(await restart('SIGTERM'));
+});
 
 type Refusal = { status: number; code: string; message: string; retryAfter: string | null };
 

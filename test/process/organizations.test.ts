@@ -11,7 +11,7 @@ const ATTEMPTS_MAX = 25;
 /** Fewer than 20 a minute: a key's limits are its owner's, and the member has no own ones. */
 const SELLS_EVERY_MS = 3500;
 
-test.serial('SPEC.md section 4, Organization header: a sandbox of its own', async (t) => {
+test.serial('I60, organization header: a sandbox of its own', async (t) => {
   const dataDir = path.join(tempDir(t), 'data');
   const first = await startFor(t, 'demo', { dataDir, env: { PAPERBOOK_SHARDS: '2' } });
   const { key } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));

@@ -111,29 +111,26 @@ test.serial(
   },
 );
 
-test.serial(
-  'CONTRACT.md section 9: npx paperbook demo from the tarball, in an empty folder',
-  async (t) => {
-    t.timeout(2 * INSTALLS_WITHIN_MS);
-    const tarball = await packed(t, (folder) => ['pack', '--pack-destination', folder]);
-    const project = await projectWith(t, tarball);
-    if (project === null) return;
-    t.false(existsSync(path.join(project, 'node_modules/@scarf')), 'nothing reports installs');
-    const { child, ended } = start(t, project, 'npx', ['paperbook', 'demo']);
-    const { baseUrl, key } = await demoFile(project);
-    await eventually('an answer', async () => ((await isAnswering(baseUrl)) ? true : null));
-    t.is(await runBot(project, 'paperbook/client', [baseUrl, key]), key.slice(0, 16));
-    const page = await (await fetch(new URL('/docs', baseUrl))).text();
-    const script = /src="(docs\/swagger-ui-bundle[^"]*)"/.exec(page)![1]!;
-    t.is((await fetch(new URL(`/${script}`, baseUrl))).status, 200);
-    process.kill(-child.pid!, 'SIGTERM');
-    await ended;
-    await eventually('the end', async () => ((await isAnswering(baseUrl)) ? null : true));
-    // It reads every shard in a process of its own, which is found beside the one that asks.
-    const verified = await runFile('npx', ['paperbook', 'verify'], { cwd: project });
-    t.regex(verified.stdout, /every invariant holds/);
-  },
-);
+test.serial('U2: npx paperbook demo from the tarball, in an empty folder', async (t) => {
+  t.timeout(2 * INSTALLS_WITHIN_MS);
+  const tarball = await packed(t, (folder) => ['pack', '--pack-destination', folder]);
+  const project = await projectWith(t, tarball);
+  if (project === null) return;
+  t.false(existsSync(path.join(project, 'node_modules/@scarf')), 'nothing reports installs');
+  const { child, ended } = start(t, project, 'npx', ['paperbook', 'demo']);
+  const { baseUrl, key } = await demoFile(project);
+  await eventually('an answer', async () => ((await isAnswering(baseUrl)) ? true : null));
+  t.is(await runBot(project, 'paperbook/client', [baseUrl, key]), key.slice(0, 16));
+  const page = await (await fetch(new URL('/docs', baseUrl))).text();
+  const script = /src="(docs\/swagger-ui-bundle[^"]*)"/.exec(page)![1]!;
+  t.is((await fetch(new URL(`/${script}`, baseUrl))).status, 200);
+  process.kill(-child.pid!, 'SIGTERM');
+  await ended;
+  await eventually('the end', async () => ((await isAnswering(baseUrl)) ? null : true));
+  // It reads every shard in a process of its own, which is found beside the one that asks.
+  const verified = await runFile('npx', ['paperbook', 'verify'], { cwd: project });
+  t.regex(verified.stdout, /every invariant holds/);
+});
 
 test.serial('npm run pack:client: the client alone, without another package', async (t) => {
   const tarball = await packed(t, (folder) => ['run', 'pack:client', '--', folder]);

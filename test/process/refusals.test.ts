@@ -104,28 +104,25 @@ for (const name of ['demo', 'serve'] as const) {
   });
 }
 
-test.serial(
-  'CONTRACT.md section 8: unknown and bad variables are named, exit code 2',
-  async (t) => {
-    const dataDir = path.join(tempDir(t), 'data');
-    const env = {
-      PAPERBOOK_DATA_DIR: dataDir,
-      PAPERBOOK_PROT: '8080',
-      PAPERBOOK_PORT: '80800',
-      PAPERBOOK_DURABILITY: 'none',
-    };
-    for (const name of ['serve', 'demo']) {
-      refused(t, await run([name], { env }), 2, [
-        'PAPERBOOK_PROT is not a configuration variable',
-        'PAPERBOOK_PORT must be a whole number from 0 to 65535',
-        'PAPERBOOK_DURABILITY must be one of sync, commit',
-      ]);
-    }
-    t.false(existsSync(dataDir), 'nothing was made');
-  },
-);
+test.serial('G2: unknown and bad variables are named, exit code 2', async (t) => {
+  const dataDir = path.join(tempDir(t), 'data');
+  const env = {
+    PAPERBOOK_DATA_DIR: dataDir,
+    PAPERBOOK_PROT: '8080',
+    PAPERBOOK_PORT: '80800',
+    PAPERBOOK_DURABILITY: 'none',
+  };
+  for (const name of ['serve', 'demo']) {
+    refused(t, await run([name], { env }), 2, [
+      'PAPERBOOK_PROT is not a configuration variable',
+      'PAPERBOOK_PORT must be a whole number from 0 to 65535',
+      'PAPERBOOK_DURABILITY must be one of sync, commit',
+    ]);
+  }
+  t.false(existsSync(dataDir), 'nothing was made');
+});
 
-test.serial('CONTRACT.md section 8: a bad configuration file is named, exit code 2', async (t) => {
+test.serial('G2: a bad configuration file is named, exit code 2', async (t) => {
   const dir = tempDir(t);
   const file = path.join(dir, 'config.json');
   const env = { PAPERBOOK_DATA_DIR: path.join(dir, 'data') };
@@ -180,7 +177,7 @@ test.serial('PAPERBOOK_FEEDS with a key file that holds no key: one clear line',
   refused(t, await run(['serve'], { env }), 2, ['PAPERBOOK_FEEDS: adapter kalshi: privateKeyPem']);
 });
 
-test.serial('CONTRACT.md section 10, Catalog file: all its errors, exit code 2', async (t) => {
+test.serial('K2: all its errors, exit code 2', async (t) => {
   const dir = tempDir(t);
   const dataDir = path.join(dir, 'data');
   const file = path.join(dir, 'catalog.json');
@@ -194,7 +191,7 @@ test.serial('CONTRACT.md section 10, Catalog file: all its errors, exit code 2',
   await stillAnswers(t, await startFor(t, 'serve', { dataDir, env }));
 });
 
-test.serial('CONTRACT.md section 8, PAPERBOOK_SHARDS: a later mismatch, exit code 1', async (t) => {
+test.serial('D5, PAPERBOOK_SHARDS: a later mismatch, exit code 1', async (t) => {
   const first = await startFor(t, 'serve', { env: { PAPERBOOK_SHARDS: '2' } });
   const { dataDir } = first;
   await first.command.end('SIGINT');

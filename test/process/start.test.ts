@@ -10,7 +10,7 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0;
 // Without curl this one is shown as skipped.
 const curlTest = hasCurl ? test.serial : test.serial.skip;
 
-curlTest('CONTRACT.md section 9, paperbook demo: the curl lines work as printed', async (t) => {
+curlTest('U2, paperbook demo: the curl lines work as printed', async (t) => {
   const server = await startFor(t, 'demo');
   const { stdout } = server.command.output;
   const [, docsUrl] = /^ {2}Docs +(\S+)$/m.exec(stdout)!;
@@ -50,7 +50,7 @@ curlTest('CONTRACT.md section 9, paperbook demo: the curl lines work as printed'
 });
 
 test.serial(
-  'CONTRACT.md section 17: each instrument of the demo’s first page has a live price, or says when it opens',
+  'N21: each instrument of the demo’s first page has a live price, or says when it opens',
   async (t) => {
     const { get } = callerOf(await startFor(t, 'demo'));
     const priced = async (ids: string[]) => {
@@ -186,27 +186,24 @@ test.serial(
   },
 );
 
-test.serial(
-  'CONTRACT.md section 9, paperbook serve: starts bare and stops on SIGTERM',
-  async (t) => {
-    const server = await startFor(t, 'serve');
-    const status = await fetch(`${server.baseUrl}/status`);
-    t.like(await status.json(), { ok: true, version: 'v1', mode: 'paper' });
-    t.true((await fetch(`${server.adminUrl}/readyz`)).ok);
-    const { code, stdout, stderr } = await server.command.end('SIGTERM');
-    t.is(code, 0);
-    t.is(stdout, `Paperbook listens on ${server.baseUrl}\n`);
-    const lines = stderr
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    t.deepEqual([...new Set(lines.map(({ level }) => level))], ['info']);
-    t.like(lines.at(-2), { msg: 'stopping', reason: 'SIGTERM' });
-    t.like(lines.at(-1), { msg: 'stopped' });
-  },
-);
+test.serial('U2, paperbook serve: starts bare and stops on SIGTERM', async (t) => {
+  const server = await startFor(t, 'serve');
+  const status = await fetch(`${server.baseUrl}/status`);
+  t.like(await status.json(), { ok: true, version: 'v1', mode: 'paper' });
+  t.true((await fetch(`${server.adminUrl}/readyz`)).ok);
+  const { code, stdout, stderr } = await server.command.end('SIGTERM');
+  t.is(code, 0);
+  t.is(stdout, `Paperbook listens on ${server.baseUrl}\n`);
+  const lines = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.deepEqual([...new Set(lines.map(({ level }) => level))], ['info']);
+  t.like(lines.at(-2), { msg: 'stopping', reason: 'SIGTERM' });
+  t.like(lines.at(-1), { msg: 'stopped' });
+});
 
-test.serial('CONTRACT.md section 8, PAPERBOOK_LOG_LEVEL: lines of that level on', async (t) => {
+test.serial('G9, PAPERBOOK_LOG_LEVEL: lines of that level on', async (t) => {
   const env = { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data'), PAPERBOOK_LOG_LEVEL: 'warn' };
   const serve = new Command(['serve'], { env });
   await serve.printed(/^Paperbook listens on /m);

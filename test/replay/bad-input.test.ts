@@ -9,7 +9,7 @@ import { FRAMES, files } from './files.ts';
 import { command, feedLine, HEADER, run, storedOrders, tradeRows } from './harness.ts';
 import { at, CATALOG, quote } from './scene.ts';
 
-test('CONTRACT.md section 10, Feed file: a bad line stops a replay with its number', async (t) => {
+test('F5: a bad line stops a replay with its number', async (t) => {
   const feed = [HEADER, FRAMES[0], '{"at":"2026-01-15T12:00:01', FRAMES[2]];
   const { work, orders, catalog, ...made } = files(t, { feed });
   const trades = path.join(work, 'trades.csv');
@@ -42,7 +42,7 @@ for (const [what, line, reason] of [
     'there is no adapter polymarket yet',
   ],
 ] as const) {
-  test(`CONTRACT.md section 10, Feed file: ${what} is a bad line, passed over on request`, async (t) => {
+  test(`F5: ${what} is a bad line, passed over on request`, async (t) => {
     const { feed, catalog } = files(t, { feed: [HEADER, FRAMES[0], line, FRAMES[2], line] });
     const error = await t.throwsAsync(run({ feed, catalog }), { instanceOf: FeedFileError });
     t.is(error?.message, `line 3: ${reason}`);
@@ -51,7 +51,7 @@ for (const [what, line, reason] of [
   });
 }
 
-test('CONTRACT.md section 10, Feed file: --skip-bad counts and goes on', async (t) => {
+test('F5: --skip-bad counts and goes on', async (t) => {
   const feed = [HEADER, FRAMES[0], 'no', FRAMES[1], '', '{}', FRAMES[2]];
   const made = files(t, { feed });
   const args = [made.feed, '--catalog', made.catalog, '--orders', made.orders];
@@ -87,7 +87,7 @@ test('issue 2, Bad input: a truncated gzip names the line that is cut', async (t
   t.regex(damaged!.message, /gzip file is damaged/);
 });
 
-test('CONTRACT.md section 10, Feed file: the header is asked for, with or without --skip-bad', async (t) => {
+test('F1: the header is asked for, with or without --skip-bad', async (t) => {
   const missing = `line 1: the header ${HEADER} is missing`;
   for (const [feed, message] of [
     [[FRAMES[0], FRAMES[1]], missing],
@@ -110,7 +110,7 @@ test('CONTRACT.md section 10, Feed file: the header is asked for, with or withou
   t.is(exit.stderr, `paperbook: ${absent}: the feed file cannot be read (ENOENT)\n`);
 });
 
-test('CONTRACT.md section 10, Catalog file: all five errors are listed, nothing is run', async (t) => {
+test('K2: all five errors are listed, nothing is run', async (t) => {
   const [game] = CATALOG.games;
   const [a, home, b] = CATALOG.instruments;
   const catalog = {
@@ -139,7 +139,7 @@ test('CONTRACT.md section 10, Catalog file: all five errors are listed, nothing 
   t.false(existsSync(dataDir));
 });
 
-test('CONTRACT.md section 10: --data-dir is kept; one that holds something is left alone', async (t) => {
+test('R14: --data-dir is kept; one that holds something is left alone', async (t) => {
   const made = files(t, {});
   const dataDir = path.join(made.work, 'data');
   const args = [
@@ -179,7 +179,7 @@ test('issue 2, Bad input: a replay that fails leaves the --data-dir it was given
   t.true(readdirSync(dataDir).length > 0);
 });
 
-test('CONTRACT.md section 9: bad usage is exit code 2, and says which option', async (t) => {
+test('U1: bad usage is exit code 2, and says which option', async (t) => {
   const { feed, catalog, work } = files(t, {});
   const trades = path.join(work, 'trades.csv');
   for (const [flag, value] of [
@@ -239,7 +239,7 @@ test('issue 2, Bad input: what no frame means is counted, and named once on stde
   t.like(summary, { frames: 9, ticks: 3, skipped: 7, trades: 1 });
 });
 
-test('CONTRACT.md section 10, Replay: --trades writes a header when nothing was traded', async (t) => {
+test('R12: --trades writes a header when nothing was traded', async (t) => {
   const { feed, catalog, work } = files(t, {});
   const trades = path.join(work, 'trades.csv');
   await run({ feed, catalog, trades });

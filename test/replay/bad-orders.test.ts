@@ -21,13 +21,13 @@ for (const [what, line, message] of [
   ['a number for a time', { ...ORDER, at: 1 }, 'at must be a string'],
   ['an earlier time', { ...ORDER, at: at(0.999) }, 'at is earlier than on the line before'],
 ] as const) {
-  test(`CONTRACT.md section 10, Orders file: ${what} stops a replay with its line`, async (t) => {
+  test(`R2: ${what} stops a replay with its line`, async (t) => {
     const made = files(t, { orders: [ORDER, '', line, ORDER] });
     await t.throwsAsync(run(made), { message: `${made.orders} line 3: ${message}` });
   });
 }
 
-test('CONTRACT.md section 10, Orders file: a bad one is exit code 1, an absent one too', async (t) => {
+test('R2: a bad one is exit code 1, an absent one too', async (t) => {
   const made = files(t, { orders: [ORDER, { ...ORDER, at: at(0) }] });
   const args = [made.feed, '--catalog', made.catalog, '--json', '--orders'];
   t.deepEqual(await command(...args, made.orders), {
@@ -45,7 +45,7 @@ test('CONTRACT.md section 10, Orders file: a bad one is exit code 1, an absent o
   });
 });
 
-test('CONTRACT.md section 10, Orders file: an empty one is none', async (t) => {
+test('R2: an empty one is none', async (t) => {
   const { feed, catalog, orders, work } = files(t, { orders: [] });
   const blank = writeLines(work, 'blank.jsonl', ['', ' \r', '']);
   const none = figures(await run({ feed, catalog }));
@@ -56,7 +56,7 @@ test('CONTRACT.md section 10, Orders file: an empty one is none', async (t) => {
   t.like(await run({ feed: empty, catalog, orders }), { frames: 0, ticks: 0, skipped: 0 });
 });
 
-test('CONTRACT.md section 2: what the body says is refused by code, and stops nothing', async (t) => {
+test('R6: what the body says is refused by code, and stops nothing', async (t) => {
   const { order } = ORDER;
   const nobodys = '01890000-0000-7000-8000-000000000000';
   const lines: [object, string][] = [
@@ -87,7 +87,7 @@ test('CONTRACT.md section 2: what the body says is refused by code, and stops no
   });
 });
 
-test('CONTRACT.md section 10, Replay: the figures do not hang on who shares a shard', async (t) => {
+test('R9: the figures do not hang on who shares a shard', async (t) => {
   const orders = [
     ...['ann', 'bob', 'cat', 'dan', 'eve', 'fay'].flatMap((account) => [
       { ...ORDER, at: at(1), account },

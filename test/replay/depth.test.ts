@@ -52,7 +52,7 @@ function ordersOf(random: RandomSource): unknown[] {
   return lines;
 }
 
-test('CONTRACT.md section 10, Replay: book_depth gives an equal stateHash on 1, 2 and 3 shards', async (t) => {
+test('R9: book_depth gives an equal stateHash on 1, 2 and 3 shards', async (t) => {
   for (const seed of [1, 2, 3]) {
     const random = createRandomSource(seed);
     const { work, ...input } = files(t, { feed: feedOf(random), orders: ordersOf(random) });
@@ -72,7 +72,7 @@ test('CONTRACT.md section 10, Replay: book_depth gives an equal stateHash on 1, 
   }
 });
 
-test('CONTRACT.md section 8: PAPERBOOK_FILL_MODEL chooses the fill model of a replay', async (t) => {
+test('R15: PAPERBOOK_FILL_MODEL chooses the fill model of a replay', async (t) => {
   const yesAsks = [
     [43, 100],
     [45, 50],

@@ -74,24 +74,21 @@ sharedTest('issue 2, Real input: 7,560 frames, 15 markets settled as labelled', 
   t.deepEqual(rows.sort(), labels.sort());
 });
 
-sharedTest('CONTRACT.md section 10: trades, refusals, orders, money as calculated', async (t) => {
+sharedTest('R14: trades, refusals, orders, money as calculated', async (t) => {
   t.log(`SEED=${SEED}`);
   const lines = byTime([...ordersOf(SEED, 1100), ...manyOrders(day, 205)]);
   const { expected } = await compare(t, { feed: FEED, day, lines, shards: 2 });
   if (SEED === SEED_HERE) expectBreadth(t, expected);
 });
 
-sharedTest(
-  'CONTRACT.md section 5: what was placed by hand ends as written beside it',
-  async (t) => {
-    const placed = handOrders(day);
-    const lines = placed.map(({ line }) => line);
-    const { expected } = await compare(t, { feed: FEED, day, lines, shards: 1 });
-    for (const [index, { line, expected: outcome, why }] of placed.entries()) {
-      t.is(outcomeOf(expected.results[index]!), outcome, `${JSON.stringify(line)}: ${why}`);
-    }
-  },
-);
+sharedTest('T30 to T57: what was placed by hand ends as written beside it', async (t) => {
+  const placed = handOrders(day);
+  const lines = placed.map(({ line }) => line);
+  const { expected } = await compare(t, { feed: FEED, day, lines, shards: 1 });
+  for (const [index, { line, expected: outcome, why }] of placed.entries()) {
+    t.is(outcomeOf(expected.results[index]!), outcome, `${JSON.stringify(line)}: ${why}`);
+  }
+});
 
 // Mid-day the books are full: resting orders, open positions, prices to mark them at.
 for (const [cut, lastOrder, marks] of [
@@ -100,46 +97,38 @@ for (const [cut, lastOrder, marks] of [
   ['2026-07-12T20:28:00Z', '2026-07-12T20:28:00Z', 'at cost, a native frame heard last'],
   ['2026-07-12T19:30:33Z', '2026-07-12T19:31:33Z', 'at cost, an order came last'],
 ] as const) {
-  sharedTest(
-    `CONTRACT.md section 5, Formulas: at ${cut} positions are marked ${marks}`,
-    async (t) => {
-      const cutDay = until(day, Date.parse(cut));
-      const feed = shortened(tempDir(t), '2026-07-12T00:00:00Z', cut);
-      const kept = ordersOf(SEED + 1, 700).filter(
-        ({ at }) => Date.parse(at) < Date.parse(lastOrder),
-      );
-      const last = { at: lastOrder, account: 'alice', cancel: 'the-last-line' };
-      const { expected } = await compare(t, {
-        feed,
-        day: cutDay,
-        lines: [...kept, last],
-        shards: 2,
-      });
-      t.true(expected.resting > 3);
-      t.true(expected.accounts.some(({ openPositions }) => openPositions > 3));
-    },
-  );
+  sharedTest(`M21: at ${cut} positions are marked ${marks}`, async (t) => {
+    const cutDay = until(day, Date.parse(cut));
+    const feed = shortened(tempDir(t), '2026-07-12T00:00:00Z', cut);
+    const kept = ordersOf(SEED + 1, 700).filter(({ at }) => Date.parse(at) < Date.parse(lastOrder));
+    const last = { at: lastOrder, account: 'alice', cancel: 'the-last-line' };
+    const { expected } = await compare(t, {
+      feed,
+      day: cutDay,
+      lines: [...kept, last],
+      shards: 2,
+    });
+    t.true(expected.resting > 3);
+    t.true(expected.accounts.some(({ openPositions }) => openPositions > 3));
+  });
 }
 
-sharedTest(
-  'CONTRACT.md section 10, Replay: equal input, equal stateHash and figures',
-  async (t) => {
-    const work = tempDir(t);
-    const orders = writeLines(work, 'orders.jsonl', ordersOf(SEED + 2, 500));
-    const options = { feed: FEED, catalog: CATALOG, orders };
-    const one = figures(await run(options));
-    t.regex(one.stateHash, /^[0-9a-f]{64}$/);
-    t.deepEqual(figures(await run(options)), one);
-    for (const shards of [2, 4]) t.deepEqual(figures(await run({ ...options, shards })), one);
-    const other = writeLines(work, 'other.jsonl', ordersOf(SEED + 3, 500));
-    t.not((await run({ ...options, orders: other })).stateHash, one.stateHash);
-    const none = figures(await run({ feed: FEED, catalog: CATALOG }));
-    t.deepEqual(figures(await run({ feed: FEED, catalog: CATALOG, shards: 4 })), none);
-    t.not(none.stateHash, one.stateHash);
-  },
-);
+sharedTest('R9: equal input, equal stateHash and figures', async (t) => {
+  const work = tempDir(t);
+  const orders = writeLines(work, 'orders.jsonl', ordersOf(SEED + 2, 500));
+  const options = { feed: FEED, catalog: CATALOG, orders };
+  const one = figures(await run(options));
+  t.regex(one.stateHash, /^[0-9a-f]{64}$/);
+  t.deepEqual(figures(await run(options)), one);
+  for (const shards of [2, 4]) t.deepEqual(figures(await run({ ...options, shards })), one);
+  const other = writeLines(work, 'other.jsonl', ordersOf(SEED + 3, 500));
+  t.not((await run({ ...options, orders: other })).stateHash, one.stateHash);
+  const none = figures(await run({ feed: FEED, catalog: CATALOG }));
+  t.deepEqual(figures(await run({ feed: FEED, catalog: CATALOG, shards: 4 })), none);
+  t.not(none.stateHash, one.stateHash);
+});
 
-sharedTest('CONTRACT.md section 10, Replay: the speed changes nothing but the time', async (t) => {
+sharedTest('R9: the speed changes nothing but the time', async (t) => {
   const work = tempDir(t);
   const [from, to] = ['2026-07-12T19:15:00Z', '2026-07-12T19:35:00Z'];
   const feed = shortened(work, from, to);
@@ -159,23 +148,20 @@ sharedTest('CONTRACT.md section 10, Replay: the speed changes nothing but the ti
   t.true(paced.elapsedMs >= spanMs / 2000 - 2, `${paced.elapsedMs} ms for ${spanMs} ms of feed`);
 });
 
-sharedTest(
-  'CONTRACT.md section 10, Replay: the command prints what the function says',
-  async (t) => {
-    const work = tempDir(t);
-    const orders = writeLines(work, 'orders.jsonl', ordersOf(SEED + 4, 500));
-    const trades = path.join(work, 'trades.csv');
-    const expectedTrades = path.join(work, 'expected.csv');
-    const args = [FEED, '--catalog', CATALOG, '--orders', orders, '--trades', trades];
-    const exit = await command(...args, '--shards', '4', '--speed', 'max', '--json');
-    t.deepEqual([exit.code, exit.stderr], [0, '']);
-    const printed: ReplaySummary = JSON.parse(exit.stdout);
-    const options = { feed: FEED, catalog: CATALOG, orders, trades: expectedTrades };
-    t.deepEqual(figures(printed), figures(await run(options)));
-    t.is(readFileSync(trades, 'utf8'), readFileSync(expectedTrades, 'utf8'));
-    t.true(Number.isInteger(printed.elapsedMs) && Number.isInteger(printed.ticksPerSecond));
-  },
-);
+sharedTest('R10: the command prints what the function says', async (t) => {
+  const work = tempDir(t);
+  const orders = writeLines(work, 'orders.jsonl', ordersOf(SEED + 4, 500));
+  const trades = path.join(work, 'trades.csv');
+  const expectedTrades = path.join(work, 'expected.csv');
+  const args = [FEED, '--catalog', CATALOG, '--orders', orders, '--trades', trades];
+  const exit = await command(...args, '--shards', '4', '--speed', 'max', '--json');
+  t.deepEqual([exit.code, exit.stderr], [0, '']);
+  const printed: ReplaySummary = JSON.parse(exit.stdout);
+  const options = { feed: FEED, catalog: CATALOG, orders, trades: expectedTrades };
+  t.deepEqual(figures(printed), figures(await run(options)));
+  t.is(readFileSync(trades, 'utf8'), readFileSync(expectedTrades, 'utf8'));
+  t.true(Number.isInteger(printed.elapsedMs) && Number.isInteger(printed.ticksPerSecond));
+});
 
 type Case = { feed: string; day: Day; lines: readonly OrderLine[]; shards: number };
 type Expected = ReturnType<typeof calculate>;

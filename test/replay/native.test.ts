@@ -23,7 +23,7 @@ const NOTHING = {
   restingOrders: 0,
 };
 
-test('CONTRACT.md section 5, Prices: the no side is 100 minus the yes side', async (t) => {
+test('T11: the no side is 100 minus the yes side', async (t) => {
   const snapshot = {
     type: 'snapshot',
     seq: 1,
@@ -69,7 +69,7 @@ test('CONTRACT.md section 5, Prices: the no side is 100 minus the yes side', asy
   t.like(trades[2], { status: 'open', openedAt: at(7), entryCents: '41', pnlDollars: '' });
 });
 
-test('CONTRACT.md section 5, Live price: a crossed or locked book, or an empty side, is none', async (t) => {
+test('T15, T16: a crossed or locked book, or an empty side, is none', async (t) => {
   const frames: Frame[] = [
     [0, quote('A', 40, 43)],
     [1, quote('A', 50, 45)],
@@ -111,7 +111,7 @@ test('CONTRACT.md section 5, Live price: a crossed or locked book, or an empty s
   ]);
 });
 
-test('CONTRACT.md section 2, market_not_open: nothing trades in a pause, and then it does', async (t) => {
+test('T100, market_not_open: nothing trades in a pause, and then it does', async (t) => {
   const frames: Frame[] = [
     [0, quote('A', 40, 43)],
     [2, status('A', 'paused')],
@@ -150,7 +150,7 @@ test('CONTRACT.md section 2, market_not_open: nothing trades in a pause, and the
   ]);
 });
 
-test('CONTRACT.md section 5, Settlement: void pays the cost back, once', async (t) => {
+test('S2: void pays the cost back, once', async (t) => {
   const frames: Frame[] = [
     [0, quote('A', 40, 43)],
     [3, resolved('A', { result: 'void' })],
@@ -182,7 +182,7 @@ test('CONTRACT.md section 5, Settlement: void pays the cost back, once', async (
   }
 });
 
-test('CONTRACT.md section 5, Settlement: a value between 0 and 1 pays both sides', async (t) => {
+test('B8: a value between 0 and 1 pays both sides', async (t) => {
   const frames: Frame[] = [
     [0, quote('A', 40, 43)],
     [0, quote('B', 40, 43)],
@@ -214,7 +214,7 @@ test('CONTRACT.md section 5, Settlement: a value between 0 and 1 pays both sides
   }
 });
 
-test('CONTRACT.md section 5, Settlement: a cancelled game voids what has no result', async (t) => {
+test('S7: a cancelled game voids what has no result', async (t) => {
   const frames: Frame[] = [
     [0, quote('A', 40, 43)],
     [0, quote('B', 40, 43)],
@@ -246,7 +246,7 @@ test('CONTRACT.md section 5, Settlement: a cancelled game voids what has no resu
   ]);
 });
 
-test('CONTRACT.md section 5, Instrument and market sides: polarity -1 turns the side', async (t) => {
+test('T4: polarity -1 turns the side', async (t) => {
   const frames: Frame[] = [
     [0, quote('A', 40, 43)],
     [3, resolved('A', { result: 'no' })],
@@ -282,7 +282,7 @@ test('CONTRACT.md section 5, Instrument and market sides: polarity -1 turns the 
   ]);
 });
 
-test('CONTRACT.md section 5, Live price: 15 s after the connection was last heard', async (t) => {
+test('T13: 15 s after the connection was last heard', async (t) => {
   const venueB = { venue: 'venue_b' };
   const trade = { type: 'trade', market: 'A', yesPriceCents: 42, contracts: 5, side: 'yes' };
   const frames: Frame[] = [
@@ -312,7 +312,7 @@ test('CONTRACT.md section 5, Live price: 15 s after the connection was last hear
   t.like(summary.accounts[0], { balanceDollars: 99_998.28, netWorthDollars: 99_999.88 }); // bid 40
 });
 
-test('CONTRACT.md section 5, Routing best: another venue within the band, by its polarity', async (t) => {
+test('T80: another venue within the band, by its polarity', async (t) => {
   const venueB = { venue: 'venue_b' };
   const frames: Frame[] = [
     [0, quote('A', 40, 44)],

@@ -1,4 +1,6 @@
-/** Order and placement result on the wire. SPEC.md section 2, Order, Order placement result. */
+/**
+ * Order and placement result on the wire. Rules T24 to T28, A36 (engine/RULES.md, api/RULES.md).
+ */
 import type { OrderOutcome, OrderPlaced } from '../../core/events.ts';
 import { filledSoFar, remainingOf } from '../../core/fills.ts';
 import { uuidTimeMs } from '../../core/ids.ts';

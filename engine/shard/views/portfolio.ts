@@ -1,4 +1,7 @@
-/** The portfolio and its lists on the wire. SPEC.md section 2, Account, Portfolio. */
+/**
+ * The portfolio and its lists on the wire. Rules A40 to A42, M20 to M27, M32 (api/RULES.md,
+ * engine/RULES.md).
+ */
 import type { ClosedTrade, OrderPlaced } from '../../core/events.ts';
 import { cursorOf } from '../../core/ids.ts';
 import { costCents } from '../../core/ledger.ts';
@@ -19,10 +22,10 @@ import { listText, wordText } from './json.ts';
 import { orderText, restingOrderText, statusOf } from './order.ts';
 import { positionText, tradeText } from './trade.ts';
 
-/** SPEC.md section 8, Other limits. */
+/** Rule A40 (api/RULES.md). */
 const POSITIONS_MAX = 500;
 const ORDERS_MAX = 200;
-/** SPEC.md section 1, rule 3. */
+/** Rules M1, M32 (engine/RULES.md). */
 const RESET_EVERY_MS = 30 * 24 * 60 * 60 * 1000;
 
 export function portfolioText(state: ShardState, query: PortfolioQuery): string {
@@ -47,7 +50,7 @@ export function portfolioText(state: ShardState, query: PortfolioQuery): string 
   );
 }
 
-/** CONTRACT.md section 5, Formulas. */
+/** Rules M20 to M27 (engine/RULES.md). */
 function accountView(state: ShardState, account: number, nowMs: EpochMs) {
   const { col } = state.accounts;
   const balanceCents = col.balanceCents.get(account);
@@ -89,8 +92,8 @@ function resetView({ switches }: ShardState, lastResetAtMs: EpochMs, nowMs: Epoc
 }
 
 /**
- * Open positions at their live bid, at cost where there is none. While the venue-data switch is
- * off all are marked at cost, so that net worth leaks no price. CONTRACT.md section 3.
+ * Open positions at their live bid, at cost where there is none. While the venue-data switch is off
+ * all are marked at cost, so that net worth leaks no price. Rule M21 (engine/RULES.md).
  */
 function openValueCents(state: ShardState, account: number, nowMs: EpochMs): Cents {
   const { col } = state.positions;
@@ -205,7 +208,7 @@ function newest(ids: { idOf(row: number): Uuid }, rows: Iterable<number>, max: n
   return candidates.slice(0, max).map(({ row }) => row);
 }
 
-/** What every portfolio answer carries. SPEC.md section 4, Organization header. */
+/** What every portfolio answer carries. Rules I60 to I62 (api/RULES.md). */
 export function envelopeText(
   { switches }: ShardState,
   { organizationSlug }: { organizationSlug: string | null },

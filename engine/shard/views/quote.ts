@@ -1,4 +1,6 @@
-/** One instrument's quote on the wire. SPEC.md section 2, Quote. Prices are the instrument's. */
+/**
+ * One instrument's quote on the wire. Prices are the instrument's. Rules A51 to A55 (api/RULES.md).
+ */
 
 import type { CatalogInstrument, CatalogListing } from '../../core/messages.ts';
 import { complement, notLive } from '../../core/pricing.ts';

@@ -1,4 +1,7 @@
-/** What an order, a position or a trade is about, as the wire shows it. */
+/**
+ * What an order, a position or a trade is about, as the wire shows it. Rules V3, S8 (api/RULES.md,
+ * engine/RULES.md).
+ */
 import type { CatalogInstrument, MarketOutcome } from '../../core/messages.ts';
 import type { ShardState } from '../../core/state.ts';
 import { oppositeSide, type Side } from '../../core/units.ts';
@@ -18,7 +21,7 @@ export function instrumentText({ instruments }: ShardState, number: number): str
 /** By the catalog's entry, which goes when a later catalog describes the instrument anew. */
 const instrumentTexts = new WeakMap<CatalogInstrument, string>();
 
-/** Venue data: present only while the switch is on. SPEC.md section 1, rule 7. */
+/** Venue data: present only while the switch is on. Rule V3 (api/RULES.md). */
 export function marketTickerText({ markets, switches }: ShardState, number: number): string {
   if (!switches.venueData) return '';
   return `,"marketTicker":${JSON.stringify(markets[number]!.ticker)}`;

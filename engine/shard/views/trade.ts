@@ -1,4 +1,4 @@
-/** Trades, open or not, and positions on the wire. SPEC.md section 2, Trade, Position. */
+/** Trades, open or not, and positions on the wire. Rules S8, T73 (engine/RULES.md). */
 import type { ClosedTrade } from '../../core/events.ts';
 import { instrumentSideOf, openedAtMs, sideOf, viaOf } from '../../core/rows.ts';
 import { FLAG, type ShardState } from '../../core/state.ts';

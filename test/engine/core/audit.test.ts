@@ -107,7 +107,7 @@ const PLANTED: Planted[] = [
   ],
 ];
 
-test('CONTRACT.md section 5, Formulas: a sound state has no breach', (t) => {
+test('M20: a sound state has no breach', (t) => {
   t.deepEqual(audit(tradedState()), {
     accounts: 1,
     restingOrders: 3,
@@ -117,7 +117,7 @@ test('CONTRACT.md section 5, Formulas: a sound state has no breach', (t) => {
 });
 
 for (const [what, change, breach] of PLANTED) {
-  test(`CONTRACT.md section 5, Formulas: the audit names ${what}`, (t) => {
+  test(`M20: the audit names ${what}`, (t) => {
     const state = tradedState();
     change(state);
     const { problems } = audit(state);

@@ -31,7 +31,7 @@ const bid = (limitPriceCents: number) =>
   placeOrder({ type: 'limit', instrumentId: ROUTED, routing: 'best', limitPriceCents });
 const statusOf = (reply: Reply) => JSON.parse(reply.ok ? reply.body : '{}').status;
 
-test('CONTRACT.md section 5, Routing best: an instrument that moved leaves its orders behind', (t) => {
+test('T86: an instrument that moved leaves its orders behind', (t) => {
   const engine = engineWith(CATALOG);
   engine.tick(quoteTick({ market: T2, yesBidCents: 70, yesAskCents: 73 }));
   t.is(statusOf(engine.command(bid(50))), 'resting');
@@ -65,7 +65,7 @@ test('CONTRACT.md section 5, Routing best: an instrument that moved leaves its o
   t.deepEqual(engine.conservation(), []);
 });
 
-test('CONTRACT.md section 8, PAPERBOOK_CATALOG: a live status holds until a catalog says more', (t) => {
+test('T123, PAPERBOOK_CATALOG: a live status holds until a catalog says more', (t) => {
   const engine = engineWith(CATALOG);
   engine.tick(quoteTick());
   const gameStatus = () => {
@@ -85,7 +85,7 @@ const without = (id: string): Catalog => {
   return { ...listed, instruments: listed.instruments.filter((entry) => entry.id !== id) };
 };
 
-test('CONTRACT.md section 4, instrument_dropped: a catalog that drops an instrument cancels its buys', (t) => {
+test('T122, instrument_dropped: a catalog that drops an instrument cancels its buys', (t) => {
   const scene = createScene({ fillModel: 'book_depth' });
   const tell = (told: Catalog) =>
     scene.engine.command({ kind: 'catalog', atMs: scene.nowMs, catalog: told }).ok;
@@ -118,7 +118,7 @@ test('CONTRACT.md section 4, instrument_dropped: a catalog that drops an instrum
   t.deepEqual(scene.engine.digest(), after);
 });
 
-test('CONTRACT.md section 4, instrument_dropped: buys end first placed first, whatever rows they take', (t) => {
+test('T122, instrument_dropped: buys end first placed first, whatever rows they take', (t) => {
   const engine = engineWith(CATALOG);
   const bids = [bid(20), bid(21), bid(22)];
   const ids = bids.map(({ orderId }) => orderId);

@@ -28,7 +28,7 @@ const ASKS: [number, number][] = [
   [50, 1000],
 ];
 
-test('CONTRACT.md section 5, Market order: walks the displayed levels of the side traded', (t) => {
+test('T62: walks the displayed levels of the side traded', (t) => {
   const cases = [
     // Yes asks up: 100 at 43 and 20 at 45 are 5200 / 120 = 43.33, up to 44.
     { side: 'yes', contracts: 120, fillPriceCents: 44, costDollars: 52.8 },
@@ -45,7 +45,7 @@ test('CONTRACT.md section 5, Market order: walks the displayed levels of the sid
   }
 });
 
-test('CONTRACT.md section 5, Market order: the average is rounded against the trader', (t) => {
+test('T64: the average is rounded against the trader', (t) => {
   const told = scene();
   told.book(WIN, BIDS, ASKS);
   const yes = idOfTrade(told.buy(120));
@@ -62,7 +62,7 @@ test('CONTRACT.md section 5, Market order: the average is rounded against the tr
   t.deepEqual(told.engine.conservation(), []);
 });
 
-test('CONTRACT.md section 5, Market order: needs all of it, else 409 no_liquidity', (t) => {
+test('T68: needs all of it, else 409 no_liquidity', (t) => {
   const told = scene();
   told.book(WIN, BIDS, ASKS);
   t.is(told.buy(1151).code, 'no_liquidity', '1150 are displayed');
@@ -72,7 +72,7 @@ test('CONTRACT.md section 5, Market order: needs all of it, else 409 no_liquidit
   t.is(told.sell(idOfTrade(all), { account: ALICE }).body.status, 'executed', '1150 bids');
 });
 
-test('SPEC.md section 4, Order body: a cap or floor bounds the price of the fill', (t) => {
+test('T32: a cap or floor bounds the price of the fill', (t) => {
   const told = scene();
   told.book(WIN, BIDS, ASKS);
   t.is(told.buy(120, { boundPriceCents: 43 }).code, 'price_moved', 'its average is 44');
@@ -83,7 +83,7 @@ test('SPEC.md section 4, Order body: a cap or floor bounds the price of the fill
   t.is(told.sell(idOfTrade(bought), { boundPriceCents: 40 }).body.status, 'executed');
 });
 
-test('CONTRACT.md section 5, Market order: a fok needs all of it, else it is canceled', (t) => {
+test('T68: a fok needs all of it, else it is canceled', (t) => {
   const told = scene();
   told.book(WIN, BIDS, ASKS);
   const fok = { timeInForce: 'fok' } as const;
@@ -95,7 +95,7 @@ test('CONTRACT.md section 5, Market order: a fok needs all of it, else it is can
   t.is(told.limitBuy(45, 150, fok).body.status, 'executed');
 });
 
-test('CONTRACT.md section 5, Market order: ioc fills what is there and cancels the rest', (t) => {
+test('T69: ioc fills what is there and cancels the rest', (t) => {
   const told = scene();
   told.book(WIN, BIDS, ASKS);
   const placed = told.limitBuy(45, 400, { timeInForce: 'ioc' });
@@ -115,7 +115,7 @@ test('CONTRACT.md section 5, Market order: ioc fills what is there and cancels t
   t.is(told.account().balanceDollars, 100_000 - 66);
 });
 
-test('CONTRACT.md section 5, Market order: gtc rests the rest, holding limit x remaining', (t) => {
+test('T70: gtc rests the rest, holding limit x remaining', (t) => {
   const told = scene();
   told.book(WIN, BIDS, ASKS);
   const placed = told.limitBuy(44, 250);
@@ -145,7 +145,7 @@ test('CONTRACT.md section 5, Market order: gtc rests the rest, holding limit x r
   t.deepEqual(told.engine.conservation(), []);
 });
 
-test('CONTRACT.md section 5, Limit order: cost and hold together are within the balance', (t) => {
+test('M6: cost and hold together are within the balance', (t) => {
   const told = scene();
   told.book(WIN, [], [[40, 100_000]]);
   // 100,000 at 40 and 119,999 or 120,000 more held at 50: 100,000 dollars are the balance.
@@ -180,7 +180,7 @@ test('engine/core/README.md: accounts do not take from each other', (t) => {
   }
 });
 
-test('CONTRACT.md section 5, Limit order: in time order within a price, as far as sizes go', (t) => {
+test('T66: in time order within a price, as far as sizes go', (t) => {
   const told = scene();
   const first = idOfOrder(told.limitBuy(43, 80));
   const dearer = idOfOrder(told.limitBuy(44, 30, { routing: 'best' }));
@@ -197,7 +197,7 @@ test('CONTRACT.md section 5, Limit order: in time order within a price, as far a
   );
 });
 
-test('CONTRACT.md section 5, Limit order: an order that filled in part is canceled or expires', (t) => {
+test('T110, T45: an order that filled in part is canceled or expires', (t) => {
   const told = scene();
   told.book(WIN, BIDS, ASKS);
   const canceled = told.cancel(idOfOrder(told.limitBuy(43, 500)));
@@ -217,7 +217,7 @@ test('CONTRACT.md section 5, Limit order: an order that filled in part is cancel
   t.like(told.account(), { heldDollars: 0, openStakeDollars: 43 + 22.5, openPositions: 2 });
 });
 
-test('CONTRACT.md section 5, Selling: a sell in parts keeps the trade open until all is sold', (t) => {
+test('T72, T73: a sell in parts keeps the trade open until all is sold', (t) => {
   const told = scene();
   told.book(WIN, BIDS, ASKS);
   const trade = idOfTrade(told.buy(120)); // at 44: 52.80
@@ -261,7 +261,7 @@ test('engine/core/README.md: the cost of a part is rounded down, the last part t
   t.deepEqual(told.engine.conservation(), []);
 });
 
-test('CONTRACT.md section 5, Selling: a sell ends what is left of the buy first', (t) => {
+test('T54: a sell ends what is left of the buy first', (t) => {
   const sells = [
     { type: 'market' },
     { type: 'limit', limitPriceCents: 41, timeInForce: 'gtc' },
@@ -288,7 +288,7 @@ test('CONTRACT.md section 5, Selling: a sell ends what is left of the buy first'
   t.is(told.order(buy).status, 'resting', 'a sell that neither trades nor rests ends nothing');
 });
 
-test('CONTRACT.md section 5, Settlement: parts that were sold stay sold', (t) => {
+test('T73: parts that were sold stay sold', (t) => {
   const outcomes = [
     // 20 left pay 100 each: 41 + 20 for 52.80.
     { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0, status: 'settled', pnlDollars: 8.2 },
@@ -309,7 +309,7 @@ test('CONTRACT.md section 5, Settlement: parts that were sold stay sold', (t) =>
   }
 });
 
-test('CONTRACT.md section 5, Routing best: the venue that fills more, then the better price', (t) => {
+test('T67: the venue that fills more, then the better price', (t) => {
   const best = { routing: 'best' } as const;
   const fillOf = (contracts: number, order = {}) => {
     const told = scene();
@@ -345,7 +345,7 @@ test('CONTRACT.md section 5, Routing best: the venue that fills more, then the b
   t.deepEqual(fillOf(200, ioc), [44, 'venue_a']);
 });
 
-test('CONTRACT.md section 5, Market order: where only a top is known, it is the whole book', (t) => {
+test('T62: where only a top is known, it is the whole book', (t) => {
   const told = scene();
   told.quote(WIN, 41, 43); // 200 at the ask
   t.is(told.buy(201).code, 'no_liquidity');

@@ -19,7 +19,7 @@ function fakeOrders() {
   };
 }
 
-test('SPEC.md section 3: orders expire in order of expiry, then of placement', (t) => {
+test('T45: orders expire in order of expiry, then of placement', (t) => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 50 }), { maxLength: 200 }), (times) => {
       const orders = fakeOrders();

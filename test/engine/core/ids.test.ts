@@ -19,7 +19,7 @@ test('a uuid survives its four words', (t) => {
   }
 });
 
-test('CONTRACT.md section 1, ids: a uuid v7 carries its time, and so does a trade id', (t) => {
+test('T7, ids: a uuid v7 carries its time, and so does a trade id', (t) => {
   const orderId = uuidOf(77);
   t.is(uuidTimeMs(orderId), NOON_MS);
   const tradeId = tradeIdOf(orderId, NOON_MS + 5000);
@@ -30,7 +30,7 @@ test('CONTRACT.md section 1, ids: a uuid v7 carries its time, and so does a trad
   t.not(tradeIdOf(uuidOf(78), NOON_MS), tradeIdOf(uuidOf(77), NOON_MS));
 });
 
-test('SPEC.md section 8, Pagination: a cursor is opaque, of its list, and checked', (t) => {
+test('P3: a cursor is opaque, of its list, and checked', (t) => {
   const id = randomUUID();
   const cursor = cursorOf('orders', id);
   t.regex(cursor, /^[\w-]+$/);

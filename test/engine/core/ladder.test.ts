@@ -47,7 +47,7 @@ function fastBook(): Book {
 }
 
 for (const [name, create] of Object.entries({ naive: naiveBook, fast: fastBook })) {
-  test(`CONTRACT.md section 5, Limit order: the ${name} book fills in time order`, (t) => {
+  test(`T47: the ${name} book fills in time order`, (t) => {
     const book = create();
     book.add(50, 1);
     book.add(50, 2);

@@ -7,7 +7,7 @@ const orderOf = (reading: { body: Row }) => reading.body.order as Row;
 const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const balance = (scene: Scene) => scene.account().balanceDollars;
 
-test('SPEC.md section 4: the same key answers the stored order, or 409 for another', (t) => {
+test('T91, T93: the same key answers the stored order, or 409 for another', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const key = { idempotencyKey: 'mine' };
@@ -34,7 +34,7 @@ test('SPEC.md section 4: the same key answers the stored order, or 409 for anoth
   t.is(scene.account().openPositions, 1);
 });
 
-test('CONTRACT.md section 3: a refused order does not use its key up', (t) => {
+test('T94: a refused order does not use its key up', (t) => {
   const scene = createScene();
   const key = { idempotencyKey: 'mine' };
   t.is(scene.buy(1, key).code, 'no_liquidity');
@@ -42,7 +42,7 @@ test('CONTRACT.md section 3: a refused order does not use its key up', (t) => {
   t.is(scene.buy(2, key).body.replayed, false);
 });
 
-test('CONTRACT.md section 4: an order expires before anything else happens then', (t) => {
+test('T45: an order expires before anything else happens then', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const expiresAtMs = scene.nowMs + 1000;
@@ -61,13 +61,13 @@ test('CONTRACT.md section 4: an order expires before anything else happens then'
   t.is(replayed.body.replayed, true);
 });
 
-test('SPEC.md section 8: an expiry of 365 days is the last one', (t) => {
+test('T44: an expiry of 365 days is the last one', (t) => {
   const scene = createScene();
   const expiresAtMs = scene.nowMs + 365 * 24 * HOUR_MS;
   t.is(scene.limitBuy(40, 10, { expiresAtMs }).body.status, 'resting');
 });
 
-test('CONTRACT.md section 3: a cancel gives the hold back, once, to its owner', (t) => {
+test('T110: a cancel gives the hold back, once, to its owner', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const order = idOfOrder(scene.limitBuy(40, 10));
@@ -90,7 +90,7 @@ test('PlaceOrder: engine time never goes back', (t) => {
   t.is(orderOf(scene.limitBuy(40, 10)).createdAt, '2026-03-01T12:00:00.500Z', "its caller's time");
 });
 
-test('CONTRACT.md section 5, Trading off: new orders are refused, known ones answered, cancels go through', (t) => {
+test('V6, trading off: new orders are refused, known ones answered, cancels go through', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const off = { mayTrade: false };
@@ -110,7 +110,7 @@ test('CONTRACT.md section 5, Trading off: new orders are refused, known ones ans
   t.is(orderOf(scene.cancel(idOfOrder(rests))).status, 'canceled');
 });
 
-test('CONTRACT.md section 2, membership_required: to open, not to sell nor to hear again', (t) => {
+test('A38, membership_required: to open, not to sell nor to hear again', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   t.is(scene.buy(1, { mayOpen: false }).code, 'membership_required');

@@ -23,7 +23,7 @@ const buy = (key: number, over: Partial<PlaceOrder> = {}) => {
 };
 const codeOf = (reply: Reply) => (reply.ok ? 'ok' : reply.code);
 
-test('SPEC.md section 8, Hard trade limits: a key has ten new orders a minute', (t) => {
+test('L1, hard trade limits: a key has ten new orders a minute', (t) => {
   const engine = tradingEngine();
   for (let n = 0; n < 10; n++) t.is(codeOf(engine.command(buy(1))), 'ok');
   const refused = engine.command(buy(1));
@@ -37,7 +37,7 @@ test('SPEC.md section 8, Hard trade limits: a key has ten new orders a minute', 
   );
 });
 
-test('SPEC.md section 8, Hard trade limits: an account has twenty over all its keys', (t) => {
+test('L1, hard trade limits: an account has twenty over all its keys', (t) => {
   const engine = tradingEngine();
   for (let n = 0; n < 20; n++) t.is(codeOf(engine.command(buy(n % 2))), 'ok');
   const refused = engine.command(buy(3));
@@ -45,7 +45,7 @@ test('SPEC.md section 8, Hard trade limits: an account has twenty over all its k
   t.is(codeOf(engine.command(buy(3, { account: uuidOf(2) }))), 'ok', 'another account');
 });
 
-test('SPEC.md section 8, Hard trade limits: a key has fifty new orders a day', (t) => {
+test('L1, hard trade limits: a key has fifty new orders a day', (t) => {
   const engine = tradingEngine();
   const minute = (n: number) => NOON_MS + Math.floor(n / 10) * 60_000;
   for (let n = 0; n < 50; n++) engine.command(buy(1, { atMs: minute(n) }));
@@ -56,7 +56,7 @@ test('SPEC.md section 8, Hard trade limits: a key has fifty new orders a day', (
   t.is(codeOf(engine.command(buy(1, { atMs: tomorrow }))), 'ok');
 });
 
-test('CONTRACT.md section 5, Hard trade limits: refusals count and replays do not', (t) => {
+test('L3: refusals count and replays do not', (t) => {
   const engine = tradingEngine();
   const first = buy(1);
   t.is(codeOf(engine.command(first)), 'ok');
@@ -68,7 +68,7 @@ test('CONTRACT.md section 5, Hard trade limits: refusals count and replays do no
   t.is(codeOf(engine.command(first)), 'ok', 'a replay is answered over the limit too');
 });
 
-test('CONTRACT.md section 5, Hard trade limits: membership_required counts as a placement', (t) => {
+test('L3: membership_required counts as a placement', (t) => {
   const engine = tradingEngine();
   for (let n = 0; n < 10; n++) {
     t.is(codeOf(engine.command(buy(1, { mayOpen: false }))), 'membership_required');
@@ -77,7 +77,7 @@ test('CONTRACT.md section 5, Hard trade limits: membership_required counts as a 
   t.is(codeOf(engine.command(buy(1))), 'rate_limited');
 });
 
-test('CONTRACT.md section 5, Hard trade limits: another order under a used key counts, and stays 409', (t) => {
+test('L3: another order under a used key counts, and stays 409', (t) => {
   const engine = tradingEngine();
   const first = buy(1);
   t.is(codeOf(engine.command(first)), 'ok');
@@ -88,7 +88,7 @@ test('CONTRACT.md section 5, Hard trade limits: another order under a used key c
   t.is(engine.state().tradeCounts.use(uuidOf(901), NOON_MS).newInDay, 10, 'and not counted there');
 });
 
-test('CONTRACT.md section 5, Trading off: what it refuses is not counted', (t) => {
+test('L3, trading off: what it refuses is not counted', (t) => {
   const engine = tradingEngine();
   for (let n = 0; n < 30; n++) {
     t.is(codeOf(engine.command(buy(1, { mayTrade: false }))), 'trading_off');
@@ -98,7 +98,7 @@ test('CONTRACT.md section 5, Trading off: what it refuses is not counted', (t) =
   t.is(codeOf(engine.command(buy(1, { mayTrade: false }))), 'trading_off', 'before the limits');
 });
 
-test('CONTRACT.md section 17, Key limits: what the key did elsewhere counts in its window alone', (t) => {
+test('L7: what the key did elsewhere counts in its window alone', (t) => {
   const used = { newInMinute: 9, newInDay: 49, closingInMinute: 19 };
   const codes = (agoMs: number, over: Partial<PlaceOrder> = {}) => {
     const engine = tradingEngine();
@@ -121,7 +121,7 @@ test('CONTRACT.md section 17, Key limits: what the key did elsewhere counts in i
   t.is(codeOf(engine.command(order)), 'ok', 'the account`s limits are the account`s');
 });
 
-test('SPEC.md section 8, Hard trade limits: sells and cancels have a limit of their own', (t) => {
+test('L2, hard trade limits: sells and cancels have a limit of their own', (t) => {
   const engine = tradingEngine();
   const cancel = { kind: 'cancel', atMs: NOON_MS, account: uuidOf(1) } as const;
   for (let n = 0; n < 20; n++) {

@@ -21,7 +21,7 @@ const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string
 const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const balance = (scene: Scene) => scene.account().balanceDollars;
 
-test('CONTRACT.md section 5, Market order: buys at the ask of its side, sells at the bid', (t) => {
+test('T30: buys at the ask of its side, sells at the bid', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
 
@@ -43,7 +43,7 @@ test('CONTRACT.md section 5, Market order: buys at the ask of its side, sells at
   t.deepEqual(scene.engine.conservation(), []);
 });
 
-test('CONTRACT.md section 5, sides: polarity -1 buys the other side of the market', (t) => {
+test('T4: polarity -1 buys the other side of the market', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const away = tradeOf(scene.buy(1, { instrumentId: AWAY }));
@@ -52,7 +52,7 @@ test('CONTRACT.md section 5, sides: polarity -1 buys the other side of the marke
   t.is(away.entryCents, 59);
 });
 
-test('CONTRACT.md section 17, tradable: an instrument is not bought before its opening time', (t) => {
+test('T18: an instrument is not bought before its opening time', (t) => {
   const scene = createScene();
   scene.opensAt(HOME, scene.nowMs + HOUR_MS);
   scene.quote(WIN, 41, 43);
@@ -67,7 +67,7 @@ test('CONTRACT.md section 17, tradable: an instrument is not bought before its o
   t.is(scene.buy(1).code, null, 'open at the very moment');
 });
 
-test('SPEC.md section 4, Order body: a ticker takes the side of the market', (t) => {
+test('T6: a ticker takes the side of the market', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   scene.quote(TOTAL, 20, 24);
@@ -83,7 +83,7 @@ test('SPEC.md section 4, Order body: a ticker takes the side of the market', (t)
   t.is(upsideDown.entryCents, 24);
 });
 
-test('CONTRACT.md section 5, Limit order: a better fill gives part of the hold back', (t) => {
+test('M5: a better fill gives part of the hold back', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const resting = scene.limitBuy(40, 1000);
@@ -105,7 +105,7 @@ test('CONTRACT.md section 5, Limit order: a better fill gives part of the hold b
   t.is(filled.remainingContracts, 0);
 });
 
-test('SPEC.md section 3: fills at once at the live price, whatever its time in force', (t) => {
+test('T40: fills at once at the live price, whatever its time in force', (t) => {
   for (const timeInForce of ['gtc', 'ioc', 'fok'] as const) {
     const scene = createScene();
     scene.quote(WIN, 41, 43);
@@ -116,7 +116,7 @@ test('SPEC.md section 3: fills at once at the live price, whatever its time in f
   }
 });
 
-test('SPEC.md section 3: ioc and fok that do not fill are canceled, nothing spent', (t) => {
+test('T42, T43: ioc and fok that do not fill are canceled, nothing spent', (t) => {
   for (const timeInForce of ['ioc', 'fok'] as const) {
     const scene = createScene();
     scene.quote(WIN, 41, 43);
@@ -129,7 +129,7 @@ test('SPEC.md section 3: ioc and fok that do not fill are canceled, nothing spen
   }
 });
 
-test('CONTRACT.md section 5, Limit order: gtc rests without a live price, fills with one', (t) => {
+test('T41: gtc rests without a live price, fills with one', (t) => {
   const scene = createScene();
   const resting = scene.limitBuy(45, 10);
   t.is(resting.body.status, 'resting');
@@ -137,7 +137,7 @@ test('CONTRACT.md section 5, Limit order: gtc rests without a live price, fills 
   t.is(scene.order(idOfOrder(resting)).fillPriceCents, 43);
 });
 
-test('SPEC.md section 7: every refusal of a buy, in the order of the rules', (t) => {
+test('T100: every refusal of a buy, in the order of the rules', (t) => {
   const scene = createScene();
   const market = { instrumentId: HOME, side: 'yes' } as const;
   const far = scene.nowMs + 365 * 24 * HOUR_MS + 1;
@@ -170,7 +170,7 @@ test('SPEC.md section 7: every refusal of a buy, in the order of the rules', (t)
   t.is(scene.account(), null as never, 'a refused order opens no account');
 });
 
-test('CONTRACT.md section 2: refusals of a sell', (t) => {
+test('T100: refusals of a sell', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   t.is(scene.sell('019ca8d0-0000-7000-8000-0000000000ff').code, 'trade_not_found');
@@ -184,7 +184,7 @@ test('CONTRACT.md section 2: refusals of a sell', (t) => {
   t.is(scene.sell(trade).code, 'already_closed');
 });
 
-test('CONTRACT.md section 5, Limit order: the balance covers hold or cost', (t) => {
+test('M6: the balance covers hold or cost', (t) => {
   const scene = createScene();
   scene.quote(WIN, 39, 40);
   t.is(scene.limitBuy(30, 333_334).code, 'insufficient_balance');
@@ -194,7 +194,7 @@ test('CONTRACT.md section 5, Limit order: the balance covers hold or cost', (t) 
   t.is(balance(scene), 0);
 });
 
-test('CONTRACT.md section 5, Selling: one resting sell; a market sell cancels it first', (t) => {
+test('T51, T52: one resting sell; a market sell cancels it first', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const trade = idOfTrade(scene.buy(10));
@@ -212,7 +212,7 @@ test('CONTRACT.md section 5, Selling: one resting sell; a market sell cancels it
   t.is(scene.account().restingOrders, 0);
 });
 
-test('CONTRACT.md section 5, Limit order: a resting sell fills when the bid reaches it', (t) => {
+test('T46: a resting sell fills when the bid reaches it', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const trade = idOfTrade(scene.buy(10, { side: 'no' }));
@@ -224,7 +224,7 @@ test('CONTRACT.md section 5, Limit order: a resting sell fills when the bid reac
   t.is(balance(scene), 100_000 + 10 * 0.72 - 10 * 0.59);
 });
 
-test('CONTRACT.md section 5, Limit order: best level first, in time order within a level', (t) => {
+test('T47: best level first, in time order within a level', (t) => {
   const scene = createScene();
   scene.quote(WIN, 48, 52);
   const yes = idOfTrade(scene.buy(1));
@@ -258,7 +258,7 @@ test('CONTRACT.md section 5, Limit order: best level first, in time order within
   t.deepEqual(scene.engine.conservation(), []);
 });
 
-test('CONTRACT.md section 5, Limit order: in one tick asks that fell come before bids', (t) => {
+test('T47: in one tick asks that fell come before bids', (t) => {
   const scene = createScene();
   const no = (scene.limitBuy(55, 1, { side: 'no' }).body.order as Row).orderId;
   const yes = (scene.limitBuy(50, 1).body.order as Row).orderId;

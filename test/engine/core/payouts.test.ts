@@ -28,7 +28,7 @@ function sceneWithRoom(roomCents: number, fillModel: FillModelName = 'top_of_boo
 }
 
 for (const fillModel of FILL_MODELS) {
-  test(`CONTRACT.md section 5, Settlement: what a buy could win can be counted, else 400, ${fillModel}`, (t) => {
+  test(`M11: what a buy could win can be counted, else 400, ${fillModel}`, (t) => {
     const scene = sceneWithRoom(300 * COUNT_MAX + 99, fillModel);
     t.is(scene.buy(COUNT_MAX).body.status, 'executed');
     const resting = scene.limitBuy(1, COUNT_MAX, { side: 'no' });
@@ -55,7 +55,7 @@ for (const fillModel of FILL_MODELS) {
   });
 }
 
-test('CONTRACT.md section 5, Settlement: the refusal names count and how many there may be', (t) => {
+test('M11: the refusal names count and how many there may be', (t) => {
   const scene = sceneWithRoom(12_345);
   const order = { atMs: scene.nowMs, account: ALICE, contracts: COUNT_MAX, idempotencyKey: 'all' };
   const reply = scene.engine.command(placeOrder(order));
@@ -67,7 +67,7 @@ test('CONTRACT.md section 5, Settlement: the refusal names count and how many th
   });
 });
 
-test('CONTRACT.md section 5, Settlement: a buy that ends, or a position that is sold, makes room', (t) => {
+test('M11: a buy that ends, or a position that is sold, makes room', (t) => {
   const roomCents = 100 * COUNT_MAX;
   const scene = sceneWithRoom(roomCents);
   const resting = scene.limitBuy(1, COUNT_MAX, { side: 'no' }).body.order as { orderId: string };
@@ -112,7 +112,7 @@ function idOf(stage: number): string {
   return `${AWAY.slice(0, -1)}${stage}`;
 }
 
-test('CONTRACT.md section 5, Settlement: whoever wins all there is never stops the shard', (t) => {
+test('M11: whoever wins all there is never stops the shard', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: STAGED });
   const { accounts } = engine.state();

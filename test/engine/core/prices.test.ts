@@ -24,7 +24,7 @@ const fill = (scene: Scene, order = {}) => {
   return [body.fillPriceCents, body.fillVenue];
 };
 
-test('CONTRACT.md section 5, Live price: fresh up to the bound, heartbeats included', (t) => {
+test('T13: fresh up to the bound, heartbeats included', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   scene.nowMs += MAX_AGE_MS;
@@ -39,7 +39,7 @@ test('CONTRACT.md section 5, Live price: fresh up to the bound, heartbeats inclu
   t.is(probe(scene), 43);
 });
 
-test('CONTRACT.md section 5, Live price: none after a loss until a fresh quote', (t) => {
+test('T14: none after a loss until a fresh quote', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   scene.tick({ kind: 'down', source: 1 });
@@ -52,7 +52,7 @@ test('CONTRACT.md section 5, Live price: none after a loss until a fresh quote',
   t.is(probe(scene), 44);
 });
 
-test('CONTRACT.md section 5, Live price: a crossed or locked book is none while it lasts', (t) => {
+test('T15: a crossed or locked book is none while it lasts', (t) => {
   const scene = createScene();
   for (const [bid, ask, crossed] of [
     [44, 43, false],
@@ -66,7 +66,7 @@ test('CONTRACT.md section 5, Live price: a crossed or locked book is none while 
   t.is(probe(scene), 43);
 });
 
-test('CONTRACT.md section 2, no_liquidity: an empty side has no price, the other one has', (t) => {
+test('T16, no_liquidity: an empty side has no price, the other one has', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 0);
   t.is(probe(scene), 'no_liquidity');
@@ -76,7 +76,7 @@ test('CONTRACT.md section 2, no_liquidity: an empty side has no price, the other
   t.is(probe(scene, { side: 'no' }), 'no_liquidity');
 });
 
-test('CONTRACT.md section 2, market_not_open: paused and closed last, also over a loss', (t) => {
+test('T12, market_not_open: paused and closed last, also over a loss', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   for (const status of ['paused', 'closed'] as const) {
@@ -89,7 +89,7 @@ test('CONTRACT.md section 2, market_not_open: paused and closed last, also over 
   t.is(probe(scene), 43);
 });
 
-test('CONTRACT.md section 5, Limit order: fills when the market opens or is heard again', (t) => {
+test('T46: fills when the market opens or is heard again', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   scene.limitBuy(40, 1);
@@ -106,7 +106,7 @@ test('CONTRACT.md section 5, Limit order: fills when the market opens or is hear
   t.is(scene.account().openPositions, 2);
 });
 
-test('CONTRACT.md section 5, Routing best: a better exact price, through both polarities', (t) => {
+test('T80: a better exact price, through both polarities', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 45);
   scene.quote(WIN_B, 56, 58);
@@ -124,7 +124,7 @@ test('CONTRACT.md section 5, Routing best: a better exact price, through both po
   t.deepEqual(fill(scene, best), [45, 'venue_a'], 'the same price is not better');
 });
 
-test('CONTRACT.md section 5, Routing best: at venue_b or venue_c, never at venue_c_intl', (t) => {
+test('T80: at venue_b or venue_c, never at venue_c_intl', (t) => {
   for (const fillModel of FILL_MODELS) {
     for (const venue of ['venue_b', 'venue_c', 'venue_c_intl'] as const) {
       const scene = createScene({ fillModel });
@@ -154,7 +154,7 @@ function listedAt(venue: Venue): Catalog {
   };
 }
 
-test('CONTRACT.md section 5, Routing best: near listings and dead quotes are passed over', (t) => {
+test('T80: near listings and dead quotes are passed over', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 45);
   scene.quote(WIN_C, 41, 42);
@@ -178,7 +178,7 @@ test('CONTRACT.md section 5, Routing best: near listings and dead quotes are pas
   t.is(scene.buy(1, best).code, 'no_liquidity', 'a venue_a price is needed all the same');
 });
 
-test('CONTRACT.md section 5, Routing best: the band is exact to half a cent', (t) => {
+test('T80: the band is exact to half a cent', (t) => {
   const scene = createScene();
   scene.quote(WIN, 40, 45);
   // The mid is 42.5: 33 is 9.5 away and inside, 32 is 10.5 away and outside.
@@ -190,7 +190,7 @@ test('CONTRACT.md section 5, Routing best: the band is exact to half a cent', (t
   t.deepEqual(fill(scene, best), [32, 'venue_b'], 'ten cents away is inside');
 });
 
-test('CONTRACT.md section 5, Routing best: resting orders watch all listed venues', (t) => {
+test('T85: resting orders watch all listed venues', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 45);
   scene.limitBuy(43, 1, best);

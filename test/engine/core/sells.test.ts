@@ -9,7 +9,7 @@ const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string
 const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 
 for (const timeInForce of ['ioc', 'fok'] as const) {
-  test(`CONTRACT.md section 17, Sells: ${timeInForce} beside a resting sell replaces it where it fills`, (t) => {
+  test(`T52: ${timeInForce} beside a resting sell replaces it where it fills`, (t) => {
     const scene = createScene();
     scene.quote(WIN, 41, 43);
     const trade = idOfTrade(scene.buy(10));
@@ -36,7 +36,7 @@ const ASKS: [number, number][] = [
   [45, 50],
 ];
 
-test('CONTRACT.md section 17, Sells: an ioc sell that fills in part ends the resting one', (t) => {
+test('T52: an ioc sell that fills in part ends the resting one', (t) => {
   const told = createScene({ fillModel: 'book_depth' });
   told.book(WIN, [[41, 100]], ASKS);
   const trade = idOfTrade(told.buy(120));

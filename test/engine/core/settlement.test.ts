@@ -43,7 +43,7 @@ function holdingThree(): Scene {
   return scene;
 }
 
-test('CONTRACT.md section 5, Settlement: the winner is paid 100, the loser nothing', (t) => {
+test('S1: the winner is paid 100, the loser nothing', (t) => {
   const scene = holdingThree();
   settle(scene, 'yes', 100, 0);
   t.deepEqual(tradesOf(scene).map(ending).reverse(), [
@@ -56,7 +56,7 @@ test('CONTRACT.md section 5, Settlement: the winner is paid 100, the loser nothi
   t.deepEqual(scene.engine.conservation(), []);
 });
 
-test('CONTRACT.md section 5, Settlement: a void pays the cost back', (t) => {
+test('S2: a void pays the cost back', (t) => {
   const scene = holdingThree();
   settle(scene, 'void');
   for (const trade of tradesOf(scene)) {
@@ -65,7 +65,7 @@ test('CONTRACT.md section 5, Settlement: a void pays the cost back', (t) => {
   t.is(scene.account().balanceDollars, 100_000);
 });
 
-test('CONTRACT.md section 5, Settlement: a scalar pays both sides, rounded down', (t) => {
+test('S3: a scalar pays both sides, rounded down', (t) => {
   const scene = holdingThree();
   settle(scene, 'scalar', 62, 37);
   t.deepEqual(tradesOf(scene).map(ending).reverse(), [
@@ -76,7 +76,7 @@ test('CONTRACT.md section 5, Settlement: a scalar pays both sides, rounded down'
   t.deepEqual(scene.engine.conservation(), []);
 });
 
-test('CONTRACT.md section 5, Settlement: a trade settles once, whatever arrives later', (t) => {
+test('S6: a trade settles once, whatever arrives later', (t) => {
   const scene = holdingThree();
   settle(scene, 'no', 0, 100);
   const after = scene.engine.digest();
@@ -85,7 +85,7 @@ test('CONTRACT.md section 5, Settlement: a trade settles once, whatever arrives 
   t.deepEqual(scene.engine.digest(), after);
 });
 
-test('CONTRACT.md section 5, Settlement: resting orders are canceled, holds released', (t) => {
+test('S4: resting orders are canceled, holds released', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const trade = scene.buy(10).body.trade as Row;
@@ -102,7 +102,7 @@ test('CONTRACT.md section 5, Settlement: resting orders are canceled, holds rele
   t.is(scene.account().heldDollars, 0);
 });
 
-test('CONTRACT.md section 5, Settlement: a cancelled game voids what has no result', (t) => {
+test('S7: a cancelled game voids what has no result', (t) => {
   const scene = holdingThree();
   scene.quote(TOTAL, 20, 24);
   scene.buy(10, { instrumentId: OVER });
@@ -115,7 +115,7 @@ test('CONTRACT.md section 5, Settlement: a cancelled game voids what has no resu
   t.is(scene.buy(1, { instrumentId: OVER }).code, 'market_resolved');
 });
 
-test('CONTRACT.md section 5, Settlement: a game that the catalog calls cancelled voids, too', (t) => {
+test('T124: a game that the catalog calls cancelled voids, too', (t) => {
   const scene = holdingThree();
   const buy = scene.limitBuy(40, 100).body.order as Row;
   scene.quote(TOTAL, 20, 24);
@@ -142,7 +142,7 @@ test('CONTRACT.md section 5, Settlement: a game that the catalog calls cancelled
   t.deepEqual(scene.engine.digest(), after, 'the catalog is told again at every start');
 });
 
-test('CONTRACT.md section 5, Settlement: a catalog that calls a game cancelled leaves results alone', (t) => {
+test('T124: a catalog that calls a game cancelled leaves results alone', (t) => {
   const scene = holdingThree();
   settle(scene, 'yes', 100, 0);
   const before = tradesOf(scene);
@@ -152,7 +152,7 @@ test('CONTRACT.md section 5, Settlement: a catalog that calls a game cancelled l
   t.deepEqual(tradesOf(scene), before);
 });
 
-test('CONTRACT.md section 5, Run and reset: a bust is counted once a run', (t) => {
+test('M31: a bust is counted once a run', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 50);
   // All of it but 50 cents.
@@ -170,7 +170,7 @@ test('CONTRACT.md section 5, Run and reset: a bust is counted once a run', (t) =
   t.is(scene.account().adjustmentsInRunDollars, 0);
 });
 
-test('CONTRACT.md section 5, Run and reset: no bust while an order rests', (t) => {
+test('M31: no bust while an order rests', (t) => {
   const scene = createScene();
   scene.limitBuy(1, 50, { instrumentId: OVER, expiresAtMs: scene.nowMs + 1000 });
   const adjust = { kind: 'adjust', atMs: scene.nowMs, account: ALICE } as const;
@@ -199,7 +199,7 @@ test('AdjustCash: an unknown account, and more than there is, are refused', (t) 
   t.deepEqual(scene.engine.conservation(), []);
 });
 
-test('CONTRACT.md section 5, Settlement: a game that no catalog lists is not remembered', (t) => {
+test('T128: a game that no catalog lists is not remembered', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
   const told = { kind: 'game', atMs: NOON_MS, source: 0, status: 'inprogress' } as const;

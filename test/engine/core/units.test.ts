@@ -2,7 +2,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { instantOf, isoOf } from '../../../engine/core/units.ts';
 
-test('CONTRACT.md section 1, time: ISO 8601 UTC with milliseconds, as the platform writes it', (t) => {
+test('A4: ISO 8601 UTC with milliseconds, as the platform writes it', (t) => {
   const times = fc.integer({ min: 0, max: Date.parse('2200-01-01T00:00:00Z') });
   fc.assert(
     fc.property(times, (atMs) => t.is(isoOf(atMs), new Date(atMs).toISOString())),
@@ -13,7 +13,7 @@ test('CONTRACT.md section 1, time: ISO 8601 UTC with milliseconds, as the platfo
   }
 });
 
-test('CONTRACT.md section 1, time: a date-time names its zone and a day there is, seconds or not', (t) => {
+test('A4: a date-time names its zone and a day there is, seconds or not', (t) => {
   const atMs = Date.UTC(2026, 10, 21, 5);
   for (const text of [
     '2026-11-21T05:00Z',

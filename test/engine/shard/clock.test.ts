@@ -44,7 +44,7 @@ function machineWith(jumpMaxMs?: number) {
   return { clock, machine, lines };
 }
 
-test('CONTRACT.md section 8, PAPERBOOK_CLOCK: on the feed clock time is the newest fed', (t) => {
+test('C7, PAPERBOOK_CLOCK: on the feed clock time is the newest fed', (t) => {
   const clock = feedClock();
   t.is(clock.nowMs(), 0);
   clock.heard(2000);
@@ -81,7 +81,7 @@ test('time follows the machine, and goes on where the machine is set back', (t) 
   t.is(clock.problem(), null);
 });
 
-test('CONTRACT.md section 8, PAPERBOOK_CLOCK_JUMP_MAX_MS: a jump for a moment moves nothing', (t) => {
+test('C3, PAPERBOOK_CLOCK_JUMP_MAX_MS: a jump for a moment moves nothing', (t) => {
   const { clock, machine, lines } = machineWith();
   machine.set(TEN_YEARS_MS);
   for (let passed = 250; passed <= 1500; passed += 250) {
@@ -98,7 +98,7 @@ test('CONTRACT.md section 8, PAPERBOOK_CLOCK_JUMP_MAX_MS: a jump for a moment mo
   t.regex(lines[1]!, /back from its jump/);
 });
 
-test('CONTRACT.md section 8, PAPERBOOK_CLOCK_JUMP_MAX_MS: up to the bound time follows', (t) => {
+test('C3, PAPERBOOK_CLOCK_JUMP_MAX_MS: up to the bound time follows', (t) => {
   const { clock, machine } = machineWith(5000);
   machine.set(5000);
   t.is(clock.nowMs(), NOON_MS + 5000);
@@ -106,7 +106,7 @@ test('CONTRACT.md section 8, PAPERBOOK_CLOCK_JUMP_MAX_MS: up to the bound time f
   t.is(clock.nowMs(), NOON_MS + 5000);
 });
 
-test('CONTRACT.md section 8: a jump that has lasted a minute counts', (t) => {
+test('C3: a jump that has lasted a minute counts', (t) => {
   const { clock, machine, lines } = machineWith();
   machine.set(2 * 3_600_000);
   t.is(clock.nowMs(), NOON_MS);
@@ -145,7 +145,7 @@ test('a start after a long stop is no jump, and one behind the last stop says so
   t.regex(clock.problem()!, /^clock: the engine's time 2036-.* is ahead of the machine's, 2026-/);
 });
 
-test("CONTRACT.md section 17, Clock: the machine's time is accepted at once, back and on", (t) => {
+test("C6: the machine's time is accepted at once, back and on", (t) => {
   const { clock, machine } = machineWith();
   clock.startFrom(NOON_MS + TEN_YEARS_MS);
   t.is(clock.acceptMachine(), TEN_YEARS_MS);
@@ -171,7 +171,7 @@ test('a machine whose clock was set back over a restart still has live prices', 
   await second.close();
 });
 
-test("CONTRACT.md section 17, Clock: what is accepted of the machine's time holds over a restart", async (t) => {
+test("C6: what is accepted of the machine's time holds over a restart", async (t) => {
   const dir = tempDir(t);
   await tradeAt(t, dir, NOON_MS + TEN_YEARS_MS, 2);
   const machine = new TestMachine();
@@ -189,7 +189,7 @@ test("CONTRACT.md section 17, Clock: what is accepted of the machine's time hold
   await third.close();
 });
 
-test("CONTRACT.md section 17, Clock: the machine's time is on disk in every shard once accepted", async (t) => {
+test("C6: the machine's time is on disk in every shard once accepted", async (t) => {
   const dir = tempDir(t);
   await tradeAt(t, dir, NOON_MS + TEN_YEARS_MS, 2);
   const clock = wallClock({ machine: new TestMachine() });
@@ -206,7 +206,7 @@ test("CONTRACT.md section 17, Clock: the machine's time is on disk in every shar
   t.is(third.nowMs(), NOON_MS);
 });
 
-test('CONTRACT.md section 17, Clock: expiries stay as they are when time goes back', async (t) => {
+test('C6: expiries stay as they are when time goes back', async (t) => {
   const dir = tempDir(t);
   const machine = new TestMachine();
   const engine = await openShards(dir, { clock: wallClock({ machine }) });
@@ -299,7 +299,7 @@ test("a shard that is out of order keeps the machine's time from being accepted"
   t.is(second.nowMs(), NOON_MS + TEN_YEARS_MS);
 });
 
-test('CONTRACT.md section 17, Clock: hard trade limits begin anew when time goes back', async (t) => {
+test('C6: hard trade limits begin anew when time goes back', async (t) => {
   const machine = new TestMachine();
   const engine = await openShards(tempDir(t), { clock: wallClock({ machine }) });
   t.teardown(() => engine.close());
@@ -319,7 +319,7 @@ test('CONTRACT.md section 17, Clock: hard trade limits begin anew when time goes
   t.like(await place(), { ok: false, code: 'rate_limited' });
 });
 
-test('CONTRACT.md section 17, Clock: so do those of a key that trades in several shards', async (t) => {
+test('C6: so do those of a key that trades in several shards', async (t) => {
   const machine = new TestMachine();
   const engine = await openShards(tempDir(t), { shards: 4, clock: wallClock({ machine }) });
   t.teardown(() => engine.close());

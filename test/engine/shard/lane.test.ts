@@ -8,7 +8,7 @@ import { breakShard, openShards, tempDir, untilReady } from './engine-process.ts
 
 const portfolio = { kind: 'portfolio', atMs: NOON_MS, organizationSlug: null } as const;
 
-test('CONTRACT.md section 2, internal_error: past the bound of its queue a shard is busy', async (t) => {
+test('D6, internal_error: past the bound of its queue a shard is busy', async (t) => {
   const engine = await openShards(tempDir(t), { queueDepthMax: 2 });
   const account = uuidOf(1);
   const calls = [1, 2, 3].map(() => engine.call(account, { ...portfolio, account }));
@@ -167,7 +167,7 @@ test('a catalog and switches told while a shard is busy or restarts are taken by
   await engine.close();
 });
 
-test('CONTRACT.md section 17, Feeds: a shard that fails at every start is listed with its reason', async (t) => {
+test('D10: a shard that fails at every start is listed with its reason', async (t) => {
   const lines: string[] = [];
   const note = (_details: object, line: string) => lines.push(line);
   const engine = await openShards(tempDir(t), { log: { info: note, error: note } });

@@ -4,7 +4,7 @@ import { createScene, HOME, MAX_AGE_MS, WIN, WIN_B, WIN_C } from '../../model/sc
 type Row = Record<string, unknown>;
 const NOON = '2026-03-01T12:00:00.000Z';
 
-test('SPEC.md section 2, Quote: every live venue in the terms of the instrument', (t) => {
+test('A51: every live venue in the terms of the instrument', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 44);
   scene.quote(WIN_B, 56, 0);
@@ -69,7 +69,7 @@ test('SPEC.md section 2, Quote: every live venue in the terms of the instrument'
   });
 });
 
-test('SPEC.md section 2, Quote: what has no live price is omitted with its reason', (t) => {
+test('A52: what has no live price is omitted with its reason', (t) => {
   const scene = createScene();
   const notes = () => {
     const { body } = scene.ask({ kind: 'instrument_quote', instrumentId: HOME });

@@ -21,7 +21,7 @@ test('each failure in a row makes the next start wait longer, up to ten seconds'
   t.deepEqual(waits, [250, 500, 1000, 2000, 4000, 8000, 10_000, 10_000]);
 });
 
-test('CONTRACT.md section 17, Feeds: a shard that failed twice in a row is listed until it lasts', (t) => {
+test('D10: a shard that failed twice in a row is listed until it lasts', (t) => {
   const { restarts: tried, passes } = restarts();
   tried.failed('Error: first');
   t.is(tried.trouble, null, 'once is put right by a start');

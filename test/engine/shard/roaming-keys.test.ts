@@ -51,7 +51,7 @@ const firstOk = (ok: number, count: number) =>
   Array.from({ length: count }, (_, n) => (n < ok ? 'ok' : 'rate_limited'));
 
 for (const shards of [1, 2, 4]) {
-  test(`SPEC.md section 8, Hard trade limits: of a key, over all accounts that it trades, ${shards} shards`, async (t) => {
+  test(`L7, hard trade limits: of a key, over all accounts that it trades, ${shards} shards`, async (t) => {
     const engine = await openShards(tempDir(t), { shards });
     engine.tick(quoteTick());
     t.deepEqual(await codesInTurn(engine, ACCOUNTS, 30), firstOk(10, 30));
@@ -67,7 +67,7 @@ for (const shards of [1, 2, 4]) {
   });
 }
 
-test('SPEC.md section 8, Hard trade limits: of a key, by the day, and anew on the next', async (t) => {
+test('L7, hard trade limits: of a key, by the day, and anew on the next', async (t) => {
   const engine = await openShards(tempDir(t), { shards: 4 });
   for (let minute = 0; minute < 5; minute++) {
     const atMs = NOON_MS + minute * 60_000;
@@ -83,7 +83,7 @@ test('SPEC.md section 8, Hard trade limits: of a key, by the day, and anew on th
   await engine.close();
 });
 
-test('SPEC.md section 8, Hard trade limits: of a key, exact with orders sent at once; replays do not count', async (t) => {
+test('L7, hard trade limits: of a key, exact with orders sent at once; replays do not count', async (t) => {
   const engine = await openShards(tempDir(t), { shards: 4 });
   engine.tick(quoteTick());
   const placed = [OWNER, ACME, ZOO, OWNER].map((account) => buy(account));
@@ -102,7 +102,7 @@ test('SPEC.md section 8, Hard trade limits: of a key, exact with orders sent at 
   await engine.close();
 });
 
-test('SPEC.md section 8, Hard trade limits: of a key, over a restart, wherever it goes on', async (t) => {
+test('L10, hard trade limits: of a key, over a restart, wherever it goes on', async (t) => {
   for (const [used, next] of [
     [ACCOUNTS, [OWNER]],
     [[ACME], [OWNER]],
@@ -124,7 +124,7 @@ test('SPEC.md section 8, Hard trade limits: of a key, over a restart, wherever i
   }
 });
 
-test('SPEC.md section 8, Hard trade limits: of a key, after its shards have failed', async (t) => {
+test('L10, hard trade limits: of a key, after its shards have failed', async (t) => {
   const engine = await openShards(tempDir(t), { shards: 4 });
   engine.tick(quoteTick());
   t.deepEqual(await codesInTurn(engine, ACCOUNTS, 7), firstOk(7, 7));

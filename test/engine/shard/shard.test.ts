@@ -93,7 +93,7 @@ test('SPEC section 8, Hard trade limits: an order placed while a checkpoint is w
   await shard.close();
 });
 
-test('CONTRACT.md section 5, book_depth: what filled in part is the same after a crash', async (t) => {
+test('D3, book_depth: what filled in part is the same after a crash', async (t) => {
   const dir = tempDir(t);
   const open = () => openShard(dir, 1_000_000, { fillModel: 'book_depth', ticks: [] });
   const account = uuidOf(1);

@@ -81,7 +81,7 @@ for (const fillModel of FILL_MODELS) {
   });
 }
 
-test('SPEC.md section 2, Quote: who asks in the same turn shares an answer, until a venue says more', async (t) => {
+test('A51: who asks in the same turn shares an answer, until a venue says more', async (t) => {
   const engine = await openShards(tempDir(t), { shards: 2 });
   const replies: Reply[] = [];
   const ask = async () => replies.push(await engine.quote(AWAY, NOON_MS));
@@ -142,7 +142,7 @@ async function balanceOf(engine: Shards, account: number): Promise<number> {
   return shown.balanceDollars;
 }
 
-test('CONTRACT.md section 4, instrument_dropped: so does a start with another catalog, in every shard', async (t) => {
+test('T122, instrument_dropped: so does a start with another catalog, in every shard', async (t) => {
   const instruments = CATALOG.instruments.filter(({ id }) => id !== AWAY);
   const hashes: string[] = [];
   for (const shards of [1, 2]) {

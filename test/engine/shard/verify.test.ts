@@ -15,7 +15,7 @@ import {
   tradedShard,
 } from './environment.ts';
 
-const SECTION = 'CONTRACT.md section 9, verify';
+const SECTION = 'D16, verify';
 
 test.serial(
   `${SECTION}: a healthy shard has no breach, with a checkpoint and a journal behind it`,

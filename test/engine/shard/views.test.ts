@@ -21,7 +21,7 @@ const orderId = (scene: Scene, number: number) => {
   return idOf(`${time.slice(0, 8)}-${time.slice(8)}`, number * 16);
 };
 
-test('SPEC.md section 2, Portfolio: account, positions and resting orders, newest first', (t) => {
+test('A40, portfolio: account, positions and resting orders, newest first', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const first = orderId(scene, 1);
@@ -107,7 +107,7 @@ test('SPEC.md section 2, Portfolio: account, positions and resting orders, newes
   });
 });
 
-test('CONTRACT.md section 5, Formulas: positions are marked at the live bid, else at cost', (t) => {
+test('M21: positions are marked at the live bid, else at cost', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   scene.buy(100);
@@ -118,7 +118,7 @@ test('CONTRACT.md section 5, Formulas: positions are marked at the live bid, els
   t.is(scene.account().netWorthDollars, 100_000, 'stale');
 });
 
-test('CONTRACT.md section 3, switch off: no ticker and no price, positions at cost', (t) => {
+test('V3, M21, switch off: no ticker and no price, positions at cost', (t) => {
   const scene = createScene({ venueData: false });
   scene.quote(WIN, 41, 43);
   const { body } = scene.limitBuy(50, 100);
@@ -133,7 +133,7 @@ test('CONTRACT.md section 3, switch off: no ticker and no price, positions at co
   t.is(scene.account().netWorthDollars, 100_000);
 });
 
-test('SPEC.md section 2, Order placement result: limit, then its sale by market', (t) => {
+test('A36, placement result: limit, then its sale by market', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const bought = orderId(scene, 1);
@@ -177,7 +177,7 @@ test('SPEC.md section 2, Order placement result: limit, then its sale by market'
   });
 });
 
-test('CONTRACT.md section 3: lists page newest first, by status, limit orders only', (t) => {
+test('A42: lists page newest first, by status, limit orders only', (t) => {
   const scene = createScene();
   scene.quote(WIN, 41, 43);
   const ids: string[] = [];
@@ -252,7 +252,7 @@ test('SetCatalog: what a later catalog drops keeps its label and is bought no mo
   t.is(scene.buy(1).code, 'instrument_not_found');
 });
 
-test('CONTRACT.md section 3: whatever keys, labels and tickers are made of, answers are JSON', (t) => {
+test('A3: whatever keys, labels and tickers are made of, answers are JSON', (t) => {
   const scene = createScene();
   const strange = 'a "b" \\ é \u2028 </script>';
   const instruments = catalog().instruments.map((one) => ({ ...one, label: strange }));
