@@ -2,8 +2,8 @@
  * Who may call what: keys and scopes from the headers, then the organization and the switches.
  * Rules A17, A19, I2, I60, V2 (api/RULES.md).
  */
-import { isUuid } from '../engine/core/ids.ts';
-import type { Uuid } from '../engine/core/units.ts';
+import { isUuid } from '../engine/rules/ids.ts';
+import type { Uuid } from '../engine/rules/units.ts';
 import { credentialHeader } from './credential-header.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 import type { Exchange } from './http.ts';

@@ -1,6 +1,6 @@
 /** Admin routes of the engine's clock. Rules C5, C6, O10 (engine/RULES.md, api/RULES.md). */
 import { Type } from '@sinclair/typebox';
-import { isoOf } from '../engine/core/units.ts';
+import { isoOf } from '../engine/rules/units.ts';
 import type { Operator } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { invalidRequest } from './errors.ts';

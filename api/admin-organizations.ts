@@ -1,5 +1,5 @@
 /** The operator's organizations, on the admin listener. Rule O7 (api/RULES.md). */
-import { isoOf, type Uuid as UuidText } from '../engine/core/units.ts';
+import { isoOf, type Uuid as UuidText } from '../engine/rules/units.ts';
 import type { Operator } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, invalidRequest } from './errors.ts';

@@ -1,5 +1,5 @@
 /** The operator's venue credentials of users, on the admin listener. Rule O8 (api/RULES.md). */
-import { isoOf } from '../engine/core/units.ts';
+import { isoOf } from '../engine/rules/units.ts';
 import type { Operator } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { ApiError } from './errors.ts';

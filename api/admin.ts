@@ -4,7 +4,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
-import { type EpochMs, isoOf } from '../engine/core/units.ts';
+import { type EpochMs, isoOf } from '../engine/rules/units.ts';
 import { clockAdminRoutes } from './admin-clock.ts';
 import { organizationAdminRoutes } from './admin-organizations.ts';
 import { venueKeyAdminRoutes } from './admin-venue-keys.ts';

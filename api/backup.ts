@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { open } from 'lmdb';
-import { checkLmdbFile, missingFile } from '../engine/shard/lmdb-file.ts';
+import { checkLmdbFile, missingFile } from '../engine/lmdb/lmdb-file.ts';
 import { DataDirError, metaOf, syncPath } from './data-dir.ts';
 import { makeDirectory } from './private-files.ts';
 

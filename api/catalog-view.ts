@@ -4,13 +4,13 @@
  * A49, V3 (api/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
-import { marketName } from '../engine/core/catalog-state.ts';
+import { marketName } from '../engine/rules/catalog.ts';
 import type {
   Catalog,
   CatalogGame,
   CatalogInstrument,
   CatalogListing,
-} from '../engine/core/messages.ts';
+} from '../engine/rules/messages.ts';
 import {
   type EpochMs,
   type GameStatus,
@@ -18,7 +18,7 @@ import {
   isoOf,
   type MarketNumber,
   type MarketStatus,
-} from '../engine/core/units.ts';
+} from '../engine/rules/units.ts';
 import { comparePlaces } from './paging.ts';
 import type { Game, Instrument, Listing } from './schemas/markets.ts';
 

@@ -3,7 +3,7 @@
  * Rules G1 to G7 (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
-import type { FillModelName } from '../engine/core/units.ts';
+import type { FillModelName } from '../engine/rules/units.ts';
 import type { OutsideAuthConfig } from './identity/outside-auth.ts';
 import type { Plan } from './identity/users.ts';
 import {

@@ -3,7 +3,7 @@
  * (feeds/FORMATS.md).
  */
 import { readFileSync } from 'node:fs';
-import type { Venue } from '../engine/core/units.ts';
+import type { Venue } from '../engine/rules/units.ts';
 import { createAdapter } from '../feeds/adapters/create.ts';
 import { type Connection, openConnection } from '../feeds/connection.ts';
 import type { Ingest } from '../feeds/ingest.ts';

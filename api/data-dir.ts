@@ -17,8 +17,8 @@ import {
 } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import path from 'node:path';
-import { isUuid } from '../engine/core/ids.ts';
-import type { Uuid } from '../engine/core/units.ts';
+import { isUuid } from '../engine/rules/ids.ts';
+import type { Uuid } from '../engine/rules/units.ts';
 import { closeToOthers, makeDirectory } from './private-files.ts';
 
 /** The directory cannot be used; the message is one line for the operator. */

@@ -5,8 +5,8 @@ import type {
   Query,
   Reply,
   SetSwitches,
-} from '../engine/core/messages.ts';
-import type { EpochMs, Uuid, Venue } from '../engine/core/units.ts';
+} from '../engine/rules/messages.ts';
+import type { EpochMs, Uuid, Venue } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
 import type { CatalogView } from './catalog-view.ts';

@@ -3,8 +3,8 @@
  * one directory is never taken for that of another. Rule D14 (engine/RULES.md).
  */
 import path from 'node:path';
-import type { EpochMs, Uuid } from '../engine/core/units.ts';
-import { checkLmdbFile } from '../engine/shard/lmdb-file.ts';
+import { checkLmdbFile } from '../engine/lmdb/lmdb-file.ts';
+import type { EpochMs, Uuid } from '../engine/rules/units.ts';
 import { DataDirError, type Meta, metaFileIn, metaOf, shardsIn, writeMeta } from './data-dir.ts';
 import type { ControlStore } from './identity/store.ts';
 import { newUuid } from './uuid.ts';

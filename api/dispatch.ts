@@ -3,7 +3,7 @@
  * credential, scope, request limits, query, then whether the engine takes requests at all, body,
  * what the listener admits, and the operation itself. Rules A17, A18 (api/RULES.md).
  */
-import type { Reply } from '../engine/core/messages.ts';
+import type { Reply } from '../engine/rules/messages.ts';
 import { EngineBusy } from '../engine/shard/busy.ts';
 import { CodedBody } from './asset.ts';
 import type { BodyText } from './body-text.ts';

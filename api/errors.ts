@@ -2,7 +2,7 @@
  * Every error code of the service with its status, its sentence and when it is given: The wire body
  * is `{error: {code, message}}`. Rules E1 to E3 (api/RULES.md).
  */
-import type { REJECTIONS } from '../engine/core/rejections.ts';
+import type { REJECTIONS } from '../engine/rules/rejections.ts';
 
 type ErrorRow = { status: number; message: string; when: string };
 

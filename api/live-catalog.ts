@@ -1,6 +1,6 @@
 /** The catalog that the server uses now, where it comes from, and which markets it is subscribed to. */
-import type { Catalog } from '../engine/core/messages.ts';
-import type { MarketNumber, Venue } from '../engine/core/units.ts';
+import type { Catalog } from '../engine/rules/messages.ts';
+import type { MarketNumber, Venue } from '../engine/rules/units.ts';
 import type { Shards } from '../engine/shard/shards.ts';
 import {
   catalogErrorText,

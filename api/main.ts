@@ -6,8 +6,8 @@
  *            catalog file -> numbers -> engine, ingest, HTTP
  */
 import { availableParallelism } from 'node:os';
-import type { Tick } from '../engine/core/messages.ts';
-import type { MarketNumber } from '../engine/core/units.ts';
+import type { Tick } from '../engine/rules/messages.ts';
+import type { MarketNumber } from '../engine/rules/units.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
 import { Shards } from '../engine/shard/shards.ts';
 import type { Connection } from '../feeds/connection.ts';

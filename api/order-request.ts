@@ -3,14 +3,14 @@
  * meant where one is left out. No HTTP in it: the replay's orders file has the same bodies. Rules
  * A30 to A33 (api/RULES.md).
  */
-import type { PlaceOrder, TradeCounting } from '../engine/core/messages.ts';
+import type { PlaceOrder, TradeCounting } from '../engine/rules/messages.ts';
 import {
   type EpochMs,
   instantOf,
   type PlacedVia,
   type TimeInForce,
   type Uuid,
-} from '../engine/core/units.ts';
+} from '../engine/rules/units.ts';
 import { invalidRequest } from './errors.ts';
 import { type OrderBody, OrderBodySchema } from './schemas/order-body.ts';
 import { valueReader } from './validation.ts';

@@ -3,7 +3,7 @@
  * `GET /organizations` and the X-Service-Org header ask the same place. Rules I60 to I65
  * (api/RULES.md).
  */
-import type { Uuid } from '../engine/core/units.ts';
+import type { Uuid } from '../engine/rules/units.ts';
 import type { Config } from './config.ts';
 import type { Log } from './deps.ts';
 import { ApiError } from './errors.ts';

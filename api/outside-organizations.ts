@@ -6,7 +6,7 @@
  * has a bounded number of questions open. Whatever goes wrong with it is a 503 of ours.
  */
 import { Type } from '@sinclair/typebox';
-import type { EpochMs, Uuid as UuidText } from '../engine/core/units.ts';
+import type { EpochMs, Uuid as UuidText } from '../engine/rules/units.ts';
 import type { Log } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { organizationAccount } from './identity/accounts.ts';

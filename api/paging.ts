@@ -2,7 +2,7 @@
  * Pages over lists sorted by start time and id, with cursors that survive a catalog change. Rules
  * P1, P3, P4 (api/RULES.md).
  */
-import type { EpochMs } from '../engine/core/units.ts';
+import type { EpochMs } from '../engine/rules/units.ts';
 import { invalidRequest } from './errors.ts';
 import { GameId, InstrumentId } from './schemas/common.ts';
 

@@ -3,7 +3,7 @@
  * runs it, and the API description is made of it, which the tests hold every answer against.
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
-import type { Reply } from '../engine/core/messages.ts';
+import type { Reply } from '../engine/rules/messages.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
 import type { CodedBody } from './asset.ts';
 import type { ErrorCode } from './errors.ts';

@@ -2,7 +2,7 @@
  * Every configuration variable: default, what it means, how its text is read. Rules G1, G4
  * (api/RULES.md).
  */
-import { FILL_MODELS, VENUES, type Venue } from '../engine/core/units.ts';
+import { FILL_MODELS, VENUES, type Venue } from '../engine/rules/units.ts';
 import { PLANS } from './limits/plans.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;

@@ -1,8 +1,8 @@
 /** New version 7 uuids. Their random bits come from the system in blocks, since a block costs the
  * same as a single draw. */
 import { randomFillSync } from 'node:crypto';
-import { uuidOfWords } from '../engine/core/ids.ts';
-import type { EpochMs, Uuid } from '../engine/core/units.ts';
+import { uuidOfWords } from '../engine/memory/uuid-words.ts';
+import type { EpochMs, Uuid } from '../engine/rules/units.ts';
 
 const WORDS_PER_ID = 3;
 const pool = new Uint32Array(WORDS_PER_ID * 1024);

@@ -4,8 +4,8 @@
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv';
-import { isUuid } from '../engine/core/ids.ts';
-import { instantOf } from '../engine/core/units.ts';
+import { isUuid } from '../engine/rules/ids.ts';
+import { instantOf } from '../engine/rules/units.ts';
 import { invalidRequest } from './errors.ts';
 import { repeatedKey } from './repeated-keys.ts';
 

@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { Problems } from '../engine/core/problems.ts';
+import { Problems } from '../engine/audit/problems.ts';
 import { moduleBeside } from '../engine/shard/beside.ts';
 import type { ShardVerification } from '../engine/shard/verify.ts';
 import { type Meta, metaOf } from './data-dir.ts';

@@ -3,7 +3,7 @@
  * up by increments. Levels are compared, never indexed: venues disagree on their order. Rules B5,
  * B7 (feeds/FORMATS.md).
  */
-import type { ContractsE2, PriceE4 } from '../engine/core/units.ts';
+import type { ContractsE2, PriceE4 } from '../engine/rules/units.ts';
 import { CONTRACTS_E2_MAX } from './decimal.ts';
 import type { BookTick, Level } from './venue.ts';
 

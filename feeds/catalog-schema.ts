@@ -14,7 +14,7 @@ import {
   MARKET_TYPES,
   PERIODS,
   VENUES,
-} from '../engine/core/units.ts';
+} from '../engine/rules/units.ts';
 import { GAME_ID, INSTRUMENT_ID } from './ids.ts';
 
 const SIDES = ['yes', 'no'] as const;

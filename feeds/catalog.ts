@@ -9,8 +9,8 @@ import type {
   CatalogGame,
   CatalogInstrument,
   CatalogListing,
-} from '../engine/core/messages.ts';
-import type { MarketNumber, Venue } from '../engine/core/units.ts';
+} from '../engine/rules/messages.ts';
+import type { MarketNumber, Venue } from '../engine/rules/units.ts';
 import { crossErrors, gameIndex, gameNamedBy } from './catalog-checks.ts';
 import {
   type CatalogError,

@@ -2,7 +2,7 @@
  * What a venue connection is given, what it shows of itself, and its times. Rules W3, W4, W6
  * (feeds/FORMATS.md).
  */
-import type { EpochMs, Venue } from '../engine/core/units.ts';
+import type { EpochMs, Venue } from '../engine/rules/units.ts';
 import type { FrameReading, VenueAdapter } from './venue.ts';
 
 /** `waiting` is the pause before the next attempt; `closed` is final. */

@@ -7,7 +7,7 @@
  * a new connection starts from fresh snapshots.
  */
 import { WebSocket } from 'ws';
-import type { EpochMs } from '../engine/core/units.ts';
+import type { EpochMs } from '../engine/rules/units.ts';
 import {
   type ConnectionOptions,
   type ConnectionState,

@@ -2,7 +2,7 @@
  * Venue numbers, read from their text. A price or size never becomes a floating point number on the
  * way: `0.555` is 5550 ten-thousandths, `46.02` is 4602 hundredths. Rule B1 (feeds/FORMATS.md).
  */
-import type { ContractsE2, PriceE4 } from '../engine/core/units.ts';
+import type { ContractsE2, PriceE4 } from '../engine/rules/units.ts';
 
 /** 13 digits of whole contracts stay a safe integer in hundredths. */
 const WHOLE_MAX = 9_999_999_999_999;

@@ -1,7 +1,7 @@
 /**
  * Addresses of venues: which are taken, and what of them may be shown. Rule W11 (feeds/FORMATS.md).
  */
-import type { Venue } from '../engine/core/units.ts';
+import type { Venue } from '../engine/rules/units.ts';
 
 /** @throws when the text is not a ws: or wss: address; the message does not repeat it. */
 export function feedUrlOf(text: string, venue: Venue): URL {

@@ -12,7 +12,7 @@ import type { Writable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip, createGzip } from 'node:zlib';
-import { type EpochMs, isoOf, VENUES, type Venue } from '../engine/core/units.ts';
+import { type EpochMs, isoOf, VENUES, type Venue } from '../engine/rules/units.ts';
 import { parseInstant } from './instant.ts';
 import { ADAPTERS, type AdapterName } from './venue.ts';
 

@@ -1,5 +1,5 @@
 /** What is wrong with the feeds, in words for an operator. Rule W9 (feeds/FORMATS.md). */
-import { type EpochMs, isoOf } from '../engine/core/units.ts';
+import { type EpochMs, isoOf } from '../engine/rules/units.ts';
 import type { ConnectionStatus } from './connection-options.ts';
 
 /** Shorter trouble mends itself: connections are dialed again, and books take a moment to come. */

@@ -13,7 +13,7 @@ import type {
   ResultTick,
   Tick,
   TradeTick,
-} from '../engine/core/messages.ts';
+} from '../engine/rules/messages.ts';
 import {
   askCentsOf,
   bidCentsOf,
@@ -26,8 +26,8 @@ import {
   type PriceE4,
   type SourceNumber,
   type Venue,
-} from '../engine/core/units.ts';
-import { type IngestCounts, type IngestLogEvent, Tally } from './tally.ts';
+} from '../engine/rules/units.ts';
+import { type IngestCounts, type IngestLogEvent, Tally } from './ingest-counters.ts';
 import type {
   BookLevels,
   BookTick,

@@ -2,13 +2,13 @@
  * What a feed file holds, found out without an engine: counts, gaps, rejected frames, and the top
  * of book at regular moments. Rules X1 to X7 (feeds/FORMATS.md).
  */
-import { askCentsOf, bidCentsOf, type EpochMs, isoOf, NO_PRICE } from '../engine/core/units.ts';
+import { askCentsOf, bidCentsOf, type EpochMs, isoOf, NO_PRICE } from '../engine/rules/units.ts';
 import { createAdapter } from './adapters/create.ts';
 import { contractsText } from './decimal.ts';
 import { type FeedLine, type ReadFeedOptions, readFeed } from './feed-file.ts';
 import { isCrossed } from './ingest.ts';
+import { countBounded } from './ingest-counters.ts';
 import { LagHistogram, type LagSummary } from './lag.ts';
-import { countBounded } from './tally.ts';
 import type { BookTick, FrameReading, VenueAdapter, VenueTick } from './venue.ts';
 
 /** Markets told apart in a summary; frames of further ones are counted under `other`. */

@@ -1,5 +1,5 @@
 /** Date-times of frames and feed files, whatever stands in their place. Rule A4 (api/RULES.md). */
-import { type EpochMs, instantOf } from '../engine/core/units.ts';
+import { type EpochMs, instantOf } from '../engine/rules/units.ts';
 
 /** Null for what is no date-time with its zone. */
 export function parseInstant(value: unknown): EpochMs | null {

@@ -2,7 +2,7 @@
  * Plays a feed file through an ingest: one connection a venue and adapter, numbered in order of
  * first appearance. Jumps in a recording's sequences are not gaps. Rules F7, F8 (feeds/FORMATS.md).
  */
-import type { SourceNumber } from '../engine/core/units.ts';
+import type { SourceNumber } from '../engine/rules/units.ts';
 import { createAdapter } from './adapters/create.ts';
 import { FeedFileError, type FeedLine } from './feed-file.ts';
 import type { Ingest, IngestConnection } from './ingest.ts';

@@ -1,5 +1,5 @@
 /** Markets that a connection asked for and has no quote of yet. Rule W9 (feeds/FORMATS.md). */
-import type { EpochMs } from '../engine/core/units.ts';
+import type { EpochMs } from '../engine/rules/units.ts';
 import type { FrameReading, VenueTick } from './venue.ts';
 
 /** A ticker that the venue does not know stays here; nothing else would show that. */

@@ -4,7 +4,7 @@
  * catalog numbers and whole-cent rounding live elsewhere (connection.ts, ingest.ts).
  */
 
-import type { MarketOutcome } from '../engine/core/messages.ts';
+import type { MarketOutcome } from '../engine/rules/messages.ts';
 import type {
   ContractsE2,
   EpochMs,
@@ -12,7 +12,7 @@ import type {
   MarketStatus,
   PriceE4,
   Side,
-} from '../engine/core/units.ts';
+} from '../engine/rules/units.ts';
 
 export const ADAPTERS = ['kalshi', 'polymarket', 'polymarket_us', 'native'] as const;
 export type AdapterName = (typeof ADAPTERS)[number];

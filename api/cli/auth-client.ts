@@ -1,5 +1,5 @@
 /** What the command line asks of /auth/v1. Rules I30, U9 (api/RULES.md). */
-import type { EpochMs } from '../../engine/core/units.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 import { isLoopback } from '../settings.ts';
 import { UsageError } from './usage.ts';
 

@@ -1,7 +1,7 @@
 /** The demo's user and key, in DATA_DIR/demo.json for its owner alone. Rule U2 (api/RULES.md). */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { DataDirError, readJsonFile, replaceFile } from '../data-dir.ts';
 import { hashOfToken, keyStatus, newKey } from '../identity/keys.ts';
 import { hashPassword, matchesPassword } from '../identity/passwords.ts';

@@ -5,7 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Type } from '@sinclair/typebox';
-import type { EpochMs } from '../../engine/core/units.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 import { parseInstant } from '../../feeds/instant.ts';
 import { strict } from '../schemas/common.ts';
 import { valueReader } from '../validation.ts';

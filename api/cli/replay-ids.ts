@@ -3,7 +3,7 @@
  * them the same state hash. Rule R8 (feeds/FORMATS.md).
  */
 import { createHash } from 'node:crypto';
-import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 
 /** The id of an account that an orders file names, as a kept data directory has it. */
 export function accountIdOf(name: string): Uuid {

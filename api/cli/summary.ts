@@ -1,6 +1,6 @@
 /** What a replay reports. Rules R10, R12 (feeds/FORMATS.md). */
 import { writeFileSync } from 'node:fs';
-import type { Uuid } from '../../engine/core/units.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 
 /** An account that an orders file names, and what became of its keys. */
 export type ReplayAccount = {

@@ -2,7 +2,7 @@
  * Access tokens: signed, an hour long, with the claims GoTrue gives them. Rule I31 (api/RULES.md).
  */
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify, SignJWT } from 'jose';
-import type { EpochMs } from '../../engine/core/units.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 import type { Session } from './sessions.ts';
 import { SIGNING_ALGORITHM, type SigningKey } from './signing-key.ts';
 

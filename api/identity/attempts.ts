@@ -2,7 +2,7 @@
  * How often something may be tried in a while, by whoever tries it. In memory and bounded. Rule I39
  * (api/RULES.md).
  */
-import type { EpochMs } from '../../engine/core/units.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 
 type Window = { count: number; endsAtMs: EpochMs };
 

@@ -4,9 +4,9 @@
  */
 import path from 'node:path';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import { Problems } from '../../engine/core/problems.ts';
-import { type Uuid, VENUES } from '../../engine/core/units.ts';
-import { checkLmdbFile } from '../../engine/shard/lmdb-file.ts';
+import { Problems } from '../../engine/audit/problems.ts';
+import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
+import { type Uuid, VENUES } from '../../engine/rules/units.ts';
 import type { Key } from './keys.ts';
 import type { Membership, Organization } from './organizations.ts';
 import type { Session } from './sessions.ts';

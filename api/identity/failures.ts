@@ -1,5 +1,5 @@
 /** When whoever tries something failed of late. In memory and bounded. Rule I37 (api/RULES.md). */
-import type { EpochMs } from '../../engine/core/units.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 
 /** Enough for a crowd; beyond it those who failed longest ago are forgotten. */
 const TRIERS_MAX = 50_000;

@@ -1,7 +1,7 @@
 /** API keys: shown once, stored hashed. Rules I1, I3 to I5, I9 (api/RULES.md). */
 import { hash, randomBytes } from 'node:crypto';
 import { type Static, Type } from '@sinclair/typebox';
-import { type EpochMs, isoOf, type Uuid } from '../../engine/core/units.ts';
+import { type EpochMs, isoOf, type Uuid } from '../../engine/rules/units.ts';
 import { strict } from '../schemas/common.ts';
 import { ScopeSchema } from '../schemas/identity.ts';
 import { newUuid } from '../uuid.ts';

@@ -1,6 +1,6 @@
 /** Organizations and memberships of the control store: in memory, and on disk before an answer. */
 import type { Database, RootDatabase } from 'lmdb';
-import type { Uuid } from '../../engine/core/units.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import type { Membership, Organization } from './organizations.ts';
 

@@ -1,6 +1,6 @@
 /** Organizations and who belongs to them. Rules I61, I64 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
-import type { EpochMs, Uuid as UuidText } from '../../engine/core/units.ts';
+import type { EpochMs, Uuid as UuidText } from '../../engine/rules/units.ts';
 import { nullable, strict, Uuid } from '../schemas/common.ts';
 import {
   RoleSchema,

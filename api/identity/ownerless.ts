@@ -2,8 +2,8 @@
  * Accounts that nobody may trade on: what is left where the control store is an older copy than the
  * shards. Rule D14 (engine/RULES.md).
  */
-import { uuidsOf } from '../../engine/core/ids.ts';
-import type { Uuid } from '../../engine/core/units.ts';
+import { uuidsOf } from '../../engine/memory/uuid-words.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 import type { OpenReport } from '../../engine/shard/shard.ts';
 import { metaOf } from '../data-dir.ts';
 import type { ControlStore } from './store.ts';

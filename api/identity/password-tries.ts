@@ -4,7 +4,7 @@
  * that does not exist is no different. In memory, bounded, and gone with a restart. Rules I37, I38
  * (api/RULES.md).
  */
-import type { EpochMs } from '../../engine/core/units.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 import { Attempts } from './attempts.ts';
 import { AuthError } from './auth-errors.ts';
 import { Failures } from './failures.ts';

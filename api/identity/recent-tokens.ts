@@ -3,7 +3,7 @@
  * more than everything else that is looked up of the key, so it is remembered of a minute's headers
  * whose they are.
  */
-import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { hashOfToken } from './keys.ts';
 import type { ControlStore } from './store.ts';
 

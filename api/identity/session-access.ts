@@ -2,7 +2,7 @@
  * A person's session as a credential: the cookie of a browser, or a bearer token of the command
  * line. Rules I20 to I23 (api/RULES.md).
  */
-import type { Uuid } from '../../engine/core/units.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 import { credentialHeader } from '../credential-header.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import type { Exchange } from '../http.ts';

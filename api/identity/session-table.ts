@@ -1,6 +1,6 @@
 /** The sessions in the control store: in memory, and on disk before a change is answered. */
 import type { Database } from 'lmdb';
-import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { isIdle, type Session } from './sessions.ts';
 
 /** Beyond these the one made first ends. */

@@ -7,7 +7,7 @@
  * refreshed at once. Rule I35 (api/RULES.md).
  */
 import { createHmac, randomBytes } from 'node:crypto';
-import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { newUuid } from '../uuid.ts';
 import { hashOfToken } from './keys.ts';
 

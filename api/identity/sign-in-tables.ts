@@ -1,6 +1,6 @@
 /** What signing in needs of a user in the control store, apart from the user, who is shown. */
 import type { Database } from 'lmdb';
-import type { Uuid } from '../../engine/core/units.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 import { hashOfToken } from './keys.ts';
 
 /** Hashes of passwords: `passwords.ts`. A user without one cannot sign in with a password. */

@@ -3,7 +3,7 @@
  * sessions without a user: they have no account, no plan and no keys, and are gone with their
  * session. Rules I30, I33 to I40 (api/RULES.md).
  */
-import { type EpochMs, isoOf, type Uuid } from '../../engine/core/units.ts';
+import { type EpochMs, isoOf, type Uuid } from '../../engine/rules/units.ts';
 import type { Log } from '../deps.ts';
 import { newUuid } from '../uuid.ts';
 import {

@@ -7,10 +7,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Database, open, type RootDatabase } from 'lmdb';
-import type { Uuid } from '../../engine/core/units.ts';
-import { checkLmdbFile, OWNERS_ALONE } from '../../engine/shard/lmdb-file.ts';
+import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
-import { guardWrites } from './guarded.ts';
+import { guardWrites } from './disk-guard.ts';
 import type { Key } from './keys.ts';
 import { OrganizationTable } from './organization-table.ts';
 import { SessionTable } from './session-table.ts';
@@ -18,7 +18,7 @@ import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
 import type { Plan, User } from './users.ts';
 import type { ExecutionVenue, VenueKey } from './venue-keys.ts';
 
-/** The append-only numbering of markets and instruments: `Catalog` in engine/core/messages.ts. */
+/** The append-only numbering of markets and instruments: `Catalog` in engine/rules/messages.ts. */
 export type CatalogNumbers = { marketNames: string[]; instrumentIds: string[] };
 
 /** Switches as an operator last set them live; absent where never set. */

@@ -2,8 +2,8 @@
  * People. A user's personal paper account has the user's own id. Rules I50 to I53 (api/RULES.md).
  */
 import { type Static, Type } from '@sinclair/typebox';
-import type { TradeLimits } from '../../engine/core/messages.ts';
-import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import type { TradeLimits } from '../../engine/rules/messages.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import type { PLANS } from '../limits/plans.ts';
 import { nullable, strict } from '../schemas/common.ts';
 import {

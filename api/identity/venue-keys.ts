@@ -3,7 +3,7 @@
  * sent to a venue, so a secret would only be something to lose. Rule I54 (api/RULES.md).
  */
 import { type Static, Type } from '@sinclair/typebox';
-import type { EpochMs, Uuid as UuidText } from '../../engine/core/units.ts';
+import type { EpochMs, Uuid as UuidText } from '../../engine/rules/units.ts';
 import { oneOf, strict, Uuid } from '../schemas/common.ts';
 
 /** Where an order could be executed one day. Rule A35 (api/RULES.md). */

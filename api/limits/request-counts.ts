@@ -3,7 +3,7 @@
  * outlive a restart and cost a request nothing: a crash may lose that second. Rule Q13
  * (api/RULES.md).
  */
-import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import type { Log } from '../deps.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { Windows } from './windows.ts';

@@ -5,7 +5,7 @@
  * A request is counted before it is answered, so that requests under way cannot together slip over
  * a limit, and taken back when its answer is 429.
  */
-import type { Uuid } from '../../engine/core/units.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 import { ApiError } from '../errors.ts';
 import type { HeaderLines } from '../header-lines.ts';
 import type { Charge, Exchange } from '../http.ts';

@@ -1,5 +1,5 @@
 /** Games that have instruments. Rule A48 (api/RULES.md). */
-import { type EpochMs, instantOf, isoOf } from '../../engine/core/units.ts';
+import { type EpochMs, instantOf, isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import { gameText, instrumentText } from '../catalog-view.ts';
 import type { Deps } from '../deps.ts';

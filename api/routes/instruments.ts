@@ -1,5 +1,5 @@
 /** Instruments: list, search, one, and its quote. Rules A45 to A47 (api/RULES.md). */
-import { isoOf } from '../../engine/core/units.ts';
+import { isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import { type InstrumentEntry, instrumentText } from '../catalog-view.ts';
 import type { Deps } from '../deps.ts';

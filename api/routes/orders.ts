@@ -1,6 +1,6 @@
 /** Orders: place, cancel, one, list. Rules A30 to A38, A42 to A44 (api/RULES.md). */
-import { idOfCursor, isUuid } from '../../engine/core/ids.ts';
-import type { Uuid } from '../../engine/core/units.ts';
+import { idOfCursor, isUuid } from '../../engine/rules/ids.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalidRequest } from '../errors.ts';

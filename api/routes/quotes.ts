@@ -1,6 +1,6 @@
 /** Live quotes, by ids or of one instrument. Rules A50, A53, V2 (api/RULES.md). */
-import type { Reply } from '../../engine/core/messages.ts';
-import { isoOf } from '../../engine/core/units.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
+import { isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalidRequest } from '../errors.ts';

@@ -1,5 +1,5 @@
 /** GET /status: that the service is there. Rule A56 (api/RULES.md). */
-import { isoOf } from '../../engine/core/units.ts';
+import { isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import { open, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';

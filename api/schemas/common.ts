@@ -12,7 +12,7 @@ import {
   type TSchema,
   Type,
 } from '@sinclair/typebox';
-import { GAME_STATUSES } from '../../engine/core/units.ts';
+import { GAME_STATUSES } from '../../engine/rules/units.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 
 /** An object without any other field. */

@@ -1,6 +1,6 @@
 /** Wire shapes of games, instruments and quotes. Rules A45 to A55 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
-import { FUNGIBILITIES, MARKET_TYPES, PERIODS } from '../../engine/core/units.ts';
+import { FUNGIBILITIES, MARKET_TYPES, PERIODS } from '../../engine/rules/units.ts';
 import {
   AsOf,
   Contracts,

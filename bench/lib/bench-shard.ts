@@ -1,10 +1,10 @@
 /** A shard of the engine in this thread, driven by an order flow as its worker would drive it. */
 import path from 'node:path';
-import { packEvents } from '../../engine/core/event-layouts.ts';
-import type { Event } from '../../engine/core/events.ts';
-import { evolve } from '../../engine/core/evolve.ts';
-import { observe } from '../../engine/core/observe.ts';
-import type { Message } from '../../engine/shard/codec.ts';
+import type { Message } from '../../engine/format/codec.ts';
+import { packEvents } from '../../engine/format/event-layouts.ts';
+import type { Event } from '../../engine/rules/events.ts';
+import { evolve } from '../../engine/rules/evolve.ts';
+import { observe } from '../../engine/rules/observe.ts';
 import { execute } from '../../engine/shard/requests.ts';
 import { Shard } from '../../engine/shard/shard.ts';
 import type { Durability } from '../../engine/shard/store.ts';

@@ -1,6 +1,6 @@
 /** A catalog of so many markets, an instrument each, and what its venue says of them. */
-import type { Catalog, QuoteTick } from '../../engine/core/messages.ts';
-import type { EpochMs } from '../../engine/core/units.ts';
+import type { Catalog, QuoteTick } from '../../engine/rules/messages.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 
 /** What every market quotes unless a suite says otherwise: nothing below it ever fills. */
 export const BID_CENTS = 40;

@@ -1,9 +1,11 @@
 /** The core without a disk: what it would archive is dropped, as a checkpoint would. */
-import type { Event, OrderPlaced } from '../../engine/core/events.ts';
-import { evolve } from '../../engine/core/evolve.ts';
-import type { Archive } from '../../engine/core/recent.ts';
-import { createState, type ShardState } from '../../engine/core/state.ts';
-import type { EpochMs, PriceCents, Side, Uuid } from '../../engine/core/units.ts';
+
+import type { Event, OrderPlaced } from '../../engine/rules/events.ts';
+import { evolve } from '../../engine/rules/evolve.ts';
+import type { ShardState } from '../../engine/rules/state.ts';
+import type { EpochMs, PriceCents, Side, Uuid } from '../../engine/rules/units.ts';
+import { createState, type StoredState } from '../../engine/shard/create-state.ts';
+import type { Archive } from '../../engine/shard/unarchived-records.ts';
 import { ASK_CENTS, catalogOf } from './catalog.ts';
 
 /** The defaults of CONTRACT.md section 8. */
@@ -21,14 +23,14 @@ const EMPTY: Archive = {
 };
 
 /** A state that knows the catalog of so many markets. */
-export function coreState(markets: number, atMs: EpochMs): ShardState {
+export function coreState(markets: number, atMs: EpochMs): StoredState {
   const state = createState(CORE_CONFIG, EMPTY);
   evolve(state, { kind: 'catalog_replaced', atMs, catalog: catalogOf(markets) });
   return state;
 }
 
 /** What has ended leaves memory, as at the end of a checkpoint. */
-export function forgetRecords(state: ShardState): void {
+export function forgetRecords(state: StoredState): void {
   state.records.beginCheckpoint();
   state.records.endCheckpoint();
 }

@@ -3,9 +3,9 @@
  * that fill, cancels of what rests, sells of what is held. It knows what it placed, so that nothing
  * in it can be refused, and it keeps what is open within bounds, so that it can go on for ever.
  */
-import { tradeIdOf } from '../../engine/core/ids.ts';
-import type { CancelOrder, PlaceOrder, Tick, TradeCounting } from '../../engine/core/messages.ts';
-import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import { tradeIdOf } from '../../engine/rules/ids.ts';
+import type { CancelOrder, PlaceOrder, Tick, TradeCounting } from '../../engine/rules/messages.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { instrumentIdOf, quoteOf } from './catalog.ts';
 import { type Random, seededRandom } from './random.ts';
 import { seededUuid } from './uuid.ts';

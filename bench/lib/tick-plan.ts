@@ -2,7 +2,7 @@
  * Resting orders and the quotes that pass over them, made together: which quotes reach something
  * is settled beforehand, with a naive count of what they must fill.
  */
-import { PAYOUT_CENTS } from '../../engine/core/units.ts';
+import { PAYOUT_CENTS } from '../../engine/rules/units.ts';
 import type { Random } from './random.ts';
 
 /** An order a place, in the order of placing. */

@@ -1,6 +1,6 @@
 /** Version 7 uuids as the API makes them, from seeded chance. */
-import { uuidOfWords } from '../../engine/core/ids.ts';
-import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+import { uuidOfWords } from '../../engine/memory/uuid-words.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import type { Random } from './random.ts';
 
 export function seededUuid(random: Random, atMs: EpochMs): Uuid {

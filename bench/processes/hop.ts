@@ -1,6 +1,6 @@
 /**
  * The way of a request into a thread and back, with nothing at its end: msgpack batches through one
- * Piscina thread, sent as engine/shard/lane.ts sends them. What the shape costs before there is a
+ * Piscina thread, sent as engine/shard/shard-client.ts sends them. What the shape costs before there is a
  * rule, a key or a book in it.
  */
 import { Packr } from 'msgpackr';

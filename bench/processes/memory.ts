@@ -4,9 +4,9 @@
  */
 import { readdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { Event } from '../../engine/core/events.ts';
-import { evolve } from '../../engine/core/evolve.ts';
-import type { PlaceOrder } from '../../engine/core/messages.ts';
+import type { Event } from '../../engine/rules/events.ts';
+import { evolve } from '../../engine/rules/evolve.ts';
+import type { PlaceOrder } from '../../engine/rules/messages.ts';
 import { Shard } from '../../engine/shard/shard.ts';
 import { BenchShard, CHECKPOINT_EVERY_EVENTS } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
@@ -43,7 +43,7 @@ export type FlatSample = {
 
 const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
 const BATCH = 1024;
-/** The most that a lane sends at a time (engine/shard/lane.ts). */
+/** The most that a lane sends at a time (engine/shard/shard-client.ts). */
 const LANE_BATCH = 256;
 
 const job = JSON.parse(process.argv[2]!) as MemoryJob;

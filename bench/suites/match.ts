@@ -3,9 +3,10 @@
  * the engine runs and on a peer. All must fill the same orders in the same sequence.
  */
 import { OrderBook, Side } from 'nodejs-order-book';
-import { Ladders } from '../../engine/core/ladder.ts';
-import { NO_ROW, Table } from '../../engine/core/table.ts';
-import { UuidIndex } from '../../engine/core/uuid-index.ts';
+import { Ladders } from '../../engine/memory/ladder.ts';
+import { Table } from '../../engine/memory/table.ts';
+import { UuidIndex } from '../../engine/memory/uuid-index.ts';
+import { NO_ROW } from '../../engine/rules/units.ts';
 import { ADD, CANCEL, makeStream, type Outcome, type Stream } from '../lib/op-stream.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, type Report, range, ratio, type Suite } from '../lib/report.ts';

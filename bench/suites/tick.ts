@@ -2,12 +2,13 @@
  * Quotes over a million resting orders: in the ladders alone, and through the core's `observe` with
  * ledger and events. What fills is planned beforehand and counted afterwards.
  */
-import type { Event } from '../../engine/core/events.ts';
-import { evolve } from '../../engine/core/evolve.ts';
-import { Ladders } from '../../engine/core/ladder.ts';
-import { observe } from '../../engine/core/observe.ts';
-import { complement } from '../../engine/core/pricing.ts';
-import type { ShardState } from '../../engine/core/state.ts';
+
+import { Ladders } from '../../engine/memory/ladder.ts';
+import type { Event } from '../../engine/rules/events.ts';
+import { evolve } from '../../engine/rules/evolve.ts';
+import { observe } from '../../engine/rules/observe.ts';
+import { complement } from '../../engine/rules/pricing.ts';
+import type { StoredState } from '../../engine/shard/create-state.ts';
 import { coreState, forgetRecords, restedBuy } from '../lib/core-state.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, percent, type Report, range, type Suite } from '../lib/report.ts';
@@ -150,7 +151,7 @@ function sweep(book: Ladders, ladder: number, ask: number): number {
 }
 
 function coreRound(resting: RestingPlan, accounts: number): Round {
-  let state: ShardState;
+  let state: StoredState;
   return {
     prepare() {
       state = restingState(resting, accounts);
@@ -190,7 +191,7 @@ function coreRound(resting: RestingPlan, accounts: number): Round {
 }
 
 /** Accounts and resting orders, come about through events. */
-function restingState({ markets, ladders, ranks }: RestingPlan, accounts: number): ShardState {
+function restingState({ markets, ladders, ranks }: RestingPlan, accounts: number): StoredState {
   const random = seededRandom(SEED);
   const state = coreState(markets, START_MS);
   for (let account = 0; account < accounts; account++) {

@@ -13,8 +13,7 @@ import {
   packedOrderRow,
   type RowFormat,
   tradeRow,
-} from '../core/event-layouts.ts';
-import { uuidOfWords, uuidWord } from '../core/ids.ts';
+} from '../format/event-layouts.ts';
 import {
   accountAndId,
   accountAndKey,
@@ -23,10 +22,11 @@ import {
   isLimit,
   orderIdBytes,
   type PlacedBytes,
-} from '../core/placed-bytes.ts';
-import type { Archive, ArchiveRow, ArchiveRows, RecentRecords } from '../core/recent.ts';
-import type { Uuid } from '../core/units.ts';
-import type { Readable } from './snapshot.ts';
+} from '../format/placement-bytes.ts';
+import { uuidOfWords, uuidWord } from '../memory/uuid-words.ts';
+import type { Uuid } from '../rules/units.ts';
+import type { Readable } from './readable.ts';
+import type { Archive, ArchiveRow, ArchiveRows, UnarchivedRecords } from './unarchived-records.ts';
 
 /** The account row, big-endian, and then an idempotency key as text or a uuid as 16 bytes. */
 type RowKey = Buffer;
@@ -122,7 +122,11 @@ export function archiveOf(tables: ArchiveReading): Archive {
 type Range = { account: number; before: Uuid | null };
 
 /** The rows of one checkpoint, in the order of each table's keys: random puts cost far more. */
-export function* recordWrites({ orders, outcomes, closedTrades }: RecentRecords): Generator<Write> {
+export function* recordWrites({
+  orders,
+  outcomes,
+  closedTrades,
+}: UnarchivedRecords): Generator<Write> {
   yield* usedKeyWrites(orders);
   const { log } = orders;
   for (const account of log.accounts()) {
@@ -156,7 +160,7 @@ export function* recordWrites({ orders, outcomes, closedTrades }: RecentRecords)
  * an order that they are about, so that no later checkpoint takes their place but one that has all
  * of it again.
  */
-function* usedKeyWrites(orders: RecentRecords['orders']): Generator<Write> {
+function* usedKeyWrites(orders: UnarchivedRecords['orders']): Generator<Write> {
   let part = 0;
   for (const { seed, hashes } of orders.keyHashes()) {
     const words = Int32Array.of(seed, ...hashes);
@@ -166,7 +170,7 @@ function* usedKeyWrites(orders: RecentRecords['orders']): Generator<Write> {
 }
 
 /** A limit order has a row of its own; a market order is done, and is nowhere else. */
-function keyRowOf(placed: PlacedBytes, outcomes: RecentRecords['outcomes']) {
+function keyRowOf(placed: PlacedBytes, outcomes: UnarchivedRecords['outcomes']) {
   if (isLimit(placed)) return { limit: orderIdBytes(placed), market: null };
   const outcome = outcomes.take(placed);
   if (outcome === undefined) throw new Error('a market order has no outcome');

@@ -3,8 +3,9 @@
  * a market takes the place of the one that waits, and what only informs is dropped. Rule D7
  * (engine/RULES.md).
  */
-import type { Command, Query, Reply, Tick } from '../core/messages.ts';
-import type { Message } from './codec.ts';
+
+import type { Message } from '../format/codec.ts';
+import type { Command, Query, Reply, Tick } from '../rules/messages.ts';
 
 /** Who asked, told once: what a promise with its reactions would cost shows in every request. */
 export interface Waiter<T = Reply> {

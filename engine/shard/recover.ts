@@ -2,15 +2,11 @@
  * How a shard's state comes back from its environment: pages, then the journal's tail. Rule D3
  * (engine/RULES.md).
  */
-import { evolve } from '../core/evolve.ts';
-import {
-  loadHead,
-  rebuildDerived,
-  type StateHead,
-  type StateWorld,
-  tablesOf,
-} from '../core/rebuild.ts';
-import type { ShardState } from '../core/state.ts';
+
+import { evolve } from '../rules/evolve.ts';
+import type { ShardState } from '../rules/state.ts';
+import { tablesOf } from '../rules/state.ts';
+import { loadHead, rebuildDerived, type StateHead, type StateWorld } from './checkpoint-state.ts';
 import type { StoreReader } from './store.ts';
 
 /** The journal sequence that the state now shows, and how much of it was replayed. */

@@ -3,13 +3,13 @@
  * ready JSON. The worker, the offline replay and the simulation all come through here.
  */
 
-import { audit } from '../core/audit.ts';
-import { decide } from '../core/decide.ts';
-import type { Decision, Rejection } from '../core/decision.ts';
-import { takeLevels } from '../core/depth.ts';
-import { digest } from '../core/digest.ts';
-import type { Event } from '../core/events.ts';
-import { emit } from '../core/evolve.ts';
+import { audit } from '../audit/audit.ts';
+import { digest } from '../audit/digest.ts';
+import { takeLevels } from '../rules/book-depth.ts';
+import { decide } from '../rules/decide.ts';
+import type { Decision, Rejection } from '../rules/decision.ts';
+import type { Event } from '../rules/events.ts';
+import { emit } from '../rules/evolve.ts';
 import type {
   AuditQuery,
   Command,
@@ -18,11 +18,11 @@ import type {
   Query,
   Reply,
   SetSwitches,
-} from '../core/messages.ts';
-import { advance, afterCatalog, keepAges } from '../core/observe.ts';
-import { REJECTIONS, type RejectionCode } from '../core/rejections.ts';
-import type { ShardState } from '../core/state.ts';
-import { NO_ROW } from '../core/table.ts';
+} from '../rules/messages.ts';
+import { advance, afterCatalog, keepAges } from '../rules/observe.ts';
+import { REJECTIONS, type RejectionCode } from '../rules/rejections.ts';
+import type { ShardState } from '../rules/state.ts';
+import { NO_ROW } from '../rules/units.ts';
 import { endedJustNowText, orderText, placementText } from './views/order.ts';
 import { envelopeText, ordersText, portfolioText, tradesText } from './views/portfolio.ts';
 import { quoteText } from './views/quote.ts';

@@ -8,12 +8,15 @@
  * before, and orders that come meanwhile wait. So the limits are exact, in whatever order answers
  * come, and what has been counted is known to the shards' journals alone.
  */
-import { awayIdOf, sumOfUse, tradeDayOf } from '../core/limits.ts';
-import type { CancelOrder, PlaceOrder, TradeCounting, TradeUse } from '../core/messages.ts';
-import type { EpochMs, Uuid } from '../core/units.ts';
-import { AT_ITS_LIMIT, type Lane } from './lane.ts';
+
+import { awayIdOf } from '../memory/trade-counts.ts';
+import type { CancelOrder, PlaceOrder, TradeCounting } from '../rules/messages.ts';
+import { sumOfUse } from '../rules/trade-limits.ts';
+import type { EpochMs, Uuid } from '../rules/units.ts';
+import { type TradeUse, utcDayOf } from '../rules/units.ts';
 import type { Waiter } from './outbox.ts';
 import type { OpenReport } from './shard.ts';
+import { AT_ITS_LIMIT, type Lane } from './shard-client.ts';
 
 type Shard = Pick<Lane, 'ask' | 'call'>;
 
@@ -76,7 +79,7 @@ export class RoamingKeys {
   /** Sends a command to the shard of its account, at once where the key is there already. */
   send(passage: Passage): undefined {
     const { command, counting, home, to, waiter } = passage;
-    this.#forgetDaysBefore(tradeDayOf(command.atMs));
+    this.#forgetDaysBefore(utcDayOf(command.atMs));
     if (home === to && !this.#roamers.has(counting.keyId)) return to.ask(command, waiter);
     const roamer = this.#roamerOf(counting.keyId, command.atMs);
     roamer.shards.add(home);
@@ -87,7 +90,7 @@ export class RoamingKeys {
   }
 
   #roamerOf(keyId: Uuid, atMs: EpochMs): Roamer {
-    const day = tradeDayOf(atMs);
+    const day = utcDayOf(atMs);
     const known = this.#roamers.get(keyId);
     const roamer = known ?? { at: null, elsewhere: null, shards: new Set(), waiting: [], day };
     roamer.day = Math.max(roamer.day, day);
@@ -127,7 +130,7 @@ export class RoamingKeys {
   #pass(roamer: Roamer, { command, counting, home, to, waiter }: Passage): undefined {
     // Not at the time when it began to wait: elsewhere the key may have counted later since.
     const atMs = Math.max(command.atMs, this.#nowMs());
-    roamer.day = tradeDayOf(atMs);
+    roamer.day = utcDayOf(atMs);
     const keyId = to === home ? counting.keyId : awayIdOf(counting.keyId);
     const { elsewhere } = roamer;
     return to.ask({ ...command, atMs, counting: { ...counting, keyId, elsewhere } }, waiter);

@@ -4,17 +4,20 @@
  * next batch. A checkpoint is written a step at a time along with the batches. Rules D1 to D3, D8
  * (engine/RULES.md).
  */
-import type { Event } from '../core/events.ts';
-import type { Command, MarketResult, Reply } from '../core/messages.ts';
-import { observe, resultOf, watch } from '../core/observe.ts';
-import { headOf, tablesOf, worldOf } from '../core/rebuild.ts';
-import { type CoreConfig, createState, type ShardState } from '../core/state.ts';
-import type { EpochMs, GameStatus, Uuid } from '../core/units.ts';
-import type { Message } from './codec.ts';
+
+import type { Message } from '../format/codec.ts';
+import type { Event } from '../rules/events.ts';
+import type { Command, MarketResult, Reply } from '../rules/messages.ts';
+import { observe, resultOf, watch } from '../rules/observe.ts';
+import type { CoreConfig, ShardState } from '../rules/state.ts';
+import { tablesOf } from '../rules/state.ts';
+import type { EpochMs, GameStatus, Uuid } from '../rules/units.ts';
+import { headOf, worldOf } from './checkpoint-state.ts';
+import { createState, type StoredState } from './create-state.ts';
+import { DiskStatus, NoRoom } from './disk-reserve.ts';
 import { isTick } from './outbox.ts';
 import { recover } from './recover.ts';
 import { answerQuery, execute, setSwitches } from './requests.ts';
-import { DiskStatus, NoRoom } from './room.ts';
 import { type Durability, openStore, type ShardStore } from './store.ts';
 
 export type ShardConfig = CoreConfig & {
@@ -92,7 +95,7 @@ function openMarketsOf({ orders, positions }: ShardState): number[] {
 }
 
 export class Shard {
-  readonly state: ShardState;
+  readonly state: StoredState;
   readonly report: OpenReport;
   readonly #store: ShardStore;
   readonly #config: ShardConfig;

@@ -4,9 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { AuditReport } from '../core/audit.ts';
-import type { digest } from '../core/digest.ts';
-import { uuidWord } from '../core/ids.ts';
+import type { AuditReport } from '../audit/audit.ts';
+import type { digest } from '../audit/digest.ts';
+import { LmdbFileError } from '../lmdb/lmdb-file.ts';
+import { uuidWord } from '../memory/uuid-words.ts';
 import type {
   CancelOrder,
   Catalog,
@@ -17,19 +18,18 @@ import type {
   ResultTick,
   SetSwitches,
   Tick,
-} from '../core/messages.ts';
-import type { CoreConfig } from '../core/state.ts';
-import type { EpochMs, SourceNumber, Uuid } from '../core/units.ts';
+} from '../rules/messages.ts';
+import type { CoreConfig } from '../rules/state.ts';
+import type { EpochMs, SourceNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
 import type { Clock } from './clock.ts';
-import { Lane, type Log } from './lane.ts';
-import { LmdbFileError } from './lmdb-file.ts';
 import type { Waiter } from './outbox.ts';
-import { Remembered } from './remembered.ts';
+import { Turn } from './request-coalescer.ts';
 import { RoamingKeys } from './roaming-keys.ts';
 import type { OpenReport } from './shard.ts';
+import { Lane, type Log } from './shard-client.ts';
+import { Remembered } from './startup-state.ts';
 import type { Durability } from './store.ts';
-import { Turn } from './turn.ts';
 
 export type ShardsOptions = CoreConfig & {
   dataDir: string;

@@ -3,19 +3,11 @@
  * directory that nobody uses. Read only: other processes neither wait for it nor notice, but the
  * file may grow while it is held, since pages that it still shows are not used again.
  */
-import { type Database, type Key, open, type RangeOptions, type RootDatabase } from 'lmdb';
+import { type Database, type Key, open, type RootDatabase } from 'lmdb';
+import { checkLmdbFile, LmdbFileError } from '../lmdb/lmdb-file.ts';
 import { archiveOf, archiveRowsOf } from './archive.ts';
-import { checkLmdbFile, LmdbFileError } from './lmdb-file.ts';
+import type { Readable } from './readable.ts';
 import { readerOf } from './store.ts';
-
-/** What reading needs of a table, live or in a snapshot. */
-export type Readable<K extends Key> = {
-  get(key: K): Buffer | undefined;
-  /** Good until the next one. */
-  getBinaryFast(key: K): Buffer | undefined;
-  getRange(options: RangeOptions): Iterable<{ key: K; value: Buffer }>;
-  getKeys(options: RangeOptions): Iterable<K>;
-};
 
 export type Snapshot = ReturnType<typeof openSnapshot>;
 

@@ -6,14 +6,14 @@
  */
 import { mkdirSync } from 'node:fs';
 import { open } from 'lmdb';
-import { packEvents, unpackEvents } from '../core/event-layouts.ts';
-import type { Event } from '../core/events.ts';
-import type { RecentRecords } from '../core/recent.ts';
+import { headCodec } from '../format/codec.ts';
+import { packEvents, unpackEvents } from '../format/event-layouts.ts';
+import { checkLmdbFile, OWNERS_ALONE } from '../lmdb/lmdb-file.ts';
+import type { Event } from '../rules/events.ts';
 import { archiveOf, openArchive, recordWrites } from './archive.ts';
-import { headCodec } from './codec.ts';
-import { checkLmdbFile, OWNERS_ALONE } from './lmdb-file.ts';
-import { Room } from './room.ts';
-import type { Readable } from './snapshot.ts';
+import { Room } from './disk-reserve.ts';
+import type { Readable } from './readable.ts';
+import type { UnarchivedRecords } from './unarchived-records.ts';
 
 /** `sync`: on disk; `commit`: survives a crash of the process. Rule D1 (engine/RULES.md). */
 export type Durability = 'sync' | 'commit';
@@ -28,7 +28,7 @@ export type Checkpoint = {
   world: object | null;
   /** Each is taken once, when it is written. */
   pages: (PageName & { take(): Uint8Array })[];
-  records: RecentRecords;
+  records: UnarchivedRecords;
 };
 type PageName = { table: string; page: number };
 type Page = PageName & { bytes: Uint8Array };

@@ -1,11 +1,11 @@
 /** The thread of one shard as its lane sees it: a Piscina pool of one, and what both share. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
-import type { Reply } from '../core/messages.ts';
+import { type Message, messagesCodec, repliesCodec } from '../format/codec.ts';
+import type { Reply } from '../rules/messages.ts';
 import { moduleBeside } from './beside.ts';
-import { type Message, messagesCodec, repliesCodec } from './codec.ts';
+import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
-import { DiskStatus } from './room.ts';
 import type { OpenReport, ShardConfig } from './shard.ts';
 import type { Task, WorkerData } from './worker.ts';
 

@@ -2,21 +2,24 @@
  * Checks everything that must hold of one shard's environment, at one moment: the journal, the
  * pages, what both replay to, and the archive. Rule D16 (engine/RULES.md).
  */
-import { audit } from '../core/audit.ts';
-import { auditRecords } from '../core/audit-records.ts';
-import { auditRows } from '../core/audit-rows.ts';
-import type { Event } from '../core/events.ts';
-import { evolve } from '../core/evolve.ts';
-import { uuidWord } from '../core/ids.ts';
-import type { MarketOutcome } from '../core/messages.ts';
-import { Problems } from '../core/problems.ts';
-import { rebuildDerived, tablesOf } from '../core/rebuild.ts';
-import type { Archive } from '../core/recent.ts';
-import { type CoreConfig, createState, type ShardState } from '../core/state.ts';
-import type { Uuid } from '../core/units.ts';
+
+import { audit } from '../audit/audit.ts';
+import { auditRecords } from '../audit/audit-records.ts';
+import { auditRows } from '../audit/audit-rows.ts';
+import { Problems } from '../audit/problems.ts';
+import { uuidWord } from '../memory/uuid-words.ts';
+import type { Event } from '../rules/events.ts';
+import { evolve } from '../rules/evolve.ts';
+import type { MarketOutcome } from '../rules/messages.ts';
+import type { CoreConfig } from '../rules/state.ts';
+import { tablesOf } from '../rules/state.ts';
+import type { Uuid } from '../rules/units.ts';
+import { rebuildDerived } from './checkpoint-state.ts';
+import { createState, type StoredState } from './create-state.ts';
 import { loadTables } from './recover.ts';
 import { openSnapshot, type Snapshot } from './snapshot.ts';
 import { STAMP_BYTES, stampOf } from './store.ts';
+import type { Archive } from './unarchived-records.ts';
 
 export type ShardVerification = {
   accounts: number;
@@ -67,7 +70,7 @@ export async function verifyShard(
 
 class ShardVerifier {
   readonly #snapshot: NonNullable<Snapshot>;
-  readonly #state: ShardState;
+  readonly #state: StoredState;
   readonly #problems = new Problems();
   /** What the checks in their order have found of the environment. */
   #checkpointSequence = 0;

@@ -4,9 +4,9 @@
  */
 import { workerData } from 'node:worker_threads';
 import { move } from 'piscina';
-import { messagesCodec, repliesCodec } from './codec.ts';
+import { messagesCodec, repliesCodec } from '../format/codec.ts';
+import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
-import { DiskStatus } from './room.ts';
 import { type OpenReport, Shard, type ShardConfig } from './shard.ts';
 import { openStore } from './store.ts';
 

@@ -1,5 +1,5 @@
 /** What the adapters share: looking into a frame of unknown shape, and saying what it meant. */
-import type { EpochMs, MarketStatus } from '../../engine/core/units.ts';
+import type { EpochMs, MarketStatus } from '../../engine/rules/units.ts';
 import type { BookTick, FrameReading, VenueTick } from '../venue.ts';
 
 export type Fields = { readonly [name: string]: unknown };

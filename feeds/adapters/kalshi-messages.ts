@@ -2,7 +2,7 @@
  * Fields of Kalshi's messages, today's fixed-point form and the integer cents of before 2026.
  * Nothing here remembers anything. Rules W24 to W32 (feeds/FORMATS.md).
  */
-import type { EpochMs, PriceE4, Side } from '../../engine/core/units.ts';
+import type { EpochMs, PriceE4, Side } from '../../engine/rules/units.ts';
 import { bookSide, bookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';

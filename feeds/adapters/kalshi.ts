@@ -7,7 +7,7 @@
  * of some markets only, jumps are no loss. Live, a frame whose place in the sequence cannot be read
  * is a gap too: nobody knows what was missed before it.
  */
-import type { EpochMs, Side } from '../../engine/core/units.ts';
+import type { EpochMs, Side } from '../../engine/rules/units.ts';
 import { BidLadder, bookTick, isLevelPrice, unknownBook } from '../book.ts';
 import { parseDeltaE2 } from '../decimal.ts';
 import type { AdapterOptions, BookTick, FrameReading, Level, VenueAdapter } from '../venue.ts';

@@ -6,7 +6,7 @@
  * One extension: `resolved` may carry `"settlementValue":"0.64"` in place of a result, for a market
  * that pays something in between.
  */
-import type { GameStatus, MarketStatus } from '../../engine/core/units.ts';
+import type { GameStatus, MarketStatus } from '../../engine/rules/units.ts';
 import { bookSide, bookTick, unknownBook, wholeBookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';

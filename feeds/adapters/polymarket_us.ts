@@ -5,7 +5,7 @@
  * The venue's own pages disagree on names and types; snake_case and camelCase, enum names and enum
  * numbers are all read.
  */
-import type { EpochMs, MarketStatus, Side } from '../../engine/core/units.ts';
+import type { EpochMs, MarketStatus, Side } from '../../engine/rules/units.ts';
 import { bookSide, bookTick, unknownBook, wholeBookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4 } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';

@@ -1,6 +1,6 @@
 /** The simulated games as a catalog file. Rules N21, N22 (feeds/FORMATS.md). */
-import type { EpochMs, GameStatus, Venue } from '../../engine/core/units.ts';
-import { isoOf } from '../../engine/core/units.ts';
+import type { EpochMs, GameStatus, Venue } from '../../engine/rules/units.ts';
+import { isoOf } from '../../engine/rules/units.ts';
 import type { CatalogFile, GameEntry, InstrumentEntry, ListingEntry } from '../catalog-schema.ts';
 import { gameIdOf, instrumentIdOf } from '../ids.ts';
 import type { SimGame, SimMarket } from './schedule.ts';

@@ -5,8 +5,8 @@
  * Prices, pauses, starts and results are pure functions of the time (schedule.ts, price-walk.ts);
  * the model only remembers what it said last, and says what changed.
  */
-import type { EpochMs, GameStatus, MarketStatus } from '../../engine/core/units.ts';
-import { isoOf } from '../../engine/core/units.ts';
+import type { EpochMs, GameStatus, MarketStatus } from '../../engine/rules/units.ts';
+import { isoOf } from '../../engine/rules/units.ts';
 import { gameStatusAt, keyOfTicker, type SimVenue, tickerOf } from './catalog-file.ts';
 import {
   levelsAt,

@@ -3,7 +3,7 @@
  * to the result while the game is played, and carries a spread of 1 to 4 cents. Prices here are
  * seeded floats until quoted in whole cents; nothing outside the simulator sees them before.
  */
-import type { EpochMs } from '../../engine/core/units.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 import { draw, drawBetween, keyOf, noise } from './random.ts';
 import type { SimGame, SimMarket } from './schedule.ts';
 

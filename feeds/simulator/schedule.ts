@@ -4,8 +4,8 @@
  * games give something to trade at leisure, express games settle within minutes. Rules N20, N22
  * (feeds/FORMATS.md).
  */
-import type { Team } from '../../engine/core/messages.ts';
-import type { EpochMs } from '../../engine/core/units.ts';
+import type { Team } from '../../engine/rules/messages.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 import { draw, drawBetween, keyOf } from './random.ts';
 
 export type Schedule = {

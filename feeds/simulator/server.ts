@@ -5,7 +5,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
-import type { EpochMs } from '../../engine/core/units.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 import type { CatalogFile } from '../catalog-schema.ts';
 import { catalogFileOf, keyOfTicker, SIM_VENUES, type SimVenue } from './catalog-file.ts';
 import { type PreparedFrame, prepare, SimClient } from './client.ts';

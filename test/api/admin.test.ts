@@ -2,7 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { ensureAdminToken } from '../../api/admin-token.ts';
-import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/rules/trade-limits.ts';
 import { NOW_MS } from './samples.ts';
 import { type Api, startApi } from './support.ts';
 

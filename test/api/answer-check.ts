@@ -4,7 +4,7 @@
  */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { isUuid } from '../../engine/core/ids.ts';
+import { isUuid } from '../../engine/rules/ids.ts';
 
 export type SeenAnswer = {
   method: string;

@@ -7,7 +7,7 @@ import type {
   Reply,
   SetSwitches,
   Tick,
-} from '../../engine/core/messages.ts';
+} from '../../engine/rules/messages.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';

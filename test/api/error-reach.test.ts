@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { ERRORS, type ErrorCode } from '../../api/errors.ts';
 import { CATALOG } from '../engine/fixtures.ts';
 import { CoreEngine } from './core-engine.ts';
-import { COMMON, newCaller, type Operation, OWN, REQUESTS, type Reach } from './error-scenes.ts';
+import { COMMON, newCaller, type Operation, OWN, REQUESTS, type Reach } from './error-scenarios.ts';
 import { type Api, type Json, startApi } from './support.ts';
 
 /** Codes that no route of today gives, by what will give them. */

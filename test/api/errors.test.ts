@@ -2,7 +2,7 @@ import test from 'ava';
 import { ApiError, ERRORS, type ErrorCode, errorBody } from '../../api/errors.ts';
 import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { createAjv } from '../../api/validation.ts';
-import { REJECTIONS } from '../../engine/core/rejections.ts';
+import { REJECTIONS } from '../../engine/rules/rejections.ts';
 
 const CODES_BY_STATUS: Record<number, ErrorCode[]> = {
   400: ['invalid_request'],

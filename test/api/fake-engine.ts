@@ -6,8 +6,8 @@ import type {
   Query,
   Reply,
   SetSwitches,
-} from '../../engine/core/messages.ts';
-import { REJECTIONS } from '../../engine/core/rejections.ts';
+} from '../../engine/rules/messages.ts';
+import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
 import * as samples from './samples.ts';

@@ -2,11 +2,11 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { open } from 'lmdb';
-import { guardWrites } from '../../api/identity/guarded.ts';
+import { guardWrites } from '../../api/identity/disk-guard.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser } from '../../api/identity/users.ts';
-import { NoRoom } from '../../engine/shard/room.ts';
+import { NoRoom } from '../../engine/shard/disk-reserve.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { limitFiles } from '../engine/shard/limited-files.ts';
 

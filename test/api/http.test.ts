@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Reply } from '../../engine/core/messages.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
 import { EngineBusy } from '../../engine/shard/busy.ts';
 import { ok } from './fake-engine.ts';
 import { RawConnection, request, until } from './raw-connection.ts';

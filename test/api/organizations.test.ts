@@ -1,6 +1,6 @@
 import test from 'ava';
 import { newOrganization, type Role } from '../../api/identity/organizations.ts';
-import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/core/limits.ts';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/rules/trade-limits.ts';
 import { RawConnection, request } from './raw-connection.ts';
 import { IDS } from './samples.ts';
 import { type Api, startApi, TRADER_SCOPES } from './support.ts';

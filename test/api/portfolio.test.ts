@@ -1,5 +1,5 @@
 import test from 'ava';
-import { cursorOf } from '../../engine/core/ids.ts';
+import { cursorOf } from '../../engine/rules/ids.ts';
 import { ok } from './fake-engine.ts';
 import { NOW_MS, sampleOrders, samplePortfolio, sampleTrades } from './samples.ts';
 import { startApi } from './support.ts';

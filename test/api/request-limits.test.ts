@@ -1,8 +1,8 @@
 /** Request limits over HTTP, on a clock that stands still until a test moves it. */
 import test, { type ExecutionContext } from 'ava';
 import type { Plan, RequestLimits } from '../../api/identity/users.ts';
-import type { Reply } from '../../engine/core/messages.ts';
-import type { RejectionCode } from '../../engine/core/rejections.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
+import type { RejectionCode } from '../../engine/rules/rejections.ts';
 import { EngineBusy } from '../../engine/shard/busy.ts';
 import { ok } from './fake-engine.ts';
 import { RawConnection, request, until } from './raw-connection.ts';

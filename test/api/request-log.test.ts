@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Reply } from '../../engine/core/messages.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
 import { RawConnection, request, until } from './raw-connection.ts';
 import { samplePortfolio } from './samples.ts';
 import { startApi } from './support.ts';

@@ -1,7 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { keyStatus, newKey } from '../../api/identity/keys.ts';
 import { newUser } from '../../api/identity/users.ts';
-import { isoOf } from '../../engine/core/units.ts';
+import { isoOf } from '../../engine/rules/units.ts';
 import { ok } from './fake-engine.ts';
 import { RawConnection, until } from './raw-connection.ts';
 import { samplePortfolio } from './samples.ts';

@@ -34,7 +34,7 @@ import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { apiRoutes, startServer } from '../../api/server.ts';
 import { Switches } from '../../api/switches.ts';
 import { createAjv } from '../../api/validation.ts';
-import type { Catalog } from '../../engine/core/messages.ts';
+import type { Catalog } from '../../engine/rules/messages.ts';
 import { AnswerCheck, type SeenAnswer } from './answer-check.ts';
 import { FakeEngine } from './fake-engine.ts';
 import * as samples from './samples.ts';

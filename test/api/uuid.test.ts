@@ -1,6 +1,6 @@
 import test from 'ava';
 import { newUuid } from '../../api/uuid.ts';
-import { uuidTimeMs } from '../../engine/core/ids.ts';
+import { uuidTimeMs } from '../../engine/memory/uuid-words.ts';
 
 test('A6, ids: version 7, variant 2, carrying their time', (t) => {
   for (const atMs of [0, 1, 0xffff, 0x10000, Date.parse('2026-11-21T05:00:00Z'), 2 ** 48 - 1]) {

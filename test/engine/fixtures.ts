@@ -5,8 +5,8 @@ import type {
   CatalogListing,
   PlaceOrder,
   QuoteTick,
-} from '../../engine/core/messages.ts';
-import type { Uuid } from '../../engine/core/units.ts';
+} from '../../engine/rules/messages.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 
 export const NOON_MS = Date.parse('2026-11-21T12:00:00.000Z');
 

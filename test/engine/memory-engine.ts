@@ -1,19 +1,25 @@
 /** The fast core on an archive of Maps: what the model is compared with. */
 
-import { audit } from '../../engine/core/audit.ts';
-import type { Event, OrderOutcome } from '../../engine/core/events.ts';
-import { evolve } from '../../engine/core/evolve.ts';
-import type { Command, Query, Reply, Tick } from '../../engine/core/messages.ts';
-import { observe } from '../../engine/core/observe.ts';
-import { headOf, loadHead, rebuildDerived, tablesOf, worldOf } from '../../engine/core/rebuild.ts';
-import { type Archive, newestFirst, RecentRecords } from '../../engine/core/recent.ts';
-import { type CoreConfig, createState, type ShardState } from '../../engine/core/state.ts';
-import type { Uuid } from '../../engine/core/units.ts';
-import { UsedKeys } from '../../engine/core/used-keys.ts';
+import { audit } from '../../engine/audit/audit.ts';
+import { UsedKeys } from '../../engine/memory/idempotency-filter.ts';
+import type { Event, OrderOutcome } from '../../engine/rules/events.ts';
+import { evolve } from '../../engine/rules/evolve.ts';
+import type { Command, Query, Reply, Tick } from '../../engine/rules/messages.ts';
+import { observe } from '../../engine/rules/observe.ts';
+import type { CoreConfig, ShardState } from '../../engine/rules/state.ts';
+import { tablesOf } from '../../engine/rules/state.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
+import { headOf, loadHead, rebuildDerived, worldOf } from '../../engine/shard/checkpoint-state.ts';
+import { createState, type StoredState } from '../../engine/shard/create-state.ts';
 import { answerQuery, execute } from '../../engine/shard/requests.ts';
+import {
+  type Archive,
+  newestFirst,
+  UnarchivedRecords,
+} from '../../engine/shard/unarchived-records.ts';
 
 export type MemoryEngine = {
-  state(): ShardState;
+  state(): StoredState;
   tick(tick: Tick): void;
   command(command: Command): Reply;
   query(query: Query): Reply;
@@ -79,8 +85,8 @@ function hearAgain(before: ShardState, after: ShardState): void {
   }
 }
 
-function createDisk(): { archive: Archive; write(records: RecentRecords): void } {
-  const kept = new RecentRecords(new UsedKeys(0));
+function createDisk(): { archive: Archive; write(records: UnarchivedRecords): void } {
+  const kept = new UnarchivedRecords(new UsedKeys(0));
   const outcomes = new Map<Uuid, OrderOutcome>();
   const archive: Archive = {
     placementByKey: (account, key) => kept.placementByKey(account, key),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import type { Catalog } from '../../engine/core/messages.ts';
+import type { Catalog } from '../../engine/rules/messages.ts';
 import {
   catalogErrorText,
   listedMarkets,

@@ -1,11 +1,11 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { Tick } from '../../engine/core/messages.ts';
+import type { Tick } from '../../engine/rules/messages.ts';
 import { kalshiAdapter } from '../../feeds/adapters/kalshi.ts';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
 import { polymarketUsAdapter } from '../../feeds/adapters/polymarket_us.ts';
 import { createIngest } from '../../feeds/ingest.ts';
-import type { IngestLogEvent } from '../../feeds/tally.ts';
+import type { IngestLogEvent } from '../../feeds/ingest-counters.ts';
 import type { VenueAdapter } from '../../feeds/venue.ts';
 
 const SOURCE = 3;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Tick } from '../../engine/core/messages.ts';
+import type { Tick } from '../../engine/rules/messages.ts';
 import { kalshiAdapter } from '../../feeds/adapters/kalshi.ts';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
 import { createIngest } from '../../feeds/ingest.ts';

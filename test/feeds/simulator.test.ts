@@ -1,6 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
 import { WebSocket } from 'ws';
-import type { Catalog, Tick } from '../../engine/core/messages.ts';
+import type { Catalog, Tick } from '../../engine/rules/messages.ts';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
 import {
   catalogErrorText,

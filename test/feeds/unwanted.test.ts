@@ -3,7 +3,7 @@ import { kalshiAdapter } from '../../feeds/adapters/kalshi.ts';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
 import { polymarketUsAdapter } from '../../feeds/adapters/polymarket_us.ts';
 import { createIngest } from '../../feeds/ingest.ts';
-import type { IngestLogEvent } from '../../feeds/tally.ts';
+import type { IngestLogEvent } from '../../feeds/ingest-counters.ts';
 import type { VenueAdapter } from '../../feeds/venue.ts';
 
 const UNWANTED = 3_000;

@@ -3,7 +3,7 @@
  * to its positions and resting buys. CONTRACT.md section 5, Settlement, pays 100 cents at most.
  */
 
-import { type Cents, START_BALANCE_CENTS, type Uuid } from '../../engine/core/units.ts';
+import { type Cents, START_BALANCE_CENTS, type Uuid } from '../../engine/rules/units.ts';
 import { holdCentsOf, remainingOf } from './naive-ledger.ts';
 import { type ModelState, openTradesOf, restingOf } from './naive-state.ts';
 

@@ -3,7 +3,7 @@
  * obviously right. The engine proper is tested against it (DESIGN.md section 6).
  */
 
-import type { Command, Query, QuoteTick, Reply, Tick } from '../../engine/core/messages.ts';
+import type { Command, Query, QuoteTick, Reply, Tick } from '../../engine/rules/messages.ts';
 import {
   type Cents,
   type EpochMs,
@@ -14,7 +14,7 @@ import {
   type SourceNumber,
   START_BALANCE_CENTS,
   type Uuid,
-} from '../../engine/core/units.ts';
+} from '../../engine/rules/units.ts';
 import { mayAdjust, roomCentsOf } from './naive-bounds.ts';
 import { booksOf, rememberTaken } from './naive-depth.ts';
 import { countBust, end, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';

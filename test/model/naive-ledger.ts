@@ -3,8 +3,8 @@
  * Settlement, Run and reset (busts).
  */
 
-import { tradeIdOf } from '../../engine/core/ids.ts';
-import type { ResultTick } from '../../engine/core/messages.ts';
+import { tradeIdOf } from '../../engine/rules/ids.ts';
+import type { ResultTick } from '../../engine/rules/messages.ts';
 import type {
   Cents,
   Contracts,
@@ -12,8 +12,8 @@ import type {
   MarketNumber,
   PriceCents,
   Uuid,
-} from '../../engine/core/units.ts';
-import { oppositeSide, START_BALANCE_CENTS } from '../../engine/core/units.ts';
+} from '../../engine/rules/units.ts';
+import { oppositeSide, START_BALANCE_CENTS } from '../../engine/rules/units.ts';
 import { take } from './naive-depth.ts';
 import type { Offer } from './naive-prices.ts';
 import {

@@ -1,8 +1,9 @@
 /**
  * Hard trade limits the slow way: every attempt is kept and counted anew. SPEC.md section 8.
  */
-import type { Reply, TradeCounting, TradeLimits, TradeUse } from '../../engine/core/messages.ts';
-import type { EpochMs, Uuid } from '../../engine/core/units.ts';
+
+import type { Reply, TradeCounting, TradeLimits } from '../../engine/rules/messages.ts';
+import type { EpochMs, TradeUse, Uuid } from '../../engine/rules/units.ts';
 import type { ModelState } from './naive-state.ts';
 
 export type Attempt = { id: Uuid; atMs: EpochMs; closing: boolean };

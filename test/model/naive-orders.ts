@@ -3,9 +3,9 @@
  * is an early return, in the order in which an order meets the rules.
  */
 
-import type { CancelOrder, PlaceOrder, Reply } from '../../engine/core/messages.ts';
-import { REJECTIONS, type RejectionCode } from '../../engine/core/rejections.ts';
-import { START_BALANCE_CENTS } from '../../engine/core/units.ts';
+import type { CancelOrder, PlaceOrder, Reply } from '../../engine/rules/messages.ts';
+import { REJECTIONS, type RejectionCode } from '../../engine/rules/rejections.ts';
+import { START_BALANCE_CENTS } from '../../engine/rules/units.ts';
 import { mayBuy } from './naive-bounds.ts';
 import { end, fill, openedAccount, rest } from './naive-ledger.ts';
 import { countOrRefuse } from './naive-limits.ts';

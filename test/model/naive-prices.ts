@@ -2,7 +2,7 @@
  * Which price an order would trade at now. CONTRACT.md section 5, Prices, Live price, Routing best.
  */
 
-import type { CatalogListing } from '../../engine/core/messages.ts';
+import type { CatalogListing } from '../../engine/rules/messages.ts';
 import type {
   Action,
   Contracts,
@@ -13,8 +13,8 @@ import type {
   Side,
   Uuid,
   Venue,
-} from '../../engine/core/units.ts';
-import { HOME_VENUE, oppositeSide, VENUES } from '../../engine/core/units.ts';
+} from '../../engine/rules/units.ts';
+import { HOME_VENUE, oppositeSide, VENUES } from '../../engine/rules/units.ts';
 import { firstOf, type Lot, lotsFor } from './naive-depth.ts';
 import {
   instrumentOf,

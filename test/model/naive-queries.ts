@@ -3,15 +3,15 @@
  * nothing: what has not been expired by a tick or command is still shown as resting.
  */
 
-import { cursorOf } from '../../engine/core/ids.ts';
+import { cursorOf } from '../../engine/rules/ids.ts';
 import type {
   OrderQuery,
   OrdersQuery,
   PortfolioQuery,
   Reply,
   TradesQuery,
-} from '../../engine/core/messages.ts';
-import { type EpochMs, isoOf, type Uuid } from '../../engine/core/units.ts';
+} from '../../engine/rules/messages.ts';
+import { type EpochMs, isoOf, type Uuid } from '../../engine/rules/units.ts';
 import { refuse } from './naive-orders.ts';
 import {
   type ModelOrder,

@@ -8,14 +8,14 @@ import type {
   CatalogListing,
   QuoteQuery,
   Reply,
-} from '../../engine/core/messages.ts';
+} from '../../engine/rules/messages.ts';
 import {
   type Contracts,
   type EpochMs,
   isoOf,
   type PriceCents,
   type Side,
-} from '../../engine/core/units.ts';
+} from '../../engine/rules/units.ts';
 import { refuse } from './naive-orders.ts';
 import { listingsInVenueOrder, livePrices, marketSideOf, notLiveBecause } from './naive-prices.ts';
 import {

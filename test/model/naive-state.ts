@@ -10,7 +10,7 @@ import type {
   CatalogInstrument,
   CatalogListing,
   MarketOutcome,
-} from '../../engine/core/messages.ts';
+} from '../../engine/rules/messages.ts';
 import type {
   Action,
   Cents,
@@ -29,7 +29,7 @@ import type {
   TimeInForce,
   Uuid,
   Venue,
-} from '../../engine/core/units.ts';
+} from '../../engine/rules/units.ts';
 
 import type { Attempt } from './naive-limits.ts';
 

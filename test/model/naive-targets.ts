@@ -3,10 +3,10 @@
  * CONTRACT.md section 5, Instrument and market sides.
  */
 
-import type { CatalogInstrument, PlaceOrder } from '../../engine/core/messages.ts';
-import type { RejectionCode } from '../../engine/core/rejections.ts';
-import type { Contracts, MarketNumber, Side, Uuid } from '../../engine/core/units.ts';
-import { HOME_VENUE, oppositeSide } from '../../engine/core/units.ts';
+import type { CatalogInstrument, PlaceOrder } from '../../engine/rules/messages.ts';
+import type { RejectionCode } from '../../engine/rules/rejections.ts';
+import type { Contracts, MarketNumber, Side, Uuid } from '../../engine/rules/units.ts';
+import { HOME_VENUE, oppositeSide } from '../../engine/rules/units.ts';
 import { marketSideOf } from './naive-prices.ts';
 import {
   type ModelOrder,

@@ -3,7 +3,7 @@
  * Venue fields are there only while the venue-data switch is on.
  */
 
-import type { Reply } from '../../engine/core/messages.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
 import {
   type Cents,
   dollarsOf,
@@ -11,7 +11,7 @@ import {
   HOME_VENUE,
   isoOf,
   START_BALANCE_CENTS,
-} from '../../engine/core/units.ts';
+} from '../../engine/rules/units.ts';
 import { holdCentsOf, remainingOf } from './naive-ledger.ts';
 import { averageOf, livePrices } from './naive-prices.ts';
 import {

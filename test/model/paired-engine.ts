@@ -3,7 +3,7 @@
  * the same. A scene played on it proves its rule of both.
  */
 import { deepStrictEqual } from 'node:assert';
-import type { Reply } from '../../engine/core/messages.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
 import { createMemoryEngine } from '../engine/memory-engine.ts';
 import { createNaiveEngine, type NaiveEngine } from './naive-engine.ts';
 import type { ModelOptions } from './naive-state.ts';

@@ -8,8 +8,8 @@ import type {
   CatalogGame,
   CatalogInstrument,
   CatalogListing,
-} from '../../engine/core/messages.ts';
-import { isoOf, type SourceNumber, type Venue } from '../../engine/core/units.ts';
+} from '../../engine/rules/messages.ts';
+import { isoOf, type SourceNumber, type Venue } from '../../engine/rules/units.ts';
 
 /** What generated prices of a market follow: its theme, or 100 minus it. */
 export type RandomMarket = {

@@ -4,8 +4,8 @@
  * DESIGN.md section 6.
  */
 
-import type { Command, Tick } from '../../engine/core/messages.ts';
-import type { Uuid } from '../../engine/core/units.ts';
+import type { Command, Tick } from '../../engine/rules/messages.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 import type { NaiveQuery } from './naive-engine.ts';
 import { randomCatalogOf } from './random-catalog.ts';
 import { randomCancel, randomPlacement } from './random-orders.ts';

@@ -7,9 +7,14 @@ import type {
   CatalogInstrument,
   PlaceOrder,
   TradeCounting,
-  TradeUse,
-} from '../../engine/core/messages.ts';
-import { type EpochMs, HOME_VENUE, type Side, type Uuid } from '../../engine/core/units.ts';
+} from '../../engine/rules/messages.ts';
+import {
+  type EpochMs,
+  HOME_VENUE,
+  type Side,
+  type TradeUse,
+  type Uuid,
+} from '../../engine/rules/units.ts';
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
 
 const PLACEMENTS_REMEMBERED = 50;

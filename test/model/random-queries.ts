@@ -1,6 +1,6 @@
 /** Generated queries, paging included. */
 
-import type { Uuid } from '../../engine/core/units.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 import type { NaiveQuery } from './naive-engine.ts';
 import { randomKeyOf } from './random-orders.ts';
 import type { RandomWorld } from './random-world.ts';

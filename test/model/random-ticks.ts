@@ -1,7 +1,7 @@
 /** Generated ticks: prices that walk, and everything that interrupts them. */
 
-import type { DepthLevel, Tick } from '../../engine/core/messages.ts';
-import { type EpochMs, HOME_VENUE, NO_PRICE } from '../../engine/core/units.ts';
+import type { DepthLevel, Tick } from '../../engine/rules/messages.ts';
+import { type EpochMs, HOME_VENUE, NO_PRICE } from '../../engine/rules/units.ts';
 import type { RandomMarket } from './random-catalog.ts';
 import {
   clampPrice,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { ACCOUNT_LIMITS } from '../../engine/core/limits.ts';
+import { ACCOUNT_LIMITS } from '../../engine/rules/trade-limits.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { request } from './client.ts';
 import { Command, run, type Server, startFor, tempDir } from './server.ts';

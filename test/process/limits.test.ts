@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { uuidWord } from '../../engine/core/ids.ts';
+import { uuidWord } from '../../engine/memory/uuid-words.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { ask, type Json } from './client.ts';
 import { type Env, type Server, startFor, tempDir } from './server.ts';

@@ -1,7 +1,7 @@
 /** Questions to a shard and to the model, and their answers side by side. */
 import { deepStrictEqual, strictEqual } from 'node:assert';
-import type { Reply } from '../../engine/core/messages.ts';
-import type { Message } from '../../engine/shard/codec.ts';
+import type { Message } from '../../engine/format/codec.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
 import type { NaiveModel } from '../model/naive-engine.ts';
 import type { Step } from '../model/random-input.ts';
 

@@ -6,8 +6,8 @@
 import { deepStrictEqual } from 'node:assert';
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import type { Reply } from '../../engine/core/messages.ts';
-import { type Message, messagesCodec, repliesCodec } from '../../engine/shard/codec.ts';
+import { type Message, messagesCodec, repliesCodec } from '../../engine/format/codec.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
 import { Shard, type ShardConfig } from '../../engine/shard/shard.ts';
 import { openStore, type ShardStore } from '../../engine/shard/store.ts';
 import { verifyShard } from '../../engine/shard/verify.ts';

@@ -4,10 +4,10 @@
  * law and the answers of the naive model. DESIGN.md section 6.
  */
 import { deepStrictEqual } from 'node:assert';
-import { audit } from '../../engine/core/audit.ts';
-import { digest } from '../../engine/core/digest.ts';
-import type { PlaceOrder, Reply } from '../../engine/core/messages.ts';
-import { FILL_MODELS } from '../../engine/core/units.ts';
+import { audit } from '../../engine/audit/audit.ts';
+import { digest } from '../../engine/audit/digest.ts';
+import type { PlaceOrder, Reply } from '../../engine/rules/messages.ts';
+import { FILL_MODELS } from '../../engine/rules/units.ts';
 import type { Durability } from '../../engine/shard/store.ts';
 import { createNaiveEngine, type NaiveModel, type NaiveQuery } from '../model/naive-engine.ts';
 import { createRandomInput, type Step } from '../model/random-input.ts';

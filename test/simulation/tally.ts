@@ -1,5 +1,5 @@
 /** What happened in simulated runs, so that one sees that every kind of it did. */
-import type { Reply } from '../../engine/core/messages.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
 import type { Step } from '../model/random-input.ts';
 
 const KINDS = [

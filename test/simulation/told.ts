@@ -6,8 +6,8 @@ import type {
   ResultTick,
   SetSwitches,
   StatusTick,
-} from '../../engine/core/messages.ts';
-import type { EpochMs } from '../../engine/core/units.ts';
+} from '../../engine/rules/messages.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 import type { Step } from '../model/random-input.ts';
 
 export class Told {

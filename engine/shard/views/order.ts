@@ -1,14 +1,13 @@
 /**
  * Order and placement result on the wire. Rules T24 to T28, A36 (engine/RULES.md, api/RULES.md).
  */
-import type { OrderOutcome, OrderPlaced } from '../../core/events.ts';
-import { filledSoFar, remainingOf } from '../../core/fills.ts';
-import { uuidTimeMs } from '../../core/ids.ts';
-import { costCents } from '../../core/ledger.ts';
-import { instrumentSideOf, sideOf, viaOf } from '../../core/rows.ts';
-import { FLAG, type ShardState } from '../../core/state.ts';
-import { NO_ROW } from '../../core/table.ts';
-import { dollarsOf, isoOf, VENUES } from '../../core/units.ts';
+import { uuidTimeMs } from '../../memory/uuid-words.ts';
+import type { OrderOutcome, OrderPlaced } from '../../rules/events.ts';
+import { costCents } from '../../rules/ledger.ts';
+import { filledSoFar, remainingOf } from '../../rules/partial-fills.ts';
+import { instrumentSideOf, sideOf, viaOf } from '../../rules/row-records.ts';
+import { FLAG, type ShardState } from '../../rules/state.ts';
+import { dollarsOf, isoOf, NO_ROW, VENUES } from '../../rules/units.ts';
 import { wordText } from './json.ts';
 import { instrumentText, marketTickerText, venuePriceText } from './subject.ts';
 import { tradeTextOf } from './trade.ts';
@@ -53,7 +52,7 @@ export function orderText(state: ShardState, placed: OrderPlaced): string {
 /** An order that has just ended: nobody has taken its row since. */
 export function endedJustNowText(state: ShardState, row: number): string {
   const terms = termsAt(state, row);
-  return endedOrderText(state, terms, state.records.current.outcome(terms.orderId)!);
+  return endedOrderText(state, terms, state.records.recentOutcome(terms.orderId)!);
 }
 
 function endedOrderText(state: ShardState, terms: Terms, outcome: Ended): string {

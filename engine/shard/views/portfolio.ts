@@ -2,22 +2,23 @@
  * The portfolio and its lists on the wire. Rules A40 to A42, M20 to M27, M32 (api/RULES.md,
  * engine/RULES.md).
  */
-import type { ClosedTrade, OrderPlaced } from '../../core/events.ts';
-import { cursorOf } from '../../core/ids.ts';
-import { costCents } from '../../core/ledger.ts';
-import type { OrdersQuery, PortfolioQuery, TradesQuery } from '../../core/messages.ts';
-import { positionBid } from '../../core/orders.ts';
-import { newestFirst } from '../../core/recent.ts';
-import type { ShardState } from '../../core/state.ts';
-import { NO_ROW } from '../../core/table.ts';
+
+import type { ClosedTrade, OrderPlaced } from '../../rules/events.ts';
+import { cursorOf } from '../../rules/ids.ts';
+import { costCents } from '../../rules/ledger.ts';
+import type { OrdersQuery, PortfolioQuery, TradesQuery } from '../../rules/messages.ts';
+import { positionBid } from '../../rules/orders.ts';
+import type { ShardState } from '../../rules/state.ts';
 import {
   type Cents,
   dollarsOf,
   type EpochMs,
   isoOf,
+  NO_ROW,
   START_BALANCE_CENTS,
   type Uuid,
-} from '../../core/units.ts';
+} from '../../rules/units.ts';
+import { newestFirst } from '../unarchived-records.ts';
 import { listText, wordText } from './json.ts';
 import { orderText, restingOrderText, statusOf } from './order.ts';
 import { positionText, tradeText } from './trade.ts';

@@ -2,10 +2,10 @@
  * One instrument's quote on the wire. Prices are the instrument's. Rules A51 to A55 (api/RULES.md).
  */
 
-import type { CatalogInstrument, CatalogListing } from '../../core/messages.ts';
-import { complement, notLive } from '../../core/pricing.ts';
-import type { Instrument, LastTrade, Market, ShardState } from '../../core/state.ts';
-import { type EpochMs, isoOf, NO_PRICE } from '../../core/units.ts';
+import type { CatalogInstrument, CatalogListing } from '../../rules/messages.ts';
+import { complement, notLive } from '../../rules/pricing.ts';
+import type { Instrument, LastTrade, Market, ShardState } from '../../rules/state.ts';
+import { type EpochMs, isoOf, NO_PRICE } from '../../rules/units.ts';
 
 const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
 

@@ -2,9 +2,9 @@
  * What an order, a position or a trade is about, as the wire shows it. Rules V3, S8 (api/RULES.md,
  * engine/RULES.md).
  */
-import type { CatalogInstrument, MarketOutcome } from '../../core/messages.ts';
-import type { ShardState } from '../../core/state.ts';
-import { oppositeSide, type Side } from '../../core/units.ts';
+import type { CatalogInstrument, MarketOutcome } from '../../rules/messages.ts';
+import type { ShardState } from '../../rules/state.ts';
+import { oppositeSide, type Side } from '../../rules/units.ts';
 
 /** The label is the newest the catalog gave; a dropped instrument keeps its last. */
 export function instrumentText({ instruments }: ShardState, number: number): string {

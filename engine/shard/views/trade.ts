@@ -1,9 +1,9 @@
 /** Trades, open or not, and positions on the wire. Rules S8, T73 (engine/RULES.md). */
-import type { ClosedTrade } from '../../core/events.ts';
-import { instrumentSideOf, openedAtMs, sideOf, viaOf } from '../../core/rows.ts';
-import { FLAG, type ShardState } from '../../core/state.ts';
-import { NO_ROW } from '../../core/table.ts';
-import { dollarsOf, isoOf, type Uuid, VENUES } from '../../core/units.ts';
+
+import type { ClosedTrade } from '../../rules/events.ts';
+import { instrumentSideOf, openedAtMs, sideOf, viaOf } from '../../rules/row-records.ts';
+import { FLAG, type ShardState } from '../../rules/state.ts';
+import { dollarsOf, isoOf, NO_ROW, type Uuid, VENUES } from '../../rules/units.ts';
 import { wordText } from './json.ts';
 import { instrumentText, marketTickerText, outcomeFor, venuePriceText } from './subject.ts';
 

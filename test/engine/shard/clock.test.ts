@@ -1,7 +1,7 @@
 import { cpSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Reply } from '../../../engine/core/messages.ts';
+import type { Reply } from '../../../engine/rules/messages.ts';
 import { EngineBusy } from '../../../engine/shard/busy.ts';
 import { feedClock, type MachineClock, wallClock } from '../../../engine/shard/clock.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';

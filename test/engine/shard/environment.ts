@@ -5,12 +5,12 @@ import {
   outcomeRow,
   type RowFormat,
   tradeRow,
-} from '../../../engine/core/event-layouts.ts';
-import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/core/limits.ts';
-import type { PlaceOrder, Reply } from '../../../engine/core/messages.ts';
-import { tablesOf } from '../../../engine/core/rebuild.ts';
-import { createState } from '../../../engine/core/state.ts';
-import { PAGE_ROWS } from '../../../engine/core/table.ts';
+} from '../../../engine/format/event-layouts.ts';
+import { PAGE_ROWS } from '../../../engine/memory/table.ts';
+import type { PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
+import { tablesOf } from '../../../engine/rules/state.ts';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/rules/trade-limits.ts';
+import { createState } from '../../../engine/shard/create-state.ts';
 import { Shard } from '../../../engine/shard/shard.ts';
 import { STAMP_BYTES } from '../../../engine/shard/store.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Tick } from '../../../engine/core/messages.ts';
+import type { Tick } from '../../../engine/rules/messages.ts';
 import { Outbox } from '../../../engine/shard/outbox.ts';
 import { NOON_MS, quoteTick } from '../fixtures.ts';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createScene, HOME, MAX_AGE_MS, WIN, WIN_B, WIN_C } from '../../model/scene.ts';
+import { createScene, HOME, MAX_AGE_MS, WIN, WIN_B, WIN_C } from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const NOON = '2026-03-01T12:00:00.000Z';

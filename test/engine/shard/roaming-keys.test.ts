@@ -1,6 +1,6 @@
 /** One key that trades accounts of several shards. */
 import test from 'ava';
-import { ACCOUNT_LIMITS, awayIdOf, KEY_LIMITS } from '../../../engine/core/limits.ts';
+import { awayIdOf } from '../../../engine/memory/trade-counts.ts';
 import type {
   CancelOrder,
   Command,
@@ -8,8 +8,9 @@ import type {
   Query,
   Reply,
   TradeCounting,
-  TradeUse,
-} from '../../../engine/core/messages.ts';
+} from '../../../engine/rules/messages.ts';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/rules/trade-limits.ts';
+import type { TradeUse } from '../../../engine/rules/units.ts';
 import { EngineBusy } from '../../../engine/shard/busy.ts';
 import type { Waiter } from '../../../engine/shard/outbox.ts';
 import { RoamingKeys } from '../../../engine/shard/roaming-keys.ts';

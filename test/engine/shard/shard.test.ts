@@ -1,6 +1,6 @@
 import test from 'ava';
-import type { Tick } from '../../../engine/core/messages.ts';
-import type { FillModelName } from '../../../engine/core/units.ts';
+import type { Tick } from '../../../engine/rules/messages.ts';
+import type { FillModelName } from '../../../engine/rules/units.ts';
 import { Shard } from '../../../engine/shard/shard.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import test from 'ava';
-import type { Reply } from '../../../engine/core/messages.ts';
-import { FILL_MODELS, type SourceNumber } from '../../../engine/core/units.ts';
+import type { Reply } from '../../../engine/rules/messages.ts';
+import { FILL_MODELS, type SourceNumber } from '../../../engine/rules/units.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
 import { openShards, tempDir } from './engine-process.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { outcomeRow, packEvents } from '../../../engine/core/event-layouts.ts';
-import type { Event, OrderOutcome, OrderPlaced } from '../../../engine/core/events.ts';
+import { outcomeRow, packEvents } from '../../../engine/format/event-layouts.ts';
+import type { Event, OrderOutcome, OrderPlaced } from '../../../engine/rules/events.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
 import { uuidOf } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';

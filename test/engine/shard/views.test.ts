@@ -1,5 +1,5 @@
 import test from 'ava';
-import { cursorOf, tradeIdOf } from '../../../engine/core/ids.ts';
+import { cursorOf, tradeIdOf } from '../../../engine/rules/ids.ts';
 import {
   ALICE,
   AWAY,
@@ -10,7 +10,7 @@ import {
   MAX_AGE_MS,
   type Scene,
   WIN,
-} from '../../model/scene.ts';
+} from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const NOON = '2026-03-01T12:00:00.000Z';

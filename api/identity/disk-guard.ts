@@ -1,0 +1,50 @@
+/**
+ * An LMDB root whose writes are refused while the disk has no room, before LMDB hears of them: see
+ * engine/shard/disk-reserve.ts. Every table opened through it is guarded.
+ */
+import { constants } from 'node:os';
+import type { RootDatabase } from 'lmdb';
+import { NoRoom, Room } from '../../engine/shard/disk-reserve.ts';
+
+/** More than any one record here. */
+const WRITE_BYTES = 1_000_000;
+
+/** `directory`: of the environment, which `root` has open. */
+export function guardWrites(root: RootDatabase<unknown, string>, directory: string): void {
+  const room = new Room(directory, root);
+  let writing = 0;
+  /** Zeros go behind the last page only while nothing of ours is on its way there. */
+  const ensure = () => {
+    if (writing === 0) room.ensure(WRITE_BYTES);
+    else if (!room.has(WRITE_BYTES)) throw new NoRoom(-constants.errno.ENOSPC, WRITE_BYTES);
+  };
+  const done = () => {
+    writing--;
+  };
+  type Write = (...args: unknown[]) => Promise<boolean>;
+  const guard = (table: Pick<RootDatabase, 'put' | 'remove'>): void => {
+    for (const name of ['put', 'remove'] as const) {
+      const write = table[name].bind(table) as Write;
+      table[name] = (...args: unknown[]) => {
+        ensure();
+        writing++;
+        const written = write(...args);
+        written.then(done, done);
+        // The promise itself: LMDB tells by it what it did at once.
+        return written;
+      };
+    }
+  };
+  guard(root);
+  const openDB = root.openDB.bind(root) as (...args: unknown[]) => RootDatabase;
+  root.openDB = ((...args: unknown[]) => {
+    const table = openDB(...args);
+    guard(table);
+    return table;
+  }) as typeof root.openDB;
+  const close = root.close.bind(root);
+  root.close = () => {
+    room.close();
+    return close();
+  };
+}

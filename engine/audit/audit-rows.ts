@@ -1,0 +1,114 @@
+/**
+ * Whether the rows of the tables name what there is: accounts, markets, instruments, positions.
+ * Lists, indexes and books are built from these columns, so they are checked before anything walks
+ * what was built. Reads stored columns alone.
+ */
+
+import { FLAG, type ShardState, tablesOf } from '../rules/state.ts';
+import { NO_ROW, PAYOUT_CENTS, VENUES } from '../rules/units.ts';
+import type { Problems } from './problems.ts';
+
+export function auditRows(state: ShardState, problems: Problems): void {
+  for (const table of tablesOf(state)) {
+    for (const problem of table.problems()) problems.add(problem);
+  }
+  for (const row of state.accounts.rows()) auditAccountRow(state, row, problems);
+  for (const row of state.positions.rows()) auditPositionRow(state, row, problems);
+  for (const row of state.orders.rows()) auditOrderRow(state, row, problems);
+}
+
+/** Money that `ledger.ts` keeps in whole cents. */
+const MONEY = [
+  'balanceCents',
+  'heldCents',
+  'openStakeCents',
+  'realizedCents',
+  'adjustedCents',
+  'lifetimeRealizedCents',
+] as const;
+
+function auditAccountRow(state: ShardState, row: number, problems: Problems): void {
+  const { col } = state.accounts;
+  const check = checker(problems, `accounts row ${row}`, state.accountIds.idOf(row));
+  for (const name of MONEY) {
+    check(Number.isSafeInteger(col[name].get(row)), `${name} is not in whole cents`);
+  }
+  check(col.run.get(row) >= 1, 'has no run');
+  const wasReset = col.lastResetAtMs.get(row) !== 0;
+  check(
+    wasReset === col.run.get(row) > 1,
+    'has a later run without a reset, or a reset and no run',
+  );
+  check(col.busts.get(row) <= col.run.get(row), 'was bust more often than once a run');
+  check(col.bustedRun.get(row) <= col.run.get(row), 'was bust in a run to come');
+}
+
+function auditPositionRow(state: ShardState, row: number, problems: Problems): void {
+  const { col } = state.positions;
+  const check = checker(problems, `positions row ${row}`, state.positionIds.idOf(row));
+  const contracts = col.contracts.get(row);
+  check(state.accounts.isLive(col.account.get(row)), NO_ACCOUNT);
+  check(state.markets[col.market.get(row)] !== undefined, NO_MARKET);
+  check(state.instruments[col.instrument.get(row)] !== undefined, NO_INSTRUMENT);
+  check(contracts > 0, 'has no contracts');
+  check(isPrice(col.entryPriceCents.get(row)), 'has no price of 1 to 99 cents');
+  check(isCost(col.costCents.get(row), contracts), 'costs more or less than its contracts can');
+  check(
+    isCost(col.soldCostCents.get(row), col.soldContracts.get(row)),
+    'its sold part cost too much',
+  );
+  check(
+    isCost(col.soldCents.get(row), col.soldContracts.get(row)),
+    'its sold part brought too much',
+  );
+  check(VENUES[col.venue.get(row)] !== undefined, 'was filled at no venue');
+  check(isSequence(state, col.sequence.get(row)), OUT_OF_SEQUENCE);
+}
+
+function auditOrderRow(state: ShardState, row: number, problems: Problems): void {
+  const { col } = state.orders;
+  const check = checker(problems, `orders row ${row}`, state.orderIds.idOf(row));
+  check(state.accounts.isLive(col.account.get(row)), NO_ACCOUNT);
+  check(state.markets[col.market.get(row)] !== undefined, NO_MARKET);
+  check(state.instruments[col.instrument.get(row)] !== undefined, NO_INSTRUMENT);
+  check(col.contracts.get(row) > 0, 'has no contracts');
+  check((col.flags.get(row) & FLAG.limit) !== 0, 'rests and is no limit order');
+  check(isPrice(col.limitPriceCents.get(row)), 'has no limit of 1 to 99 cents');
+  check(isSequence(state, col.sequence.get(row)), OUT_OF_SEQUENCE);
+  const position = col.position.get(row);
+  const isSell = (col.flags.get(row) & FLAG.sell) !== 0;
+  // A buy that has not traded names none.
+  if (position === NO_ROW && !isSell) return;
+  check(state.positions.isLive(position), 'names a position that is not open');
+  if (!state.positions.isLive(position)) return;
+  const named = state.positions.col;
+  check(
+    named.account.get(position) === col.account.get(row),
+    'names the position of another account',
+  );
+  check(named.market.get(position) === col.market.get(row), 'names a position of another market');
+}
+
+const NO_ACCOUNT = 'belongs to no account';
+const NO_MARKET = 'names a market that the catalog has not numbered';
+const NO_INSTRUMENT = 'names an instrument that the catalog has not numbered';
+const OUT_OF_SEQUENCE = 'is outside the sequence of placements and openings';
+
+function checker(problems: Problems, row: string, id: string) {
+  return (holds: boolean, rule: string) => {
+    if (!holds) problems.add(`${row} (${id}): ${rule}`);
+  };
+}
+
+function isPrice(cents: number): boolean {
+  return cents >= 1 && cents <= 99;
+}
+
+/** A part of a position bears its share of a cost, rounded: within a cent a contract. */
+function isCost(cents: number, contracts: number): boolean {
+  return Number.isSafeInteger(cents) && cents >= 0 && cents <= PAYOUT_CENTS * contracts;
+}
+
+function isSequence(state: ShardState, sequence: number): boolean {
+  return Number.isSafeInteger(sequence) && sequence >= 1 && sequence <= state.sequence;
+}

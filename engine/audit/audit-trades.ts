@@ -1,0 +1,153 @@
+/**
+ * What an order, its end, and the trade that it opened or sold say of each other. Each is written
+ * once and in its own place, so that what one of them got wrong shows in another.
+ */
+import { uuidTimeMs } from '../memory/uuid-words.ts';
+import type { ClosedTrade, OrderOutcome, OrderPlaced } from '../rules/events.ts';
+import { tradeIdOf } from '../rules/ids.ts';
+import { reaches } from '../rules/pricing.ts';
+import { closedTradeOf, instrumentSideOf, sideOf, viaOf } from '../rules/row-records.ts';
+import { FLAG, type ShardState } from '../rules/state.ts';
+import { type EpochMs, NO_ROW, PAYOUT_CENTS, type Uuid } from '../rules/units.ts';
+
+/** Notes the rule where it does not hold. */
+export type Check = (holds: boolean, rule: string) => void;
+
+/** Whether the row of an order that is not done has what was placed. */
+export function restsAsPlaced(state: ShardState, row: number, placed: OrderPlaced): boolean {
+  const { col } = state.orders;
+  const flags = col.flags.get(row);
+  const has = (flag: number) => (flags & flag) !== 0;
+  const position = col.position.get(row);
+  return (
+    placed.order === row &&
+    placed.rests &&
+    placed.timeInForce === 'gtc' &&
+    col.limitPriceCents.get(row) === placed.limitPriceCents &&
+    col.contracts.get(row) === placed.contracts &&
+    col.market.get(row) === placed.market &&
+    col.instrument.get(row) === placed.instrument &&
+    has(FLAG.sell) === (placed.action === 'sell') &&
+    sideOf(flags) === placed.side &&
+    instrumentSideOf(flags) === placed.instrumentSide &&
+    has(FLAG.routed) === (placed.routing === 'best') &&
+    has(FLAG.private) === placed.placedPrivate &&
+    (col.statedProbPct.get(row) || null) === placed.statedProbPct &&
+    viaOf(col.placedVia.get(row)) === placed.placedVia &&
+    col.expiresAtMs.get(row) === (placed.expiresAtMs ?? 0) &&
+    (placed.action === 'buy' || state.positionIds.idOf(position) === placed.tradeId)
+  );
+}
+
+/** An end that its order can have. */
+export function checkEnd(
+  state: ShardState,
+  placed: OrderPlaced,
+  outcome: OrderOutcome,
+  check: Check,
+): void {
+  const { status, reason, fillPriceCents, filledContracts } = outcome;
+  const { action, type, limitPriceCents, boundPriceCents } = placed;
+  const ends =
+    status === 'executed'
+      ? reason === null || (reason === 'ioc_not_filled' && filledContracts !== null)
+      : reason !== null && (reason === 'expired') === (status === 'expired');
+  check(ends, `is ${status} because of ${reason}`);
+  const isWhole = type === 'limit' || (status === 'executed' && filledContracts === null);
+  check(isWhole, 'is a market order, and was not filled as a whole');
+  if (reason === 'ioc_not_filled' || reason === 'fok_not_filled') {
+    check(reason.startsWith(`${placed.timeInForce}_`), `is no order that ends by ${reason}`);
+  }
+  check(!placed.rests || placed.timeInForce === 'gtc', 'rested and is not gtc');
+  const inTime = placed.rests
+    ? isInOrder(state, placed.atMs, outcome.atMs)
+    : outcome.atMs === placed.atMs;
+  check(inTime, 'ended before it was placed, or later and never rested');
+  const hasTraded = status === 'executed' || filledContracts !== null;
+  check(
+    hasTraded === (fillPriceCents !== null),
+    'has a fill price without a fill, or none for one',
+  );
+  if (fillPriceCents === null) return;
+  const limit = limitPriceCents ?? boundPriceCents ?? (action === 'buy' ? PAYOUT_CENTS : 0);
+  check(
+    reaches(action, fillPriceCents, limit),
+    `was filled at ${fillPriceCents}, beyond its limit`,
+  );
+}
+
+/** What an order that has ended says of its trade, against the trade. */
+export function checkTraded(
+  state: ShardState,
+  placed: OrderPlaced,
+  outcome: OrderOutcome,
+  check: Check,
+): void {
+  const { account, contracts } = placed;
+  const tradeId = outcome.tradeId!;
+  const trade = tradeOf(state, account, tradeId);
+  check(trade !== undefined, `names trade ${tradeId}, which is missing`);
+  if (trade === undefined) return;
+  const isOfIt =
+    trade.market === placed.market &&
+    trade.instrument === placed.instrument &&
+    trade.side === placed.side &&
+    trade.instrumentSide === placed.instrumentSide;
+  check(isOfIt, `names trade ${tradeId}, which is of something else`);
+  const filled = outcome.filledContracts ?? contracts;
+  if (placed.action === 'buy') {
+    const isOpenedByIt =
+      tradeIdOf(placed.orderId, uuidTimeMs(tradeId)) === tradeId &&
+      trade.contracts === filled &&
+      trade.entryPriceCents === outcome.fillPriceCents &&
+      trade.venue === outcome.venue &&
+      trade.statedProbPct === placed.statedProbPct &&
+      trade.placedVia === placed.placedVia &&
+      trade.placedPrivate === placed.placedPrivate;
+    check(isOpenedByIt, `names trade ${tradeId}, which is not as it opened it`);
+    return;
+  }
+  check(contracts <= trade.contracts, `sells more than trade ${tradeId} ever had`);
+  check(placed.tradeId === tradeId, `sells trade ${placed.tradeId}, and ended at ${tradeId}`);
+  if (outcome.status !== 'executed' || outcome.filledContracts !== null) return;
+  const isSold = trade.closeReason === 'sold' && trade.closedAtMs === outcome.atMs;
+  check(isSold, `has sold trade ${tradeId}, which it did not close`);
+  if (!isSold || contracts !== trade.contracts) return;
+  const isItsPrice = Math.floor(trade.proceedsCents / contracts) === outcome.fillPriceCents;
+  check(isItsPrice, `has sold trade ${tradeId}, which brought another price`);
+}
+
+/** A trade that is closed, as its columns and its market tell. */
+export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check): void {
+  const { tradeId, contracts, costCents, proceedsCents, outcome, market } = trade;
+  check(uuidTimeMs(tradeId) === trade.openedAtMs, 'was opened at another time than its id says');
+  check(isInOrder(state, trade.openedAtMs, trade.closedAtMs), 'was closed before it was opened');
+  const averages = Math.ceil(costCents / contracts) === trade.entryPriceCents;
+  check(averages, 'was not bought at its entry price');
+  const isPaid = proceedsCents >= 0 && proceedsCents <= PAYOUT_CENTS * contracts;
+  check(isPaid, `brought ${proceedsCents} cents for ${contracts} contracts`);
+  const ends =
+    outcome === null ? 'closed sold' : outcome === 'void' ? 'void voided' : 'settled settled';
+  check(
+    `${trade.status} ${trade.closeReason}` === ends,
+    `is ${trade.status}: ${trade.closeReason}`,
+  );
+  if (outcome === null) return;
+  const told = state.markets[market]?.outcome;
+  check(told === outcome, `ended with ${outcome}, and its market with ${told}`);
+}
+
+/** Whether the one can come before the other: at any time where the clock was set back in between. */
+function isInOrder({ setBackFromMs }: ShardState, beforeMs: EpochMs, afterMs: EpochMs): boolean {
+  return afterMs >= beforeMs || beforeMs <= setBackFromMs;
+}
+
+/** Whether it is open or not; only what a trade is from its first fill on counts of an open one. */
+function tradeOf(state: ShardState, account: number, tradeId: Uuid) {
+  const closed = state.records.closedTrade(account, tradeId);
+  if (closed !== undefined) return closed;
+  const position = state.positionIds.find(tradeId);
+  if (position === NO_ROW || state.positions.col.account.get(position) !== account)
+    return undefined;
+  return { ...closedTradeOf(state, position, 0, 0, null), closeReason: 'open' };
+}

@@ -1,0 +1,207 @@
+/**
+ * Checks everything that must hold of a state, and names what does not. Used after every step of a
+ * simulation, by operators, by `paperbook verify` and by tests. Rules D16, M20 (engine/RULES.md).
+ */
+
+import { costCents, imbalanceCents, payoutRoomCents } from '../rules/ledger.ts';
+import { remainingOf } from '../rules/partial-fills.ts';
+import { ladderOf } from '../rules/pricing.ts';
+import { ordersOn } from '../rules/resting.ts';
+import { FLAG, type ShardState } from '../rules/state.ts';
+import { NO_ROW } from '../rules/units.ts';
+import { auditRows } from './audit-rows.ts';
+import { Problems } from './problems.ts';
+
+export type AuditReport = {
+  accounts: number;
+  restingOrders: number;
+  openPositions: number;
+  /** One line a breach: table, row or account, and the rule that does not hold. */
+  problems: string[];
+};
+
+export function audit(state: ShardState): AuditReport {
+  const problems = new Problems();
+  auditRows(state, problems);
+  // Rows that name what is not there lead the walks below astray.
+  if (problems.isEmpty) auditDerived(state, problems);
+  return {
+    accounts: state.accounts.live,
+    restingOrders: state.orders.live,
+    openPositions: state.positions.live,
+    problems: problems.lines(),
+  };
+}
+
+function auditDerived(state: ShardState, problems: Problems): void {
+  auditIndexes(state, problems);
+  let orders = 0;
+  let positions = 0;
+  for (const account of state.accounts.rows()) {
+    auditAccount(state, account, problems);
+    orders += state.ordersOfAccount.count(account);
+    positions += state.positionsOfAccount.count(account);
+  }
+  problems.check(orders === state.orders.live, 'orders', 'some are of no account');
+  problems.check(positions === state.positions.live, 'positions', 'some are of no account');
+  auditBooks(state, problems);
+  auditMarkets(state, problems);
+  auditExpiries(state, problems);
+}
+
+function auditIndexes(state: ShardState, problems: Problems): void {
+  for (const [table, index] of [
+    [state.accounts, state.accountIds],
+    [state.orders, state.orderIds],
+    [state.positions, state.positionIds],
+    [state.tradeCounts.table, state.tradeCounts.ids],
+  ] as const) {
+    problems.check(index.size === table.live, table.name, 'the index of ids has another size');
+    for (const row of table.rows()) {
+      const id = index.idOf(row);
+      const subject = `${table.name} row ${row} (${id})`;
+      problems.check(index.find(id) === row, subject, 'is not what its id finds');
+    }
+  }
+}
+
+function auditAccount(state: ShardState, account: number, problems: Problems): void {
+  const { col } = state.accounts;
+  const name = `account ${state.accountIds.idOf(account)}`;
+  const report = (holds: boolean, what: string) => problems.check(holds, name, what);
+  let heldCents = 0;
+  let payable = 0;
+  let orders = 0;
+  for (const row of state.ordersOfAccount.of(account)) {
+    orders++;
+    const { col: order } = state.orders;
+    report(state.ladders.isWaiting(row), `order row ${row} waits on no book`);
+    const position = order.position.get(row);
+    const isSell = (order.flags.get(row) & FLAG.sell) !== 0;
+    if (isSell || position !== NO_ROW) {
+      const isOwn =
+        state.positions.isLive(position) && state.positions.col.resting.get(position) === row;
+      report(isOwn, `order row ${row} has no position`);
+    }
+    const remaining = remainingOf(state, row);
+    const isPart = remaining > 0 && remaining <= order.contracts.get(row);
+    report(isPart, `order row ${row} has ${remaining} contracts left`);
+    if (isSell) continue;
+    heldCents += costCents(order.limitPriceCents.get(row), remaining);
+    payable += remaining;
+  }
+  let stakeCents = 0;
+  let positions = 0;
+  for (const row of state.positionsOfAccount.of(account)) {
+    positions++;
+    auditPosition(state, row, report);
+    stakeCents += state.positions.col.costCents.get(row);
+    payable += state.positions.col.contracts.get(row);
+  }
+  report(imbalanceCents(state, account) === 0, 'does not add up');
+  report(col.balanceCents.get(account) >= 0, 'has a negative balance');
+  report(col.heldCents.get(account) === heldCents, 'holds something else than its resting buys');
+  report(col.openStakeCents.get(account) === stakeCents, 'stake is not the cost of its positions');
+  report(col.payableContracts.get(account) === payable, 'miscounts what may be paid out');
+  report(payoutRoomCents(state, account) >= 0, 'could be paid more than can be counted');
+  report(state.ordersOfAccount.count(account) === orders, 'miscounts its resting orders');
+  report(state.positionsOfAccount.count(account) === positions, 'miscounts its open positions');
+}
+
+function auditPosition(
+  { positions, orders }: ShardState,
+  row: number,
+  report: (holds: boolean, what: string) => void,
+): void {
+  const { col } = positions;
+  report(col.contracts.get(row) > 0, `position row ${row} is empty`);
+  report(col.costCents.get(row) >= 0, `position row ${row} has a cost below zero`);
+  const nothingSold = col.soldContracts.get(row) === 0;
+  report(
+    !nothingSold || col.soldCents.get(row) === 0,
+    `position row ${row} sold nothing for something`,
+  );
+  const bought = col.contracts.get(row) + col.soldContracts.get(row);
+  const paidCents = col.costCents.get(row) + col.soldCostCents.get(row);
+  const averages = Math.ceil(paidCents / bought) === col.entryPriceCents.get(row);
+  report(averages, `position row ${row} was not bought at its entry price`);
+  const resting = col.resting.get(row);
+  const isOwn = resting === NO_ROW || orders.col.position.get(resting) === row;
+  report(isOwn, `position row ${row} names an order of another`);
+}
+
+/** A list that is bent into a circle ends after more rows than there are. */
+function* bounded(rows: Iterable<number>, most: number): Generator<number> {
+  let count = 0;
+  for (const row of rows) {
+    yield row;
+    if (++count > most) return;
+  }
+}
+
+function auditBooks(state: ShardState, problems: Problems): void {
+  let resting = 0;
+  for (const book of state.books) {
+    for (const row of bounded(ordersOn(state, book), state.orders.live)) {
+      resting++;
+      const { market } = book;
+      const subject = `book ${book.number}`;
+      problems.check(state.orders.isLive(row), subject, `order row ${row} is not in use`);
+      const isIts = state.orders.col.market.get(row) === market.number;
+      problems.check(isIts, subject, `order row ${row} is of another market`);
+    }
+    for (const side of ['yes', 'no'] as const) auditLadder(state, ladderOf(book, side), problems);
+  }
+  if (resting !== state.orders.live) problems.add('orders: some wait on no book, or on two');
+}
+
+function auditLadder({ ladders, orders }: ShardState, ladder: number, problems: Problems): void {
+  const subject = `ladder ${ladder}`;
+  for (let rank = ladders.best(ladder); rank > 0; rank = ladders.rankBelow(ladder, rank)) {
+    const first = ladders.first(ladder, rank);
+    problems.check(first !== NO_ROW, subject, `rank ${rank} is marked but empty`);
+    for (let row = first, before = 0; row !== NO_ROW; row = ladders.after(row)) {
+      const sequence = orders.col.sequence.get(row);
+      problems.check(sequence > before, subject, `rank ${rank} is out of time order`);
+      if (sequence <= before) break;
+      before = sequence;
+    }
+  }
+}
+
+function auditMarkets(state: ShardState, problems: Problems): void {
+  let open = 0;
+  for (const market of state.markets) {
+    const subject = `market ${market.number}`;
+    for (const row of state.positionsOfMarket.of(market.number)) {
+      open++;
+      const isIts = state.positions.col.market.get(row) === market.number;
+      problems.check(isIts, subject, `position row ${row} is of another market`);
+      const isOpen = market.outcome === null;
+      problems.check(isOpen, subject, `has its result, and position row ${row} is open`);
+    }
+  }
+  if (open !== state.positions.live) problems.add('positions: some are in no market, or in two');
+  for (const row of state.orders.rows()) {
+    const market = state.markets[state.orders.col.market.get(row)]!;
+    const isOpen = market.outcome === null;
+    problems.check(isOpen, `market ${market.number}`, `has its result, and order row ${row} rests`);
+  }
+}
+
+function auditExpiries({ expiries, orders, nowMs }: ShardState, problems: Problems): void {
+  const { orders: waiting, inOrder } = expiries.waiting();
+  const found = new Set(waiting);
+  problems.check(inOrder, 'expiries', 'are out of time order');
+  problems.check(found.size === waiting.length, 'expiries', 'an order waits twice');
+  let wanted = 0;
+  for (const row of orders.rows()) {
+    const expiresAtMs = orders.col.expiresAtMs.get(row);
+    if (expiresAtMs === 0) continue;
+    wanted++;
+    const subject = `orders row ${row}`;
+    problems.check(found.has(row), subject, 'expires, and nothing waits for it');
+    problems.check(expiresAtMs > nowMs, subject, 'has expired and still rests');
+  }
+  problems.check(wanted === found.size, 'expiries', 'an order waits that never expires');
+}

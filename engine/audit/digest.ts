@@ -1,0 +1,107 @@
+/**
+ * A state as canonical text, one line an account: equal for equal histories, whatever the shard
+ * count, the rows taken or the checkpoints written. What `stateHash` hashes. Rule D12
+ * (engine/RULES.md).
+ */
+
+import type { ShardState } from '../rules/state.ts';
+import type { Uuid } from '../rules/units.ts';
+import { NO_ROW } from '../rules/units.ts';
+
+type AccountDigest = { account: Uuid; line: string };
+
+/** `world`: results and game statuses, which every shard knows alike. */
+export function digest(state: ShardState): { accounts: AccountDigest[]; world: string[] } {
+  const accounts = [...state.accounts.rows()].map((row) => ({
+    account: state.accountIds.idOf(row),
+    line: JSON.stringify(accountLine(state, row)),
+  }));
+  return { accounts, world: worldLines(state) };
+}
+
+function worldLines(state: ShardState): string[] {
+  const results = state.markets.flatMap(({ venue, ticker, outcome }) =>
+    outcome === null ? [] : [`market ${venue}/${ticker} ${outcome}`],
+  );
+  const games = [...state.games].map(
+    ([slug, { status, atMs }]) => `game ${slug} ${status} ${atMs}`,
+  );
+  return [...results, ...games].sort(byText);
+}
+
+function accountLine(state: ShardState, account: number): unknown[] {
+  const { col } = state.accounts;
+  return [
+    state.accountIds.idOf(account),
+    col.balanceCents.get(account),
+    col.heldCents.get(account),
+    col.openStakeCents.get(account),
+    col.realizedCents.get(account),
+    col.adjustedCents.get(account),
+    col.lifetimeRealizedCents.get(account),
+    col.run.get(account),
+    col.runStartedAtMs.get(account),
+    col.lastResetAtMs.get(account),
+    col.busts.get(account),
+    [...state.ordersOfAccount.of(account)].map((row) => orderLine(state, row)).sort(byText),
+    [...state.positionsOfAccount.of(account)].map((row) => positionLine(state, row)).sort(byText),
+    [...finishedLines(state, account)],
+  ];
+}
+
+function orderLine(state: ShardState, row: number): string {
+  const { col } = state.orders;
+  const named = state.instruments[col.instrument.get(row)]!.id;
+  return [
+    state.orderIds.idOf(row),
+    state.markets[col.market.get(row)]!.ticker,
+    named,
+    col.flags.get(row),
+    col.contracts.get(row),
+    col.limitPriceCents.get(row),
+    col.statedProbPct.get(row),
+    col.placedVia.get(row),
+    col.expiresAtMs.get(row),
+    col.position.get(row) === NO_ROW ? '' : state.positionIds.idOf(col.position.get(row)),
+  ].join(' ');
+}
+
+function positionLine(state: ShardState, row: number): string {
+  const { col } = state.positions;
+  return [
+    state.positionIds.idOf(row),
+    state.markets[col.market.get(row)]!.ticker,
+    state.instruments[col.instrument.get(row)]!.id,
+    col.flags.get(row),
+    col.contracts.get(row),
+    col.costCents.get(row),
+    col.entryPriceCents.get(row),
+    col.statedProbPct.get(row),
+    col.placedVia.get(row),
+    col.venue.get(row),
+    ...(col.soldContracts.get(row) === 0 ? [] : soldColumns(state, row)),
+  ].join(' ');
+}
+
+/** What parts of a position were sold for. */
+function soldColumns({ positions: { col } }: ShardState, row: number): unknown[] {
+  return [col.soldContracts.get(row), col.soldCostCents.get(row), col.soldCents.get(row)];
+}
+
+function* finishedLines(state: ShardState, account: number): Generator<string> {
+  for (const placed of state.records.placements(account, null)) {
+    const outcome = state.records.outcome(placed);
+    if (outcome === undefined) continue;
+    const { status, reason, fillPriceCents, venue, tradeId, atMs, filledContracts } = outcome;
+    const columns = [placed.orderId, status, reason, fillPriceCents, venue, tradeId, atMs];
+    yield (filledContracts === null ? columns : [...columns, filledContracts]).join(' ');
+  }
+  for (const trade of state.records.closedTrades(account, null)) {
+    const { tradeId, status, costCents, proceedsCents, contracts, closedAtMs } = trade;
+    yield [tradeId, status, costCents, proceedsCents, contracts, closedAtMs].join(' ');
+  }
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,256 @@
+/**
+ * Events, orders and trades as bytes: what the journal and the archive are made of. Part of the
+ * data directory's format: append kinds and words, never change or reorder one.
+ */
+
+import type {
+  CancelReason,
+  ClosedTrade,
+  Event,
+  OrderOutcome,
+  OrderPlaced,
+} from '../rules/events.ts';
+import type { Catalog, MarketOutcome } from '../rules/messages.ts';
+import type { Uuid } from '../rules/units.ts';
+import { GAME_STATUSES, type Side } from '../rules/units.ts';
+import {
+  always,
+  ByteReader,
+  ByteWriter,
+  compile,
+  f64,
+  flag,
+  json,
+  type Layout,
+  nullable,
+  packed,
+  record,
+  text,
+  u8,
+  u32,
+  uuid,
+  word,
+} from './layout.ts';
+
+/** An order, and how it ended if it has. */
+export type RecentOrder = { placed: OrderPlaced; outcome: OrderOutcome | null };
+
+/** What an idempotency key was used for: a limit order's id, or the whole of a market order. */
+export type KeyRow = {
+  limit: Uuid | null;
+  market: { placed: OrderPlaced; outcome: OrderOutcome } | null;
+};
+
+const side = word<Side>('yes', 'no');
+const outcome = word<MarketOutcome>('yes', 'no', 'void', 'scalar');
+const via = word('api', 'web', 'cli');
+const endedAs = word('canceled', 'expired', 'executed');
+const reason = word<CancelReason>(
+  'canceled_by_owner',
+  'ioc_not_filled',
+  'fok_not_filled',
+  'market_resolved',
+  'position_closed',
+  'account_reset',
+  'expired',
+  'instrument_dropped',
+);
+
+/** A placement as the journal and the archive keep it. `PlacedBytes` knows how it begins. */
+const placed = record<OrderPlaced>({
+  kind: always('order_placed'),
+  atMs: f64,
+  order: u32,
+  account: u32,
+  orderId: uuid,
+  idempotencyKey: text,
+  action: word('buy', 'sell'),
+  type: word('market', 'limit'),
+  market: u32,
+  instrument: u32,
+  side,
+  instrumentSide: side,
+  byTicker: flag,
+  contracts: u32,
+  position: nullable(u32),
+  tradeId: nullable(uuid),
+  limitPriceCents: nullable(u8),
+  boundPriceCents: nullable(u8),
+  timeInForce: nullable(word('gtc', 'ioc', 'fok')),
+  expiresAtMs: nullable(f64),
+  routing: word('venue_a', 'best'),
+  statedProbPct: nullable(u8),
+  placedVia: via,
+  placedPrivate: flag,
+  rests: flag,
+});
+
+const ended = record<OrderOutcome>({
+  atMs: f64,
+  status: word('executed', 'canceled', 'expired'),
+  reason: nullable(reason),
+  fillPriceCents: nullable(u8),
+  venue: nullable(u8),
+  tradeId: nullable(uuid),
+  filledContracts: nullable(u32),
+});
+
+const trade = record<ClosedTrade>({
+  tradeId: uuid,
+  account: u32,
+  market: u32,
+  instrument: u32,
+  side,
+  instrumentSide: side,
+  contracts: u32,
+  costCents: f64,
+  entryPriceCents: u8,
+  statedProbPct: nullable(u8),
+  placedVia: via,
+  placedPrivate: flag,
+  venue: u8,
+  openedAtMs: f64,
+  closedAtMs: f64,
+  status: word('closed', 'settled', 'void', 'reset'),
+  closeReason: word('sold', 'settled', 'voided', 'account_reset'),
+  proceedsCents: f64,
+  outcome: nullable(outcome),
+});
+
+type EventLayouts = { [K in Event['kind']]: Layout<Extract<Event, { kind: K }>> };
+
+/** In the order of their numbers in a journal record. */
+const EVENTS: EventLayouts = {
+  account_opened: record({
+    kind: always('account_opened'),
+    atMs: f64,
+    account: u32,
+    accountId: uuid,
+  }),
+  order_placed: placed,
+  order_filled: record({
+    kind: always('order_filled'),
+    atMs: f64,
+    order: u32,
+    priceCents: u8,
+    venue: u8,
+  }),
+  order_ended: record({
+    kind: always('order_ended'),
+    atMs: f64,
+    order: u32,
+    status: endedAs,
+    reason,
+  }),
+  position_settled: record({
+    kind: always('position_settled'),
+    atMs: f64,
+    position: u32,
+    proceedsCents: f64,
+    outcome,
+  }),
+  market_resolved: record({ kind: always('market_resolved'), atMs: f64, market: u32, outcome }),
+  game_changed: record({
+    kind: always('game_changed'),
+    atMs: f64,
+    game: text,
+    status: word(...GAME_STATUSES),
+  }),
+  cash_adjusted: record({
+    kind: always('cash_adjusted'),
+    atMs: f64,
+    account: u32,
+    amountCents: f64,
+  }),
+  catalog_replaced: record({
+    kind: always('catalog_replaced'),
+    atMs: f64,
+    catalog: json as Layout<Catalog>,
+  }),
+  trade_counted: record({
+    kind: always('trade_counted'),
+    atMs: f64,
+    account: uuid,
+    keyId: uuid,
+    closing: flag,
+  }),
+  order_part_filled: record({
+    kind: always('order_part_filled'),
+    atMs: f64,
+    order: u32,
+    contracts: u32,
+    priceCents: u8,
+    venue: u8,
+  }),
+  market_valued: record({
+    kind: always('market_valued'),
+    atMs: f64,
+    market: u32,
+    yesPayoutCents: u8,
+    noPayoutCents: u8,
+  }),
+  clock_set: record({ kind: always('clock_set'), atMs: f64, fromMs: f64 }),
+};
+
+const kinds = Object.values(EVENTS).map((layout) => compile(layout as Layout<Event>));
+const kindNumbers = new Map(Object.keys(EVENTS).map((kind, number) => [kind, number]));
+const writer = new ByteWriter();
+
+/** One batch's events, as the journal keeps them. */
+export function packEvents(events: readonly Event[]): Buffer {
+  writer.begin();
+  for (const event of events) {
+    const number = kindNumbers.get(event.kind)!;
+    writer.u8(number);
+    kinds[number]!.write(writer, event);
+  }
+  return writer.copy();
+}
+
+/** Throws on bytes that no version of this code has written. */
+export function unpackEvents(bytes: Uint8Array): Event[] {
+  const reader = new ByteReader(bytes);
+  const events: Event[] = [];
+  while (!reader.isAtEnd) {
+    const kind = kinds[reader.u8()];
+    if (kind === undefined) throw new Error('an event of an unknown kind');
+    events.push(kind.read(reader));
+  }
+  return events;
+}
+
+/** How the values of one archive table stand in bytes. */
+export type RowFormat<T> = { pack(value: T): Buffer; unpack(bytes: Uint8Array): T };
+
+function row<T>(layout: Layout<T>): RowFormat<T> {
+  const { write, read } = compile(layout);
+  return {
+    pack(value) {
+      writer.begin();
+      write(writer, value);
+      return writer.copy();
+    },
+    unpack: (bytes) => read(new ByteReader(bytes)),
+  };
+}
+
+const keyRowOf = <I, P>(orderId: Layout<I>, placement: Layout<P>) =>
+  record({
+    limit: nullable(orderId),
+    market: nullable(record({ placed: placement, outcome: ended })),
+  });
+const orderRowOf = <P>(placement: Layout<P>) =>
+  record({ placed: placement, outcome: nullable(ended) });
+
+export const keyRow = row<KeyRow>(keyRowOf(uuid, placed));
+export const orderRow = row<RecentOrder>(orderRowOf(placed));
+export const outcomeRow = row(ended);
+export const tradeRow = row(trade);
+
+/** The same rows of a placement that is there in bytes. */
+export const packedKeyRow = row(keyRowOf(packed, packed));
+export const packedOrderRow = row(orderRowOf(packed));
+
+/** What waits in memory for the archive. */
+export const placedRecord = compile(placed);
+export const tradeRecord = compile(trade);

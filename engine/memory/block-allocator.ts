@@ -1,0 +1,53 @@
+/**
+ * Lists of small integers in one array: each lies in a block of a power of two places, and moves to
+ * one of twice as many when it is full. What it left is used again by the next list of that size.
+ */
+import { NO_ROW } from '../rules/units.ts';
+import { grown } from './table.ts';
+
+const FIRST_PLACES = 1024;
+
+export class Blocks {
+  /** By place. A free block begins with the place of the next free one of its size. */
+  places = new Int32Array(FIRST_PLACES);
+  #end = 0;
+  /** The first free block of 2 ** n places, by n. */
+  readonly #free = new Int32Array(32).fill(NO_ROW);
+
+  /** Where a block of so many places begins, a power of two. */
+  take(size: number): number {
+    const power = powerOf(size);
+    const at = this.#free[power]!;
+    if (at === NO_ROW) return this.#append(size);
+    this.#free[power] = this.places[at]!;
+    return at;
+  }
+
+  give(at: number, size: number): void {
+    const power = powerOf(size);
+    this.places[at] = this.#free[power]!;
+    this.#free[power] = at;
+  }
+
+  /** Where a list goes on whose block is full: twice as many places, the same content. */
+  doubled(at: number, size: number): number {
+    const to = this.take(size * 2);
+    this.places.copyWithin(to, at, at + size);
+    this.give(at, size);
+    return to;
+  }
+
+  #append(size: number): number {
+    const at = this.#end;
+    this.#end += size;
+    if (this.#end > this.places.length) {
+      const length = Math.max(this.#end, this.places.length * 2);
+      this.places = grown(this.places, new Int32Array(length));
+    }
+    return at;
+  }
+}
+
+function powerOf(size: number): number {
+  return 31 - Math.clz32(size);
+}

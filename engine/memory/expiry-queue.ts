@@ -1,0 +1,101 @@
+/**
+ * Which resting order expires next: a binary heap by (expiry, placement). Orders that end early are
+ * dropped when they surface, or all at once when they outnumber the others. Rule T45
+ * (engine/RULES.md).
+ */
+
+import type { EpochMs } from '../rules/units.ts';
+import { NO_ROW } from '../rules/units.ts';
+
+type Entry = { expiresAtMs: EpochMs; sequence: number; order: number };
+type Orders = {
+  readonly live: number;
+  readonly col: { readonly sequence: { get(row: number): number } };
+  isLive(row: number): boolean;
+};
+
+export class ExpiryQueue {
+  readonly #orders: Orders;
+  #heap: Entry[] = [];
+
+  constructor(orders: Orders) {
+    this.#orders = orders;
+  }
+
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  add(entry: Entry): void {
+    if (this.#heap.length > 1024 && this.#heap.length > 2 * this.#orders.live) this.#compact();
+    this.#heap.push(entry);
+    this.#up(this.#heap.length - 1);
+  }
+
+  /** The order that is due soonest at `nowMs`, or `NO_ROW`. It is due until it ends. */
+  nextDue(nowMs: EpochMs): number {
+    for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
+      if (this.#isCurrent(top)) return top.expiresAtMs <= nowMs ? top.order : NO_ROW;
+      this.#removeTop();
+    }
+    return NO_ROW;
+  }
+
+  /** Orders that wait for their expiry; `inOrder` false: the heap would end them out of time. */
+  waiting(): { orders: number[]; inOrder: boolean } {
+    const orders = this.#heap.filter((entry) => this.#isCurrent(entry)).map(({ order }) => order);
+    const inOrder = this.#heap.every((entry, at) => {
+      return at === 0 || byTime(this.#heap[(at - 1) >> 1]!, entry) <= 0;
+    });
+    return { orders, inOrder };
+  }
+
+  #isCurrent({ order, sequence }: Entry): boolean {
+    return this.#orders.isLive(order) && this.#orders.col.sequence.get(order) === sequence;
+  }
+
+  #compact(): void {
+    this.#heap = this.#heap.filter((entry) => this.#isCurrent(entry)).sort(byTime);
+  }
+
+  #removeTop(): void {
+    const last = this.#heap.pop()!;
+    if (this.#heap.length === 0) return;
+    this.#heap[0] = last;
+    this.#down(0);
+  }
+
+  #up(from: number): void {
+    let at = from;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      if (byTime(this.#heap[at]!, this.#heap[parent]!) >= 0) return;
+      this.#swap(at, parent);
+      at = parent;
+    }
+  }
+
+  #down(from: number): void {
+    let at = from;
+    for (;;) {
+      let least = at;
+      for (const child of [2 * at + 1, 2 * at + 2]) {
+        const entry = this.#heap[child];
+        if (entry !== undefined && byTime(entry, this.#heap[least]!) < 0) least = child;
+      }
+      if (least === at) return;
+      this.#swap(at, least);
+      at = least;
+    }
+  }
+
+  #swap(a: number, b: number): void {
+    const entry = this.#heap[a]!;
+    this.#heap[a] = this.#heap[b]!;
+    this.#heap[b] = entry;
+  }
+}
+
+function byTime(a: Entry, b: Entry): number {
+  return a.expiresAtMs - b.expiresAtMs || a.sequence - b.sequence;
+}

@@ -1,0 +1,167 @@
+/**
+ * Where resting orders wait. An order waits for the ask of one side of a market to fall to its
+ * rank: a buy of a side at p for that side's ask at rank p, a sell of a side at p for the other
+ * side's ask at rank 100 - p (its bid is 100 minus that ask). So every order is one number on one
+ * of two ladders a book, and a quote fills every order whose rank is at or above the ask. Rule T47
+ * (engine/RULES.md).
+ *
+ * Invariants: within a rank, first placed is first; `best` is the highest rank with an order.
+ * A quote that reaches nothing costs one comparison a ladder; a fill costs a bounded number of
+ * steps at any depth. Not promised: order among books.
+ */
+
+import { invariant } from '../rules/invariant.ts';
+import { NO_ROW } from '../rules/units.ts';
+import { type Fetchable, fetched } from './prefetch.ts';
+import { grown } from './table.ts';
+
+/** Ranks 1..99; 0 stays empty, so that a rank is its own offset. */
+const RANKS = 100;
+const WORDS = 4;
+/** Places within the ends of a level. */
+const FIRST = 0;
+const LAST = 1;
+/** Places within the links of an order, and how many there are. */
+const NEXT = 0;
+const PREVIOUS = 1;
+const LINKS = 2;
+
+export class Ladders {
+  /** The first and the last order of a level, level by level. */
+  #ends = new Int32Array(0);
+  #bits = new Uint32Array(0);
+  #best = new Uint8Array(0);
+  /**
+   * Of each order: the next one at its level, and the one before. Where there is none stands
+   * `~level`, which is below `NO_ROW` since a level is ladder * RANKS + rank. The next of an order
+   * that waits nowhere is `NO_ROW`. A walk along a level reads just these, so they are not in the
+   * orders' rows, which would come along.
+   */
+  #links = new Int32Array(0);
+  #ladders = 0;
+
+  /** Makes room for ladder numbers below `count`. */
+  ensureLadders(count: number): void {
+    if (count <= this.#ladders) return;
+    const capacity = Math.max(count, this.#ladders * 2, 16);
+    this.#ends = grown(this.#ends, new Int32Array(capacity * RANKS * 2).fill(NO_ROW));
+    this.#bits = grown(this.#bits, new Uint32Array(capacity * WORDS));
+    this.#best = grown(this.#best, new Uint8Array(capacity));
+    this.#ladders = capacity;
+  }
+
+  /** The highest rank at which an order waits; 0 when none does. */
+  best(ladder: number): number {
+    return this.#best[ladder]!;
+  }
+
+  /** The first order in time at a rank, or `NO_ROW`. */
+  first(ladder: number, rank: number): number {
+    return this.#ends[(ladder * RANKS + rank) * 2 + FIRST]!;
+  }
+
+  /** The next order in time at the same rank, or `NO_ROW`. */
+  after(order: number): number {
+    return orderOf(this.#links[order * LINKS + NEXT]!);
+  }
+
+  /**
+   * Appends the orders at a rank that has some, in time order, and fetches their rows. Each step
+   * along a level waits for memory; they are taken from both ends, so that two steps wait together,
+   * and the rows of the orders that are known arrive meanwhile.
+   */
+  collect(ladder: number, rank: number, orders: number[], rows: Fetchable): void {
+    const links = this.#links;
+    const ends = (ladder * RANKS + rank) * 2;
+    const later: number[] = [];
+    let front = this.#ends[ends + FIRST]!;
+    let back = this.#ends[ends + LAST]!;
+    let read = 0;
+    for (;;) {
+      orders.push(front);
+      read ^= rows.fetch(front);
+      if (front === back) break;
+      later.push(back);
+      read ^= rows.fetch(back);
+      const next = links[front * LINKS + NEXT]!;
+      if (next === back) break;
+      front = next;
+      back = links[back * LINKS + PREVIOUS]!;
+    }
+    fetched(read);
+    for (let at = later.length - 1; at >= 0; at--) orders.push(later[at]!);
+  }
+
+  isWaiting(order: number): boolean {
+    const at = order * LINKS + NEXT;
+    return at < this.#links.length && this.#links[at] !== NO_ROW;
+  }
+
+  /** The highest rank below `rank` at which an order waits; 0 when none does. */
+  rankBelow(ladder: number, rank: number): number {
+    const base = ladder * WORDS;
+    let word = rank >>> 5;
+    let bits = this.#bits[base + word]! & ((1 << (rank & 31)) - 1);
+    while (bits === 0) {
+      if (word === 0) return 0;
+      bits = this.#bits[base + --word]!;
+    }
+    return (word << 5) + 31 - Math.clz32(bits);
+  }
+
+  /** Puts an order last in time at a rank. */
+  add(ladder: number, rank: number, order: number): void {
+    const at = order * LINKS;
+    if (at >= this.#links.length) this.#growOrders(order + 1);
+    const links = this.#links;
+    const level = ladder * RANKS + rank;
+    const last = this.#ends[level * 2 + LAST]!;
+    links[at + NEXT] = ~level;
+    links[at + PREVIOUS] = last === NO_ROW ? ~level : last;
+    this.#ends[level * 2 + LAST] = order;
+    if (last !== NO_ROW) {
+      links[last * LINKS + NEXT] = order;
+      return;
+    }
+    this.#ends[level * 2 + FIRST] = order;
+    this.#bits[ladder * WORDS + (rank >>> 5)]! |= 1 << (rank & 31);
+    if (rank > this.#best[ladder]!) this.#best[ladder] = rank;
+  }
+
+  /** Takes an order away, wherever it waits. */
+  remove(order: number): void {
+    const links = this.#links;
+    const at = order * LINKS;
+    const next = links[at + NEXT]!;
+    const previous = links[at + PREVIOUS]!;
+    invariant(next !== NO_ROW, 'removed an order that waits nowhere');
+    links[at + NEXT] = NO_ROW;
+    if (previous < 0) this.#ends[~previous * 2 + FIRST] = orderOf(next);
+    else links[previous * LINKS + NEXT] = next;
+    if (next >= 0) {
+      links[next * LINKS + PREVIOUS] = previous;
+      return;
+    }
+    this.#ends[~next * 2 + LAST] = orderOf(previous);
+    if (previous < 0) this.#emptied(~next);
+  }
+
+  #emptied(level: number): void {
+    const ladder = (level / RANKS) | 0;
+    const rank = level - ladder * RANKS;
+    this.#bits[ladder * WORDS + (rank >>> 5)]! &= ~(1 << (rank & 31));
+    if (this.#best[ladder] === rank) this.#best[ladder] = this.rankBelow(ladder, rank);
+  }
+
+  #growOrders(count: number): void {
+    const capacity = Math.max(count, (this.#links.length / LINKS) * 2, 128);
+    const links = new Int32Array(capacity * LINKS);
+    links.fill(NO_ROW, this.#links.length);
+    this.#links = grown(this.#links, links);
+  }
+}
+
+/** The order that a link leads to, or `NO_ROW` at the end of a level. */
+function orderOf(link: number): number {
+  return link < 0 ? NO_ROW : link;
+}

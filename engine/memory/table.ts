@@ -1,0 +1,283 @@
+/**
+ * A table whose rows lie one after another in one buffer: a row costs the bytes of its columns and
+ * nothing else, and whoever reads all of it waits for memory once or twice. Rows are small integers
+ * and are used again after release. Stored columns are what a checkpoint writes, page by page;
+ * derived columns are rebuilt from them after a load.
+ *
+ *     row     stored columns, widest first, to a multiple of 4 bytes; derived ones; to one of 8
+ *     page    the stored part of `PAGE_ROWS` rows
+ */
+
+import { invariant } from '../rules/invariant.ts';
+import { NO_ROW } from '../rules/units.ts';
+import { COLUMNS, type ColumnType, type I32Column, WIDTHS } from './columns.ts';
+
+type Schema = Record<string, ColumnType>;
+type Column<T extends ColumnType> = InstanceType<(typeof COLUMNS)[T]>;
+type Columns<S extends Schema> = { readonly [K in keyof S]: Column<S[K]> };
+/** Names of columns that can hold the chain of free rows. */
+type ChainOf<S extends Schema> = { [K in keyof S]: S[K] extends 'i32' ? K : never }[keyof S];
+
+/** Rows of one page: the unit that a checkpoint writes. */
+export const PAGE_ROWS = 128;
+const FIRST_CAPACITY = PAGE_ROWS;
+const WORD_BYTES = Uint32Array.BYTES_PER_ELEMENT;
+
+/** What a table notes of a page: nothing has changed since a checkpoint took it, or something has. */
+const CLEAN = 0;
+const DIRTY = 1;
+/** A checkpoint has still to take it, as it is. */
+const AWAITED = 2;
+
+/** What a checkpoint keeps of a table beside its pages. */
+export type TableHead = { size: number; live: number; freeHead: number };
+
+export class Table<Stored extends Schema, Derived extends Schema> {
+  readonly name: string;
+  readonly col: Columns<Stored> & Columns<Derived>;
+  /** Rows ever used; every row number is below it. */
+  size = 0;
+  /** Rows in use now. */
+  live = 0;
+  capacity = 0;
+  #freeHead = NO_ROW;
+  /** 0 or above: the row is in use. Otherwise it is `linkTo` the next free one. */
+  readonly #chain: I32Column;
+  readonly #places: Places;
+  #words = new Uint32Array(0);
+  /** By page. */
+  #marks = new Uint8Array(0);
+  /** Pages that have changed before the checkpoint took them, as it is to find them. */
+  readonly #kept = new Map<number, Uint8Array>();
+
+  /**
+   * `chain`: a stored column that is 0 or above wherever a row is in use, and so can hold the chain
+   * of free rows. Without one, the table has a column more for it.
+   */
+  constructor(name: string, stored: Stored, derived: Derived, chain?: ChainOf<Stored>) {
+    this.name = name;
+    this.#places = placesOf(chain === undefined ? { ...stored, chain: 'i32' } : stored, derived);
+    const columns = new Map<string, Column<ColumnType>>();
+    for (const { key, type, offset } of this.#places.columns) {
+      columns.set(key, new COLUMNS[type]({ offset, rowBytes: this.#places.rowBytes }));
+    }
+    this.col = Object.fromEntries(columns) as typeof this.col;
+    this.#chain = columns.get((chain ?? 'chain') as string) as I32Column;
+    this.#grow(FIRST_CAPACITY);
+  }
+
+  /** The row that the next `claim` returns. */
+  get nextRow(): number {
+    return this.#freeHead === NO_ROW ? this.size : this.#freeHead;
+  }
+
+  /** Takes a row into use. Its columns hold whatever the last user left. */
+  claim(): number {
+    const row = this.nextRow;
+    if (this.#freeHead !== NO_ROW) {
+      this.#freeHead = linkedTo(this.#chain.get(row));
+    } else {
+      if (row === this.capacity) this.#grow(this.capacity * 2);
+      this.size++;
+    }
+    this.touch(row);
+    this.#chain.set(row, 0);
+    this.live++;
+    return row;
+  }
+
+  release(row: number): void {
+    invariant(this.isLive(row), `${this.name}: released a free row`);
+    this.touch(row);
+    this.#chain.set(row, linkTo(this.#freeHead));
+    this.#freeHead = row;
+    this.live--;
+  }
+
+  /** Forgets every row, and keeps the memory for those to come. */
+  clear(): void {
+    this.size = 0;
+    this.live = 0;
+    this.#freeHead = NO_ROW;
+    this.#marks.fill(CLEAN);
+  }
+
+  isLive(row: number): boolean {
+    return row >= 0 && row < this.size && this.#chain.get(row) >= 0;
+  }
+
+  /** A word of each end of a row: to be read ahead of time (fetch.ts). */
+  fetch(row: number): number {
+    const words = this.#words;
+    const { rowWords } = this.#places;
+    return words[row * rowWords]! ^ words[(row + 1) * rowWords - 1]!;
+  }
+
+  /** To be called before a stored column of the row changes. */
+  touch(row: number): void {
+    const page = (row / PAGE_ROWS) | 0;
+    if (this.#marks[page] === DIRTY) return;
+    if (this.#marks[page] === AWAITED) this.#kept.set(page, this.#pageBytes(page));
+    this.#marks[page] = DIRTY;
+  }
+
+  /** Every row in use, in row order. */
+  *rows(): Generator<number> {
+    for (let row = 0; row < this.size; row++) if (this.#chain.get(row) >= 0) yield row;
+  }
+
+  head(): TableHead {
+    return { size: this.size, live: this.live, freeHead: this.#freeHead };
+  }
+
+  /** What does not hold of the rows in use and the chain of free ones. */
+  *problems(): Generator<string> {
+    let live = 0;
+    for (const _ of this.rows()) live++;
+    if (live !== this.live) yield `${this.name}: ${live} rows are in use, not ${this.live}`;
+    const chained = new Uint8Array(this.size);
+    let free = 0;
+    for (let row = this.#freeHead; row !== NO_ROW; row = linkedTo(this.#chain.get(row))) {
+      if (row < 0 || row >= this.size || this.#chain.get(row) >= 0 || chained[row] === 1) {
+        yield `${this.name} row ${row}: is no free row, and the chain of free rows leads to it`;
+        return;
+      }
+      chained[row] = 1;
+      free++;
+    }
+    const lost = this.size - live - free;
+    if (lost !== 0) yield `${this.name}: ${lost} free rows are not in the chain of free rows`;
+  }
+
+  /**
+   * The pages that have changed since the last call. Each is to be taken, as it is now, before the
+   * next: few are copied at a time.
+   */
+  beginCheckpoint(): number[] {
+    const pages: number[] = [];
+    for (let page = 0; page < this.#marks.length; page++) {
+      invariant(this.#marks[page] !== AWAITED, `${this.name}: page ${page} was never taken`);
+      if (this.#marks[page] === CLEAN) continue;
+      this.#marks[page] = AWAITED;
+      pages.push(page);
+    }
+    return pages;
+  }
+
+  /** The bytes of such a page when the checkpoint began. */
+  takePage(page: number): Uint8Array {
+    const kept = this.#kept.get(page);
+    if (kept !== undefined) {
+      this.#kept.delete(page);
+      return kept;
+    }
+    invariant(this.#marks[page] === AWAITED, `${this.name}: page ${page} is in no checkpoint`);
+    this.#marks[page] = CLEAN;
+    return this.#pageBytes(page);
+  }
+
+  /** Brings a stored page back. Derived columns are the caller's to rebuild. */
+  loadPage(page: number, bytes: Uint8Array): void {
+    const first = page * PAGE_ROWS;
+    while (this.capacity < first + PAGE_ROWS) this.#grow(this.capacity * 2);
+    invariant(bytes.length === this.pageBytes, `${this.name}: page ${page} has a wrong length`);
+    // A copy begins at a word.
+    const from = new Uint32Array(Uint8Array.from(bytes).buffer);
+    const { storedWords, rowWords } = this.#places;
+    for (let at = 0, to = first * rowWords; at < from.length; to += rowWords - storedWords) {
+      for (const end = at + storedWords; at < end; ) this.#words[to++] = from[at++]!;
+    }
+  }
+
+  loadHead(head: TableHead): void {
+    while (this.capacity < head.size) this.#grow(this.capacity * 2);
+    this.size = head.size;
+    this.live = head.live;
+    this.#freeHead = head.freeHead;
+  }
+
+  /** Stored pages that hold every row ever used. */
+  get pages(): number {
+    return Math.ceil(this.size / PAGE_ROWS);
+  }
+
+  /** Bytes of one stored page. */
+  get pageBytes(): number {
+    return PAGE_ROWS * this.#places.storedWords * WORD_BYTES;
+  }
+
+  /** Bytes of all rows that there is room for. */
+  get bytes(): number {
+    return this.#words.byteLength;
+  }
+
+  /** `account@24:i32,…`, where stored columns lie: what a data directory must have been written with. */
+  get layout(): string {
+    const { columns, storedWords } = this.#places;
+    const stored = columns.filter(({ isStored }) => isStored);
+    const places = stored.map(({ key, type, offset }) => `${key}@${offset}:${type}`);
+    return [...places, `${storedWords * WORD_BYTES} bytes`].join(',');
+  }
+
+  #pageBytes(page: number): Uint8Array {
+    const bytes = new Uint8Array(this.pageBytes);
+    const to = new Uint32Array(bytes.buffer);
+    const { storedWords, rowWords } = this.#places;
+    let from = page * PAGE_ROWS * rowWords;
+    for (let at = 0; at < to.length; from += rowWords - storedWords) {
+      for (const end = at + storedWords; at < end; ) to[at++] = this.#words[from++]!;
+    }
+    return bytes;
+  }
+
+  #grow(capacity: number): void {
+    this.#words = grown(this.#words, new Uint32Array(capacity * this.#places.rowWords));
+    for (const column of Object.values(this.col)) column.moveTo(this.#words.buffer);
+    this.#chain.moveTo(this.#words.buffer);
+    this.#marks = grown(this.#marks, new Uint8Array(capacity / PAGE_ROWS));
+    this.capacity = capacity;
+  }
+}
+
+/** What the chain column of a free row says. Its own inverse, and below 0 for every row. */
+function linkTo(nextFree: number): number {
+  return NO_ROW - 1 - nextFree;
+}
+const linkedTo = linkTo;
+
+type ColumnPlace = { key: string; type: ColumnType; offset: number; isStored: boolean };
+type Places = {
+  columns: readonly ColumnPlace[];
+  storedWords: number;
+  rowWords: number;
+  rowBytes: number;
+};
+
+function placesOf(stored: Schema, derived: Schema): Places {
+  const columns: ColumnPlace[] = [];
+  let bytes = 0;
+  const place = (schema: Schema, isStored: boolean) => {
+    const widestFirst = Object.entries(schema).sort((a, b) => WIDTHS[b[1]] - WIDTHS[a[1]]);
+    for (const [key, type] of widestFirst) {
+      const offset = roundedUp(bytes, WIDTHS[type]);
+      columns.push({ key, type, offset, isStored });
+      bytes = offset + WIDTHS[type];
+    }
+  };
+  place(stored, true);
+  bytes = roundedUp(bytes, WORD_BYTES);
+  const storedWords = bytes / WORD_BYTES;
+  place(derived, false);
+  const rowBytes = roundedUp(bytes, WIDTHS.f64);
+  return { columns, storedWords, rowWords: rowBytes / WORD_BYTES, rowBytes };
+}
+
+function roundedUp(bytes: number, to: number): number {
+  return Math.ceil(bytes / to) * to;
+}
+
+/** The larger array with the smaller one's content at its start. */
+export function grown<T extends Uint8Array | Uint32Array | Int32Array>(from: T, to: T): T {
+  to.set(from);
+  return to;
+}

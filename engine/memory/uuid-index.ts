@@ -1,0 +1,212 @@
+/**
+ * Finds the row of a uuid: open addressing over row numbers, the ids themselves staying in the
+ * column `id` of the table. Each row number lies beside the hash of its id, so that no row is read
+ * but the one that is looked for. Eight bytes a slot, at most three quarters full.
+ *
+ * Nearly every slot that a change needs is far away in memory. So changes wait until there are some
+ * or until somebody looks for an id, and their slots are fetched at the same time. And the tables of
+ * orders and positions share their slots: an order that fills leaves its own to its position.
+ */
+
+import type { Uuid } from '../rules/units.ts';
+import { NO_ROW } from '../rules/units.ts';
+import type { UuidColumn } from './columns.ts';
+import { fetched } from './prefetch.ts';
+import { uuidAt, uuidWord } from './uuid-words.ts';
+
+const FIRST_SLOTS = 256;
+/** Changes made together: as many as the machine fetches at a time, a few times over. */
+const TOGETHER = 64;
+
+type WithIds = { readonly col: { readonly id: UuidColumn } };
+
+export class UuidIndex {
+  readonly #ids: UuidColumn;
+  readonly #slots: Slots;
+  /** 0 or 1: which of the tables that share the slots. */
+  readonly #table: number;
+  #size = 0;
+
+  constructor({ col }: WithIds, slots = new Slots(), table = 0) {
+    this.#ids = col.id;
+    this.#slots = slots;
+    this.#table = table;
+  }
+
+  /** Of two tables where a row of one often goes as one of the other comes, with the same hash. */
+  static pair(one: WithIds, other: WithIds): [UuidIndex, UuidIndex] {
+    const slots = new Slots();
+    return [new UuidIndex(one, slots, 0), new UuidIndex(other, slots, 1)];
+  }
+
+  /** Rows that can be found. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The row of an id, or `NO_ROW`. */
+  find(id: Uuid): number {
+    return this.findWords(uuidWord(id, 0), uuidWord(id, 1), uuidWord(id, 2), uuidWord(id, 3));
+  }
+
+  /** The row of the id of four words, or `NO_ROW`. */
+  findWords(w0: number, w1: number, w2: number, w3: number): number {
+    const { words, mask } = this.#slots.changed();
+    const hash = hashOf(w1, w2, w3);
+    for (let at = homeOf(hash, mask); ; at = (at + 2) & mask) {
+      const entry = words[at]!;
+      if (entry === NO_ROW) return NO_ROW;
+      if (words[at + 1] !== hash || (entry & 1) !== this.#table) continue;
+      const row = entry >> 1;
+      const isTail = this.#ids.word(row, 2) === w2 && this.#ids.word(row, 3) === w3;
+      if (isTail && this.#ids.word(row, 0) === w0 && this.#ids.word(row, 1) === w1) return row;
+    }
+  }
+
+  /** Writes the id into the row and makes it findable. */
+  set(row: number, id: Uuid): void {
+    this.#ids.set(row, uuidWord(id, 0), uuidWord(id, 1), uuidWord(id, 2), uuidWord(id, 3));
+    this.add(row);
+  }
+
+  /** Makes a row that has its id findable. */
+  add(row: number): void {
+    this.#size++;
+    this.#slots.change((row << 1) | this.#table, this.#hashOf(row));
+  }
+
+  /** Forgets a row, which must still have its id. */
+  remove(row: number): void {
+    this.#size--;
+    this.#slots.change(~((row << 1) | this.#table), this.#hashOf(row));
+  }
+
+  /** The id in a row. */
+  idOf(row: number): Uuid {
+    return uuidAt(this.#ids, row);
+  }
+
+  /** Whether a row has this id. */
+  isOf(row: number, id: Uuid): boolean {
+    return (
+      this.#ids.word(row, 3) === uuidWord(id, 3) &&
+      this.#ids.word(row, 2) === uuidWord(id, 2) &&
+      this.#ids.word(row, 1) === uuidWord(id, 1) &&
+      this.#ids.word(row, 0) === uuidWord(id, 0)
+    );
+  }
+
+  #hashOf(row: number): number {
+    const ids = this.#ids;
+    return hashOf(ids.word(row, 1), ids.word(row, 2), ids.word(row, 3));
+  }
+}
+
+/** Entries by hash. An entry is twice a row, and one more for the second of two tables. */
+class Slots {
+  /** Entry and hash, slot by slot. */
+  words = new Int32Array(FIRST_SLOTS * 2).fill(NO_ROW);
+  /** Of the place of a slot's entry: slots are a power of two, and entries are at even places. */
+  mask = FIRST_SLOTS * 2 - 2;
+  #held = 0;
+  /** An entry to add, or `~entry` to remove, and the hash of its id; change by change, in order. */
+  readonly #waiting = new Int32Array(TOGETHER * 2);
+  #waitingEnd = 0;
+
+  change(change: number, hash: number): void {
+    const waiting = this.#waiting;
+    waiting[this.#waitingEnd++] = change;
+    waiting[this.#waitingEnd++] = hash;
+    if (this.#waitingEnd === waiting.length) this.#makeChanges();
+  }
+
+  /** These, once no change waits. */
+  changed(): this {
+    if (this.#waitingEnd !== 0) this.#makeChanges();
+    return this;
+  }
+
+  #makeChanges(): void {
+    const waiting = this.#waiting;
+    const end = this.#waitingEnd;
+    const { words } = this;
+    let read = 0;
+    for (let at = 1; at < end; at += 2) read ^= words[homeOf(waiting[at]!, this.mask)]!;
+    fetched(read);
+    for (let at = 0; at < end; at += 2) {
+      const change = waiting[at]!;
+      const hash = waiting[at + 1]!;
+      if (change < 0) this.#delete(~change, hash);
+      else if (at + 2 < end && this.#takesSlot(change, hash, waiting[at + 2]!, waiting[at + 3]!)) {
+        at += 2;
+      } else this.#insert(change, hash);
+    }
+    this.#waitingEnd = 0;
+  }
+
+  /** Whether an entry came into the slot of another, which goes next and has the same hash. */
+  #takesSlot(entry: number, hash: number, next: number, nextHash: number): boolean {
+    const going = ~next;
+    if (next >= 0 || nextHash !== hash || going === entry) return false;
+    this.words[this.#placeOf(going, hash)] = entry;
+    return true;
+  }
+
+  #insert(entry: number, hash: number): void {
+    if ((this.#held + 1) * 8 > this.words.length * 3) this.#grow();
+    this.#held++;
+    place(this.words, this.mask, entry, hash);
+  }
+
+  #delete(entry: number, hash: number): void {
+    const { words, mask } = this;
+    let hole = this.#placeOf(entry, hash);
+    this.#held--;
+    // Close the hole with every later entry of the run that may move back into it.
+    for (let at = (hole + 2) & mask; words[at] !== NO_ROW; at = (at + 2) & mask) {
+      const distance = (at - homeOf(words[at + 1]!, mask)) & mask;
+      if (distance < ((at - hole) & mask)) continue;
+      words[hole] = words[at]!;
+      words[hole + 1] = words[at + 1]!;
+      hole = at;
+    }
+    words[hole] = NO_ROW;
+  }
+
+  /** Of an entry that is there. */
+  #placeOf(entry: number, hash: number): number {
+    let at = homeOf(hash, this.mask);
+    while (this.words[at] !== entry) at = (at + 2) & this.mask;
+    return at;
+  }
+
+  #grow(): void {
+    const old = this.words;
+    this.words = new Int32Array(old.length * 2).fill(NO_ROW);
+    this.mask = this.words.length - 2;
+    for (let at = 0; at < old.length; at += 2) {
+      if (old[at] !== NO_ROW) place(this.words, this.mask, old[at]!, old[at + 1]!);
+    }
+  }
+}
+
+function place(words: Int32Array, mask: number, entry: number, hash: number): void {
+  let at = homeOf(hash, mask);
+  while (words[at] !== NO_ROW) at = (at + 2) & mask;
+  words[at] = entry;
+  words[at + 1] = hash;
+}
+
+/** Where an entry with that hash would lie if all slots were free. */
+function homeOf(hash: number, mask: number): number {
+  return (hash << 1) & mask;
+}
+
+/** Of a uuid's random bits but the last: an order has the same as the trade that it opens. */
+function hashOf(w1: number, w2: number, w3: number): number {
+  let hash =
+    Math.imul((w3 >>> 1) ^ (w2 >>> 7), 0x9e3779b1) ^ Math.imul(w2 ^ (w1 & 0xffff), 0x85ebca6b);
+  hash ^= hash >>> 15;
+  hash = Math.imul(hash, 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}

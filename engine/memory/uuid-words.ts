@@ -1,0 +1,80 @@
+/**
+ * Uuids as text and as four unsigned 32-bit words. Version 7 uuids begin with their time in
+ * milliseconds, so that text order is time order.
+ */
+
+import type { EpochMs, Uuid } from '../rules/units.ts';
+import type { UuidColumn } from './columns.ts';
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const NIBBLE = new Uint8Array(128).fill(255);
+for (let value = 0; value < 16; value++) {
+  const digit = value.toString(16);
+  NIBBLE[digit.charCodeAt(0)] = value;
+  NIBBLE[digit.toUpperCase().charCodeAt(0)] = value;
+}
+
+/** Where the eight hex digits of each word begin, as two halves around the dashes. */
+const WORD_HALVES = [
+  [0, 4],
+  [9, 14],
+  [19, 24],
+  [28, 32],
+] as const;
+
+/** The word 0..3 of a uuid's text. */
+export function uuidWord(id: Uuid, word: 0 | 1 | 2 | 3): number {
+  const [high, low] = WORD_HALVES[word];
+  return ((hex4(id, high) << 16) | hex4(id, low)) >>> 0;
+}
+
+function hex4(text: string, at: number): number {
+  return (
+    (NIBBLE[text.charCodeAt(at)]! << 12) |
+    (NIBBLE[text.charCodeAt(at + 1)]! << 8) |
+    (NIBBLE[text.charCodeAt(at + 2)]! << 4) |
+    NIBBLE[text.charCodeAt(at + 3)]!
+  );
+}
+
+/** The text of four words. */
+export function uuidOfWords(w0: number, w1: number, w2: number, w3: number): Uuid {
+  return `${hex8(w0)}-${hexHigh(w1)}-${hexLow(w1)}-${hexHigh(w2)}-${hexLow(w2)}${hex8(w3)}`;
+}
+
+const hexHigh = (word: number) => HEX[word >>> 24]! + HEX[(word >>> 16) & 255]!;
+const hexLow = (word: number) => HEX[(word >>> 8) & 255]! + HEX[word & 255]!;
+const hex8 = (word: number) => hexHigh(word) + hexLow(word);
+
+/** The time that the first two words of a version 7 uuid carry. */
+function timeOfWords(w0: number, w1: number): EpochMs {
+  return w0 * 0x10000 + (w1 >>> 16);
+}
+
+/** The time that a version 7 uuid carries. */
+export function uuidTimeMs(id: Uuid): EpochMs {
+  return timeOfWords(uuidWord(id, 0), uuidWord(id, 1));
+}
+
+/** The uuids that lie one behind the other, four words each. */
+export function* uuidsOf(words: Uint32Array): Generator<Uuid> {
+  for (let at = 0; at < words.length; at += 4) {
+    yield uuidOfWords(words[at]!, words[at + 1]!, words[at + 2]!, words[at + 3]!);
+  }
+}
+
+/** The id in a row. */
+export function uuidAt(ids: UuidColumn, row: number): Uuid {
+  return uuidOfWords(ids.word(row, 0), ids.word(row, 1), ids.word(row, 2), ids.word(row, 3));
+}
+
+/** Copies the id of a row. */
+export function copyUuid(to: UuidColumn, row: number, from: UuidColumn, fromRow: number): void {
+  const w0 = from.word(fromRow, 0);
+  to.set(row, w0, from.word(fromRow, 1), from.word(fromRow, 2), from.word(fromRow, 3));
+}
+
+/** The time that the version 7 uuid in a row carries. */
+export function uuidTimeAt(ids: UuidColumn, row: number): EpochMs {
+  return timeOfWords(ids.word(row, 0), ids.word(row, 1));
+}

@@ -1,0 +1,33 @@
+/** What a command can come to: events, an earlier answer, or a refusal. */
+import type { Taken } from './book-depth.ts';
+import type { Event } from './events.ts';
+import { REJECTIONS, type RejectionCode } from './rejections.ts';
+
+export type Rejection = {
+  code: RejectionCode;
+  message: string;
+  /** Until the window of a limit ends. */
+  retryAfterSeconds?: number;
+};
+export type Decision =
+  /** `taken`: displayed sizes that the events use up. */
+  | { kind: 'accept'; events: Event[]; taken: Taken | null }
+  /** The command was accepted before, under this key; see `UnarchivedRecords`. */
+  | { kind: 'replay' }
+  /** `events`: a refused attempt to trade counts all the same. */
+  | { kind: 'reject'; rejection: Rejection; events: Event[] };
+
+export function accept(events: Event[], taken: Taken | null = null): Decision {
+  return { kind: 'accept', events, taken };
+}
+
+export function reject(code: RejectionCode, message: string = REJECTIONS[code]): Decision {
+  return { kind: 'reject', rejection: { code, message }, events: [] };
+}
+
+/** The decision with an event in front of it, whether it was accepted or refused. */
+export function preceded(decision: Decision, event: Event): Decision {
+  return decision.kind === 'replay'
+    ? decision
+    : { ...decision, events: [event, ...decision.events] };
+}

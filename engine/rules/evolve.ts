@@ -1,0 +1,299 @@
+/**
+ * Applies what happened. The only writer of what the journal keeps: live trading and recovery run
+ * this same code, so a restart ends where the crash began. Rules D3, M5 to M8, M31
+ * (engine/RULES.md).
+ */
+
+import { replaceCatalog } from './catalog.ts';
+import type {
+  AccountOpened,
+  Event,
+  OrderEnded,
+  OrderFilled,
+  OrderOutcome,
+  OrderPartFilled,
+  OrderPlaced,
+  PositionSettled,
+} from './events.ts';
+import { invariant } from './invariant.ts';
+import { adjust, costCents, hold, realize, stake } from './ledger.ts';
+import { costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
+import {
+  closePosition,
+  growPosition,
+  openPosition,
+  shrinkPosition,
+  startSale,
+} from './positions.ts';
+import { rest } from './resting.ts';
+import { viaCode } from './row-records.ts';
+import { FLAG, type ShardState } from './state.ts';
+import { type Cents, type Contracts, NO_ROW, START_BALANCE_CENTS } from './units.ts';
+
+/** A run is bust below one dollar. Rules M30 to M32 (engine/RULES.md). */
+const BUST_BELOW_CENTS = 100;
+
+export function evolve(state: ShardState, event: Event): void {
+  if (event.atMs > state.nowMs) state.nowMs = event.atMs;
+  switch (event.kind) {
+    case 'order_placed':
+      return orderPlaced(state, event);
+    case 'order_filled':
+      return orderFilled(state, event);
+    case 'order_part_filled':
+      trade(state, event, event.contracts);
+      return;
+    case 'order_ended':
+      return orderEnded(state, event);
+    case 'position_settled':
+      return positionSettled(state, event);
+    case 'account_opened':
+      return accountOpened(state, event);
+    case 'cash_adjusted':
+      adjust(state, event.account, event.amountCents);
+      return countBust(state, event.account);
+    case 'trade_counted':
+      return state.tradeCounts.add(event);
+    case 'market_resolved':
+      state.worldVersion++;
+      state.markets[event.market]!.outcome = event.outcome;
+      return;
+    case 'market_valued': {
+      const { yesPayoutCents, noPayoutCents } = event;
+      state.markets[event.market]!.payouts = { yesPayoutCents, noPayoutCents };
+      return;
+    }
+    case 'game_changed':
+      state.worldVersion++;
+      state.games.set(event.game, { status: event.status, atMs: event.atMs });
+      return;
+    case 'catalog_replaced':
+      state.worldVersion++;
+      return replaceCatalog(state, event.catalog);
+    case 'clock_set':
+      state.nowMs = event.atMs;
+      state.setBackFromMs = Math.max(state.setBackFromMs, event.fromMs);
+      return state.tradeCounts.clear();
+  }
+}
+
+/** Applies what has just happened, and notes it for the journal. */
+export function emit(state: ShardState, journal: Event[], event: Event): void {
+  evolve(state, event);
+  journal.push(event);
+}
+
+function accountOpened(state: ShardState, event: AccountOpened): void {
+  const { accounts } = state;
+  const row = accounts.claim();
+  invariant(row === event.account, 'an account took another row');
+  openAccountRow(state, row);
+  accounts.col.runStartedAtMs.set(row, event.atMs);
+  state.ordersOfAccount.ensureOwners(accounts.size);
+  state.positionsOfAccount.ensureOwners(accounts.size);
+  state.accountIds.set(row, event.accountId);
+}
+
+function openAccountRow(state: ShardState, row: number): void {
+  const { col } = state.accounts;
+  col.balanceCents.set(row, START_BALANCE_CENTS);
+  for (const name of [
+    'heldCents',
+    'openStakeCents',
+    'realizedCents',
+    'adjustedCents',
+    'lifetimeRealizedCents',
+    'lastResetAtMs',
+    'busts',
+    'bustedRun',
+    'payableContracts',
+  ] as const) {
+    col[name].set(row, 0);
+  }
+  col.run.set(row, 1);
+}
+
+function orderPlaced(state: ShardState, event: OrderPlaced): void {
+  const { orders } = state;
+  const row = orders.claim();
+  invariant(row === event.order, 'an order took another row');
+  invariant(state.accounts.isLive(event.account), 'an order was placed by no account');
+  const { col } = orders;
+  col.sequence.set(row, ++state.sequence);
+  col.expiresAtMs.set(row, event.expiresAtMs ?? 0);
+  col.account.set(row, event.account);
+  col.market.set(row, event.market);
+  col.instrument.set(row, event.instrument);
+  col.position.set(row, event.position ?? NO_ROW);
+  col.contracts.set(row, event.contracts);
+  col.limitPriceCents.set(row, event.limitPriceCents ?? 0);
+  col.statedProbPct.set(row, event.statedProbPct ?? 0);
+  col.placedVia.set(row, viaCode(event.placedVia));
+  col.flags.set(row, flagsOf(event));
+  state.orderIds.set(row, event.orderId);
+  if (event.action === 'buy') {
+    state.accounts.col.payableContracts.add(event.account, event.contracts);
+  }
+  if (event.rests && event.action === 'buy') {
+    hold(state, event.account, costCents(event.limitPriceCents!, event.contracts));
+  }
+  if (event.rests) rest(state, row);
+  state.records.addPlacement(event);
+}
+
+function flagsOf(event: OrderPlaced): number {
+  return (
+    (event.action === 'sell' ? FLAG.sell : 0) |
+    (event.side === 'no' ? FLAG.no : 0) |
+    (event.instrumentSide === 'no' ? FLAG.instrumentNo : 0) |
+    (event.routing === 'best' ? FLAG.routed : 0) |
+    (event.placedPrivate ? FLAG.private : 0) |
+    (event.type === 'limit' ? FLAG.limit : 0)
+  );
+}
+
+function orderFilled(state: ShardState, event: OrderFilled): void {
+  const { position, fillPriceCents, venue } = trade(state, event, remainingOf(state, event.order));
+  const end = {
+    atMs: event.atMs,
+    status: 'executed',
+    reason: null,
+    fillPriceCents,
+    venue,
+    filledContracts: null,
+  } as const;
+  finishOrder(state, event.order, end, position);
+}
+
+/** How the fills of an order stand after one more of them. */
+type Traded = Pick<OrderOutcome, 'fillPriceCents' | 'venue'> & { position: number };
+
+/** Contracts change hands: money, and the position that a buy opens and a sell closes. */
+function trade(
+  state: ShardState,
+  event: OrderFilled | OrderPartFilled,
+  contracts: Contracts,
+): Traded {
+  const { order, priceCents } = event;
+  const { col } = state.orders;
+  invariant(state.orders.isLive(order), 'an order was filled that is done');
+  const cents = costCents(priceCents, contracts);
+  if ((col.flags.get(order) & FLAG.sell) !== 0) return sell(state, event, contracts, cents);
+  stake(state, col.account.get(order), cents, holdOf(state, order, contracts));
+  const before = col.position.get(order);
+  const position = before === NO_ROW ? openPosition(state, order, event, contracts) : before;
+  if (before !== NO_ROW) growPosition(state, position, contracts, cents);
+  if (event.kind === 'order_part_filled' && before === NO_ROW) {
+    state.orders.touch(order);
+    col.position.set(order, position);
+    state.positions.col.resting.set(position, order);
+  }
+  return {
+    fillPriceCents: state.positions.col.entryPriceCents.get(position),
+    venue: state.positions.col.venue.get(position),
+    position,
+  };
+}
+
+function sell(
+  state: ShardState,
+  event: OrderFilled | OrderPartFilled,
+  contracts: Contracts,
+  cents: Cents,
+): Traded {
+  const { order } = event;
+  const { col } = state.positions;
+  const position = state.orders.col.position.get(order);
+  const all = state.orders.col.contracts.get(order);
+  state.positions.touch(position);
+  if (col.contracts.get(position) === all) startSale(state, position, event.venue);
+  const venue = col.soldVenue.get(position);
+  const soldCents = col.soldCents.get(position) - col.soldBeforeCents.get(position) + cents;
+  const sold = all - col.contracts.get(position) + contracts;
+  const fillPriceCents = Math.floor(soldCents / sold);
+  const account = col.account.get(position);
+  state.accounts.col.payableContracts.add(account, -contracts);
+  if (event.kind === 'order_filled') {
+    realize(state, account, col.costCents.get(position), cents);
+    closePosition(state, position, event, cents);
+  } else {
+    const cost = costOfPart(col.costCents.get(position), contracts, col.contracts.get(position));
+    realize(state, account, cost, cents);
+    shrinkPosition(state, position, { contracts, cost, cents });
+  }
+  return { fillPriceCents, venue, position };
+}
+
+function orderEnded(state: ShardState, event: OrderEnded): void {
+  const { order, atMs, status, reason } = event;
+  invariant(state.orders.isLive(order), 'an order ended that is done');
+  const filled = filledSoFar(state, order);
+  const position = state.orders.col.position.get(order);
+  const account = state.orders.col.account.get(order);
+  const remaining = remainingOf(state, order);
+  const isBuy = (state.orders.col.flags.get(order) & FLAG.sell) === 0;
+  if (isBuy) state.accounts.col.payableContracts.add(account, -remaining);
+  hold(state, account, -holdOf(state, order, remaining));
+  const { priceCents: fillPriceCents, venue } = filled;
+  const filledContracts = filled.contracts === 0 ? null : filled.contracts;
+  const end = { atMs, status, reason, fillPriceCents, venue, filledContracts };
+  finishOrder(state, order, end, position === NO_ROW ? null : position);
+}
+
+/**
+ * A resting buy holds limit x remaining contracts; nothing else holds. Rule M4 (engine/RULES.md).
+ */
+function holdOf(state: ShardState, order: number, contracts: Contracts): Cents {
+  const { col } = state.orders;
+  const isRestingBuy = (col.flags.get(order) & FLAG.sell) === 0 && state.ladders.isWaiting(order);
+  return isRestingBuy ? costCents(col.limitPriceCents.get(order), contracts) : 0;
+}
+
+/** `traded`: its position, which may have gone already; its row still has the id. */
+function finishOrder(
+  state: ShardState,
+  order: number,
+  outcome: Omit<OrderOutcome, 'tradeId'>,
+  traded: number | null,
+): void {
+  const { orders, positions } = state;
+  const account = orders.col.account.get(order);
+  if (state.ladders.isWaiting(order)) {
+    state.ladders.remove(order);
+    state.ordersOfAccount.remove(account);
+  }
+  const position = orders.col.position.get(order);
+  if (position !== NO_ROW && positions.col.resting.get(position) === order) {
+    positions.col.resting.set(position, NO_ROW);
+  }
+  state.orderIds.remove(order);
+  orders.release(order);
+  const ids = { orders: orders.col.id, order, positions: positions.col.id, position: traded };
+  state.records.addOutcome(account, ids, outcome);
+  countBust(state, account);
+}
+
+function positionSettled(state: ShardState, event: PositionSettled): void {
+  const { col } = state.positions;
+  const { position, proceedsCents } = event;
+  invariant(state.positions.isLive(position), 'a position was settled twice');
+  const account = col.account.get(position);
+  invariant(col.resting.get(position) === NO_ROW, 'a position was settled while its order rests');
+  state.accounts.col.payableContracts.add(account, -col.contracts.get(position));
+  realize(state, account, col.costCents.get(position), proceedsCents);
+  closePosition(state, position, event, proceedsCents);
+  countBust(state, account);
+}
+
+/** Once a run: nothing open, nothing resting, less than a dollar left. */
+function countBust(state: ShardState, account: number): void {
+  const { col } = state.accounts;
+  const worthCents = col.balanceCents.get(account) + col.heldCents.get(account);
+  if (worthCents >= BUST_BELOW_CENTS || col.bustedRun.get(account) === col.run.get(account)) return;
+  const isIdle =
+    state.ordersOfAccount.count(account) === 0 && state.positionsOfAccount.count(account) === 0;
+  if (!isIdle) return;
+  state.accounts.touch(account);
+  col.bustedRun.set(account, col.run.get(account));
+  col.busts.add(account, 1);
+}

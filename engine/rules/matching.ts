@@ -1,0 +1,151 @@
+/**
+ * Resting orders against live prices: best rank first, first placed first within a rank. Rules T46
+ * to T48, T66 (engine/RULES.md).
+ */
+
+import { fetched } from '../memory/prefetch.ts';
+import { takeLevels } from './book-depth.ts';
+import { type Event, fillEvent } from './events.ts';
+import { emit } from './evolve.ts';
+import { tradeOf } from './fill-model.ts';
+import { remainingOf } from './partial-fills.ts';
+import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
+import { booksOf } from './resting.ts';
+import { type Book, FLAG, type Market, type ShardState } from './state.ts';
+import { type EpochMs, NO_PRICE, type Side } from './units.ts';
+
+/** Fills every resting order that the prices of these markets now reach, as far as it goes. */
+export function fillMarkets(
+  state: ShardState,
+  markets: readonly Market[],
+  atMs: EpochMs,
+  journal: Event[],
+): void {
+  if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, journal);
+  // No fill leaves less for another, so books need not wait for each other.
+  for (const market of markets) {
+    if (market.book !== null) fillBook(state, market.book, atMs, journal);
+    for (const book of market.routedBooks) fillBook(state, book, atMs, journal);
+  }
+}
+
+function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
+  for (const reached of reachedOn(state, book, atMs)) {
+    fetchOwners(state, reached.orders);
+    for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
+  }
+}
+
+/** What the fills of these orders need beside their rows, and which lies all over memory. */
+function fetchOwners(state: ShardState, orders: readonly number[]): void {
+  const { account } = state.orders.col;
+  const { balanceCents, adjustedCents } = state.accounts.col;
+  let read = 0;
+  for (const order of orders) {
+    const owner = account.get(order);
+    // The first and the last that a fill reads of a row; they may lie apart.
+    read += balanceCents.get(owner) + adjustedCents.get(owner);
+    read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.fetch(owner);
+  }
+  fetched(read);
+}
+
+/** The side of a book whose ask has reached the rank of orders: which, best rank first. */
+type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly number[] };
+
+/**
+ * Across the books of a market, since their orders want the same sizes: what an account gets first
+ * must not hang on which books this shard has, or made first.
+ */
+function fillInOrder(
+  state: ShardState,
+  markets: readonly Market[],
+  atMs: EpochMs,
+  journal: Event[],
+): void {
+  const books = new Set(markets.flatMap(booksOf));
+  const all = [...books].flatMap((book) => reachedOn(state, book, atMs));
+  const fills = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
+  if (books.size > 1) fills.sort((a, b) => byPriceAndTime(state, a, b));
+  for (const { reached, order } of fills) fillResting(state, reached, order, atMs, journal);
+}
+
+type Fill = { reached: Reached; order: number };
+
+/** One home market after the other; in each the yes ask's orders first. */
+function byPriceAndTime({ orders }: ShardState, a: Fill, b: Fill): number {
+  const { book, side } = a.reached;
+  const { market } = b.reached.book;
+  if (book.market !== market) return book.market.number - market.number;
+  if (side !== b.reached.side) return side === 'yes' ? -1 : 1;
+  const byRank = rankOf(orders, b.order) - rankOf(orders, a.order);
+  return byRank || orders.col.sequence.get(a.order) - orders.col.sequence.get(b.order);
+}
+
+/** The highest ask that a resting order takes. */
+function rankOf({ col }: ShardState['orders'], order: number): number {
+  return tradePrice(
+    col.flags.get(order) & FLAG.sell ? 'sell' : 'buy',
+    col.limitPriceCents.get(order),
+  );
+}
+
+/** Read before anything fills: a fill may take its order away. */
+function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reached[] {
+  const { ladders } = state;
+  const yesLadder = ladderOf(book, 'yes');
+  const noLadder = ladderOf(book, 'no');
+  if (ladders.best(yesLadder) === 0 && ladders.best(noLadder) === 0) return NONE;
+  const price = priceBook(state, book, atMs);
+  const { yesAskCents, noAskCents } = price;
+  const isYes = yesAskCents !== NO_PRICE && ladders.best(yesLadder) >= yesAskCents;
+  const isNo = noAskCents !== NO_PRICE && ladders.best(noLadder) >= noAskCents;
+  if (!isYes && !isNo) return NONE;
+  const reached: Reached[] = [];
+  if (isYes) {
+    reached.push({
+      book,
+      price,
+      side: 'yes',
+      orders: ordersAtOrAbove(state, yesLadder, yesAskCents),
+    });
+  }
+  if (isNo) {
+    reached.push({ book, price, side: 'no', orders: ordersAtOrAbove(state, noLadder, noAskCents) });
+  }
+  return reached;
+}
+
+const NONE: readonly Reached[] = [];
+
+/** Orders of a ladder whose rank is at least `ask`, fetched: best rank, then first placed first. */
+function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
+  const reached: number[] = [];
+  for (let rank = ladders.best(ladder); rank >= ask; rank = ladders.rankBelow(ladder, rank)) {
+    ladders.collect(ladder, rank, reached, orders);
+  }
+  return reached;
+}
+
+/** As much of a resting order as the fill model gives it. */
+function fillResting(
+  state: ShardState,
+  { book, price, side }: Reached,
+  order: number,
+  atMs: EpochMs,
+  journal: Event[],
+): void {
+  const { col } = state.orders;
+  const contracts = remainingOf(state, order);
+  const want = {
+    account: col.account.get(order),
+    side,
+    upToCents: rankOf(state.orders, order),
+    contracts,
+  };
+  const fill = state.fillModel.fill(state, book, price, want, atMs);
+  if (fill === null) return;
+  if (fill.taken !== null) takeLevels(fill.taken);
+  const trade = tradeOf(col.flags.get(order) & FLAG.sell ? 'sell' : 'buy', fill);
+  emit(state, journal, fillEvent(atMs, order, contracts, trade));
+}

@@ -1,0 +1,318 @@
+/**
+ * Everything that crosses into a shard, as plain data. Ticks come from venues, commands and queries
+ * from callers; all carry the time at which they take effect, since the core has no clock. Rules
+ * T20 to T28, C1 (engine/RULES.md).
+ */
+
+import type { RejectionCode } from './rejections.ts';
+import type {
+  Action,
+  Cents,
+  Contracts,
+  EpochMs,
+  GameStatus,
+  MarketNumber,
+  MarketStatus,
+  OrderType,
+  PlacedVia,
+  PriceCents,
+  Routing,
+  Side,
+  SourceNumber,
+  TimeInForce,
+  TradeUse,
+  Uuid,
+  Venue,
+} from './units.ts';
+
+/** The top of book of one market, whole, replacing what was known; `NO_PRICE` is an empty side. */
+export type QuoteTick = {
+  kind: 'quote';
+  atMs: EpochMs;
+  source: SourceNumber;
+  market: MarketNumber;
+  yesBidCents: PriceCents;
+  yesBidContracts: Contracts;
+  yesAskCents: PriceCents;
+  yesAskContracts: Contracts;
+  /** The venue's own book has bid >= ask: shown, but no live price. Rule T15 (engine/RULES.md). */
+  crossed: boolean;
+  /** Told only where the fill model walks it and the venue shows it; else the top is all. */
+  depth?: Depth;
+};
+
+/** The displayed levels of both sides, best first; a price comes once, with a size above 0. */
+export type Depth = { yesBids: readonly DepthLevel[]; yesAsks: readonly DepthLevel[] };
+export type DepthLevel = readonly [priceCents: PriceCents, contracts: Contracts];
+
+/** A trade that happened at the venue; informs quotes, moves nothing. */
+export type TradeTick = {
+  kind: 'trade';
+  atMs: EpochMs;
+  source: SourceNumber;
+  market: MarketNumber;
+  yesPriceCents: PriceCents;
+  contracts: Contracts;
+  side: Side;
+};
+
+/** The venue opened, paused or closed trading of a market. */
+export type StatusTick = {
+  kind: 'status';
+  atMs: EpochMs;
+  source: SourceNumber;
+  market: MarketNumber;
+  status: MarketStatus;
+};
+
+/**
+ * The venue's final word on a market. Payouts are what one contract of that side receives; a void
+ * pays cost back and has payouts 0. A settlement value strictly between 0 and 1 is `scalar`.
+ */
+export type ResultTick = {
+  kind: 'result';
+  atMs: EpochMs;
+  source: SourceNumber;
+  market: MarketNumber;
+  outcome: MarketOutcome;
+  yesPayoutCents: Cents;
+  noPayoutCents: Cents;
+};
+export type MarketOutcome = 'yes' | 'no' | 'void' | 'scalar';
+/** What one contract of each side receives. */
+export type Payouts = Pick<ResultTick, 'yesPayoutCents' | 'noPayoutCents'>;
+export type MarketResult = Payouts & { outcome: MarketOutcome };
+
+/** A game changed its status; `game` is the catalog's slug. */
+export type GameTick = {
+  kind: 'game';
+  atMs: EpochMs;
+  source: SourceNumber;
+  game: string;
+  status: GameStatus;
+};
+
+/** The connection is alive: any frame or heartbeat keeps its quotes fresh. */
+export type HeardTick = { kind: 'heard'; atMs: EpochMs; source: SourceNumber };
+
+/** The connection was lost or skipped a message: its quotes are dead until a fresh one arrives. */
+export type DownTick = { kind: 'down'; atMs: EpochMs; source: SourceNumber };
+
+/** Time passed and nothing else happened; orders expire. */
+export type TimeTick = { kind: 'time'; atMs: EpochMs };
+
+export type Tick =
+  | QuoteTick
+  | TradeTick
+  | StatusTick
+  | ResultTick
+  | GameTick
+  | HeardTick
+  | DownTick
+  | TimeTick;
+
+/** How often one key, or one account, may trade. Rules L1 to L10 (engine/RULES.md). */
+export type TradeLimits = {
+  newPerMinute: number;
+  newPerDay: number;
+  /** Sells and cancels. */
+  closingPerMinute: number;
+};
+
+/** Whose trading a command counts as, and within which limits. */
+export type TradeCounting = {
+  keyId: Uuid;
+  keyLimits: TradeLimits;
+  accountLimits: TradeLimits;
+  /** What the key has counted in other shards; null: nothing. */
+  elsewhere: TradeUse | null;
+};
+
+/**
+ * Place one order. Rule A30 (api/RULES.md). Already checked against the order schema: exactly the
+ * fields of its action and type are set, the rest are null.
+ */
+export type PlaceOrder = {
+  kind: 'place';
+  atMs: EpochMs;
+  account: Uuid;
+  /** A new uuid v7 whose time is `atMs`; unused when the key turns out to be a replay. */
+  orderId: Uuid;
+  idempotencyKey: string;
+  action: Action;
+  type: OrderType;
+  /** buy: one of the two. `side` is the instrument's side, or the market's for a ticker. */
+  instrumentId: string | null;
+  ticker: string | null;
+  side: Side | null;
+  contracts: Contracts | null;
+  /** sell */
+  tradeId: Uuid | null;
+  limitPriceCents: PriceCents | null;
+  /** market orders: `maxPriceCents` of a buy, `minPriceCents` of a sell. */
+  boundPriceCents: PriceCents | null;
+  /** limit orders; null for a market order. */
+  timeInForce: TimeInForce | null;
+  expiresAtMs: EpochMs | null;
+  routing: Routing;
+  statedProbPct: number | null;
+  placedVia: PlacedVia;
+  placedPrivate: boolean;
+  /** The caller's plan allows opening positions. Rule A38 (api/RULES.md). */
+  mayOpen: boolean;
+  /** Trading is on: a new order may be placed. Rule V6 (api/RULES.md). */
+  mayTrade: boolean;
+  /** Null: outside the hard trade limits, as a replay is. */
+  counting: TradeCounting | null;
+};
+
+export type CancelOrder = {
+  kind: 'cancel';
+  atMs: EpochMs;
+  account: Uuid;
+  orderId: Uuid;
+  counting: TradeCounting | null;
+};
+
+/** An operator's correction of an account's cash; shown as adjustmentsInRunDollars. */
+export type AdjustCash = { kind: 'adjust'; atMs: EpochMs; account: Uuid; amountCents: Cents };
+
+/**
+ * The whole catalog as of now. What a later one drops keeps its number and its label, and is
+ * bought and quoted no more.
+ */
+export type SetCatalog = { kind: 'catalog'; atMs: EpochMs; catalog: Catalog };
+
+/** Operator's switches that answers depend on. Not journaled: sent at every start. */
+export type SetSwitches = {
+  kind: 'switches';
+  atMs: EpochMs;
+  venueData: boolean;
+  selfReset: boolean;
+};
+
+/** The time is `toMs`, whatever the shard took it for: the one way in which time goes back. */
+export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
+
+export type Command = PlaceOrder | CancelOrder | AdjustCash | SetCatalog | SetSwitches | SetClock;
+
+/** Newest first; `before` is the id of the last row of the previous page. */
+type Page = { limit: number; before: Uuid | null };
+
+export type PortfolioQuery = {
+  kind: 'portfolio';
+  atMs: EpochMs;
+  account: Uuid;
+  organizationSlug: string | null;
+};
+export type OrderQuery = {
+  kind: 'order';
+  atMs: EpochMs;
+  account: Uuid;
+  organizationSlug: string | null;
+  orderId: Uuid;
+};
+export type OrdersQuery = Page & {
+  kind: 'orders';
+  atMs: EpochMs;
+  account: Uuid;
+  organizationSlug: string | null;
+  status: 'resting' | 'executed' | 'canceled' | 'expired' | null;
+};
+export type TradesQuery = Page & {
+  kind: 'trades';
+  atMs: EpochMs;
+  account: Uuid;
+  organizationSlug: string | null;
+  status: 'open' | 'closed' | 'settled' | 'void' | null;
+};
+/** Answers with one Quote, or `instrument_not_found`. */
+export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId: string };
+/** Answers with the `TradeUse` of a key in this shard. */
+export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
+/** Answers `{accounts, restingOrders, openPositions, problems: string[]}`. */
+export type AuditQuery = { kind: 'audit'; atMs: EpochMs };
+/** Answers `{accounts: [{account, digest, ...}]}`, canonical and independent of shard and slot. */
+export type DigestQuery = { kind: 'digest'; atMs: EpochMs };
+
+export type Query =
+  | PortfolioQuery
+  | OrderQuery
+  | OrdersQuery
+  | TradesQuery
+  | QuoteQuery
+  | KeyUseQuery
+  | AuditQuery
+  | DigestQuery;
+
+/** `body` is the JSON text of the answer, ready to send; a refusal names its rule. */
+export type Reply =
+  | { ok: true; body: string }
+  | { ok: false; code: RejectionCode; message: string; retryAfterSeconds?: number };
+
+/** One venue's side of an instrument. Rule K5 (feeds/FORMATS.md). */
+export type CatalogListing = {
+  venue: Venue;
+  /** 1: the instrument's yes is the market's yes; -1: it is the market's no. */
+  polarity: 1 | -1;
+  sideLabel: string | null;
+  fungibility: 'exact' | 'near' | 'none';
+  reviewed: boolean;
+  note: string | null;
+  buyForYes: Side;
+  buyForNo: Side;
+  venueMarketId: string;
+  venueSideRef: string | null;
+  venueEvent: string | null;
+};
+
+export type Team = { code: string; name: string };
+
+/** SPEC.md section 2, Game, without what is derived. */
+export type CatalogGame = {
+  id: string;
+  slug: string;
+  league: string;
+  startsAt: string;
+  status: GameStatus;
+  home: Team;
+  away: Team;
+  season: number | null;
+  seasonType: string | null;
+  week: number | null;
+};
+
+/** SPEC.md section 2, Instrument, without what is derived from its game and listings. */
+export type CatalogInstrument = {
+  id: string;
+  slug: string;
+  gameSlug: string | null;
+  league: string;
+  marketType: string;
+  period: string;
+  line: number | null;
+  subject: Team | null;
+  label: string;
+  oppositeLabel: string | null;
+  yesMeans: string;
+  startsAt: string;
+  /** When its markets open; null: they are, as far as the catalog knows. */
+  opensAt: string | null;
+  pushPossible: boolean;
+  stat: string | null;
+  tieRule: string | null;
+  settlesOn: string | null;
+  postponementWindowHours: number | null;
+  rulesVersion: number;
+  listings: CatalogListing[];
+};
+
+/** Games and instruments with the numbers that ticks and the journal use for them. */
+export type Catalog = {
+  games: CatalogGame[];
+  instruments: CatalogInstrument[];
+  /** `venue/venueMarketId` by market number; only ever appended to. */
+  marketNames: string[];
+  /** Instrument id by instrument number; only ever appended to. */
+  instrumentIds: string[];
+};

@@ -1,0 +1,288 @@
+/**
+ * What a venue says: live quotes change in place, and what follows from them (fills, settlements,
+ * expiries) comes out as events. Rules T12 to T17, T45, T46, S1 to S10, T124 (engine/RULES.md).
+ */
+
+import type { Event } from './events.ts';
+import { emit } from './evolve.ts';
+import { invariant } from './invariant.ts';
+import { costCents } from './ledger.ts';
+import { fillMarkets } from './matching.ts';
+import type { GameTick, MarketResult, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
+import { complement, isFresh } from './pricing.ts';
+import { booksOf, ordersOn } from './resting.ts';
+import { sideOf } from './row-records.ts';
+import {
+  type Book,
+  FLAG,
+  type LastTrade,
+  type Market,
+  type ShardState,
+  type Source,
+} from './state.ts';
+import {
+  type EpochMs,
+  HOME_VENUE,
+  NO_PRICE,
+  NO_ROW,
+  PAYOUT_CENTS,
+  type SourceNumber,
+} from './units.ts';
+
+/** Applies one tick; every event it led to is applied and appended to `journal`. */
+export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
+  const atMs = advance(state, tick.atMs, journal);
+  if (tick.kind === 'time') return;
+  if (tick.kind === 'down') {
+    sourceOf(state, tick.source).epoch++;
+    return;
+  }
+  const revived = hear(state, tick);
+  switch (tick.kind) {
+    case 'quote':
+      setQuote(state, tick);
+      fillMarkets(state, withRevived(state.markets[tick.market]!, revived), atMs, journal);
+      return;
+    case 'trade':
+      setLastTrade(state, tick);
+      break;
+    case 'status': {
+      const market = state.markets[tick.market]!;
+      market.status = tick.status;
+      fillMarkets(state, withRevived(market, revived), atMs, journal);
+      return;
+    }
+    case 'result':
+      settle(state, { ...tick, atMs }, journal);
+      break;
+    case 'game':
+      setGame(state, { ...tick, atMs }, journal);
+      break;
+    case 'heard':
+      break;
+  }
+  // After what the tick itself says: a quote that it replaced must not fill anything.
+  fillMarkets(state, revived, atMs, journal);
+}
+
+/**
+ * Takes in what a venue says, so that it is shown, and lets nothing follow from it: for a shard that
+ * cannot journal now. Told again later, it leads to what it did not lead to here.
+ */
+export function watch(state: ShardState, tick: Tick): void {
+  if (tick.kind === 'time') return;
+  const source = sourceOf(state, tick.source);
+  if (tick.kind === 'down') {
+    source.epoch++;
+    return;
+  }
+  source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
+  // A catalog is journaled, so one that has come meanwhile is not known here, nor what it numbers.
+  if ('market' in tick && state.markets[tick.market] === undefined) return;
+  if (tick.kind === 'quote') setQuote(state, tick);
+  if (tick.kind === 'trade') setLastTrade(state, tick);
+  if (tick.kind === 'status') state.markets[tick.market]!.status = tick.status;
+}
+
+/** Moves time on, never back, and ends what expired on the way. */
+export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): EpochMs {
+  if (atMs > state.nowMs) state.nowMs = atMs;
+  const now = state.nowMs;
+  for (let order = state.expiries.nextDue(now); order !== NO_ROW; ) {
+    emit(state, journal, {
+      kind: 'order_ended',
+      // When it was due, not when this shard next heard of the time.
+      atMs: state.orders.col.expiresAtMs.get(order),
+      order,
+      status: 'expired',
+      reason: 'expired',
+    });
+    order = state.expiries.nextDue(now);
+  }
+  return now;
+}
+
+/** Time was set back by so much: what venues said keeps its age, so that no price lives on for it. */
+export function keepAges(state: ShardState, byMs: number): void {
+  for (const source of state.sources) if (source !== undefined) source.lastHeardMs -= byMs;
+  for (const market of state.markets) {
+    const { quote, lastTrade, lastTradeOf } = market;
+    if (quote !== null) market.quote = { ...quote, atMs: quote.atMs - byMs };
+    market.lastTrade = earlier(lastTrade, byMs);
+    market.lastTradeOf = { yes: earlier(lastTradeOf.yes, byMs), no: earlier(lastTradeOf.no, byMs) };
+  }
+}
+
+function earlier(trade: LastTrade | null, byMs: number): LastTrade | null {
+  return trade === null ? null : { ...trade, atMs: trade.atMs - byMs };
+}
+
+/** A market that the tick is about, and those that it made live again. */
+function withRevived(market: Market, revived: readonly Market[]): readonly Market[] {
+  return revived.length === 0 ? [market] : [market, ...revived];
+}
+
+function sourceOf(state: ShardState, number: SourceNumber): Source {
+  const known = state.sources[number];
+  if (known !== undefined) return known;
+  const source: Source = { lastHeardMs: 0, epoch: 0 };
+  state.sources[number] = source;
+  return source;
+}
+
+const NONE: readonly Market[] = [];
+
+/**
+ * Any frame keeps a connection's quotes fresh. Returns the markets whose quotes were stale until
+ * now. What counts is the tick's own time: a quote told again later is no younger for it.
+ */
+function hear(state: ShardState, tick: { source: SourceNumber; atMs: EpochMs }): readonly Market[] {
+  const { nowMs } = state;
+  const { quoteMaxAgeMs } = state.config;
+  const source = sourceOf(state, tick.source);
+  const wasFresh = isFresh(source, nowMs, quoteMaxAgeMs);
+  source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
+  if (wasFresh || !isFresh(source, nowMs, quoteMaxAgeMs)) return NONE;
+  return state.markets.filter((market) => market.quote?.source === tick.source);
+}
+
+function setQuote(state: ShardState, tick: QuoteTick): void {
+  const { atMs, source, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts, crossed } =
+    tick;
+  const market = state.markets[tick.market]!;
+  market.quote = {
+    source,
+    epoch: sourceOf(state, source).epoch,
+    atMs,
+    yesBidCents,
+    yesBidContracts,
+    yesAskCents,
+    yesAskContracts,
+    // A venue's finer prices can cross where whole cents do not, and the tick says so.
+    crossed: crossed || (yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents),
+    levels: state.fillModel.levelsOf(tick, market.quote),
+  };
+}
+
+/** Informs quotes: the last trade, and the last one in which each side was bought. */
+function setLastTrade(state: ShardState, tick: TradeTick): void {
+  const market = state.markets[tick.market]!;
+  const { yesPriceCents, side, atMs } = tick;
+  const sideCents = side === 'yes' ? yesPriceCents : complement(yesPriceCents);
+  market.lastTrade = { priceCents: yesPriceCents, atMs };
+  market.lastTradeOf[side] = { priceCents: sideCents, atMs };
+}
+
+/** A venue_a result settles its market once, whatever arrives later. */
+function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, journal: Event[]): void {
+  const market = state.markets[tick.market]!;
+  if (market.outcome !== null) return;
+  const { atMs, outcome, yesPayoutCents, noPayoutCents } = tick;
+  const { number } = market;
+  if (outcome === 'scalar') {
+    const payouts = { yesPayoutCents, noPayoutCents };
+    emit(state, journal, { kind: 'market_valued', atMs, market: number, ...payouts });
+  }
+  emit(state, journal, { kind: 'market_resolved', atMs, market: number, outcome });
+  if (market.venue !== HOME_VENUE) return;
+  for (const book of booksOf(market)) {
+    if (book.market === market) cancelAll(state, book, atMs, journal);
+  }
+  for (const position of [...state.positionsOfMarket.of(market.number)]) {
+    const { col } = state.positions;
+    const payout = sideOf(col.flags.get(position)) === 'yes' ? yesPayoutCents : noPayoutCents;
+    const proceedsCents =
+      outcome === 'void'
+        ? col.costCents.get(position)
+        : costCents(payout, col.contracts.get(position));
+    emit(state, journal, { kind: 'position_settled', atMs, position, proceedsCents, outcome });
+  }
+}
+
+function cancelAll(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
+  for (const order of [...ordersOn(state, book)]) {
+    emit(state, journal, {
+      kind: 'order_ended',
+      atMs,
+      order,
+      status: 'canceled',
+      reason: 'market_resolved',
+    });
+  }
+}
+
+function setGame(state: ShardState, tick: GameTick, journal: Event[]): void {
+  const { atMs, game: slug, status } = tick;
+  // A venue may name games that we do not list: they are not ours to remember.
+  if (!state.listedGames.has(slug) || state.games.get(slug)?.status === status) return;
+  emit(state, journal, { kind: 'game_changed', atMs, game: slug, status });
+  if (status === 'cancelled') voidGame(state, slug, atMs, journal);
+}
+
+/** What follows from the catalog as it is now. At every start, too: an older version left it undone. */
+export function afterCatalog(state: ShardState, atMs: EpochMs, journal: Event[]): void {
+  voidCancelledGames(state, atMs, journal);
+  cancelDropped(state, atMs, journal);
+}
+
+/** A catalog that tells of a cancelled game counts as a venue that does: some venues tell of none. */
+function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]): void {
+  for (const { slug, status } of state.catalog.games) {
+    const shown = state.games.get(slug)?.status ?? status;
+    if (shown === 'cancelled') voidGame(state, slug, atMs, journal);
+  }
+}
+
+/**
+ * Nobody buys any more what the catalog has dropped: its resting buys end, first placed first, while
+ * sells and positions stay. An order by ticker is one of the instrument that it is shown as.
+ */
+function cancelDropped(state: ShardState, atMs: EpochMs, journal: Event[]): void {
+  const { orders, instruments } = state;
+  const { flags, instrument, sequence } = orders.col;
+  const dropped: number[] = [];
+  for (const order of orders.rows()) {
+    const isBuy = (flags.get(order) & FLAG.sell) === 0;
+    if (isBuy && !instruments[instrument.get(order)]!.listed) dropped.push(order);
+  }
+  dropped.sort((a, b) => sequence.get(a) - sequence.get(b));
+  for (const order of dropped) {
+    emit(state, journal, {
+      kind: 'order_ended',
+      atMs,
+      order,
+      status: 'canceled',
+      reason: 'instrument_dropped',
+    });
+  }
+}
+
+/** A cancelled game voids every market of its instruments that has no result. */
+function voidGame(state: ShardState, slug: string, atMs: EpochMs, journal: Event[]): void {
+  for (const instrument of state.instruments) {
+    if (instrument.entry?.gameSlug !== slug) continue;
+    for (const { market } of instrument.listings) {
+      if (market.venue !== HOME_VENUE) continue;
+      settle(state, { ...VOID, atMs, market: market.number }, journal);
+    }
+  }
+}
+
+const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const;
+
+/** What settled a market; null while nothing has. */
+export function resultOf({ outcome, payouts }: Market): MarketResult | null {
+  switch (outcome) {
+    case null:
+      return null;
+    case 'yes':
+      return { outcome, yesPayoutCents: PAYOUT_CENTS, noPayoutCents: 0 };
+    case 'no':
+      return { outcome, yesPayoutCents: 0, noPayoutCents: PAYOUT_CENTS };
+    case 'void':
+      return { outcome, yesPayoutCents: 0, noPayoutCents: 0 };
+    case 'scalar':
+      invariant(payouts !== null, 'a scalar market has no value');
+      return { outcome, ...payouts };
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * How far an order may go, whatever its market: its expiry, and what it could be paid. Read with
+ * the order itself, so that what is beyond is a bad request and no refusal by a market. Rules T44,
+ * M11 (engine/RULES.md).
+ */
+
+import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
+import type { PlaceOrder } from './messages.ts';
+import type { ShardState } from './state.ts';
+import { dollarsOf, type EpochMs, NO_ROW, PAYOUT_CENTS } from './units.ts';
+
+/** Rule T44 (engine/RULES.md). */
+const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
+
+/** What is out of bounds, named by its field; null: nothing is. `account`: its row, or `NO_ROW`. */
+export function checkBounds(state: ShardState, order: PlaceOrder, account: number): string | null {
+  return checkExpiry(order.expiresAtMs, state.nowMs) ?? checkPayout(state, order, account);
+}
+
+function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null {
+  if (expiresAtMs === null) return null;
+  if (expiresAtMs <= nowMs) return 'expiresAt must be in the future';
+  if (expiresAtMs - nowMs > EXPIRY_MAX_MS) return 'expiresAt must be at most 365 days out';
+  return null;
+}
+
+/** A buy that could win more than can be counted would stop its shard when it does. */
+function checkPayout(state: ShardState, { contracts }: PlaceOrder, account: number): string | null {
+  if (contracts === null) return null;
+  const roomCents = account === NO_ROW ? FIRST_PAYOUT_ROOM_CENTS : payoutRoomCents(state, account);
+  if (contracts * PAYOUT_CENTS <= roomCents) return null;
+  const most = Math.max(0, Math.floor(roomCents / PAYOUT_CENTS));
+  const limit = dollarsOf(Number.MAX_SAFE_INTEGER).toFixed(2);
+  return `count must be at most ${most} now: an account cannot hold more than ${limit} dollars`;
+}

@@ -1,0 +1,287 @@
+/** Placing an order. Rules T20 to T57, T90 to T94, T100 (engine/RULES.md). */
+
+import { marketName } from './catalog.ts';
+import { accept, type Decision, reject } from './decision.ts';
+import { type Event, fillEvent, type OrderPlaced } from './events.ts';
+import { type Fill, tradeOf } from './fill-model.ts';
+import { costCents } from './ledger.ts';
+import type { PlaceOrder } from './messages.ts';
+import { checkBounds } from './order-bounds.ts';
+import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
+import { instrumentSideOf, sideOf } from './row-records.ts';
+import { FLAG, type Instrument, type Market, type ShardState } from './state.ts';
+import { countedRefusal, withinLimits } from './trade-limits.ts';
+import {
+  type Cents,
+  type EpochMs,
+  HOME_VENUE,
+  NO_ROW,
+  oppositeSide,
+  type Side,
+  START_BALANCE_CENTS,
+} from './units.ts';
+
+/** What is traded: a side of a market, as a catalog instrument shows it. */
+type Subject = {
+  market: Market;
+  instrument: Instrument;
+  side: Side;
+  instrumentSide: Side;
+  contracts: number;
+  /** sell: the row of the position. */
+  position: number | null;
+};
+
+export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
+  const account = state.accountIds.find(order.account);
+  const known =
+    account === NO_ROW ? undefined : state.records.placementByKey(account, order.idempotencyKey);
+  const closing = order.action === 'sell';
+  if (known !== undefined) {
+    if (isSameOrder(state, known, order)) return { kind: 'replay' };
+    return countedRefusal(state, order, closing, reject('idempotency_key_reused'));
+  }
+  const outOfBounds = checkBounds(state, order, account);
+  if (outOfBounds !== null) return reject('invalid_request', outOfBounds);
+  if (!order.mayTrade) return reject('trading_off');
+  return withinLimits(state, order, closing, () => {
+    return order.action === 'buy' && !order.mayOpen
+      ? reject('membership_required')
+      : decideNew(state, order, account);
+  });
+}
+
+/** An order whose key is new, and which counts towards the limits whatever becomes of it. */
+function decideNew(state: ShardState, order: PlaceOrder, account: number): Decision {
+  const subject =
+    order.action === 'buy' ? buySubject(state, order) : sellSubject(state, order, account);
+  if ('kind' in subject) return subject;
+  const { market } = subject;
+  if (market.outcome !== null) return reject('market_resolved');
+  if (market.status !== 'open' || state.nowMs < subject.instrument.opensAtMs) {
+    return reject('market_not_open');
+  }
+
+  const fill = fillNow(state, order, subject, account);
+  if (order.type === 'market') {
+    if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity);
+    const bound = order.boundPriceCents;
+    if (bound !== null && !reaches(order.action, tradePrice(order.action, fill.askCents), bound)) {
+      return reject('price_moved');
+    }
+  }
+  const rests = order.timeInForce === 'gtc' && fill?.contracts !== subject.contracts;
+  if (order.action === 'buy') {
+    const balanceCents =
+      account === NO_ROW ? START_BALANCE_CENTS : state.accounts.col.balanceCents.get(account);
+    if (neededCents(order, subject, fill, rests) > balanceCents) {
+      return reject('insufficient_balance');
+    }
+  }
+
+  // Past this line the command cannot fail.
+  const events = placementEvents(state, order, subject, { account, fill, rests });
+  return accept(events, fill?.taken ?? null);
+}
+
+/** What trades now, and may: a market order and a fok trade whole or not at all. */
+function fillNow(
+  state: ShardState,
+  order: PlaceOrder,
+  subject: Subject,
+  account: number,
+): Fill | null {
+  const { market, instrument, side, contracts } = subject;
+  const book = { market, routed: order.routing === 'best' ? instrument : null };
+  const { waitsForAskOf, rank } = restingPlace(
+    order.action,
+    side,
+    order.limitPriceCents ?? (order.action === 'buy' ? 99 : 1),
+  );
+  const want = {
+    account: account === NO_ROW ? state.accounts.nextRow : account,
+    side: waitsForAskOf,
+    upToCents: rank,
+    contracts,
+  };
+  const price = priceBook(state, book, state.nowMs);
+  const fill = state.fillModel.fill(state, book, price, want, state.nowMs);
+  const takesPart = order.timeInForce === 'gtc' || order.timeInForce === 'ioc';
+  return fill === null || fill.contracts === contracts || takesPart ? fill : null;
+}
+
+/** The cost of what trades, and the hold of what rests; what is canceled needs nothing. */
+function neededCents(
+  order: PlaceOrder,
+  { contracts }: Subject,
+  fill: Fill | null,
+  rests: boolean,
+): Cents {
+  const filled = fill?.contracts ?? 0;
+  const held = rests ? costCents(order.limitPriceCents!, contracts - filled) : 0;
+  return held + costCents(fill?.askCents ?? 0, filled);
+}
+
+function placementEvents(
+  state: ShardState,
+  order: PlaceOrder,
+  subject: Subject,
+  { account: known, fill, rests }: { account: number; fill: Fill | null; rests: boolean },
+): Event[] {
+  const events: Event[] = [];
+  const { atMs } = order;
+  const account = known === NO_ROW ? state.accounts.nextRow : known;
+  if (known === NO_ROW) {
+    events.push({ kind: 'account_opened', atMs, account, accountId: order.account });
+  }
+  const working = fill === null && !rests ? NO_ROW : workingOrder(state, subject);
+  if (working !== NO_ROW) {
+    events.push({
+      kind: 'order_ended',
+      atMs,
+      order: working,
+      status: 'canceled',
+      reason: 'position_closed',
+    });
+  }
+  // The order that ends gives its row back first.
+  const row = working !== NO_ROW ? working : state.orders.nextRow;
+  events.push(placedEvent(state, order, subject, { account, row, rests }));
+  const { contracts } = subject;
+  if (fill !== null) events.push(fillEvent(atMs, row, contracts, tradeOf(order.action, fill)));
+  if (rests || fill?.contracts === contracts) return events;
+  const reason = order.timeInForce === 'fok' ? 'fok_not_filled' : 'ioc_not_filled';
+  const status = fill === null ? 'canceled' : 'executed';
+  events.push({ kind: 'order_ended', atMs, order: row, status, reason });
+  return events;
+}
+
+/**
+ * What a sell that trades or rests ends before it: an earlier sell, or what is left of the buy.
+ * So a position that is being sold grows no more.
+ */
+function workingOrder(state: ShardState, { position }: Subject): number {
+  return position === null ? NO_ROW : state.positions.col.resting.get(position);
+}
+
+function placedEvent(
+  state: ShardState,
+  order: PlaceOrder,
+  subject: Subject,
+  { account, row, rests }: { account: number; row: number; rests: boolean },
+): OrderPlaced {
+  return {
+    kind: 'order_placed',
+    atMs: order.atMs,
+    order: row,
+    account,
+    orderId: order.orderId,
+    idempotencyKey: order.idempotencyKey,
+    action: order.action,
+    type: order.type,
+    market: subject.market.number,
+    instrument: subject.instrument.number,
+    side: subject.side,
+    instrumentSide: subject.instrumentSide,
+    byTicker: order.ticker !== null,
+    contracts: subject.contracts,
+    position: subject.position,
+    tradeId: subject.position === null ? null : state.positionIds.idOf(subject.position),
+    limitPriceCents: order.limitPriceCents,
+    boundPriceCents: order.boundPriceCents,
+    timeInForce: order.timeInForce,
+    expiresAtMs: order.expiresAtMs,
+    routing: order.routing,
+    statedProbPct: order.statedProbPct,
+    placedVia: order.placedVia,
+    placedPrivate: order.placedPrivate,
+    rests,
+  };
+}
+
+/** It names no ticker, so that it holds whatever the venue-data switch says. */
+const NO_SUCH_TICKER = 'ticker is not that of a venue_a market that an instrument lists.';
+
+function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
+  const asked = order.side!;
+  const contracts = order.contracts!;
+  if (order.ticker !== null) {
+    const market = state.marketsByName.get(marketName(HOME_VENUE, order.ticker));
+    if (market == null || market.shownBy === null) {
+      return reject('no_tradable_listing', NO_SUCH_TICKER);
+    }
+    const { instrument, polarity } = market.shownBy;
+    const instrumentSide = polarity === 1 ? asked : oppositeSide(asked);
+    return { market, instrument, side: asked, instrumentSide, contracts, position: null };
+  }
+  const instrument = state.instrumentsById.get(order.instrumentId!);
+  if (instrument === undefined || !instrument.listed) {
+    return reject('instrument_not_found');
+  }
+  const { home } = instrument;
+  if (home === null) return reject('no_tradable_listing');
+  const side = home.polarity === 1 ? asked : oppositeSide(asked);
+  const { market } = home;
+  return { market, instrument, side, instrumentSide: asked, contracts, position: null };
+}
+
+function sellSubject(state: ShardState, order: PlaceOrder, account: number): Subject | Decision {
+  if (account === NO_ROW) return reject('trade_not_found');
+  const tradeId = order.tradeId!;
+  const position = state.positionIds.find(tradeId);
+  const { col } = state.positions;
+  if (position === NO_ROW || col.account.get(position) !== account) {
+    const known = state.records.closedTrade(account, tradeId) !== undefined;
+    return known ? reject('already_closed') : reject('trade_not_found');
+  }
+  // What never rests takes the resting sell's place where it trades, as a market order does.
+  if (order.timeInForce === 'gtc' && isBeingSold(state, position)) return reject('already_closed');
+  const flags = col.flags.get(position);
+  return {
+    market: state.markets[col.market.get(position)]!,
+    instrument: state.instruments[col.instrument.get(position)]!,
+    side: sideOf(flags),
+    instrumentSide: instrumentSideOf(flags),
+    contracts: col.contracts.get(position),
+    position,
+  };
+}
+
+function isBeingSold({ orders, positions }: ShardState, position: number): boolean {
+  const resting = positions.col.resting.get(position);
+  return resting !== NO_ROW && (orders.col.flags.get(resting) & FLAG.sell) !== 0;
+}
+
+/** Whether a placement under a known key asks for what was asked for before. */
+function isSameOrder(state: ShardState, known: OrderPlaced, order: PlaceOrder): boolean {
+  return (
+    known.action === order.action &&
+    known.type === order.type &&
+    known.limitPriceCents === order.limitPriceCents &&
+    known.boundPriceCents === order.boundPriceCents &&
+    known.timeInForce === order.timeInForce &&
+    known.expiresAtMs === order.expiresAtMs &&
+    known.routing === order.routing &&
+    known.statedProbPct === order.statedProbPct &&
+    known.tradeId === order.tradeId &&
+    (order.action === 'sell' || isSameSubject(state, known, order))
+  );
+}
+
+function isSameSubject(state: ShardState, known: OrderPlaced, order: PlaceOrder): boolean {
+  if (known.contracts !== order.contracts || known.byTicker !== (order.ticker !== null)) {
+    return false;
+  }
+  return known.byTicker
+    ? known.side === order.side && state.markets[known.market]!.ticker === order.ticker
+    : known.instrumentSide === order.side &&
+        state.instruments[known.instrument]!.id === order.instrumentId;
+}
+
+/** The live bid of what a position holds, or null. Portfolios are marked at it. */
+export function positionBid(state: ShardState, position: number, nowMs: EpochMs): SidePrice | null {
+  const { col } = state.positions;
+  const market = state.markets[col.market.get(position)]!;
+  const price = priceBook(state, { market, routed: null }, nowMs);
+  return bidOf(price, sideOf(col.flags.get(position)));
+}

@@ -1,0 +1,58 @@
+/**
+ * What an order has traded so far is told by its position, so that an order that rests costs no
+ * byte for it: a buy has opened a position of just that, and a sell has left the rest of one. It
+ * holds because a position has one resting order at most (see `resting` in state.ts). Rules T70 to
+ * T72 (engine/RULES.md).
+ */
+
+import type { ShardState } from './state.ts';
+import { FLAG } from './state.ts';
+import type { Cents, Contracts, PriceCents } from './units.ts';
+import { NO_ROW } from './units.ts';
+
+export type FilledSoFar = {
+  contracts: Contracts;
+  /** The average, rounded against the trader; null: nothing has traded. */
+  priceCents: PriceCents | null;
+  /** Index into VENUES, of the first fill. */
+  venue: number | null;
+};
+
+const NOTHING: FilledSoFar = { contracts: 0, priceCents: null, venue: null };
+
+/** The contracts of an order that is not done which have not traded yet. */
+export function remainingOf({ orders, positions }: ShardState, order: number): Contracts {
+  const position = orders.col.position.get(order);
+  if (position === NO_ROW) return orders.col.contracts.get(order);
+  const held = positions.col.contracts.get(position);
+  return orders.col.flags.get(order) & FLAG.sell ? held : orders.col.contracts.get(order) - held;
+}
+
+/** What an order that is not done has traded. */
+export function filledSoFar(state: ShardState, order: number): FilledSoFar {
+  const { col } = state.positions;
+  const position = state.orders.col.position.get(order);
+  if (position === NO_ROW) return NOTHING;
+  if ((state.orders.col.flags.get(order) & FLAG.sell) === 0) {
+    const contracts = col.contracts.get(position);
+    return {
+      contracts,
+      priceCents: col.entryPriceCents.get(position),
+      venue: col.venue.get(position),
+    };
+  }
+  const contracts = state.orders.col.contracts.get(order) - col.contracts.get(position);
+  if (contracts === 0) return NOTHING;
+  const cents = col.soldCents.get(position) - col.soldBeforeCents.get(position);
+  const priceCents = Math.floor(cents / contracts);
+  return { contracts, priceCents, venue: col.soldVenue.get(position) };
+}
+
+/**
+ * The cost of some of a position's contracts, rounded down: what rounding leaves goes with the last
+ * of them, so that every cent of cost is released once.
+ */
+export function costOfPart(cost: Cents, part: Contracts, contracts: Contracts): Cents {
+  // The product of a cost and a count can leave the safe integers.
+  return Number((BigInt(cost) * BigInt(part)) / BigInt(contracts));
+}

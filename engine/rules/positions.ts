@@ -1,0 +1,101 @@
+/**
+ * How positions open, grow, shrink and close, whatever the reason. Rules T20, T71 to T73
+ * (engine/RULES.md).
+ */
+
+import type { OrderFilled, OrderPartFilled, PositionSettled } from './events.ts';
+import { writeTradeId } from './ids.ts';
+import { costCents } from './ledger.ts';
+import { closedTradeOf } from './row-records.ts';
+import { FLAG, type ShardState } from './state.ts';
+import type { Cents, Contracts } from './units.ts';
+import { NO_ROW } from './units.ts';
+
+export function openPosition(
+  state: ShardState,
+  order: number,
+  event: OrderFilled | OrderPartFilled,
+  contracts: Contracts,
+): number {
+  const { positions } = state;
+  const from = state.orders.col;
+  const row = positions.claim();
+  const to = positions.col;
+  to.sequence.set(row, ++state.sequence);
+  to.costCents.set(row, costCents(event.priceCents, contracts));
+  to.soldCostCents.set(row, 0);
+  to.soldCents.set(row, 0);
+  to.soldBeforeCents.set(row, 0);
+  to.account.set(row, from.account.get(order));
+  to.market.set(row, from.market.get(order));
+  to.instrument.set(row, from.instrument.get(order));
+  to.contracts.set(row, contracts);
+  to.soldContracts.set(row, 0);
+  to.entryPriceCents.set(row, event.priceCents);
+  to.statedProbPct.set(row, from.statedProbPct.get(order));
+  to.flags.set(row, from.flags.get(order) & (FLAG.no | FLAG.instrumentNo | FLAG.private));
+  to.placedVia.set(row, from.placedVia.get(order));
+  to.venue.set(row, event.venue);
+  to.soldVenue.set(row, 0);
+  to.resting.set(row, NO_ROW);
+  writeTradeId(to.id, row, from.id, order, event.atMs);
+  state.positionIds.add(row);
+  state.positionsOfAccount.add(to.account.get(row), row);
+  state.positionsOfMarket.add(to.market.get(row), row);
+  return row;
+}
+
+/** A buy fills in parts: one position, at the average of them, rounded up. */
+export function growPosition(
+  { positions }: ShardState,
+  row: number,
+  contracts: Contracts,
+  cents: Cents,
+): void {
+  const { col } = positions;
+  positions.touch(row);
+  col.contracts.add(row, contracts);
+  col.costCents.add(row, cents);
+  col.entryPriceCents.set(row, Math.ceil(col.costCents.get(row) / col.contracts.get(row)));
+}
+
+/** Some contracts are sold, with their cost and for so many cents; the others stay. */
+export function shrinkPosition(
+  { positions }: ShardState,
+  row: number,
+  { contracts, cost, cents }: { contracts: Contracts; cost: Cents; cents: Cents },
+): void {
+  const { col } = positions;
+  positions.touch(row);
+  col.contracts.add(row, -contracts);
+  col.costCents.add(row, -cost);
+  col.soldContracts.add(row, contracts);
+  col.soldCostCents.add(row, cost);
+  col.soldCents.add(row, cents);
+}
+
+export function closePosition(
+  state: ShardState,
+  position: number,
+  event: OrderFilled | OrderPartFilled | PositionSettled,
+  proceedsCents: Cents,
+): void {
+  const outcome = event.kind === 'position_settled' ? event.outcome : null;
+  const trade = closedTradeOf(state, position, event.atMs, proceedsCents, outcome);
+  state.records.addClosedTrade(trade);
+  state.positionsOfAccount.remove(trade.account);
+  state.positionsOfMarket.remove(trade.market);
+  state.positionIds.remove(position);
+  state.positions.release(position);
+}
+
+/**
+ * A new sell trades for the first time, at a venue (an index into VENUES): its parts are told from
+ * those of the sells before it. One that never trades leaves alone what a resting one has sold.
+ */
+export function startSale({ positions }: ShardState, position: number, venue: number): void {
+  const { soldCents, soldBeforeCents, soldVenue } = positions.col;
+  positions.touch(position);
+  soldBeforeCents.set(position, soldCents.get(position));
+  soldVenue.set(position, venue);
+}

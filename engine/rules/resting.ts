@@ -1,0 +1,72 @@
+/**
+ * How an order comes to wait on its book: once when it is placed, once more after a load. Rules
+ * T47, T48 (engine/RULES.md).
+ */
+
+import { ladderOf, restingPlace } from './pricing.ts';
+import { type Book, FLAG, type Instrument, type Market, type ShardState } from './state.ts';
+import type { Action, Side } from './units.ts';
+import { NO_ROW } from './units.ts';
+
+/** Puts an order on the ladder that its columns name, and onto the position it has. */
+export function rest(state: ShardState, order: number): void {
+  const { col } = state.orders;
+  const flags = col.flags.get(order);
+  const action: Action = flags & FLAG.sell ? 'sell' : 'buy';
+  const side: Side = flags & FLAG.no ? 'no' : 'yes';
+  const market = state.markets[col.market.get(order)]!;
+  const routed = flags & FLAG.routed ? state.instruments[col.instrument.get(order)]! : null;
+  const book = bookOf(state, market, routed);
+  const { waitsForAskOf, rank } = restingPlace(action, side, col.limitPriceCents.get(order));
+  state.ladders.add(ladderOf(book, waitsForAskOf), rank, order);
+  state.ordersOfAccount.add(col.account.get(order), order);
+  const position = col.position.get(order);
+  if (position !== NO_ROW) state.positions.col.resting.set(position, order);
+  const expiresAtMs = col.expiresAtMs.get(order);
+  if (expiresAtMs === 0) return;
+  state.expiries.add({ expiresAtMs, sequence: col.sequence.get(order), order });
+}
+
+/** The book an order of this market rests on; made when first needed. */
+export function bookOf(state: ShardState, market: Market, routed: Instrument | null): Book {
+  // By both: a later catalog may move an instrument to another market, and orders stay.
+  const key = routed === null ? market.number : `${market.number}/${routed.number}`;
+  const known = state.booksByKey.get(key);
+  if (known !== undefined) return known;
+  const book: Book = { number: state.books.length, market, routed };
+  state.books.push(book);
+  state.booksByKey.set(key, book);
+  state.ladders.ensureLadders(state.books.length * 2);
+  watchMarkets(book);
+  return book;
+}
+
+/** Makes every market that a book's price depends on know the book. */
+export function watchMarkets(book: Book): void {
+  const { market: own, routed } = book;
+  if (routed === null) {
+    own.book = book;
+    return;
+  }
+  for (const market of new Set([own, ...routed.listings.map((listing) => listing.market)])) {
+    if (market.routedBooks.includes(book)) continue;
+    market.routedBooks = [...market.routedBooks, book];
+  }
+}
+
+/** Every book whose price depends on a market. */
+export function booksOf({ book, routedBooks }: Market): readonly Book[] {
+  return book === null ? routedBooks : [book, ...routedBooks];
+}
+
+/** Orders of a book in the order in which they fill: yes ladder first, best rank first. */
+export function* ordersOn({ ladders }: ShardState, book: Book): Generator<number> {
+  for (const side of ['yes', 'no'] as const) {
+    const ladder = ladderOf(book, side);
+    for (let rank = ladders.best(ladder); rank > 0; rank = ladders.rankBelow(ladder, rank)) {
+      for (let row = ladders.first(ladder, rank); row !== NO_ROW; row = ladders.after(row)) {
+        yield row;
+      }
+    }
+  }
+}

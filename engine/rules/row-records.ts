@@ -1,0 +1,63 @@
+/** Reads table rows back as records. */
+import { uuidTimeAt } from '../memory/uuid-words.ts';
+import type { ClosedTrade } from './events.ts';
+import type { MarketOutcome } from './messages.ts';
+import { FLAG, type ShardState } from './state.ts';
+import type { Cents, EpochMs, PlacedVia, Side } from './units.ts';
+
+const VIA: readonly PlacedVia[] = ['api', 'web', 'cli'];
+
+export function viaCode(via: PlacedVia): number {
+  return VIA.indexOf(via);
+}
+
+export function viaOf(code: number): PlacedVia {
+  return VIA[code]!;
+}
+
+export function sideOf(flags: number): Side {
+  return flags & FLAG.no ? 'no' : 'yes';
+}
+
+export function instrumentSideOf(flags: number): Side {
+  return flags & FLAG.instrumentNo ? 'no' : 'yes';
+}
+
+/** A trade's id carries the time at which it was opened. */
+export function openedAtMs({ positions }: ShardState, position: number): EpochMs {
+  return uuidTimeAt(positions.col.id, position);
+}
+
+/** What stays of a position that ends now, for so many cents. `outcome` null: it was sold. */
+export function closedTradeOf(
+  state: ShardState,
+  position: number,
+  closedAtMs: EpochMs,
+  proceedsCents: Cents,
+  outcome: MarketOutcome | null,
+): ClosedTrade {
+  const { col } = state.positions;
+  const flags = col.flags.get(position);
+  const voided = outcome === 'void';
+  return {
+    tradeId: state.positionIds.idOf(position),
+    account: col.account.get(position),
+    market: col.market.get(position),
+    instrument: col.instrument.get(position),
+    side: sideOf(flags),
+    instrumentSide: instrumentSideOf(flags),
+    contracts: col.contracts.get(position) + col.soldContracts.get(position),
+    costCents: col.costCents.get(position) + col.soldCostCents.get(position),
+    entryPriceCents: col.entryPriceCents.get(position),
+    statedProbPct: col.statedProbPct.get(position) || null,
+    placedVia: viaOf(col.placedVia.get(position)),
+    placedPrivate: (flags & FLAG.private) !== 0,
+    venue: col.venue.get(position),
+    openedAtMs: openedAtMs(state, position),
+    closedAtMs,
+    status: outcome === null ? 'closed' : voided ? 'void' : 'settled',
+    closeReason: outcome === null ? 'sold' : voided ? 'voided' : 'settled',
+    proceedsCents: proceedsCents + col.soldCents.get(position),
+    outcome,
+  };
+}

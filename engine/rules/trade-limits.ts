@@ -1,0 +1,113 @@
+/**
+ * Hard trade limits: how often a key, over all accounts that it trades, and an account, over all
+ * its keys, may trade. Windows are the UTC minute and the UTC day. What a key does in other shards
+ * comes along with a command. Rules L1 to L10 (engine/RULES.md).
+ *
+ * Whatever reaches the rules counts, refused or not; a replay of an idempotency key does not.
+ */
+
+import { type Decision, preceded, type Rejection } from './decision.ts';
+import type { TradeCounting, TradeLimits } from './messages.ts';
+import type { ShardState } from './state.ts';
+import { type EpochMs, type TradeUse, type Uuid, utcDayOf, utcMinuteOf } from './units.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** Rules L1 to L10 (engine/RULES.md). */
+export const KEY_LIMITS: TradeLimits = { newPerMinute: 10, newPerDay: 50, closingPerMinute: 20 };
+export const ACCOUNT_LIMITS: TradeLimits = {
+  newPerMinute: 20,
+  newPerDay: 100,
+  closingPerMinute: 40,
+};
+
+type Attempt = { atMs: EpochMs; account: Uuid; counting: TradeCounting | null };
+
+/**
+ * The decision, counted, when the attempt is within its limits; else the refusal of the first one
+ * it is over. `closing`: a sell or a cancel, which do not count as new orders.
+ */
+export function withinLimits(
+  state: ShardState,
+  attempt: Attempt,
+  closing: boolean,
+  decide: () => Decision,
+): Decision {
+  const over = overLimit(state, attempt, closing);
+  if (over !== null) return { kind: 'reject', rejection: over, events: [] };
+  return counted(attempt, closing, decide());
+}
+
+/** A refusal that is the answer over the limits too. It counts as far as they go. */
+export function countedRefusal(
+  state: ShardState,
+  attempt: Attempt,
+  closing: boolean,
+  refusal: Decision,
+): Decision {
+  return overLimit(state, attempt, closing) === null ? counted(attempt, closing, refusal) : refusal;
+}
+
+function counted({ atMs, account, counting }: Attempt, closing: boolean, decision: Decision) {
+  if (counting === null) return decision;
+  const { keyId } = counting;
+  return preceded(decision, { kind: 'trade_counted', atMs, account, keyId, closing });
+}
+
+function overLimit(
+  { tradeCounts, nowMs }: ShardState,
+  { account, counting }: Attempt,
+  closing: boolean,
+): Rejection | null {
+  if (counting === null) return null;
+  const { keyId, keyLimits, accountLimits, elsewhere } = counting;
+  const here = tradeCounts.use(keyId, nowMs);
+  const ofKey = elsewhere === null ? here : sumOfUse([here, elsewhere]);
+  return (
+    overOne(ofKey, 'key', keyLimits, closing) ??
+    overOne(tradeCounts.use(account, nowMs), 'account', accountLimits, closing)
+  );
+}
+
+function overOne(
+  use: TradeUse,
+  who: string,
+  limits: TradeLimits,
+  closing: boolean,
+): Rejection | null {
+  if (closing) {
+    return use.closingInMinute >= limits.closingPerMinute
+      ? limited(who, `${limits.closingPerMinute} sells and cancels a minute`, use.atMs, MINUTE_MS)
+      : null;
+  }
+  if (use.newInDay >= limits.newPerDay) {
+    return limited(who, `${limits.newPerDay} new orders a day`, use.atMs, DAY_MS);
+  }
+  return use.newInMinute >= limits.newPerMinute
+    ? limited(who, `${limits.newPerMinute} new orders a minute`, use.atMs, MINUTE_MS)
+    : null;
+}
+
+/** What is counted in several places, at the latest of their times: an earlier window has ended. */
+export function sumOfUse(uses: readonly TradeUse[]): TradeUse {
+  const atMs = Math.max(0, ...uses.map((use) => use.atMs));
+  const sum = { atMs, newInMinute: 0, newInDay: 0, closingInMinute: 0 };
+  for (const use of uses) {
+    if (utcDayOf(use.atMs) !== utcDayOf(atMs)) continue;
+    sum.newInDay += use.newInDay;
+    if (utcMinuteOf(use.atMs) !== utcMinuteOf(atMs)) continue;
+    sum.newInMinute += use.newInMinute;
+    sum.closingInMinute += use.closingInMinute;
+  }
+  return sum;
+}
+
+function limited(who: string, what: string, nowMs: EpochMs, windowMs: number): Rejection {
+  const endsInMs = windowMs - (nowMs % windowMs);
+  return {
+    code: 'rate_limited',
+    message: `The ${who} is at its limit of ${what}.`,
+    retryAfterSeconds: Math.ceil(endsInMs / 1000),
+  };
+}

@@ -1,0 +1,179 @@
+/**
+ * The units every other file speaks in. Whole cents, whole contracts, milliseconds: no floating
+ * point money anywhere behind a parser. Rules: Rules T1, T2, B2, M40 (engine/RULES.md,
+ * feeds/FORMATS.md).
+ */
+
+/** A number or string with a name the type checker can tell from another name. */
+export type Tagged<T, Name extends string> = T & { readonly __unit?: Name };
+
+/** Money in whole cents, a safe integer. */
+export type Cents = Tagged<number, 'Cents'>;
+/** Price of one contract in whole cents, 1..99; a winning contract pays 100. */
+export type PriceCents = Tagged<number, 'PriceCents'>;
+/** A venue's own price in ten-thousandths of a dollar (hundredths of a cent), 0..10000. */
+export type PriceE4 = Tagged<number, 'PriceE4'>;
+/** A venue's own size in hundredths of a contract. */
+export type ContractsE2 = Tagged<number, 'ContractsE2'>;
+/** Whole contracts. */
+export type Contracts = Tagged<number, 'Contracts'>;
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+export type EpochMs = Tagged<number, 'EpochMs'>;
+/** A uuid in its lower-case text form. */
+export type Uuid = Tagged<string, 'Uuid'>;
+/** Dense number of a venue market; index 0 is the first market ever named. */
+export type MarketNumber = Tagged<number, 'MarketNumber'>;
+/** Dense number of an instrument. */
+export type InstrumentNumber = Tagged<number, 'InstrumentNumber'>;
+/** Number of one venue connection; quotes of a market live and die with it. */
+export type SourceNumber = Tagged<number, 'SourceNumber'>;
+
+export type Side = 'yes' | 'no';
+export type Action = 'buy' | 'sell';
+export type OrderType = 'market' | 'limit';
+export type TimeInForce = 'gtc' | 'ioc' | 'fok';
+export type Routing = 'venue_a' | 'best';
+export type PlacedVia = 'api' | 'web' | 'cli';
+export type GameStatus = (typeof GAME_STATUSES)[number];
+export type MarketStatus = 'open' | 'paused' | 'closed';
+
+/** How much of an order trades at a live price. Rules T30 to T32, T60 to T74 (engine/RULES.md). */
+export const FILL_MODELS = ['top_of_book', 'book_depth'] as const;
+export type FillModelName = (typeof FILL_MODELS)[number];
+
+/** The venue whose price every paper order trades at; the others only ever improve it. */
+export const HOME_VENUE = 'venue_a';
+/** Venue tokens of SPEC.md; the order is the order in which quotes list them. */
+export const VENUES = ['venue_a', 'venue_b', 'venue_c', 'venue_c_intl'] as const;
+export type Venue = (typeof VENUES)[number];
+/** Who may price a fill of an order with routing best beside venue_a. SPEC.md section 4, Trading. */
+export const ROUTED_VENUES: ReadonlySet<Venue> = new Set<Venue>(['venue_b', 'venue_c']);
+
+/** Values of CONTRACT.md section 4 that catalogs and answers share. */
+export const MARKET_TYPES = [
+  'moneyline',
+  'spread',
+  'total',
+  'team_total',
+  'player_prop',
+  'series',
+  'outright',
+  'other',
+] as const;
+
+export const PERIODS = [
+  'game',
+  'h1',
+  'h2',
+  'q1',
+  'q2',
+  'q3',
+  'q4',
+  'p1',
+  'p2',
+  'p3',
+  'inning_1',
+  'set_1',
+  'regulation',
+  'season',
+] as const;
+
+export const GAME_STATUSES = [
+  'scheduled',
+  'inprogress',
+  'final',
+  'postponed',
+  'cancelled',
+] as const;
+export const FUNGIBILITIES = ['exact', 'near', 'none'] as const;
+
+/** No price: the value of an empty or unusable side of a book. */
+export const NO_PRICE = 0;
+/** What one winning contract pays. */
+export const PAYOUT_CENTS = 100;
+/** Rules M30 to M32 (engine/RULES.md). */
+export const START_BALANCE_CENTS = 10_000_000;
+
+/** The other side of a binary market. */
+export function oppositeSide(side: Side): Side {
+  return side === 'yes' ? 'no' : 'yes';
+}
+
+/** A price in 1..99 or `NO_PRICE`. */
+function priceOrNone(cents: number): PriceCents {
+  return cents >= 1 && cents <= 99 ? cents : NO_PRICE;
+}
+
+/**
+ * Whole-cent bid of a finer venue bid: rounded down, against the seller. Rule B2
+ * (feeds/FORMATS.md).
+ */
+export function bidCentsOf(price: PriceE4): PriceCents {
+  return priceOrNone(Math.floor(price / 100));
+}
+
+/**
+ * Whole-cent ask of a finer venue ask: rounded up, against the buyer. Rule B2 (feeds/FORMATS.md).
+ */
+export function askCentsOf(price: PriceE4): PriceCents {
+  return priceOrNone(Math.ceil(price / 100));
+}
+
+/** Cents as a JSON number of dollars with at most two decimals; 123456 gives 1234.56. */
+export function dollarsOf(cents: Cents): number {
+  return cents / 100;
+}
+
+/** `2026-11-21T05:00:00.000Z`. Rule A4 (api/RULES.md). */
+export function isoOf(at: EpochMs): string {
+  const day = Math.floor(at / DAY_MS);
+  if (day !== lastDay.day) {
+    lastDay = { day, text: new Date(day * DAY_MS).toISOString().slice(0, -'00:00:00.000Z'.length) };
+  }
+  const ms = at - day * DAY_MS;
+  const hours = TWO_DIGITS[Math.floor(ms / 3_600_000)]!;
+  const minutes = TWO_DIGITS[Math.floor(ms / 60_000) % 60]!;
+  const seconds = TWO_DIGITS[Math.floor(ms / 1000) % 60]!;
+  return `${lastDay.text}${hours}:${minutes}:${seconds}.${String(ms % 1000).padStart(3, '0')}Z`;
+}
+
+const INSTANT =
+  /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+/**
+ * The instant of an RFC 3339 date-time, whose seconds may be left out; null for anything else, leap
+ * seconds too. A fraction finer than milliseconds is cut off.
+ */
+export function instantOf(text: string): EpochMs | null {
+  const match = INSTANT.exec(text);
+  const atMs = match === null ? Number.NaN : Date.parse(text);
+  if (match === null || Number.isNaN(atMs)) return null;
+  const day = match[1]!;
+  // Date.parse takes 30 February for 2 March.
+  const isThere =
+    day <= '28' || new Date(Date.parse(text.slice(0, 10))).getUTCDate() === Number(day);
+  return isThere ? atMs : null;
+}
+
+const DAY_MS = 86_400_000;
+const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
+// Nearly every time of an answer, and of the answers around it, is of the same day.
+let lastDay = { day: 0, text: '1970-01-01T' };
+
+/** No row of a table. */
+export const NO_ROW = -1;
+
+const MINUTE_MS = 60_000;
+
+/** The UTC day in whose limits something counts, in days since 1970. */
+export const utcDayOf = (atMs: EpochMs): number => Math.floor(atMs / DAY_MS);
+/** The UTC minute, in minutes since 1970. */
+export const utcMinuteOf = (atMs: EpochMs): number => Math.floor(atMs / MINUTE_MS);
+
+/** What a key or an account has counted in the UTC minute and the UTC day of `atMs`. */
+export type TradeUse = {
+  atMs: EpochMs;
+  newInMinute: number;
+  newInDay: number;
+  closingInMinute: number;
+};

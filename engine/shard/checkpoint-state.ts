@@ -1,0 +1,118 @@
+/**
+ * The way into and out of a checkpoint: the small state beside the tables' pages, and the derived
+ * columns, indexes and books that a load builds again. Equal rows give an equal state.
+ */
+
+import type { TableHead } from '../memory/table.ts';
+import { describe, replaceCatalog } from '../rules/catalog.ts';
+import { invariant } from '../rules/invariant.ts';
+import type { Catalog, CatalogInstrument, MarketOutcome, Payouts } from '../rules/messages.ts';
+import { remainingOf } from '../rules/partial-fills.ts';
+import { rest } from '../rules/resting.ts';
+import { FLAG, type ShardState, tablesOf } from '../rules/state.ts';
+import type { EpochMs, GameStatus } from '../rules/units.ts';
+import { NO_ROW } from '../rules/units.ts';
+
+/** What a checkpoint keeps beside the pages. */
+export type StateHead = {
+  layouts: Record<string, string>;
+  tables: Record<string, TableHead>;
+  sequence: number;
+  /** What `tradeCounts` counts. */
+  tradeDay: number;
+  nowMs: EpochMs;
+  /** Absent where an older version wrote it. */
+  setBackFromMs?: EpochMs;
+};
+
+/** What changes with catalogs, results and games, and is large: `worldVersion` tells of a change. */
+export type StateWorld = {
+  catalog: Catalog;
+  /** Instruments that the catalog has dropped, as they were last described. */
+  dropped: CatalogInstrument[];
+  outcomes: [market: number, outcome: MarketOutcome, payouts: Payouts | null][];
+  listedGames: string[];
+  games: [slug: string, game: { status: GameStatus; atMs: EpochMs }][];
+};
+
+export function headOf(state: ShardState): StateHead {
+  const tables = tablesOf(state);
+  return {
+    layouts: Object.fromEntries(tables.map((table) => [table.name, table.layout])),
+    tables: Object.fromEntries(tables.map((table) => [table.name, table.head()])),
+    sequence: state.sequence,
+    tradeDay: state.tradeCounts.day,
+    nowMs: state.nowMs,
+    setBackFromMs: state.setBackFromMs,
+  };
+}
+
+export function worldOf(state: ShardState): StateWorld {
+  return {
+    catalog: state.catalog,
+    dropped: state.instruments.flatMap(({ entry, listed }) =>
+      entry === null || listed ? [] : [entry],
+    ),
+    outcomes: state.markets.flatMap(({ number, outcome, payouts }) => {
+      const row: StateWorld['outcomes'] = outcome === null ? [] : [[number, outcome, payouts]];
+      return row;
+    }),
+    listedGames: [...state.listedGames],
+    games: [...state.games],
+  };
+}
+
+/** Brings both back into an empty state; pages follow, then `rebuildDerived`. */
+export function loadHead(state: ShardState, head: StateHead & StateWorld): void {
+  for (const table of tablesOf(state)) {
+    const layout = head.layouts[table.name];
+    invariant(layout === table.layout, `table ${table.name} was written with other columns`);
+    table.loadHead(head.tables[table.name]!);
+  }
+  state.sequence = head.sequence;
+  state.tradeCounts.day = head.tradeDay;
+  state.nowMs = head.nowMs;
+  state.setBackFromMs = head.setBackFromMs ?? 0;
+  replaceCatalog(state, head.catalog);
+  for (const entry of head.dropped) {
+    describe(state, state.instrumentsById.get(entry.id)!, entry);
+  }
+  for (const [market, outcome, payouts] of head.outcomes) {
+    Object.assign(state.markets[market]!, { outcome, payouts });
+  }
+  for (const slug of head.listedGames) state.listedGames.add(slug);
+  for (const [slug, game] of head.games) state.games.set(slug, game);
+}
+
+/** Rebuilds everything that pages do not hold. */
+export function rebuildDerived(state: ShardState): void {
+  const { accounts, positions, orders } = state;
+  for (const row of accounts.rows()) {
+    accounts.col.payableContracts.set(row, 0);
+    state.accountIds.add(row);
+  }
+  state.tradeCounts.rebuild();
+  state.ordersOfAccount.ensureOwners(accounts.size);
+  state.positionsOfAccount.ensureOwners(accounts.size);
+  for (const row of inTimeOrder(positions)) {
+    const account = positions.col.account.get(row);
+    positions.col.resting.set(row, NO_ROW);
+    accounts.col.payableContracts.add(account, positions.col.contracts.get(row));
+    state.positionsOfAccount.add(account, row);
+    state.positionsOfMarket.add(positions.col.market.get(row), row);
+    state.positionIds.add(row);
+  }
+  for (const row of inTimeOrder(orders)) {
+    const isBuy = (orders.col.flags.get(row) & FLAG.sell) === 0;
+    const remaining = isBuy ? remainingOf(state, row) : 0;
+    accounts.col.payableContracts.add(orders.col.account.get(row), remaining);
+    state.orderIds.add(row);
+    rest(state, row);
+  }
+}
+
+function inTimeOrder(table: ShardState['orders'] | ShardState['positions']): Uint32Array {
+  const { sequence } = table.col;
+  const rows = Uint32Array.from(table.rows());
+  return rows.sort((a, b) => sequence.get(a) - sequence.get(b));
+}

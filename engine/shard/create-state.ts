@@ -1,0 +1,68 @@
+/** The whole state of a shard, put together: tables, indexes and books, and what finished. */
+import {
+  ACCOUNT_COLUMNS,
+  ACCOUNT_DERIVED,
+  ORDER_COLUMNS,
+  ORDER_DERIVED,
+  POSITION_COLUMNS,
+  POSITION_DERIVED,
+} from '../format/table-columns.ts';
+import { ExpiryQueue } from '../memory/expiry-queue.ts';
+import { Ladders } from '../memory/ladder.ts';
+import { RowLists } from '../memory/owner-index.ts';
+import { Table } from '../memory/table.ts';
+import { TradeCounts } from '../memory/trade-counts.ts';
+import { UuidIndex } from '../memory/uuid-index.ts';
+import { bookDepth } from '../rules/book-depth.ts';
+import { type FillModel, topOfBook } from '../rules/fill-model.ts';
+import type { CoreConfig, ShardState } from '../rules/state.ts';
+import type { FillModelName } from '../rules/units.ts';
+import { type Archive, ShardRecords } from './unarchived-records.ts';
+
+/** What the rules know, with the records that a checkpoint takes from it. */
+export type StoredState = ShardState & { readonly records: ShardRecords };
+
+const FILL_MODELS_BY_NAME: Readonly<Record<FillModelName, FillModel>> = {
+  top_of_book: topOfBook,
+  book_depth: bookDepth,
+};
+
+/** A shard that has seen nothing. */
+export function createState(config: CoreConfig, archive: Archive): StoredState {
+  const tables = {
+    accounts: new Table('accounts', ACCOUNT_COLUMNS, ACCOUNT_DERIVED),
+    orders: new Table('orders', ORDER_COLUMNS, ORDER_DERIVED, 'account'),
+    positions: new Table('positions', POSITION_COLUMNS, POSITION_DERIVED, 'account'),
+  };
+  const [orderIds, positionIds] = UuidIndex.pair(tables.orders, tables.positions);
+  return {
+    config,
+    fillModel: FILL_MODELS_BY_NAME[config.fillModel ?? 'top_of_book'],
+    ...tables,
+    accountIds: new UuidIndex(tables.accounts),
+    orderIds,
+    positionIds,
+    ordersOfAccount: new RowLists(tables.orders, tables.orders.col.account),
+    positionsOfAccount: new RowLists(tables.positions, tables.positions.col.account),
+    positionsOfMarket: new RowLists(tables.positions, tables.positions.col.market),
+    ladders: new Ladders(),
+    expiries: new ExpiryQueue(tables.orders),
+    records: new ShardRecords(archive),
+    tradeCounts: new TradeCounts(),
+    sequence: 0,
+    nowMs: 0,
+    setBackFromMs: 0,
+    catalog: { games: [], instruments: [], marketNames: [], instrumentIds: [] },
+    markets: [],
+    marketsByName: new Map(),
+    instruments: [],
+    instrumentsById: new Map(),
+    listedGames: new Set(),
+    games: new Map(),
+    worldVersion: 0,
+    books: [],
+    booksByKey: new Map(),
+    sources: [],
+    switches: { venueData: false, selfReset: false },
+  };
+}

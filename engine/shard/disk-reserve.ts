@@ -1,0 +1,145 @@
+/**
+ * Room for an LMDB environment to grow into. LMDB (lmdb 3.5.6) may not survive a write that the
+ * disk refuses: it prints the fault into a buffer that is too small for it. So the file is kept
+ * longer than its pages in use, by writing zeros behind them first: a full disk, a quota or a limit
+ * of the file's size then says so here, where it is an error like any other. Rule D8
+ * (engine/RULES.md).
+ */
+import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { getSystemErrorMap } from 'node:util';
+import type { RootDatabase } from 'lmdb';
+import { dataFileIn, type LmdbMeta, metaBuffer, newestMeta } from '../lmdb/lmdb-file.ts';
+import { EngineBusy } from './busy.ts';
+
+/** Nothing can be written now; nothing was. Goes by itself once there is room. */
+export class NoRoom extends EngineBusy {
+  readonly errno: number;
+  readonly bytes: number;
+
+  constructor(errno: number, bytes: number) {
+    super(troubleText(errno), RETRY_AFTER_SECONDS);
+    this.name = 'NoRoom';
+    this.errno = errno;
+    this.bytes = bytes;
+  }
+}
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** What the system says of a failed write, as an operator and a caller read it. */
+export function troubleText(errno: number): string {
+  const known = getSystemErrorMap().get(errno);
+  return `the data directory cannot be written: ${known?.[1] ?? `error ${errno}`}`;
+}
+
+const MIB = 2 ** 20;
+/** What transactions take beside what they write: the trees above, and the pages they replace. */
+const SPARE_BYTES = 2 * MIB;
+/** Asked so often, or for so many bytes, the file is looked at again. */
+const LOOK_EVERY_ASKS = 16;
+const LOOK_EVERY_BYTES = MIB;
+const LARGE_BYTES = MIB / 4;
+const STEP_BYTES = MIB;
+const ZEROS = Buffer.alloc(STEP_BYTES);
+
+/** What growing asks of an environment that is open. */
+type Environment = Pick<RootDatabase, 'readerCheck'>;
+
+export class Room {
+  readonly #environment: Environment;
+  readonly #fd: number;
+  readonly #file: string;
+  #size: number;
+  #asks = 0;
+  #askedBytes = 0;
+  #meta = metaBuffer();
+
+  /** `environment` is open at `directory`; its writer alone may ask. */
+  constructor(directory: string, environment: Environment) {
+    this.#environment = environment;
+    this.#file = dataFileIn(directory);
+    this.#fd = openSync(this.#file, 'r+');
+    this.#size = fstatSync(this.#fd).size;
+    this.#meta = metaBuffer(this.#newest().pageBytes);
+  }
+
+  /** Makes sure that the next transaction can write `bytes`. Throws `NoRoom`. */
+  ensure(bytes: number): void {
+    this.#asks--;
+    this.#askedBytes += bytes;
+    if (this.#asks > 0 && this.#askedBytes < LOOK_EVERY_BYTES) return;
+    const wanted = this.#usedBytes() + SPARE_BYTES + LOOK_EVERY_BYTES + bytes;
+    if (this.#size < wanted) this.#grow(wanted + STEP_BYTES, bytes);
+    this.#asks = LOOK_EVERY_ASKS;
+    this.#askedBytes = 0;
+  }
+
+  /** Inside a transaction, which has room for all but what is large. Throws `NoRoom`. */
+  ensureLarge(bytes: number): void {
+    if (bytes > LARGE_BYTES) this.ensure(bytes);
+  }
+
+  /** Whether a transaction of `bytes` finds room as it is; makes none. */
+  has(bytes: number): boolean {
+    return this.#size >= this.#usedBytes() + SPARE_BYTES / 2 + bytes;
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  #usedBytes(): number {
+    const { lastPage, pageBytes } = this.#newest();
+    return (lastPage + 1) * pageBytes;
+  }
+
+  #newest(): LmdbMeta {
+    return newestMeta(this.#fd, this.#file, this.#meta);
+  }
+
+  /** Half of what is missing helps nobody: it goes back to those who need less. */
+  #grow(size: number, bytes: number): void {
+    // A backup that was killed still holds every page that it saw: LMDB uses none again until told.
+    this.#environment.readerCheck();
+    // LMDB may have written past the end, where it had no other pages.
+    const from = fstatSync(this.#fd).size;
+    this.#size = from;
+    try {
+      for (let at = from; at < size; ) {
+        at += writeSync(this.#fd, ZEROS, 0, Math.min(STEP_BYTES, size - at), at);
+      }
+      this.#size = Math.max(from, size);
+    } catch (error) {
+      ftruncateSync(this.#fd, from);
+      const { errno } = error as NodeJS.ErrnoException;
+      if (errno === undefined) throw error;
+      throw new NoRoom(errno, bytes);
+    }
+  }
+}
+
+/** How a shard's thread tells the others what its disk says; the memory is shared. */
+export class DiskStatus {
+  readonly memory: SharedArrayBuffer;
+  readonly #words: Int32Array;
+
+  constructor(memory = new SharedArrayBuffer(8)) {
+    this.memory = memory;
+    this.#words = new Int32Array(memory);
+  }
+
+  /** The error that writing meets; 0: none. */
+  get errno(): number {
+    return Atomics.load(this.#words, 0);
+  }
+
+  /** What could not be written, so that the next start does not try in vain. */
+  get neededBytes(): number {
+    return Atomics.load(this.#words, 1) * MIB;
+  }
+
+  set(errno: number, neededBytes = 0): void {
+    Atomics.store(this.#words, 1, Math.ceil(neededBytes / MIB));
+    Atomics.store(this.#words, 0, errno);
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * How orders ended since the last checkpoint, as rows and not as objects: a quote may end thousands
+ * at once, and each is read a long time later, or by nobody but the disk.
+ */
+
+import { orderIdWord, type PlacedBytes } from '../format/placement-bytes.ts';
+import { Table } from '../memory/table.ts';
+import { UuidIndex } from '../memory/uuid-index.ts';
+import { copyUuid, uuidAt } from '../memory/uuid-words.ts';
+import type { CancelReason, OrderOutcome } from '../rules/events.ts';
+import type { OutcomeIds } from '../rules/finished-records.ts';
+import type { Uuid } from '../rules/units.ts';
+
+const STATUSES = ['executed', 'canceled', 'expired'] as const;
+const STATUS_CODES = { executed: 0, canceled: 1, expired: 2 } as const;
+/** By code, from 1 on; 0 is none. */
+const REASONS: readonly CancelReason[] = [
+  'canceled_by_owner',
+  'ioc_not_filled',
+  'fok_not_filled',
+  'market_resolved',
+  'position_closed',
+  'account_reset',
+  'expired',
+  'instrument_dropped',
+];
+const NO_VENUE = 255;
+
+export type EndedOrder = { account: number; orderId: Uuid; outcome: OrderOutcome };
+
+export class Outcomes {
+  readonly #table = new Table(
+    'outcomes',
+    {
+      id: 'uuid',
+      trade: 'uuid',
+      atMs: 'f64',
+      account: 'i32',
+      filledContracts: 'u32',
+      status: 'u8',
+      reason: 'u8',
+      fillPriceCents: 'u8',
+      venue: 'u8',
+    },
+    {},
+    'account',
+  );
+  #index = new UuidIndex(this.#table);
+  /** Rows below are in the index. The others come into it when somebody looks for one. */
+  #indexed = 0;
+  /** By row. */
+  #taken = new Uint8Array(0);
+
+  get size(): number {
+    return this.#table.size;
+  }
+
+  add(account: number, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
+    const row = this.#table.claim();
+    const { col } = this.#table;
+    const { orders, order, positions, position } = ids;
+    copyUuid(col.id, row, orders, order);
+    // No uuid is all zeros.
+    if (position === null) col.trade.set(row, 0, 0, 0, 0);
+    else copyUuid(col.trade, row, positions, position);
+    col.atMs.set(row, outcome.atMs);
+    col.account.set(row, account);
+    col.filledContracts.set(row, outcome.filledContracts ?? 0);
+    col.status.set(row, STATUS_CODES[outcome.status]);
+    col.reason.set(row, outcome.reason === null ? 0 : REASONS.indexOf(outcome.reason) + 1);
+    col.fillPriceCents.set(row, outcome.fillPriceCents ?? 0);
+    col.venue.set(row, outcome.venue ?? NO_VENUE);
+  }
+
+  /** Forgets all of them, and keeps the memory: as many come until the next checkpoint. */
+  clear(): void {
+    this.#table.clear();
+    this.#index = new UuidIndex(this.#table);
+    this.#indexed = 0;
+    this.#taken.fill(0);
+  }
+
+  find(orderId: Uuid): OrderOutcome | undefined {
+    this.#indexAll();
+    const row = this.#index.find(orderId);
+    return row < 0 ? undefined : this.#outcomeOf(row);
+  }
+
+  /** The end of an order that goes with its placement, and is `left` no more. */
+  take(placed: PlacedBytes): OrderOutcome | undefined {
+    this.#indexAll();
+    const word = (at: 0 | 1 | 2 | 3) => orderIdWord(placed, at);
+    const row = this.#index.findWords(word(0), word(1), word(2), word(3));
+    if (row < 0) return undefined;
+    if (this.#taken.length < this.size) {
+      const taken = new Uint8Array(this.size);
+      taken.set(this.#taken);
+      this.#taken = taken;
+    }
+    this.#taken[row] = 1;
+    return this.#outcomeOf(row);
+  }
+
+  /** What nothing has taken. */
+  *left(): Generator<EndedOrder> {
+    for (let row = 0; row < this.size; row++) if (this.#taken[row] !== 1) yield this.#entryOf(row);
+  }
+
+  *entries(): Generator<EndedOrder> {
+    for (let row = 0; row < this.size; row++) yield this.#entryOf(row);
+  }
+
+  #indexAll(): void {
+    while (this.#indexed < this.size) this.#index.add(this.#indexed++);
+  }
+
+  #entryOf(row: number): EndedOrder {
+    const account = this.#table.col.account.get(row);
+    return { account, orderId: this.#index.idOf(row), outcome: this.#outcomeOf(row) };
+  }
+
+  #outcomeOf(row: number): OrderOutcome {
+    const { col } = this.#table;
+    const { trade } = col;
+    const hasTrade = (trade.word(row, 0) | trade.word(row, 1) | trade.word(row, 2)) !== 0;
+    const venue = col.venue.get(row);
+    return {
+      atMs: col.atMs.get(row),
+      status: STATUSES[col.status.get(row)]!,
+      reason: REASONS[col.reason.get(row) - 1] ?? null,
+      fillPriceCents: col.fillPriceCents.get(row) || null,
+      venue: venue === NO_VENUE ? null : venue,
+      tradeId: hasTrade ? uuidAt(trade, row) : null,
+      filledContracts: col.filledContracts.get(row) || null,
+    };
+  }
+}

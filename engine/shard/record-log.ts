@@ -1,0 +1,83 @@
+/**
+ * Records as bytes, one behind another, found by a uuid and listed by account: what is placed and
+ * closed by the thousand, and read again seldom, is no work for the garbage collector.
+ */
+
+import { ByteReader, ByteWriter, type Compiled } from '../format/layout.ts';
+import { Table } from '../memory/table.ts';
+import { UuidIndex } from '../memory/uuid-index.ts';
+import type { Uuid } from '../rules/units.ts';
+import { NO_ROW } from '../rules/units.ts';
+
+export class RecordLog<T> {
+  readonly #format: Compiled<T>;
+  readonly #bytes = new ByteWriter();
+  /** `at`: where its bytes begin; `older`: the record before it of the same account. */
+  readonly #table = new Table(
+    'record log',
+    { id: 'uuid', account: 'i32', at: 'u32' },
+    { older: 'i32' },
+    'account',
+  );
+  readonly #index = new UuidIndex(this.#table);
+  /** By account row. */
+  readonly #newest = new Map<number, number>();
+
+  constructor(format: Compiled<T>) {
+    this.#format = format;
+  }
+
+  /** Rows are numbered from 0 in the order of adding. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  add(account: number, id: Uuid, record: T): number {
+    const row = this.#table.claim();
+    const { col } = this.#table;
+    col.account.set(row, account);
+    col.at.set(row, this.#bytes.length);
+    col.older.set(row, this.#newest.get(account) ?? NO_ROW);
+    this.#newest.set(account, row);
+    this.#index.set(row, id);
+    this.#format.write(this.#bytes, record);
+    return row;
+  }
+
+  /** The row of an id, or `NO_ROW`. */
+  find(id: Uuid): number {
+    return this.#index.find(id);
+  }
+
+  get(row: number): T {
+    return this.#format.read(new ByteReader(this.bytesOf(row)));
+  }
+
+  /** As they were written; good as long as the log. */
+  bytesOf(row: number): Uint8Array {
+    const { at } = this.#table.col;
+    const end = row + 1 < this.size ? at.get(row + 1) : this.#bytes.length;
+    return this.#bytes.view(at.get(row), end);
+  }
+
+  accountOf(row: number): number {
+    return this.#table.col.account.get(row);
+  }
+
+  idOf(row: number): Uuid {
+    return this.#index.idOf(row);
+  }
+
+  /** Account rows, in their order. */
+  accounts(): number[] {
+    return [...this.#newest.keys()].sort((a, b) => a - b);
+  }
+
+  /** Rows of one account, newest first. */
+  *rowsOf(account: number): Generator<number> {
+    const { older } = this.#table.col;
+    for (let row = this.#newest.get(account) ?? NO_ROW; row !== NO_ROW; row = older.get(row)) {
+      yield row;
+    }
+  }
+}

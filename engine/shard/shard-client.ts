@@ -1,0 +1,313 @@
+/**
+ * The way to one shard's thread and back. What arrives in one turn of the event loop travels as one
+ * batch; while batches are in flight the next one grows. Bounded: past the bound the caller is told
+ * to come back, and quotes of one market replace each other. Rules D6 to D10 (engine/RULES.md).
+ */
+
+import type { Message } from '../format/codec.ts';
+import { checkLmdbFile, LmdbFileError, missingFile } from '../lmdb/lmdb-file.ts';
+import type { Command, Query, Reply, Tick } from '../rules/messages.ts';
+import { EngineBusy } from './busy.ts';
+import { NoRoom, troubleText } from './disk-reserve.ts';
+import { isTick, Outbox, type Waiter } from './outbox.ts';
+import { Restarts } from './restarts.ts';
+import { isCommand, isJournaled, type OpenReport, type ShardConfig } from './shard.ts';
+import { ShardThread } from './thread.ts';
+
+/** A batch this large is sent while others are in flight; a smaller one waits for their return. */
+const BATCH_FULL = 96;
+const BATCH_MAX = 256;
+/**
+ * Enough for all that may wait: where thousands of callers keep the event loop busy, it comes back to
+ * the answers of a shard only now and then, and the shard must not stand still meanwhile.
+ */
+const IN_FLIGHT_MAX = 32;
+const TICKS_MAX = 50_000;
+
+export type LaneOptions = {
+  config: ShardConfig;
+  /** Whether an earlier start made its file: one that is not there any more is lost, not new. */
+  wasMade: boolean;
+  /** Requests that may wait or be in flight before callers are refused. */
+  queueDepthMax: number;
+  /** What a shard must be told before anything else, at every start of its thread. */
+  prelude: () => Message[];
+  /** Is given what each start of its thread found, before any request is. */
+  opened: (report: OpenReport) => void;
+  log: Log;
+};
+export type Log = {
+  info(details: object, message: string): void;
+  error(details: object, message: string): void;
+};
+
+/** One for all: what refuses in a flood must cost little. */
+export const AT_ITS_LIMIT = new EngineBusy('the engine is at its limit');
+
+type LaneState = 'opening' | 'open' | 'restarting' | 'closed';
+
+export class Lane {
+  readonly #options: LaneOptions;
+  readonly #thread: ShardThread;
+  readonly #outbox = new Outbox(TICKS_MAX);
+  /** Why nothing is placed here now, in words; null: nothing is in the way. */
+  #trouble: string | null = null;
+  #state: LaneState = 'opening';
+  #depth = 0;
+  #inFlight = 0;
+  #scheduled = false;
+  #restartTimer: NodeJS.Timeout | null = null;
+  readonly #restarts = new Restarts();
+  #wasMade: boolean;
+  readonly #whenIdle: (() => void)[] = [];
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    this.#wasMade = options.wasMade;
+    const { config, log } = options;
+    this.#thread = new ShardThread(config, IN_FLIGHT_MAX, (error) => {
+      log.error({ path: config.path, error: String(error) }, 'shard thread ended');
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  /** What is wrong with the shard's data; null: nothing. */
+  get trouble(): string | null {
+    return this.#trouble;
+  }
+
+  /** That it fails again and again, in words; null: it does not. */
+  get failing(): string | null {
+    return this.#restarts.trouble;
+  }
+
+  /** Requests waiting or in flight. */
+  get depth(): number {
+    return this.#depth;
+  }
+
+  /** Starts the thread; rejects when the shard's data cannot be read. */
+  async open(): Promise<OpenReport> {
+    // Here, and not in the thread: LMDB would end the whole process.
+    const { path } = this.#options.config;
+    if (checkLmdbFile(path) === null && this.#wasMade) throw missingFile(path);
+    const report = await this.#thread.open();
+    this.#wasMade = true;
+    // In one step: what is told from here on queues up behind what the shard must be told first.
+    this.#state = 'open';
+    this.#restarts.opened(this.#trouble !== null);
+    this.#trouble = null;
+    this.#options.opened(report);
+    await this.#tellPrelude();
+    return report;
+  }
+
+  /** `open`, again and again until the data can be read. */
+  openLater(trouble: string): void {
+    const { config, log } = this.#options;
+    this.#state = 'restarting';
+    this.#trouble = trouble;
+    log.error({ path: config.path, error: trouble }, 'shard is out of order');
+    this.#restartLater(trouble);
+  }
+
+  async #tellPrelude(): Promise<void> {
+    const told = this.#options.prelude().map((message) => {
+      if (isTick(message)) this.tick(message);
+      return isCommand(message) ? this.tell(message) : null;
+    });
+    for (const reply of await Promise.all(told)) {
+      if (reply?.ok === false) throw new Error(reply.message);
+    }
+  }
+
+  /** Why no request is taken now; null: one is. */
+  refusal(): EngineBusy | null {
+    if (this.#state !== 'open') {
+      return new EngineBusy(this.#trouble ?? `the engine is ${this.#state}`);
+    }
+    return this.#depth >= this.#options.queueDepthMax ? AT_ITS_LIMIT : null;
+  }
+
+  /** Tells the waiter once what the answer shows is durable; or `EngineBusy`, maybe at once. */
+  ask(request: Command | Query, waiter: Waiter): undefined {
+    const refusal = this.#refusalOf(request);
+    if (refusal === null) this.#send(request, waiter);
+    else waiter.reject(refusal);
+  }
+
+  /** `ask` as a promise. */
+  call(request: Command | Query): Promise<Reply> {
+    return new Promise((resolve, reject) => this.ask(request, { resolve, reject }));
+  }
+
+  #refusalOf(request: Command | Query): EngineBusy | null {
+    const refusal = this.refusal();
+    if (refusal !== null || this.#trouble === null || !isJournaled(request)) return refusal;
+    return new NoRoom(this.#thread.disk.errno, 0);
+  }
+
+  /**
+   * Tells the shard what its prelude says from now on: whatever the queue, and at its next start
+   * where it is not open. Null: it will hear then.
+   */
+  async tell(command: Command): Promise<Reply | null> {
+    if (this.#state !== 'open') return null;
+    return new Promise<Reply>((resolve, reject) => {
+      this.#send(command, { resolve, reject });
+    }).catch((error: unknown) => {
+      if (error instanceof EngineBusy) return null;
+      throw error;
+    });
+  }
+
+  /** Ticks are not answered. A shard that restarts gets the newest ones with its prelude. */
+  tick(tick: Tick): void {
+    if (this.#state !== 'open') return;
+    this.#outbox.addTick(tick);
+    this.#schedule();
+  }
+
+  #send(request: Command | Query, waiter: Waiter): void {
+    this.#depth++;
+    this.#outbox.addRequest(request, waiter);
+    this.#schedule();
+  }
+
+  async checkpoint(): Promise<void> {
+    await this.#thread.checkpoint();
+  }
+
+  /** Resolves when nothing waits and nothing is in flight. */
+  drained(): Promise<void> {
+    if (this.#isIdle()) return Promise.resolve();
+    return new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  /** Answers what is queued, writes a checkpoint, ends the thread. */
+  async close(): Promise<void> {
+    const wasOpen = this.#state === 'open';
+    this.#state = 'closed';
+    if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
+    await this.drained();
+    await this.#thread.close(wasOpen);
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || !this.#maySend()) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    while (this.#outbox.length > 0 && this.#maySend()) {
+      const { messages, waiters } = this.#outbox.take(BATCH_MAX);
+      this.#inFlight++;
+      this.#thread.take(messages).then(
+        (replies) => this.#answered(waiters, replies),
+        (error: Error) => this.#failed(error, waiters),
+      );
+    }
+  }
+
+  /** The next batch leaves before these answers are passed on: both threads work meanwhile. */
+  #answered(waiters: Waiter[], replies: (Reply | null)[]): void {
+    this.#inFlight--;
+    this.#depth -= waiters.length;
+    this.#noteDisk();
+    this.#flush();
+    for (let at = 0; at < waiters.length; at++) {
+      const reply = replies[at]!;
+      if (reply === null) waiters[at]!.reject(new NoRoom(this.#thread.disk.errno, 0));
+      else waiters[at]!.resolve(reply);
+    }
+    this.#tellIfIdle();
+  }
+
+  /** The shard goes on by itself once its disk has room; what it only watched is told again. */
+  #noteDisk(): void {
+    const { errno } = this.#thread.disk;
+    const trouble = errno === 0 ? null : troubleText(errno);
+    if (trouble === this.#trouble) return;
+    this.#trouble = trouble;
+    const { config, log } = this.#options;
+    if (trouble !== null) {
+      log.error({ path: config.path, error: trouble }, 'shard only reads now');
+      return;
+    }
+    log.info({ path: config.path }, 'shard writes again');
+    this.#tellPrelude().catch((error: unknown) => {
+      log.error({ path: config.path, error: String(error) }, 'shard was not told what it missed');
+    });
+  }
+
+  #tellIfIdle(): void {
+    if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** At once when nothing is under way; else only what fills a batch, so that commits are shared. */
+  #maySend(): boolean {
+    if (this.#inFlight === 0) return true;
+    return this.#inFlight < IN_FLIGHT_MAX && this.#outbox.length >= BATCH_FULL;
+  }
+
+  #isIdle(): boolean {
+    return this.#outbox.length === 0 && this.#inFlight === 0;
+  }
+
+  /** The thread ended. Nobody knows what of these batches is on disk: a retry will find out. */
+  #failed(error: Error, waiters: Waiter[]): void {
+    const busy = new EngineBusy('the engine is restarting');
+    this.#inFlight--;
+    const { config, log } = this.#options;
+    if (this.#state === 'open') {
+      this.#state = 'restarting';
+      const reason = this.#thread.faultOf(error);
+      log.error({ path: config.path, error: reason }, 'shard failed; starting it again');
+      waiters.push(...this.#outbox.clear());
+      this.#restartLater(reason);
+    }
+    this.#depth -= waiters.length;
+    for (const waiter of waiters) waiter.reject(busy);
+    this.#tellIfIdle();
+  }
+
+  #restartLater(reason: string): void {
+    if (this.#restartTimer !== null) return;
+    this.#restartTimer = setTimeout(() => {
+      this.#restartTimer = null;
+      if (this.#state === 'restarting') this.#restart();
+    }, this.#restarts.failed(reason));
+  }
+
+  #restart(): void {
+    const { config, log } = this.#options;
+    this.open().then(
+      (report) => {
+        // It may have failed again at what it was told first.
+        if (this.#state !== 'open') return;
+        const { accounts, restingOrders, replayedBatches } = report;
+        const found = { accounts, restingOrders, replayedBatches };
+        log.info({ path: config.path, ...found }, 'shard is back');
+      },
+      (error: unknown) => {
+        if (this.#state === 'closed') return;
+        const damage = error instanceof LmdbFileError ? error.message : null;
+        // A damaged file is looked at again and again, and told of once.
+        if (damage === null || damage !== this.#trouble) {
+          const details = { path: config.path, error: String(error) };
+          log.error(details, 'shard did not start; trying again');
+        }
+        this.#trouble = damage ?? this.#trouble;
+        this.#state = 'restarting';
+        this.#restartLater(String(error));
+      },
+    );
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * What a shard must be told whose thread starts again, or whose disk has room again. Rule D11
+ * (engine/RULES.md).
+ */
+
+import type { Message } from '../format/codec.ts';
+import { outdatedStatuses } from '../rules/catalog.ts';
+import type {
+  Catalog,
+  GameTick,
+  QuoteTick,
+  ResultTick,
+  SetSwitches,
+  StatusTick,
+  Tick,
+} from '../rules/messages.ts';
+import type { EpochMs } from '../rules/units.ts';
+
+export class Remembered {
+  #catalog: Catalog | null = null;
+  #switches: SetSwitches | null = null;
+  readonly #quotes = new Map<number, QuoteTick>();
+  readonly #statuses = new Map<number, StatusTick>();
+  /**
+   * A market's first result, and a listed game's last status: told once, true for good. In the order
+   * in which they came: what settles a market is the first of its result and its game's end.
+   */
+  readonly #finals = new Map<string, ResultTick | GameTick>();
+  readonly #listedGames = new Set<string>();
+  #wasSetBack = false;
+
+  setCatalog(catalog: Catalog): void {
+    const outdated = outdatedStatuses(this.#catalog?.games ?? [], catalog.games);
+    for (const slug of outdated) this.#finals.delete(gameKey(slug));
+    for (const { slug } of catalog.games) this.#listedGames.add(slug);
+    this.#catalog = catalog;
+  }
+
+  setSwitches(switches: SetSwitches): void {
+    this.#switches = switches;
+  }
+
+  hear(tick: Tick): void {
+    switch (tick.kind) {
+      case 'quote':
+        this.#quotes.set(tick.market, tick);
+        break;
+      case 'status':
+        this.#statuses.set(tick.market, tick);
+        break;
+      case 'result':
+        this.#hearResult(tick);
+        break;
+      case 'game':
+        if (this.#listedGames.has(tick.game)) this.#hearGame(tick);
+        break;
+      case 'down':
+        this.#forgetQuotesOf(tick.source);
+        break;
+      default:
+    }
+  }
+
+  /** Time was set back by so much: what was said keeps its age, and what will be says the new time. */
+  setBack(byMs: number): void {
+    this.#wasSetBack = true;
+    const earlier = <T extends Tick>(tick: T): T => ({ ...tick, atMs: tick.atMs - byMs });
+    for (const told of [this.#quotes, this.#statuses, this.#finals] as Map<unknown, Tick>[]) {
+      for (const [key, tick] of told) told.set(key, earlier(tick));
+    }
+    if (this.#switches !== null) {
+      this.#switches = { ...this.#switches, atMs: this.#switches.atMs - byMs };
+    }
+  }
+
+  messages(atMs: EpochMs): Message[] {
+    const messages: Message[] = [];
+    // First, for a shard that failed before it had taken it in.
+    if (this.#wasSetBack) messages.push({ kind: 'clock', atMs, toMs: atMs });
+    if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
+    if (this.#switches !== null) messages.push(this.#switches);
+    messages.push(...this.#finals.values());
+    messages.push(...this.#statuses.values(), ...this.#quotes.values());
+    return messages;
+  }
+
+  #hearResult(tick: ResultTick): void {
+    const key = `market ${tick.market}`;
+    if (!this.#finals.has(key)) this.#finals.set(key, tick);
+  }
+
+  /** A status told again keeps its place; another one comes last. */
+  #hearGame(tick: GameTick): void {
+    const key = gameKey(tick.game);
+    const known = this.#finals.get(key);
+    if (known?.kind === 'game' && known.status === tick.status) return;
+    this.#finals.delete(key);
+    this.#finals.set(key, tick);
+  }
+
+  #forgetQuotesOf(source: number): void {
+    for (const [market, quote] of this.#quotes) {
+      if (quote.source === source) this.#quotes.delete(market);
+    }
+  }
+}
+
+const gameKey = (slug: string) => `game ${slug}`;

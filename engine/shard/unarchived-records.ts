@@ -1,0 +1,279 @@
+/**
+ * Finished orders and closed trades leave memory at the next checkpoint. Until its transaction is
+ * on disk they are found here; after that, in the archive. Rules T91, A42 (engine/RULES.md,
+ * api/RULES.md).
+ */
+
+import type { KeyRow, RecentOrder } from '../format/event-layouts.ts';
+import { placedRecord, tradeRecord } from '../format/event-layouts.ts';
+import { KEY_HASHES_MAX, type KeyHashes, UsedKeys } from '../memory/idempotency-filter.ts';
+import { KeyIndex } from '../memory/key-index.ts';
+import type { ClosedTrade, OrderOutcome, OrderPlaced } from '../rules/events.ts';
+import type { FinishedRecords, OutcomeIds } from '../rules/finished-records.ts';
+import type { Uuid } from '../rules/units.ts';
+import { NO_ROW } from '../rules/units.ts';
+import { Outcomes } from './order-outcomes.ts';
+import { RecordLog } from './record-log.ts';
+
+/** Orders and trades on disk, of one account row. Lists are newest first, below `before`. */
+export interface Archive {
+  placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined;
+  /** Limit orders only; so are lists. */
+  placement(account: number, orderId: Uuid): OrderPlaced | undefined;
+  outcome(placed: OrderPlaced): OrderOutcome | undefined;
+  closedTrade(account: number, tradeId: Uuid): ClosedTrade | undefined;
+  placements(account: number, before: Uuid | null): Iterable<OrderPlaced>;
+  closedTrades(account: number, before: Uuid | null): Iterable<ClosedTrade>;
+  /** Of every key that `placementByKey` finds. */
+  keyHashes(): Iterable<KeyHashes>;
+  /** What hashes are made with where none is stored yet: nobody outside can know it. */
+  readonly newKeySeed: number;
+}
+
+/** A row of the archive: under which account and name it lies, and what it holds. */
+export type ArchiveRow<T> = { account: number; name: string; value: T };
+
+/** Every row of the archive, table by table; for audits. */
+export interface ArchiveRows {
+  keys(): Iterable<ArchiveRow<KeyRow>>;
+  orders(): Iterable<ArchiveRow<RecentOrder>>;
+  /** Of orders that an earlier checkpoint wrote. */
+  outcomes(): Iterable<ArchiveRow<OrderOutcome>>;
+  trades(): Iterable<ArchiveRow<ClosedTrade>>;
+}
+
+/** What happened between two checkpoints. */
+export class UnarchivedRecords {
+  readonly orders: RecentOrders;
+  /** How orders ended, those that were placed before among them. */
+  readonly outcomes: Outcomes;
+  readonly closedTrades = new RecordLog(tradeRecord);
+
+  constructor(usedKeys: UsedKeys, outcomes = new Outcomes()) {
+    this.orders = new RecentOrders(usedKeys);
+    this.outcomes = outcomes;
+  }
+
+  addPlacement(placed: OrderPlaced): void {
+    this.orders.add(placed);
+  }
+
+  addOutcome(account: number, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
+    this.outcomes.add(account, ids, outcome);
+  }
+
+  addClosedTrade(trade: ClosedTrade): void {
+    this.closedTrades.add(trade.account, trade.tradeId, trade);
+  }
+
+  placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
+    return this.orders.byKey(account, idempotencyKey);
+  }
+
+  /** Limit orders alone: a market order is no order to those who list them. */
+  placement(orderId: Uuid): OrderPlaced | undefined {
+    const placed = this.orders.byId(orderId);
+    return placed?.type === 'limit' ? placed : undefined;
+  }
+
+  outcome(orderId: Uuid): OrderOutcome | undefined {
+    return this.outcomes.find(orderId);
+  }
+
+  closedTrade(tradeId: Uuid): ClosedTrade | undefined {
+    const row = this.closedTrades.find(tradeId);
+    return row === NO_ROW ? undefined : this.closedTrades.get(row);
+  }
+
+  /** Limit orders of the account. */
+  *limitOrdersOf(account: number): Generator<OrderPlaced> {
+    for (const row of this.orders.log.rowsOf(account)) {
+      const placed = this.orders.log.get(row);
+      if (placed.type === 'limit') yield placed;
+    }
+  }
+
+  *closedTradesOf(account: number): Generator<ClosedTrade> {
+    for (const row of this.closedTrades.rowsOf(account)) yield this.closedTrades.get(row);
+  }
+
+  get size(): number {
+    return this.orders.log.size + this.outcomes.size + this.closedTrades.size;
+  }
+
+  /** The most rows that the archive gets of it: a limit order leaves one more, for its key. */
+  get rowsMax(): number {
+    const { size } = this.orders.log;
+    return this.size + size + Math.ceil(size / KEY_HASHES_MAX);
+  }
+}
+
+/** Placements, found by their idempotency key and by the order's id. */
+class RecentOrders {
+  readonly log = new RecordLog(placedRecord);
+  readonly #usedKeys: UsedKeys;
+  readonly #keys = new KeyIndex();
+
+  constructor(usedKeys: UsedKeys) {
+    this.#usedKeys = usedKeys;
+  }
+
+  add(placed: OrderPlaced): void {
+    const { account, orderId, idempotencyKey } = placed;
+    const hash = this.#usedKeys.hashOf(account, idempotencyKey);
+    this.#usedKeys.add(hash);
+    this.#keys.add(this.log.add(account, orderId, placed), hash);
+  }
+
+  *keyHashes(): Generator<KeyHashes> {
+    const { seed } = this.#usedKeys;
+    const all = this.#keys.hashes();
+    for (let at = 0; at < all.length; at += KEY_HASHES_MAX) {
+      yield { seed, hashes: all.subarray(at, at + KEY_HASHES_MAX) };
+    }
+  }
+
+  byId(orderId: Uuid): OrderPlaced | undefined {
+    const row = this.log.find(orderId);
+    return row === NO_ROW ? undefined : this.log.get(row);
+  }
+
+  byKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
+    const hash = this.#usedKeys.hashOf(account, idempotencyKey);
+    const row = this.#keys.find(hash, (candidate) => {
+      const placed = this.log.get(candidate);
+      return placed.idempotencyKey === idempotencyKey && placed.account === account;
+    });
+    return row === NO_ROW ? undefined : this.log.get(row);
+  }
+}
+
+/** Reads through what is in memory into the archive. */
+export class ShardRecords implements FinishedRecords {
+  readonly #usedKeys: UsedKeys;
+  current: UnarchivedRecords;
+  /** Handed to a checkpoint that is not on disk yet. */
+  #leaving: UnarchivedRecords | null = null;
+  /** Those of a finished checkpoint, empty: their memory goes to the next. */
+  #emptied: Outcomes | undefined;
+  readonly #archive: Archive;
+
+  constructor(archive: Archive) {
+    this.#archive = archive;
+    this.#usedKeys = new UsedKeys(archive.newKeySeed);
+    this.#usedKeys.load(archive.keyHashes());
+    this.current = new UnarchivedRecords(this.#usedKeys);
+  }
+
+  /** Everything since the last checkpoint, for the next one to write; stays readable. */
+  beginCheckpoint(): UnarchivedRecords {
+    this.#leaving = this.current;
+    this.current = new UnarchivedRecords(this.#usedKeys, this.#emptied);
+    this.#emptied = undefined;
+    return this.#leaving;
+  }
+
+  /** The archive now has what the checkpoint took. */
+  endCheckpoint(): void {
+    this.#emptied = this.#leaving?.outcomes;
+    this.#emptied?.clear();
+    this.#leaving = null;
+  }
+
+  addPlacement(placed: OrderPlaced): void {
+    this.current.addPlacement(placed);
+  }
+
+  addOutcome(account: number, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
+    this.current.addOutcome(account, ids, outcome);
+  }
+
+  addClosedTrade(trade: ClosedTrade): void {
+    this.current.addClosedTrade(trade);
+  }
+
+  /** Records that no finished checkpoint has. */
+  get inMemory(): number {
+    return this.current.size + (this.#leaving?.size ?? 0);
+  }
+
+  placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
+    if (!this.#usedKeys.mayHave(this.#usedKeys.hashOf(account, idempotencyKey))) return undefined;
+    return (
+      this.current.placementByKey(account, idempotencyKey) ??
+      this.#leaving?.placementByKey(account, idempotencyKey) ??
+      this.#archive.placementByKey(account, idempotencyKey)
+    );
+  }
+
+  /** An order of that account by its id; market orders are fills, not orders. */
+  placement(account: number, orderId: Uuid): OrderPlaced | undefined {
+    const recent = this.current.placement(orderId) ?? this.#leaving?.placement(orderId);
+    const found = recent ?? this.#archive.placement(account, orderId);
+    return found?.account === account ? found : undefined;
+  }
+
+  /** How an order ended; undefined while it rests. */
+  outcome(placed: OrderPlaced): OrderOutcome | undefined {
+    const { orderId } = placed;
+    const recent = this.current.outcome(orderId) ?? this.#leaving?.outcome(orderId);
+    return recent ?? this.#archive.outcome(placed);
+  }
+
+  recentOutcome(orderId: Uuid): OrderOutcome | undefined {
+    return this.current.outcome(orderId);
+  }
+
+  closedTrade(account: number, tradeId: Uuid): ClosedTrade | undefined {
+    const recent = this.current.closedTrade(tradeId) ?? this.#leaving?.closedTrade(tradeId);
+    const found = recent ?? this.#archive.closedTrade(account, tradeId);
+    return found?.account === account ? found : undefined;
+  }
+
+  /** Limit orders of the account, newest first, below `before`. */
+  *placements(account: number, before: Uuid | null): Generator<OrderPlaced> {
+    const inMemory = [
+      ...this.current.limitOrdersOf(account),
+      ...(this.#leaving?.limitOrdersOf(account) ?? []),
+    ];
+    yield* newestFirst(
+      inMemory,
+      this.#archive.placements(account, before),
+      before,
+      (order) => order.orderId,
+    );
+  }
+
+  /** Closed trades of the account, newest opened first, below `before`. */
+  *closedTrades(account: number, before: Uuid | null): Generator<ClosedTrade> {
+    const inMemory = [
+      ...this.current.closedTradesOf(account),
+      ...(this.#leaving?.closedTradesOf(account) ?? []),
+    ];
+    yield* newestFirst(
+      inMemory,
+      this.#archive.closedTrades(account, before),
+      before,
+      (trade) => trade.tradeId,
+    );
+  }
+}
+
+/** Merges rows of memory with the archive's, which is newest first already; no id comes twice. */
+export function* newestFirst<T>(
+  inMemory: T[],
+  archived: Iterable<T>,
+  before: Uuid | null,
+  idOf: (row: T) => Uuid,
+): Generator<T> {
+  const rows = inMemory
+    .filter((row) => before === null || idOf(row) < before)
+    .sort((a, b) => (idOf(a) < idOf(b) ? 1 : -1));
+  let at = 0;
+  for (const old of archived) {
+    while (at < rows.length && idOf(rows[at]!) > idOf(old)) yield rows[at++]!;
+    if (at < rows.length && idOf(rows[at]!) === idOf(old)) at++;
+    yield old;
+  }
+  while (at < rows.length) yield rows[at++]!;
+}

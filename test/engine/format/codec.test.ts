@@ -1,0 +1,48 @@
+/** Whatever a shard is asked arrives as it was asked. */
+import test from 'ava';
+import { type Message, messagesCodec } from '../../../engine/format/codec.ts';
+import type { CancelOrder, TradeCounting } from '../../../engine/rules/messages.ts';
+import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+
+const COUNTING: TradeCounting = {
+  keyId: uuidOf(9),
+  keyLimits: { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 },
+  accountLimits: { newPerMinute: 40, newPerDay: 50_000, closingPerMinute: 2 ** 40 },
+  elsewhere: { atMs: NOON_MS, newInMinute: 4, newInDay: 5, closingInMinute: 6 },
+};
+const CANCEL: CancelOrder = {
+  kind: 'cancel',
+  atMs: NOON_MS,
+  account: uuidOf(1),
+  orderId: uuidOf(2),
+  counting: COUNTING,
+};
+
+test('orders, cancels, queries and ticks arrive in order, every field of them', (t) => {
+  const messages: Message[] = [
+    placeOrder({
+      type: 'limit',
+      ticker: 'T-1',
+      instrumentId: null,
+      limitPriceCents: 41,
+      timeInForce: 'ioc',
+      expiresAtMs: NOON_MS + 1,
+      routing: 'best',
+      statedProbPct: 60,
+      placedVia: 'cli',
+      placedPrivate: false,
+      mayOpen: false,
+      mayTrade: false,
+      counting: COUNTING,
+    }),
+    quoteTick(),
+    CANCEL,
+    placeOrder({ action: 'sell', tradeId: uuidOf(3), boundPriceCents: 30 }),
+    { kind: 'portfolio', atMs: NOON_MS, account: uuidOf(1), organizationSlug: 'ü' },
+    { ...CANCEL, counting: null },
+    { ...CANCEL, counting: { ...COUNTING, elsewhere: null } },
+    { kind: 'adjust', atMs: NOON_MS, account: uuidOf(1), amountCents: -5 },
+    placeOrder(),
+  ];
+  t.deepEqual(messagesCodec.unpack(messagesCodec.pack(messages)), messages);
+});

@@ -1,0 +1,142 @@
+import test from 'ava';
+import type { Catalog, PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
+import { catalog, createScene, HOME, TOTAL, WIN } from '../../model/scenario.ts';
+import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
+import { createMemoryEngine } from '../memory-engine.ts';
+
+/** `ROUTED` trades on T3 from now on, where it traded on T2. */
+const MOVED: Catalog = {
+  ...CATALOG,
+  marketNames: [...CATALOG.marketNames, 'venue_a/T3'],
+  instruments: CATALOG.instruments.map((entry) =>
+    entry.id !== ROUTED
+      ? entry
+      : {
+          ...entry,
+          listings: entry.listings.map((listing) =>
+            listing.venue === 'venue_a' ? { ...listing, venueMarketId: 'T3' } : listing,
+          ),
+        },
+  ),
+};
+const [T2, T3] = [1, 3];
+
+function engineWith(catalog: Catalog) {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog });
+  return engine;
+}
+
+const bid = (limitPriceCents: number) =>
+  placeOrder({ type: 'limit', instrumentId: ROUTED, routing: 'best', limitPriceCents });
+const statusOf = (reply: Reply) => JSON.parse(reply.ok ? reply.body : '{}').status;
+
+test('T86: an instrument that moved leaves its orders behind', (t) => {
+  const engine = engineWith(CATALOG);
+  engine.tick(quoteTick({ market: T2, yesBidCents: 70, yesAskCents: 73 }));
+  t.is(statusOf(engine.command(bid(50))), 'resting');
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: MOVED });
+  engine.tick(quoteTick({ market: T3, yesBidCents: 70, yesAskCents: 73 }));
+  const later = bid(60);
+  t.is(statusOf(engine.command(later)), 'resting');
+  t.deepEqual(engine.conservation(), []);
+
+  // The old market comes down to both limits: only its own order fills.
+  engine.tick(quoteTick({ market: T2, yesBidCents: 40, yesAskCents: 43 }));
+  const page = { limit: 9, before: null, organizationSlug: null, account: uuidOf(1) };
+  const orders = engine.query({ kind: 'orders', atMs: NOON_MS, status: 'resting', ...page });
+  const resting = JSON.parse(orders.ok ? orders.body : '').orders;
+  t.deepEqual(
+    resting.map(({ orderId }: { orderId: string }) => orderId),
+    [later.orderId],
+  );
+  engine.tick({
+    kind: 'result',
+    atMs: NOON_MS,
+    source: 0,
+    market: T3,
+    outcome: 'yes',
+    yesPayoutCents: 100,
+    noPayoutCents: 0,
+  });
+  t.is(engine.state().orders.live, 0, 'the new market`s result ends the order there');
+  t.deepEqual(engine.conservation(), []);
+  engine.crash();
+  t.deepEqual(engine.conservation(), []);
+});
+
+test('T123, PAPERBOOK_CATALOG: a live status holds until a catalog says more', (t) => {
+  const engine = engineWith(CATALOG);
+  engine.tick(quoteTick());
+  const gameStatus = () => {
+    const quote = engine.query({ kind: 'instrument_quote', atMs: NOON_MS, instrumentId: AWAY });
+    return JSON.parse(quote.ok ? quote.body : '{}').gameStatus;
+  };
+  engine.tick({ kind: 'game', atMs: NOON_MS, source: 0, game: 'awy-hom', status: 'inprogress' });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: MOVED });
+  t.is(gameStatus(), 'inprogress', 'the new catalog says of the game what the old one said');
+  const games = MOVED.games.map((game) => ({ ...game, status: 'postponed' as const }));
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: { ...MOVED, games } });
+  t.is(gameStatus(), 'postponed');
+});
+
+const without = (id: string): Catalog => {
+  const listed = catalog();
+  return { ...listed, instruments: listed.instruments.filter((entry) => entry.id !== id) };
+};
+
+test('T122, instrument_dropped: a catalog that drops an instrument cancels its buys', (t) => {
+  const scene = createScene({ fillModel: 'book_depth' });
+  const tell = (told: Catalog) =>
+    scene.engine.command({ kind: 'catalog', atMs: scene.nowMs, catalog: told }).ok;
+  scene.book(WIN, [[41, 500]], [[43, 10]]);
+  scene.quote(TOTAL, 20, 24);
+  const idOf = ({ body }: { body: Record<string, unknown> }) =>
+    (body.order as { orderId: string }).orderId;
+  const part = idOf(scene.limitBuy(43, 25));
+  const byTicker = idOf(scene.limitBuy(40, 10, { ticker: 'WIN', instrumentId: null }));
+  const routed = idOf(scene.limitBuy(39, 10, { routing: 'best', expiresAtMs: scene.nowMs + 9000 }));
+  const other = idOf(scene.limitBuy(20, 10, { ticker: 'TOTAL', instrumentId: null }));
+  const held = scene.buy(5, { side: 'no' }).body.trade as { tradeId: string };
+  const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 90 } as const;
+  const sell = idOf(scene.sell(held.tradeId, limit));
+
+  t.true(tell(without(HOME)));
+  for (const orderId of [part, byTicker, routed]) {
+    const ended = { status: 'canceled', cancelReason: 'instrument_dropped', holdDollars: 0 };
+    t.like(scene.order(orderId), ended);
+  }
+  t.like(scene.order(part), { filledContracts: 10, fillPriceCents: 43 });
+  t.is(scene.order(other).status, 'resting', 'another instrument`s');
+  t.is(scene.order(sell).status, 'resting', 'positions stay, and so do sells');
+  t.like(scene.account(), { heldDollars: 2, openPositions: 2, restingOrders: 2 });
+  t.deepEqual(scene.engine.conservation(), []);
+
+  const after = scene.engine.digest();
+  t.true(tell(without(HOME)), 'the catalog is told again at every start');
+  t.true(tell(catalog()), 'what comes back was canceled all the same');
+  t.deepEqual(scene.engine.digest(), after);
+});
+
+test('T122, instrument_dropped: buys end first placed first, whatever rows they take', (t) => {
+  const engine = engineWith(CATALOG);
+  const bids = [bid(20), bid(21), bid(22)];
+  const ids = bids.map(({ orderId }) => orderId);
+  for (const placed of bids.slice(0, 2)) t.is(statusOf(engine.command(placed)), 'resting');
+  const [{ account }] = bids as [PlaceOrder];
+  const cancel = { kind: 'cancel', atMs: NOON_MS, account, counting: null } as const;
+  t.true(engine.command({ ...cancel, orderId: ids[0]! }).ok);
+  // It takes the row of the one that was canceled.
+  t.is(statusOf(engine.command(bids[2]!)), 'resting');
+  const instruments = CATALOG.instruments.filter(({ id }) => id !== ROUTED);
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, instruments } });
+  const ended = [...engine.state().records.current.outcomes.entries()];
+  t.deepEqual(
+    ended.map(({ orderId, outcome }) => [orderId, outcome.reason]),
+    [
+      [ids[0], 'canceled_by_owner'],
+      [ids[1], 'instrument_dropped'],
+      [ids[2], 'instrument_dropped'],
+    ],
+  );
+});

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import test from 'ava';
+import { uuidOfWords, uuidTimeMs, uuidWord } from '../../../engine/memory/uuid-words.ts';
+import { cursorOf, idOfCursor, isUuid, tradeIdOf } from '../../../engine/rules/ids.ts';
+import { NOON_MS, uuidOf } from '../fixtures.ts';
+
+test('a uuid survives its four words', (t) => {
+  for (let round = 0; round < 100; round++) {
+    const id = randomUUID();
+    const words = ([0, 1, 2, 3] as const).map((word) => uuidWord(id, word));
+    t.is(uuidOfWords(words[0]!, words[1]!, words[2]!, words[3]!), id);
+  }
+});
+
+test('T7, ids: a uuid v7 carries its time, and so does a trade id', (t) => {
+  const orderId = uuidOf(77);
+  t.is(uuidTimeMs(orderId), NOON_MS);
+  const tradeId = tradeIdOf(orderId, NOON_MS + 5000);
+  t.true(isUuid(tradeId));
+  t.is(uuidTimeMs(tradeId), NOON_MS + 5000);
+  t.not(tradeIdOf(orderId, NOON_MS), orderId);
+  t.is(tradeIdOf(orderId, NOON_MS), tradeIdOf(orderId, NOON_MS));
+  t.not(tradeIdOf(uuidOf(78), NOON_MS), tradeIdOf(uuidOf(77), NOON_MS));
+});
+
+test('P3: a cursor is opaque, of its list, and checked', (t) => {
+  const id = randomUUID();
+  const cursor = cursorOf('orders', id);
+  t.regex(cursor, /^[\w-]+$/);
+  t.is(idOfCursor('orders', cursor), id);
+  t.is(idOfCursor('trades', cursor), null);
+  for (const bad of ['', 'x', `${cursor}A`, cursor.slice(1), '!'.repeat(23), '='.repeat(23)]) {
+    t.is(idOfCursor('orders', bad), null);
+  }
+  for (const more of ['=', '\n', ' ', 'AAAA', '!', '.']) {
+    t.is(idOfCursor('orders', cursor + more), null);
+    t.is(idOfCursor('orders', more + cursor), null);
+  }
+  // The last character carries two bits of nothing.
+  const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+  const alike = [...ALPHABET].filter((last) => {
+    return idOfCursor('orders', cursor.slice(0, -1) + last) === id;
+  });
+  t.deepEqual(alike, [cursor.at(-1)]);
+});

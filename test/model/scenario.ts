@@ -1,0 +1,285 @@
+/**
+ * A model on a catalog small enough to reckon by hand. WIN is the venue_a market of a game; HOME is
+ * its yes and AWAY its no. venue_b lists HOME upside down (exact), venue_c lists it near.
+ */
+
+import type {
+  Catalog,
+  CatalogListing,
+  DepthLevel,
+  PlaceOrder,
+  Tick,
+} from '../../engine/rules/messages.ts';
+import { type FillModelName, isoOf, type Side, type Venue } from '../../engine/rules/units.ts';
+import type { NaiveEngine, NaiveQuery } from './naive-engine.ts';
+import { createPairedEngine } from './paired-engine.ts';
+
+const START_MS = Date.UTC(2026, 2, 1, 12);
+export const MAX_AGE_MS = 15_000;
+export const HOUR_MS = 3_600_000;
+export const ALICE = '019ca8d0-0000-7000-8000-00000000a11c';
+export const BOB = '019ca8d0-0000-7000-8000-000000000b0b';
+
+export const HOME = 'ins_HHHHHHHHHHHH';
+export const AWAY = 'ins_AAAAAAAAAAAA';
+export const OVER = 'ins_VVVVVVVVVVVV';
+export const LONELY = 'ins_NNNNNNNNNNNN';
+export const TWICE = 'ins_TTTTTTTTTTTT';
+
+/** Market numbers; TOTAL is listed by OVER alone, as its no. */
+export const WIN = 0;
+export const WIN_B = 1;
+export const WIN_C = 2;
+export const TOTAL = 3;
+const MARKET_NAMES = [
+  'venue_a/WIN',
+  'venue_b/WIN-B',
+  'venue_c/WIN-C',
+  'venue_a/TOTAL',
+  'venue_a/X',
+  'venue_a/Y',
+];
+
+/** The connection of a market: 0 for venue_a, 1 for venue_b, 2 for venue_c. */
+const sourceOf = (market: number) => (market === WIN_B ? 1 : market === WIN_C ? 2 : 0);
+
+type Reading = { code: string | null; body: Record<string, unknown> };
+
+export type Scene = {
+  engine: NaiveEngine;
+  /** The scene's clock; what follows happens at this time. */
+  nowMs: number;
+  /** A whole quote; 0 is an empty side. */
+  quote(market: number, yesBidCents: number, yesAskCents: number, crossed?: boolean): void;
+  /** A whole quote by its levels, best first, as `[cents, contracts]`. */
+  book(market: number, yesBids: DepthLevel[], yesAsks: DepthLevel[]): void;
+  /** A catalog that says when an instrument opens. */
+  opensAt(instrumentId: string, atMs: number): void;
+  tick(tick: DistributiveOmit<Tick, 'atMs'>): void;
+  place(order: Partial<PlaceOrder>): Reading;
+  buy(contracts: number, order?: Partial<PlaceOrder>): Reading;
+  limitBuy(limitPriceCents: number, contracts: number, order?: Partial<PlaceOrder>): Reading;
+  sell(tradeId: string, order?: Partial<PlaceOrder>): Reading;
+  cancel(orderId: string, account?: string): Reading;
+  ask(query: DistributiveOmit<NaiveQuery, 'atMs'>): Reading;
+  account(id?: string): Record<string, unknown>;
+  order(orderId: string): Record<string, unknown>;
+};
+
+type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+
+type SceneOptions = { venueData?: boolean; fillModel?: FillModelName };
+
+export function createScene(options: SceneOptions = {}): Scene {
+  const { fillModel = 'top_of_book' } = options;
+  const engine = createPairedEngine({
+    quoteMaxAgeMs: MAX_AGE_MS,
+    routingBandCents: 10,
+    fillModel,
+  });
+  let orders = 0;
+  engine.command({ kind: 'catalog', atMs: START_MS, catalog: catalog() });
+  engine.command({
+    kind: 'switches',
+    atMs: START_MS,
+    venueData: options.venueData ?? true,
+    selfReset: false,
+  });
+
+  const scene: Scene = {
+    engine,
+    nowMs: START_MS,
+    quote: (market, yesBidCents, yesAskCents, crossed = false) =>
+      scene.tick({
+        kind: 'quote',
+        source: sourceOf(market),
+        market,
+        yesBidCents,
+        yesBidContracts: 100,
+        yesAskCents,
+        yesAskContracts: 200,
+        crossed,
+      }),
+    book(market, yesBids, yesAsks) {
+      const [[yesBidCents, yesBidContracts] = [0, 0]] = yesBids;
+      const [[yesAskCents, yesAskContracts] = [0, 0]] = yesAsks;
+      const bid = { yesBidCents, yesBidContracts };
+      const ask = { yesAskCents, yesAskContracts };
+      const depth = { yesBids, yesAsks };
+      const place = { source: sourceOf(market), market };
+      scene.tick({ kind: 'quote', ...place, ...bid, ...ask, crossed: false, depth });
+    },
+    opensAt(instrumentId, atMs) {
+      const changed = catalog();
+      changed.instruments.find(({ id }) => id === instrumentId)!.opensAt = isoOf(atMs);
+      engine.command({ kind: 'catalog', atMs: scene.nowMs, catalog: changed });
+    },
+    tick: (tick) => engine.tick({ ...tick, atMs: scene.nowMs } as Tick),
+    place: (order) => {
+      orders += 1;
+      return reading(engine.command({ ...blankOrder(scene.nowMs, orders), ...order }));
+    },
+    buy: (contracts, order = {}) =>
+      scene.place({ action: 'buy', type: 'market', ...what(order), contracts, ...order }),
+    limitBuy: (limitPriceCents, contracts, order = {}) =>
+      scene.place({
+        action: 'buy',
+        type: 'limit',
+        timeInForce: 'gtc',
+        ...what(order),
+        limitPriceCents,
+        contracts,
+        ...order,
+      }),
+    sell: (tradeId, order = {}) =>
+      scene.place({ action: 'sell', type: 'market', tradeId, ...order }),
+    cancel: (orderId, account = ALICE) =>
+      reading(
+        engine.command({ kind: 'cancel', atMs: scene.nowMs, account, orderId, counting: null }),
+      ),
+    ask: (query) => reading(engine.query({ ...query, atMs: scene.nowMs } as NaiveQuery)),
+    account: (account = ALICE) =>
+      scene.ask({ kind: 'portfolio', account, organizationSlug: null }).body.account as never,
+    order: (orderId) => {
+      const query = { kind: 'order', account: ALICE, organizationSlug: null } as const;
+      const found = scene.ask({ ...query, orderId });
+      return found.body.order as Record<string, unknown>;
+    },
+  };
+  return scene;
+}
+
+/** HOME yes, unless the order names something else. */
+function what(order: Partial<PlaceOrder>): Partial<PlaceOrder> {
+  const side: Side = 'yes';
+  return order.ticker === undefined ? { instrumentId: HOME, side } : { side };
+}
+
+export function idOf(prefix: string, number: number): string {
+  return `${prefix}-7000-8000-${number.toString(16).padStart(12, '0')}`;
+}
+
+function blankOrder(atMs: number, number: number): PlaceOrder {
+  const time = atMs.toString(16).padStart(12, '0');
+  return {
+    kind: 'place',
+    atMs,
+    account: ALICE,
+    orderId: idOf(`${time.slice(0, 8)}-${time.slice(8)}`, number * 16),
+    idempotencyKey: `key-${number}`,
+    action: 'buy',
+    type: 'market',
+    instrumentId: null,
+    ticker: null,
+    side: null,
+    contracts: null,
+    tradeId: null,
+    limitPriceCents: null,
+    boundPriceCents: null,
+    timeInForce: null,
+    expiresAtMs: null,
+    routing: 'venue_a',
+    statedProbPct: null,
+    placedVia: 'api',
+    placedPrivate: false,
+    mayOpen: true,
+    mayTrade: true,
+    counting: null,
+  };
+}
+
+function reading(reply: ReturnType<NaiveEngine['command']>): Reading {
+  if (!reply.ok) return { code: reply.code, body: {} };
+  return { code: null, body: JSON.parse(reply.body) as Record<string, unknown> };
+}
+
+export function catalog(): Catalog {
+  const exact = { fungibility: 'exact', reviewed: true } as const;
+  const near = { fungibility: 'near', reviewed: true } as const;
+  const instruments = [
+    instrument(HOME, 'Home wins', [
+      // Not in the order of VENUES, in which a Quote lists them.
+      listing('venue_c', 'WIN-C', 1, near),
+      listing('venue_b', 'WIN-B', -1, exact),
+      listing('venue_a', 'WIN', 1, exact),
+    ]),
+    instrument(AWAY, 'Away wins', [
+      listing('venue_a', 'WIN', -1, exact),
+      listing('venue_b', 'WIN-B', 1, exact),
+    ]),
+    instrument(OVER, 'Over', [listing('venue_a', 'TOTAL', -1, exact)]),
+    instrument(LONELY, 'Lonely', [listing('venue_b', 'WIN-B', 1, exact)]),
+    instrument(TWICE, 'Twice', [
+      listing('venue_a', 'X', 1, exact),
+      listing('venue_a', 'Y', 1, exact),
+    ]),
+  ];
+  return {
+    games: [
+      {
+        id: 'game_GGGGGGGGGG',
+        slug: 'away-at-home',
+        league: 'test',
+        startsAt: '2026-03-01T18:00:00.000Z',
+        status: 'scheduled',
+        home: { code: 'HOM', name: 'Homers' },
+        away: { code: 'AWY', name: 'Visitors' },
+        season: 2026,
+        seasonType: 'regular',
+        week: 1,
+      },
+    ],
+    instruments,
+    marketNames: MARKET_NAMES,
+    instrumentIds: instruments.map((one) => one.id),
+  };
+}
+
+function instrument(
+  id: string,
+  label: string,
+  listings: CatalogListing[],
+): Catalog['instruments'][number] {
+  return {
+    id,
+    slug: label.toLowerCase().replace(' ', '-'),
+    gameSlug: id === TWICE ? null : 'away-at-home',
+    league: 'test',
+    marketType: 'moneyline',
+    period: 'game',
+    line: null,
+    subject: null,
+    label,
+    oppositeLabel: `not: ${label}`,
+    yesMeans: `${label} it is`,
+    startsAt: '2026-03-01T18:00:00.000Z',
+    opensAt: null,
+    pushPossible: false,
+    stat: null,
+    tieRule: null,
+    settlesOn: null,
+    postponementWindowHours: null,
+    rulesVersion: 1,
+    listings,
+  };
+}
+
+function listing(
+  venue: Venue,
+  venueMarketId: string,
+  polarity: 1 | -1,
+  trust: Pick<CatalogListing, 'fungibility' | 'reviewed'>,
+): CatalogListing {
+  return {
+    venue,
+    polarity,
+    sideLabel: `${venueMarketId} side`,
+    ...trust,
+    note: `about ${venueMarketId}`,
+    buyForYes: polarity === 1 ? 'yes' : 'no',
+    buyForNo: polarity === 1 ? 'no' : 'yes',
+    venueMarketId,
+    venueSideRef: null,
+    venueEvent: null,
+  };
+}
