@@ -49,7 +49,7 @@ export function connectFeed(feed: FeedConfig, source: number, parts: FeedParts):
     markets: () => parts.catalog.watchedMarkets(venue),
     awaitsQuote: (market) => parts.catalog.awaitsQuote(venue, market),
     onFrame: (text, atMs) => sink.frame(text, atMs),
-    onHeard: (atMs) => sink.heard(atMs),
+    onHeartbeat: (atMs) => sink.heartbeat(atMs),
     onLost: (atMs) => sink.lost(atMs),
     nowMs: parts.nowMs,
     log: parts.log,

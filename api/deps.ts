@@ -23,7 +23,7 @@ export interface Engine {
   /** Runs a command in its account's shard, within the limits of a key of `owner`. */
   trade(owner: Uuid, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined;
   /** Tells the waiter what `find` finds, once for all who ask the same in one turn of the event loop. */
-  inTurn<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
+  coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
   /** One Quote as JSON text, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
   /** Why no request can be taken now; null: one may be. */

@@ -10,7 +10,7 @@ import type { BodyText } from './body-text.ts';
 import type { Log } from './deps.ts';
 import { ApiError, ERRORS, type ErrorBody, invalidRequest, Refusal } from './errors.ts';
 import { type HeaderLines, headerLines } from './header-lines.ts';
-import type { Charge, Exchange } from './http.ts';
+import type { Exchange, QuotaReservation } from './http.ts';
 import type { Metrics, RouteCount } from './metrics.ts';
 import type { Call, Result, Route } from './route.ts';
 import { createRouter } from './router.ts';
@@ -47,13 +47,13 @@ export type DispatchOptions<C> = {
 /** What requests are counted under. */
 export type Meter<C> = {
   /** As long as the caller is not known. */
-  unkeyed: Charge;
+  unkeyed: QuotaReservation;
   /** Whose key a request carries that no route has looked at; null without a valid one. */
   callerOf(exchange: Exchange): C | null;
-  keyed(caller: C): CallerCharge;
+  keyed(caller: C): CallerReservation;
 };
 
-type CallerCharge = Charge & {
+type CallerReservation = QuotaReservation & {
   /** Counts further requests; they are taken back when the answer is 429. */
   count(requests: number): void;
   /** Throws the 429 when what was counted is over a limit. */
@@ -82,7 +82,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
 
   function handle(exchange: Exchange): void {
     let found: Served<C> | null = null;
-    exchange.charge = meter?.unkeyed ?? null;
+    exchange.reservation = meter?.unkeyed ?? null;
     try {
       if (exchange.hasUnclearLength()) {
         throw countedRefusal(
@@ -139,18 +139,18 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
     return refusal;
   }
 
-  function chargeTo(exchange: Exchange, caller: C): CallerCharge | null {
-    const charge = meter?.keyed(caller) ?? null;
-    if (charge !== null) exchange.charge = charge;
-    return charge;
+  function chargeTo(exchange: Exchange, caller: C): CallerReservation | null {
+    const reservation = meter?.keyed(caller) ?? null;
+    if (reservation !== null) exchange.reservation = reservation;
+    return reservation;
   }
 
   /** What stands between credential and body: scope, request limits, query. */
   function takeQuery(exchange: Exchange, found: Served<C>, call: Call<unknown, unknown, C>): void {
-    let counted: CallerCharge | null = null;
+    let counted: CallerReservation | null = null;
     if (found.access === 'key') {
-      const charge = chargeTo(exchange, call.caller);
-      if (found.isCounted) counted = charge;
+      const reservation = chargeTo(exchange, call.caller);
+      if (found.isCounted) counted = reservation;
       counted?.count(1);
       permit(found, call.caller);
       counted?.refuseOver();

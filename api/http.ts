@@ -109,11 +109,11 @@ async function close(
 }
 
 /** What a request is counted under: told how it was answered, it gives the headers that say so. */
-export interface Charge {
+export interface QuotaReservation {
   /** Whether `headers` asks for the address of the caller. */
   isByAddress: boolean;
   /** Called once with the status of the answer, also when the caller is gone. */
-  settle(status: number): void;
+  commit(status: number): void;
   headers(exchange: Exchange): HeaderLines;
 }
 
@@ -125,7 +125,7 @@ export class Exchange {
   readonly query: string;
   /** The caller's own X-Request-Id, or a new one. Rule A10 (api/RULES.md). */
   readonly requestId: string;
-  charge: Charge | null = null;
+  reservation: QuotaReservation | null = null;
   /** Its route's path, with the names of parameters; null where there is none. */
   route: string | null = null;
   /** What lists of keys show of the caller's; null where none was sent, or it is not valid. */
@@ -203,7 +203,7 @@ export class Exchange {
 
   /** Ends the time in which headers can be read. */
   leaveHandler(): void {
-    if (this.#isOpen && this.charge?.isByAddress) this.remoteAddress();
+    if (this.#isOpen && this.reservation?.isByAddress) this.remoteAddress();
     this.#sent = null;
   }
 
@@ -228,12 +228,12 @@ export class Exchange {
 
   /** Writes the answer, once; nothing happens when the caller is gone. A null body sends none. */
   answer(status: number, headers: HeaderLines, body: string | Uint8Array | null): void {
-    const charge = this.charge;
-    charge?.settle(status);
+    const reservation = this.reservation;
+    reservation?.commit(status);
     this.#onAnswer?.(this, status, this.#isOpen);
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    const counted = charge === null ? '' : charge.headers(this);
+    const counted = reservation === null ? '' : reservation.headers(this);
     const lines = this.requestId + this.#headers + headers + counted;
     if (body === null || this.#isLast || this.method === 'HEAD') {
       this.#writeLast(statusLines.get(status)!, lines, body);

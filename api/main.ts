@@ -55,7 +55,7 @@ export async function startPaperbook(
   dataDir: DataDir,
   log: Log,
 ): Promise<Paperbook> {
-  const stack = new Unwinder();
+  const stack = new CleanupStack();
   stack.add(() => dataDir.release());
   try {
     return await start(config, dataDir, log, stack);
@@ -70,7 +70,7 @@ async function start(
   config: Config,
   dataDir: DataDir,
   log: Log,
-  stack: Unwinder,
+  stack: CleanupStack,
 ): Promise<Paperbook> {
   for (const line of dataDir.exposed) log.warn({ dataDir: config.dataDir }, line);
   refuseLostControl(config.dataDir);
@@ -184,7 +184,7 @@ function resolvedMarkets(results: readonly unknown[]): MarketNumber[] {
 }
 
 /** Undoes steps in reverse, each whatever became of the others. */
-class Unwinder {
+class CleanupStack {
   readonly #steps: (() => Promise<void>)[] = [];
 
   add(step: () => Promise<void>): void {

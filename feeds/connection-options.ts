@@ -76,7 +76,7 @@ export type ConnectionOptions = {
   /** Takes one text frame at once, in order. A frame also counts as heard. */
   onFrame(text: string, atMs: EpochMs): Pick<FrameReading, 'gap' | 'rejected' | 'ticks'>;
   /** The venue was heard from without a frame to read: a ping, or the answer to a keepalive. */
-  onHeard(atMs: EpochMs): void;
+  onHeartbeat(atMs: EpochMs): void;
   /** An open connection ended or lost sync: its quotes are dead. Once for every `open`. */
   onLost(atMs: EpochMs): void;
   onState?(status: ConnectionStatus): void;

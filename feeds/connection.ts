@@ -214,7 +214,7 @@ class VenueConnection implements Connection {
 
   #heardOnly(): void {
     const atMs = this.#heard();
-    this.#call(() => this.#options.onHeard(atMs));
+    this.#call(() => this.#options.onHeartbeat(atMs));
   }
 
   #heard(): EpochMs {

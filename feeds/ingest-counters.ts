@@ -23,7 +23,7 @@ export type IngestCounts = {
 };
 
 /** Counts with a bound on what is told apart, and the log lines that go with them. */
-export class Tally {
+export class IngestCounters {
   readonly #log: (event: IngestLogEvent) => void;
   readonly #types = new Map<string, number>();
   readonly #reasons = new Map<string, number>();

@@ -27,7 +27,7 @@ import {
   type SourceNumber,
   type Venue,
 } from '../engine/rules/units.ts';
-import { type IngestCounts, type IngestLogEvent, Tally } from './ingest-counters.ts';
+import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
 import type {
   BookLevels,
   BookTick,
@@ -48,7 +48,7 @@ export type IngestConnection = {
   /** Takes one frame, as text or as what its JSON parsed to. `gap` asks to subscribe again. */
   frame(raw: unknown, atMs: EpochMs): FrameReading;
   /** The venue was heard from without a frame. */
-  heard(atMs: EpochMs): void;
+  heartbeat(atMs: EpochMs): void;
   /** The connection ended: its quotes are dead, and its books start over. */
   lost(atMs: EpochMs): void;
 };
@@ -62,7 +62,7 @@ export type Ingest = {
 
 /** One per process or replay; connections share its counts and its bound on log lines. */
 export function createIngest(options: IngestOptions): Ingest {
-  const tally = new Tally(options.log);
+  const tally = new IngestCounters(options.log);
   return {
     connection: (venue, adapter, source) =>
       new Connection({ venue, adapter, source, options, tally }),
@@ -75,7 +75,7 @@ type ConnectionParts = {
   adapter: VenueAdapter;
   source: SourceNumber;
   options: IngestOptions;
-  tally: Tally;
+  tally: IngestCounters;
 };
 
 class Connection implements IngestConnection {
@@ -103,14 +103,14 @@ class Connection implements IngestConnection {
     }
     let quoted = false;
     for (const tick of reading.ticks) quoted = this.#tick(tick, atMs) || quoted;
-    if (!quoted) this.heard(atMs);
+    if (!quoted) this.heartbeat(atMs);
     return reading;
   }
 
-  heard(atMs: EpochMs): void {
+  heartbeat(atMs: EpochMs): void {
     const { options, source } = this.#parts;
     // Not counted: it says nothing of a market or a game.
-    options.sink({ kind: 'heard', atMs, source });
+    options.sink({ kind: 'heartbeat', atMs, source });
   }
 
   lost(atMs: EpochMs): void {

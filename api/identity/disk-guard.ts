@@ -4,19 +4,19 @@
  */
 import { constants } from 'node:os';
 import type { RootDatabase } from 'lmdb';
-import { NoRoom, Room } from '../../engine/shard/disk-reserve.ts';
+import { DiskFull, DiskReserve } from '../../engine/shard/disk-reserve.ts';
 
 /** More than any one record here. */
 const WRITE_BYTES = 1_000_000;
 
 /** `directory`: of the environment, which `root` has open. */
 export function guardWrites(root: RootDatabase<unknown, string>, directory: string): void {
-  const room = new Room(directory, root);
+  const room = new DiskReserve(directory, root);
   let writing = 0;
   /** Zeros go behind the last page only while nothing of ours is on its way there. */
   const ensure = () => {
     if (writing === 0) room.ensure(WRITE_BYTES);
-    else if (!room.has(WRITE_BYTES)) throw new NoRoom(-constants.errno.ENOSPC, WRITE_BYTES);
+    else if (!room.has(WRITE_BYTES)) throw new DiskFull(-constants.errno.ENOSPC, WRITE_BYTES);
   };
   const done = () => {
     writing--;

@@ -8,7 +8,7 @@
 import type { Uuid } from '../../engine/rules/units.ts';
 import { ApiError } from '../errors.ts';
 import type { HeaderLines } from '../header-lines.ts';
-import type { Charge, Exchange } from '../http.ts';
+import type { Exchange, QuotaReservation } from '../http.ts';
 import type { RequestLimits, User } from '../identity/users.ts';
 import { ADDRESS_PER_MINUTE, accountHead, ResetText } from './headers.ts';
 import { requestLimitsOf } from './plans.ts';
@@ -37,23 +37,23 @@ export interface KeyUsage {
 export class RequestMeter implements KeyUsage {
   readonly enforced: boolean;
   /** What calls without a key are counted under. */
-  readonly unkeyed: Charge;
-  readonly #ledger: Ledger;
+  readonly unkeyed: QuotaReservation;
+  readonly #state: MeterState;
 
   constructor({ enforced, ...options }: MeterOptions) {
     this.enforced = enforced;
-    this.#ledger = new Ledger(options);
-    this.unkeyed = new AddressCharge(this.#ledger);
+    this.#state = new MeterState(options);
+    this.unkeyed = new AddressReservation(this.#state);
   }
 
   /** What a request with this key is counted under. Nothing is counted before `count`. */
-  keyed(user: User, keyId: Uuid): KeyedCharge {
-    return new KeyedCharge(this.#ledger, this.enforced, user, keyId);
+  keyed(user: User, keyId: Uuid): KeyedReservation {
+    return new KeyedReservation(this.#state, this.enforced, user, keyId);
   }
 
   usage(user: User): Usage {
-    this.#ledger.advance();
-    const { counts } = this.#ledger;
+    this.#state.advance();
+    const { counts } = this.#state;
     const { minute, minuteResetSeconds, monthResetSeconds } = counts.windows;
     const { perMinute, perMonth } = requestLimitsOf(user);
     const count = counts.of(user.id);
@@ -73,18 +73,18 @@ export class RequestMeter implements KeyUsage {
   }
 
   requestsThisMonth(keyId: Uuid): number {
-    this.#ledger.advance();
-    return this.#ledger.counts.inMonth(keyId);
+    this.#state.advance();
+    return this.#state.counts.inMonth(keyId);
   }
 
   /** Writes the counts for the last time; before the control store is closed. */
   async close(): Promise<void> {
-    await this.#ledger.counts.close();
+    await this.#state.counts.close();
   }
 }
 
 /** The counts, and the texts of headers that many answers share. */
-class Ledger {
+class MeterState {
   readonly counts: RequestCounts;
   readonly resetText: ResetText;
   /** By the id of the key; one that is not of the user as it is now is made anew. */
@@ -127,20 +127,20 @@ class Ledger {
 type Used = { user: User; limits: RequestLimits; head: string; account: Count; key: Count };
 
 /** A request with a key, from its credential to its answer. */
-export class KeyedCharge implements Charge {
+export class KeyedReservation implements QuotaReservation {
   readonly isByAddress = false;
-  readonly #ledger: Ledger;
+  readonly #state: MeterState;
   readonly #enforced: boolean;
   readonly #used: Used;
   readonly #minute: number;
   #counted = 0;
 
-  constructor(ledger: Ledger, enforced: boolean, user: User, keyId: Uuid) {
-    ledger.advance();
-    this.#ledger = ledger;
+  constructor(state: MeterState, enforced: boolean, user: User, keyId: Uuid) {
+    state.advance();
+    this.#state = state;
     this.#enforced = enforced;
-    this.#used = ledger.used(user, keyId);
-    this.#minute = ledger.counts.windows.minute;
+    this.#used = state.used(user, keyId);
+    this.#minute = state.counts.windows.minute;
   }
 
   count(requests: number): void {
@@ -148,8 +148,8 @@ export class KeyedCharge implements Charge {
     account.add(requests, this.#minute);
     key.add(requests, this.#minute);
     this.#counted += requests;
-    this.#ledger.counts.changed(account);
-    this.#ledger.counts.changed(key);
+    this.#state.counts.changed(account);
+    this.#state.counts.changed(key);
   }
 
   /**
@@ -158,7 +158,7 @@ export class KeyedCharge implements Charge {
    */
   refuseOver(): void {
     if (!this.#enforced) return;
-    const { minuteResetSeconds, monthResetSeconds } = this.#ledger.counts.windows;
+    const { minuteResetSeconds, monthResetSeconds } = this.#state.counts.windows;
     const { limits, account } = this.#used;
     if (account.inMonth > limits.perMonth) {
       throw new ApiError('quota_exceeded', {
@@ -176,25 +176,25 @@ export class KeyedCharge implements Charge {
   }
 
   /** A hard trade limit is a 429 too. Rule Q4 (api/RULES.md). */
-  settle(status: number): void {
+  commit(status: number): void {
     if (status !== 429 || this.#counted === 0) return;
     const { account, key } = this.#used;
     account.takeBack(this.#counted, this.#minute);
     key.takeBack(this.#counted, this.#minute);
     this.#counted = 0;
-    this.#ledger.counts.changed(account);
-    this.#ledger.counts.changed(key);
+    this.#state.counts.changed(account);
+    this.#state.counts.changed(key);
   }
 
   headers(): HeaderLines {
-    this.#ledger.advance();
-    const { counts, resetText } = this.#ledger;
+    this.#state.advance();
+    const { counts, resetText } = this.#state;
     const { month, minute } = counts.windows;
     // A month can end while a request is under way.
     const isCurrent = this.#used.account.month === month;
     const { head, limits, account } = isCurrent
       ? this.#used
-      : this.#ledger.used(this.#used.user, this.#used.key.id);
+      : this.#state.used(this.#used.user, this.#used.key.id);
     return resetText.account(
       head,
       Math.max(0, limits.perMinute - account.within(minute)),
@@ -214,28 +214,28 @@ export class KeyedCharge implements Charge {
 }
 
 /** Calls without a key: counted by address, never refused. Rule Q10 (api/RULES.md). */
-class AddressCharge implements Charge {
+class AddressReservation implements QuotaReservation {
   readonly isByAddress = true;
-  readonly #ledger: Ledger;
+  readonly #state: MeterState;
   readonly #calls = new Map<string, number>();
   #minute = 0;
 
-  constructor(ledger: Ledger) {
-    this.#ledger = ledger;
+  constructor(state: MeterState) {
+    this.#state = state;
   }
 
-  settle(): void {}
+  commit(): void {}
 
   headers(exchange: Exchange): HeaderLines {
-    this.#ledger.advance();
+    this.#state.advance();
     const calls = this.#add(exchange.remoteAddress());
-    const { resetText } = this.#ledger;
+    const { resetText } = this.#state;
     return resetText.address(Math.max(0, ADDRESS_PER_MINUTE - calls));
   }
 
   /** How many calls of this minute are the address's, with this one. */
   #add(address: string): number {
-    const { minute } = this.#ledger.counts.windows;
+    const { minute } = this.#state.counts.windows;
     if (minute !== this.#minute) {
       this.#minute = minute;
       this.#calls.clear();

@@ -41,7 +41,7 @@ export function quoteRoutes({ catalog, engine }: Deps): Route<Caller>[] {
           );
           return quotesText(ids, replies, isoOf(nowMs));
         };
-        return engine.inTurn(`quotes ${ids.join()}`, find, waiter);
+        return engine.coalesce(`quotes ${ids.join()}`, find, waiter);
       },
     }),
     keyed({
@@ -68,7 +68,7 @@ export function quoteRoutes({ catalog, engine }: Deps): Route<Caller>[] {
           const reply = await engine.quote(entry.id, nowMs);
           return reply.ok ? quoteText(reply.body, isoOf(nowMs)) : reply;
         };
-        return engine.inTurn(`quote of ${entry.id}`, find, waiter);
+        return engine.coalesce(`quote of ${entry.id}`, find, waiter);
       },
     }),
   ];

@@ -45,7 +45,7 @@ export class BenchShard {
 
   /** A batch as a lane would send it. */
   messages(size: number): Message[] {
-    const heard = this.flow.heard();
+    const heard = this.flow.heartbeat();
     return [heard, ...this.flow.batch(size)];
   }
 
@@ -85,7 +85,7 @@ export function journalBlobs(options: FlowOptions, size: number, batches: number
   }
   return Array.from({ length: batches }, () => {
     const journal: Event[] = [];
-    observe(state, flow.heard(), journal);
+    observe(state, flow.heartbeat(), journal);
     for (const command of flow.batch(size)) execute(state, command, journal);
     return packEvents(journal);
   });

@@ -36,11 +36,11 @@ export function forgetRecords(state: StoredState): void {
 }
 
 type Buy = { account: number; orderId: Uuid; market: number };
-type Resting = Buy & { side: Side; rank: PriceCents };
+type Resting = Buy & { side: Side; priceLevel: PriceCents };
 
-/** The event of a limit buy of one contract that rests at `rank` of its side's ladder. */
+/** The event of a limit buy of one contract that rests at `price level` of its side's ladder. */
 export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): OrderPlaced {
-  const { account, orderId, market, side, rank } = order;
+  const { account, orderId, market, side, priceLevel } = order;
   return {
     kind: 'order_placed',
     atMs,
@@ -58,7 +58,7 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     contracts: 1,
     position: null,
     tradeId: null,
-    limitPriceCents: rank,
+    limitPriceCents: priceLevel,
     boundPriceCents: null,
     timeInForce: 'gtc',
     expiresAtMs: null,
@@ -72,7 +72,7 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
 
 /** The events of a market buy of one yes contract that fills. */
 export function filledBuy(state: ShardState, atMs: EpochMs, buy: Buy): Event[] {
-  const resting = restedBuy(state, atMs, { ...buy, side: 'yes', rank: ASK_CENTS });
+  const resting = restedBuy(state, atMs, { ...buy, side: 'yes', priceLevel: ASK_CENTS });
   const { order } = resting;
   return [
     { ...resting, type: 'market', limitPriceCents: null, timeInForce: null, rests: false },

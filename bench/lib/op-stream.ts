@@ -1,6 +1,6 @@
 /**
  * A stream of operations on books, made with a naive book beside it that says what must come out:
- * 60% resting adds, 30% cancels of an order that still rests, 10% prices that reach the best rank
+ * 60% resting adds, 30% cancels of an order that still rests, 10% prices that reach the best price level
  * of a ladder and fill all that waits there.
  */
 import type { Random } from './random.ts';
@@ -19,7 +19,7 @@ export type Stream = {
   /** Two ladders a market: bids (or yes) at even numbers, asks (or no) at odd ones. */
   ladderOf: Uint16Array;
   /** Ranks 1..49, so that both ladders of a market fit on one book of bids and asks. */
-  ranks: Uint8Array;
+  priceLevels: Uint8Array;
   /** add, cancel: the row of the order, used again as the engine's tables do. */
   rows: Int32Array;
   /** cancel: where its order was added. */
@@ -35,7 +35,7 @@ export function makeStream(random: Random, operations: number, markets: number):
   const book = new NaiveBook(operations, markets * 2);
   const kinds = new Uint8Array(operations);
   const ladderOf = new Uint16Array(operations);
-  const ranks = new Uint8Array(operations);
+  const priceLevels = new Uint8Array(operations);
   const rows = new Int32Array(operations);
   const placedAt = new Int32Array(operations);
   const { expected } = book;
@@ -47,9 +47,9 @@ export function makeStream(random: Random, operations: number, markets: number):
       kinds[at] = CANCEL;
       placedAt[at] = order;
       ladderOf[at] = ladderOf[order]!;
-      ranks[at] = ranks[order]!;
+      priceLevels[at] = priceLevels[order]!;
       rows[at] = rows[order]!;
-      book.remove(order, ladderOf[order]! * LEVELS + ranks[order]!, rows[order]!);
+      book.remove(order, ladderOf[order]! * LEVELS + priceLevels[order]!, rows[order]!);
       expected.cancels++;
       continue;
     }
@@ -57,18 +57,18 @@ export function makeStream(random: Random, operations: number, markets: number):
     const best = book.best(ladder);
     if (drawn === 9 && best > 0) {
       kinds[at] = CROSS;
-      ranks[at] = best;
+      priceLevels[at] = best;
       expected.crossings++;
       book.fill(ladder * LEVELS + best, rows);
       continue;
     }
     kinds[at] = ADD;
-    ranks[at] = 1 + random.below(RANKS);
-    rows[at] = book.add(at, ladder * LEVELS + ranks[at]!);
+    priceLevels[at] = 1 + random.below(RANKS);
+    rows[at] = book.add(at, ladder * LEVELS + priceLevels[at]!);
     expected.adds++;
   }
   expected.resting = book.live;
-  return { markets, kinds, ladderOf, ranks, rows, placedAt, rowsMax: book.rowsMax, expected };
+  return { markets, kinds, ladderOf, priceLevels, rows, placedAt, rowsMax: book.rowsMax, expected };
 }
 
 /** Obviously right: a list a level in time order, and every order looked at one by one. */
@@ -106,9 +106,9 @@ class NaiveBook {
   }
 
   best(ladder: number): number {
-    let rank = RANKS;
-    while (rank > 0 && this.#counts[ladder * LEVELS + rank] === 0) rank--;
-    return rank;
+    let priceLevel = RANKS;
+    while (priceLevel > 0 && this.#counts[ladder * LEVELS + priceLevel] === 0) priceLevel--;
+    return priceLevel;
   }
 
   /** The row it takes: the one given back last, or a new one. */

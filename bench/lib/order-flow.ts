@@ -69,8 +69,8 @@ export class OrderFlow {
     });
   }
 
-  heard(): Tick {
-    return { kind: 'heard', atMs: this.nowMs, source: 0 };
+  heartbeat(): Tick {
+    return { kind: 'heartbeat', atMs: this.nowMs, source: 0 };
   }
 
   batch(size: number): (PlaceOrder | CancelOrder)[] {

@@ -6,7 +6,7 @@ import { PAYOUT_CENTS } from '../../engine/rules/units.ts';
 import type { Random } from './random.ts';
 
 /** An order a place, in the order of placing. */
-export type RestingPlan = { markets: number; ladders: Uint16Array; ranks: Uint8Array };
+export type RestingPlan = { markets: number; ladders: Uint16Array; priceLevels: Uint8Array };
 
 /**
  * A quote a place: both asks of one market, 100 where there is none. A side's bid is 100 minus the
@@ -27,31 +27,31 @@ const LEVELS = 100;
 
 export function planResting(random: Random, orders: number, markets: number): RestingPlan {
   const ladders = new Uint16Array(orders);
-  const ranks = new Uint8Array(orders);
+  const priceLevels = new Uint8Array(orders);
   for (let order = 0; order < orders; order++) {
     ladders[order] = random.below(markets * 2);
-    ranks[order] = 1 + random.below(RANKS);
+    priceLevels[order] = 1 + random.below(RANKS);
   }
-  return { markets, ladders, ranks };
+  return { markets, ladders, priceLevels };
 }
 
 /**
- * So many quotes, of which `share` reach the best rank of one ladder. Ends early when a quote would
+ * So many quotes, of which `share` reach the best price level of one ladder. Ends early when a quote would
  * take the filled orders above half of all.
  */
 export function planTicks(
   random: Random,
-  { markets, ladders, ranks }: RestingPlan,
+  { markets, ladders, priceLevels }: RestingPlan,
   { ticksMax, share }: { ticksMax: number; share: number },
 ): TickPlan {
   const counts = new Uint32Array(markets * 2 * LEVELS);
   for (let order = 0; order < ladders.length; order++) {
-    counts[ladders[order]! * LEVELS + ranks[order]!]!++;
+    counts[ladders[order]! * LEVELS + priceLevels[order]!]!++;
   }
   const bestOf = (ladder: number) => {
-    let rank = RANKS;
-    while (rank > 0 && counts[ladder * LEVELS + rank] === 0) rank--;
-    return rank;
+    let priceLevel = RANKS;
+    while (priceLevel > 0 && counts[ladder * LEVELS + priceLevel] === 0) priceLevel--;
+    return priceLevel;
   };
   const plan = {
     markets: new Uint16Array(ticksMax),

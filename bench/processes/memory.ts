@@ -106,9 +106,11 @@ function measureRows(rows: number, markets: number): RowBytes[] {
     'resting order',
     () => state.orders.bytes,
     (account) => {
-      const rank = 1 + random.below(40);
+      const priceLevel = 1 + random.below(40);
       const market = random.below(markets);
-      return [restedBuy(state, START_MS, { account, orderId: uuid(), market, side: 'yes', rank })];
+      return [
+        restedBuy(state, START_MS, { account, orderId: uuid(), market, side: 'yes', priceLevel }),
+      ];
     },
   );
   measure(

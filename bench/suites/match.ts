@@ -109,9 +109,9 @@ async function measure(
   return ratesOf(timed, stream.kinds.length);
 }
 
-/** As the engine's own loop, with rows known: what filled goes, best rank first. */
+/** As the engine's own loop, with rows known: what filled goes, best price level first. */
 const playByRow: Player = (stream) => () => {
-  const { kinds, ladderOf, ranks, rows } = stream;
+  const { kinds, ladderOf, priceLevels, rows } = stream;
   const ladders = new Ladders();
   ladders.ensureLadders(stream.markets * 2);
   const orderInRow = new Int32Array(stream.rowsMax);
@@ -126,12 +126,12 @@ const playByRow: Player = (stream) => () => {
       const ladder = ladderOf[at]!;
       if (kind === ADD) {
         orderInRow[row] = at;
-        ladders.add(ladder, ranks[at]!, row);
+        ladders.add(ladder, priceLevels[at]!, row);
       } else if (kind === CANCEL) {
         ladders.remove(row);
         cancels++;
       } else {
-        const ask = ranks[at]!;
+        const ask = priceLevels[at]!;
         for (let best = ladders.best(ladder); best >= ask; best = ladders.best(ladder)) {
           const filled = ladders.first(ladder, best);
           ladders.remove(filled);
@@ -156,7 +156,7 @@ const playByUuid: Player = (stream) => {
 const UUID_MS = Date.parse('2026-11-21T12:00:00.000Z');
 
 function byUuid(stream: Stream, uuids: readonly string[]): Round {
-  const { kinds, ladderOf, ranks, rows, placedAt } = stream;
+  const { kinds, ladderOf, priceLevels, rows, placedAt } = stream;
   const ladders = new Ladders();
   ladders.ensureLadders(stream.markets * 2);
   const table = new Table('ids', { id: 'uuid' }, {});
@@ -175,7 +175,7 @@ function byUuid(stream: Stream, uuids: readonly string[]): Round {
         const row = rows[at]!;
         orderInRow[row] = at;
         index.set(row, uuids[at]!);
-        ladders.add(ladder, ranks[at]!, row);
+        ladders.add(ladder, priceLevels[at]!, row);
       } else if (kind === CANCEL) {
         const row = index.find(uuids[placedAt[at]!]!);
         if (row === NO_ROW) continue;
@@ -183,7 +183,7 @@ function byUuid(stream: Stream, uuids: readonly string[]): Round {
         index.remove(row);
         cancels++;
       } else {
-        const ask = ranks[at]!;
+        const ask = priceLevels[at]!;
         for (let best = ladders.best(ladder); best >= ask; best = ladders.best(ladder)) {
           const filled = ladders.first(ladder, best);
           ladders.remove(filled);
@@ -202,7 +202,7 @@ function byUuid(stream: Stream, uuids: readonly string[]): Round {
 const IOC = 'IOC' as NonNullable<Parameters<OrderBook['limit']>[0]['timeInForce']>;
 
 /**
- * On the peer a rank of the yes ladder is a bid at that price and one of the no ladder an ask at
+ * On the peer a price level of the yes ladder is a bid at that price and one of the no ladder an ask at
  * 100 minus it; a crossing price is an order on the other side, large enough for all it reaches.
  */
 const playOnPeer: Player = (stream) => {
@@ -211,7 +211,7 @@ const playOnPeer: Player = (stream) => {
 };
 
 function onPeer(stream: Stream, ids: readonly string[]): Round {
-  const { kinds, ladderOf, ranks, placedAt } = stream;
+  const { kinds, ladderOf, priceLevels, placedAt } = stream;
   const books = Array.from({ length: stream.markets }, () => new OrderBook());
   const size = kinds.length;
   const outcome = { fills: 0, cancels: 0, checksum: 0 };
@@ -221,7 +221,7 @@ function onPeer(stream: Stream, ids: readonly string[]): Round {
       const ladder = ladderOf[at]!;
       const book = books[ladder >> 1]!;
       const isBid = (ladder & 1) === 0;
-      const price = isBid ? ranks[at]! : 100 - ranks[at]!;
+      const price = isBid ? priceLevels[at]! : 100 - priceLevels[at]!;
       if (kind === ADD) {
         book.limit({ id: ids[at]!, side: isBid ? Side.BUY : Side.SELL, size: 1, price });
       } else if (kind === CANCEL) {

@@ -117,7 +117,7 @@ async function measure(shards: number, sizes: ScaleSizes): Promise<Round[]> {
     await engine.open();
     await engine.setCatalog(catalogOf(sizes.flow.markets));
     for (const quote of flow.quotes()) engine.tick(quote);
-    const heard = setInterval(() => engine.tick(flow.heard()), HEARD_EVERY_MS);
+    const heard = setInterval(() => engine.tick(flow.heartbeat()), HEARD_EVERY_MS);
     const load = new ClosedLoop(engine, flow, sizes.waitingByShard * shards);
     load.start();
     await load.wait(sizes.warmupMs);

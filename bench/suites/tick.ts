@@ -24,7 +24,7 @@ export type TickSizes = {
   /** Shares of the quotes that fill something. */
   shares: readonly number[];
   ticksMax: number;
-  /** Orders at one rank, to see that a fill costs the same at any depth. */
+  /** Orders at one price level, to see that a fill costs the same at any depth. */
   depths: readonly number[];
   bookRounds: number;
   coreRounds: number;
@@ -117,14 +117,14 @@ function check(fills: number, plan: TickPlan): void {
 
 type Round = { prepare(): void; play(plan: TickPlan): number };
 
-function bookRound({ markets, ladders, ranks }: RestingPlan): Round {
+function bookRound({ markets, ladders, priceLevels }: RestingPlan): Round {
   let book: Ladders;
   return {
     prepare() {
       book = new Ladders();
       book.ensureLadders(markets * 2);
       for (let order = 0; order < ladders.length; order++) {
-        book.add(ladders[order]!, ranks[order]!, order);
+        book.add(ladders[order]!, priceLevels[order]!, order);
       }
     },
     play(plan) {
@@ -191,7 +191,10 @@ function coreRound(resting: RestingPlan, accounts: number): Round {
 }
 
 /** Accounts and resting orders, come about through events. */
-function restingState({ markets, ladders, ranks }: RestingPlan, accounts: number): StoredState {
+function restingState(
+  { markets, ladders, priceLevels }: RestingPlan,
+  accounts: number,
+): StoredState {
   const random = seededRandom(SEED);
   const state = coreState(markets, START_MS);
   for (let account = 0; account < accounts; account++) {
@@ -205,7 +208,7 @@ function restingState({ markets, ladders, ranks }: RestingPlan, accounts: number
       orderId: seededUuid(random, START_MS),
       market: ladder >> 1,
       side: (ladder & 1) === 0 ? 'yes' : 'no',
-      rank: ranks[order]!,
+      priceLevel: priceLevels[order]!,
     });
     evolve(state, placed);
     if (order % FORGET_EVERY_EVENTS === 0) forgetRecords(state);
@@ -214,7 +217,7 @@ function restingState({ markets, ladders, ranks }: RestingPlan, accounts: number
   return state;
 }
 
-/** One quote that takes everything from one rank, at several depths. */
+/** One quote that takes everything from one price level, at several depths. */
 async function depthTable(
   { depths, bookRounds }: TickSizes,
   figures: Figures,
@@ -222,9 +225,9 @@ async function depthTable(
 ) {
   const rows: string[][] = [];
   for (const depth of depths) {
-    progress(`tick: ${count(depth)} orders at one rank`);
+    progress(`tick: ${count(depth)} orders at one priceLevel`);
     const ladders = new Uint16Array(depth);
-    const round = bookRound({ markets: 1, ladders, ranks: new Uint8Array(depth).fill(40) });
+    const round = bookRound({ markets: 1, ladders, priceLevels: new Uint8Array(depth).fill(40) });
     const plan: TickPlan = {
       markets: new Uint16Array(1),
       yesAsks: new Uint8Array([40]),
@@ -243,6 +246,6 @@ async function depthTable(
     const show = (value: number) => value.toFixed(1);
     rows.push([count(depth), show(nanos.median), range(nanos, show)]);
   }
-  const columns = ['orders at the rank', 'ns a fill', 'min .. max'];
+  const columns = ['orders at the priceLevel', 'ns a fill', 'min .. max'];
   return { title: 'tick: what a fill costs by depth, book alone', columns, rows };
 }

@@ -157,12 +157,16 @@ function auditBooks(state: ShardState, problems: Problems): void {
 
 function auditLadder({ ladders, orders }: ShardState, ladder: number, problems: Problems): void {
   const subject = `ladder ${ladder}`;
-  for (let rank = ladders.best(ladder); rank > 0; rank = ladders.rankBelow(ladder, rank)) {
-    const first = ladders.first(ladder, rank);
-    problems.check(first !== NO_ROW, subject, `rank ${rank} is marked but empty`);
+  for (
+    let priceLevel = ladders.best(ladder);
+    priceLevel > 0;
+    priceLevel = ladders.priceLevelBelow(ladder, priceLevel)
+  ) {
+    const first = ladders.first(ladder, priceLevel);
+    problems.check(first !== NO_ROW, subject, `priceLevel ${priceLevel} is marked but empty`);
     for (let row = first, before = 0; row !== NO_ROW; row = ladders.after(row)) {
       const sequence = orders.col.sequence.get(row);
-      problems.check(sequence > before, subject, `rank ${rank} is out of time order`);
+      problems.check(sequence > before, subject, `priceLevel ${priceLevel} is out of time order`);
       if (sequence <= before) break;
       before = sequence;
     }

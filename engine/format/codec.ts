@@ -27,7 +27,7 @@ const TICK_FIELDS: FieldsByKind<Tick> = {
   status: ['kind', 'atMs', 'source', 'market', 'status'],
   result: ['kind', 'atMs', 'source', 'market', 'outcome', 'yesPayoutCents', 'noPayoutCents'],
   game: ['kind', 'atMs', 'source', 'game', 'status'],
-  heard: ['kind', 'atMs', 'source'],
+  heartbeat: ['kind', 'atMs', 'source'],
   down: ['kind', 'atMs', 'source'],
   time: ['kind', 'atMs'],
 };

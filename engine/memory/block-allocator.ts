@@ -7,7 +7,7 @@ import { grown } from './table.ts';
 
 const FIRST_PLACES = 1024;
 
-export class Blocks {
+export class BlockAllocator {
   /** By place. A free block begins with the place of the next free one of its size. */
   places = new Int32Array(FIRST_PLACES);
   #end = 0;

@@ -18,7 +18,7 @@ const WORD_BITS = 21;
 export type KeyHashes = { seed: number; hashes: Int32Array };
 export const KEY_HASHES_MAX = 480;
 
-export class UsedKeys {
+export class IdempotencyFilter {
   #seed: number;
   readonly #words = new Int32Array(BYTES / Int32Array.BYTES_PER_ELEMENT);
 

@@ -1,21 +1,21 @@
 /**
  * Where resting orders wait. An order waits for the ask of one side of a market to fall to its
- * rank: a buy of a side at p for that side's ask at rank p, a sell of a side at p for the other
- * side's ask at rank 100 - p (its bid is 100 minus that ask). So every order is one number on one
- * of two ladders a book, and a quote fills every order whose rank is at or above the ask. Rule T47
+ * price level: a buy of a side at p for that side's ask at price level p, a sell of a side at p for the other
+ * side's ask at price level 100 - p (its bid is 100 minus that ask). So every order is one number on one
+ * of two ladders a book, and a quote fills every order whose price level is at or above the ask. Rule T47
  * (engine/RULES.md).
  *
- * Invariants: within a rank, first placed is first; `best` is the highest rank with an order.
+ * Invariants: within a price level, first placed is first; `best` is the highest price level with an order.
  * A quote that reaches nothing costs one comparison a ladder; a fill costs a bounded number of
  * steps at any depth. Not promised: order among books.
  */
 
 import { invariant } from '../rules/invariant.ts';
 import { NO_ROW } from '../rules/units.ts';
-import { type Fetchable, fetched } from './prefetch.ts';
+import { type Prefetchable, prefetched } from './prefetch.ts';
 import { grown } from './table.ts';
 
-/** Ranks 1..99; 0 stays empty, so that a rank is its own offset. */
+/** Ranks 1..99; 0 stays empty, so that a price level is its own offset. */
 const RANKS = 100;
 const WORDS = 4;
 /** Places within the ends of a level. */
@@ -33,7 +33,7 @@ export class Ladders {
   #best = new Uint8Array(0);
   /**
    * Of each order: the next one at its level, and the one before. Where there is none stands
-   * `~level`, which is below `NO_ROW` since a level is ladder * RANKS + rank. The next of an order
+   * `~level`, which is below `NO_ROW` since a level is ladder * RANKS + price level. The next of an order
    * that waits nowhere is `NO_ROW`. A walk along a level reads just these, so they are not in the
    * orders' rows, which would come along.
    */
@@ -50,45 +50,45 @@ export class Ladders {
     this.#ladders = capacity;
   }
 
-  /** The highest rank at which an order waits; 0 when none does. */
+  /** The highest price level at which an order waits; 0 when none does. */
   best(ladder: number): number {
     return this.#best[ladder]!;
   }
 
-  /** The first order in time at a rank, or `NO_ROW`. */
-  first(ladder: number, rank: number): number {
-    return this.#ends[(ladder * RANKS + rank) * 2 + FIRST]!;
+  /** The first order in time at a price level, or `NO_ROW`. */
+  first(ladder: number, priceLevel: number): number {
+    return this.#ends[(ladder * RANKS + priceLevel) * 2 + FIRST]!;
   }
 
-  /** The next order in time at the same rank, or `NO_ROW`. */
+  /** The next order in time at the same price level, or `NO_ROW`. */
   after(order: number): number {
     return orderOf(this.#links[order * LINKS + NEXT]!);
   }
 
   /**
-   * Appends the orders at a rank that has some, in time order, and fetches their rows. Each step
+   * Appends the orders at a price level that has some, in time order, and prefetches their rows. Each step
    * along a level waits for memory; they are taken from both ends, so that two steps wait together,
    * and the rows of the orders that are known arrive meanwhile.
    */
-  collect(ladder: number, rank: number, orders: number[], rows: Fetchable): void {
+  collect(ladder: number, priceLevel: number, orders: number[], rows: Prefetchable): void {
     const links = this.#links;
-    const ends = (ladder * RANKS + rank) * 2;
+    const ends = (ladder * RANKS + priceLevel) * 2;
     const later: number[] = [];
     let front = this.#ends[ends + FIRST]!;
     let back = this.#ends[ends + LAST]!;
     let read = 0;
     for (;;) {
       orders.push(front);
-      read ^= rows.fetch(front);
+      read ^= rows.prefetch(front);
       if (front === back) break;
       later.push(back);
-      read ^= rows.fetch(back);
+      read ^= rows.prefetch(back);
       const next = links[front * LINKS + NEXT]!;
       if (next === back) break;
       front = next;
       back = links[back * LINKS + PREVIOUS]!;
     }
-    fetched(read);
+    prefetched(read);
     for (let at = later.length - 1; at >= 0; at--) orders.push(later[at]!);
   }
 
@@ -97,11 +97,11 @@ export class Ladders {
     return at < this.#links.length && this.#links[at] !== NO_ROW;
   }
 
-  /** The highest rank below `rank` at which an order waits; 0 when none does. */
-  rankBelow(ladder: number, rank: number): number {
+  /** The highest price level below `price level` at which an order waits; 0 when none does. */
+  priceLevelBelow(ladder: number, priceLevel: number): number {
     const base = ladder * WORDS;
-    let word = rank >>> 5;
-    let bits = this.#bits[base + word]! & ((1 << (rank & 31)) - 1);
+    let word = priceLevel >>> 5;
+    let bits = this.#bits[base + word]! & ((1 << (priceLevel & 31)) - 1);
     while (bits === 0) {
       if (word === 0) return 0;
       bits = this.#bits[base + --word]!;
@@ -109,12 +109,12 @@ export class Ladders {
     return (word << 5) + 31 - Math.clz32(bits);
   }
 
-  /** Puts an order last in time at a rank. */
-  add(ladder: number, rank: number, order: number): void {
+  /** Puts an order last in time at a price level. */
+  add(ladder: number, priceLevel: number, order: number): void {
     const at = order * LINKS;
     if (at >= this.#links.length) this.#growOrders(order + 1);
     const links = this.#links;
-    const level = ladder * RANKS + rank;
+    const level = ladder * RANKS + priceLevel;
     const last = this.#ends[level * 2 + LAST]!;
     links[at + NEXT] = ~level;
     links[at + PREVIOUS] = last === NO_ROW ? ~level : last;
@@ -124,8 +124,8 @@ export class Ladders {
       return;
     }
     this.#ends[level * 2 + FIRST] = order;
-    this.#bits[ladder * WORDS + (rank >>> 5)]! |= 1 << (rank & 31);
-    if (rank > this.#best[ladder]!) this.#best[ladder] = rank;
+    this.#bits[ladder * WORDS + (priceLevel >>> 5)]! |= 1 << (priceLevel & 31);
+    if (priceLevel > this.#best[ladder]!) this.#best[ladder] = priceLevel;
   }
 
   /** Takes an order away, wherever it waits. */
@@ -148,9 +148,10 @@ export class Ladders {
 
   #emptied(level: number): void {
     const ladder = (level / RANKS) | 0;
-    const rank = level - ladder * RANKS;
-    this.#bits[ladder * WORDS + (rank >>> 5)]! &= ~(1 << (rank & 31));
-    if (this.#best[ladder] === rank) this.#best[ladder] = this.rankBelow(ladder, rank);
+    const priceLevel = level - ladder * RANKS;
+    this.#bits[ladder * WORDS + (priceLevel >>> 5)]! &= ~(1 << (priceLevel & 31));
+    if (this.#best[ladder] === priceLevel)
+      this.#best[ladder] = this.priceLevelBelow(ladder, priceLevel);
   }
 
   #growOrders(count: number): void {

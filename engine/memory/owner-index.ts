@@ -7,7 +7,7 @@
  * Invariants: rows join in the order of their sequence. A list takes at most four times the places
  * of the most rows that it has had since it was last empty; an empty one takes none.
  */
-import { Blocks } from './block-allocator.ts';
+import { BlockAllocator } from './block-allocator.ts';
 import type { F64Column, I32Column } from './columns.ts';
 import { grown } from './table.ts';
 
@@ -20,11 +20,11 @@ const WORDS = 4;
 
 type Rows = { isLive(row: number): boolean; readonly col: { readonly sequence: F64Column } };
 
-export class RowLists {
+export class OwnerIndex {
   readonly #rows: Rows;
   readonly #sequence: F64Column;
   readonly #owners: I32Column;
-  readonly #blocks = new Blocks();
+  readonly #blocks = new BlockAllocator();
   /** Of each owner: its rows; the place of the next one, and the block's end; the block's size. */
   #heads = new Int32Array(0);
 
@@ -73,7 +73,7 @@ export class RowLists {
   }
 
   /** A word of what `add` is about to write: to be read ahead of time. */
-  fetch(owner: number): number {
+  prefetch(owner: number): number {
     return this.#blocks.places[this.#heads[owner * WORDS + NEXT]!] ?? 0;
   }
 

@@ -4,12 +4,12 @@
  */
 const kept = { value: 0 };
 
-export interface Fetchable {
+export interface Prefetchable {
   /** Reads a word of each end of a row, since they may lie apart. */
-  fetch(row: number): number;
+  prefetch(row: number): number;
 }
 
 /** Takes what was read for no other use: without one, the engine would leave the reads out. */
-export function fetched(value: number): void {
+export function prefetched(value: number): void {
   kept.value = value;
 }

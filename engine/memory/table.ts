@@ -106,8 +106,8 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     return row >= 0 && row < this.size && this.#chain.get(row) >= 0;
   }
 
-  /** A word of each end of a row: to be read ahead of time (fetch.ts). */
-  fetch(row: number): number {
+  /** A word of each end of a row: to be read ahead of time (prefetch.ts). */
+  prefetch(row: number): number {
     const words = this.#words;
     const { rowWords } = this.#places;
     return words[row * rowWords]! ^ words[(row + 1) * rowWords - 1]!;

@@ -11,7 +11,7 @@
 import type { Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 import type { UuidColumn } from './columns.ts';
-import { fetched } from './prefetch.ts';
+import { prefetched } from './prefetch.ts';
 import { uuidAt, uuidWord } from './uuid-words.ts';
 
 const FIRST_SLOTS = 256;
@@ -132,7 +132,7 @@ class Slots {
     const { words } = this;
     let read = 0;
     for (let at = 1; at < end; at += 2) read ^= words[homeOf(waiting[at]!, this.mask)]!;
-    fetched(read);
+    prefetched(read);
     for (let at = 0; at < end; at += 2) {
       const change = waiting[at]!;
       const hash = waiting[at + 1]!;

@@ -55,7 +55,7 @@ export function evolve(state: ShardState, event: Event): void {
     case 'trade_counted':
       return state.tradeCounts.add(event);
     case 'market_resolved':
-      state.worldVersion++;
+      state.referenceDataVersion++;
       state.markets[event.market]!.outcome = event.outcome;
       return;
     case 'market_valued': {
@@ -64,11 +64,11 @@ export function evolve(state: ShardState, event: Event): void {
       return;
     }
     case 'game_changed':
-      state.worldVersion++;
+      state.referenceDataVersion++;
       state.games.set(event.game, { status: event.status, atMs: event.atMs });
       return;
     case 'catalog_replaced':
-      state.worldVersion++;
+      state.referenceDataVersion++;
       return replaceCatalog(state, event.catalog);
     case 'clock_set':
       state.nowMs = event.atMs;

@@ -1,9 +1,9 @@
 /**
- * Resting orders against live prices: best rank first, first placed first within a rank. Rules T46
+ * Resting orders against live prices: best price level first, first placed first within a price level. Rules T46
  * to T48, T66 (engine/RULES.md).
  */
 
-import { fetched } from '../memory/prefetch.ts';
+import { prefetched } from '../memory/prefetch.ts';
 import { takeLevels } from './book-depth.ts';
 import { type Event, fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
@@ -31,13 +31,13 @@ export function fillMarkets(
 
 function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
   for (const reached of reachedOn(state, book, atMs)) {
-    fetchOwners(state, reached.orders);
+    prefetchOwners(state, reached.orders);
     for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
   }
 }
 
 /** What the fills of these orders need beside their rows, and which lies all over memory. */
-function fetchOwners(state: ShardState, orders: readonly number[]): void {
+function prefetchOwners(state: ShardState, orders: readonly number[]): void {
   const { account } = state.orders.col;
   const { balanceCents, adjustedCents } = state.accounts.col;
   let read = 0;
@@ -45,12 +45,12 @@ function fetchOwners(state: ShardState, orders: readonly number[]): void {
     const owner = account.get(order);
     // The first and the last that a fill reads of a row; they may lie apart.
     read += balanceCents.get(owner) + adjustedCents.get(owner);
-    read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.fetch(owner);
+    read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner);
   }
-  fetched(read);
+  prefetched(read);
 }
 
-/** The side of a book whose ask has reached the rank of orders: which, best rank first. */
+/** The side of a book whose ask has reached the price level of orders: which, best price level first. */
 type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly number[] };
 
 /**
@@ -78,12 +78,12 @@ function byPriceAndTime({ orders }: ShardState, a: Fill, b: Fill): number {
   const { market } = b.reached.book;
   if (book.market !== market) return book.market.number - market.number;
   if (side !== b.reached.side) return side === 'yes' ? -1 : 1;
-  const byRank = rankOf(orders, b.order) - rankOf(orders, a.order);
-  return byRank || orders.col.sequence.get(a.order) - orders.col.sequence.get(b.order);
+  const byPriceLevel = priceLevelOf(orders, b.order) - priceLevelOf(orders, a.order);
+  return byPriceLevel || orders.col.sequence.get(a.order) - orders.col.sequence.get(b.order);
 }
 
 /** The highest ask that a resting order takes. */
-function rankOf({ col }: ShardState['orders'], order: number): number {
+function priceLevelOf({ col }: ShardState['orders'], order: number): number {
   return tradePrice(
     col.flags.get(order) & FLAG.sell ? 'sell' : 'buy',
     col.limitPriceCents.get(order),
@@ -118,11 +118,15 @@ function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reach
 
 const NONE: readonly Reached[] = [];
 
-/** Orders of a ladder whose rank is at least `ask`, fetched: best rank, then first placed first. */
+/** Orders of a ladder whose price level is at least `ask`, fetched: best price level, then first placed first. */
 function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
   const reached: number[] = [];
-  for (let rank = ladders.best(ladder); rank >= ask; rank = ladders.rankBelow(ladder, rank)) {
-    ladders.collect(ladder, rank, reached, orders);
+  for (
+    let priceLevel = ladders.best(ladder);
+    priceLevel >= ask;
+    priceLevel = ladders.priceLevelBelow(ladder, priceLevel)
+  ) {
+    ladders.collect(ladder, priceLevel, reached, orders);
   }
   return reached;
 }
@@ -140,7 +144,7 @@ function fillResting(
   const want = {
     account: col.account.get(order),
     side,
-    upToCents: rankOf(state.orders, order),
+    upToCents: priceLevelOf(state.orders, order),
     contracts,
   };
   const fill = state.fillModel.fill(state, book, price, want, atMs);

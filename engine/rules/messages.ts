@@ -93,7 +93,7 @@ export type GameTick = {
 };
 
 /** The connection is alive: any frame or heartbeat keeps its quotes fresh. */
-export type HeardTick = { kind: 'heard'; atMs: EpochMs; source: SourceNumber };
+export type HeartbeatTick = { kind: 'heartbeat'; atMs: EpochMs; source: SourceNumber };
 
 /** The connection was lost or skipped a message: its quotes are dead until a fresh one arrives. */
 export type DownTick = { kind: 'down'; atMs: EpochMs; source: SourceNumber };
@@ -107,7 +107,7 @@ export type Tick =
   | StatusTick
   | ResultTick
   | GameTick
-  | HeardTick
+  | HeartbeatTick
   | DownTick
   | TimeTick;
 

@@ -58,7 +58,7 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
     case 'game':
       setGame(state, { ...tick, atMs }, journal);
       break;
-    case 'heard':
+    case 'heartbeat':
       break;
   }
   // After what the tick itself says: a quote that it replaced must not fill anything.

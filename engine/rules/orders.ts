@@ -93,7 +93,7 @@ function fillNow(
 ): Fill | null {
   const { market, instrument, side, contracts } = subject;
   const book = { market, routed: order.routing === 'best' ? instrument : null };
-  const { waitsForAskOf, rank } = restingPlace(
+  const { waitsForAskOf, priceLevel } = restingPlace(
     order.action,
     side,
     order.limitPriceCents ?? (order.action === 'buy' ? 99 : 1),
@@ -101,7 +101,7 @@ function fillNow(
   const want = {
     account: account === NO_ROW ? state.accounts.nextRow : account,
     side: waitsForAskOf,
-    upToCents: rank,
+    upToCents: priceLevel,
     contracts,
   };
   const price = priceBook(state, book, state.nowMs);

@@ -172,15 +172,15 @@ export function reaches(action: Action, price: PriceCents, limit: PriceCents): b
   return action === 'buy' ? price <= limit : price >= limit;
 }
 
-/** Which of a book's asks an order takes, and up to which: its ladder and its rank. See ladder.ts. */
+/** Which of a book's asks an order takes, and up to which: its ladder and its price level. See ladder.ts. */
 export function restingPlace(
   action: Action,
   side: Side,
   limit: PriceCents,
-): { waitsForAskOf: Side; rank: PriceCents } {
+): { waitsForAskOf: Side; priceLevel: PriceCents } {
   return action === 'buy'
-    ? { waitsForAskOf: side, rank: limit }
-    : { waitsForAskOf: oppositeSide(side), rank: PAYOUT_CENTS - limit };
+    ? { waitsForAskOf: side, priceLevel: limit }
+    : { waitsForAskOf: oppositeSide(side), priceLevel: PAYOUT_CENTS - limit };
 }
 
 /** The ladder number of a book's side. */

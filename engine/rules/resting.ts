@@ -17,8 +17,8 @@ export function rest(state: ShardState, order: number): void {
   const market = state.markets[col.market.get(order)]!;
   const routed = flags & FLAG.routed ? state.instruments[col.instrument.get(order)]! : null;
   const book = bookOf(state, market, routed);
-  const { waitsForAskOf, rank } = restingPlace(action, side, col.limitPriceCents.get(order));
-  state.ladders.add(ladderOf(book, waitsForAskOf), rank, order);
+  const { waitsForAskOf, priceLevel } = restingPlace(action, side, col.limitPriceCents.get(order));
+  state.ladders.add(ladderOf(book, waitsForAskOf), priceLevel, order);
   state.ordersOfAccount.add(col.account.get(order), order);
   const position = col.position.get(order);
   if (position !== NO_ROW) state.positions.col.resting.set(position, order);
@@ -59,12 +59,16 @@ export function booksOf({ book, routedBooks }: Market): readonly Book[] {
   return book === null ? routedBooks : [book, ...routedBooks];
 }
 
-/** Orders of a book in the order in which they fill: yes ladder first, best rank first. */
+/** Orders of a book in the order in which they fill: yes ladder first, best price level first. */
 export function* ordersOn({ ladders }: ShardState, book: Book): Generator<number> {
   for (const side of ['yes', 'no'] as const) {
     const ladder = ladderOf(book, side);
-    for (let rank = ladders.best(ladder); rank > 0; rank = ladders.rankBelow(ladder, rank)) {
-      for (let row = ladders.first(ladder, rank); row !== NO_ROW; row = ladders.after(row)) {
+    for (
+      let priceLevel = ladders.best(ladder);
+      priceLevel > 0;
+      priceLevel = ladders.priceLevelBelow(ladder, priceLevel)
+    ) {
+      for (let row = ladders.first(ladder, priceLevel); row !== NO_ROW; row = ladders.after(row)) {
         yield row;
       }
     }

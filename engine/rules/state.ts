@@ -14,7 +14,7 @@ import type {
 } from '../format/table-columns.ts';
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { Ladders } from '../memory/ladder.ts';
-import type { RowLists } from '../memory/owner-index.ts';
+import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { Table } from '../memory/table.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
@@ -149,9 +149,9 @@ export type ShardState = {
   readonly orderIds: UuidIndex;
   readonly positionIds: UuidIndex;
   /** Resting orders, and open positions. */
-  readonly ordersOfAccount: RowLists;
-  readonly positionsOfAccount: RowLists;
-  readonly positionsOfMarket: RowLists;
+  readonly ordersOfAccount: OwnerIndex;
+  readonly positionsOfAccount: OwnerIndex;
+  readonly positionsOfMarket: OwnerIndex;
   readonly ladders: Ladders;
   readonly expiries: ExpiryQueue;
   readonly records: FinishedRecords;
@@ -171,7 +171,7 @@ export type ShardState = {
   readonly listedGames: Set<string>;
   readonly games: Map<string, { status: GameStatus; atMs: EpochMs }>;
   /** Counts changes of what `worldOf` takes. */
-  worldVersion: number;
+  referenceDataVersion: number;
   readonly books: Book[];
   readonly booksByKey: Map<string | number, Book>;
   readonly sources: (Source | undefined)[];

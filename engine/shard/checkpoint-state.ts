@@ -26,7 +26,7 @@ export type StateHead = {
 };
 
 /** What changes with catalogs, results and games, and is large: `worldVersion` tells of a change. */
-export type StateWorld = {
+export type ReferenceData = {
   catalog: Catalog;
   /** Instruments that the catalog has dropped, as they were last described. */
   dropped: CatalogInstrument[];
@@ -47,14 +47,14 @@ export function headOf(state: ShardState): StateHead {
   };
 }
 
-export function worldOf(state: ShardState): StateWorld {
+export function referenceDataOf(state: ShardState): ReferenceData {
   return {
     catalog: state.catalog,
     dropped: state.instruments.flatMap(({ entry, listed }) =>
       entry === null || listed ? [] : [entry],
     ),
     outcomes: state.markets.flatMap(({ number, outcome, payouts }) => {
-      const row: StateWorld['outcomes'] = outcome === null ? [] : [[number, outcome, payouts]];
+      const row: ReferenceData['outcomes'] = outcome === null ? [] : [[number, outcome, payouts]];
       return row;
     }),
     listedGames: [...state.listedGames],
@@ -63,7 +63,7 @@ export function worldOf(state: ShardState): StateWorld {
 }
 
 /** Brings both back into an empty state; pages follow, then `rebuildDerived`. */
-export function loadHead(state: ShardState, head: StateHead & StateWorld): void {
+export function loadHead(state: ShardState, head: StateHead & ReferenceData): void {
   for (const table of tablesOf(state)) {
     const layout = head.layouts[table.name];
     invariant(layout === table.layout, `table ${table.name} was written with other columns`);

@@ -6,7 +6,7 @@ import type { Log } from './shard-client.ts';
 export interface Clock {
   nowMs(): EpochMs;
   /** A tick of that time was fed. */
-  heard(atMs: EpochMs): void;
+  heartbeat(atMs: EpochMs): void;
   /** The engine was at that time when it last stopped, whatever the machine's clock says now. */
   startFrom(atMs: EpochMs): void;
   /** The machine's time, whatever the engine makes of it. */
@@ -89,7 +89,7 @@ class WallClock implements Clock {
     return this.#set(wallMs, steadyMs);
   }
 
-  heard(): void {}
+  heartbeat(): void {}
 
   startFrom(atMs: EpochMs): void {
     if (atMs <= this.nowMs()) return;
@@ -171,7 +171,7 @@ export function feedClock(): Clock {
   };
   return {
     nowMs: () => newestMs,
-    heard: goOnTo,
+    heartbeat: goOnTo,
     startFrom: goOnTo,
     machineMs: Date.now,
     acceptMachine() {

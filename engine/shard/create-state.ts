@@ -9,7 +9,7 @@ import {
 } from '../format/table-columns.ts';
 import { ExpiryQueue } from '../memory/expiry-queue.ts';
 import { Ladders } from '../memory/ladder.ts';
-import { RowLists } from '../memory/owner-index.ts';
+import { OwnerIndex } from '../memory/owner-index.ts';
 import { Table } from '../memory/table.ts';
 import { TradeCounts } from '../memory/trade-counts.ts';
 import { UuidIndex } from '../memory/uuid-index.ts';
@@ -42,9 +42,9 @@ export function createState(config: CoreConfig, archive: Archive): StoredState {
     accountIds: new UuidIndex(tables.accounts),
     orderIds,
     positionIds,
-    ordersOfAccount: new RowLists(tables.orders, tables.orders.col.account),
-    positionsOfAccount: new RowLists(tables.positions, tables.positions.col.account),
-    positionsOfMarket: new RowLists(tables.positions, tables.positions.col.market),
+    ordersOfAccount: new OwnerIndex(tables.orders, tables.orders.col.account),
+    positionsOfAccount: new OwnerIndex(tables.positions, tables.positions.col.account),
+    positionsOfMarket: new OwnerIndex(tables.positions, tables.positions.col.market),
     ladders: new Ladders(),
     expiries: new ExpiryQueue(tables.orders),
     records: new ShardRecords(archive),
@@ -59,7 +59,7 @@ export function createState(config: CoreConfig, archive: Archive): StoredState {
     instrumentsById: new Map(),
     listedGames: new Set(),
     games: new Map(),
-    worldVersion: 0,
+    referenceDataVersion: 0,
     books: [],
     booksByKey: new Map(),
     sources: [],

@@ -1,5 +1,5 @@
 /**
- * Room for an LMDB environment to grow into. LMDB (lmdb 3.5.6) may not survive a write that the
+ * DiskReserve for an LMDB environment to grow into. LMDB (lmdb 3.5.6) may not survive a write that the
  * disk refuses: it prints the fault into a buffer that is too small for it. So the file is kept
  * longer than its pages in use, by writing zeros behind them first: a full disk, a quota or a limit
  * of the file's size then says so here, where it is an error like any other. Rule D8
@@ -12,13 +12,13 @@ import { dataFileIn, type LmdbMeta, metaBuffer, newestMeta } from '../lmdb/lmdb-
 import { EngineBusy } from './busy.ts';
 
 /** Nothing can be written now; nothing was. Goes by itself once there is room. */
-export class NoRoom extends EngineBusy {
+export class DiskFull extends EngineBusy {
   readonly errno: number;
   readonly bytes: number;
 
   constructor(errno: number, bytes: number) {
     super(troubleText(errno), RETRY_AFTER_SECONDS);
-    this.name = 'NoRoom';
+    this.name = 'DiskFull';
     this.errno = errno;
     this.bytes = bytes;
   }
@@ -45,7 +45,7 @@ const ZEROS = Buffer.alloc(STEP_BYTES);
 /** What growing asks of an environment that is open. */
 type Environment = Pick<RootDatabase, 'readerCheck'>;
 
-export class Room {
+export class DiskReserve {
   readonly #environment: Environment;
   readonly #fd: number;
   readonly #file: string;
@@ -63,7 +63,7 @@ export class Room {
     this.#meta = metaBuffer(this.#newest().pageBytes);
   }
 
-  /** Makes sure that the next transaction can write `bytes`. Throws `NoRoom`. */
+  /** Makes sure that the next transaction can write `bytes`. Throws `DiskFull`. */
   ensure(bytes: number): void {
     this.#asks--;
     this.#askedBytes += bytes;
@@ -74,7 +74,7 @@ export class Room {
     this.#askedBytes = 0;
   }
 
-  /** Inside a transaction, which has room for all but what is large. Throws `NoRoom`. */
+  /** Inside a transaction, which has room for all but what is large. Throws `DiskFull`. */
   ensureLarge(bytes: number): void {
     if (bytes > LARGE_BYTES) this.ensure(bytes);
   }
@@ -113,7 +113,7 @@ export class Room {
       ftruncateSync(this.#fd, from);
       const { errno } = error as NodeJS.ErrnoException;
       if (errno === undefined) throw error;
-      throw new NoRoom(errno, bytes);
+      throw new DiskFull(errno, bytes);
     }
   }
 }

@@ -83,7 +83,7 @@ export class Outbox {
 }
 
 const isWaiter = (waiter: Waiter | null): waiter is Waiter => waiter !== null;
-const INFORMING = new Set(['trade', 'heard', 'time']);
+const INFORMING = new Set(['trade', 'heartbeat', 'time']);
 const TICK_KINDS = new Set([...INFORMING, 'quote', 'status', 'result', 'game', 'down']);
 
 export function isTick(message: Message): message is Tick {

@@ -6,7 +6,12 @@
 import { evolve } from '../rules/evolve.ts';
 import type { ShardState } from '../rules/state.ts';
 import { tablesOf } from '../rules/state.ts';
-import { loadHead, rebuildDerived, type StateHead, type StateWorld } from './checkpoint-state.ts';
+import {
+  loadHead,
+  type ReferenceData,
+  rebuildDerived,
+  type StateHead,
+} from './checkpoint-state.ts';
 import type { StoreReader } from './store.ts';
 
 /** The journal sequence that the state now shows, and how much of it was replayed. */
@@ -32,7 +37,7 @@ export function recover(state: ShardState, store: StoreReader): Recovered {
 export function loadTables(state: ShardState, store: StoreReader): number {
   const head = store.readHead();
   if (head === null) return 0;
-  loadHead(state, head as unknown as StateHead & StateWorld);
+  loadHead(state, head as unknown as StateHead & ReferenceData);
   for (const table of tablesOf(state)) {
     for (const { page, bytes } of store.readPages(table.name, head.journalSequence)) {
       table.loadPage(page, bytes);

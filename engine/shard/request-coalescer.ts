@@ -1,7 +1,7 @@
 /** What is asked alike in one turn of the event loop, and so is found once. */
 import type { Waiter } from './outbox.ts';
 
-export class Turn {
+export class RequestCoalescer {
   /** By question: who waits for its answer. */
   #asked = new Map<string, Waiter<never>[]>();
 

@@ -16,9 +16,9 @@ import type { EpochMs, Uuid } from '../rules/units.ts';
 import { type TradeUse, utcDayOf } from '../rules/units.ts';
 import type { Waiter } from './outbox.ts';
 import type { OpenReport } from './shard.ts';
-import { AT_ITS_LIMIT, type Lane } from './shard-client.ts';
+import { AT_ITS_LIMIT, type ShardClient } from './shard-client.ts';
 
-type Shard = Pick<Lane, 'ask' | 'call'>;
+type Shard = Pick<ShardClient, 'ask' | 'call'>;
 
 /** An order or a cancel on its way to the shard of its account. */
 export type Passage = {

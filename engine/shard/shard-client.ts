@@ -8,7 +8,7 @@ import type { Message } from '../format/codec.ts';
 import { checkLmdbFile, LmdbFileError, missingFile } from '../lmdb/lmdb-file.ts';
 import type { Command, Query, Reply, Tick } from '../rules/messages.ts';
 import { EngineBusy } from './busy.ts';
-import { NoRoom, troubleText } from './disk-reserve.ts';
+import { DiskFull, troubleText } from './disk-reserve.ts';
 import { isTick, Outbox, type Waiter } from './outbox.ts';
 import { Restarts } from './restarts.ts';
 import { isCommand, isJournaled, type OpenReport, type ShardConfig } from './shard.ts';
@@ -24,14 +24,14 @@ const BATCH_MAX = 256;
 const IN_FLIGHT_MAX = 32;
 const TICKS_MAX = 50_000;
 
-export type LaneOptions = {
+export type ShardClientOptions = {
   config: ShardConfig;
   /** Whether an earlier start made its file: one that is not there any more is lost, not new. */
   wasMade: boolean;
   /** Requests that may wait or be in flight before callers are refused. */
   queueDepthMax: number;
   /** What a shard must be told before anything else, at every start of its thread. */
-  prelude: () => Message[];
+  startupMessages: () => Message[];
   /** Is given what each start of its thread found, before any request is. */
   opened: (report: OpenReport) => void;
   log: Log;
@@ -46,8 +46,8 @@ export const AT_ITS_LIMIT = new EngineBusy('the engine is at its limit');
 
 type LaneState = 'opening' | 'open' | 'restarting' | 'closed';
 
-export class Lane {
-  readonly #options: LaneOptions;
+export class ShardClient {
+  readonly #options: ShardClientOptions;
   readonly #thread: ShardThread;
   readonly #outbox = new Outbox(TICKS_MAX);
   /** Why nothing is placed here now, in words; null: nothing is in the way. */
@@ -61,7 +61,7 @@ export class Lane {
   #wasMade: boolean;
   readonly #whenIdle: (() => void)[] = [];
 
-  constructor(options: LaneOptions) {
+  constructor(options: ShardClientOptions) {
     this.#options = options;
     this.#wasMade = options.wasMade;
     const { config, log } = options;
@@ -115,7 +115,7 @@ export class Lane {
   }
 
   async #tellPrelude(): Promise<void> {
-    const told = this.#options.prelude().map((message) => {
+    const told = this.#options.startupMessages().map((message) => {
       if (isTick(message)) this.tick(message);
       return isCommand(message) ? this.tell(message) : null;
     });
@@ -147,11 +147,11 @@ export class Lane {
   #refusalOf(request: Command | Query): EngineBusy | null {
     const refusal = this.refusal();
     if (refusal !== null || this.#trouble === null || !isJournaled(request)) return refusal;
-    return new NoRoom(this.#thread.disk.errno, 0);
+    return new DiskFull(this.#thread.disk.errno, 0);
   }
 
   /**
-   * Tells the shard what its prelude says from now on: whatever the queue, and at its next start
+   * Tells the shard what its startup messages says from now on: whatever the queue, and at its next start
    * where it is not open. Null: it will hear then.
    */
   async tell(command: Command): Promise<Reply | null> {
@@ -164,7 +164,7 @@ export class Lane {
     });
   }
 
-  /** Ticks are not answered. A shard that restarts gets the newest ones with its prelude. */
+  /** Ticks are not answered. A shard that restarts gets the newest ones with its startup messages. */
   tick(tick: Tick): void {
     if (this.#state !== 'open') return;
     this.#outbox.addTick(tick);
@@ -224,7 +224,7 @@ export class Lane {
     this.#flush();
     for (let at = 0; at < waiters.length; at++) {
       const reply = replies[at]!;
-      if (reply === null) waiters[at]!.reject(new NoRoom(this.#thread.disk.errno, 0));
+      if (reply === null) waiters[at]!.reject(new DiskFull(this.#thread.disk.errno, 0));
       else waiters[at]!.resolve(reply);
     }
     this.#tellIfIdle();

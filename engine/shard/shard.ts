@@ -12,9 +12,9 @@ import { observe, resultOf, watch } from '../rules/observe.ts';
 import type { CoreConfig, ShardState } from '../rules/state.ts';
 import { tablesOf } from '../rules/state.ts';
 import type { EpochMs, GameStatus, Uuid } from '../rules/units.ts';
-import { headOf, worldOf } from './checkpoint-state.ts';
+import { headOf, referenceDataOf } from './checkpoint-state.ts';
 import { createState, type StoredState } from './create-state.ts';
-import { DiskStatus, NoRoom } from './disk-reserve.ts';
+import { DiskFull, DiskStatus } from './disk-reserve.ts';
 import { isTick } from './outbox.ts';
 import { recover } from './recover.ts';
 import { answerQuery, execute, setSwitches } from './requests.ts';
@@ -108,7 +108,7 @@ export class Shard {
   #stepsAnEvent = 0;
   #stepsDue = 0;
   /** `state.worldVersion` of the last checkpoint; none since the start. */
-  #worldVersion = -1;
+  #referenceDataVersion = -1;
   readonly #disk: DiskStatus;
   #probedAtMs = 0;
   /** When a checkpoint last found no room. */
@@ -166,10 +166,10 @@ export class Shard {
     return this.#sequence;
   }
 
-  /** `take` where the disk has room. Throws `NoRoom`. */
+  /** `take` where the disk has room. Throws `DiskFull`. */
   run(messages: Message[]): Reply[] {
     return this.take(messages).map((reply) => {
-      if (reply === null) throw new NoRoom(this.#disk.errno, 0);
+      if (reply === null) throw new DiskFull(this.#disk.errno, 0);
       return reply;
     });
   }
@@ -194,7 +194,7 @@ export class Shard {
     try {
       this.#store.ensureRoom(Math.max(bytes, disk.neededBytes), steps);
     } catch (error) {
-      if (!(error instanceof NoRoom)) throw error;
+      if (!(error instanceof DiskFull)) throw error;
       // Until that much is there again: what finds the little it needs would only take turns.
       disk.set(error.errno, disk.errno === 0 ? error.bytes : disk.neededBytes);
       return false;
@@ -211,7 +211,7 @@ export class Shard {
       this.#store.ensureRoom(0, steps);
       return true;
     } catch (error) {
-      if (!(error instanceof NoRoom)) throw error;
+      if (!(error instanceof DiskFull)) throw error;
       this.#waitedAtMs = nowMs;
       return false;
     }
@@ -269,7 +269,7 @@ export class Shard {
       this.#store.commit(work);
     } catch (error) {
       // The next start waits for that much, and does not end here again.
-      if (error instanceof NoRoom) this.#disk.set(error.errno, error.bytes);
+      if (error instanceof DiskFull) this.#disk.set(error.errno, error.bytes);
       throw error;
     }
   }
@@ -287,15 +287,15 @@ export class Shard {
         .beginCheckpoint()
         .map((page) => ({ table: table.name, page, take: () => table.takePage(page) })),
     );
-    const isNewWorld = state.worldVersion !== this.#worldVersion;
-    this.#worldVersion = state.worldVersion;
+    const isNewWorld = state.referenceDataVersion !== this.#referenceDataVersion;
+    this.#referenceDataVersion = state.referenceDataVersion;
     const records = state.records.beginCheckpoint();
     const sequence = this.#sequence;
     this.#eventsSinceCheckpoint = 0;
     const { steps, write } = this.#store.checkpoint({
       sequence,
       head: headOf(state),
-      world: isNewWorld ? worldOf(state) : null,
+      world: isNewWorld ? referenceDataOf(state) : null,
       pages,
       records,
     });

@@ -24,11 +24,11 @@ import type { EpochMs, SourceNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
 import type { Clock } from './clock.ts';
 import type { Waiter } from './outbox.ts';
-import { Turn } from './request-coalescer.ts';
+import { RequestCoalescer } from './request-coalescer.ts';
 import { RoamingKeys } from './roaming-keys.ts';
 import type { OpenReport } from './shard.ts';
-import { Lane, type Log } from './shard-client.ts';
-import { Remembered } from './startup-state.ts';
+import { type Log, ShardClient } from './shard-client.ts';
+import { StartupState } from './startup-state.ts';
 import type { Durability } from './store.ts';
 
 export type ShardsOptions = CoreConfig & {
@@ -48,10 +48,10 @@ const TIME_TICK_MS = 250;
 
 export class Shards {
   readonly #options: ShardsOptions;
-  readonly #lanes: Lane[];
+  readonly #clients: ShardClient[];
   readonly #timer: NodeJS.Timeout;
-  readonly #turn = new Turn();
-  readonly #remembered = new Remembered();
+  readonly #coalescer = new RequestCoalescer();
+  readonly #startup = new StartupState();
   readonly #roaming = new RoamingKeys(() => this.nowMs());
   /** Results that some shard has and another lacks: told to all once they have the catalog. */
   #untold: ResultTick[] = [];
@@ -59,7 +59,7 @@ export class Shards {
 
   constructor(options: ShardsOptions) {
     this.#options = options;
-    this.#lanes = Array.from({ length: options.shards }, (_, shard) => this.#createLane(shard));
+    this.#clients = Array.from({ length: options.shards }, (_, shard) => this.#createClient(shard));
     this.#timer = setInterval(() => {
       this.#tellAll({ kind: 'time', atMs: this.nowMs() });
     }, TIME_TICK_MS);
@@ -71,7 +71,7 @@ export class Shards {
    * are out of order, and the others are served. Rejects when one cannot start for another reason.
    */
   async open(): Promise<(OpenReport | null)[]> {
-    const reports = await Promise.all(this.#lanes.map(openOrLater));
+    const reports = await Promise.all(this.#clients.map(openOrLater));
     this.#options.clock.startFrom(Math.max(0, ...reports.map((report) => report?.nowMs ?? 0)));
     for (const [shard, report] of reports.entries()) {
       if (report === null) continue;
@@ -107,7 +107,7 @@ export class Shards {
     if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
     const backMs = this.#options.clock.acceptMachine();
     // Whatever is told from here on says the new time, and comes behind this.
-    if (backMs > 0) this.#remembered.setBack(backMs);
+    if (backMs > 0) this.#startup.setBack(backMs);
     const nowMs = this.nowMs();
     const told = await this.#told({ kind: 'clock', atMs: nowMs, toMs: nowMs });
     if (!told) throw new EngineBusy('a shard did not take the time: ask again');
@@ -116,7 +116,7 @@ export class Shards {
 
   /** What is wrong with the shards, a line a shard: with its data, or that it fails again and again. */
   troubles(): string[] {
-    return this.#lanes.flatMap(({ trouble, failing }, shard) => {
+    return this.#clients.flatMap(({ trouble, failing }, shard) => {
       if (trouble !== null) return [`shard ${shard}: ${trouble}`];
       return failing === null ? [] : [`shard ${shard} ${failing}`];
     });
@@ -124,22 +124,22 @@ export class Shards {
 
   state(): 'starting' | 'ready' | 'stopping' | 'degraded' {
     if (this.#stopping) return 'stopping';
-    const inTrouble = ({ isOpen, trouble, failing }: Lane) =>
+    const inTrouble = ({ isOpen, trouble, failing }: ShardClient) =>
       trouble !== null || (failing !== null && !isOpen);
-    if (this.#lanes.some(inTrouble)) return 'degraded';
-    return this.#lanes.every((lane) => lane.isOpen) ? 'ready' : 'starting';
+    if (this.#clients.some(inTrouble)) return 'degraded';
+    return this.#clients.every((client) => client.isOpen) ? 'ready' : 'starting';
   }
 
   /** Requests waiting or in flight, by shard. */
   get depths(): number[] {
-    return this.#lanes.map((lane) => lane.depth);
+    return this.#clients.map((client) => client.depth);
   }
 
   /** Why no shard takes a request now; null: one does. */
   refusal(): EngineBusy | null {
     let refusal: EngineBusy | null = null;
-    for (const lane of this.#lanes) {
-      refusal = lane.refusal();
+    for (const client of this.#clients) {
+      refusal = client.refusal();
       if (refusal === null) return null;
     }
     return refusal;
@@ -165,8 +165,8 @@ export class Shards {
     return this.#roaming.send({ command, counting, home, to, waiter });
   }
 
-  #laneOf(account: Uuid): Lane {
-    return this.#lanes[uuidWord(account, 3) % this.#lanes.length]!;
+  #laneOf(account: Uuid): ShardClient {
+    return this.#clients[uuidWord(account, 3) % this.#clients.length]!;
   }
 
   /** `ask` as a promise. */
@@ -178,48 +178,48 @@ export class Shards {
    * Tells the waiter what `find` finds: once for all who ask the same in one turn of the event loop,
    * until the shards are told something.
    */
-  inTurn<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
-    return this.#turn.ask(question, find, waiter);
+  coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
+    return this.#coalescer.ask(question, find, waiter);
   }
 
   /** One instrument's Quote; spread over shards, since every shard hears every tick. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply> {
     const find = () =>
-      this.#laneOfQuote(instrumentId).call({ kind: 'instrument_quote', atMs, instrumentId });
+      this.#clientOfQuote(instrumentId).call({ kind: 'instrument_quote', atMs, instrumentId });
     return new Promise((resolve, reject) => {
-      this.inTurn(`quote ${instrumentId}`, find, { resolve, reject });
+      this.coalesce(`quote ${instrumentId}`, find, { resolve, reject });
     });
   }
 
-  #laneOfQuote(instrumentId: string): Lane {
-    const lanes = this.#lanes.filter((lane) => lane.isOpen);
-    const among = lanes.length > 0 ? lanes : this.#lanes;
+  #clientOfQuote(instrumentId: string): ShardClient {
+    const clients = this.#clients.filter((client) => client.isOpen);
+    const among = clients.length > 0 ? clients : this.#clients;
     return among[textHash(instrumentId) % among.length]!;
   }
 
   /** Tells every shard what the venues said. */
   tick(tick: Tick): void {
-    this.#options.clock.heard(tick.atMs);
-    this.#remembered.hear(tick);
+    this.#options.clock.heartbeat(tick.atMs);
+    this.#startup.hear(tick);
     this.#tellAll(tick);
   }
 
   /** Gives every shard the catalog; durable on return, or told to a shard that is not up then. */
   async setCatalog(catalog: Catalog): Promise<void> {
-    this.#remembered.setCatalog(catalog);
+    this.#startup.setCatalog(catalog);
     await this.#told({ kind: 'catalog', atMs: this.nowMs(), catalog });
     for (const tick of this.#untold.splice(0)) this.tick(tick);
   }
 
   /** Gives every shard the operator's switches; resolves when all answer by them. */
   async broadcast(switches: SetSwitches): Promise<void> {
-    this.#remembered.setSwitches(switches);
+    this.#startup.setSwitches(switches);
     await this.#told(switches);
   }
 
   /** Resolves when everything told so far has been taken in. */
   async drained(): Promise<void> {
-    await Promise.all(this.#lanes.map((lane) => lane.drained()));
+    await Promise.all(this.#clients.map((client) => client.drained()));
   }
 
   /** Every invariant of every shard; `problems` is empty when all hold. */
@@ -254,14 +254,14 @@ export class Shards {
   async close(): Promise<void> {
     this.#stopping = true;
     clearInterval(this.#timer);
-    await Promise.all(this.#lanes.map((lane) => lane.close()));
+    await Promise.all(this.#clients.map((client) => client.close()));
   }
 
-  #createLane(shard: number): Lane {
+  #createClient(shard: number): ShardClient {
     const { dataDir, durability, checkpointEveryEvents, queueDepthMax, log } = this.#options;
     const { quoteMaxAgeMs, routingBandCents, fillModel = 'top_of_book' } = this.#options;
     const { wereMade = false } = this.#options;
-    const lane: Lane = new Lane({
+    const client: ShardClient = new ShardClient({
       config: {
         path: path.join(dataDir, `shard-${shard}`),
         durability,
@@ -272,20 +272,20 @@ export class Shards {
       },
       wasMade: wereMade,
       queueDepthMax,
-      prelude: () => this.#remembered.messages(this.nowMs()),
-      opened: (report) => this.#roaming.found(lane, report),
+      startupMessages: () => this.#startup.messages(this.nowMs()),
+      opened: (report) => this.#roaming.found(client, report),
       log,
     });
-    return lane;
+    return client;
   }
 
   #tellAll(tick: Tick): void {
-    this.#turn.end();
-    for (const lane of this.#lanes) lane.tick(tick);
+    this.#coalescer.end();
+    for (const client of this.#clients) client.tick(tick);
   }
 
   async #all(request: Command | Query): Promise<string[]> {
-    const replies = await Promise.all(this.#lanes.map((lane) => lane.call(request)));
+    const replies = await Promise.all(this.#clients.map((client) => client.call(request)));
     return replies.map((reply) => {
       if (!reply.ok) throw new Error(`${request.kind}: ${reply.message}`);
       return reply.body;
@@ -294,8 +294,8 @@ export class Shards {
 
   /** Whether every shard has it; one that is not up is told at its next start. */
   async #told(command: Command): Promise<boolean> {
-    this.#turn.end();
-    const replies = await Promise.all(this.#lanes.map((lane) => lane.tell(command)));
+    this.#coalescer.end();
+    const replies = await Promise.all(this.#clients.map((client) => client.tell(command)));
     for (const reply of replies) {
       if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);
     }
@@ -303,12 +303,12 @@ export class Shards {
   }
 }
 
-async function openOrLater(lane: Lane): Promise<OpenReport | null> {
+async function openOrLater(client: ShardClient): Promise<OpenReport | null> {
   try {
-    return await lane.open();
+    return await client.open();
   } catch (error) {
     if (!(error instanceof LmdbFileError)) throw error;
-    lane.openLater(error.message);
+    client.openLater(error.message);
     return null;
   }
 }

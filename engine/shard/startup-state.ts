@@ -16,7 +16,7 @@ import type {
 } from '../rules/messages.ts';
 import type { EpochMs } from '../rules/units.ts';
 
-export class Remembered {
+export class StartupState {
   #catalog: Catalog | null = null;
   #switches: SetSwitches | null = null;
   readonly #quotes = new Map<number, QuoteTick>();

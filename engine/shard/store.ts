@@ -11,7 +11,7 @@ import { packEvents, unpackEvents } from '../format/event-layouts.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../lmdb/lmdb-file.ts';
 import type { Event } from '../rules/events.ts';
 import { archiveOf, openArchive, recordWrites } from './archive.ts';
-import { Room } from './disk-reserve.ts';
+import { DiskReserve } from './disk-reserve.ts';
 import type { Readable } from './readable.ts';
 import type { UnarchivedRecords } from './unarchived-records.ts';
 
@@ -58,7 +58,7 @@ export function openStore(path: string, durability: Durability) {
   const heads = root.openDB<Buffer, string>({ name: 'heads', encoding: 'binary' });
   const archive = openArchive(root);
   const copies = new PageCopies();
-  const room = new Room(path, root);
+  const room = new DiskReserve(path, root);
 
   /**
    * Pages and records first, then the head that makes them count, then the journal that they cover
@@ -100,7 +100,7 @@ export function openStore(path: string, durability: Durability) {
 
     /**
      * Makes sure that a transaction finds room for a batch of so many bytes and so many steps of a
-     * checkpoint. Throws `NoRoom`, and then nothing may be committed.
+     * checkpoint. Throws `DiskFull`, and then nothing may be committed.
      */
     ensureRoom(bytes: number, steps: number): void {
       room.ensure(bytes + Math.min(Math.ceil(steps) * STEP_BYTES_MAX, STEPS_BYTES_MAX));
@@ -108,7 +108,7 @@ export function openStore(path: string, durability: Durability) {
 
     /**
      * Runs the writes of `work` in one transaction; safe on return, as the durability promises.
-     * Throws `NoRoom` on a record that is larger than any room in store; nothing is written then.
+     * Throws `DiskFull` on a record that is larger than any room in store; nothing is written then.
      */
     commit(work: () => void): void {
       root.transactionSync(() => {

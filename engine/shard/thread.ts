@@ -1,4 +1,4 @@
-/** The thread of one shard as its lane sees it: a Piscina pool of one, and what both share. */
+/** The thread of one shard as its shard client sees it: a Piscina pool of one, and what both share. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import { type Message, messagesCodec, repliesCodec } from '../format/codec.ts';

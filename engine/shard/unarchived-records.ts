@@ -6,7 +6,7 @@
 
 import type { KeyRow, RecentOrder } from '../format/event-layouts.ts';
 import { placedRecord, tradeRecord } from '../format/event-layouts.ts';
-import { KEY_HASHES_MAX, type KeyHashes, UsedKeys } from '../memory/idempotency-filter.ts';
+import { IdempotencyFilter, KEY_HASHES_MAX, type KeyHashes } from '../memory/idempotency-filter.ts';
 import { KeyIndex } from '../memory/key-index.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from '../rules/events.ts';
 import type { FinishedRecords, OutcomeIds } from '../rules/finished-records.ts';
@@ -49,7 +49,7 @@ export class UnarchivedRecords {
   readonly outcomes: Outcomes;
   readonly closedTrades = new RecordLog(tradeRecord);
 
-  constructor(usedKeys: UsedKeys, outcomes = new Outcomes()) {
+  constructor(usedKeys: IdempotencyFilter, outcomes = new Outcomes()) {
     this.orders = new RecentOrders(usedKeys);
     this.outcomes = outcomes;
   }
@@ -111,10 +111,10 @@ export class UnarchivedRecords {
 /** Placements, found by their idempotency key and by the order's id. */
 class RecentOrders {
   readonly log = new RecordLog(placedRecord);
-  readonly #usedKeys: UsedKeys;
+  readonly #usedKeys: IdempotencyFilter;
   readonly #keys = new KeyIndex();
 
-  constructor(usedKeys: UsedKeys) {
+  constructor(usedKeys: IdempotencyFilter) {
     this.#usedKeys = usedKeys;
   }
 
@@ -150,7 +150,7 @@ class RecentOrders {
 
 /** Reads through what is in memory into the archive. */
 export class ShardRecords implements FinishedRecords {
-  readonly #usedKeys: UsedKeys;
+  readonly #usedKeys: IdempotencyFilter;
   current: UnarchivedRecords;
   /** Handed to a checkpoint that is not on disk yet. */
   #leaving: UnarchivedRecords | null = null;
@@ -160,7 +160,7 @@ export class ShardRecords implements FinishedRecords {
 
   constructor(archive: Archive) {
     this.#archive = archive;
-    this.#usedKeys = new UsedKeys(archive.newKeySeed);
+    this.#usedKeys = new IdempotencyFilter(archive.newKeySeed);
     this.#usedKeys.load(archive.keyHashes());
     this.current = new UnarchivedRecords(this.#usedKeys);
   }

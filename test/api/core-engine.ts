@@ -41,7 +41,7 @@ export class CoreEngine implements Engine {
     return null;
   }
 
-  inTurn<T>(_question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
+  coalesce<T>(_question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
     find().then(waiter.resolve, waiter.reject);
   }
 

@@ -13,7 +13,7 @@ import type { CoreEngine } from './core-engine.ts';
 import { type Answer, type Api, type CallOptions, startApi } from './support.ts';
 
 /** `token`: a caller nobody else is, who may do everything. */
-type Scene = {
+type Scenario = {
   t: ExecutionContext;
   api: Api;
   engine: CoreEngine;
@@ -27,7 +27,7 @@ export type Operation = {
   scope: Scope | null;
   isOfSession: boolean;
 };
-export type Reach = (scene: Scene) => Promise<Answer>;
+export type Reach = (scenario: Scenario) => Promise<Answer>;
 
 const ALL_SCOPES: Scope[] = [
   'records:read',
@@ -61,49 +61,51 @@ let others = 0;
 
 /** What follows from a route's declaration is reached the same way on all of them. */
 export const COMMON: Record<string, Reach> = {
-  '401 unauthorized': (scene) => ask(scene, { token: null }),
-  '401 invalid_token': (scene) => ask(scene, { token: 'nonsense' }),
-  '401 session_required': (scene) => ask(scene, { token: scene.api.token }),
-  '403 guest_account': async (scene) => {
-    const guest = await scene.api.auth('POST', '/signup', { body: {} });
-    return ask(scene, { token: guest.json.access_token });
+  '401 unauthorized': (scenario) => ask(scenario, { token: null }),
+  '401 invalid_token': (scenario) => ask(scenario, { token: 'nonsense' }),
+  '401 session_required': (scenario) => ask(scenario, { token: scenario.api.token }),
+  '403 guest_account': async (scenario) => {
+    const guest = await scenario.api.auth('POST', '/signup', { body: {} });
+    return ask(scenario, { token: guest.json.access_token });
   },
-  '429 rate_limited': async (scene) => ask(scene, { token: await limitedTo(scene, 0, 1) }),
-  '429 quota_exceeded': async (scene) => ask(scene, { token: await limitedTo(scene, 1, 0) }),
-  '404 account_not_found': async (scene) => {
+  '429 rate_limited': async (scenario) => ask(scenario, { token: await limitedTo(scenario, 0, 1) }),
+  '429 quota_exceeded': async (scenario) =>
+    ask(scenario, { token: await limitedTo(scenario, 1, 0) }),
+  '404 account_not_found': async (scenario) => {
     const { key, token } = newKey(uuidOf(404), { scopes: ALL_SCOPES }, 'cli', Date.now());
-    await scene.api.store.putKey(key);
-    return ask(scene, { token });
+    await scenario.api.store.putKey(key);
+    return ask(scenario, { token });
   },
-  '403 insufficient_scope': async (scene) => {
-    const scopes = ALL_SCOPES.filter((held) => held !== scene.operation.scope);
-    return ask(scene, { token: await scene.api.addKey({ scopes }) });
+  '403 insufficient_scope': async (scenario) => {
+    const scopes = ALL_SCOPES.filter((held) => held !== scenario.operation.scope);
+    return ask(scenario, { token: await scenario.api.addKey({ scopes }) });
   },
-  '400 invalid_request': (scene) => ask(scene, {}, 'unknown=1'),
-  '413 invalid_request': (scene) =>
-    ask(scene, {
+  '400 invalid_request': (scenario) => ask(scenario, {}, 'unknown=1'),
+  '413 invalid_request': (scenario) =>
+    ask(scenario, {
       headers: { 'content-type': 'application/json' },
       body: ' '.repeat(65_537),
     }),
-  '404 organization_not_found': (scene) => ask(scene, { headers: { 'x-service-org': SOME_ID } }),
-  '403 organization_forbidden': async (scene) => {
+  '404 organization_not_found': (scenario) =>
+    ask(scenario, { headers: { 'x-service-org': SOME_ID } }),
+  '403 organization_forbidden': async (scenario) => {
     others++;
     const organization = newOrganization({ slug: `other-${others}`, name: 'Others' }, 1);
-    await scene.api.store.organizations.add(organization);
-    return ask(scene, { headers: { 'x-service-org': organization.id } });
+    await scenario.api.store.organizations.add(organization);
+    return ask(scenario, { headers: { 'x-service-org': organization.id } });
   },
-  '403 venue_data_off': (scene) => whileOff(scene, 'venueData'),
-  '403 trading_off': (scene) => whileOff(scene, 'trading'),
-  '503 internal_error': (scene) => {
-    if (scene.operation.isOfSession) return whileAuthIsAway(scene);
-    return whileFailing(scene, new EngineBusy('queue full'));
+  '403 venue_data_off': (scenario) => whileOff(scenario, 'venueData'),
+  '403 trading_off': (scenario) => whileOff(scenario, 'trading'),
+  '503 internal_error': (scenario) => {
+    if (scenario.operation.isOfSession) return whileAuthIsAway(scenario);
+    return whileFailing(scenario, new EngineBusy('queue full'));
   },
-  '500 internal_error': async (scene) => {
-    const users = scene.api.store.users as Map<string, User>;
+  '500 internal_error': async (scenario) => {
+    const users = scenario.api.store.users as Map<string, User>;
     users.get = () => {
       throw new Error('a fault that the test made');
     };
-    const answer = await ask(scene);
+    const answer = await ask(scenario);
     users.get = Map.prototype.get;
     return answer;
   },
@@ -123,96 +125,98 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
   getInstrument: { instrument_not_found: at('/instruments/nobody') },
   getQuote: { instrument_not_found: at('/instruments/nobody/quote') },
   getGame: { game_not_found: at('/games/nobody') },
-  getOrder: { order_not_found: (scene) => ask(scene) },
+  getOrder: { order_not_found: (scenario) => ask(scenario) },
   createKey: {
-    scope_not_available: (scene) => {
+    scope_not_available: (scenario) => {
       const body = { scopes: ['trade:write'] };
-      return whileOff({ ...scene, operation: { ...scene.operation, body } }, 'trading');
+      return whileOff({ ...scenario, operation: { ...scenario.operation, body } }, 'trading');
     },
-    key_limit_reached: (scene) => untilRefused(() => ask(scene), undefined),
-    key_creation_limited: (scene) =>
+    key_limit_reached: (scenario) => untilRefused(() => ask(scenario), undefined),
+    key_creation_limited: (scenario) =>
       untilRefused(async () => {
-        const made = await ask(scene);
-        if (made.status === 201) await revoke(scene, made.json.key.id);
+        const made = await ask(scenario);
+        if (made.status === 201) await revoke(scenario, made.json.key.id);
         return made;
       }, undefined),
   },
   rotateKey: {
-    key_not_found: (scene) => ask(scene),
-    key_creation_limited: async (scene) => {
-      const operation = { ...scene.operation, path: '/api_keys' };
-      let { id } = (await ask({ ...scene, operation })).json.key;
+    key_not_found: (scenario) => ask(scenario),
+    key_creation_limited: async (scenario) => {
+      const operation = { ...scenario.operation, path: '/api_keys' };
+      let { id } = (await ask({ ...scenario, operation })).json.key;
       return untilRefused(async () => {
-        const answer = await at(`/api_keys/${id}/rotate`)(scene);
+        const answer = await at(`/api_keys/${id}/rotate`)(scenario);
         id = answer.json.key?.id;
         return answer;
       }, undefined);
     },
   },
-  revokeKey: { key_not_found: (scene) => ask(scene) },
+  revokeKey: { key_not_found: (scenario) => ask(scenario) },
   cancelOrder: {
-    order_not_found: (scene) => ask(scene),
-    already_closed: async (scene) => {
-      const { order } = (await place(scene, RESTING)).json;
-      await cancel(scene, order.orderId);
-      return cancel(scene, order.orderId);
+    order_not_found: (scenario) => ask(scenario),
+    already_closed: async (scenario) => {
+      const { order } = (await place(scenario, RESTING)).json;
+      await cancel(scenario, order.orderId);
+      return cancel(scenario, order.orderId);
     },
-    rate_limited: (scene) => untilRefused(() => ask(scene), 'order_not_found'),
+    rate_limited: (scenario) => untilRefused(() => ask(scenario), 'order_not_found'),
   },
   placeOrder: {
-    us_not_eligible: (scene) => place(scene, { ...MARKET, execution: 'venue_c' }),
-    venue_a_key_missing: (scene) => place(scene, { ...MARKET, execution: 'venue_a' }),
-    venue_c_intl_key_missing: (scene) => place(scene, { ...MARKET, execution: 'venue_c_intl' }),
-    live_trading_unavailable: async (scene) => {
-      const { store } = scene.api;
+    us_not_eligible: (scenario) => place(scenario, { ...MARKET, execution: 'venue_c' }),
+    venue_a_key_missing: (scenario) => place(scenario, { ...MARKET, execution: 'venue_a' }),
+    venue_c_intl_key_missing: (scenario) =>
+      place(scenario, { ...MARKET, execution: 'venue_c_intl' }),
+    live_trading_unavailable: async (scenario) => {
+      const { store } = scenario.api;
       const userId = [...store.users.keys()].at(-1)!;
       await store.putVenueKey({ userId, venue: 'venue_a', venueKeyId: 'k', createdAtMs: 1 });
-      return place(scene, { ...MARKET, execution: 'venue_a' });
+      return place(scenario, { ...MARKET, execution: 'venue_a' });
     },
-    idempotency_key_reused: async (scene) => {
-      await place(scene, { ...MARKET, idempotencyKey: 'one' });
-      return place(scene, { ...MARKET, idempotencyKey: 'one', count: 2 });
+    idempotency_key_reused: async (scenario) => {
+      await place(scenario, { ...MARKET, idempotencyKey: 'one' });
+      return place(scenario, { ...MARKET, idempotencyKey: 'one', count: 2 });
     },
-    membership_required: async (scene) => {
-      const token = await scene.api.addKey({ scopes: ALL_SCOPES }, 'none');
-      return ask(scene, { token });
+    membership_required: async (scenario) => {
+      const token = await scenario.api.addKey({ scopes: ALL_SCOPES }, 'none');
+      return ask(scenario, { token });
     },
-    rate_limited: (scene) => untilRefused(() => place(scene, MARKET), undefined),
-    instrument_not_found: (scene) => place(scene, { ...MARKET, instrumentId: 'ins_ZZZZZZZZZZZZ' }),
-    no_tradable_listing: (scene) => place(scene, { ...MARKET, instrumentId: NOWHERE }),
-    trade_not_found: (scene) => sell(scene, SOME_ID),
-    already_closed: async (scene) => {
-      const { trade } = (await place(scene, MARKET)).json;
-      await sell(scene, trade.tradeId);
-      return sell(scene, trade.tradeId);
+    rate_limited: (scenario) => untilRefused(() => place(scenario, MARKET), undefined),
+    instrument_not_found: (scenario) =>
+      place(scenario, { ...MARKET, instrumentId: 'ins_ZZZZZZZZZZZZ' }),
+    no_tradable_listing: (scenario) => place(scenario, { ...MARKET, instrumentId: NOWHERE }),
+    trade_not_found: (scenario) => sell(scenario, SOME_ID),
+    already_closed: async (scenario) => {
+      const { trade } = (await place(scenario, MARKET)).json;
+      await sell(scenario, trade.tradeId);
+      return sell(scenario, trade.tradeId);
     },
-    market_resolved: (scene) => {
+    market_resolved: (scenario) => {
       const payouts = { yesPayoutCents: 100, noPayoutCents: 0 };
       const result = { kind: 'result', outcome: 'yes', ...payouts } as const;
-      scene.engine.tick({ ...result, market: 0, source: 0, atMs: NOON_MS });
-      return place(scene, MARKET);
+      scenario.engine.tick({ ...result, market: 0, source: 0, atMs: NOON_MS });
+      return place(scenario, MARKET);
     },
-    market_not_open: (scene) => {
+    market_not_open: (scenario) => {
       const paused = { kind: 'status', status: 'paused' } as const;
-      scene.engine.tick({ ...paused, market: 0, source: 0, atMs: NOON_MS });
-      return place(scene, MARKET);
+      scenario.engine.tick({ ...paused, market: 0, source: 0, atMs: NOON_MS });
+      return place(scenario, MARKET);
     },
-    no_liquidity: (scene) => {
-      scene.engine.tick(quoteTick({ yesAskCents: NO_PRICE, yesAskContracts: 0 }));
-      return place(scene, MARKET);
+    no_liquidity: (scenario) => {
+      scenario.engine.tick(quoteTick({ yesAskCents: NO_PRICE, yesAskContracts: 0 }));
+      return place(scenario, MARKET);
     },
-    price_moved: (scene) => place(scene, { ...MARKET, maxPriceCents: 2 }),
-    insufficient_balance: (scene) => place(scene, { ...MARKET, count: 1_000_000_000 }),
+    price_moved: (scenario) => place(scenario, { ...MARKET, maxPriceCents: 2 }),
+    insufficient_balance: (scenario) => place(scenario, { ...MARKET, count: 1_000_000_000 }),
   },
 };
 
 /** The operation's own request, changed by `options`. */
-async function ask(scene: Scene, options: CallOptions = {}, query = ''): Promise<Answer> {
-  const { token, operation } = scene;
+async function ask(scenario: Scenario, options: CallOptions = {}, query = ''): Promise<Answer> {
+  const { token, operation } = scenario;
   const { method, path, body } = operation;
   const request = body === undefined ? {} : { body };
   const where = query === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${query}`;
-  return scene.api.call(method, where, { token, ...request, ...options });
+  return scenario.api.call(method, where, { token, ...request, ...options });
 }
 
 /** Somebody new who may do everything, by a key or a session as the operation asks. */
@@ -222,7 +226,7 @@ export async function newCaller(api: Api, { isOfSession }: Operation): Promise<s
 }
 
 /** A key of an account with request limits of its own. */
-async function limitedTo({ api }: Scene, perMinute: number, perMonth: number): Promise<string> {
+async function limitedTo({ api }: Scenario, perMinute: number, perMonth: number): Promise<string> {
   const token = await api.addKey({ scopes: ALL_SCOPES }, 'enterprise');
   const { id } = [...api.store.users.values()].at(-1)!;
   await api.store.changeUser(id, { requestLimits: { perMinute, perMonth } });
@@ -230,7 +234,7 @@ async function limitedTo({ api }: Scene, perMinute: number, perMonth: number): P
 }
 
 /** At an outside auth server that does not answer. */
-async function whileAuthIsAway(scene: Scene): Promise<Answer> {
+async function whileAuthIsAway(scenario: Scenario): Promise<Answer> {
   const issuer = 'https://auth.example/auth/v1';
   const env = {
     PAPERBOOK_AUTH_JWKS_URL: 'http://127.0.0.1:1/jwks.json',
@@ -241,48 +245,48 @@ async function whileAuthIsAway(scene: Scene): Promise<Answer> {
     .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
     .setExpirationTime('1h')
     .sign(privateKey);
-  return ask({ ...scene, api: await startApi(scene.t, { env }), token });
+  return ask({ ...scenario, api: await startApi(scenario.t, { env }), token });
 }
 
-function revoke(scene: Scene, id: string): Promise<Answer> {
-  const operation = { ...scene.operation, method: 'DELETE', path: `/api_keys/${id}` };
+function revoke(scenario: Scenario, id: string): Promise<Answer> {
+  const operation = { ...scenario.operation, method: 'DELETE', path: `/api_keys/${id}` };
   const { body: _, ...revoking } = operation;
-  return ask({ ...scene, operation: revoking });
+  return ask({ ...scenario, operation: revoking });
 }
 
-async function whileOff(scene: Scene, name: SwitchName): Promise<Answer> {
-  await scene.api.switches.set(name, false);
-  const answer = await ask(scene);
-  await scene.api.switches.set(name, true);
+async function whileOff(scenario: Scenario, name: SwitchName): Promise<Answer> {
+  await scenario.api.switches.set(name, false);
+  const answer = await ask(scenario);
+  await scenario.api.switches.set(name, true);
   return answer;
 }
 
-async function whileFailing(scene: Scene, fault: Error): Promise<Answer> {
-  scene.engine.fault = fault;
-  const answer = await ask(scene);
-  scene.engine.fault = null;
+async function whileFailing(scenario: Scenario, fault: Error): Promise<Answer> {
+  scenario.engine.fault = fault;
+  const answer = await ask(scenario);
+  scenario.engine.fault = null;
   return answer;
 }
 
 function at(path: string): Reach {
-  return (scene) => ask({ ...scene, operation: { ...scene.operation, path } });
+  return (scenario) => ask({ ...scenario, operation: { ...scenario.operation, path } });
 }
 
 let keys = 0;
 
-function place(scene: Scene, order: object): Promise<Answer> {
+function place(scenario: Scenario, order: object): Promise<Answer> {
   keys++;
   const body = { idempotencyKey: `key-${keys}`, ...order };
-  const placing = { ...scene.operation, method: 'POST', path: '/portfolio/orders', body };
-  return ask({ ...scene, operation: placing });
+  const placing = { ...scenario.operation, method: 'POST', path: '/portfolio/orders', body };
+  return ask({ ...scenario, operation: placing });
 }
 
-function sell(scene: Scene, tradeId: string): Promise<Answer> {
-  return place(scene, { action: 'sell', type: 'market', tradeId });
+function sell(scenario: Scenario, tradeId: string): Promise<Answer> {
+  return place(scenario, { action: 'sell', type: 'market', tradeId });
 }
 
-function cancel(scene: Scene, orderId: string): Promise<Answer> {
-  return at(`/portfolio/orders/${orderId}`)(scene);
+function cancel(scenario: Scenario, orderId: string): Promise<Answer> {
+  return at(`/portfolio/orders/${orderId}`)(scenario);
 }
 
 /** Once more until the answer is not the one it was. */

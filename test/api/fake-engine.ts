@@ -52,7 +52,7 @@ export class FakeEngine implements Engine {
     );
   }
 
-  inTurn<T>(_question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
+  coalesce<T>(_question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
     find().then(waiter.resolve, waiter.reject);
   }
 

@@ -6,7 +6,7 @@ import { guardWrites } from '../../api/identity/disk-guard.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser } from '../../api/identity/users.ts';
-import { NoRoom } from '../../engine/shard/disk-reserve.ts';
+import { DiskFull } from '../../engine/shard/disk-reserve.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { limitFiles } from '../engine/shard/limited-files.ts';
 
@@ -31,7 +31,7 @@ test.serial('a control store without room refuses what it cannot keep, and goes 
         written.push(key);
       }
     },
-    { instanceOf: NoRoom },
+    { instanceOf: DiskFull },
   );
   t.regex(refused.message, /^the data directory cannot be written: /);
   t.true(written.length > 0);
@@ -40,7 +40,7 @@ test.serial('a control store without room refuses what it cannot keep, and goes 
   limitFiles(t, 'unlimited');
   await put(99);
   await Promise.all([101, 102, 103, 104, 105, 106, 107, 108].map(put)).catch((error: unknown) => {
-    t.true(error instanceof NoRoom, 'many at once may have to come again');
+    t.true(error instanceof DiskFull, 'many at once may have to come again');
   });
   await put(109);
   await table.remove(0);
@@ -63,14 +63,14 @@ test.serial(
         await store.putNumbers({ marketNames: ['x'.repeat(100_000 * n)], instrumentIds: [] });
       }
     };
-    await t.throwsAsync(filled(), { instanceOf: NoRoom });
+    await t.throwsAsync(filled(), { instanceOf: DiskFull });
     const next = newUser({ email: 'next@example.com' }, 1);
-    await t.throwsAsync(store.addUser(next), { instanceOf: NoRoom });
+    await t.throwsAsync(store.addUser(next), { instanceOf: DiskFull });
     t.is(store.userByEmail('next@example.com'), undefined);
     t.deepEqual([...store.users.keys()], [user.id]);
-    await t.throwsAsync(store.changeUser(user.id, { plan: 'basic' }), { instanceOf: NoRoom });
+    await t.throwsAsync(store.changeUser(user.id, { plan: 'basic' }), { instanceOf: DiskFull });
     t.is(store.users.get(user.id)?.plan, 'none');
-    await t.throwsAsync(store.organizations.add(free), { instanceOf: NoRoom });
+    await t.throwsAsync(store.organizations.add(free), { instanceOf: DiskFull });
     t.is(store.organizations.all.size, 0);
     limitFiles(t, 'unlimited');
     await store.addUser(next);

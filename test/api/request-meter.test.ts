@@ -51,10 +51,10 @@ test('Q13: counts of the month and the minute outlive a restart', async (t) => {
   t.teardown(() => after.close());
   t.is(after.requestsThisMonth(KEY), 8);
   t.like(after.usage(user), { minute: { remaining: 2 }, month: { used: 8 } });
-  const charge = after.keyed(user, KEY);
-  charge.count(3);
-  t.throws(() => charge.refuseOver(), { message: /has 2 left of its 10/ });
-  charge.settle(429);
+  const reservation = after.keyed(user, KEY);
+  reservation.count(3);
+  t.throws(() => reservation.refuseOver(), { message: /has 2 left of its 10/ });
+  reservation.commit(429);
   nowMs += 60_000;
   t.like(after.usage(user), { minute: { remaining: 10 }, month: { used: 8 } });
 });
@@ -199,7 +199,7 @@ test('Q4: as a naive count of the same requests', (t) => {
       const meter = new RequestMeter({ store, enforced, nowMs: () => nowMs, log: silent });
       type Made = { atMs: number; requests: number; isRefused: boolean };
       const made: Made[] = [];
-      const underWay: { made: Made; charge: ReturnType<RequestMeter['keyed']> }[] = [];
+      const underWay: { made: Made; reservation: ReturnType<RequestMeter['keyed']> }[] = [];
       const isSame = (a: number, b: number, length: number) =>
         new Date(a).toISOString().slice(0, length) === new Date(b).toISOString().slice(0, length);
       const counted = (length: number) =>
@@ -210,7 +210,7 @@ test('Q4: as a naive count of the same requests', (t) => {
         nowMs += waitMs;
         if (answered !== null && answered.at < underWay.length) {
           const [one] = underWay.splice(answered.at, 1);
-          one!.charge.settle(answered.status);
+          one!.reservation.commit(answered.status);
           one!.made.isRefused = answered.status === 429;
         }
         const code =
@@ -219,21 +219,21 @@ test('Q4: as a naive count of the same requests', (t) => {
             : counted(16) + requests > limits.perMinute
               ? 'rate_limited'
               : null;
-        const charge = meter.keyed(user, KEY);
-        charge.count(requests);
+        const reservation = meter.keyed(user, KEY);
+        reservation.count(requests);
         if (enforced && code !== null) {
-          t.throws(() => charge.refuseOver(), { code }, undefined);
-          charge.settle(429);
+          t.throws(() => reservation.refuseOver(), { code }, undefined);
+          reservation.commit(429);
         } else {
-          charge.refuseOver();
+          reservation.refuseOver();
           const request = { atMs: nowMs, requests, isRefused: false };
           made.push(request);
-          underWay.push({ made: request, charge });
+          underWay.push({ made: request, reservation });
         }
         const remaining = Math.max(0, limits.perMinute - counted(16));
         t.like(meter.usage(user), { minute: { remaining }, month: { used: counted(7) } });
         t.is(meter.requestsThisMonth(KEY), counted(7));
-        t.true(charge.headers().includes(`\r\nRateLimit-Remaining: ${remaining}\r\n`));
+        t.true(reservation.headers().includes(`\r\nRateLimit-Remaining: ${remaining}\r\n`));
       }
       void meter.close();
     });

@@ -1,7 +1,7 @@
 /** The fast core on an archive of Maps: what the model is compared with. */
 
 import { audit } from '../../engine/audit/audit.ts';
-import { UsedKeys } from '../../engine/memory/idempotency-filter.ts';
+import { IdempotencyFilter } from '../../engine/memory/idempotency-filter.ts';
 import type { Event, OrderOutcome } from '../../engine/rules/events.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import type { Command, Query, Reply, Tick } from '../../engine/rules/messages.ts';
@@ -9,7 +9,12 @@ import { observe } from '../../engine/rules/observe.ts';
 import type { CoreConfig, ShardState } from '../../engine/rules/state.ts';
 import { tablesOf } from '../../engine/rules/state.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
-import { headOf, loadHead, rebuildDerived, worldOf } from '../../engine/shard/checkpoint-state.ts';
+import {
+  headOf,
+  loadHead,
+  rebuildDerived,
+  referenceDataOf,
+} from '../../engine/shard/checkpoint-state.ts';
 import { createState, type StoredState } from '../../engine/shard/create-state.ts';
 import { answerQuery, execute } from '../../engine/shard/requests.ts';
 import {
@@ -49,7 +54,7 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
         }
       }
       saved = {
-        head: structuredClone({ ...headOf(state), ...worldOf(state) }),
+        head: structuredClone({ ...headOf(state), ...referenceDataOf(state) }),
         pages: [...pages.values()],
       };
       disk.write(state.records.beginCheckpoint());
@@ -86,7 +91,7 @@ function hearAgain(before: ShardState, after: ShardState): void {
 }
 
 function createDisk(): { archive: Archive; write(records: UnarchivedRecords): void } {
-  const kept = new UnarchivedRecords(new UsedKeys(0));
+  const kept = new UnarchivedRecords(new IdempotencyFilter(0));
   const outcomes = new Map<Uuid, OrderOutcome>();
   const archive: Archive = {
     placementByKey: (account, key) => kept.placementByKey(account, key),

@@ -73,7 +73,7 @@ function connect(
       log.frames.push(text);
       return adapter.read(text.startsWith('{') ? JSON.parse(text) : text);
     },
-    onHeard: () => void log.heard++,
+    onHeartbeat: () => void log.heard++,
     onLost: () => void log.lost++,
     onState: ({ state }) => void log.states.push(state),
     nowMs: Date.now,

@@ -36,7 +36,7 @@ function subscribed(adapter: VenueAdapter): VenueAdapter {
   return adapter;
 }
 
-const heard: Tick = { kind: 'heard', atMs: AT, source: SOURCE };
+const heard: Tick = { kind: 'heartbeat', atMs: AT, source: SOURCE };
 const down: Tick = { kind: 'down', atMs: AT, source: SOURCE };
 const place = { atMs: AT, source: SOURCE, market: 7 };
 
@@ -138,7 +138,7 @@ test('T13: every frame is a sign of life', (t) => {
   t.deepEqual(taken(), [game, heard]);
   connection.frame({ type: 'status', market: 'T', status: 'paused' }, AT);
   t.deepEqual(taken(), [{ kind: 'status', ...place, status: 'paused' }, heard]);
-  connection.heard(AT);
+  connection.heartbeat(AT);
   t.deepEqual(taken(), [heard]);
 });
 
@@ -202,7 +202,7 @@ test('issue 2, Bad input: unknown markets and bad frames are counted, and logged
     connection.frame('{"type":', AT);
     connection.frame({ type: 'weather' }, AT);
   }
-  t.true(taken().every(({ kind }) => kind === 'heard'));
+  t.true(taken().every(({ kind }) => kind === 'heartbeat'));
   t.deepEqual(ingest.counts(), {
     frames: 9,
     framesByType: { quote: 3, unreadable: 3, weather: 3 },

@@ -133,7 +133,7 @@ function applyTick(state: ModelState, tick: Tick): void {
     case 'down':
       sourceOf(state, tick.source).timesDown += 1;
       return;
-    case 'heard':
+    case 'heartbeat':
     case 'time':
       break;
   }

@@ -1,6 +1,6 @@
 /**
  * The naive model and the fast core side by side: everything goes to both, and both must answer
- * the same. A scene played on it proves its rule of both.
+ * the same. A scenario played on it proves its rule of both.
  */
 import { deepStrictEqual } from 'node:assert';
 import type { Reply } from '../../engine/rules/messages.ts';

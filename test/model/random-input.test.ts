@@ -101,7 +101,7 @@ test('generated input reaches every refusal, ending, tick, routing and omission'
   const seen = new Set(runs.flatMap((run) => [...run.seen]));
   const wanted = [
     ...Object.keys(REJECTIONS),
-    ...['quote', 'trade', 'status', 'result', 'game', 'heard', 'down', 'time'].map(
+    ...['quote', 'trade', 'status', 'result', 'game', 'heartbeat', 'down', 'time'].map(
       (kind) => `tick ${kind}`,
     ),
     ...['executed', 'expired expired'],

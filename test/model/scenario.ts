@@ -45,9 +45,9 @@ const sourceOf = (market: number) => (market === WIN_B ? 1 : market === WIN_C ? 
 
 type Reading = { code: string | null; body: Record<string, unknown> };
 
-export type Scene = {
+export type Scenario = {
   engine: NaiveEngine;
-  /** The scene's clock; what follows happens at this time. */
+  /** The scenario's clock; what follows happens at this time. */
   nowMs: number;
   /** A whole quote; 0 is an empty side. */
   quote(market: number, yesBidCents: number, yesAskCents: number, crossed?: boolean): void;
@@ -68,9 +68,9 @@ export type Scene = {
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-type SceneOptions = { venueData?: boolean; fillModel?: FillModelName };
+type ScenarioOptions = { venueData?: boolean; fillModel?: FillModelName };
 
-export function createScene(options: SceneOptions = {}): Scene {
+export function createScenario(options: ScenarioOptions = {}): Scenario {
   const { fillModel = 'top_of_book' } = options;
   const engine = createPairedEngine({
     quoteMaxAgeMs: MAX_AGE_MS,
@@ -86,11 +86,11 @@ export function createScene(options: SceneOptions = {}): Scene {
     selfReset: false,
   });
 
-  const scene: Scene = {
+  const scenario: Scenario = {
     engine,
     nowMs: START_MS,
     quote: (market, yesBidCents, yesAskCents, crossed = false) =>
-      scene.tick({
+      scenario.tick({
         kind: 'quote',
         source: sourceOf(market),
         market,
@@ -107,22 +107,22 @@ export function createScene(options: SceneOptions = {}): Scene {
       const ask = { yesAskCents, yesAskContracts };
       const depth = { yesBids, yesAsks };
       const place = { source: sourceOf(market), market };
-      scene.tick({ kind: 'quote', ...place, ...bid, ...ask, crossed: false, depth });
+      scenario.tick({ kind: 'quote', ...place, ...bid, ...ask, crossed: false, depth });
     },
     opensAt(instrumentId, atMs) {
       const changed = catalog();
       changed.instruments.find(({ id }) => id === instrumentId)!.opensAt = isoOf(atMs);
-      engine.command({ kind: 'catalog', atMs: scene.nowMs, catalog: changed });
+      engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: changed });
     },
-    tick: (tick) => engine.tick({ ...tick, atMs: scene.nowMs } as Tick),
+    tick: (tick) => engine.tick({ ...tick, atMs: scenario.nowMs } as Tick),
     place: (order) => {
       orders += 1;
-      return reading(engine.command({ ...blankOrder(scene.nowMs, orders), ...order }));
+      return reading(engine.command({ ...blankOrder(scenario.nowMs, orders), ...order }));
     },
     buy: (contracts, order = {}) =>
-      scene.place({ action: 'buy', type: 'market', ...what(order), contracts, ...order }),
+      scenario.place({ action: 'buy', type: 'market', ...what(order), contracts, ...order }),
     limitBuy: (limitPriceCents, contracts, order = {}) =>
-      scene.place({
+      scenario.place({
         action: 'buy',
         type: 'limit',
         timeInForce: 'gtc',
@@ -132,21 +132,21 @@ export function createScene(options: SceneOptions = {}): Scene {
         ...order,
       }),
     sell: (tradeId, order = {}) =>
-      scene.place({ action: 'sell', type: 'market', tradeId, ...order }),
+      scenario.place({ action: 'sell', type: 'market', tradeId, ...order }),
     cancel: (orderId, account = ALICE) =>
       reading(
-        engine.command({ kind: 'cancel', atMs: scene.nowMs, account, orderId, counting: null }),
+        engine.command({ kind: 'cancel', atMs: scenario.nowMs, account, orderId, counting: null }),
       ),
-    ask: (query) => reading(engine.query({ ...query, atMs: scene.nowMs } as NaiveQuery)),
+    ask: (query) => reading(engine.query({ ...query, atMs: scenario.nowMs } as NaiveQuery)),
     account: (account = ALICE) =>
-      scene.ask({ kind: 'portfolio', account, organizationSlug: null }).body.account as never,
+      scenario.ask({ kind: 'portfolio', account, organizationSlug: null }).body.account as never,
     order: (orderId) => {
       const query = { kind: 'order', account: ALICE, organizationSlug: null } as const;
-      const found = scene.ask({ ...query, orderId });
+      const found = scenario.ask({ ...query, orderId });
       return found.body.order as Record<string, unknown>;
     },
   };
-  return scene;
+  return scenario;
 }
 
 /** HOME yes, unless the order names something else. */

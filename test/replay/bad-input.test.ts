@@ -7,7 +7,7 @@ import { verifyDataDir } from '../../api/verify.ts';
 import { FeedFileError } from '../../feeds/feed-file.ts';
 import { FRAMES, files } from './files.ts';
 import { command, feedLine, HEADER, run, storedOrders, tradeRows } from './harness.ts';
-import { at, CATALOG, quote } from './scene.ts';
+import { at, CATALOG, quote } from './scenario.ts';
 
 test('F5: a bad line stops a replay with its number', async (t) => {
   const feed = [HEADER, FRAMES[0], '{"at":"2026-01-15T12:00:01', FRAMES[2]];

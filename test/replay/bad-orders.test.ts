@@ -3,7 +3,7 @@ import path from 'node:path';
 import test from 'ava';
 import { files, ORDER } from './files.ts';
 import { command, figures, HEADER, run, writeLines } from './harness.ts';
-import { at, buy } from './scene.ts';
+import { at, buy } from './scenario.ts';
 
 for (const [what, line, message] of [
   ['no JSON', '{"at":', 'not JSON'],

@@ -4,7 +4,7 @@ import test from 'ava';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
 import { files } from './files.ts';
 import { commandWith, feedLine, figures, HEADER, run, storedOrders, tradeRows } from './harness.ts';
-import { at, buy, sell } from './scene.ts';
+import { at, buy, sell } from './scenario.ts';
 
 const ACCOUNTS = ['ann', 'bob', 'cat', 'dan', 'eve'];
 const SECONDS = 120;

@@ -1,7 +1,7 @@
 /** The files of a small replay that works, for tests that break one of them. */
 import type { ExecutionContext } from 'ava';
 import { feedLine, HEADER, tempDir, writeLines } from './harness.ts';
-import { at, buy, CATALOG, quote } from './scene.ts';
+import { at, buy, CATALOG, quote } from './scenario.ts';
 
 export const FRAMES = [
   feedLine(at(0), quote('A', 40, 43)),

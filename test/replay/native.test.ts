@@ -13,7 +13,7 @@ import {
   type Step,
   sell,
   status,
-} from './scene.ts';
+} from './scenario.ts';
 
 const NOTHING = {
   heldDollars: 0,

@@ -9,11 +9,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { simulate } from './simulation.ts';
-import { Tally } from './tally.ts';
+import { IngestCounters } from './tally.ts';
 
 const DEFAULT_SECONDS = 60;
 const SEED_MAX = 2 ** 31 - 1;
-/** Room to count up in. */
+/** DiskReserve to count up in. */
 const FRESH_SEED_MAX = 2 ** 30;
 
 const { values } = parseArgs({
@@ -23,7 +23,7 @@ const isReplay = values.seed !== undefined && values.seconds === undefined;
 const seconds = numberOf('seconds', values.seconds) ?? DEFAULT_SECONDS;
 const firstSeed = numberOf('seed', values.seed) ?? randomInt(1, FRESH_SEED_MAX);
 
-const tally = new Tally();
+const tally = new IngestCounters();
 const startedMs = Date.now();
 const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-simulate-'));
 try {

@@ -2,11 +2,11 @@ import test, { type ExecutionContext } from 'ava';
 import type { Durability } from '../../engine/shard/store.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { simulate } from './simulation.ts';
-import { Tally } from './tally.ts';
+import { IngestCounters } from './tally.ts';
 
 const { SEED } = process.env;
 const SEEDS = SEED === undefined ? seedsFrom(1, 40) : [Number(SEED)];
-const tally = new Tally();
+const tally = new IngestCounters();
 
 function seedsFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index);
@@ -20,7 +20,7 @@ for (const seed of SEEDS) {
 }
 
 const endOf = (t: ExecutionContext, seed: number, durability: Durability) =>
-  simulate({ seed, dir: tempDir(t), tally: new Tally(), durability });
+  simulate({ seed, dir: tempDir(t), tally: new IngestCounters(), durability });
 
 // One seed under test says nothing of what the budget covers.
 const whole = SEED === undefined ? test.serial : test.serial.skip;

@@ -14,14 +14,14 @@ import { createRandomInput, type Step } from '../model/random-input.ts';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
 import { answerOf, messageOf, sameAnswers } from './answers.ts';
 import { type CrashPoint, Host } from './host.ts';
-import type { Tally } from './tally.ts';
+import type { IngestCounters } from './tally.ts';
 import { Told } from './told.ts';
 
 export type SimulationOptions = {
   seed: number;
   /** An empty directory. */
   dir: string;
-  tally: Tally;
+  tally: IngestCounters;
   /** Left out: as the seed says. */
   durability?: Durability;
 };
@@ -53,7 +53,7 @@ export async function simulate(options: SimulationOptions): Promise<string> {
 
 class Simulation {
   where = 'the start';
-  readonly #tally: Tally;
+  readonly #tally: IngestCounters;
   /** What is done with the input; the input has a chance of its own. */
   readonly #chance: RandomSource;
   readonly #model: NaiveModel;

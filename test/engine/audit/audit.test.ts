@@ -36,7 +36,7 @@ const PLANTED: Planted[] = [
     ({ orders }) => {
       orders.col.sequence.set(1, orders.col.sequence.get(0));
     },
-    /^ladder \d+: rank 20 is out of time order$/,
+    /^ladder \d+: priceLevel 20 is out of time order$/,
   ],
   [
     'an order on the book of another market',

@@ -4,24 +4,24 @@ import { Ladders } from '../../../engine/memory/ladder.ts';
 
 /** What a ladder promises, and nothing about how. */
 type Book = {
-  add(rank: number, order: number): void;
+  add(priceLevel: number, order: number): void;
   remove(order: number): void;
-  /** Orders at or above `ask`, best rank first, first placed first. */
+  /** Orders at or above `ask`, best price level first, first placed first. */
   reached(ask: number): number[];
 };
 
 function naiveBook(): Book {
-  let waiting: { rank: number; order: number }[] = [];
+  let waiting: { priceLevel: number; order: number }[] = [];
   return {
-    add: (rank, order) => waiting.push({ rank, order }),
+    add: (priceLevel, order) => waiting.push({ priceLevel, order }),
     remove: (order) => {
       waiting = waiting.filter((row) => row.order !== order);
     },
-    // Array.sort is stable: placement order stays within a rank.
+    // Array.sort is stable: placement order stays within a price level.
     reached: (ask) =>
       waiting
-        .filter(({ rank }) => rank >= ask)
-        .sort((a, b) => b.rank - a.rank)
+        .filter(({ priceLevel }) => priceLevel >= ask)
+        .sort((a, b) => b.priceLevel - a.priceLevel)
         .map(({ order }) => order),
   };
 }
@@ -31,13 +31,17 @@ function fastBook(): Book {
   ladders.ensureLadders(8);
   const ladder = 5;
   return {
-    add: (rank, order) => ladders.add(ladder, rank, order),
+    add: (priceLevel, order) => ladders.add(ladder, priceLevel, order),
     remove: (order) => ladders.remove(order),
     reached(ask) {
       const orders: number[] = [];
-      let rank = ladders.best(ladder);
-      for (; rank >= ask && rank > 0; rank = ladders.rankBelow(ladder, rank)) {
-        for (let row = ladders.first(ladder, rank); row !== -1; row = ladders.after(row)) {
+      let priceLevel = ladders.best(ladder);
+      for (
+        ;
+        priceLevel >= ask && priceLevel > 0;
+        priceLevel = ladders.priceLevelBelow(ladder, priceLevel)
+      ) {
+        for (let row = ladders.first(ladder, priceLevel); row !== -1; row = ladders.after(row)) {
           orders.push(row);
         }
       }
@@ -65,23 +69,23 @@ for (const [name, create] of Object.entries({ naive: naiveBook, fast: fastBook }
 }
 
 test('the fast book answers as the naive one under random adds and removals', (t) => {
-  const step = fc.record({ rank: fc.integer({ min: 1, max: 99 }), pick: fc.nat() });
+  const step = fc.record({ priceLevel: fc.integer({ min: 1, max: 99 }), pick: fc.nat() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
       const fast = fastBook();
       const naive = naiveBook();
       const waiting: number[] = [];
-      for (const [order, { rank, pick }] of steps.entries()) {
+      for (const [order, { priceLevel, pick }] of steps.entries()) {
         if (pick % 3 === 0 && waiting.length > 0) {
           const [gone] = waiting.splice(pick % waiting.length, 1);
           fast.remove(gone!);
           naive.remove(gone!);
         } else {
           waiting.push(order);
-          fast.add(rank, order);
-          naive.add(rank, order);
+          fast.add(priceLevel, order);
+          naive.add(priceLevel, order);
         }
-        t.deepEqual(fast.reached(rank), naive.reached(rank));
+        t.deepEqual(fast.reached(priceLevel), naive.reached(priceLevel));
       }
       t.deepEqual(fast.reached(1), naive.reached(1));
     }),

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { RowLists } from '../../../engine/memory/owner-index.ts';
+import { OwnerIndex } from '../../../engine/memory/owner-index.ts';
 import { Table } from '../../../engine/memory/table.ts';
 
 const OWNERS = 3;
@@ -8,7 +8,7 @@ const OWNERS = 3;
 /** A table whose rows have owners, and its lists; beside it, the same lists as plain arrays. */
 function ownedRows() {
   const table = new Table('owned', { sequence: 'f64', owner: 'i32' }, {}, 'owner');
-  const lists = new RowLists(table, table.col.owner);
+  const lists = new OwnerIndex(table, table.col.owner);
   lists.ensureOwners(OWNERS);
   const naive: number[][] = Array.from({ length: OWNERS }, () => []);
   let sequence = 0;

@@ -4,7 +4,7 @@ import { PAGE_ROWS, Table } from '../../../engine/memory/table.ts';
 import { UuidIndex } from '../../../engine/memory/uuid-index.ts';
 import { tradeIdOf } from '../../../engine/rules/ids.ts';
 import { NO_ROW } from '../../../engine/rules/units.ts';
-import { headOf, loadHead, worldOf } from '../../../engine/shard/checkpoint-state.ts';
+import { headOf, loadHead, referenceDataOf } from '../../../engine/shard/checkpoint-state.ts';
 import { createState } from '../../../engine/shard/create-state.ts';
 import { NOON_MS, uuidOf } from '../fixtures.ts';
 
@@ -92,7 +92,7 @@ test('free rows can be chained in a column that is 0 or above in every row in us
 test('a checkpoint whose rows lay in another way is refused by the name of its table', (t) => {
   const newState = () =>
     createState({ quoteMaxAgeMs: 1, routingBandCents: 0 }, { keyHashes: () => [] } as never);
-  const head = { ...headOf(newState()), ...worldOf(newState()) };
+  const head = { ...headOf(newState()), ...referenceDataOf(newState()) };
   t.notThrows(() => loadHead(newState(), head));
   head.layouts.orders = `link:i32,${head.layouts.orders}`;
   t.throws(() => loadHead(newState(), head), {

@@ -1,20 +1,28 @@
 /** The book_depth fill model by example; every figure is worked out beside it. */
 import test from 'ava';
-import { ALICE, BOB, createScene, HOUR_MS, type Scene, WIN, WIN_B } from '../../model/scenario.ts';
+import {
+  ALICE,
+  BOB,
+  createScenario,
+  HOUR_MS,
+  type Scenario,
+  WIN,
+  WIN_B,
+} from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
 const orderOf = (reading: { body: Row }) => reading.body.order as Row;
 const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string;
 const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
-const filled = (scene: Scene, orderId: string) => scene.order(orderId).filledContracts;
-const openTrades = (scene: Scene, account = ALICE) => {
+const filled = (scenario: Scenario, orderId: string) => scenario.order(orderId).filledContracts;
+const openTrades = (scenario: Scenario, account = ALICE) => {
   const page = { limit: 50, before: null, organizationSlug: null, status: null };
-  return scene.ask({ kind: 'trades', account, ...page }).body.trades as Row[];
+  return scenario.ask({ kind: 'trades', account, ...page }).body.trades as Row[];
 };
 
-function scene(): Scene {
-  return createScene({ fillModel: 'book_depth' });
+function scenario(): Scenario {
+  return createScenario({ fillModel: 'book_depth' });
 }
 
 const BIDS: [number, number][] = [
@@ -37,7 +45,7 @@ test('T62: walks the displayed levels of the side traded', (t) => {
     { side: 'yes', contracts: 100, fillPriceCents: 43, costDollars: 43 },
   ] as const;
   for (const { side, contracts, fillPriceCents, costDollars } of cases) {
-    const told = scene();
+    const told = scenario();
     told.book(WIN, BIDS, ASKS);
     const bought = told.buy(contracts, { side });
     t.is(bought.body.fillPriceCents, fillPriceCents);
@@ -46,7 +54,7 @@ test('T62: walks the displayed levels of the side traded', (t) => {
 });
 
 test('T64: the average is rounded against the trader', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, BIDS, ASKS);
   const yes = idOfTrade(told.buy(120));
   const no = idOfTrade(told.buy(120, { side: 'no' }));
@@ -63,7 +71,7 @@ test('T64: the average is rounded against the trader', (t) => {
 });
 
 test('T68: needs all of it, else 409 no_liquidity', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, BIDS, ASKS);
   t.is(told.buy(1151).code, 'no_liquidity', '1150 are displayed');
   t.is(told.account(), null as never, 'nothing was placed');
@@ -73,7 +81,7 @@ test('T68: needs all of it, else 409 no_liquidity', (t) => {
 });
 
 test('T32: a cap or floor bounds the price of the fill', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, BIDS, ASKS);
   t.is(told.buy(120, { boundPriceCents: 43 }).code, 'price_moved', 'its average is 44');
   const bought = told.buy(120, { boundPriceCents: 44 });
@@ -84,7 +92,7 @@ test('T32: a cap or floor bounds the price of the fill', (t) => {
 });
 
 test('T68: a fok needs all of it, else it is canceled', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, BIDS, ASKS);
   const fok = { timeInForce: 'fok' } as const;
   // At 45 or better 150 are displayed.
@@ -96,7 +104,7 @@ test('T68: a fok needs all of it, else it is canceled', (t) => {
 });
 
 test('T69: ioc fills what is there and cancels the rest', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, BIDS, ASKS);
   const placed = told.limitBuy(45, 400, { timeInForce: 'ioc' });
   // 100 at 43 and 50 at 45 are 6550 / 150 = 43.67, up to 44.
@@ -116,7 +124,7 @@ test('T69: ioc fills what is there and cancels the rest', (t) => {
 });
 
 test('T70: gtc rests the rest, holding limit x remaining', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, BIDS, ASKS);
   const placed = told.limitBuy(44, 250);
   // 100 at 43; 150 rest at 44. SPEC.md section 2: the trade is null while it rests.
@@ -146,7 +154,7 @@ test('T70: gtc rests the rest, holding limit x remaining', (t) => {
 });
 
 test('M6: cost and hold together are within the balance', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, [], [[40, 100_000]]);
   // 100,000 at 40 and 119,999 or 120,000 more held at 50: 100,000 dollars are the balance.
   t.is(told.limitBuy(50, 220_001).code, 'insufficient_balance');
@@ -155,13 +163,13 @@ test('M6: cost and hold together are within the balance', (t) => {
 });
 
 test('engine/rules/README.md: a displayed size counts once for an account, until it changes', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, BIDS, ASKS);
   const resting = idOfOrder(told.limitBuy(43, 500));
   t.is(filled(told, resting), 100);
   t.is(told.buy(60).body.fillPriceCents, 46, 'the 43s are taken: 50 at 45 and 10 at 50');
 
-  told.tick({ kind: 'heard', source: 0 });
+  told.tick({ kind: 'heartbeat', source: 0 });
   told.book(WIN, BIDS, ASKS);
   told.book(WIN, [[39, 1]], ASKS);
   t.is(filled(told, resting), 100, 'shown again as it was');
@@ -173,7 +181,7 @@ test('engine/rules/README.md: a displayed size counts once for an account, until
 });
 
 test('engine/rules/README.md: accounts do not take from each other', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, BIDS, ASKS);
   for (const account of [ALICE, BOB]) {
     t.is(told.buy(100, { account }).body.fillPriceCents, 43);
@@ -181,7 +189,7 @@ test('engine/rules/README.md: accounts do not take from each other', (t) => {
 });
 
 test('T66: in time order within a price, as far as sizes go', (t) => {
-  const told = scene();
+  const told = scenario();
   const first = idOfOrder(told.limitBuy(43, 80));
   const dearer = idOfOrder(told.limitBuy(44, 30, { routing: 'best' }));
   const second = idOfOrder(told.limitBuy(43, 80));
@@ -198,7 +206,7 @@ test('T66: in time order within a price, as far as sizes go', (t) => {
 });
 
 test('T110, T45: an order that filled in part is canceled or expires', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, BIDS, ASKS);
   const canceled = told.cancel(idOfOrder(told.limitBuy(43, 500)));
   t.like(orderOf(canceled), { status: 'canceled', filledContracts: 100, remainingContracts: 400 });
@@ -218,7 +226,7 @@ test('T110, T45: an order that filled in part is canceled or expires', (t) => {
 });
 
 test('T72, T73: a sell in parts keeps the trade open until all is sold', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, BIDS, ASKS);
   const trade = idOfTrade(told.buy(120)); // at 44: 52.80
   const limit = { type: 'limit', limitPriceCents: 41 } as const;
@@ -245,7 +253,7 @@ test('T72, T73: a sell in parts keeps the trade open until all is sold', (t) => 
 });
 
 test('engine/rules/README.md: the cost of a part is rounded down, the last part takes the rest', (t) => {
-  const told = scene();
+  const told = scenario();
   told.book(WIN, [[32, 1]], [[33, 1]]);
   const buy = idOfOrder(told.limitBuy(35, 3));
   told.book(WIN, [[31, 1]], [[35, 2]]);
@@ -268,7 +276,7 @@ test('T54: a sell ends what is left of the buy first', (t) => {
     { type: 'limit', limitPriceCents: 60, timeInForce: 'gtc' },
   ] as const;
   for (const sell of sells) {
-    const told = scene();
+    const told = scenario();
     told.book(WIN, BIDS, ASKS);
     const buy = idOfOrder(told.limitBuy(43, 500));
     const trade = told.order(buy).tradeId as string;
@@ -280,7 +288,7 @@ test('T54: a sell ends what is left of the buy first', (t) => {
     t.is(filled(told, buy), 100, 'it grows no more');
     t.deepEqual(told.engine.conservation(), []);
   }
-  const told = scene();
+  const told = scenario();
   told.book(WIN, BIDS, ASKS);
   const buy = idOfOrder(told.limitBuy(43, 500));
   const trade = told.order(buy).tradeId as string;
@@ -296,7 +304,7 @@ test('T73: parts that were sold stay sold', (t) => {
     { outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0, status: 'void', pnlDollars: -3 },
   ] as const;
   for (const { status, pnlDollars, ...result } of outcomes) {
-    const told = scene();
+    const told = scenario();
     told.book(WIN, BIDS, ASKS);
     const trade = idOfTrade(told.buy(120));
     const sell = { type: 'limit', limitPriceCents: 41, timeInForce: 'gtc' } as const;
@@ -312,7 +320,7 @@ test('T73: parts that were sold stay sold', (t) => {
 test('T67: the venue that fills more, then the better price', (t) => {
   const best = { routing: 'best' } as const;
   const fillOf = (contracts: number, order = {}) => {
-    const told = scene();
+    const told = scenario();
     // HOME is the no of WIN-B: its ask there is 100 minus the yes bid.
     told.book(
       WIN,
@@ -346,7 +354,7 @@ test('T67: the venue that fills more, then the better price', (t) => {
 });
 
 test('T62: where only a top is known, it is the whole book', (t) => {
-  const told = scene();
+  const told = scenario();
   told.quote(WIN, 41, 43); // 200 at the ask
   t.is(told.buy(201).code, 'no_liquidity');
   t.is(told.buy(200).body.fillPriceCents, 43);

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Catalog, PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
-import { catalog, createScene, HOME, TOTAL, WIN } from '../../model/scenario.ts';
+import { catalog, createScenario, HOME, TOTAL, WIN } from '../../model/scenario.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
@@ -86,36 +86,38 @@ const without = (id: string): Catalog => {
 };
 
 test('T122, instrument_dropped: a catalog that drops an instrument cancels its buys', (t) => {
-  const scene = createScene({ fillModel: 'book_depth' });
+  const scenario = createScenario({ fillModel: 'book_depth' });
   const tell = (told: Catalog) =>
-    scene.engine.command({ kind: 'catalog', atMs: scene.nowMs, catalog: told }).ok;
-  scene.book(WIN, [[41, 500]], [[43, 10]]);
-  scene.quote(TOTAL, 20, 24);
+    scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: told }).ok;
+  scenario.book(WIN, [[41, 500]], [[43, 10]]);
+  scenario.quote(TOTAL, 20, 24);
   const idOf = ({ body }: { body: Record<string, unknown> }) =>
     (body.order as { orderId: string }).orderId;
-  const part = idOf(scene.limitBuy(43, 25));
-  const byTicker = idOf(scene.limitBuy(40, 10, { ticker: 'WIN', instrumentId: null }));
-  const routed = idOf(scene.limitBuy(39, 10, { routing: 'best', expiresAtMs: scene.nowMs + 9000 }));
-  const other = idOf(scene.limitBuy(20, 10, { ticker: 'TOTAL', instrumentId: null }));
-  const held = scene.buy(5, { side: 'no' }).body.trade as { tradeId: string };
+  const part = idOf(scenario.limitBuy(43, 25));
+  const byTicker = idOf(scenario.limitBuy(40, 10, { ticker: 'WIN', instrumentId: null }));
+  const routed = idOf(
+    scenario.limitBuy(39, 10, { routing: 'best', expiresAtMs: scenario.nowMs + 9000 }),
+  );
+  const other = idOf(scenario.limitBuy(20, 10, { ticker: 'TOTAL', instrumentId: null }));
+  const held = scenario.buy(5, { side: 'no' }).body.trade as { tradeId: string };
   const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 90 } as const;
-  const sell = idOf(scene.sell(held.tradeId, limit));
+  const sell = idOf(scenario.sell(held.tradeId, limit));
 
   t.true(tell(without(HOME)));
   for (const orderId of [part, byTicker, routed]) {
     const ended = { status: 'canceled', cancelReason: 'instrument_dropped', holdDollars: 0 };
-    t.like(scene.order(orderId), ended);
+    t.like(scenario.order(orderId), ended);
   }
-  t.like(scene.order(part), { filledContracts: 10, fillPriceCents: 43 });
-  t.is(scene.order(other).status, 'resting', 'another instrument`s');
-  t.is(scene.order(sell).status, 'resting', 'positions stay, and so do sells');
-  t.like(scene.account(), { heldDollars: 2, openPositions: 2, restingOrders: 2 });
-  t.deepEqual(scene.engine.conservation(), []);
+  t.like(scenario.order(part), { filledContracts: 10, fillPriceCents: 43 });
+  t.is(scenario.order(other).status, 'resting', 'another instrument`s');
+  t.is(scenario.order(sell).status, 'resting', 'positions stay, and so do sells');
+  t.like(scenario.account(), { heldDollars: 2, openPositions: 2, restingOrders: 2 });
+  t.deepEqual(scenario.engine.conservation(), []);
 
-  const after = scene.engine.digest();
+  const after = scenario.engine.digest();
   t.true(tell(without(HOME)), 'the catalog is told again at every start');
   t.true(tell(catalog()), 'what comes back was canceled all the same');
-  t.deepEqual(scene.engine.digest(), after);
+  t.deepEqual(scenario.engine.digest(), after);
 });
 
 test('T122, instrument_dropped: buys end first placed first, whatever rows they take', (t) => {

@@ -1,6 +1,6 @@
 /** A sell beside one that rests for the same position. */
 import test from 'ava';
-import { createScene, WIN } from '../../model/scenario.ts';
+import { createScenario, WIN } from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
@@ -10,24 +10,24 @@ const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string
 
 for (const timeInForce of ['ioc', 'fok'] as const) {
   test(`T52: ${timeInForce} beside a resting sell replaces it where it fills`, (t) => {
-    const scene = createScene();
-    scene.quote(WIN, 41, 43);
-    const trade = idOfTrade(scene.buy(10));
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    const trade = idOfTrade(scenario.buy(10));
     const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 60 } as const;
-    const resting = idOfOrder(scene.sell(trade, limit));
-    const missed = scene.sell(trade, { ...limit, timeInForce, limitPriceCents: 42 });
+    const resting = idOfOrder(scenario.sell(trade, limit));
+    const missed = scenario.sell(trade, { ...limit, timeInForce, limitPriceCents: 42 });
     t.like(missed.body, { status: 'canceled', trade: null });
     t.is(orderOf(missed).cancelReason, `${timeInForce}_not_filled`);
-    t.like(scene.order(resting), { status: 'resting', tradeId: trade, remainingContracts: 10 });
+    t.like(scenario.order(resting), { status: 'resting', tradeId: trade, remainingContracts: 10 });
     // One that would rest is refused, whether it would fill at once or not.
-    t.is(scene.sell(trade, { ...limit, limitPriceCents: 41 }).code, 'already_closed');
+    t.is(scenario.sell(trade, { ...limit, limitPriceCents: 41 }).code, 'already_closed');
 
-    const sold = scene.sell(trade, { ...limit, timeInForce, limitPriceCents: 41 });
+    const sold = scenario.sell(trade, { ...limit, timeInForce, limitPriceCents: 41 });
     t.like(sold.body, { status: 'executed', fillPriceCents: 41 });
     t.like(tradeOf(sold), { tradeId: trade, status: 'closed', closeReason: 'sold' });
-    t.like(scene.order(resting), { status: 'canceled', cancelReason: 'position_closed' });
-    t.is(scene.account().restingOrders, 0);
-    t.deepEqual(scene.engine.conservation(), []);
+    t.like(scenario.order(resting), { status: 'canceled', cancelReason: 'position_closed' });
+    t.is(scenario.account().restingOrders, 0);
+    t.deepEqual(scenario.engine.conservation(), []);
   });
 }
 
@@ -37,7 +37,7 @@ const ASKS: [number, number][] = [
 ];
 
 test('T52: an ioc sell that fills in part ends the resting one', (t) => {
-  const told = createScene({ fillModel: 'book_depth' });
+  const told = createScenario({ fillModel: 'book_depth' });
   told.book(WIN, [[41, 100]], ASKS);
   const trade = idOfTrade(told.buy(120));
   const limit = { type: 'limit', limitPriceCents: 42 } as const;

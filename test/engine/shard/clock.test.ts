@@ -47,10 +47,10 @@ function machineWith(jumpMaxMs?: number) {
 test('C7, PAPERBOOK_CLOCK: on the feed clock time is the newest fed', (t) => {
   const clock = feedClock();
   t.is(clock.nowMs(), 0);
-  clock.heard(2000);
-  clock.heard(1000);
+  clock.heartbeat(2000);
+  clock.heartbeat(1000);
   t.is(clock.nowMs(), 2000);
-  clock.heard(2000 + TEN_YEARS_MS);
+  clock.heartbeat(2000 + TEN_YEARS_MS);
   t.is(clock.nowMs(), 2000 + TEN_YEARS_MS, 'section 18: no bound on its jumps');
   t.is(clock.problem(), null);
 });
@@ -58,7 +58,7 @@ test('C7, PAPERBOOK_CLOCK: on the feed clock time is the newest fed', (t) => {
 test('the wall clock never goes back and feeds do not move it', (t) => {
   const clock = wallClock();
   const before = clock.nowMs();
-  clock.heard(before + 1e9);
+  clock.heartbeat(before + 1e9);
   t.true(clock.nowMs() < before + 1e9);
   t.true(clock.nowMs() >= before);
 });

@@ -6,7 +6,7 @@ import test from 'ava';
 import { open } from 'lmdb';
 import { checkLmdbFile } from '../../../engine/lmdb/lmdb-file.ts';
 import { EngineBusy } from '../../../engine/shard/busy.ts';
-import { NoRoom, Room } from '../../../engine/shard/disk-reserve.ts';
+import { DiskFull, DiskReserve } from '../../../engine/shard/disk-reserve.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
@@ -25,12 +25,12 @@ test.serial('room is made before it is needed, or refused with nothing changed',
   const dir = tempDir(t);
   const root = open({ path: dir, noSync: true });
   root.putSync('key', 'value');
-  const room = new Room(dir, root);
+  const room = new DiskReserve(dir, root);
   room.ensure(100_000);
   const size = sizeOf(dir);
   t.true(size > 3_000_000);
   if (!limitFiles(t, size)) return;
-  const refused = t.throws(() => room.ensure(2_000_000), { instanceOf: NoRoom });
+  const refused = t.throws(() => room.ensure(2_000_000), { instanceOf: DiskFull });
   t.is(refused.message, 'the data directory cannot be written: file too large');
   t.true(refused instanceof EngineBusy);
   t.is(sizeOf(dir), size);
@@ -63,7 +63,7 @@ test.serial('a shard without room shows quotes and takes nothing; then it goes o
   t.is(refused, null);
   t.like(JSON.parse(quote?.ok ? quote.body : '{}').venues[0], { yesAskCents: 18 });
   t.is(shard.state.orders.live, 2, 'nothing fills and nothing expires');
-  t.throws(() => shard.run([placeOrder()]), { instanceOf: NoRoom });
+  t.throws(() => shard.run([placeOrder()]), { instanceOf: DiskFull });
   t.false(shard.idle());
   shard.checkpoint();
 
@@ -150,7 +150,7 @@ test.serial('what was told while there was no room follows once there is', async
   t.true(answers.some(({ status }) => status === 'rejected'));
   t.is(engine.state(), 'degraded');
   t.deepEqual(engine.troubles(), ['shard 0: the data directory cannot be written: file too large']);
-  await t.throwsAsync(engine.call(order.account, placeOrder()), { instanceOf: NoRoom });
+  await t.throwsAsync(engine.call(order.account, placeOrder()), { instanceOf: DiskFull });
 
   const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
   engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...pays });

@@ -3,7 +3,7 @@ import type { Tick } from '../../../engine/rules/messages.ts';
 import { Outbox } from '../../../engine/shard/outbox.ts';
 import { NOON_MS, quoteTick } from '../fixtures.ts';
 
-const heard: Tick = { kind: 'heard', atMs: NOON_MS, source: 0 };
+const heard: Tick = { kind: 'heartbeat', atMs: NOON_MS, source: 0 };
 const waiter = { resolve() {}, reject() {} };
 
 test('requests and ticks leave in the order in which they came', (t) => {
@@ -14,7 +14,7 @@ test('requests and ticks leave in the order in which they came', (t) => {
   const first = outbox.take(2);
   t.deepEqual(
     first.messages.map(({ kind }) => kind),
-    ['heard', 'audit'],
+    ['heartbeat', 'audit'],
   );
   t.is(first.waiters.length, 1);
   t.deepEqual(outbox.take(9), { messages: [quoteTick()], waiters: [] });
@@ -48,7 +48,7 @@ test('past its bound no newest quote is lost, and results and statuses are kept'
   const { messages } = outbox.take(99);
   t.deepEqual(
     messages.map(({ kind }) => kind),
-    ['heard', 'heard', 'quote', 'status', 'down'],
+    ['heartbeat', 'heartbeat', 'quote', 'status', 'down'],
   );
   t.like(messages[2], { yesBidCents: 3 });
 });

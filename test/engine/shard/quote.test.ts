@@ -1,14 +1,14 @@
 import test from 'ava';
-import { createScene, HOME, MAX_AGE_MS, WIN, WIN_B, WIN_C } from '../../model/scenario.ts';
+import { createScenario, HOME, MAX_AGE_MS, WIN, WIN_B, WIN_C } from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const NOON = '2026-03-01T12:00:00.000Z';
 
 test('A51: every live venue in the terms of the instrument', (t) => {
-  const scene = createScene();
-  scene.quote(WIN, 41, 44);
-  scene.quote(WIN_B, 56, 0);
-  scene.tick({
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 44);
+  scenario.quote(WIN_B, 56, 0);
+  scenario.tick({
     kind: 'trade',
     source: 1,
     market: WIN_B,
@@ -16,9 +16,9 @@ test('A51: every live venue in the terms of the instrument', (t) => {
     contracts: 5,
     side: 'no',
   });
-  scene.tick({ kind: 'game', source: 0, game: 'away-at-home', status: 'inprogress' });
-  scene.nowMs += 1000;
-  const { body } = scene.ask({ kind: 'instrument_quote', instrumentId: HOME });
+  scenario.tick({ kind: 'game', source: 0, game: 'away-at-home', status: 'inprogress' });
+  scenario.nowMs += 1000;
+  const { body } = scenario.ask({ kind: 'instrument_quote', instrumentId: HOME });
   const { venues, ...rest } = body;
   t.deepEqual(rest, {
     instrumentId: HOME,
@@ -70,21 +70,21 @@ test('A51: every live venue in the terms of the instrument', (t) => {
 });
 
 test('A52: what has no live price is omitted with its reason', (t) => {
-  const scene = createScene();
+  const scenario = createScenario();
   const notes = () => {
-    const { body } = scene.ask({ kind: 'instrument_quote', instrumentId: HOME });
+    const { body } = scenario.ask({ kind: 'instrument_quote', instrumentId: HOME });
     return (body.omitted as Row[]).map(({ venue, note }) => `${venue} ${note}`);
   };
   t.deepEqual(notes(), ['venue_a no quote', 'venue_b no quote', 'venue_c no quote']);
-  scene.quote(WIN, 41, 43);
-  scene.nowMs += MAX_AGE_MS + 1;
-  scene.quote(WIN_B, 44, 43, true);
-  scene.quote(WIN_C, 41, 43);
-  scene.tick({ kind: 'status', source: 2, market: WIN_C, status: 'paused' });
+  scenario.quote(WIN, 41, 43);
+  scenario.nowMs += MAX_AGE_MS + 1;
+  scenario.quote(WIN_B, 44, 43, true);
+  scenario.quote(WIN_C, 41, 43);
+  scenario.tick({ kind: 'status', source: 2, market: WIN_C, status: 'paused' });
   t.deepEqual(notes(), ['venue_a stale', 'venue_b crossed', 'venue_c market paused']);
-  scene.tick({ kind: 'status', source: 2, market: WIN_C, status: 'closed' });
-  scene.tick({ kind: 'down', source: 0 });
-  scene.tick({
+  scenario.tick({ kind: 'status', source: 2, market: WIN_C, status: 'closed' });
+  scenario.tick({ kind: 'down', source: 0 });
+  scenario.tick({
     kind: 'result',
     source: 1,
     market: WIN_B,
@@ -93,11 +93,11 @@ test('A52: what has no live price is omitted with its reason', (t) => {
     noPayoutCents: 100,
   });
   t.deepEqual(notes(), ['venue_a no quote', 'venue_b market resolved', 'venue_c market closed']);
-  scene.opensAt(HOME, scene.nowMs + 1);
+  scenario.opensAt(HOME, scenario.nowMs + 1);
   const opens = 'opens at 2026-03-01T12:00:15.002Z';
   t.deepEqual(notes(), [`venue_a ${opens}`, `venue_b ${opens}`, `venue_c ${opens}`]);
-  scene.nowMs += 1;
+  scenario.nowMs += 1;
   t.deepEqual(notes(), ['venue_a no quote', 'venue_b market resolved', 'venue_c market closed']);
-  const unknown = scene.ask({ kind: 'instrument_quote', instrumentId: 'ins_ZZZZZZZZZZZZ' });
+  const unknown = scenario.ask({ kind: 'instrument_quote', instrumentId: 'ins_ZZZZZZZZZZZZ' });
   t.is(unknown.code, 'instrument_not_found');
 });

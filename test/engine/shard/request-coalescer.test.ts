@@ -1,8 +1,8 @@
 import test from 'ava';
-import { Turn } from '../../../engine/shard/request-coalescer.ts';
+import { RequestCoalescer } from '../../../engine/shard/request-coalescer.ts';
 
-test('who asks the same in one turn is told the same, a failure too', async (t) => {
-  const turn = new Turn();
+test('who asks the same in one coalescer is told the same, a failure too', async (t) => {
+  const coalescer = new RequestCoalescer();
   const finds: string[] = [];
   const ask = (what: string) =>
     new Promise<object>((resolve, reject) => {
@@ -11,7 +11,7 @@ test('who asks the same in one turn is told the same, a failure too', async (t) 
         if (what === 'bad') throw new Error('not found');
         return {};
       };
-      turn.ask(what, find, { resolve, reject });
+      coalescer.ask(what, find, { resolve, reject });
     });
   const [first, second, other] = await Promise.all([ask('a'), ask('a'), ask('b')]);
   t.is(second, first);
@@ -24,18 +24,18 @@ test('who asks the same in one turn is told the same, a failure too', async (t) 
   t.deepEqual(finds, ['a', 'b', 'bad']);
 });
 
-test('a question is asked anew once it is answered, in the same turn too, and once the turn ends', async (t) => {
-  const turn = new Turn();
+test('a question is asked anew once it is answered, in the same coalescer too, and once the coalescer ends', async (t) => {
+  const coalescer = new RequestCoalescer();
   const answers: ((answer: number) => void)[] = [];
   const find = () => new Promise<number>((resolve) => answers.push(resolve));
   const ask = () =>
-    new Promise<number>((resolve, reject) => turn.ask('a', find, { resolve, reject }));
+    new Promise<number>((resolve, reject) => coalescer.ask('a', find, { resolve, reject }));
   const first = ask();
   answers[0]!(1);
   t.is(await first, 1);
   const second = ask();
   t.is(answers.length, 2);
-  turn.end();
+  coalescer.end();
   const third = ask();
   await new Promise(setImmediate);
   const fourth = ask();

@@ -81,7 +81,7 @@ for (const fillModel of FILL_MODELS) {
   });
 }
 
-test('A51: who asks in the same turn shares an answer, until a venue says more', async (t) => {
+test('A51: who asks in the same coalescer shares an answer, until a venue says more', async (t) => {
   const engine = await openShards(tempDir(t), { shards: 2 });
   const replies: Reply[] = [];
   const ask = async () => replies.push(await engine.quote(AWAY, NOON_MS));
@@ -95,7 +95,7 @@ test('A51: who asks in the same turn shares an answer, until a venue says more',
     replies.map((reply) => body(reply).venues[0].yesAskCents),
     [43, 43, 46, 46],
   );
-  t.is(new Set(replies).size, 3, 'the first two asked in one turn');
+  t.is(new Set(replies).size, 3, 'the first two asked in one coalescer');
   t.is(replies[1], replies[0]);
   await engine.close();
 });

@@ -10,7 +10,7 @@ import {
   orderIdBytes,
   orderIdWord,
 } from '../../../engine/format/placement-bytes.ts';
-import { UsedKeys } from '../../../engine/memory/idempotency-filter.ts';
+import { IdempotencyFilter } from '../../../engine/memory/idempotency-filter.ts';
 import { KeyIndex } from '../../../engine/memory/key-index.ts';
 import type { ClosedTrade, OrderPlaced } from '../../../engine/rules/events.ts';
 import { UnarchivedRecords } from '../../../engine/shard/unarchived-records.ts';
@@ -68,7 +68,7 @@ const closed = (account: number, n: number): ClosedTrade => ({
 });
 
 test('SPEC section 2, Order: what is kept of a placement comes back whole, by key and by id', (t) => {
-  const records = new UnarchivedRecords(new UsedKeys(0));
+  const records = new UnarchivedRecords(new IdempotencyFilter(0));
   const orders = Array.from({ length: 3000 }, (_, n) => placed(n % 7, n));
   for (const order of orders) records.addPlacement(order);
   for (const order of orders) {
@@ -81,7 +81,7 @@ test('SPEC section 2, Order: what is kept of a placement comes back whole, by ke
 });
 
 test('SPEC section 8, Idempotency: a key is the account’s own, and any text', (t) => {
-  const records = new UnarchivedRecords(new UsedKeys(0));
+  const records = new UnarchivedRecords(new IdempotencyFilter(0));
   const keys = ['', 'a', 'ab', 'é', '😀', 'x'.repeat(200)];
   for (const [n, idempotencyKey] of keys.entries()) {
     records.addPlacement(placed(1, n, { idempotencyKey }));
@@ -96,7 +96,7 @@ test('SPEC section 8, Idempotency: a key is the account’s own, and any text', 
 });
 
 test('SPEC section 2, Trade: closed trades and limit orders are listed by account', (t) => {
-  const records = new UnarchivedRecords(new UsedKeys(0));
+  const records = new UnarchivedRecords(new IdempotencyFilter(0));
   for (let n = 0; n < 300; n++) records.addClosedTrade(closed(n % 3, n));
   for (let n = 0; n < 30; n++) {
     records.addPlacement(placed(n % 3, n, { type: n % 2 === 0 ? 'limit' : 'market' }));
@@ -126,10 +126,10 @@ test('rows whose keys have equal hashes are told apart by their keys', (t) => {
 });
 
 test('SPEC section 8, Idempotency: a used key is told as used, also after a start, and a new one seldom', (t) => {
-  const used = new UsedKeys(7);
+  const used = new IdempotencyFilter(7);
   const hashes = Array.from({ length: 200_000 }, (_, n) => used.hashOf(n % 9, `key-${n}`));
   for (const hash of hashes) used.add(hash);
-  const later = new UsedKeys(8);
+  const later = new IdempotencyFilter(8);
   later.load([
     { seed: used.seed, hashes: Int32Array.from(hashes.slice(0, 500)) },
     { seed: used.seed, hashes: Int32Array.from(hashes.slice(500)) },

@@ -4,34 +4,34 @@ import {
   ALICE,
   AWAY,
   catalog,
-  createScene,
+  createScenario,
   HOME,
   idOf,
   MAX_AGE_MS,
-  type Scene,
+  type Scenario,
   WIN,
 } from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const NOON = '2026-03-01T12:00:00.000Z';
 
-/** The id of the scene's n-th order, and of the trade that it opens at the same time. */
-const orderId = (scene: Scene, number: number) => {
-  const time = scene.nowMs.toString(16).padStart(12, '0');
+/** The id of the scenario's n-th order, and of the trade that it opens at the same time. */
+const orderId = (scenario: Scenario, number: number) => {
+  const time = scenario.nowMs.toString(16).padStart(12, '0');
   return idOf(`${time.slice(0, 8)}-${time.slice(8)}`, number * 16);
 };
 
 test('A40, portfolio: account, positions and resting orders, newest first', (t) => {
-  const scene = createScene();
-  scene.quote(WIN, 41, 43);
-  const first = orderId(scene, 1);
-  scene.buy(100, { instrumentId: AWAY, statedProbPct: 61, placedPrivate: true });
-  const opened = tradeIdOf(first, scene.nowMs);
-  const second = orderId(scene, 2);
-  scene.limitBuy(40, 200, { placedVia: 'web', expiresAtMs: scene.nowMs + 3_600_000 });
-  scene.limitBuy(1, 1);
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 43);
+  const first = orderId(scenario, 1);
+  scenario.buy(100, { instrumentId: AWAY, statedProbPct: 61, placedPrivate: true });
+  const opened = tradeIdOf(first, scenario.nowMs);
+  const second = orderId(scenario, 2);
+  scenario.limitBuy(40, 200, { placedVia: 'web', expiresAtMs: scenario.nowMs + 3_600_000 });
+  scenario.limitBuy(1, 1);
 
-  const { body } = scene.ask({ kind: 'portfolio', account: ALICE, organizationSlug: 'acme' });
+  const { body } = scenario.ask({ kind: 'portfolio', account: ALICE, organizationSlug: 'acme' });
   const orders = body.orders as Row[];
   t.is(orders.length, 2);
   t.deepEqual(orders[1], {
@@ -108,20 +108,20 @@ test('A40, portfolio: account, positions and resting orders, newest first', (t) 
 });
 
 test('M21: positions are marked at the live bid, else at cost', (t) => {
-  const scene = createScene();
-  scene.quote(WIN, 41, 43);
-  scene.buy(100);
-  scene.quote(WIN, 51, 53);
-  t.is(scene.account().netWorthDollars, 100_008);
-  t.is(scene.account().lifetimePnlDollars, 8);
-  scene.nowMs += MAX_AGE_MS + 1;
-  t.is(scene.account().netWorthDollars, 100_000, 'stale');
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 43);
+  scenario.buy(100);
+  scenario.quote(WIN, 51, 53);
+  t.is(scenario.account().netWorthDollars, 100_008);
+  t.is(scenario.account().lifetimePnlDollars, 8);
+  scenario.nowMs += MAX_AGE_MS + 1;
+  t.is(scenario.account().netWorthDollars, 100_000, 'stale');
 });
 
 test('V3, M21, switch off: no ticker and no price, positions at cost', (t) => {
-  const scene = createScene({ venueData: false });
-  scene.quote(WIN, 41, 43);
-  const { body } = scene.limitBuy(50, 100);
+  const scenario = createScenario({ venueData: false });
+  scenario.quote(WIN, 41, 43);
+  const { body } = scenario.limitBuy(50, 100);
   t.is(body.venueData, false);
   t.false('fillPriceCents' in body);
   t.false('fillPriceCents' in (body.order as Row));
@@ -130,15 +130,15 @@ test('V3, M21, switch off: no ticker and no price, positions at cost', (t) => {
   t.false('entryCents' in (body.trade as Row));
   t.is((body.trade as Row).costDollars, 43);
   t.is((body.order as Row).limitCents, 50);
-  t.is(scene.account().netWorthDollars, 100_000);
+  t.is(scenario.account().netWorthDollars, 100_000);
 });
 
 test('A36, placement result: limit, then its sale by market', (t) => {
-  const scene = createScene();
-  scene.quote(WIN, 41, 43);
-  const bought = orderId(scene, 1);
-  const tradeId = tradeIdOf(bought, scene.nowMs);
-  const { body } = scene.limitBuy(50, 100);
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 43);
+  const bought = orderId(scenario, 1);
+  const tradeId = tradeIdOf(bought, scenario.nowMs);
+  const { body } = scenario.limitBuy(50, 100);
   const { order, trade, ...rest } = body;
   t.deepEqual(rest, {
     status: 'executed',
@@ -163,8 +163,8 @@ test('A36, placement result: limit, then its sale by market', (t) => {
     },
   );
 
-  scene.nowMs += 1000;
-  const sold = scene.sell(tradeId).body;
+  scenario.nowMs += 1000;
+  const sold = scenario.sell(tradeId).body;
   t.is(sold.order, null);
   const closed = sold.trade as Row;
   t.deepEqual(closed, {
@@ -178,18 +178,18 @@ test('A36, placement result: limit, then its sale by market', (t) => {
 });
 
 test('A42: lists page newest first, by status, limit orders only', (t) => {
-  const scene = createScene();
-  scene.quote(WIN, 41, 43);
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 43);
   const ids: string[] = [];
   const limit = (price: number) =>
-    ids.push((scene.limitBuy(price, 1).body.order as Row).orderId as string);
+    ids.push((scenario.limitBuy(price, 1).body.order as Row).orderId as string);
   limit(40);
   limit(50);
-  scene.buy(1);
+  scenario.buy(1);
   limit(39);
   limit(38);
   const list = (query: { limit: number; before: string | null; status: 'resting' | null }) =>
-    scene.ask({ kind: 'orders', account: ALICE, organizationSlug: null, ...query }).body;
+    scenario.ask({ kind: 'orders', account: ALICE, organizationSlug: null, ...query }).body;
   const idsOf = (body: Row) => (body.orders as Row[]).map((order) => order.orderId);
 
   const first = list({ limit: 3, before: null, status: null });
@@ -209,7 +209,7 @@ test('A42: lists page newest first, by status, limit orders only', (t) => {
 
   const exact = list({ limit: 4, before: null, status: null });
   t.is(exact.nextCursor, null, 'a full last page is the last one');
-  const trades = scene.ask({
+  const trades = scenario.ask({
     kind: 'trades',
     account: ALICE,
     organizationSlug: 'acme',
@@ -224,19 +224,19 @@ test('A42: lists page newest first, by status, limit orders only', (t) => {
 });
 
 test('GET /portfolio/orders/{orderId}: market orders and strangers are order_not_found', (t) => {
-  const scene = createScene();
-  scene.quote(WIN, 41, 43);
-  const market = orderId(scene, 1);
-  scene.buy(1);
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 43);
+  const market = orderId(scenario, 1);
+  scenario.buy(1);
   const query = { kind: 'order', account: ALICE, organizationSlug: null } as const;
-  t.is(scene.ask({ ...query, orderId: market }).code, 'order_not_found');
-  t.is(scene.cancel(market).code, 'order_not_found');
+  t.is(scenario.ask({ ...query, orderId: market }).code, 'order_not_found');
+  t.is(scenario.cancel(market).code, 'order_not_found');
 });
 
 test('SetCatalog: what a later catalog drops keeps its label and is bought no more', (t) => {
-  const scene = createScene();
-  scene.quote(WIN, 41, 43);
-  scene.buy(1);
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 43);
+  scenario.buy(1);
   const marketNames = [
     'venue_a/WIN',
     'venue_b/WIN-B',
@@ -246,33 +246,33 @@ test('SetCatalog: what a later catalog drops keeps its label and is bought no mo
     'venue_a/Y',
   ];
   const catalog = { games: [], instruments: [], marketNames, instrumentIds: [] };
-  scene.engine.command({ kind: 'catalog', atMs: scene.nowMs, catalog });
-  const { body } = scene.ask({ kind: 'portfolio', account: ALICE, organizationSlug: null });
+  scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog });
+  const { body } = scenario.ask({ kind: 'portfolio', account: ALICE, organizationSlug: null });
   t.is((body.positions as Row[])[0]!.instrumentLabel, 'Home wins');
-  t.is(scene.buy(1).code, 'instrument_not_found');
+  t.is(scenario.buy(1).code, 'instrument_not_found');
 });
 
 test('A3: whatever keys, labels and tickers are made of, answers are JSON', (t) => {
-  const scene = createScene();
+  const scenario = createScenario();
   const strange = 'a "b" \\ é \u2028 </script>';
   const instruments = catalog().instruments.map((one) => ({ ...one, label: strange }));
-  scene.engine.command({
+  scenario.engine.command({
     kind: 'catalog',
-    atMs: scene.nowMs,
+    atMs: scenario.nowMs,
     catalog: { ...catalog(), instruments },
   });
-  scene.quote(WIN, 41, 43);
+  scenario.quote(WIN, 41, 43);
   const key = '"\\\'{}';
-  const { body } = scene.limitBuy(50, 100, { idempotencyKey: key });
+  const { body } = scenario.limitBuy(50, 100, { idempotencyKey: key });
   t.is(body.idempotencyKey, key);
   t.is((body.trade as Row).instrumentLabel, strange);
-  scene.limitBuy(2, 1);
-  const query = { atMs: scene.nowMs, account: ALICE, organizationSlug: strange };
+  scenario.limitBuy(2, 1);
+  const query = { atMs: scenario.nowMs, account: ALICE, organizationSlug: strange };
   const page = { ...query, status: null, before: null, limit: 9 };
   for (const reply of [
-    scene.engine.query({ ...query, kind: 'portfolio' }),
-    scene.engine.query({ ...page, kind: 'orders' }),
-    scene.engine.query({ ...page, kind: 'trades' }),
+    scenario.engine.query({ ...query, kind: 'portfolio' }),
+    scenario.engine.query({ ...page, kind: 'orders' }),
+    scenario.engine.query({ ...page, kind: 'trades' }),
   ]) {
     const text = reply.ok ? reply.body : '';
     t.is(text, JSON.stringify(JSON.parse(text)));
