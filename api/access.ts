@@ -6,7 +6,7 @@ import { isUuid } from '../engine/rules/ids.ts';
 import type { Uuid } from '../engine/rules/units.ts';
 import { credentialHeader } from './credential-header.ts';
 import { ApiError, invalidRequest } from './errors.ts';
-import type { Exchange } from './http.ts';
+import type { Exchange } from './exchange.ts';
 import { personalAccount } from './identity/accounts.ts';
 import { isLastUseStale, type Key, keyStatus, type Scope } from './identity/keys.ts';
 import { RecentTokens } from './identity/recent-tokens.ts';

@@ -23,3 +23,6 @@ export function readAdminToken(dataDir: string): string {
 }
 
 const pathOf = (dataDir: string) => join(dataDir, 'admin.token');
+
+/** There is one operator; who holds the token is that. */
+export type Operator = true;

@@ -4,7 +4,6 @@
  * A49, V3 (api/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
-import { marketName } from '../engine/rules/catalog.ts';
 import type {
   Catalog,
   CatalogGame,
@@ -18,6 +17,7 @@ import {
   isoOf,
   type MarketNumber,
   type MarketStatus,
+  marketName,
 } from '../engine/rules/units.ts';
 import { comparePlaces } from './paging.ts';
 import type { Game, Instrument, Listing } from './schemas/markets.ts';

@@ -1,6 +1,6 @@
 /** The headers that say who calls. Rule A8 (api/RULES.md). */
 import { invalidRequest } from './errors.ts';
-import type { Exchange } from './http.ts';
+import type { Exchange } from './exchange.ts';
 
 /**
  * The value of a credential header, or empty. Throws `invalid_request` where it was sent with two

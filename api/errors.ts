@@ -2,14 +2,14 @@
  * Every error code of the service with its status, its sentence and when it is given: The wire body
  * is `{error: {code, message}}`. Rules E1 to E3 (api/RULES.md).
  */
-import type { REJECTIONS } from '../engine/rules/rejections.ts';
+import { REJECTIONS } from '../engine/rules/rejections.ts';
 
 type ErrorRow = { status: number; message: string; when: string };
 
 export const ERRORS = {
   invalid_request: {
     status: 400,
-    message: 'The request cannot be used.',
+    message: REJECTIONS.invalid_request,
     when: 'bad query, body, cursor or X-Service-Org; 413 for a body too large; 403 from history',
   },
   unauthorized: {
@@ -49,14 +49,12 @@ export const ERRORS = {
   },
   trading_off: {
     status: 403,
-    message: 'Trading with keys is switched off.',
+    message: REJECTIONS.trading_off,
     when: 'trading with keys is switched off',
   },
   membership_required: {
     status: 403,
-    message:
-      'Opening a position needs the basic plan or a higher one, which the operator of this ' +
-      'server grants (paperbook admin plan USER_ID basic).',
+    message: REJECTIONS.membership_required,
     when: 'opening a position without the basic plan or a higher one',
   },
   us_not_eligible: {
@@ -82,7 +80,7 @@ export const ERRORS = {
   },
   instrument_not_found: {
     status: 404,
-    message: 'No such instrument.',
+    message: REJECTIONS.instrument_not_found,
     when: 'unknown or malformed instrument ref',
   },
   game_not_found: {
@@ -93,7 +91,7 @@ export const ERRORS = {
   trader_not_found: { status: 404, message: 'No such trader.', when: 'unknown trader' },
   account_not_found: {
     status: 404,
-    message: 'No such account.',
+    message: REJECTIONS.account_not_found,
     when: 'the account of the key is gone or closed',
   },
   key_not_found: {
@@ -103,12 +101,12 @@ export const ERRORS = {
   },
   trade_not_found: {
     status: 404,
-    message: 'No such trade.',
+    message: REJECTIONS.trade_not_found,
     when: 'unknown trade, or of another account',
   },
   order_not_found: {
     status: 404,
-    message: 'No such order.',
+    message: REJECTIONS.order_not_found,
     when: 'unknown order, or of another account',
   },
   method_not_allowed: {
@@ -118,42 +116,42 @@ export const ERRORS = {
   },
   idempotency_key_reused: {
     status: 409,
-    message: 'This idempotency key was already used for a different order.',
+    message: REJECTIONS.idempotency_key_reused,
     when: 'same idempotency key, different order',
   },
   no_tradable_listing: {
     status: 409,
-    message: 'The instrument does not list on exactly one live venue_a market.',
+    message: REJECTIONS.no_tradable_listing,
     when: 'instrument does not list on one live venue_a market',
   },
   price_moved: {
     status: 409,
-    message: 'The live price is beyond the bound of the order.',
+    message: REJECTIONS.price_moved,
     when: 'price cap or floor of a market order not met',
   },
   insufficient_balance: {
     status: 409,
-    message: 'The cost is above the spendable balance.',
+    message: REJECTIONS.insufficient_balance,
     when: 'cost above the spendable balance',
   },
   market_not_open: {
     status: 409,
-    message: 'The venue market is paused or closed.',
+    message: REJECTIONS.market_not_open,
     when: 'the venue market is paused or closed',
   },
   market_resolved: {
     status: 409,
-    message: 'The venue market has a result.',
+    message: REJECTIONS.market_resolved,
     when: 'the venue market has a result',
   },
   no_liquidity: {
     status: 409,
-    message: 'There is no live price on that side now.',
+    message: REJECTIONS.no_liquidity,
     when: 'no quote, an empty side, or a quote older than the freshness bound',
   },
   already_closed: {
     status: 409,
-    message: 'It is no longer open, or an order to sell it is resting.',
+    message: REJECTIONS.already_closed,
     when: 'the trade is not open, or the order is not resting',
   },
   venue_a_key_missing: {

@@ -9,22 +9,24 @@ import { availableParallelism } from 'node:os';
 import type { Tick } from '../engine/rules/messages.ts';
 import type { MarketNumber } from '../engine/rules/units.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
+import type { OpenReport } from '../engine/shard/open-report.ts';
 import { Shards } from '../engine/shard/shards.ts';
 import type { Connection } from '../feeds/connection.ts';
 import { feedProblems } from '../feeds/health.ts';
-import { createIngest } from '../feeds/ingest.ts';
+import { createIngest, type Ingest } from '../feeds/ingest.ts';
 import { ensureAdminToken } from './admin-token.ts';
 import { CatalogView } from './catalog-view.ts';
+import { CleanupStack } from './cleanup-stack.ts';
 import type { Config } from './config.ts';
 import { connectFeed } from './connect-feed.ts';
+import { createOrganizations } from './create-organizations.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
-import type { Log } from './deps.ts';
 import { refuseLostControl, settleDirectoryId } from './directory-id.ts';
 import { ownerlessIn } from './identity/ownerless.ts';
 import { ControlStore } from './identity/store.ts';
 import { RequestMeter } from './limits/request-meter.ts';
 import { LiveCatalog } from './live-catalog.ts';
-import { createOrganizations } from './organizations.ts';
+import type { Log } from './log.ts';
 import { startServer } from './server.ts';
 import { Switches } from './switches.ts';
 import { checkTlsFiles } from './tls-files.ts';
@@ -66,20 +68,68 @@ export async function startPaperbook(
   }
 }
 
+/** What is started so far, and how it is undone. */
+type Startup = { config: Config; dataDir: DataDir; log: Log; stack: CleanupStack };
+
 async function start(
   config: Config,
   dataDir: DataDir,
   log: Log,
   stack: CleanupStack,
 ): Promise<Paperbook> {
+  const startup = { config, dataDir, log, stack };
   for (const line of dataDir.exposed) log.warn({ dataDir: config.dataDir }, line);
   refuseLostControl(config.dataDir);
   checkTlsFiles(config.tls);
   const adminToken = ensureAdminToken(config.dataDir);
+  const identity = await openIdentity(startup);
+  const meter = createMeter(startup, identity);
+  const engine = createEngine(startup, identity);
+  const reports = await engine.open();
+  const ownerless = ownerlessIn(config.dataDir, identity, reports);
+  for (const line of ownerless) log.error({ dataDir: config.dataDir }, line);
+  const { view, feeds } = await startMarkets(startup, identity, engine, reports);
+
+  const clockProblems = () => [engine.clockProblem() ?? []].flat();
+  const switches = new Switches(config, identity, engine, log);
+  const server = await startServer({
+    engine,
+    catalog: view,
+    feeds,
+    log,
+    config,
+    identity,
+    organizations: createOrganizations(config, identity, log),
+    switches,
+    meter,
+    problems: () => [
+      ...engine.troubles(),
+      ...clockProblems(),
+      ...feedProblems(feeds(), Date.now()),
+      ...ownerless,
+    ],
+    ownerless,
+    adminToken,
+  });
+  stack.add(() => server.close());
+  return {
+    engine,
+    baseUrl: server.baseUrl,
+    adminUrl: server.adminUrl,
+    identity,
+    close: () => stack.unwind(),
+  };
+}
+
+async function openIdentity({ config, stack }: Startup): Promise<ControlStore> {
   const identity = new ControlStore(config.dataDir);
   stack.add(() => identity.close());
   await settleDirectoryId(config.dataDir, identity, Date.now());
   if (config.organizationsUrl !== null) await identity.noteOutsideOrganizations();
+  return identity;
+}
+
+function createMeter({ config, log, stack }: Startup, identity: ControlStore): RequestMeter {
   const meter = new RequestMeter({
     store: identity,
     enforced: config.limitsEnforced,
@@ -87,7 +137,10 @@ async function start(
     log,
   });
   stack.add(() => meter.close());
+  return meter;
+}
 
+function createEngine({ config, dataDir, log, stack }: Startup, identity: ControlStore): Shards {
   const engine = new Shards({
     dataDir: config.dataDir,
     shards: dataDir.shards,
@@ -104,10 +157,16 @@ async function start(
     log,
   });
   stack.add(() => engine.close());
-  const reports = await engine.open();
-  const ownerless = ownerlessIn(config.dataDir, identity, reports);
-  for (const line of ownerless) log.error({ dataDir: config.dataDir }, line);
+  return engine;
+}
 
+/** The catalog as it changes, the connections to the venues, and what both say to the engine. */
+async function startMarkets(
+  { config, log, stack }: Startup,
+  identity: ControlStore,
+  engine: Shards,
+  reports: readonly (OpenReport | null)[],
+) {
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
   const resolved = reports.flatMap((report) => resolvedMarkets(report?.results ?? []));
@@ -126,7 +185,25 @@ async function start(
   const games = reports.find((report) => report !== null)?.games ?? [];
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
   for (const market of resolved) view.setMarketStatus(market, 'resolved');
-  const ingest = createIngest({
+  const ingest = ingestInto({ catalog, view, engine, log });
+  // On the feed's clock a live frame is what moves time, so it brings the wall's.
+  const nowMs = config.clock === 'feed' ? Date.now : () => engine.nowMs();
+  const depth = config.fillModel === 'book_depth';
+  for (const [source, feed] of config.feeds.entries()) {
+    connections.push(connectFeed(feed, source, { ingest, catalog, depth, nowMs, log }));
+  }
+  return { view, feeds: () => connections.map((connection) => connection.status()) };
+}
+
+/** What venues say goes to the engine, and what of it answers show to the view. */
+function ingestInto(to: {
+  catalog: LiveCatalog;
+  view: CatalogView;
+  engine: Shards;
+  log: Log;
+}): Ingest {
+  const { catalog, view, engine, log } = to;
+  return createIngest({
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
     sink: (tick: Tick) => {
       if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);
@@ -139,63 +216,9 @@ async function start(
     },
     log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
   });
-  // On the feed's clock a live frame is what moves time, so it brings the wall's.
-  const nowMs = config.clock === 'feed' ? Date.now : () => engine.nowMs();
-  const depth = config.fillModel === 'book_depth';
-  for (const [source, feed] of config.feeds.entries()) {
-    connections.push(connectFeed(feed, source, { ingest, catalog, depth, nowMs, log }));
-  }
-
-  const clockProblems = () => [engine.clockProblem() ?? []].flat();
-  const feedStatuses = () => connections.map((connection) => connection.status());
-  const switches = new Switches(config, identity, engine, log);
-  const server = await startServer({
-    engine,
-    catalog: view,
-    feeds: feedStatuses,
-    log,
-    config,
-    identity,
-    organizations: createOrganizations(config, identity, log),
-    switches,
-    meter,
-    problems: () => [
-      ...engine.troubles(),
-      ...clockProblems(),
-      ...feedProblems(feedStatuses(), Date.now()),
-      ...ownerless,
-    ],
-    ownerless,
-    adminToken,
-  });
-  stack.add(() => server.close());
-  return {
-    engine,
-    baseUrl: server.baseUrl,
-    adminUrl: server.adminUrl,
-    identity,
-    close: () => stack.unwind(),
-  };
 }
 
 /** The markets that have a result. */
 function resolvedMarkets(results: readonly unknown[]): MarketNumber[] {
   return results.flatMap((result, market) => (result === null ? [] : [market]));
-}
-
-/** Undoes steps in reverse, each whatever became of the others. */
-class CleanupStack {
-  readonly #steps: (() => Promise<void>)[] = [];
-
-  add(step: () => Promise<void>): void {
-    this.#steps.push(step);
-  }
-
-  async unwind(): Promise<void> {
-    const faults: unknown[] = [];
-    for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
-      await step().catch((error: unknown) => faults.push(error));
-    }
-    if (faults.length > 0) throw faults[0];
-  }
 }

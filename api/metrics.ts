@@ -1,15 +1,29 @@
 /** Counts of requests, and the text that Prometheus reads. Exposition format 0.0.4. */
-import type { EngineState, FeedStatus } from './deps.ts';
+
+import type { FeedStatus } from './deps.ts';
+import type { EngineState } from './engine.ts';
 import type { Route } from './route.ts';
 
 /** The part of a route that names it in a metric. */
 type Named = Pick<Route<never>, 'method' | 'path'>;
 
-/** Requests of one route, by the status of their answers. */
+/** Upper bounds of the histogram of durations; one count more is of what took longer. */
+const BOUNDS_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 1000, 5000];
+
+/** Requests of one route: how many by the status of their answers, and how long they took. */
 export class RouteCount {
   readonly byStatus: number[] = [];
+  /** By the first of `BOUNDS_MS` that a request did not exceed; not summed up. */
+  readonly byBound = new Float64Array(BOUNDS_MS.length + 1);
+  sumMs = 0;
 
-  add(status: number): void {
+  /** @param startedMs when the request came, on the clock of `performance.now` */
+  add(status: number, startedMs: number): void {
+    const tookMs = performance.now() - startedMs;
+    let bound = 0;
+    while (bound < BOUNDS_MS.length && tookMs > BOUNDS_MS[bound]!) bound++;
+    this.byBound[bound]!++;
+    this.sumMs += tookMs;
     this.byStatus[status] = (this.byStatus[status] ?? 0) + 1;
   }
 }
@@ -32,6 +46,12 @@ export class Metrics {
     const memory = process.memoryUsage();
     return [
       ...family('paperbook_http_requests_total', 'counter', 'Requests answered.', this.#samples()),
+      ...family(
+        'paperbook_http_request_duration_seconds',
+        'histogram',
+        'Time from a request to its answer.',
+        this.#durations(),
+      ),
       ...family('paperbook_engine_ready', 'gauge', 'Whether the engine takes requests.', [
         ['', state === 'ready' ? 1 : 0],
       ]),
@@ -66,8 +86,26 @@ export class Metrics {
       }
     }
   }
+
+  /** Of routes that were asked; each bucket holds what the ones before it hold, too. */
+  *#durations(): Generator<Sample> {
+    for (const [route, { byBound, sumMs }] of this.#requests) {
+      const named = { method: route?.method ?? '', route: route?.path ?? '' };
+      const total = byBound.reduce((sum, count) => sum + count, 0);
+      if (total === 0) continue;
+      let upTo = 0;
+      for (const [bound, ms] of BOUNDS_MS.entries()) {
+        upTo += byBound[bound]!;
+        yield [`_bucket${labels({ ...named, le: String(ms / 1000) })}`, upTo];
+      }
+      yield [`_bucket${labels({ ...named, le: '+Inf' })}`, total];
+      yield [`_sum${labels(named)}`, sumMs / 1000];
+      yield [`_count${labels(named)}`, total];
+    }
+  }
 }
 
+/** What stands behind the family's name: labels, with the part's name before them where it has parts. */
 type Sample = readonly [labels: string, value: number];
 
 function family(name: string, type: string, help: string, samples: Iterable<Sample>): string[] {

@@ -4,15 +4,12 @@
  * (api/RULES.md).
  */
 import type { Uuid } from '../engine/rules/units.ts';
-import type { Config } from './config.ts';
-import type { Log } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { organizationAccount, type PaperAccount } from './identity/accounts.ts';
 import type { Key } from './identity/keys.ts';
 import type { Role } from './identity/organizations.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { User } from './identity/users.ts';
-import { outsideOrganizations } from './outside-organizations.ts';
 
 /** Whoever asks, with the key as it was sent, which is forwarded to an outside service. */
 export type KeyHolder = { user: User; key: Key; token: string };
@@ -32,17 +29,7 @@ export interface Organizations {
   accountOf(holder: KeyHolder, id: Uuid): PaperAccount | Promise<PaperAccount>;
 }
 
-export function createOrganizations(
-  { organizationsUrl }: Pick<Config, 'organizationsUrl'>,
-  store: ControlStore,
-  log: Log,
-): Organizations {
-  return organizationsUrl === null
-    ? storedOrganizations(store)
-    : outsideOrganizations({ url: organizationsUrl, users: store.users, log });
-}
-
-function storedOrganizations({ organizations }: ControlStore): Organizations {
+export function storedOrganizations({ organizations }: ControlStore): Organizations {
   return {
     of: ({ user }) =>
       organizations

@@ -7,8 +7,9 @@ import { adminRoutes, operatorOf } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { createDispatcher } from './dispatch.ts';
 import { ApiError, errorBody } from './errors.ts';
+import type { Exchange } from './exchange.ts';
 import { headerLines } from './header-lines.ts';
-import { type Exchange, listen } from './http.ts';
+import { type Listener, listen } from './http.ts';
 import { type Auth, createAuth } from './identity/auth.ts';
 import { authErrorBody } from './identity/auth-errors.ts';
 import { namingVariables } from './listen-error.ts';
@@ -59,16 +60,108 @@ const NO_PAGE = "default-src 'none'; frame-ancestors 'none'";
  * cannot be bound or the TLS files cannot be used.
  */
 export async function startServer(deps: Deps): Promise<Server> {
-  const { config, identity, log, meter, switches } = deps;
+  const { config, identity, log, switches } = deps;
   const metrics = new Metrics();
   await switches.announce();
   const auth = await createAuth(config, identity, log);
+  const api = await listenForApi(deps, auth, metrics);
+  const admin = await listenForOperator(deps, metrics).catch(async (error: unknown) => {
+    await api.close(0);
+    throw error;
+  });
 
+  const scheme = config.tls === null ? 'http' : 'https';
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  const origin = `${scheme}://${host}:${api.port}`;
+  if (auth.signIn !== null) auth.signIn.issuer = origin + AUTH_PATH;
+  return {
+    baseUrl: origin + BASE_PATH,
+    adminUrl: `http://${ADMIN_HOST}:${admin.port}`,
+    close: async () => {
+      await Promise.all([api.close(CLOSE_GRACE_MS), admin.close(CLOSE_GRACE_MS)]);
+    },
+  };
+}
+
+/** The public listener: the API, sign-in, the documentation. */
+async function listenForApi(deps: Deps, auth: Auth, metrics: Metrics): Promise<Listener> {
+  const { config, log } = deps;
+  const handleApi = apiHandler(deps, auth, metrics);
+  const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
+  const handleDocs = docsHandler(log, metrics);
+  const handleEntry = entryHandler(handleApi, NO_PAGE, metrics);
+  return await listen({
+    host: config.host,
+    port: config.port,
+    tls: config.tls,
+    headers: headerLines(publicScheme(config) === 'https' ? [...SECURITY, ...HSTS] : SECURITY),
+    isBehindProxy: config.behindTlsProxy,
+    onAnswer: config.requestLog ? requestLog(log) : null,
+    handle: (exchange) => {
+      if (isBelow(AUTH_PATH, exchange.path)) handleAuth(exchange);
+      else if (isBelow(DOCS_PATH, exchange.path)) handleDocs(exchange);
+      else if (exchange.path === '/') handleEntry(exchange);
+      else handleApi(exchange);
+    },
+  }).catch((error: unknown) => {
+    throw namingVariables(error, { host: 'PAPERBOOK_HOST', port: 'PAPERBOOK_PORT' });
+  });
+}
+
+/** The operator's listener, on loopback only. */
+async function listenForOperator(deps: Deps, metrics: Metrics): Promise<Listener> {
+  let { adminPort } = deps.config;
+  const admin = await listen({
+    host: ADMIN_HOST,
+    port: adminPort,
+    tls: null,
+    headers: headerLines(SECURITY),
+    isBehindProxy: false,
+    onAnswer: null,
+    handle: createDispatcher({
+      ...UNCOUNTED,
+      prefix: '',
+      routes: adminRoutes(deps, metrics),
+      guard: (exchange) => refuseForeignHost(exchange, adminPort),
+      authorize: operatorOf(deps.adminToken),
+      policy: NO_PAGE,
+      errorBody,
+      metrics,
+      log: deps.log,
+    }),
+  }).catch((error: unknown) => {
+    throw namingVariables(error, { host: null, port: 'PAPERBOOK_ADMIN_PORT' });
+  });
+  adminPort = admin.port;
+  return admin;
+}
+
+/** Of a listener without scopes, request limits, accounts and questions to the engine. */
+const UNCOUNTED = { permit: () => {}, meter: null, admit: () => {}, refusal: () => null };
+
+/**
+ * A page of another site can make its own name point at this machine, and then ask as if it were of
+ * the same origin: what it cannot do is send another Host. Rules O2, I23 (api/RULES.md).
+ */
+function refuseForeignHost(exchange: Exchange, port: number): void {
+  const host = exchange.header('host').toLowerCase();
+  const names = ADMIN_NAMES.flatMap((name) =>
+    port === 80 ? [name, `${name}:80`] : `${name}:${port}`,
+  );
+  if (names.includes(host)) return;
+  throw new ApiError('invalid_request', {
+    status: 403,
+    message: `Host must be one of ${names.join(', ')}.`,
+  });
+}
+
+/** The API, by key or session. */
+function apiHandler(deps: Deps, auth: Auth, metrics: Metrics): (exchange: Exchange) => void {
+  const { config, identity, log, meter, switches } = deps;
   const callerByKey = keyReader(identity, (error) => {
     log.error({ err: error }, 'the last use of a key could not be written');
   });
-
-  const handleApi = createDispatcher({
+  return createDispatcher({
     prefix: BASE_PATH,
     routes: apiRoutes(deps),
     authorize: authorizer(callerByKey, auth.sessions, publicScheme(config)),
@@ -90,82 +183,6 @@ export async function startServer(deps: Deps): Promise<Server> {
     metrics,
     log,
   });
-  const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
-  const handleDocs = docsHandler(log, metrics);
-  const handleEntry = entryHandler(handleApi, NO_PAGE, metrics);
-
-  const api = await listen({
-    host: config.host,
-    port: config.port,
-    tls: config.tls,
-    headers: headerLines(publicScheme(config) === 'https' ? [...SECURITY, ...HSTS] : SECURITY),
-    isBehindProxy: config.behindTlsProxy,
-    onAnswer: config.requestLog ? requestLog(log) : null,
-    handle: (exchange) => {
-      if (isBelow(AUTH_PATH, exchange.path)) handleAuth(exchange);
-      else if (isBelow(DOCS_PATH, exchange.path)) handleDocs(exchange);
-      else if (exchange.path === '/') handleEntry(exchange);
-      else handleApi(exchange);
-    },
-  }).catch((error: unknown) => {
-    throw namingVariables(error, { host: 'PAPERBOOK_HOST', port: 'PAPERBOOK_PORT' });
-  });
-  let adminPort = config.adminPort;
-  const admin = await listen({
-    host: ADMIN_HOST,
-    port: config.adminPort,
-    tls: null,
-    headers: headerLines(SECURITY),
-    isBehindProxy: false,
-    onAnswer: null,
-    handle: createDispatcher({
-      prefix: '',
-      routes: adminRoutes(deps, metrics),
-      guard: (exchange) => refuseForeignHost(exchange, adminPort),
-      authorize: operatorOf(deps.adminToken),
-      permit: () => {},
-      meter: null,
-      admit: () => {},
-      refusal: () => null,
-      policy: NO_PAGE,
-      errorBody,
-      metrics,
-      log,
-    }),
-  }).catch(async (error: unknown) => {
-    await api.close(0);
-    throw namingVariables(error, { host: null, port: 'PAPERBOOK_ADMIN_PORT' });
-  });
-
-  adminPort = admin.port;
-
-  const scheme = config.tls === null ? 'http' : 'https';
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  const origin = `${scheme}://${host}:${api.port}`;
-  if (auth.signIn !== null) auth.signIn.issuer = origin + AUTH_PATH;
-  return {
-    baseUrl: origin + BASE_PATH,
-    adminUrl: `http://${ADMIN_HOST}:${admin.port}`,
-    close: async () => {
-      await Promise.all([api.close(CLOSE_GRACE_MS), admin.close(CLOSE_GRACE_MS)]);
-    },
-  };
-}
-
-/**
- * A page of another site can make its own name point at this machine, and then ask as if it were of
- * the same origin: what it cannot do is send another Host. Rules O2, I23 (api/RULES.md).
- */
-function refuseForeignHost(exchange: Exchange, port: number): void {
-  const host = exchange.header('host').toLowerCase();
-  const names = ADMIN_NAMES.flatMap((name) =>
-    port === 80 ? [name, `${name}:80`] : `${name}:${port}`,
-  );
-  if (names.includes(host)) return;
-  throw new ApiError('invalid_request', {
-    status: 403,
-    message: `Host must be one of ${names.join(', ')}.`,
-  });
 }
 
 /** The embedded auth server; null where an outside one is in its place. */
@@ -176,13 +193,10 @@ function authHandler(
 ): ((exchange: Exchange) => void) | null {
   if (signIn === null) return null;
   return createDispatcher({
+    ...UNCOUNTED,
     prefix: AUTH_PATH,
     routes: authRoutes(signIn),
     authorize: visitorOf,
-    permit: () => {},
-    meter: null,
-    admit: () => {},
-    refusal: () => null,
     policy: NO_PAGE,
     errorBody: authErrorBody,
     metrics,
@@ -193,13 +207,10 @@ function authHandler(
 /** The page of the API description. */
 function docsHandler(log: Deps['log'], metrics: Metrics): (exchange: Exchange) => void {
   return createDispatcher({
+    ...UNCOUNTED,
     prefix: '',
     routes: docsRoutes(),
     authorize: () => null,
-    permit: () => {},
-    meter: null,
-    admit: () => {},
-    refusal: () => null,
     policy: DOCS_POLICY,
     errorBody,
     metrics,

@@ -3,17 +3,16 @@
  * (api/RULES.md).
  */
 import { FILL_MODELS, VENUES, type Venue } from '../engine/rules/units.ts';
-import { PLANS } from './limits/plans.ts';
+import { ADAPTERS, type AdapterName } from '../feeds/venue.ts';
+import { PLANS } from './limits/plan-names.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const ADAPTERS = ['kalshi', 'polymarket', 'polymarket_us', 'native'] as const;
-
 /** One entry of PAPERBOOK_FEEDS; what else an adapter wants of it stands beside these. */
 export type FeedConfig = {
   venue: Venue;
-  adapter: (typeof ADAPTERS)[number];
+  adapter: AdapterName;
   url: string;
   [option: string]: unknown;
 };
@@ -191,7 +190,7 @@ function readFeed(feed: unknown, index: number): FeedConfig {
   if (!VENUES.includes(venue as Venue)) {
     throw new Error(`${array} has a venue: one of ${VENUES.join(', ')}`);
   }
-  if (!ADAPTERS.includes(adapter as FeedConfig['adapter'])) {
+  if (!ADAPTERS.includes(adapter as AdapterName)) {
     throw new Error(`${array} has an adapter: one of ${ADAPTERS.join(', ')}`);
   }
   const protocol = typeof url === 'string' && URL.canParse(url) ? new URL(url).protocol : '';

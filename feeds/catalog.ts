@@ -10,7 +10,7 @@ import type {
   CatalogInstrument,
   CatalogListing,
 } from '../engine/rules/messages.ts';
-import type { MarketNumber, Venue } from '../engine/rules/units.ts';
+import { type MarketNumber, marketName, type Venue } from '../engine/rules/units.ts';
 import { crossErrors, gameIndex, gameNamedBy } from './catalog-checks.ts';
 import {
   type CatalogError,
@@ -143,10 +143,6 @@ export function listedMarkets(catalog: Pick<Catalog, 'instruments'>, venue: Venu
     for (const listing of listings) if (listing.venue === venue) names.add(listing.venueMarketId);
   }
   return [...names];
-}
-
-function marketName(venue: Venue, venueMarketId: string): string {
-  return `${venue}/${venueMarketId}`;
 }
 
 function refused(errors: CatalogError[]): CatalogReading {

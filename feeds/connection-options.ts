@@ -1,38 +1,10 @@
 /**
- * What a venue connection is given, what it shows of itself, and its times. Rules W3, W4, W6
+ * What a venue connection is given, and its times. Rules W3, W4, W6
  * (feeds/FORMATS.md).
  */
 import type { EpochMs, Venue } from '../engine/rules/units.ts';
+import type { ConnectionStatus } from './connection-status.ts';
 import type { FrameReading, VenueAdapter } from './venue.ts';
-
-/** `waiting` is the pause before the next attempt; `closed` is final. */
-export type ConnectionState = 'connecting' | 'open' | 'waiting' | 'closed';
-
-/** What `/admin/feeds` shows of a connection. */
-export type ConnectionStatus = {
-  venue: Venue;
-  adapter: string;
-  /** Without user, password, query and fragment, which may hold secrets. */
-  url: string;
-  /** Of the url; a path may hold a secret too. */
-  host: string;
-  state: ConnectionState;
-  /** Since when it is in this state; like `downSinceMs` by the machine's clock. */
-  sinceMs: EpochMs;
-  /** Since when no connection has stayed open; null while one is open. */
-  downSinceMs: EpochMs | null;
-  /** Connection attempts since the last one that stayed healthy. */
-  attempts: number;
-  /** Frames handed over since the start, over all connections. */
-  frames: number;
-  lastHeardMs: EpochMs | null;
-  /** Markets whose book is kept. */
-  books: number;
-  /** Markets asked for on this connection that no quote came of, and when that was. */
-  unquoted: ReadonlyMap<string, EpochMs>;
-  /** Why the last connection ended, or could not be made; null before the first time. */
-  lastProblem: string | null;
-};
 
 /** The part of a pino logger that is used here. */
 type ConnectionLog = {

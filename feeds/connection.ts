@@ -10,11 +10,10 @@ import { WebSocket } from 'ws';
 import type { EpochMs } from '../engine/rules/units.ts';
 import {
   type ConnectionOptions,
-  type ConnectionState,
-  type ConnectionStatus,
   type ConnectionTiming,
   DEFAULT_TIMING,
 } from './connection-options.ts';
+import type { ConnectionState, ConnectionStatus } from './connection-status.ts';
 import { feedUrlOf, safeUrlOf } from './endpoint.ts';
 import { Unquoted } from './unquoted.ts';
 

@@ -1,6 +1,6 @@
 /** What is wrong with the feeds, in words for an operator. Rule W9 (feeds/FORMATS.md). */
 import { type EpochMs, isoOf } from '../engine/rules/units.ts';
-import type { ConnectionStatus } from './connection-options.ts';
+import type { ConnectionStatus } from './connection-status.ts';
 
 /** Shorter trouble mends itself: connections are dialed again, and books take a moment to come. */
 const TROUBLE_MS = 60_000;

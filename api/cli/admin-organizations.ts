@@ -1,9 +1,8 @@
 /** `paperbook admin org` and `admin venue-key`. Rules O7, O8 (api/RULES.md). */
 import { type Command, Option } from 'commander';
+import { EXECUTION_VENUES } from '../identity/venue-keys.ts';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
 import { type LimitFlags, refuseNothing, sandboxLimitsOf, withLimitFlags } from './admin-limits.ts';
-
-const VENUES = ['venue_a', 'venue_c_intl'];
 
 export function addOrganizationCommands(admin: Command): void {
   const org = admin.command('org').description('organizations, each with a paper sandbox');
@@ -51,7 +50,7 @@ export function addVenueKeyCommands(admin: Command): void {
     .command('venue-key')
     .description('which users have a credential at a venue; nothing is sent to one yet');
   const venue = () =>
-    new Option('--venue <venue>', 'venue').choices(VENUES).makeOptionMandatory(true);
+    new Option('--venue <venue>', 'venue').choices(EXECUTION_VENUES).makeOptionMandatory(true);
   connected(venueKey.command('list').description('every venue key')).action(
     async (options: Connect) => print(options, await ask(options, 'GET', '/admin/venue-keys')),
   );

@@ -75,3 +75,9 @@ function instantOf(at: string): EpochMs {
   if (atMs === null) throw new Error('at must be a date-time with a zone');
   return atMs;
 }
+
+/** The next line of a file; null behind its last, or where there is no file. */
+export async function nextOf(orders: AsyncGenerator<OrderLine> | null): Promise<OrderLine | null> {
+  const next = await orders?.next();
+  return next === undefined || next.done === true ? null : next.value;
+}

@@ -2,7 +2,8 @@
  * `paperbook feed replay` offline: a feed file and an orders file through an engine of its own, on
  * the feed's clock. Equal input gives an equal state hash. Rules R1 to R15 (feeds/FORMATS.md).
  */
-import type { Catalog, Query, Reply } from '../../engine/rules/messages.ts';
+import type { Catalog, Reply } from '../../engine/rules/messages.ts';
+import type { Query } from '../../engine/rules/queries.ts';
 import type { EpochMs, FillModelName, Uuid } from '../../engine/rules/units.ts';
 import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';
@@ -13,7 +14,8 @@ import { FeedPlayer } from '../../feeds/replay.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import { placeOrderOf, readOrderBody } from '../order-request.ts';
 import type { OrderBody } from '../schemas/order-body.ts';
-import { type OrderLine, readOrdersFile } from './orders-file.ts';
+import { nextOf, type OrderLine, readOrdersFile } from './orders-file.ts';
+import { paceOf } from './pace.ts';
 import { takeDirectory } from './replay-dir.ts';
 import { accountIdOf, orderIdOf } from './replay-ids.ts';
 import { accountSummary, type ReplayAccount, type ReplaySummary, tradesCsv } from './summary.ts';
@@ -290,30 +292,8 @@ class Replay {
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-async function nextOf(orders: AsyncGenerator<OrderLine> | null): Promise<OrderLine | null> {
-  const next = await orders?.next();
-  return next === undefined || next.done === true ? null : next.value;
-}
-
 /** An account of an orders file holds no scope for an execution. Rule R6 (feeds/FORMATS.md). */
 function refuseExecution(execution: OrderBody['execution']): void {
   if (execution === undefined || execution === 'paper') return;
   throw new ApiError(execution === 'venue_c' ? 'us_not_eligible' : 'insufficient_scope');
-}
-
-/** A longer timer would end at once. */
-const TIMER_MAX_MS = 2 ** 31 - 1;
-
-/** Holds frames back so that feed time passes at the speed asked for. */
-function paceOf(speed: number | null): (atMs: EpochMs) => Promise<void> {
-  if (speed === null) return async () => {};
-  let first: { atMs: EpochMs; wallMs: number } | null = null;
-  return async (atMs) => {
-    first ??= { atMs, wallMs: performance.now() };
-    for (;;) {
-      const aheadMs = (atMs - first.atMs) / speed - (performance.now() - first.wallMs);
-      if (aheadMs <= 1) return;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(aheadMs, TIMER_MAX_MS)));
-    }
-  };
 }

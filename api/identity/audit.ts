@@ -3,7 +3,7 @@
  * numbering that the shards' rows are written in. Read only, in one snapshot.
  */
 import path from 'node:path';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { type Database, open, type RootDatabase, type Transaction } from 'lmdb';
 import { Problems } from '../../engine/audit/problems.ts';
 import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
 import { type Uuid, VENUES } from '../../engine/rules/units.ts';
@@ -35,23 +35,11 @@ export async function auditControl(dataDir: string): Promise<ControlAudit | null
   const file = checkLmdbFile(directory);
   if (file === null) return null;
   const root = open<unknown, string>({ path: directory, maxDbs: 32, readOnly: true });
-  // All are opened before the transaction begins, which knows no table that came later.
-  const tables = {
-    users: openTable<User>(root, 'users'),
-    keys: openTable<Key>(root, 'keys'),
-    venueKeys: openTable<VenueKey>(root, 'venueKeys'),
-    organizations: openTable<Organization>(root, 'organizations'),
-    memberships: openTable<Membership>(root, 'memberships'),
-    sessions: openTable<Session>(root, 'sessions'),
-    passwords: openTable<string>(root, 'passwords'),
-    subjects: openTable<Uuid>(root, 'subjects'),
-  };
+  const tables = openTables(root);
   const transaction = root.useReadTransaction();
-  const rows = <T>(table: Database<T, string> | undefined): Rows<T> => {
-    return table === undefined ? [] : [...table.getRange({ transaction })];
-  };
   try {
     const problems = new Problems();
+    const found = readTables(tables, transaction);
     // The first thing written, and found unless the pages that lead there cannot be read.
     const isReadable = root.get('format', { transaction }) !== undefined || file.entries === 0;
     problems.check(
@@ -60,34 +48,16 @@ export async function auditControl(dataDir: string): Promise<ControlAudit | null
       `is damaged: none of ${file.entries} entries can be read`,
     );
     const numbers = root.get('numbers', { transaction }) as CatalogNumbers | undefined;
-    const users = rows(tables.users);
-    const keys = rows(tables.keys);
-    const organizations = rows(tables.organizations);
-    const userIds = new Set(users.map(({ key }) => key));
-    const organizationIds = new Set(organizations.map(({ key }) => key));
-    checkUsers(users, problems);
-    checkKeys(keys, userIds, problems);
-    checkOrganizations(organizations, problems);
-    const checkUser = (row: string, userId: Uuid) => {
-      problems.check(userIds.has(userId), row, `its user ${userId} is missing`);
-    };
-    for (const { key, value } of rows(tables.venueKeys))
-      checkUser(`venueKeys ${key}`, value.userId);
-    for (const { key } of rows(tables.passwords)) checkUser(`passwords ${key}`, key);
-    for (const { key, value } of rows(tables.subjects)) checkUser(`subjects ${key}`, value);
-    for (const { key, value } of rows(tables.sessions)) {
-      if (!value.isGuest) checkUser(`sessions ${key}`, value.userId);
-    }
-    for (const { key, value } of rows(tables.memberships)) {
-      checkUser(`memberships ${key}`, value.userId);
-      const { organizationId: id } = value;
-      const isKnown = organizationIds.has(id);
-      problems.check(isKnown, `memberships ${key}`, `its organization ${id} is missing`);
-    }
+    const userIds = new Set(found.users.map(({ key }) => key));
+    const organizationIds = new Set(found.organizations.map(({ key }) => key));
+    checkUsers(found.users, problems);
+    checkKeys(found.keys, userIds, problems);
+    checkOrganizations(found.organizations, problems);
+    checkReferences(found, userIds, organizationIds, problems);
     if (numbers !== undefined) checkNumbers(numbers, problems);
     return {
-      users: users.length,
-      keys: keys.length,
+      users: found.users.length,
+      keys: found.keys.length,
       owners: [...userIds, ...organizationIds],
       directoryId: (root.get('directoryId', { transaction }) as Uuid | undefined) ?? null,
       hasOutsideOrganizations: root.get('outsideOrganizations', { transaction }) === true,
@@ -98,6 +68,38 @@ export async function auditControl(dataDir: string): Promise<ControlAudit | null
     transaction.done();
     await root.close();
   }
+}
+
+type ControlRows = ReturnType<typeof readTables>;
+
+/** Before the transaction begins, which knows no table that came later. */
+function openTables(root: RootDatabase<unknown, string>) {
+  return {
+    users: openTable<User>(root, 'users'),
+    keys: openTable<Key>(root, 'keys'),
+    venueKeys: openTable<VenueKey>(root, 'venueKeys'),
+    organizations: openTable<Organization>(root, 'organizations'),
+    memberships: openTable<Membership>(root, 'memberships'),
+    sessions: openTable<Session>(root, 'sessions'),
+    passwords: openTable<string>(root, 'passwords'),
+    subjects: openTable<Uuid>(root, 'subjects'),
+  };
+}
+
+function readTables(tables: ReturnType<typeof openTables>, transaction: Transaction) {
+  const rows = <T>(table: Database<T, string> | undefined): Rows<T> => {
+    return table === undefined ? [] : [...table.getRange({ transaction })];
+  };
+  return {
+    users: rows(tables.users),
+    keys: rows(tables.keys),
+    venueKeys: rows(tables.venueKeys),
+    organizations: rows(tables.organizations),
+    memberships: rows(tables.memberships),
+    sessions: rows(tables.sessions),
+    passwords: rows(tables.passwords),
+    subjects: rows(tables.subjects),
+  };
 }
 
 function openTable<T>(root: RootDatabase<unknown, string>, name: string) {
@@ -145,6 +147,30 @@ function checkOrganizations(organizations: Rows<Organization>, problems: Problem
     const isFree = !slugs.has(organization.slug);
     problems.check(isFree, subject, 'its slug is used by another organization');
     slugs.add(organization.slug);
+  }
+}
+
+/** Whoever a row is about is there. */
+function checkReferences(
+  found: ControlRows,
+  userIds: Set<Uuid>,
+  organizationIds: Set<Uuid>,
+  problems: Problems,
+): void {
+  const checkUser = (row: string, userId: Uuid) => {
+    problems.check(userIds.has(userId), row, `its user ${userId} is missing`);
+  };
+  for (const { key, value } of found.venueKeys) checkUser(`venueKeys ${key}`, value.userId);
+  for (const { key } of found.passwords) checkUser(`passwords ${key}`, key);
+  for (const { key, value } of found.subjects) checkUser(`subjects ${key}`, value);
+  for (const { key, value } of found.sessions) {
+    if (!value.isGuest) checkUser(`sessions ${key}`, value.userId);
+  }
+  for (const { key, value } of found.memberships) {
+    checkUser(`memberships ${key}`, value.userId);
+    const { organizationId: id } = value;
+    const isKnown = organizationIds.has(id);
+    problems.check(isKnown, `memberships ${key}`, `its organization ${id} is missing`);
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { uuidsOf } from '../../engine/memory/uuid-words.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
-import type { OpenReport } from '../../engine/shard/shard.ts';
+import type { OpenReport } from '../../engine/shard/open-report.ts';
 import { metaOf } from '../data-dir.ts';
 import type { ControlStore } from './store.ts';
 

@@ -5,7 +5,7 @@
 import type { Uuid } from '../../engine/rules/units.ts';
 import { credentialHeader } from '../credential-header.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
-import type { Exchange } from '../http.ts';
+import type { Exchange } from '../exchange.ts';
 import { isKeyToken, type Key } from './keys.ts';
 import type { User } from './users.ts';
 

@@ -7,7 +7,8 @@ import type { EpochMs, Uuid as UuidText } from '../../engine/rules/units.ts';
 import { oneOf, strict, Uuid } from '../schemas/common.ts';
 
 /** Where an order could be executed one day. Rule A35 (api/RULES.md). */
-export const ExecutionVenueSchema = oneOf(['venue_a', 'venue_c_intl']);
+export const EXECUTION_VENUES = ['venue_a', 'venue_c_intl'] as const;
+export const ExecutionVenueSchema = oneOf(EXECUTION_VENUES);
 export type ExecutionVenue = Static<typeof ExecutionVenueSchema>;
 
 export type VenueKey = {

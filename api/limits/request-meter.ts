@@ -7,8 +7,8 @@
  */
 import type { Uuid } from '../../engine/rules/units.ts';
 import { ApiError } from '../errors.ts';
+import type { Exchange, QuotaReservation } from '../exchange.ts';
 import type { HeaderLines } from '../header-lines.ts';
-import type { Exchange, QuotaReservation } from '../http.ts';
 import type { RequestLimits, User } from '../identity/users.ts';
 import { ADDRESS_PER_MINUTE, accountHead, ResetText } from './headers.ts';
 import { requestLimitsOf } from './plans.ts';

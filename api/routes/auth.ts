@@ -3,7 +3,7 @@
  * (api/RULES.md).
  */
 import { credentialHeader } from '../credential-header.ts';
-import type { Exchange } from '../http.ts';
+import type { Exchange } from '../exchange.ts';
 import { AuthError } from '../identity/auth-errors.ts';
 import { networkOf } from '../identity/network.ts';
 import type { SignIn } from '../identity/sign-in.ts';
@@ -34,70 +34,87 @@ export function visitorOf(exchange: Exchange): Visitor {
 }
 
 export function authRoutes(signIn: SignIn): Route<Visitor>[] {
-  return [
-    visited({
-      method: 'POST',
-      path: '/signup',
-      query: SignUpQuery,
-      response: AuthSessionAnswer,
-      readBody: readCredentialsBody,
-      run: async ({ caller: { address }, body }) => {
-        const { email = '', password = '', phone = '' } = body;
-        if (phone !== '') throw new AuthError('phone_provider_disabled');
-        if (email === '' && password === '') return JSON.stringify(await signIn.guest(address));
-        return JSON.stringify(await signIn.signUp({ email: addressIn(body), password }, address));
-      },
-    }),
-    visited({
-      method: 'POST',
-      path: '/token',
-      query: TokenQuery,
-      response: AuthSessionAnswer,
-      readBody: readCredentialsBody,
-      run: async ({ caller: { address }, query, body }) => {
-        const { email = '', password = '', phone = '', refresh_token: refreshToken = '' } = body;
-        if (query.grant_type === 'refresh_token') {
-          return JSON.stringify(await signIn.refresh(refreshToken, address));
-        }
-        if (phone !== '') throw new AuthError('phone_provider_disabled');
-        return JSON.stringify(await signIn.withPassword({ email, password }, address));
-      },
-    }),
-    visited({
-      method: 'GET',
-      path: '/user',
-      query: NoQuery,
-      response: AuthUserAnswer,
-      run: async ({ caller }) => JSON.stringify(await signIn.user(tokenOf(caller))),
-    }),
-    visited({
-      method: 'PUT',
-      path: '/user',
-      query: UserChangeQuery,
-      response: AuthUserAnswer,
-      readBody: readUserChangeBody,
-      run: async ({ caller, body }) => JSON.stringify(await changeUser(signIn, caller, body)),
-    }),
-    visited({
-      method: 'POST',
-      path: '/logout',
-      query: SignOutQuery,
-      status: 204,
-      response: NoAnswer,
-      run: async ({ caller, query }) => {
-        await signIn.signOut(tokenOf(caller), query.scope);
-        return '';
-      },
-    }),
-    open({
-      method: 'GET',
-      path: '/.well-known/jwks.json',
-      query: NoQuery,
-      response: JwksAnswer,
-      cacheSeconds: 600,
-      run: () => JSON.stringify(signIn.jwks()),
-    }),
-  ];
+  return [signUp, newTokens, getUser, putUser, signOut, getJwks].map((route) => route(signIn));
+}
+
+function signUp(signIn: SignIn): Route<Visitor> {
+  return visited({
+    method: 'POST',
+    path: '/signup',
+    query: SignUpQuery,
+    response: AuthSessionAnswer,
+    readBody: readCredentialsBody,
+    run: async ({ caller: { address }, body }) => {
+      const { email = '', password = '', phone = '' } = body;
+      if (phone !== '') throw new AuthError('phone_provider_disabled');
+      if (email === '' && password === '') return JSON.stringify(await signIn.guest(address));
+      return JSON.stringify(await signIn.signUp({ email: addressIn(body), password }, address));
+    },
+  });
+}
+
+function newTokens(signIn: SignIn): Route<Visitor> {
+  return visited({
+    method: 'POST',
+    path: '/token',
+    query: TokenQuery,
+    response: AuthSessionAnswer,
+    readBody: readCredentialsBody,
+    run: async ({ caller: { address }, query, body }) => {
+      const { email = '', password = '', phone = '', refresh_token: refreshToken = '' } = body;
+      if (query.grant_type === 'refresh_token') {
+        return JSON.stringify(await signIn.refresh(refreshToken, address));
+      }
+      if (phone !== '') throw new AuthError('phone_provider_disabled');
+      return JSON.stringify(await signIn.withPassword({ email, password }, address));
+    },
+  });
+}
+
+function getUser(signIn: SignIn): Route<Visitor> {
+  return visited({
+    method: 'GET',
+    path: '/user',
+    query: NoQuery,
+    response: AuthUserAnswer,
+    run: async ({ caller }) => JSON.stringify(await signIn.user(tokenOf(caller))),
+  });
+}
+
+function putUser(signIn: SignIn): Route<Visitor> {
+  return visited({
+    method: 'PUT',
+    path: '/user',
+    query: UserChangeQuery,
+    response: AuthUserAnswer,
+    readBody: readUserChangeBody,
+    run: async ({ caller, body }) => JSON.stringify(await changeUser(signIn, caller, body)),
+  });
+}
+
+function signOut(signIn: SignIn): Route<Visitor> {
+  return visited({
+    method: 'POST',
+    path: '/logout',
+    query: SignOutQuery,
+    status: 204,
+    response: NoAnswer,
+    run: async ({ caller, query }) => {
+      await signIn.signOut(tokenOf(caller), query.scope);
+      return '';
+    },
+  });
+}
+
+function getJwks(signIn: SignIn): Route<Visitor> {
+  return open({
+    method: 'GET',
+    path: '/.well-known/jwks.json',
+    query: NoQuery,
+    response: JwksAnswer,
+    cacheSeconds: 600,
+    run: () => JSON.stringify(signIn.jwks()),
+  });
 }
 
 /** The password alone can be changed. */

@@ -6,8 +6,8 @@
 import { readFileSync } from 'node:fs';
 import { Type } from '@sinclair/typebox';
 import { Asset } from '../asset.ts';
+import type { Exchange } from '../exchange.ts';
 import { headerLines } from '../header-lines.ts';
-import type { Exchange } from '../http.ts';
 import type { Metrics } from '../metrics.ts';
 import { open, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
@@ -83,7 +83,7 @@ export function entryHandler(
     const isBrowser = /\btext\/html\b/.test(exchange.header('accept'));
     if (!isBrowser || (method !== 'GET' && method !== 'HEAD')) return otherwise(exchange);
     exchange.route = ENTRY.path;
-    requests.add(ENTRY_STATUS);
+    requests.add(ENTRY_STATUS, exchange.startedMs);
     exchange.answer(ENTRY_STATUS, headers, ENTRY_PAGE);
   };
 }

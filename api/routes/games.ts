@@ -14,76 +14,79 @@ import { envelopeText } from './instruments.ts';
 /** With neither `from` nor `to` the list starts this long ago. */
 const LOOK_BACK_MS = 6 * 60 * 60 * 1000;
 
-export function gameRoutes({ catalog, engine, switches }: Deps): Route<Caller>[] {
-  return [
-    keyed({
-      method: 'GET',
-      path: '/games',
-      about: {
-        operationId: 'listGames',
-        tag: 'Markets',
-        summary: 'Games that have instruments, earliest first',
-        description: 'With neither from nor to the first page starts six hours ago.',
-        example: { games: [GAME], count: 1, nextCursor: null, asOf: ENVELOPE.asOf, mode: 'paper' },
-      },
-      scope: 'markets:read',
-      query: GamesQuery,
-      response: GamesAnswer,
-      prepare: (query) => ({
-        ...query,
-        fromMs: fromOrTo('from', query.from),
-        toMs: fromOrTo('to', query.to),
-        after: placeOfCursor(query.cursor, 'game_'),
-      }),
-      run: ({ query }) => {
-        const nowMs = engine.nowMs();
-        const lookBack = query.fromMs === null && query.toMs === null;
-        const fromMs = lookBack ? nowMs - LOOK_BACK_MS : (query.fromMs ?? -Infinity);
-        const toMs = query.toMs ?? Infinity;
-        const { rows, nextCursor } = takePage(
-          catalog.games(),
-          query.after,
-          query.limit,
-          ({ startsAtMs, status, game }) =>
-            startsAtMs >= fromMs &&
-            startsAtMs < toMs &&
-            (query.status === undefined || status === query.status) &&
-            (query.league === undefined || game.league === query.league),
-        );
-        return (
-          `{"games":[${rows.map(gameText).join(',')}],"count":${rows.length},` +
-          `"nextCursor":${JSON.stringify(nextCursor)},"asOf":"${isoOf(nowMs)}","mode":"paper"}`
-        );
-      },
+export function gameRoutes(deps: Deps): Route<Caller>[] {
+  return [listGames(deps), getGame(deps)];
+}
+
+function listGames({ catalog, engine }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/games',
+    about: {
+      operationId: 'listGames',
+      tag: 'Markets',
+      summary: 'Games that have instruments, earliest first',
+      description: 'With neither from nor to the first page starts six hours ago.',
+      example: { games: [GAME], count: 1, nextCursor: null, asOf: ENVELOPE.asOf, mode: 'paper' },
+    },
+    scope: 'markets:read',
+    query: GamesQuery,
+    response: GamesAnswer,
+    prepare: (query) => ({
+      ...query,
+      fromMs: fromOrTo('from', query.from),
+      toMs: fromOrTo('to', query.to),
+      after: placeOfCursor(query.cursor, 'game_'),
     }),
-    keyed({
-      method: 'GET',
-      path: '/games/{ref}',
-      about: {
-        operationId: 'getGame',
-        tag: 'Markets',
-        summary: 'One game with its instruments',
-        param: GameRef,
-        example: { game: GAME, instruments: [INSTRUMENT], count: 1, ...ENVELOPE },
-      },
-      errors: ['game_not_found'],
-      scope: 'markets:read',
-      query: NoQuery,
-      response: GameAnswer,
-      run: ({ param }) => {
-        const entry = catalog.game(param);
-        if (entry === undefined) throw new ApiError('game_not_found');
-        const { venueData } = switches;
-        const nowMs = engine.nowMs();
-        const texts = entry.instruments
-          .map((row) => instrumentText(row, venueData, nowMs))
-          .join(',');
-        const envelope = envelopeText(venueData, isoOf(nowMs));
-        const count = entry.instruments.length;
-        return `{"game":${gameText(entry)},"instruments":[${texts}],"count":${count},${envelope}}`;
-      },
-    }),
-  ];
+    run: ({ query }) => {
+      const nowMs = engine.nowMs();
+      const lookBack = query.fromMs === null && query.toMs === null;
+      const fromMs = lookBack ? nowMs - LOOK_BACK_MS : (query.fromMs ?? -Infinity);
+      const toMs = query.toMs ?? Infinity;
+      const { rows, nextCursor } = takePage(
+        catalog.games(),
+        query.after,
+        query.limit,
+        ({ startsAtMs, status, game }) =>
+          startsAtMs >= fromMs &&
+          startsAtMs < toMs &&
+          (query.status === undefined || status === query.status) &&
+          (query.league === undefined || game.league === query.league),
+      );
+      return (
+        `{"games":[${rows.map(gameText).join(',')}],"count":${rows.length},` +
+        `"nextCursor":${JSON.stringify(nextCursor)},"asOf":"${isoOf(nowMs)}","mode":"paper"}`
+      );
+    },
+  });
+}
+
+function getGame({ catalog, engine, switches }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/games/{ref}',
+    about: {
+      operationId: 'getGame',
+      tag: 'Markets',
+      summary: 'One game with its instruments',
+      param: GameRef,
+      example: { game: GAME, instruments: [INSTRUMENT], count: 1, ...ENVELOPE },
+    },
+    errors: ['game_not_found'],
+    scope: 'markets:read',
+    query: NoQuery,
+    response: GameAnswer,
+    run: ({ param }) => {
+      const entry = catalog.game(param);
+      if (entry === undefined) throw new ApiError('game_not_found');
+      const { venueData } = switches;
+      const nowMs = engine.nowMs();
+      const texts = entry.instruments.map((row) => instrumentText(row, venueData, nowMs)).join(',');
+      const envelope = envelopeText(venueData, isoOf(nowMs));
+      const count = entry.instruments.length;
+      return `{"game":${gameText(entry)},"instruments":[${texts}],"count":${count},${envelope}}`;
+    },
+  });
 }
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

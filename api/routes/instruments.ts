@@ -20,69 +20,77 @@ import {
 } from '../schemas/markets.ts';
 
 export function instrumentRoutes(deps: Deps): Route<Caller>[] {
-  const { catalog, engine, switches } = deps;
-  const search = new InstrumentSearch(catalog);
-  return [
-    keyed({
-      method: 'GET',
-      path: '/instruments',
-      about: {
-        operationId: 'listInstruments',
-        tag: 'Markets',
-        summary: 'Instruments, earliest start first',
-        example: { instruments: [INSTRUMENT], count: 1, nextCursor: null, ...ENVELOPE },
-      },
-      scope: 'markets:read',
-      query: InstrumentsQuery,
-      response: InstrumentsAnswer,
-      prepare: (query) => ({ ...query, after: placeOfCursor(query.cursor, 'ins_') }),
-      run: ({ query }) => {
-        const { after, limit } = query;
-        const nowMs = engine.nowMs();
-        const wanted = query.tradable === undefined ? null : query.tradable === 'true';
-        const isMatch = (entry: InstrumentEntry) =>
-          matches(entry, query) && (wanted === null || catalog.isTradable(entry, nowMs) === wanted);
-        const { rows, nextCursor } = takePage(catalog.instruments(), after, limit, isMatch);
-        return listText(deps, rows, `"nextCursor":${JSON.stringify(nextCursor)},`);
-      },
-    }),
-    keyed({
-      method: 'GET',
-      path: '/instruments/search',
-      about: {
-        operationId: 'searchInstruments',
-        tag: 'Markets',
-        summary: 'Instruments by words, best match first',
-        example: { instruments: [INSTRUMENT], count: 1, ...ENVELOPE },
-      },
-      scope: 'markets:read',
-      query: InstrumentSearchQuery,
-      response: InstrumentSearchAnswer,
-      run: ({ query }) => listText(deps, search.find(query.q, query.league, query.limit), ''),
-    }),
-    keyed({
-      method: 'GET',
-      path: '/instruments/{ref}',
-      about: {
-        operationId: 'getInstrument',
-        tag: 'Markets',
-        summary: 'One instrument',
-        param: InstrumentRef,
-        example: { instrument: INSTRUMENT, ...ENVELOPE },
-      },
-      errors: ['instrument_not_found'],
-      scope: 'markets:read',
-      query: NoQuery,
-      response: InstrumentAnswer,
-      run: ({ param }) => {
-        const entry = catalog.instrument(param);
-        if (entry === undefined) throw new ApiError('instrument_not_found');
-        const nowMs = engine.nowMs();
-        const text = instrumentText(entry, switches.venueData, nowMs);
-        return `{"instrument":${text},${envelopeText(switches.venueData, isoOf(nowMs))}}`;
-      },
-    }),
-  ];
+  return [listInstruments(deps), searchInstruments(deps), getInstrument(deps)];
+}
+
+function listInstruments(deps: Deps): Route<Caller> {
+  const { catalog, engine } = deps;
+  return keyed({
+    method: 'GET',
+    path: '/instruments',
+    about: {
+      operationId: 'listInstruments',
+      tag: 'Markets',
+      summary: 'Instruments, earliest start first',
+      example: { instruments: [INSTRUMENT], count: 1, nextCursor: null, ...ENVELOPE },
+    },
+    scope: 'markets:read',
+    query: InstrumentsQuery,
+    response: InstrumentsAnswer,
+    prepare: (query) => ({ ...query, after: placeOfCursor(query.cursor, 'ins_') }),
+    run: ({ query }) => {
+      const { after, limit } = query;
+      const nowMs = engine.nowMs();
+      const wanted = query.tradable === undefined ? null : query.tradable === 'true';
+      const isMatch = (entry: InstrumentEntry) =>
+        matches(entry, query) && (wanted === null || catalog.isTradable(entry, nowMs) === wanted);
+      const { rows, nextCursor } = takePage(catalog.instruments(), after, limit, isMatch);
+      return listText(deps, rows, `"nextCursor":${JSON.stringify(nextCursor)},`);
+    },
+  });
+}
+
+function searchInstruments(deps: Deps): Route<Caller> {
+  const search = new InstrumentSearch(deps.catalog);
+  return keyed({
+    method: 'GET',
+    path: '/instruments/search',
+    about: {
+      operationId: 'searchInstruments',
+      tag: 'Markets',
+      summary: 'Instruments by words, best match first',
+      example: { instruments: [INSTRUMENT], count: 1, ...ENVELOPE },
+    },
+    scope: 'markets:read',
+    query: InstrumentSearchQuery,
+    response: InstrumentSearchAnswer,
+    run: ({ query }) => listText(deps, search.find(query.q, query.league, query.limit), ''),
+  });
+}
+
+function getInstrument({ catalog, engine, switches }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/instruments/{ref}',
+    about: {
+      operationId: 'getInstrument',
+      tag: 'Markets',
+      summary: 'One instrument',
+      param: InstrumentRef,
+      example: { instrument: INSTRUMENT, ...ENVELOPE },
+    },
+    errors: ['instrument_not_found'],
+    scope: 'markets:read',
+    query: NoQuery,
+    response: InstrumentAnswer,
+    run: ({ param }) => {
+      const entry = catalog.instrument(param);
+      if (entry === undefined) throw new ApiError('instrument_not_found');
+      const nowMs = engine.nowMs();
+      const text = instrumentText(entry, switches.venueData, nowMs);
+      return `{"instrument":${text},${envelopeText(switches.venueData, isoOf(nowMs))}}`;
+    },
+  });
 }
 
 function matches(entry: InstrumentEntry, query: InstrumentsFilter): boolean {

@@ -8,79 +8,84 @@ import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { MeAnswer, UsageAnswer } from '../schemas/identity.ts';
 
-export function meRoutes({ meter }: Deps): Route<Caller>[] {
-  return [
-    keyed({
-      method: 'GET',
-      path: '/me',
-      about: {
-        operationId: 'getMe',
-        tag: 'Service',
-        summary: 'Whose key this is and what it may do',
-        example: {
-          user: {
-            id: '019aa4c0-5e00-7d10-b2f3-8c1e6a9d4f05',
-            displayName: 'Momentum bot',
-            private: true,
-          },
-          key: { prefix: 'svc_sk_Q3v9Zk2mX', scopes: ['portfolio:read', 'markets:read'] },
-          mode: 'paper',
-          paperOnly: true,
-          limits: {
-            minute: { limit: 60, remaining: 59 },
-            month: { limit: 10_000, used: 1204 },
-            enforced: false,
-          },
+export function meRoutes(deps: Deps): Route<Caller>[] {
+  return [getMe(deps), getUsage(deps)];
+}
+
+function getMe({ meter }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/me',
+    about: {
+      operationId: 'getMe',
+      tag: 'Service',
+      summary: 'Whose key this is and what it may do',
+      example: {
+        user: {
+          id: '019aa4c0-5e00-7d10-b2f3-8c1e6a9d4f05',
+          displayName: 'Momentum bot',
+          private: true,
         },
-      },
-      query: NoQuery,
-      response: MeAnswer,
-      run: ({ caller: { user, key } }) => {
-        const { minute, month } = meter.usage(user);
-        return JSON.stringify({
-          user: { id: user.id, displayName: user.displayName, private: user.private },
-          key: { prefix: key.tokenPrefix, scopes: key.scopes },
-          mode: 'paper',
-          paperOnly: true,
-          limits: {
-            minute: { limit: minute.limit, remaining: minute.remaining },
-            month: { limit: month.limit, used: month.used },
-            enforced: meter.enforced,
-          },
-        });
-      },
-    }),
-    keyed({
-      method: 'GET',
-      path: '/usage',
-      about: {
-        operationId: 'getUsage',
-        tag: 'Service',
-        summary: 'How much of the request limits is used',
-        description: 'Never counted itself.',
-        example: {
-          plan: 'basic',
-          minute: { limit: 60, remaining: 59, resetSeconds: 42 },
-          month: { limit: 10_000, used: 1204, remaining: 8796, resetSeconds: 846_000 },
-          key: { prefix: 'svc_sk_Q3v9Zk2mX', requestsThisMonth: 1204 },
+        key: { prefix: 'svc_sk_Q3v9Zk2mX', scopes: ['portfolio:read', 'markets:read'] },
+        mode: 'paper',
+        paperOnly: true,
+        limits: {
+          minute: { limit: 60, remaining: 59 },
+          month: { limit: 10_000, used: 1204 },
           enforced: false,
-          mode: 'paper',
         },
       },
-      query: NoQuery,
-      isCounted: false,
-      response: UsageAnswer,
-      run: ({ caller: { user, key } }) =>
-        JSON.stringify({
-          plan: user.plan,
-          ...meter.usage(user),
-          key: {
-            prefix: key.tokenPrefix,
-            requestsThisMonth: meter.requestsThisMonth(key.id),
-          },
+    },
+    query: NoQuery,
+    response: MeAnswer,
+    run: ({ caller: { user, key } }) => {
+      const { minute, month } = meter.usage(user);
+      return JSON.stringify({
+        user: { id: user.id, displayName: user.displayName, private: user.private },
+        key: { prefix: key.tokenPrefix, scopes: key.scopes },
+        mode: 'paper',
+        paperOnly: true,
+        limits: {
+          minute: { limit: minute.limit, remaining: minute.remaining },
+          month: { limit: month.limit, used: month.used },
           enforced: meter.enforced,
-          mode: 'paper',
-        }),
-    }),
-  ];
+        },
+      });
+    },
+  });
+}
+
+function getUsage({ meter }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/usage',
+    about: {
+      operationId: 'getUsage',
+      tag: 'Service',
+      summary: 'How much of the request limits is used',
+      description: 'Never counted itself.',
+      example: {
+        plan: 'basic',
+        minute: { limit: 60, remaining: 59, resetSeconds: 42 },
+        month: { limit: 10_000, used: 1204, remaining: 8796, resetSeconds: 846_000 },
+        key: { prefix: 'svc_sk_Q3v9Zk2mX', requestsThisMonth: 1204 },
+        enforced: false,
+        mode: 'paper',
+      },
+    },
+    query: NoQuery,
+    isCounted: false,
+    response: UsageAnswer,
+    run: ({ caller: { user, key } }) =>
+      JSON.stringify({
+        plan: user.plan,
+        ...meter.usage(user),
+        key: {
+          prefix: key.tokenPrefix,
+          requestsThisMonth: meter.requestsThisMonth(key.id),
+        },
+        enforced: meter.enforced,
+        mode: 'paper',
+      }),
+  });
 }

@@ -23,137 +23,148 @@ import { newUuid } from '../uuid.ts';
 import { bodyReader } from '../validation.ts';
 import { ABOUT_PLACING, PLACING_ERRORS } from './placing.ts';
 
-export function orderRoutes({ engine, identity, switches }: Deps): Route<Caller>[] {
-  return [
-    ofAccount({
-      method: 'POST',
-      path: '/portfolio/orders',
-      about: ABOUT_PLACING,
-      errors: PLACING_ERRORS,
-      scope: 'trade:write',
-      mayBeUnavailable: true,
-      query: NoQuery,
-      response: PlacementAnswer,
-      readBody: bodyReader(OrderBodySchema, checkOrderBody),
-      scopeOfBody: scopeOfExecution,
-      run: ({ caller: { user, key }, account, body }, waiter) => {
-        const mayTrade = switches.trading;
-        refuseExecution(body.execution, mayTrade, (venue) => identity.venueKey(user.id, venue));
-        const atMs = engine.nowMs();
-        return engine.trade(
-          user.id,
-          placeOrderOf(body, {
-            atMs,
-            account: account.id,
-            orderId: newUuid(atMs),
-            placedVia: 'api',
-            placedPrivate: account.isPrivate,
-            // In an organization too it is the plan of the key's owner that counts.
-            mayOpen: user.plan !== 'none',
-            // Only the engine knows whether it is asked again for what it has placed.
-            mayTrade,
-            counting: countingOf(user, key.id, account),
-          }),
-          waiter,
-        );
-      },
-    }),
-    ofAccount({
-      method: 'GET',
-      path: '/portfolio/orders',
-      about: {
-        operationId: 'listOrders',
-        tag: 'Portfolio',
-        summary: 'Limit orders in any status, newest first',
-        example: { orders: [ORDER], nextCursor: null, venueData: true, mode: 'paper' },
-      },
-      scope: 'portfolio:read',
-      mayBeUnavailable: true,
-      query: OrdersQuery,
-      response: OrdersAnswer,
-      prepare: (query) => ({ ...query, before: beforeOf('orders', query.cursor) }),
-      run: ({ account, query }, waiter) =>
-        engine.ask(
-          account.id,
-          {
-            kind: 'orders',
-            atMs: engine.nowMs(),
-            account: account.id,
-            organizationSlug: account.organizationSlug,
-            status: query.status ?? null,
-            limit: query.limit,
-            before: query.before,
-          },
-          waiter,
-        ),
-    }),
-    ofAccount({
-      method: 'GET',
-      path: '/portfolio/orders/{orderId}',
-      about: {
-        operationId: 'getOrder',
-        tag: 'Portfolio',
-        summary: 'One limit order in any status',
-        param: OrderId,
-        example: { order: ORDER, venueData: true, mode: 'paper' },
-      },
-      errors: ['order_not_found'],
-      scope: 'portfolio:read',
-      mayBeUnavailable: true,
-      query: NoQuery,
-      response: OrderAnswer,
-      run: ({ account, param }, waiter) =>
-        engine.ask(
-          account.id,
-          {
-            kind: 'order',
-            atMs: engine.nowMs(),
-            account: account.id,
-            organizationSlug: account.organizationSlug,
-            orderId: orderIdOf(param),
-          },
-          waiter,
-        ),
-    }),
-    ofAccount({
-      method: 'DELETE',
-      path: '/portfolio/orders/{orderId}',
-      about: {
-        operationId: 'cancelOrder',
-        tag: 'Trading',
-        summary: 'Cancel a resting order',
-        description: 'Works while trading is switched off, too.',
-        param: OrderId,
-        example: {
-          order: {
-            ...ORDER,
-            status: 'canceled',
-            cancelReason: 'canceled_by_owner',
-            holdDollars: 0,
-          },
-          venueData: true,
-          mode: 'paper',
+export function orderRoutes(deps: Deps): Route<Caller>[] {
+  return [placeOrder(deps), listOrders(deps), getOrder(deps), cancelOrder(deps)];
+}
+
+function placeOrder({ engine, identity, switches }: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'POST',
+    path: '/portfolio/orders',
+    about: ABOUT_PLACING,
+    errors: PLACING_ERRORS,
+    scope: 'trade:write',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: PlacementAnswer,
+    readBody: bodyReader(OrderBodySchema, checkOrderBody),
+    scopeOfBody: scopeOfExecution,
+    run: ({ caller: { user, key }, account, body }, waiter) => {
+      const mayTrade = switches.trading;
+      refuseExecution(body.execution, mayTrade, (venue) => identity.venueKey(user.id, venue));
+      const atMs = engine.nowMs();
+      return engine.trade(
+        user.id,
+        placeOrderOf(body, {
+          atMs,
+          account: account.id,
+          orderId: newUuid(atMs),
+          placedVia: 'api',
+          placedPrivate: account.isPrivate,
+          // In an organization too it is the plan of the key's owner that counts.
+          mayOpen: user.plan !== 'none',
+          // Only the engine knows whether it is asked again for what it has placed.
+          mayTrade,
+          counting: countingOf(user, key.id, account),
+        }),
+        waiter,
+      );
+    },
+  });
+}
+
+function listOrders({ engine }: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'GET',
+    path: '/portfolio/orders',
+    about: {
+      operationId: 'listOrders',
+      tag: 'Portfolio',
+      summary: 'Limit orders in any status, newest first',
+      example: { orders: [ORDER], nextCursor: null, venueData: true, mode: 'paper' },
+    },
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: OrdersQuery,
+    response: OrdersAnswer,
+    prepare: (query) => ({ ...query, before: beforeOf('orders', query.cursor) }),
+    run: ({ account, query }, waiter) =>
+      engine.ask(
+        account.id,
+        {
+          kind: 'orders',
+          atMs: engine.nowMs(),
+          account: account.id,
+          organizationSlug: account.organizationSlug,
+          status: query.status ?? null,
+          limit: query.limit,
+          before: query.before,
         },
+        waiter,
+      ),
+  });
+}
+
+function getOrder({ engine }: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'GET',
+    path: '/portfolio/orders/{orderId}',
+    about: {
+      operationId: 'getOrder',
+      tag: 'Portfolio',
+      summary: 'One limit order in any status',
+      param: OrderId,
+      example: { order: ORDER, venueData: true, mode: 'paper' },
+    },
+    errors: ['order_not_found'],
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: OrderAnswer,
+    run: ({ account, param }, waiter) =>
+      engine.ask(
+        account.id,
+        {
+          kind: 'order',
+          atMs: engine.nowMs(),
+          account: account.id,
+          organizationSlug: account.organizationSlug,
+          orderId: orderIdOf(param),
+        },
+        waiter,
+      ),
+  });
+}
+
+function cancelOrder({ engine }: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'DELETE',
+    path: '/portfolio/orders/{orderId}',
+    about: {
+      operationId: 'cancelOrder',
+      tag: 'Trading',
+      summary: 'Cancel a resting order',
+      description: 'Works while trading is switched off, too.',
+      param: OrderId,
+      example: {
+        order: {
+          ...ORDER,
+          status: 'canceled',
+          cancelReason: 'canceled_by_owner',
+          holdDollars: 0,
+        },
+        venueData: true,
+        mode: 'paper',
       },
-      errors: ['order_not_found', 'already_closed', 'rate_limited'],
-      scope: 'trade:write',
-      mayBeUnavailable: true,
-      query: NoQuery,
-      response: OrderAnswer,
-      run: ({ caller: { user, key }, account, param }, waiter) =>
-        engine.trade(
-          user.id,
-          {
-            kind: 'cancel',
-            atMs: engine.nowMs(),
-            account: account.id,
-            orderId: orderIdOf(param),
-            counting: countingOf(user, key.id, account),
-          },
-          waiter,
-        ),
-    }),
-  ];
+    },
+    errors: ['order_not_found', 'already_closed', 'rate_limited'],
+    scope: 'trade:write',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: OrderAnswer,
+    run: ({ caller: { user, key }, account, param }, waiter) =>
+      engine.trade(
+        user.id,
+        {
+          kind: 'cancel',
+          atMs: engine.nowMs(),
+          account: account.id,
+          orderId: orderIdOf(param),
+          counting: countingOf(user, key.id, account),
+        },
+        waiter,
+      ),
+  });
 }
 
 /** Execution at a venue needs that venue's own scope. Rule A35 (api/RULES.md). */

@@ -1,5 +1,7 @@
 /** Shapes of the admin listener. They are between the server and its own command. */
 import { Type } from '@sinclair/typebox';
+import { CONNECTION_STATES } from '../../feeds/connection-status.ts';
+import { ExecutionVenueSchema } from '../identity/venue-keys.ts';
 import { Count, DateTime, nullable, oneOf, strict, Uuid, VenueSchema } from './common.ts';
 import {
   PlanSchema,
@@ -17,7 +19,7 @@ export const HealthAnswer = strict({
   problems: Type.Array(Type.String()),
 });
 
-const FEED_STATE = oneOf(['connecting', 'open', 'waiting', 'closed']);
+const FEED_STATE = oneOf(CONNECTION_STATES);
 export const ReadyAnswer = strict({
   ok: Type.Literal(true),
   state: oneOf(['ready']),
@@ -119,7 +121,7 @@ export const AdminMembershipAnswer = strict({ organizationId: Uuid, member: Admi
 
 const AdminVenueKey = strict({
   userId: Uuid,
-  venue: oneOf(['venue_a', 'venue_c_intl']),
+  venue: ExecutionVenueSchema,
   venueKeyId: Type.String(),
   createdAt: DateTime,
 });

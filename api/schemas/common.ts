@@ -12,7 +12,7 @@ import {
   type TSchema,
   Type,
 } from '@sinclair/typebox';
-import { GAME_STATUSES } from '../../engine/rules/units.ts';
+import { GAME_STATUSES, VENUES } from '../../engine/rules/units.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 
 /** An object without any other field. */
@@ -55,9 +55,7 @@ export const VenueDataOn = Type.Boolean({
   description: 'Whether the venue-data switch is on: else no venue reference or price is here.',
 });
 export const SideSchema = oneOf(['yes', 'no'], { title: 'Side' });
-export const VenueSchema = oneOf(['venue_a', 'venue_b', 'venue_c', 'venue_c_intl'], {
-  title: 'Venue',
-});
+export const VenueSchema = oneOf(VENUES, { title: 'Venue' });
 export const GameStatusSchema = oneOf(GAME_STATUSES, { title: 'GameStatus' });
 
 const ID_LETTERS = '0-9A-HJKMNP-TV-Z';

@@ -3,7 +3,7 @@
  * (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
-import { PLANS } from '../limits/plans.ts';
+import { PLANS } from '../limits/plan-names.ts';
 import { Count, DateTime, described, Mode, nullable, oneOf, strict, Uuid } from './common.ts';
 
 export const StatusAnswer = strict(

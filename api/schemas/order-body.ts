@@ -1,5 +1,7 @@
 /** The body of an order. Rule A30 (api/RULES.md). */
+
 import { type Static, Type } from '@sinclair/typebox';
+import { EXECUTION_VENUES } from '../identity/venue-keys.ts';
 import {
   DateTime,
   described,
@@ -78,7 +80,7 @@ export const OrderBodySchema = strict(
       described(ProbabilityPct, 'Of a buy: your probability of the side, in percent.'),
     ),
     execution: Type.Optional(
-      oneOf(['paper', 'venue_a', 'venue_c_intl', 'venue_c'], {
+      oneOf(['paper', ...EXECUTION_VENUES, 'venue_c'], {
         description: 'paper when left out; any other needs its own scope.',
       }),
     ),

@@ -4,6 +4,8 @@
  * engine/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
+import { CANCEL_REASONS } from '../../engine/rules/events.ts';
+import { PLACED_VIA } from '../../engine/rules/units.ts';
 import {
   AsOf,
   Contracts,
@@ -31,7 +33,7 @@ const OrderStatus = oneOf(['resting', 'executed', 'canceled', 'expired'], {
 });
 export const ActionSchema = oneOf(['buy', 'sell'], { title: 'Action' });
 export const OrderTypeSchema = oneOf(['market', 'limit'], { title: 'OrderType' });
-const PlacedViaSchema = oneOf(['api', 'web', 'cli'], { description: 'Where it came from.' });
+const PlacedViaSchema = oneOf(PLACED_VIA, { description: 'Where it came from.' });
 export const ProbabilityPct = Type.Integer({ minimum: 1, maximum: 99 });
 const Organization = Type.Optional(
   strict(
@@ -88,20 +90,9 @@ export const Order = strict(
   {
     ...PORTFOLIO_ORDER,
     type: Type.Literal('limit'),
-    cancelReason: nullable(
-      oneOf([
-        'canceled_by_owner',
-        'ioc_not_filled',
-        'fok_not_filled',
-        'market_resolved',
-        'position_closed',
-        'account_reset',
-        'expired',
-        'instrument_dropped',
-        'disconnected',
-      ]),
-      { description: 'Why it is canceled or expired; else null.' },
-    ),
+    cancelReason: nullable(oneOf([...CANCEL_REASONS, 'disconnected']), {
+      description: 'Why it is canceled or expired; else null.',
+    }),
     tradeId: nullable(Uuid, { description: 'The trade that it opened or closes.' }),
     fillPriceCents: FillPriceCents,
   },

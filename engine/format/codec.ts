@@ -3,7 +3,8 @@
  * another shape is still written, with its own field list inline. Orders go as rows.
  */
 import { Packr } from 'msgpackr';
-import type { Command, Depth, Query, QuoteTick, Reply, Tick } from '../rules/messages.ts';
+import type { Command, Depth, QuoteTick, Reply, Tick } from '../rules/messages.ts';
+import type { Query } from '../rules/queries.ts';
 import { commandOf, type Row, rowOf } from './hop-tuples.ts';
 
 type Fields<T> = T extends unknown ? readonly (keyof T & string)[] : never;

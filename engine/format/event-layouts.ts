@@ -3,16 +3,15 @@
  * data directory's format: append kinds and words, never change or reorder one.
  */
 
-import type {
-  CancelReason,
-  ClosedTrade,
-  Event,
-  OrderOutcome,
-  OrderPlaced,
+import {
+  CANCEL_REASONS,
+  type ClosedTrade,
+  type Event,
+  type OrderOutcome,
+  type OrderPlaced,
 } from '../rules/events.ts';
 import type { Catalog, MarketOutcome } from '../rules/messages.ts';
-import type { Uuid } from '../rules/units.ts';
-import { GAME_STATUSES, type Side } from '../rules/units.ts';
+import { GAME_STATUSES, PLACED_VIA, type Side, type Uuid } from '../rules/units.ts';
 import {
   always,
   ByteReader,
@@ -43,18 +42,9 @@ export type KeyRow = {
 
 const side = word<Side>('yes', 'no');
 const outcome = word<MarketOutcome>('yes', 'no', 'void', 'scalar');
-const via = word('api', 'web', 'cli');
+const via = word(...PLACED_VIA);
 const endedAs = word('canceled', 'expired', 'executed');
-const reason = word<CancelReason>(
-  'canceled_by_owner',
-  'ioc_not_filled',
-  'fok_not_filled',
-  'market_resolved',
-  'position_closed',
-  'account_reset',
-  'expired',
-  'instrument_dropped',
-);
+const reason = word(...CANCEL_REASONS);
 
 /** A placement as the journal and the archive keep it. `PlacedBytes` knows how it begins. */
 const placed = record<OrderPlaced>({

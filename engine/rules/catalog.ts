@@ -6,12 +6,14 @@ import { invariant } from './invariant.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './messages.ts';
 import { bookOf, watchMarkets } from './resting.ts';
 import type { Book, Instrument, Market, ShardState } from './state.ts';
-import { HOME_VENUE, type MarketNumber, ROUTED_VENUES, VENUES, type Venue } from './units.ts';
-
-/** `venue_a/TICKER`: how a catalog names a market. */
-export function marketName(venue: Venue, venueMarketId: string): string {
-  return `${venue}/${venueMarketId}`;
-}
+import {
+  HOME_VENUE,
+  type MarketNumber,
+  marketName,
+  ROUTED_VENUES,
+  VENUES,
+  type Venue,
+} from './units.ts';
 
 /** Takes a new catalog: numbers stay what they were, live quotes and resting orders stay. */
 export function replaceCatalog(state: ShardState, catalog: Catalog): void {

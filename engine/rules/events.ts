@@ -103,15 +103,18 @@ export type OrderEnded = {
   status: 'canceled' | 'expired' | 'executed';
   reason: CancelReason;
 };
-export type CancelReason =
-  | 'canceled_by_owner'
-  | 'ioc_not_filled'
-  | 'fok_not_filled'
-  | 'market_resolved'
-  | 'position_closed'
-  | 'account_reset'
-  | 'expired'
-  | 'instrument_dropped';
+/** What is on disk names them by their place: append, never reorder. Rule T111 (engine/RULES.md). */
+export const CANCEL_REASONS = [
+  'canceled_by_owner',
+  'ioc_not_filled',
+  'fok_not_filled',
+  'market_resolved',
+  'position_closed',
+  'account_reset',
+  'expired',
+  'instrument_dropped',
+] as const;
+export type CancelReason = (typeof CANCEL_REASONS)[number];
 
 /** A position was paid out by its market's result. */
 export type PositionSettled = {

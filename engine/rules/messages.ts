@@ -196,55 +196,6 @@ export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
 
 export type Command = PlaceOrder | CancelOrder | AdjustCash | SetCatalog | SetSwitches | SetClock;
 
-/** Newest first; `before` is the id of the last row of the previous page. */
-type Page = { limit: number; before: Uuid | null };
-
-export type PortfolioQuery = {
-  kind: 'portfolio';
-  atMs: EpochMs;
-  account: Uuid;
-  organizationSlug: string | null;
-};
-export type OrderQuery = {
-  kind: 'order';
-  atMs: EpochMs;
-  account: Uuid;
-  organizationSlug: string | null;
-  orderId: Uuid;
-};
-export type OrdersQuery = Page & {
-  kind: 'orders';
-  atMs: EpochMs;
-  account: Uuid;
-  organizationSlug: string | null;
-  status: 'resting' | 'executed' | 'canceled' | 'expired' | null;
-};
-export type TradesQuery = Page & {
-  kind: 'trades';
-  atMs: EpochMs;
-  account: Uuid;
-  organizationSlug: string | null;
-  status: 'open' | 'closed' | 'settled' | 'void' | null;
-};
-/** Answers with one Quote, or `instrument_not_found`. */
-export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId: string };
-/** Answers with the `TradeUse` of a key in this shard. */
-export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
-/** Answers `{accounts, restingOrders, openPositions, problems: string[]}`. */
-export type AuditQuery = { kind: 'audit'; atMs: EpochMs };
-/** Answers `{accounts: [{account, digest, ...}]}`, canonical and independent of shard and slot. */
-export type DigestQuery = { kind: 'digest'; atMs: EpochMs };
-
-export type Query =
-  | PortfolioQuery
-  | OrderQuery
-  | OrdersQuery
-  | TradesQuery
-  | QuoteQuery
-  | KeyUseQuery
-  | AuditQuery
-  | DigestQuery;
-
 /** `body` is the JSON text of the answer, ready to send; a refusal names its rule. */
 export type Reply =
   | { ok: true; body: string }

@@ -1,6 +1,5 @@
 /** Placing an order. Rules T20 to T57, T90 to T94, T100 (engine/RULES.md). */
 
-import { marketName } from './catalog.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, tradeOf } from './fill-model.ts';
@@ -15,6 +14,7 @@ import {
   type Cents,
   type EpochMs,
   HOME_VENUE,
+  marketName,
   NO_ROW,
   oppositeSide,
   type Side,

@@ -3,16 +3,14 @@ import { uuidTimeAt } from '../memory/uuid-words.ts';
 import type { ClosedTrade } from './events.ts';
 import type { MarketOutcome } from './messages.ts';
 import { FLAG, type ShardState } from './state.ts';
-import type { Cents, EpochMs, PlacedVia, Side } from './units.ts';
-
-const VIA: readonly PlacedVia[] = ['api', 'web', 'cli'];
+import { type Cents, type EpochMs, PLACED_VIA, type PlacedVia, type Side } from './units.ts';
 
 export function viaCode(via: PlacedVia): number {
-  return VIA.indexOf(via);
+  return PLACED_VIA.indexOf(via);
 }
 
 export function viaOf(code: number): PlacedVia {
-  return VIA[code]!;
+  return PLACED_VIA[code]!;
 }
 
 export function sideOf(flags: number): Side {

@@ -33,9 +33,9 @@ export type Action = 'buy' | 'sell';
 export type OrderType = 'market' | 'limit';
 export type TimeInForce = 'gtc' | 'ioc' | 'fok';
 export type Routing = 'venue_a' | 'best';
-export type PlacedVia = 'api' | 'web' | 'cli';
+export type PlacedVia = (typeof PLACED_VIA)[number];
 export type GameStatus = (typeof GAME_STATUSES)[number];
-export type MarketStatus = 'open' | 'paused' | 'closed';
+export type MarketStatus = (typeof MARKET_STATUSES)[number];
 
 /** How much of an order trades at a live price. Rules T30 to T32, T60 to T74 (engine/RULES.md). */
 export const FILL_MODELS = ['top_of_book', 'book_depth'] as const;
@@ -48,6 +48,11 @@ export const VENUES = ['venue_a', 'venue_b', 'venue_c', 'venue_c_intl'] as const
 export type Venue = (typeof VENUES)[number];
 /** Who may price a fill of an order with routing best beside venue_a. SPEC.md section 4, Trading. */
 export const ROUTED_VENUES: ReadonlySet<Venue> = new Set<Venue>(['venue_b', 'venue_c']);
+
+/** `venue_a/TICKER`: how a catalog names a market. */
+export function marketName(venue: Venue, venueMarketId: string): string {
+  return `${venue}/${venueMarketId}`;
+}
 
 /** Values of CONTRACT.md section 4 that catalogs and answers share. */
 export const MARKET_TYPES = [
@@ -85,6 +90,9 @@ export const GAME_STATUSES = [
   'postponed',
   'cancelled',
 ] as const;
+export const MARKET_STATUSES = ['open', 'paused', 'closed'] as const;
+/** What is on disk names them by their place: append, never reorder. */
+export const PLACED_VIA = ['api', 'web', 'cli'] as const;
 export const FUNGIBILITIES = ['exact', 'near', 'none'] as const;
 
 /** No price: the value of an empty or unusable side of a book. */

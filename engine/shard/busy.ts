@@ -8,3 +8,6 @@ export class EngineBusy extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/** One for all: what refuses in a flood must cost little. */
+export const AT_ITS_LIMIT = new EngineBusy('the engine is at its limit');

@@ -1,6 +1,6 @@
 /** Where the engine's time comes from. Rules C1 to C7 (engine/RULES.md). */
 import { type EpochMs, isoOf } from '../rules/units.ts';
-import type { Log } from './shard-client.ts';
+import type { Log } from './log.ts';
 
 /** Never goes back, but by `acceptMachine`. */
 export interface Clock {

@@ -7,23 +7,12 @@ import { orderIdWord, type PlacedBytes } from '../format/placement-bytes.ts';
 import { Table } from '../memory/table.ts';
 import { UuidIndex } from '../memory/uuid-index.ts';
 import { copyUuid, uuidAt } from '../memory/uuid-words.ts';
-import type { CancelReason, OrderOutcome } from '../rules/events.ts';
+import { CANCEL_REASONS, type OrderOutcome } from '../rules/events.ts';
 import type { OutcomeIds } from '../rules/finished-records.ts';
 import type { Uuid } from '../rules/units.ts';
 
 const STATUSES = ['executed', 'canceled', 'expired'] as const;
 const STATUS_CODES = { executed: 0, canceled: 1, expired: 2 } as const;
-/** By code, from 1 on; 0 is none. */
-const REASONS: readonly CancelReason[] = [
-  'canceled_by_owner',
-  'ioc_not_filled',
-  'fok_not_filled',
-  'market_resolved',
-  'position_closed',
-  'account_reset',
-  'expired',
-  'instrument_dropped',
-];
 const NO_VENUE = 255;
 
 export type EndedOrder = { account: number; orderId: Uuid; outcome: OrderOutcome };
@@ -67,7 +56,7 @@ export class Outcomes {
     col.account.set(row, account);
     col.filledContracts.set(row, outcome.filledContracts ?? 0);
     col.status.set(row, STATUS_CODES[outcome.status]);
-    col.reason.set(row, outcome.reason === null ? 0 : REASONS.indexOf(outcome.reason) + 1);
+    col.reason.set(row, outcome.reason === null ? 0 : CANCEL_REASONS.indexOf(outcome.reason) + 1);
     col.fillPriceCents.set(row, outcome.fillPriceCents ?? 0);
     col.venue.set(row, outcome.venue ?? NO_VENUE);
   }
@@ -127,7 +116,7 @@ export class Outcomes {
     return {
       atMs: col.atMs.get(row),
       status: STATUSES[col.status.get(row)]!,
-      reason: REASONS[col.reason.get(row) - 1] ?? null,
+      reason: CANCEL_REASONS[col.reason.get(row) - 1] ?? null,
       fillPriceCents: col.fillPriceCents.get(row) || null,
       venue: venue === NO_VENUE ? null : venue,
       tradeId: hasTrade ? uuidAt(trade, row) : null,

@@ -5,7 +5,8 @@
  */
 
 import type { Message } from '../format/codec.ts';
-import type { Command, Query, Reply, Tick } from '../rules/messages.ts';
+import type { Command, Reply, Tick } from '../rules/messages.ts';
+import type { Query } from '../rules/queries.ts';
 
 /** Who asked, told once: what a promise with its reactions would cost shows in every request. */
 export interface Waiter<T = Reply> {

@@ -10,16 +10,9 @@ import { decide } from '../rules/decide.ts';
 import type { Decision, Rejection } from '../rules/decision.ts';
 import type { Event } from '../rules/events.ts';
 import { emit } from '../rules/evolve.ts';
-import type {
-  AuditQuery,
-  Command,
-  DigestQuery,
-  PlaceOrder,
-  Query,
-  Reply,
-  SetSwitches,
-} from '../rules/messages.ts';
+import type { Command, PlaceOrder, Reply, SetSwitches } from '../rules/messages.ts';
 import { advance, afterCatalog, keepAges } from '../rules/observe.ts';
+import type { AuditQuery, DigestQuery, Query } from '../rules/queries.ts';
 import { REJECTIONS, type RejectionCode } from '../rules/rejections.ts';
 import type { ShardState } from '../rules/state.ts';
 import { NO_ROW } from '../rules/units.ts';

@@ -17,6 +17,7 @@ export class Restarts {
   #reason = '';
   /** Null: it is not open. */
   #openedAtMs: number | null = null;
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
@@ -35,6 +36,20 @@ export class Restarts {
     this.#reason = reason;
     this.#failures++;
     return Math.min(DELAY_MS * 2 ** (this.#failures - 1), DELAY_MAX_MS);
+  }
+
+  /** `failed`, and the next start once that wait is over; nothing where one is waiting already. */
+  later(reason: string, start: () => void): void {
+    if (this.#timer !== null) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      start();
+    }, this.failed(reason));
+  }
+
+  /** No further start. */
+  cancel(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
   /** From the second failure in a row on: `failed 3 times in a row: REASON`; null: nothing to say. */

@@ -14,9 +14,10 @@ import type { CancelOrder, PlaceOrder, TradeCounting } from '../rules/messages.t
 import { sumOfUse } from '../rules/trade-limits.ts';
 import type { EpochMs, Uuid } from '../rules/units.ts';
 import { type TradeUse, utcDayOf } from '../rules/units.ts';
+import { AT_ITS_LIMIT } from './busy.ts';
+import type { OpenReport } from './open-report.ts';
 import type { Waiter } from './outbox.ts';
-import type { OpenReport } from './shard.ts';
-import { AT_ITS_LIMIT, type ShardClient } from './shard-client.ts';
+import type { ShardClient } from './shard-client.ts';
 
 type Shard = Pick<ShardClient, 'ask' | 'call'>;
 

@@ -4,14 +4,16 @@
  * to come back, and quotes of one market replace each other. Rules D6 to D10 (engine/RULES.md).
  */
 
-import type { Message } from '../format/codec.ts';
 import { checkLmdbFile, LmdbFileError, missingFile } from '../lmdb/lmdb-file.ts';
-import type { Command, Query, Reply, Tick } from '../rules/messages.ts';
-import { EngineBusy } from './busy.ts';
+import type { Command, Reply, Tick } from '../rules/messages.ts';
+import type { Query } from '../rules/queries.ts';
+import { AT_ITS_LIMIT, EngineBusy } from './busy.ts';
 import { DiskFull, troubleText } from './disk-reserve.ts';
+import { isCommand, isJournaled } from './message-kinds.ts';
+import type { OpenReport } from './open-report.ts';
 import { isTick, Outbox, type Waiter } from './outbox.ts';
 import { Restarts } from './restarts.ts';
-import { isCommand, isJournaled, type OpenReport, type ShardConfig } from './shard.ts';
+import type { ShardClientOptions } from './shard-client-options.ts';
 import { ShardThread } from './thread.ts';
 
 /** A batch this large is sent while others are in flight; a smaller one waits for their return. */
@@ -24,27 +26,7 @@ const BATCH_MAX = 256;
 const IN_FLIGHT_MAX = 32;
 const TICKS_MAX = 50_000;
 
-export type ShardClientOptions = {
-  config: ShardConfig;
-  /** Whether an earlier start made its file: one that is not there any more is lost, not new. */
-  wasMade: boolean;
-  /** Requests that may wait or be in flight before callers are refused. */
-  queueDepthMax: number;
-  /** What a shard must be told before anything else, at every start of its thread. */
-  startupMessages: () => Message[];
-  /** Is given what each start of its thread found, before any request is. */
-  opened: (report: OpenReport) => void;
-  log: Log;
-};
-export type Log = {
-  info(details: object, message: string): void;
-  error(details: object, message: string): void;
-};
-
-/** One for all: what refuses in a flood must cost little. */
-export const AT_ITS_LIMIT = new EngineBusy('the engine is at its limit');
-
-type LaneState = 'opening' | 'open' | 'restarting' | 'closed';
+type ClientState = 'opening' | 'open' | 'restarting' | 'closed';
 
 export class ShardClient {
   readonly #options: ShardClientOptions;
@@ -52,11 +34,10 @@ export class ShardClient {
   readonly #outbox = new Outbox(TICKS_MAX);
   /** Why nothing is placed here now, in words; null: nothing is in the way. */
   #trouble: string | null = null;
-  #state: LaneState = 'opening';
+  #state: ClientState = 'opening';
   #depth = 0;
   #inFlight = 0;
   #scheduled = false;
-  #restartTimer: NodeJS.Timeout | null = null;
   readonly #restarts = new Restarts();
   #wasMade: boolean;
   readonly #whenIdle: (() => void)[] = [];
@@ -191,7 +172,7 @@ export class ShardClient {
   async close(): Promise<void> {
     const wasOpen = this.#state === 'open';
     this.#state = 'closed';
-    if (this.#restartTimer !== null) clearTimeout(this.#restartTimer);
+    this.#restarts.cancel();
     await this.drained();
     await this.#thread.close(wasOpen);
   }
@@ -279,11 +260,9 @@ export class ShardClient {
   }
 
   #restartLater(reason: string): void {
-    if (this.#restartTimer !== null) return;
-    this.#restartTimer = setTimeout(() => {
-      this.#restartTimer = null;
+    this.#restarts.later(reason, () => {
       if (this.#state === 'restarting') this.#restart();
-    }, this.#restarts.failed(reason));
+    });
   }
 
   #restart(): void {

@@ -7,14 +7,15 @@
 
 import type { Message } from '../format/codec.ts';
 import type { Event } from '../rules/events.ts';
-import type { Command, MarketResult, Reply } from '../rules/messages.ts';
-import { observe, resultOf, watch } from '../rules/observe.ts';
-import type { CoreConfig, ShardState } from '../rules/state.ts';
+import type { Reply } from '../rules/messages.ts';
+import { observe, watch } from '../rules/observe.ts';
+import type { CoreConfig } from '../rules/state.ts';
 import { tablesOf } from '../rules/state.ts';
-import type { EpochMs, GameStatus, Uuid } from '../rules/units.ts';
 import { headOf, referenceDataOf } from './checkpoint-state.ts';
 import { createState, type StoredState } from './create-state.ts';
 import { DiskFull, DiskStatus } from './disk-reserve.ts';
+import { isCommand } from './message-kinds.ts';
+import { type OpenReport, openReportOf } from './open-report.ts';
 import { isTick } from './outbox.ts';
 import { recover } from './recover.ts';
 import { answerQuery, execute, setSwitches } from './requests.ts';
@@ -27,25 +28,6 @@ export type ShardConfig = CoreConfig & {
   checkpointEveryEvents: number;
 };
 
-/** What a start found. */
-export type OpenReport = {
-  accounts: number;
-  /** Their uuids, four words each. */
-  accountIds: Uint32Array;
-  restingOrders: number;
-  replayedBatches: number;
-  /** The engine's time when it stopped. */
-  nowMs: EpochMs;
-  /** Markets without a result that somebody holds a position or an order in. */
-  openMarkets: number[];
-  /** By market number, null where there is none. */
-  results: (MarketResult | null)[];
-  /** What feeds said of games, and what the catalog said beneath; null: nothing. */
-  games: { slug: string; status: GameStatus; over: GameStatus | null }[];
-  /** Keys whose owner's account is in another shard, and that have traded here today. */
-  awayKeys: Uuid[];
-};
-
 /** A checkpoint is spread over so much of the events until the next one is due. */
 const PACE = 0.6;
 /** Steps that share a commit when no batch does. */
@@ -56,43 +38,6 @@ const EVENT_BYTES = 500;
 const MESSAGE_EVENTS = 3;
 /** How often a shard that cannot write tries to. */
 const PROBE_EVERY_MS = 1000;
-
-const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1, clock: 1 };
-
-export function isCommand(message: Message): message is Command {
-  return message.kind in COMMANDS;
-}
-
-/** What a shard that cannot write does not take. */
-export function isJournaled(message: Message): boolean {
-  return isCommand(message) && message.kind !== 'switches';
-}
-
-function gamesOf({ games, catalog }: ShardState): OpenReport['games'] {
-  const listed = new Map(catalog.games.map(({ slug, status }) => [slug, status]));
-  return [...games].map(([slug, { status }]) => ({
-    slug,
-    status,
-    over: listed.get(slug) ?? null,
-  }));
-}
-
-function accountIdsOf({ accounts }: ShardState): Uint32Array {
-  const words = new Uint32Array(4 * accounts.live);
-  let at = 0;
-  for (const row of accounts.rows()) {
-    for (const word of [0, 1, 2, 3] as const) words[at++] = accounts.col.id.word(row, word);
-  }
-  return words;
-}
-
-/** Every market that an order or a position is in; those with a result have neither. */
-function openMarketsOf({ orders, positions }: ShardState): number[] {
-  const markets = new Set<number>();
-  for (const row of orders.rows()) markets.add(orders.col.market.get(row));
-  for (const row of positions.rows()) markets.add(positions.col.market.get(row));
-  return [...markets];
-}
 
 export class Shard {
   readonly state: StoredState;
@@ -127,17 +72,7 @@ export class Shard {
     const { sequence, batches: replayedBatches, events } = recover(this.state, this.#store);
     this.#sequence = sequence;
     this.#eventsSinceCheckpoint = events;
-    this.report = {
-      accounts: this.state.accounts.live,
-      accountIds: accountIdsOf(this.state),
-      restingOrders: this.state.orders.live,
-      replayedBatches,
-      nowMs: this.state.nowMs,
-      openMarkets: openMarketsOf(this.state),
-      results: this.state.markets.map(resultOf),
-      games: gamesOf(this.state),
-      awayKeys: this.state.tradeCounts.awayKeys(this.state.nowMs),
-    };
+    this.report = openReportOf(this.state, replayedBatches);
   }
 
   /**

@@ -2,32 +2,32 @@
  * The engine as its callers see it: accounts spread over shards, ticks sent to every shard, quote
  * reads to the shard that the instrument hashes to. Rules D5, D6, D11, D12, S11 (engine/RULES.md).
  */
-import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { AuditReport } from '../audit/audit.ts';
-import type { digest } from '../audit/digest.ts';
 import { LmdbFileError } from '../lmdb/lmdb-file.ts';
-import { uuidWord } from '../memory/uuid-words.ts';
 import type {
   CancelOrder,
   Catalog,
   Command,
   PlaceOrder,
-  Query,
   Reply,
   ResultTick,
   SetSwitches,
   Tick,
 } from '../rules/messages.ts';
+import type { Query } from '../rules/queries.ts';
 import type { CoreConfig } from '../rules/state.ts';
-import type { EpochMs, SourceNumber, Uuid } from '../rules/units.ts';
+import type { EpochMs, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
 import type { Clock } from './clock.ts';
+import type { Log } from './log.ts';
+import { hashOfDigests, sumOfAudits, unevenResults } from './merge-reports.ts';
+import type { OpenReport } from './open-report.ts';
 import type { Waiter } from './outbox.ts';
 import { RequestCoalescer } from './request-coalescer.ts';
 import { RoamingKeys } from './roaming-keys.ts';
-import type { OpenReport } from './shard.ts';
-import { type Log, ShardClient } from './shard-client.ts';
+import { ShardClient } from './shard-client.ts';
+import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import { StartupState } from './startup-state.ts';
 import type { Durability } from './store.ts';
 
@@ -166,7 +166,7 @@ export class Shards {
   }
 
   #laneOf(account: Uuid): ShardClient {
-    return this.#clients[uuidWord(account, 3) % this.#clients.length]!;
+    return this.#clients[shardOfAccount(account, this.#clients.length)]!;
   }
 
   /** `ask` as a promise. */
@@ -194,7 +194,7 @@ export class Shards {
   #clientOfQuote(instrumentId: string): ShardClient {
     const clients = this.#clients.filter((client) => client.isOpen);
     const among = clients.length > 0 ? clients : this.#clients;
-    return among[textHash(instrumentId) % among.length]!;
+    return among[shardOfInstrument(instrumentId, among.length)]!;
   }
 
   /** Tells every shard what the venues said. */
@@ -224,30 +224,12 @@ export class Shards {
 
   /** Every invariant of every shard; `problems` is empty when all hold. */
   async audit(): Promise<AuditReport> {
-    const total = { accounts: 0, restingOrders: 0, openPositions: 0, problems: [] as string[] };
-    for (const text of await this.#all({ kind: 'audit', atMs: this.nowMs() })) {
-      const report = JSON.parse(text) as AuditReport;
-      total.accounts += report.accounts;
-      total.restingOrders += report.restingOrders;
-      total.openPositions += report.openPositions;
-      total.problems.push(...report.problems);
-    }
-    return total;
+    return sumOfAudits(await this.#all({ kind: 'audit', atMs: this.nowMs() }));
   }
 
-  /**
-   * sha-256 over results, game statuses and the accounts' canonical lines: equal for equal
-   * histories. Rule D12 (engine/RULES.md).
-   */
+  /** Equal for equal histories. Rule D12 (engine/RULES.md). */
   async stateHash(): Promise<string> {
-    const texts = await this.#all({ kind: 'digest', atMs: this.nowMs() });
-    const digests = texts.map((text) => JSON.parse(text) as ReturnType<typeof digest>);
-    const accounts = digests.flatMap((shard) => shard.accounts);
-    accounts.sort((a, b) => (a.account < b.account ? -1 : 1));
-    const hash = createHash('sha256');
-    for (const line of digests[0]!.world) hash.update(line).update('\n');
-    for (const { line } of accounts) hash.update(line).update('\n');
-    return hash.digest('hex');
+    return hashOfDigests(await this.#all({ kind: 'digest', atMs: this.nowMs() }));
   }
 
   /** Answers what is queued, writes checkpoints, ends the threads. */
@@ -311,28 +293,4 @@ async function openOrLater(client: ShardClient): Promise<OpenReport | null> {
     client.openLater(error.message);
     return null;
   }
-}
-
-function textHash(text: string): number {
-  let hash = 0;
-  for (let at = 0; at < text.length; at++) {
-    hash = (Math.imul(hash, 31) + text.charCodeAt(at)) >>> 0;
-  }
-  return hash;
-}
-
-/**
- * A crash can come between the commits of two shards, and few venues tell a result again. A shard
- * that is out of order may lack any. Said as by source 0, which has no quote yet that would revive.
- */
-function unevenResults(reports: (OpenReport | null)[], atMs: EpochMs): ResultTick[] {
-  const all = reports.flatMap((report) => (report === null ? [] : [report.results]));
-  const markets = Math.max(0, ...all.map((results) => results.length));
-  const ticks: ResultTick[] = [];
-  for (let market = 0; market < markets; market++) {
-    const told = all.find((results) => results[market] != null)?.[market];
-    if (told == null || reports.every((report) => report?.results[market] != null)) continue;
-    ticks.push({ kind: 'result', atMs, source: 0 as SourceNumber, market, ...told });
-  }
-  return ticks;
 }

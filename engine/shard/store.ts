@@ -5,7 +5,7 @@
  * Rules D1, D2 (engine/RULES.md).
  */
 import { mkdirSync } from 'node:fs';
-import { open } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 import { headCodec } from '../format/codec.ts';
 import { packEvents, unpackEvents } from '../format/event-layouts.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../lmdb/lmdb-file.ts';
@@ -53,50 +53,14 @@ export function openStore(path: string, durability: Durability) {
   checkLmdbFile(path);
   const noSync = durability === 'commit';
   const root = open({ path, maxDbs: 8, noSync, encoding: 'binary', ...OWNERS_ALONE });
-  const journal = root.openDB<Buffer, number>({ name: 'journal', encoding: 'binary' });
-  const pages = root.openDB<Buffer, PageKey>({ name: 'pages', encoding: 'binary' });
-  const heads = root.openDB<Buffer, string>({ name: 'heads', encoding: 'binary' });
-  const archive = openArchive(root);
+  const tables = openTables(root);
   const copies = new PageCopies();
   const room = new DiskReserve(path, root);
-
-  /**
-   * Pages and records first, then the head that makes them count, then the journal that they cover
-   * goes. A crash between steps loses nothing.
-   */
-  function* writeCheckpoint(what: Checkpoint): Generator<void> {
-    const { sequence, head, world, pages: changed, records } = what;
-    for (const step of inSteps(changed, PAGES_A_STEP)) {
-      for (const page of step) pages.put(copies.toWrite(page), stamped(sequence, page.take()));
-      yield;
-    }
-    for (const step of inSteps(recordWrites(records), ROWS_A_STEP)) {
-      for (const { table, key, value } of step) archive[table].put(key, value);
-      yield;
-    }
-    // In one step: neither is good without the other.
-    if (world !== null) putHead('world', world);
-    putHead('head', { ...head, journalSequence: sequence });
-    yield;
-    copies.finish(changed);
-    // Looked up anew at every step: a cursor that was left open skips what follows a removed key.
-    for (let left = ROWS_A_STEP; left === ROWS_A_STEP; ) {
-      const covered = [...journal.getKeys({ end: sequence + 1, limit: ROWS_A_STEP })];
-      for (const key of covered) journal.remove(key);
-      left = covered.length;
-      yield;
-    }
-  }
-
-  function putHead(key: HeadKey, value: object): void {
-    const packed = bufferOf(headCodec.pack(value));
-    room.ensureLarge(packed.length);
-    heads.put(key, packed);
-  }
+  const writer = new CheckpointWriter(tables, copies, room);
 
   return {
-    ...readerOf({ journal, pages, heads }, (copy, page) => copies.found(copy, page)),
-    archive: archiveOf(archive),
+    ...readerOf(tables, (copy, page) => copies.found(copy, page)),
+    archive: archiveOf(tables.archive),
 
     /**
      * Makes sure that a transaction finds room for a batch of so many bytes and so many steps of a
@@ -120,17 +84,11 @@ export function openStore(path: string, durability: Durability) {
     append(sequence: number, events: Event[]): void {
       const bytes = packEvents(events);
       room.ensureLarge(bytes.length);
-      journal.put(sequence, bytes);
+      tables.journal.put(sequence, bytes);
     },
 
     /** A checkpoint as steps to take inside `commit`, and about how many they are. */
-    checkpoint(what: Checkpoint): { steps: number; write: Generator<void> } {
-      const { pages: changed, records } = what;
-      // What is refused leaves no row, and a batch in the journal all the same.
-      const { entryCount: batches } = journal.getStats() as { entryCount: number };
-      const steps = changed.length / PAGES_A_STEP + (records.rowsMax + batches) / ROWS_A_STEP;
-      return { steps, write: writeCheckpoint(what) };
-    },
+    checkpoint: (what: Checkpoint) => writer.checkpoint(what),
 
     async close(): Promise<void> {
       room.close();
@@ -138,6 +96,71 @@ export function openStore(path: string, durability: Durability) {
       await root.close();
     },
   };
+}
+
+function openTables(root: RootDatabase) {
+  return {
+    journal: root.openDB<Buffer, number>({ name: 'journal', encoding: 'binary' }),
+    pages: root.openDB<Buffer, PageKey>({ name: 'pages', encoding: 'binary' }),
+    heads: root.openDB<Buffer, string>({ name: 'heads', encoding: 'binary' }),
+    archive: openArchive(root),
+  };
+}
+
+/** Writes a checkpoint a step at a time. */
+class CheckpointWriter {
+  readonly #tables: ReturnType<typeof openTables>;
+  readonly #copies: PageCopies;
+  readonly #room: DiskReserve;
+
+  constructor(tables: ReturnType<typeof openTables>, copies: PageCopies, room: DiskReserve) {
+    this.#tables = tables;
+    this.#copies = copies;
+    this.#room = room;
+  }
+
+  checkpoint(what: Checkpoint): { steps: number; write: Generator<void> } {
+    const { pages: changed, records } = what;
+    // What is refused leaves no row, and a batch in the journal all the same.
+    const { entryCount: batches } = this.#tables.journal.getStats() as { entryCount: number };
+    const steps = changed.length / PAGES_A_STEP + (records.rowsMax + batches) / ROWS_A_STEP;
+    return { steps, write: this.#write(what) };
+  }
+
+  /**
+   * Pages and records first, then the head that makes them count, then the journal that they cover
+   * goes. A crash between steps loses nothing.
+   */
+  *#write({ sequence, head, world, pages: changed, records }: Checkpoint): Generator<void> {
+    const { journal, pages, archive } = this.#tables;
+    const copies = this.#copies;
+    for (const step of inSteps(changed, PAGES_A_STEP)) {
+      for (const page of step) pages.put(copies.toWrite(page), stamped(sequence, page.take()));
+      yield;
+    }
+    for (const step of inSteps(recordWrites(records), ROWS_A_STEP)) {
+      for (const { table, key, value } of step) archive[table].put(key, value);
+      yield;
+    }
+    // In one step: neither is good without the other.
+    if (world !== null) this.#putHead('world', world);
+    this.#putHead('head', { ...head, journalSequence: sequence });
+    yield;
+    copies.finish(changed);
+    // Looked up anew at every step: a cursor that was left open skips what follows a removed key.
+    for (let left = ROWS_A_STEP; left === ROWS_A_STEP; ) {
+      const covered = [...journal.getKeys({ end: sequence + 1, limit: ROWS_A_STEP })];
+      for (const key of covered) journal.remove(key);
+      left = covered.length;
+      yield;
+    }
+  }
+
+  #putHead(key: HeadKey, value: object): void {
+    const packed = bufferOf(headCodec.pack(value));
+    this.#room.ensureLarge(packed.length);
+    this.#tables.heads.put(key, packed);
+  }
 }
 
 export type StoreReader = ReturnType<typeof readerOf>;

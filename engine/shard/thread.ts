@@ -6,7 +6,8 @@ import type { Reply } from '../rules/messages.ts';
 import { moduleBeside } from './beside.ts';
 import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
-import type { OpenReport, ShardConfig } from './shard.ts';
+import type { OpenReport } from './open-report.ts';
+import type { ShardConfig } from './shard.ts';
 import type { Task, WorkerData } from './worker.ts';
 
 /** How often a thread that has failed is asked whether it has ended. */

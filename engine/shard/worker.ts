@@ -7,7 +7,8 @@ import { move } from 'piscina';
 import { messagesCodec, repliesCodec } from '../format/codec.ts';
 import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
-import { type OpenReport, Shard, type ShardConfig } from './shard.ts';
+import type { OpenReport } from './open-report.ts';
+import { Shard, type ShardConfig } from './shard.ts';
 import { openStore } from './store.ts';
 
 export type Task = 'open' | 'checkpoint' | 'close' | Uint8Array;

@@ -6,7 +6,12 @@
  * One extension: `resolved` may carry `"settlementValue":"0.64"` in place of a result, for a market
  * that pays something in between.
  */
-import type { GameStatus, MarketStatus } from '../../engine/rules/units.ts';
+import {
+  GAME_STATUSES,
+  type GameStatus,
+  MARKET_STATUSES,
+  type MarketStatus,
+} from '../../engine/rules/units.ts';
 import { bookSide, bookTick, unknownBook, wholeBookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';
@@ -30,14 +35,8 @@ const NUMBERED: ReadonlySet<string> = new Set([
   'game',
   'heartbeat',
 ]);
-const GAME_STATUSES: ReadonlySet<unknown> = new Set<GameStatus>([
-  'scheduled',
-  'inprogress',
-  'final',
-  'postponed',
-  'cancelled',
-]);
-const MARKET_STATUSES: ReadonlySet<unknown> = new Set<MarketStatus>(['open', 'paused', 'closed']);
+const KNOWN_GAME_STATUSES: ReadonlySet<unknown> = new Set(GAME_STATUSES);
+const KNOWN_MARKET_STATUSES: ReadonlySet<unknown> = new Set(MARKET_STATUSES);
 
 /** An adapter of the native protocol; it needs no keys. */
 export function nativeAdapter(options: AdapterOptions = {}): VenueAdapter {
@@ -149,7 +148,7 @@ function readTrade(market: string, fields: Fields): FrameReading {
 function readGame(fields: Fields): FrameReading {
   const game = nameOf(fields.game);
   if (game === null) return refused('game', 'no game');
-  if (!GAME_STATUSES.has(fields.status)) return refused('game', 'unknown status');
+  if (!KNOWN_GAME_STATUSES.has(fields.status)) return refused('game', 'unknown status');
   const status = fields.status as GameStatus;
   return said('game', [{ kind: 'game', game, status }], at(fields));
 }
@@ -159,7 +158,7 @@ function statusOrResult(
   market: string,
   { status, result, settlementValue }: Fields,
 ): Extract<VenueTick, { kind: 'status' | 'result' }> | string {
-  if (MARKET_STATUSES.has(status)) {
+  if (KNOWN_MARKET_STATUSES.has(status)) {
     return { kind: 'status', market, status: status as MarketStatus };
   }
   if (status !== 'resolved') return 'unknown status';

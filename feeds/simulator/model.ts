@@ -98,89 +98,129 @@ export function createModel(
   schedule: Schedule,
   venue: SimVenue,
   startMs: EpochMs,
-  { depth = false, pauses = true }: ModelOptions = {},
+  options: ModelOptions = {},
 ): Model {
-  const overrides = new Map<string, Override>();
-  const told = new Map<string, MarketState>();
-  const toldGames = new Map<string, GameStatus>();
-  let atMs = startMs;
+  return new SimulatedVenue(schedule, venue, startMs, options);
+}
 
-  const stateAt = (game: SimGame, market: SimMarket): MarketState => {
-    const { seed } = schedule;
-    const changed = overrides.get(tickerOf(venue, market.key)) ?? {};
-    const paused = pauses && pausedAt(seed, venue, market, atMs);
-    const { status, result, quote } = marketStateAt(
-      seed,
-      venue,
-      { game, market, atMs },
-      {
-        status: paused ? 'paused' : 'open',
-        ...changed,
-      },
-    );
-    const levels = depth ? levelsAt(seed, venue, market, quote, atMs) : topOf(quote);
-    return { status, result, quote, levels };
-  };
-  const find = (ticker: string): { game: SimGame; market: SimMarket } | null => {
-    const key = keyOfTicker(venue, ticker);
-    const game = key === undefined ? undefined : gameOfKey(schedule, key);
-    if (game === undefined || game.listedAtMs > atMs + AHEAD_MS) return null;
-    return { game, market: game.markets.find((market) => market.key === key)! };
-  };
-  const stepMarket = (game: SimGame, market: SimMarket, newTurn: boolean): NativeFrame[] => {
-    const ticker = tickerOf(venue, market.key);
-    const before = told.get(ticker);
-    const now = stateAt(game, market);
-    told.set(ticker, now);
-    if (before === undefined) return introduction(ticker, now);
-    const frames = changes(ticker, before, now, depth, atMs);
-    if (newTurn && now.status === 'open') {
-      const trade = tradeAt(schedule.seed, venue, market, now.quote, atMs);
-      if (trade !== null) frames.push({ type: 'trade', market: ticker, ...trade, at: isoOf(atMs) });
-    }
-    return frames;
-  };
-  const step = (nowMs: EpochMs): NativeFrame[] => {
-    const lastMs = atMs;
-    atMs = Math.max(atMs, nowMs);
+class SimulatedVenue implements Model {
+  readonly #schedule: Schedule;
+  readonly #venue: SimVenue;
+  readonly #depth: boolean;
+  readonly #pauses: boolean;
+  readonly #overrides = new Map<string, Override>();
+  /** What was said last, by ticker and by game. */
+  readonly #saidOfMarkets = new Map<string, MarketState>();
+  readonly #saidOfGames = new Map<string, GameStatus>();
+  #atMs: EpochMs;
+
+  constructor(
+    schedule: Schedule,
+    venue: SimVenue,
+    startMs: EpochMs,
+    { depth = false, pauses = true }: ModelOptions,
+  ) {
+    this.#schedule = schedule;
+    this.#venue = venue;
+    this.#depth = depth;
+    this.#pauses = pauses;
+    this.#atMs = startMs;
+    this.step(startMs); // nobody listens yet: later steps say what changed from here
+  }
+
+  atMs(): EpochMs {
+    return this.#atMs;
+  }
+
+  step(nowMs: EpochMs): NativeFrame[] {
+    const lastMs = this.#atMs;
+    const atMs = Math.max(lastMs, nowMs);
+    this.#atMs = atMs;
     const frames: NativeFrame[] = [];
     const newTurn = tradeTurn(atMs) > tradeTurn(lastMs);
     const fromMs = Math.min(lastMs, atMs - REMEMBERED_MS);
-    for (const game of gamesBetween(schedule, fromMs, atMs)) {
-      for (const market of game.markets) frames.push(...stepMarket(game, market, newTurn));
+    for (const game of gamesBetween(this.#schedule, fromMs, atMs)) {
+      for (const market of game.markets) frames.push(...this.#stepMarket(game, market, newTurn));
       const status = gameStatusAt(game, atMs);
-      if (status !== (toldGames.get(game.slug) ?? 'scheduled')) {
+      if (status !== (this.#saidOfGames.get(game.slug) ?? 'scheduled')) {
         frames.push({ type: 'game', game: game.slug, status });
       }
-      toldGames.set(game.slug, status);
-      if (game.resolvesAtMs < atMs - REMEMBERED_MS) {
-        toldGames.delete(game.slug);
-        for (const market of game.markets) told.delete(tickerOf(venue, market.key));
-      }
+      this.#saidOfGames.set(game.slug, status);
+      if (game.resolvesAtMs < atMs - REMEMBERED_MS) this.#forget(game);
     }
     return frames;
-  };
+  }
 
-  step(startMs); // nobody listens yet: later steps say what changed from here
-  return {
-    atMs: () => atMs,
-    step,
-    markets: () => [...told.keys()],
-    introduce(ticker) {
-      const found = find(ticker);
-      if (found === null) return null;
-      const frames = introduction(ticker, told.get(ticker) ?? stateAt(found.game, found.market));
-      const status = gameStatusAt(found.game, atMs);
-      const { slug } = found.game;
-      return status === 'scheduled' ? frames : [...frames, { type: 'game', game: slug, status }];
-    },
-    gameOf: (ticker) => find(ticker)?.game.slug ?? null,
-    override(ticker, change) {
-      if (find(ticker) === null) throw new Error(`no simulated market ${ticker}`);
-      overrides.set(ticker, { ...overrides.get(ticker), ...change });
-    },
-    release: (ticker) => void overrides.delete(ticker),
-  };
+  markets(): string[] {
+    return [...this.#saidOfMarkets.keys()];
+  }
+
+  introduce(ticker: string): NativeFrame[] | null {
+    const found = this.#find(ticker);
+    if (found === null) return null;
+    const { game, market } = found;
+    const state = this.#saidOfMarkets.get(ticker) ?? this.#stateAt(game, market);
+    const frames = introduction(ticker, state);
+    const status = gameStatusAt(game, this.#atMs);
+    return status === 'scheduled' ? frames : [...frames, { type: 'game', game: game.slug, status }];
+  }
+
+  gameOf(ticker: string): string | null {
+    return this.#find(ticker)?.game.slug ?? null;
+  }
+
+  override(ticker: string, change: Override): void {
+    if (this.#find(ticker) === null) throw new Error(`no simulated market ${ticker}`);
+    this.#overrides.set(ticker, { ...this.#overrides.get(ticker), ...change });
+  }
+
+  release(ticker: string): void {
+    this.#overrides.delete(ticker);
+  }
+
+  #find(ticker: string): { game: SimGame; market: SimMarket } | null {
+    const key = keyOfTicker(this.#venue, ticker);
+    const game = key === undefined ? undefined : gameOfKey(this.#schedule, key);
+    if (game === undefined || game.listedAtMs > this.#atMs + AHEAD_MS) return null;
+    return { game, market: game.markets.find((market) => market.key === key)! };
+  }
+
+  #stateAt(game: SimGame, market: SimMarket): MarketState {
+    const { seed } = this.#schedule;
+    const venue = this.#venue;
+    const atMs = this.#atMs;
+    const changed = this.#overrides.get(tickerOf(venue, market.key)) ?? {};
+    const paused = this.#pauses && pausedAt(seed, venue, market, atMs);
+    const moment = { game, market, atMs };
+    const { status, result, quote } = marketStateAt(seed, venue, moment, {
+      status: paused ? 'paused' : 'open',
+      ...changed,
+    });
+    const levels = this.#depth ? levelsAt(seed, venue, market, quote, atMs) : topOf(quote);
+    return { status, result, quote, levels };
+  }
+
+  #stepMarket(game: SimGame, market: SimMarket, newTurn: boolean): NativeFrame[] {
+    const atMs = this.#atMs;
+    const ticker = tickerOf(this.#venue, market.key);
+    const before = this.#saidOfMarkets.get(ticker);
+    const now = this.#stateAt(game, market);
+    this.#saidOfMarkets.set(ticker, now);
+    if (before === undefined) return introduction(ticker, now);
+    const frames = changes(ticker, before, now, this.#depth, atMs);
+    if (newTurn && now.status === 'open') {
+      const trade = tradeAt(this.#schedule.seed, this.#venue, market, now.quote, atMs);
+      if (trade !== null) frames.push({ type: 'trade', market: ticker, ...trade, at: isoOf(atMs) });
+    }
+    return frames;
+  }
+
+  #forget(game: SimGame): void {
+    this.#saidOfGames.delete(game.slug);
+    for (const market of game.markets) {
+      this.#saidOfMarkets.delete(tickerOf(this.#venue, market.key));
+    }
+  }
 }
 
 function marketStateAt(

@@ -64,57 +64,36 @@ const SUBSCRIBE_MAX_BYTES = 1024 * 1024;
 /** Starts both venues. @throws when the port cannot be had. */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { nowMs = Date.now, tickMs = 500, heartbeatMs = 5000, host = '127.0.0.1' } = options;
-  const startMs = nowMs();
-  const { seed, firstStartMs = startMs, longGames = 6, depth = false, pauses = true } = options;
-  const schedule: Schedule = { seed, firstStartMs, longGames };
-  const venueServer = (venue: SimVenue): VenueServer => ({
-    model: createModel(schedule, venue, startMs, { depth, pauses }),
-    clients: new Set(),
-  });
-  const venues: Record<SimVenue, VenueServer> = {
-    venue_a: venueServer('venue_a'),
-    venue_b: venueServer('venue_b'),
-  };
-  const chosen = (venue?: SimVenue) =>
-    venue === undefined ? Object.values(venues) : [venues[venue]];
-  const stepTo = (atMs: EpochMs) => {
-    for (const { model, clients } of Object.values(venues)) {
-      broadcast(clients, model.step(atMs).map(prepare));
-    }
-  };
-  const present = () => (tickMs > 0 ? nowMs() : venues.venue_a.model.atMs());
+  const venues = new Venues(options, nowMs());
+  const stepTo = (atMs: EpochMs) => venues.stepTo(atMs);
+  const present = () => (tickMs > 0 ? nowMs() : venues.atMs());
   /** Changes one market and tells it at once. */
   const hold = (market: string, change: (model: Model) => void) => {
-    const venue = SIM_VENUES.find((name) => keyOfTicker(name, market) !== undefined);
-    if (venue === undefined) throw new Error(`no simulated market ${market}`);
-    change(venues[venue].model);
+    venues.change(market, change);
     stepTo(present());
+  };
+  const dropConnections = (venue?: SimVenue) => {
+    for (const client of venues.clients(venue)) client.drop();
   };
 
   const web = createServer((_request, response) => response.writeHead(426).end());
-  const sockets = acceptClients(web, venues);
+  const sockets = acceptClients(web, venues.servers);
   const port = await listen(web, options.port ?? 0, host);
   const timers = [
     ...every(tickMs, () => stepTo(nowMs())),
-    ...every(heartbeatMs, () => {
-      const heartbeat = prepare({ type: 'heartbeat' });
-      for (const { clients } of chosen()) broadcast(clients, [heartbeat]);
-    }),
+    ...every(heartbeatMs, () => broadcast(venues.clients(), [prepare({ type: 'heartbeat' })])),
   ];
   const base = `ws://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
   return {
     urls: { venue_a: `${base}/venue_a`, venue_b: `${base}/venue_b` },
     port,
-    catalog: (untilMs = present() + 3_600_000) =>
-      catalogFileOf(scheduleUntil(schedule, untilMs), present()),
+    catalog: (untilMs = present() + 3_600_000) => venues.catalog(untilMs, present()),
     step: (byMs = MANUAL_STEP_MS) => stepTo(tickMs > 0 ? nowMs() : present() + byMs),
-    connections: (venue) => chosen(venue).reduce((sum, { clients }) => sum + clients.size, 0),
-    dropConnections(venue) {
-      for (const { clients } of chosen(venue)) for (const client of clients) client.drop();
-    },
+    connections: (venue) => venues.clients(venue).length,
+    dropConnections,
     skipSequence(venue) {
-      for (const { clients } of chosen(venue)) for (const client of clients) client.skipSequence();
+      for (const client of venues.clients(venue)) client.skipSequence();
     },
     pause: (market) => hold(market, (model) => model.override(market, { status: 'paused' })),
     open: (market) => hold(market, (model) => model.override(market, { status: 'open' })),
@@ -123,12 +102,55 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
     release: (market) => hold(market, (model) => model.release(market)),
     async close() {
       for (const timer of timers) clearInterval(timer);
-      for (const { clients } of chosen()) for (const client of clients) client.drop();
+      dropConnections();
       sockets.close();
       web.closeAllConnections();
       await new Promise<void>((closed) => web.close(() => closed()));
     },
   };
+}
+
+/** Both venues, each with its model and who listens to it, on one schedule. */
+class Venues {
+  readonly servers: Record<SimVenue, VenueServer>;
+  readonly #schedule: Schedule;
+
+  constructor(options: SimulatorOptions, startMs: EpochMs) {
+    const { seed, firstStartMs = startMs, longGames = 6, depth = false, pauses = true } = options;
+    this.#schedule = { seed, firstStartMs, longGames };
+    const serverOf = (venue: SimVenue): VenueServer => ({
+      model: createModel(this.#schedule, venue, startMs, { depth, pauses }),
+      clients: new Set(),
+    });
+    this.servers = { venue_a: serverOf('venue_a'), venue_b: serverOf('venue_b') };
+  }
+
+  /** Of one venue, or of both. */
+  clients(venue?: SimVenue): SimClient[] {
+    const chosen = venue === undefined ? Object.values(this.servers) : [this.servers[venue]];
+    return chosen.flatMap(({ clients }) => [...clients]);
+  }
+
+  /** Where time stands still: the time of the last step. */
+  atMs(): EpochMs {
+    return this.servers.venue_a.model.atMs();
+  }
+
+  stepTo(atMs: EpochMs): void {
+    for (const { model, clients } of Object.values(this.servers)) {
+      broadcast(clients, model.step(atMs).map(prepare));
+    }
+  }
+
+  change(market: string, change: (model: Model) => void): void {
+    const venue = SIM_VENUES.find((name) => keyOfTicker(name, market) !== undefined);
+    if (venue === undefined) throw new Error(`no simulated market ${market}`);
+    change(this.servers[venue].model);
+  }
+
+  catalog(untilMs: EpochMs, nowMs: EpochMs): CatalogFile {
+    return catalogFileOf(scheduleUntil(this.#schedule, untilMs), nowMs);
+  }
 }
 
 function broadcast(clients: Iterable<SimClient>, frames: readonly PreparedFrame[]): void {

@@ -1,13 +1,13 @@
 /** The real core behind the HTTP layer, without threads and disk: its refusals are its own. */
-import type { AuditReport, Engine, EngineState } from '../../api/deps.ts';
+import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
 import type {
   CancelOrder,
   PlaceOrder,
-  Query,
   Reply,
   SetSwitches,
   Tick,
 } from '../../engine/rules/messages.ts';
+import type { Query } from '../../engine/rules/queries.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';

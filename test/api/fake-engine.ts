@@ -1,12 +1,7 @@
 /** An engine that is one object: answers samples, writes down what it was asked. */
-import type { AuditReport, Engine, EngineState } from '../../api/deps.ts';
-import type {
-  CancelOrder,
-  PlaceOrder,
-  Query,
-  Reply,
-  SetSwitches,
-} from '../../engine/rules/messages.ts';
+import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
+import type { CancelOrder, PlaceOrder, Reply, SetSwitches } from '../../engine/rules/messages.ts';
+import type { Query } from '../../engine/rules/queries.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import type { Exchange } from '../../api/http.ts';
+import type { Exchange } from '../../api/exchange.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser, type RequestLimits, type User } from '../../api/identity/users.ts';
 import { RequestCounts } from '../../api/limits/request-counts.ts';

@@ -3,7 +3,8 @@
  * obviously right. The engine proper is tested against it (DESIGN.md section 6).
  */
 
-import type { Command, Query, QuoteTick, Reply, Tick } from '../../engine/rules/messages.ts';
+import type { Command, QuoteTick, Reply, Tick } from '../../engine/rules/messages.ts';
+import type { Query } from '../../engine/rules/queries.ts';
 import {
   type Cents,
   type EpochMs,

@@ -4,13 +4,13 @@
  */
 
 import { cursorOf } from '../../engine/rules/ids.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
 import type {
   OrderQuery,
   OrdersQuery,
   PortfolioQuery,
-  Reply,
   TradesQuery,
-} from '../../engine/rules/messages.ts';
+} from '../../engine/rules/queries.ts';
 import { type EpochMs, isoOf, type Uuid } from '../../engine/rules/units.ts';
 import { refuse } from './naive-orders.ts';
 import {

@@ -3,12 +3,8 @@
  * in the instrument's terms: where the polarity is -1, its bid is 100 minus the market's ask.
  */
 
-import type {
-  CatalogInstrument,
-  CatalogListing,
-  QuoteQuery,
-  Reply,
-} from '../../engine/rules/messages.ts';
+import type { CatalogInstrument, CatalogListing, Reply } from '../../engine/rules/messages.ts';
+import type { QuoteQuery } from '../../engine/rules/queries.ts';
 import {
   type Contracts,
   type EpochMs,

@@ -6,8 +6,8 @@
 import type { ClosedTrade, OrderPlaced } from '../../rules/events.ts';
 import { cursorOf } from '../../rules/ids.ts';
 import { costCents } from '../../rules/ledger.ts';
-import type { OrdersQuery, PortfolioQuery, TradesQuery } from '../../rules/messages.ts';
 import { positionBid } from '../../rules/orders.ts';
+import type { OrdersQuery, PortfolioQuery, TradesQuery } from '../../rules/queries.ts';
 import type { ShardState } from '../../rules/state.ts';
 import {
   type Cents,

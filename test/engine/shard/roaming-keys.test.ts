@@ -5,10 +5,10 @@ import type {
   CancelOrder,
   Command,
   PlaceOrder,
-  Query,
   Reply,
   TradeCounting,
 } from '../../../engine/rules/messages.ts';
+import type { Query } from '../../../engine/rules/queries.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/rules/trade-limits.ts';
 import type { TradeUse } from '../../../engine/rules/units.ts';
 import { EngineBusy } from '../../../engine/shard/busy.ts';

@@ -1,0 +1,68 @@
+/** Keys on the operator's listener. Rule O6 (api/RULES.md). */
+import { Type } from '@sinclair/typebox';
+import type { EpochMs } from '../engine/rules/units.ts';
+import type { Operator } from './admin-token.ts';
+import type { Deps } from './deps.ts';
+import { ApiError } from './errors.ts';
+import { KeyBook } from './identity/key-book.ts';
+import { KEY_INPUT, type Key, keyView } from './identity/keys.ts';
+import { keyed, type Route } from './route.ts';
+import { AdminKeyAnswer, AdminKeysAnswer, AdminNewKeyAnswer } from './schemas/admin.ts';
+import { NoQuery, strict, Uuid } from './schemas/common.ts';
+import { bodyReader } from './validation.ts';
+
+const readKeyInput = bodyReader(strict({ userId: Uuid, ...KEY_INPUT }));
+
+export function keyAdminRoutes({ identity, switches, log }: Deps): Route<Operator>[] {
+  // What an account may hold does not depend on who makes it.
+  const book = new KeyBook(identity, () => switches.trading);
+  return [
+    keyed({
+      method: 'GET',
+      path: '/admin/keys',
+      query: strict({ userId: Type.Optional(Uuid) }),
+      response: AdminKeysAnswer,
+      run: ({ query }) => {
+        const userId = query.userId?.toLowerCase();
+        const keys = [...identity.keys.values()].filter((key) => {
+          return userId === undefined || key.userId === userId;
+        });
+        return JSON.stringify({ keys: keys.map((key) => adminKeyView(key, Date.now())) });
+      },
+    }),
+    keyed({
+      method: 'POST',
+      path: '/admin/keys',
+      query: NoQuery,
+      response: AdminNewKeyAnswer,
+      readBody: readKeyInput,
+      run: async ({ body: { userId, ...input } }) => {
+        const nowMs = Date.now();
+        const user = identity.users.get(userId.toLowerCase());
+        if (user === undefined) throw new ApiError('account_not_found');
+        const { key, token } = await book.create(user.id, input, 'cli', nowMs);
+        log.info({ keyId: key.id, userId: user.id, scopes: key.scopes }, 'key created');
+        return JSON.stringify({ key: adminKeyView(key, nowMs), token });
+      },
+    }),
+    keyed({
+      method: 'DELETE',
+      path: '/admin/keys/{keyId}',
+      query: NoQuery,
+      response: AdminKeyAnswer,
+      run: async ({ param }) => {
+        const nowMs = Date.now();
+        const key = identity.keys.get(param.toLowerCase());
+        if (key === undefined || key.revokedAtMs !== null) throw new ApiError('key_not_found');
+        const revoked = { ...key, revokedAtMs: nowMs };
+        await identity.putKey(revoked);
+        log.info({ keyId: key.id, userId: key.userId }, 'key revoked');
+        return JSON.stringify({ key: adminKeyView(revoked, nowMs) });
+      },
+    }),
+  ];
+}
+
+function adminKeyView(key: Key, nowMs: EpochMs) {
+  return { ...keyView(key, nowMs), userId: key.userId };
+}

@@ -1,0 +1,87 @@
+/** Users on the operator's listener. Rule O6 (api/RULES.md). */
+import { isoOf } from '../engine/rules/units.ts';
+import type { Operator } from './admin-token.ts';
+import type { Deps } from './deps.ts';
+import { changedTradeLimits } from './identity/accounts.ts';
+import { hashPassword } from './identity/passwords.ts';
+import {
+  newUser,
+  type User,
+  type UserChange,
+  UserChangeSchema,
+  UserInputSchema,
+} from './identity/users.ts';
+import { changedRequestLimits } from './limits/plans.ts';
+import { keyed, type Route } from './route.ts';
+import { AdminUserAnswer, AdminUsersAnswer } from './schemas/admin.ts';
+import { NoQuery } from './schemas/common.ts';
+import { bodyReader } from './validation.ts';
+
+const readUserInput = bodyReader(UserInputSchema);
+const readUserChange = bodyReader(UserChangeSchema);
+
+export function userAdminRoutes({ identity, log }: Deps): Route<Operator>[] {
+  return [
+    keyed({
+      method: 'GET',
+      path: '/admin/users',
+      query: NoQuery,
+      response: AdminUsersAnswer,
+      run: () => JSON.stringify({ users: [...identity.users.values()].map(userView) }),
+    }),
+    keyed({
+      method: 'POST',
+      path: '/admin/users',
+      query: NoQuery,
+      response: AdminUserAnswer,
+      readBody: readUserInput,
+      run: async ({ body: { password, ...input } }) => {
+        const hash = password === undefined ? null : await hashPassword(password);
+        const user = newUser(input, Date.now());
+        await identity.addUser(user);
+        if (hash !== null) await identity.passwords.put(user.id, hash);
+        log.info({ userId: user.id, plan: user.plan }, 'user created');
+        return JSON.stringify({ user: userView(user) });
+      },
+    }),
+    keyed({
+      method: 'PATCH',
+      path: '/admin/users/{userId}',
+      query: NoQuery,
+      response: AdminUserAnswer,
+      readBody: readUserChange,
+      run: async ({ param, body: { password, tradeLimits, requestLimits, ...rest } }) => {
+        const id = param.toLowerCase();
+        const limits = changedLimits(identity.users.get(id), tradeLimits, requestLimits);
+        const change = { ...rest, ...limits };
+        const hash = password === undefined ? null : await hashPassword(password);
+        const user = await identity.changeUser(id, change);
+        if (hash !== null) await identity.changePassword(user.id, hash, null);
+        const fields = { ...change, passwordChanged: password !== undefined };
+        log.info({ userId: user.id, ...fields }, 'user changed');
+        return JSON.stringify({ user: userView(user) });
+      },
+    }),
+  ];
+}
+
+/** Of the limits that a change names, what they are after it. */
+function changedLimits(
+  user: User | undefined,
+  tradeLimits: UserChange['tradeLimits'] | undefined,
+  requestLimits: UserChange['requestLimits'] | undefined,
+) {
+  return {
+    ...(tradeLimits !== undefined && {
+      tradeLimits: changedTradeLimits(user?.tradeLimits ?? null, tradeLimits),
+    }),
+    ...(requestLimits !== undefined && {
+      requestLimits: changedRequestLimits(user?.requestLimits ?? null, requestLimits),
+    }),
+  };
+}
+
+function userView(user: User) {
+  const { createdAtMs, ...shown } = user;
+  return { ...shown, createdAt: isoOf(createdAtMs) };
+}

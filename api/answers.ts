@@ -1,0 +1,148 @@
+/**
+ * How an exchange of a listener is answered: with what its route found, or with a refusal. Each
+ * answer is counted under its route. Rules A17, E6 (api/RULES.md).
+ */
+import type { Reply } from '../engine/rules/messages.ts';
+import { EngineBusy } from '../engine/shard/busy.ts';
+import { CodedBody } from './asset.ts';
+import { ApiError, ERRORS, type ErrorBody, Refusal } from './errors.ts';
+import type { Exchange } from './exchange.ts';
+import { type HeaderLines, headerLines } from './header-lines.ts';
+import type { Log } from './log.ts';
+import type { Metrics, RouteCount } from './metrics.ts';
+import type { Result, Route } from './route.ts';
+
+/** A route, the headers of its answers and what is counted of them. */
+export type Served<C> = Route<C> & { headers: HeaderLines; requests: RouteCount };
+
+export type AnswersOptions = {
+  /** Content-Security-Policy of every answer. */
+  policy: string;
+  /** The wire body of a refusal. */
+  errorBody: ErrorBody;
+  metrics: Metrics;
+  log: Log;
+};
+
+type EngineRefusal = Extract<Reply, { ok: false }>;
+type Refused = Pick<Refusal, 'status' | 'code' | 'message' | 'retryAfterSeconds' | 'headers'>;
+/** The route is null where none was found. */
+type Found = { requests: RouteCount } | null;
+
+const NO_STORE = ['Cache-Control', 'no-store'] as const;
+const BUSY_STATUS = 503;
+
+export class Answers {
+  readonly #policy: readonly string[];
+  readonly #errorHeaders: readonly string[];
+  readonly #errorBody: ErrorBody;
+  readonly #metrics: Metrics;
+  readonly #unrouted: RouteCount;
+  readonly #log: Log;
+  /** In a flood the same refusal comes again and again: its answer is made once. */
+  readonly #busyAnswers = new WeakMap<EngineBusy, { headers: HeaderLines; body: string }>();
+
+  constructor({ policy, errorBody, metrics, log }: AnswersOptions) {
+    this.#policy = ['Content-Security-Policy', policy];
+    this.#errorHeaders = ['Content-Type', 'application/json', ...NO_STORE, ...this.#policy];
+    this.#errorBody = errorBody;
+    this.#metrics = metrics;
+    this.#unrouted = metrics.requestsOf(null);
+    this.#log = log;
+  }
+
+  /** What is the same in every good answer of a route is made once. */
+  served<C>(route: Route<C>): Served<C> {
+    const headers = headerLines([...headersOf(route), ...this.#policy]);
+    return { ...route, headers, requests: this.#metrics.requestsOf(route) };
+  }
+
+  /** To OPTIONS: the methods of a path. */
+  allow(exchange: Exchange, methods: string): void {
+    exchange.answer(204, headerLines(['Allow', methods, ...NO_STORE, ...this.#policy]), null);
+  }
+
+  finish<C>(exchange: Exchange, found: Served<C>, result: Result): void {
+    const { status, requests } = found;
+    if (result instanceof CodedBody) {
+      requests.add(status, exchange.startedMs);
+      const headers = (found.headers + result.headers) as HeaderLines;
+      exchange.answer(status, headers, result.bytes);
+      return;
+    }
+    if (typeof result !== 'string' && !result.ok) {
+      this.#refuse(exchange, result, found);
+      return;
+    }
+    const body = typeof result === 'string' ? result : result.body;
+    requests.add(status, exchange.startedMs);
+    exchange.answer(status, found.headers, status === 204 ? null : body);
+  }
+
+  refuseBusy(exchange: Exchange, error: EngineBusy, found: Found): void {
+    let answer = this.#busyAnswers.get(error);
+    if (answer === undefined) {
+      answer = this.#errorAnswer(busyRefusal(error));
+      this.#busyAnswers.set(error, answer);
+    }
+    (found?.requests ?? this.#unrouted).add(BUSY_STATUS, exchange.startedMs);
+    exchange.answer(BUSY_STATUS, answer.headers, answer.body);
+  }
+
+  /** Answers any error; a fault of ours is logged. */
+  fail(exchange: Exchange, error: unknown, found: Found): void {
+    if (error instanceof EngineBusy) this.refuseBusy(exchange, error, found);
+    else this.#answerError(exchange, refusalOf(error, exchange, this.#log), found);
+  }
+
+  /** A refusal by a rule of the engine; no Error is made, since refusals can be many. */
+  #refuse(
+    exchange: Exchange,
+    { code, message, retryAfterSeconds: seconds }: EngineRefusal,
+    found: Found,
+  ): void {
+    const { status } = ERRORS[code];
+    const retryAfterSeconds = seconds ?? null;
+    this.#answerError(exchange, { status, code, message, retryAfterSeconds, headers: [] }, found);
+  }
+
+  #answerError(exchange: Exchange, refusal: Refused, found: Found): void {
+    const { headers, body } = this.#errorAnswer(refusal);
+    (found?.requests ?? this.#unrouted).add(refusal.status, exchange.startedMs);
+    exchange.answer(refusal.status, headers, body);
+  }
+
+  #errorAnswer({ status, code, message, retryAfterSeconds, headers }: Refused) {
+    const retryAfter = retryAfterSeconds === null ? [] : ['Retry-After', String(retryAfterSeconds)];
+    return {
+      headers: headerLines([...this.#errorHeaders, ...headers, ...retryAfter]),
+      body: this.#errorBody(code, message, retryAfterSeconds, status),
+    };
+  }
+}
+
+/** What the caller is told of an error; a fault of ours is logged and told as one. */
+function refusalOf(error: unknown, exchange: Exchange, log: Log): Refusal {
+  if (error instanceof Refusal) return error;
+  const { method, path, requestId } = exchange;
+  log.error({ err: error, method, path, requestId }, 'request failed');
+  return new ApiError('internal_error');
+}
+
+function busyRefusal(error: EngineBusy): Refusal {
+  return new ApiError('internal_error', {
+    status: BUSY_STATUS,
+    message:
+      `The engine cannot take this request now (${error.message}). ` +
+      'Send it again, with the same idempotencyKey.',
+    retryAfterSeconds: Math.max(1, Math.ceil(error.retryAfterSeconds)),
+  });
+}
+
+function headersOf<C>({ contentType, cacheSeconds, isAsset, status }: Route<C>): string[] {
+  const kept = `max-age=${cacheSeconds}${isAsset ? ', immutable' : ''}`;
+  const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', kept];
+  const type = status === 204 ? [] : ['Content-Type', contentType];
+  const vary = isAsset ? ['Vary', 'Accept-Encoding'] : [];
+  return [...type, ...cache, ...vary];
+}

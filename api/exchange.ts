@@ -1,0 +1,256 @@
+/**
+ * One request of uWebSockets.js and its one answer. What uWebSockets.js punishes is kept in here:
+ * the request is readable only while its handler first runs, a response must not be touched after
+ * its abort, body chunks are taken back when their callback returns, and an answer is written
+ * inside `cork`.
+ *
+ * It keeps what a socket does not take, without a bound. So that no caller who never reads fills the
+ * memory, an answer is over once the socket took its body; a request before that closes the socket.
+ */
+import type * as uws from 'uWebSockets.js';
+import { BodyPieces } from './body-pieces.ts';
+import { BodyBytes, type BodyText } from './body-text.ts';
+import { type HeaderLines, statusLines } from './header-lines.ts';
+import { requestIdOf } from './request-id.ts';
+import { SentHeaders } from './sent-headers.ts';
+
+// Handlers run one behind the other, each to its end before the next.
+const sent = new SentHeaders();
+const keepHeader = (name: string, value: string) => sent.add(name, value);
+
+export type ExchangeOptions = {
+  /** Written on every response. */
+  headers: HeaderLines;
+  /** Whether a proxy in front says in X-Forwarded-For whom it forwards for. */
+  isBehindProxy: boolean;
+  /** Called once with each answer; `isTaken` is false where the caller is gone. */
+  onAnswer: ((exchange: Exchange, status: number, isTaken: boolean) => void) | null;
+};
+
+/** Requests whose answer is still to come. */
+export type Held = { count: number; whenNone: (() => void) | null };
+
+/** What a request is counted under: told how it was answered, it gives the headers that say so. */
+export interface QuotaReservation {
+  /** Whether `headers` asks for the address of the caller. */
+  isByAddress: boolean;
+  /** Called once with the status of the answer, also when the caller is gone. */
+  commit(status: number): void;
+  headers(exchange: Exchange): HeaderLines;
+}
+
+/** One request and its answer. Valid for reading headers only while the handler first runs. */
+export class Exchange {
+  readonly method: string;
+  readonly path: string;
+  /** The raw text behind `?`, or empty. */
+  readonly query: string;
+  /** The caller's own X-Request-Id, or a new one. Rule A10 (api/RULES.md). */
+  readonly requestId: string;
+  reservation: QuotaReservation | null = null;
+  /** Its route's path, with the names of parameters; null where there is none. */
+  route: string | null = null;
+  /** What lists of keys show of the caller's; null where none was sent, or it is not valid. */
+  keyPrefix: string | null = null;
+  /** On the clock of `performance.now`. */
+  readonly startedMs: number;
+  readonly #res: uws.HttpResponse;
+  readonly #headers: HeaderLines;
+  readonly #held: Held;
+  readonly #isBehindProxy: boolean;
+  readonly #onAnswer: ExchangeOptions['onAnswer'];
+  #remoteAddress: string | null = null;
+  #sent: SentHeaders | null = sent;
+  #isOpen = true;
+  #isHeld = false;
+  /** Whether the connection ends with the answer. */
+  #isLast = false;
+
+  constructor(
+    res: uws.HttpResponse,
+    req: uws.HttpRequest,
+    { headers, isBehindProxy, onAnswer }: ExchangeOptions,
+    held: Held,
+  ) {
+    this.startedMs = performance.now();
+    sent.clear();
+    req.forEach(keepHeader);
+    this.method = req.getCaseSensitiveMethod();
+    this.path = req.getUrl();
+    // Undefined where there is no `?`, whatever its type says.
+    this.query = req.getQuery() ?? '';
+    this.requestId = requestIdOf(sent.first('x-request-id'));
+    this.#res = res;
+    this.#headers = headers;
+    this.#held = held;
+    this.#isBehindProxy = isBehindProxy;
+    this.#onAnswer = onAnswer;
+  }
+
+  /** A request header by its lower-case name, or empty. */
+  header(name: string): string {
+    return this.#headersSent().first(name);
+  }
+
+  /** The value of a header however often it was sent, or empty; null where two differ. */
+  onlyHeader(name: string): string | null {
+    return this.#headersSent().only(name);
+  }
+
+  /** Every value of a header, joined as HTTP joins them; null without one. */
+  joinedHeader(name: string): string | null {
+    return this.#headersSent().joined(name);
+  }
+
+  #headersSent(): SentHeaders {
+    if (this.#sent === null) throw new Error('headers are gone once the handler has returned');
+    return this.#sent;
+  }
+
+  /** Where the caller is, until the answer is written; asked first while headers can be read. */
+  remoteAddress(): string {
+    this.#remoteAddress ??=
+      (this.#isBehindProxy ? this.#headersSent().forwardedFor() : null) ?? this.#connectedFrom();
+    return this.#remoteAddress;
+  }
+
+  /** Whether the headers announce a body, be it of nothing in chunks. */
+  hasBody(): boolean {
+    return this.#headersSent().hasBody();
+  }
+
+  /** Whether it is unclear where the body ends; the connection then ends with the answer. */
+  hasUnclearLength(): boolean {
+    this.#isLast = this.#headersSent().hasUnclearLength();
+    return this.#isLast;
+  }
+
+  /** Ends the time in which headers can be read. */
+  leaveHandler(): void {
+    if (this.#isOpen && this.reservation?.isByAddress) this.remoteAddress();
+    this.#sent = null;
+  }
+
+  /** Announces that the answer comes later; the caller may go away meanwhile. */
+  hold(): void {
+    if (this.#isOpen) this.#keep();
+  }
+
+  /** Reads the whole body as UTF-8 text; `done` is not called when the caller goes away. */
+  readText(maxBytes: number, done: (body: BodyText) => void): void {
+    this.hold();
+    const bytes = new BodyBytes(maxBytes);
+    let isDone = false;
+    this.#res.onData((chunk, isLast) => {
+      if (isDone || !this.#isOpen) return;
+      const body = bytes.take(chunk, isLast);
+      if (body === null) return;
+      isDone = true;
+      done(body);
+    });
+  }
+
+  /** Writes the answer, once; nothing happens when the caller is gone. A null body sends none. */
+  answer(status: number, headers: HeaderLines, body: string | Uint8Array | null): void {
+    const reservation = this.reservation;
+    reservation?.commit(status);
+    this.#onAnswer?.(this, status, this.#isOpen);
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    const counted = reservation === null ? '' : reservation.headers(this);
+    const lines = this.requestId + this.#headers + headers + counted;
+    if (body === null || this.#isLast || this.method === 'HEAD') {
+      this.#writeLast(statusLines.get(status)!, lines, body);
+      return;
+    }
+    pendingWrite.res = this.#res;
+    pendingWrite.status = status;
+    pendingWrite.headers = lines;
+    pendingWrite.body = body;
+    this.#res.cork(writePending);
+    if (pendingWrite.isDone) this.#release();
+    else this.#writeRest(body);
+  }
+
+  /** The socket did not take all: the rest goes out as the caller reads. */
+  #writeRest(body: string | Uint8Array): void {
+    this.#keep();
+    const res = this.#res;
+    const pieces = new BodyPieces(body, res.getWriteOffset());
+    res.onWritable(() => {
+      for (let piece = pieces.next(); ; piece = pieces.next()) {
+        const before = res.getWriteOffset();
+        const [isTaken, isDone] = res.tryEnd(piece, pieces.totalBytes);
+        if (isDone) {
+          this.#release();
+          return true;
+        }
+        pieces.take(isTaken ? piece.byteLength : res.getWriteOffset() - before);
+        if (!isTaken) return false;
+      }
+    });
+  }
+
+  /**
+   * An answer that ends the connection, in our own words to the last byte, so that to
+   * uWebSockets.js it is not over: a request behind it closes the connection unread. This is how
+   * answers without a body go out, since those do not tell whether the socket took them.
+   */
+  #writeLast(status: string, lines: string, body: string | Uint8Array | null): void {
+    this.#keep();
+    const isShown = body !== null && this.method !== 'HEAD';
+    // What ends a connection with a body is a refusal, and those are text.
+    if (isShown && typeof body !== 'string') throw new Error('bytes cannot end a connection');
+    // The line end that uWebSockets.js adds belongs to the body, where it is a blank to JSON.
+    const bytes = body === null ? 0 : Buffer.byteLength(body) + (isShown ? 2 : 0);
+    const length = body === null ? '' : `Content-Length: ${bytes}\r\n`;
+    const head = `${lines}\r\nDate: ${new Date().toUTCString()}\r\n${length}Connection: close\r\n`;
+    this.#res.cork(() => {
+      this.#res.writeStatus(status);
+      this.#res.writeHeader('X-Request-Id', isShown ? `${head}\r\n${body}` : head);
+    });
+    // Behind the turn in which the cork is drawn.
+    setImmediate(() => {
+      if (this.#isHeld) this.#res.close();
+    });
+  }
+
+  #connectedFrom(): string {
+    return Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1');
+  }
+
+  #keep(): void {
+    if (this.#isHeld) return;
+    this.#isHeld = true;
+    this.#held.count++;
+    this.#res.onAborted(() => this.#release());
+  }
+
+  /** The answer is out, or nobody is there to take it. */
+  #release(): void {
+    this.#isOpen = false;
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    const held = this.#held;
+    held.count--;
+    if (held.count === 0) held.whenNone?.();
+  }
+}
+
+// `cork` calls back before it returns, so one shared slot serves every answer without a closure.
+const pendingWrite = {
+  res: null as unknown as uws.HttpResponse,
+  status: 0,
+  headers: '',
+  body: '' as string | Uint8Array,
+  isDone: false,
+};
+
+function writePending(): void {
+  const { res, status, headers, body } = pendingWrite;
+  // 200 is what goes out where no status is written.
+  if (status !== 200) res.writeStatus(statusLines.get(status)!);
+  res.writeHeader('X-Request-Id', headers);
+  // A size of 0 is that of the body.
+  pendingWrite.isDone = res.tryEnd(body, 0)[1];
+}

@@ -1,0 +1,52 @@
+/** What the reports of all shards come to. Rules D11, D12 (engine/RULES.md). */
+import { createHash } from 'node:crypto';
+import type { AuditReport } from '../audit/audit.ts';
+import type { digest } from '../audit/digest.ts';
+import type { ResultTick } from '../rules/messages.ts';
+import type { EpochMs, SourceNumber } from '../rules/units.ts';
+import type { OpenReport } from './open-report.ts';
+
+/** @param texts the answer of each shard to an audit query */
+export function sumOfAudits(texts: readonly string[]): AuditReport {
+  const total = { accounts: 0, restingOrders: 0, openPositions: 0, problems: [] as string[] };
+  for (const text of texts) {
+    const report = JSON.parse(text) as AuditReport;
+    total.accounts += report.accounts;
+    total.restingOrders += report.restingOrders;
+    total.openPositions += report.openPositions;
+    total.problems.push(...report.problems);
+  }
+  return total;
+}
+
+/**
+ * sha-256 over results, game statuses and the accounts' canonical lines: equal for equal
+ * histories. Rule D12 (engine/RULES.md).
+ *
+ * @param texts the answer of each shard to a digest query
+ */
+export function hashOfDigests(texts: readonly string[]): string {
+  const digests = texts.map((text) => JSON.parse(text) as ReturnType<typeof digest>);
+  const accounts = digests.flatMap((shard) => shard.accounts);
+  accounts.sort((a, b) => (a.account < b.account ? -1 : 1));
+  const hash = createHash('sha256');
+  for (const line of digests[0]!.world) hash.update(line).update('\n');
+  for (const { line } of accounts) hash.update(line).update('\n');
+  return hash.digest('hex');
+}
+
+/**
+ * A crash can come between the commits of two shards, and few venues tell a result again. A shard
+ * that is out of order may lack any. Said as by source 0, which has no quote yet that would revive.
+ */
+export function unevenResults(reports: (OpenReport | null)[], atMs: EpochMs): ResultTick[] {
+  const all = reports.flatMap((report) => (report === null ? [] : [report.results]));
+  const markets = Math.max(0, ...all.map((results) => results.length));
+  const ticks: ResultTick[] = [];
+  for (let market = 0; market < markets; market++) {
+    const told = all.find((results) => results[market] != null)?.[market];
+    if (told == null || reports.every((report) => report?.results[market] != null)) continue;
+    ticks.push({ kind: 'result', atMs, source: 0 as SourceNumber, market, ...told });
+  }
+  return ticks;
+}

@@ -1,0 +1,14 @@
+/** Which messages are commands, and which of those are journaled. Rules D1, C1 (engine/RULES.md). */
+import type { Message } from '../format/codec.ts';
+import type { Command } from '../rules/messages.ts';
+
+const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1, clock: 1 };
+
+export function isCommand(message: Message): message is Command {
+  return message.kind in COMMANDS;
+}
+
+/** What a shard that cannot write does not take. */
+export function isJournaled(message: Message): boolean {
+  return isCommand(message) && message.kind !== 'switches';
+}

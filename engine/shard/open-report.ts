@@ -1,0 +1,63 @@
+/** What the start of a shard found, for whoever started it. */
+import type { MarketResult } from '../rules/messages.ts';
+import { resultOf } from '../rules/observe.ts';
+import type { ShardState } from '../rules/state.ts';
+import type { EpochMs, GameStatus, Uuid } from '../rules/units.ts';
+
+export type OpenReport = {
+  accounts: number;
+  /** Their uuids, four words each. */
+  accountIds: Uint32Array;
+  restingOrders: number;
+  replayedBatches: number;
+  /** The engine's time when it stopped. */
+  nowMs: EpochMs;
+  /** Markets without a result that somebody holds a position or an order in. */
+  openMarkets: number[];
+  /** By market number, null where there is none. */
+  results: (MarketResult | null)[];
+  /** What feeds said of games, and what the catalog said beneath; null: nothing. */
+  games: { slug: string; status: GameStatus; over: GameStatus | null }[];
+  /** Keys whose owner's account is in another shard, and that have traded here today. */
+  awayKeys: Uuid[];
+};
+
+export function openReportOf(state: ShardState, replayedBatches: number): OpenReport {
+  return {
+    accounts: state.accounts.live,
+    accountIds: accountIdsOf(state),
+    restingOrders: state.orders.live,
+    replayedBatches,
+    nowMs: state.nowMs,
+    openMarkets: openMarketsOf(state),
+    results: state.markets.map(resultOf),
+    games: gamesOf(state),
+    awayKeys: state.tradeCounts.awayKeys(state.nowMs),
+  };
+}
+
+function gamesOf({ games, catalog }: ShardState): OpenReport['games'] {
+  const listed = new Map(catalog.games.map(({ slug, status }) => [slug, status]));
+  return [...games].map(([slug, { status }]) => ({
+    slug,
+    status,
+    over: listed.get(slug) ?? null,
+  }));
+}
+
+function accountIdsOf({ accounts }: ShardState): Uint32Array {
+  const words = new Uint32Array(4 * accounts.live);
+  let at = 0;
+  for (const row of accounts.rows()) {
+    for (const word of [0, 1, 2, 3] as const) words[at++] = accounts.col.id.word(row, word);
+  }
+  return words;
+}
+
+/** Every market that an order or a position is in; those with a result have neither. */
+function openMarketsOf({ orders, positions }: ShardState): number[] {
+  const markets = new Set<number>();
+  for (const row of orders.rows()) markets.add(orders.col.market.get(row));
+  for (const row of positions.rows()) markets.add(positions.col.market.get(row));
+  return [...markets];
+}

@@ -1,0 +1,17 @@
+/** Where what belongs to one shard is found, of `shards` shards. Rule D5 (engine/RULES.md). */
+import { uuidWord } from '../memory/uuid-words.ts';
+import type { Uuid } from '../rules/units.ts';
+
+/** Never another, whatever the process: its rows are there. */
+export function shardOfAccount(account: Uuid, shards: number): number {
+  return uuidWord(account, 3) % shards;
+}
+
+/** Every shard could answer for an instrument; reads are spread so that equal ones meet. */
+export function shardOfInstrument(instrumentId: string, shards: number): number {
+  let hash = 0;
+  for (let at = 0; at < instrumentId.length; at++) {
+    hash = (Math.imul(hash, 31) + instrumentId.charCodeAt(at)) >>> 0;
+  }
+  return hash % shards;
+}

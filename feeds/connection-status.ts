@@ -1,0 +1,32 @@
+/** What a venue connection shows of itself. Rules W4, W6, W9 (feeds/FORMATS.md). */
+import type { EpochMs, Venue } from '../engine/rules/units.ts';
+
+/** `waiting` is the pause before the next attempt; `closed` is final. */
+export const CONNECTION_STATES = ['connecting', 'open', 'waiting', 'closed'] as const;
+export type ConnectionState = (typeof CONNECTION_STATES)[number];
+
+/** What `/admin/feeds` shows of a connection. */
+export type ConnectionStatus = {
+  venue: Venue;
+  adapter: string;
+  /** Without user, password, query and fragment, which may hold secrets. */
+  url: string;
+  /** Of the url; a path may hold a secret too. */
+  host: string;
+  state: ConnectionState;
+  /** Since when it is in this state; like `downSinceMs` by the machine's clock. */
+  sinceMs: EpochMs;
+  /** Since when no connection has stayed open; null while one is open. */
+  downSinceMs: EpochMs | null;
+  /** Connection attempts since the last one that stayed healthy. */
+  attempts: number;
+  /** Frames handed over since the start, over all connections. */
+  frames: number;
+  lastHeardMs: EpochMs | null;
+  /** Markets whose book is kept. */
+  books: number;
+  /** Markets asked for on this connection that no quote came of, and when that was. */
+  unquoted: ReadonlyMap<string, EpochMs>;
+  /** Why the last connection ended, or could not be made; null before the first time. */
+  lastProblem: string | null;
+};
