@@ -10,6 +10,7 @@
 import * as uws from 'uWebSockets.js';
 import { BodyPieces } from './body-pieces.ts';
 import { BodyBytes, type BodyText } from './body-text.ts';
+import { addressForwarded } from './forwarded-for.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
 import { listenError } from './listen-error.ts';
 import { requestIdOf } from './request-id.ts';
@@ -107,9 +108,6 @@ async function close(
   }
   app.close();
 }
-
-/** The longest text of an IPv6 address, with a zone. */
-const ADDRESS_CHARACTERS_MAX = 64;
 
 /** What a request is counted under: told how it was answered, it gives the headers that say so. */
 export interface Charge {
@@ -293,12 +291,11 @@ export class Exchange {
     });
   }
 
-  /** Whom a proxy names last, on its last line: what stands before are the caller's own words. */
+  /** Of several lines the last is the proxy's own. */
   #forwardedFor(): string | null {
-    if (!this.#isBehindProxy) return null;
-    const line = this.#headersSent().last('x-forwarded-for');
-    const named = line.slice(line.lastIndexOf(',') + 1).trim();
-    return named === '' ? null : named.slice(0, ADDRESS_CHARACTERS_MAX);
+    return this.#isBehindProxy
+      ? addressForwarded(this.#headersSent().last('x-forwarded-for'))
+      : null;
   }
 
   #connectedFrom(): string {
