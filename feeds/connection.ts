@@ -89,7 +89,9 @@ class VenueConnection implements Connection {
 
   marketsChanged(): void {
     if (this.#state !== 'open') return; // the next `open` reads markets() anyway
-    const added = this.#options.markets().filter((market) => !this.#subscribed.has(market));
+    const markets = this.#options.markets();
+    this.#unquoted.keepOnly(this.#awaited(markets));
+    const added = markets.filter((market) => !this.#subscribed.has(market));
     if (added.length === 0) return;
     // Our own protocol takes further subscribes on a connection. What the venues make of a second
     // one (reused request ids, other verbs, one channel twice) differs, so there we dial again.
@@ -169,17 +171,23 @@ class VenueConnection implements Connection {
       this.#keepaliveTimer = setInterval(() => this.#send(keepalive.text), keepalive.everyMs);
     }
     this.#enter('open');
-    if (this.#state === 'open') this.#subscribe(this.#options.markets());
+    if (this.#state !== 'open') return;
+    const markets = this.#options.markets();
+    this.#unquoted.keepOnly(this.#awaited(markets));
+    this.#subscribe(markets);
+  }
+
+  /** Of which of these a quote should come. */
+  #awaited(markets: readonly string[]): readonly string[] {
+    const { awaitsQuote } = this.#options;
+    return awaitsQuote === undefined ? markets : markets.filter((market) => awaitsQuote(market));
   }
 
   #subscribe(markets: readonly string[]): void {
     if (markets.length === 0) return;
-    const { awaitsQuote } = this.#options;
     const atMs = this.#wallMs();
-    for (const market of markets) {
-      this.#subscribed.add(market);
-      if (awaitsQuote?.(market) ?? true) this.#unquoted.ask(market, atMs);
-    }
+    for (const market of markets) this.#subscribed.add(market);
+    for (const market of this.#awaited(markets)) this.#unquoted.ask(market, atMs);
     for (const message of this.#options.adapter.subscribe(markets)) {
       this.#send(JSON.stringify(message));
     }
@@ -240,7 +248,6 @@ class VenueConnection implements Connection {
     clearTimeout(this.#healthyTimer);
     clearInterval(this.#keepaliveTimer);
     this.#subscribed.clear();
-    this.#unquoted.clear();
     socket.terminate();
     if (this.#state !== 'open') return;
     const wallMs = this.#wallMs();
