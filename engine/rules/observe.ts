@@ -10,16 +10,10 @@ import { costCents } from './ledger.ts';
 import { fillMarkets } from './matching.ts';
 import type { GameTick, MarketResult, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
 import { complement, isFresh } from './pricing.ts';
+import type { Book, LastTrade, Market, Source } from './reference-data.ts';
 import { booksOf, ordersOn } from './resting.ts';
 import { sideOf } from './row-records.ts';
-import {
-  type Book,
-  FLAG,
-  type LastTrade,
-  type Market,
-  type ShardState,
-  type Source,
-} from './state.ts';
+import { FLAG, type ShardState } from './state.ts';
 import {
   type EpochMs,
   HOME_VENUE,
@@ -160,8 +154,8 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
     yesAskContracts,
     // A venue's finer prices can cross where whole cents do not, and the tick says so.
     crossed: crossed || (yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents),
-    levels: state.fillModel.levelsOf(tick, market.quote),
   };
+  state.fillModel.quoteSeen(tick);
 }
 
 /** Informs quotes: the last trade, and the last one in which each side was bought. */
@@ -171,6 +165,7 @@ function setLastTrade(state: ShardState, tick: TradeTick): void {
   const sideCents = side === 'yes' ? yesPriceCents : complement(yesPriceCents);
   market.lastTrade = { priceCents: yesPriceCents, atMs };
   market.lastTradeOf[side] = { priceCents: sideCents, atMs };
+  state.fillModel.tradePrinted(tick);
 }
 
 /** A venue_a result settles its market once, whatever arrives later. */
