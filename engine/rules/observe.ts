@@ -54,6 +54,8 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
       break;
     case 'heartbeat':
       break;
+    default:
+      tick satisfies never;
   }
   // After what the tick itself says: a quote that it replaced must not fill anything.
   fillMarkets(state, revived, atMs, journal);
@@ -73,9 +75,21 @@ export function watch(state: ShardState, tick: Tick): void {
   source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
   // A catalog is journaled, so one that has come meanwhile is not known here, nor what it numbers.
   if ('market' in tick && state.markets[tick.market] === undefined) return;
-  if (tick.kind === 'quote') setQuote(state, tick);
-  if (tick.kind === 'trade') setLastTrade(state, tick);
-  if (tick.kind === 'status') state.markets[tick.market]!.status = tick.status;
+  switch (tick.kind) {
+    case 'quote':
+      return setQuote(state, tick);
+    case 'trade':
+      return setLastTrade(state, tick);
+    case 'status':
+      state.markets[tick.market]!.status = tick.status;
+      return;
+    case 'result':
+    case 'game':
+    case 'heartbeat':
+      return;
+    default:
+      tick satisfies never;
+  }
 }
 
 /** Moves time on, never back, and ends what expired on the way. */
@@ -279,5 +293,7 @@ export function resultOf({ outcome, payouts }: Market): MarketResult | null {
     case 'scalar':
       invariant(payouts !== null, 'a scalar market has no value');
       return { outcome, ...payouts };
+    default:
+      return outcome satisfies never;
   }
 }

@@ -81,6 +81,8 @@ export function answerQuery(state: ShardState, query: Query): Reply {
     case 'audit':
     case 'digest':
       return answer(JSON.stringify(inspect(state, timed)));
+    default:
+      return timed satisfies never;
   }
 }
 
@@ -110,6 +112,8 @@ function commandText(state: ShardState, command: Command, decision: Decision): s
     case 'adjust':
     case 'catalog':
       return '{}';
+    default:
+      return command satisfies never;
   }
 }
 

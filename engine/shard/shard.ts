@@ -58,7 +58,14 @@ const MESSAGE_EVENTS = 3;
 /** How often a shard that cannot write tries to. */
 const PROBE_EVERY_MS = 1000;
 
-const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1, clock: 1 };
+const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
+  place: 1,
+  cancel: 1,
+  adjust: 1,
+  catalog: 1,
+  switches: 1,
+  clock: 1,
+};
 
 export function isCommand(message: Message): message is Command {
   return message.kind in COMMANDS;
