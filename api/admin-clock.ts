@@ -1,7 +1,7 @@
 /** Admin routes of the engine's clock. Rules C5, C6, O10 (engine/RULES.md, api/RULES.md). */
 import { Type } from '@sinclair/typebox';
 import { isoOf } from '../engine/rules/units.ts';
-import type { Operator } from './admin.ts';
+import type { Operator } from './admin-token.ts';
 import type { Deps } from './deps.ts';
 import { invalidRequest } from './errors.ts';
 import { keyed, type Route } from './route.ts';

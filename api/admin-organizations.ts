@@ -1,6 +1,6 @@
 /** The operator's organizations, on the admin listener. Rule O7 (api/RULES.md). */
 import { isoOf, type Uuid as UuidText } from '../engine/rules/units.ts';
-import type { Operator } from './admin.ts';
+import type { Operator } from './admin-token.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 import { changedSandboxLimits } from './identity/accounts.ts';

@@ -1,6 +1,6 @@
 /** The operator's venue credentials of users, on the admin listener. Rule O8 (api/RULES.md). */
 import { isoOf } from '../engine/rules/units.ts';
-import type { Operator } from './admin.ts';
+import type { Operator } from './admin-token.ts';
 import type { Deps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { ExecutionVenueSchema, type VenueKey, VenueKeyInputSchema } from './identity/venue-keys.ts';

@@ -7,6 +7,7 @@ import { Type } from '@sinclair/typebox';
 import { type EpochMs, isoOf } from '../engine/rules/units.ts';
 import { clockAdminRoutes } from './admin-clock.ts';
 import { organizationAdminRoutes } from './admin-organizations.ts';
+import type { Operator } from './admin-token.ts';
 import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
 import { credentialHeader } from './credential-header.ts';
 import type { Deps, FeedStatus } from './deps.ts';
@@ -48,9 +49,6 @@ const readUserInput = bodyReader(UserInputSchema);
 const readUserChange = bodyReader(UserChangeSchema);
 const readKeyInput = bodyReader(strict({ userId: Uuid, ...KEY_INPUT }));
 const readSwitch = bodyReader(SwitchBody);
-
-/** There is one operator; who holds the token is that. */
-export type Operator = true;
 
 /** Throws 401 unless the request carries the admin token. */
 export function operatorOf(adminToken: string): (exchange: Exchange) => Operator {

@@ -8,7 +8,7 @@ import { createAdapter } from '../feeds/adapters/create.ts';
 import { type Connection, openConnection } from '../feeds/connection.ts';
 import type { Ingest } from '../feeds/ingest.ts';
 import { ConfigError } from './config.ts';
-import type { Log } from './deps.ts';
+import type { Log } from './log.ts';
 import { type FeedConfig, isInTheClear } from './settings.ts';
 
 type FeedParts = {

@@ -10,8 +10,8 @@ import {
   watchCatalog,
 } from '../feeds/catalog.ts';
 import { ConfigError } from './config.ts';
-import type { Log } from './deps.ts';
 import type { ControlStore } from './identity/store.ts';
+import type { Log } from './log.ts';
 
 /** The catalog in use, its numbers, and the file it comes from. */
 export class LiveCatalog {

@@ -1,5 +1,6 @@
 /** Counts of requests, and the text that Prometheus reads. Exposition format 0.0.4. */
-import type { EngineState, FeedStatus } from './deps.ts';
+import type { FeedStatus } from './deps.ts';
+import type { EngineState } from './engine.ts';
 import type { Route } from './route.ts';
 
 /** The part of a route that names it in a metric. */

@@ -1,18 +1,14 @@
 /**
- * Where organizations live: in the control store, or in the service of PAPERBOOK_ORGANIZATIONS_URL.
- * `GET /organizations` and the X-Service-Org header ask the same place. Rules I60 to I65
- * (api/RULES.md).
+ * Organizations as a key sees them, wherever they live: `GET /organizations` and the X-Service-Org
+ * header ask the same place. Rules I60 to I65 (api/RULES.md).
  */
 import type { Uuid } from '../engine/rules/units.ts';
-import type { Config } from './config.ts';
-import type { Log } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { organizationAccount, type PaperAccount } from './identity/accounts.ts';
 import type { Key } from './identity/keys.ts';
 import type { Role } from './identity/organizations.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { User } from './identity/users.ts';
-import { outsideOrganizations } from './outside-organizations.ts';
 
 /** Whoever asks, with the key as it was sent, which is forwarded to an outside service. */
 export type KeyHolder = { user: User; key: Key; token: string };
@@ -32,17 +28,8 @@ export interface Organizations {
   accountOf(holder: KeyHolder, id: Uuid): PaperAccount | Promise<PaperAccount>;
 }
 
-export function createOrganizations(
-  { organizationsUrl }: Pick<Config, 'organizationsUrl'>,
-  store: ControlStore,
-  log: Log,
-): Organizations {
-  return organizationsUrl === null
-    ? storedOrganizations(store)
-    : outsideOrganizations({ url: organizationsUrl, users: store.users, log });
-}
-
-function storedOrganizations({ organizations }: ControlStore): Organizations {
+/** Those of the control store. */
+export function storedOrganizations({ organizations }: ControlStore): Organizations {
   return {
     of: ({ user }) =>
       organizations

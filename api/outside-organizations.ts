@@ -7,9 +7,9 @@
  */
 import { Type } from '@sinclair/typebox';
 import type { EpochMs, Uuid as UuidText } from '../engine/rules/units.ts';
-import type { Log } from './deps.ts';
 import { ApiError } from './errors.ts';
 import { organizationAccount } from './identity/accounts.ts';
+import type { Log } from './log.ts';
 import type { KeyHolder, Organizations, OwnOrganization } from './organizations.ts';
 import { Uuid } from './schemas/common.ts';
 import { RoleSchema } from './schemas/identity.ts';

@@ -2,8 +2,9 @@
  * A log line for each request of the API, where PAPERBOOK_REQUEST_LOG is on. Rule G9
  * (api/RULES.md).
  */
-import type { Log } from './deps.ts';
+
 import type { ListenOptions } from './http.ts';
+import type { Log } from './log.ts';
 
 /**
  * Nothing of a line is secret: the path is the route's, and not as sent, and of a key there is the

@@ -3,7 +3,7 @@
  * (api/RULES.md).
  */
 import { FILL_MODELS, VENUES, type Venue } from '../engine/rules/units.ts';
-import { PLANS } from './limits/plans.ts';
+import { PLANS } from './schemas/identity.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -4,8 +4,9 @@
  * V7 (api/RULES.md).
  */
 import type { Config } from './config.ts';
-import type { Engine, Log } from './deps.ts';
+import type { Engine } from './engine.ts';
 import type { ControlStore } from './identity/store.ts';
+import type { Log } from './log.ts';
 
 export type SwitchName = 'venueData' | 'trading';
 

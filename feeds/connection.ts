@@ -93,9 +93,7 @@ class VenueConnection implements Connection {
     this.#unquoted.keepOnly(this.#awaited(markets));
     const added = markets.filter((market) => !this.#subscribed.has(market));
     if (added.length === 0) return;
-    // Our own protocol takes further subscribes on a connection. What the venues make of a second
-    // one (reused request ids, other verbs, one channel twice) differs, so there we dial again.
-    if (this.#options.adapter.name === 'native') {
+    if (this.#options.adapter.subscribesAgain) {
       this.#subscribe(added);
       return;
     }

@@ -155,6 +155,8 @@ class Connection implements IngestConnection {
       case 'result':
         this.#send(resultOf(tick, place));
         return false;
+      default:
+        return tick satisfies never;
     }
   }
 }

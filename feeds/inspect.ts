@@ -257,9 +257,20 @@ function countBook(states: BookStates, tick: BookTick): void {
 }
 
 function countTick(market: MarketCounts, tick: Exclude<VenueTick, { kind: 'game' }>): void {
-  if (tick.kind === 'book') countBook(market.books, tick);
-  if (tick.kind === 'trade') market.tradedE2 += tick.size;
-  if (tick.kind === 'result') market.result = tick.outcome;
+  switch (tick.kind) {
+    case 'book':
+      return countBook(market.books, tick);
+    case 'trade':
+      market.tradedE2 += tick.size;
+      return;
+    case 'result':
+      market.result = tick.outcome;
+      return;
+    case 'status':
+      return;
+    default:
+      tick satisfies never;
+  }
 }
 
 function countFrame(market: MarketCounts, type: string, atMs: EpochMs): void {

@@ -84,6 +84,8 @@ export interface VenueAdapter {
    * were never named here are refused.
    */
   subscribe(markets: readonly string[]): unknown[];
+  /** Whether an open connection takes a further `subscribe`; if not, one is dialed anew for it. */
+  readonly subscribesAgain: boolean;
   /** Handshake headers, signed for this moment when the venue wants it. */
   headers(nowMs: EpochMs): Record<string, string>;
   /** A text the client must send at this interval to keep the connection, where one is needed. */

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
-import { PLANS } from '../limits/plans.ts';
+import { PLANS } from '../schemas/identity.ts';
 import { ask, type Connect, connected, print, wholeNumber } from './admin-connection.ts';
 import {
   given,

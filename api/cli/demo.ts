@@ -9,7 +9,7 @@ import { type Schedule, scheduleUntil } from '../../feeds/simulator/schedule.ts'
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
 import { configHelp, loadConfig } from '../config.ts';
 import { readJsonFile, replaceFile } from '../data-dir.ts';
-import type { Log } from '../deps.ts';
+import type { Log } from '../log.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { makeDirectory } from '../private-files.ts';
 import { firstSteps } from './demo-steps.ts';

@@ -1,6 +1,6 @@
 /** Where sessions come from: the embedded auth server, or the outside one that is configured. */
 import type { Config } from '../config.ts';
-import type { Log } from '../deps.ts';
+import type { Log } from '../log.ts';
 import { OutsideAuth } from './outside-auth.ts';
 import type { SessionSource } from './session-access.ts';
 import { SignIn } from './sign-in.ts';

@@ -3,8 +3,8 @@
  * and a user springs up at the first valid session of somebody new. Rules I42, I43 (api/RULES.md).
  */
 import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
-import type { Log } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import type { Log } from '../log.ts';
 import { readToken, type TokenClaims } from './access-token.ts';
 import type { Person, SessionSource } from './session-access.ts';
 import type { ControlStore } from './store.ts';

@@ -4,7 +4,7 @@
  * session. Rules I30, I33 to I40 (api/RULES.md).
  */
 import { type EpochMs, isoOf, type Uuid } from '../../engine/rules/units.ts';
-import type { Log } from '../deps.ts';
+import type { Log } from '../log.ts';
 import { newUuid } from '../uuid.ts';
 import {
   ACCESS_TOKEN_SECONDS,

@@ -7,7 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 import { DataDirError, readJsonFile, replaceFile } from '../data-dir.ts';
-import type { Log } from '../deps.ts';
+import type { Log } from '../log.ts';
 
 export const SIGNING_ALGORITHM = 'ES256';
 

@@ -4,9 +4,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { TradeLimits } from '../../engine/rules/messages.ts';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import type { PLANS } from '../limits/plans.ts';
 import { nullable, strict } from '../schemas/common.ts';
 import {
+  type PLANS,
   PlanSchema,
   RequestLimitsChangeSchema,
   RequestLimitsSchema,

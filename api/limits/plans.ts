@@ -3,9 +3,6 @@ import type { Static } from '@sinclair/typebox';
 import type { Plan, RequestLimits, User } from '../identity/users.ts';
 import type { RequestLimitsChangeSchema } from '../schemas/identity.ts';
 
-/** From the least to the most; `none` may open no position. */
-export const PLANS = ['none', 'basic', 'builder', 'desk', 'enterprise'] as const;
-
 const BY_PLAN: Record<Exclude<Plan, 'enterprise'>, RequestLimits> = {
   none: { perMonth: 1_000, perMinute: 30 },
   basic: { perMonth: 10_000, perMinute: 60 },

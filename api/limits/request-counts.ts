@@ -4,8 +4,8 @@
  * (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import type { Log } from '../deps.ts';
 import type { ControlStore } from '../identity/store.ts';
+import type { Log } from '../log.ts';
 import { Windows } from './windows.ts';
 
 const FLUSH_EVERY_MS = 1000;

@@ -3,8 +3,10 @@
  * (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
-import { PLANS } from '../limits/plans.ts';
 import { Count, DateTime, described, Mode, nullable, oneOf, strict, Uuid } from './common.ts';
+
+/** From the least to the most; `none` may open no position. */
+export const PLANS = ['none', 'basic', 'builder', 'desk', 'enterprise'] as const;
 
 export const StatusAnswer = strict(
   {

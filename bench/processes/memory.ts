@@ -60,6 +60,8 @@ async function runJob(job: MemoryJob): Promise<unknown> {
       return await start(job.dir);
     case 'flat':
       return await flat(job);
+    default:
+      return job satisfies never;
   }
 }
 

@@ -4,8 +4,9 @@
  */
 import { invariant } from './invariant.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './messages.ts';
+import type { Book, Instrument, Market } from './reference-data.ts';
 import { bookOf, watchMarkets } from './resting.ts';
-import type { Book, Instrument, Market, ShardState } from './state.ts';
+import type { ShardState } from './state.ts';
 import { HOME_VENUE, type MarketNumber, ROUTED_VENUES, VENUES, type Venue } from './units.ts';
 
 /** `venue_a/TICKER`: how a catalog names a market. */

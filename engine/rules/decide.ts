@@ -32,6 +32,8 @@ export function decide(state: ShardState, command: Command): Decision {
       const fromMs = state.nowMs;
       return accept(toMs < fromMs ? [{ kind: 'clock_set', atMs: toMs, fromMs }] : []);
     }
+    default:
+      return command satisfies never;
   }
 }
 

@@ -74,6 +74,8 @@ export function evolve(state: ShardState, event: Event): void {
       state.nowMs = event.atMs;
       state.setBackFromMs = Math.max(state.setBackFromMs, event.fromMs);
       return state.tradeCounts.clear();
+    default:
+      event satisfies never;
   }
 }
 

@@ -4,14 +4,14 @@
  */
 
 import { prefetched } from '../memory/prefetch.ts';
-import { takeLevels } from './book-depth.ts';
 import { type Event, fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import { tradeOf } from './fill-model.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
+import type { Book, Market } from './reference-data.ts';
 import { booksOf } from './resting.ts';
-import { type Book, FLAG, type Market, type ShardState } from './state.ts';
+import { FLAG, type ShardState } from './state.ts';
 import { type EpochMs, NO_PRICE, type Side } from './units.ts';
 
 /** Fills every resting order that the prices of these markets now reach, as far as it goes. */
@@ -65,15 +65,15 @@ function fillInOrder(
 ): void {
   const books = new Set(markets.flatMap(booksOf));
   const all = [...books].flatMap((book) => reachedOn(state, book, atMs));
-  const fills = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
-  if (books.size > 1) fills.sort((a, b) => byPriceAndTime(state, a, b));
-  for (const { reached, order } of fills) fillResting(state, reached, order, atMs, journal);
+  const orders = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
+  if (books.size > 1) orders.sort((a, b) => byPriceAndTime(state, a, b));
+  for (const { reached, order } of orders) fillResting(state, reached, order, atMs, journal);
 }
 
-type Fill = { reached: Reached; order: number };
+type ReachedOrder = { reached: Reached; order: number };
 
 /** One home market after the other; in each the yes ask's orders first. */
-function byPriceAndTime({ orders }: ShardState, a: Fill, b: Fill): number {
+function byPriceAndTime({ orders }: ShardState, a: ReachedOrder, b: ReachedOrder): number {
   const { book, side } = a.reached;
   const { market } = b.reached.book;
   if (book.market !== market) return book.market.number - market.number;
@@ -147,9 +147,9 @@ function fillResting(
     upToCents: priceLevelOf(state.orders, order),
     contracts,
   };
-  const fill = state.fillModel.fill(state, book, price, want, atMs);
+  const fill = state.fillModel.orderArrives(state, book, price, want, atMs);
   if (fill === null) return;
-  if (fill.taken !== null) takeLevels(fill.taken);
+  if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
   const trade = tradeOf(col.flags.get(order) & FLAG.sell ? 'sell' : 'buy', fill);
   emit(state, journal, fillEvent(atMs, order, contracts, trade));
 }

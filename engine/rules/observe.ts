@@ -10,16 +10,10 @@ import { costCents } from './ledger.ts';
 import { fillMarkets } from './matching.ts';
 import type { GameTick, MarketResult, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
 import { complement, isFresh } from './pricing.ts';
+import type { Book, LastTrade, Market, Source } from './reference-data.ts';
 import { booksOf, ordersOn } from './resting.ts';
 import { sideOf } from './row-records.ts';
-import {
-  type Book,
-  FLAG,
-  type LastTrade,
-  type Market,
-  type ShardState,
-  type Source,
-} from './state.ts';
+import { FLAG, type ShardState } from './state.ts';
 import {
   type EpochMs,
   HOME_VENUE,
@@ -60,6 +54,8 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
       break;
     case 'heartbeat':
       break;
+    default:
+      tick satisfies never;
   }
   // After what the tick itself says: a quote that it replaced must not fill anything.
   fillMarkets(state, revived, atMs, journal);
@@ -79,9 +75,21 @@ export function watch(state: ShardState, tick: Tick): void {
   source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
   // A catalog is journaled, so one that has come meanwhile is not known here, nor what it numbers.
   if ('market' in tick && state.markets[tick.market] === undefined) return;
-  if (tick.kind === 'quote') setQuote(state, tick);
-  if (tick.kind === 'trade') setLastTrade(state, tick);
-  if (tick.kind === 'status') state.markets[tick.market]!.status = tick.status;
+  switch (tick.kind) {
+    case 'quote':
+      return setQuote(state, tick);
+    case 'trade':
+      return setLastTrade(state, tick);
+    case 'status':
+      state.markets[tick.market]!.status = tick.status;
+      return;
+    case 'result':
+    case 'game':
+    case 'heartbeat':
+      return;
+    default:
+      tick satisfies never;
+  }
 }
 
 /** Moves time on, never back, and ends what expired on the way. */
@@ -160,8 +168,8 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
     yesAskContracts,
     // A venue's finer prices can cross where whole cents do not, and the tick says so.
     crossed: crossed || (yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents),
-    levels: state.fillModel.levelsOf(tick, market.quote),
   };
+  state.fillModel.quoteSeen(tick);
 }
 
 /** Informs quotes: the last trade, and the last one in which each side was bought. */
@@ -171,6 +179,7 @@ function setLastTrade(state: ShardState, tick: TradeTick): void {
   const sideCents = side === 'yes' ? yesPriceCents : complement(yesPriceCents);
   market.lastTrade = { priceCents: yesPriceCents, atMs };
   market.lastTradeOf[side] = { priceCents: sideCents, atMs };
+  state.fillModel.tradePrinted(tick);
 }
 
 /** A venue_a result settles its market once, whatever arrives later. */
@@ -284,5 +293,7 @@ export function resultOf({ outcome, payouts }: Market): MarketResult | null {
     case 'scalar':
       invariant(payouts !== null, 'a scalar market has no value');
       return { outcome, ...payouts };
+    default:
+      return outcome satisfies never;
   }
 }

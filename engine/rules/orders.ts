@@ -8,8 +8,9 @@ import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { checkBounds } from './order-bounds.ts';
 import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
+import type { Instrument, Market } from './reference-data.ts';
 import { instrumentSideOf, sideOf } from './row-records.ts';
-import { FLAG, type Instrument, type Market, type ShardState } from './state.ts';
+import { FLAG, type ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
 import {
   type Cents,
@@ -81,7 +82,7 @@ function decideNew(state: ShardState, order: PlaceOrder, account: number): Decis
 
   // Past this line the command cannot fail.
   const events = placementEvents(state, order, subject, { account, fill, rests });
-  return accept(events, fill?.taken ?? null);
+  return accept(events, fill?.consumption ?? null);
 }
 
 /** What trades now, and may: a market order and a fok trade whole or not at all. */
@@ -105,7 +106,7 @@ function fillNow(
     contracts,
   };
   const price = priceBook(state, book, state.nowMs);
-  const fill = state.fillModel.fill(state, book, price, want, state.nowMs);
+  const fill = state.fillModel.orderArrives(state, book, price, want, state.nowMs);
   const takesPart = order.timeInForce === 'gtc' || order.timeInForce === 'ioc';
   return fill === null || fill.contracts === contracts || takesPart ? fill : null;
 }

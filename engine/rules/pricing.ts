@@ -5,7 +5,7 @@
  * All of it is said in asks. A book has two, the yes ask and the no ask; a side's bid is 100 minus
  * the other side's ask.
  */
-import type { Book, Market, ShardState, Source } from './state.ts';
+import type { Book, CoreConfig, Market, Source } from './reference-data.ts';
 import {
   type Action,
   type EpochMs,
@@ -17,6 +17,15 @@ import {
   VENUES,
   type Venue,
 } from './units.ts';
+
+/** What live prices depend on beside the markets themselves; a shard's state is one. */
+export type PricingContext = {
+  readonly config: Readonly<Pick<CoreConfig, 'quoteMaxAgeMs' | 'routingBandCents'>>;
+  readonly sources: readonly (Readonly<Source> | undefined)[];
+};
+
+/** A book that need not be made: an order asks for its price before it rests. */
+export type PricedBook = Pick<Book, 'market' | 'routed'>;
 
 /** Why a market has no live price, or null when it has one on at least one side. */
 export type NotLive =
@@ -43,21 +52,21 @@ export function isFresh(source: Source, nowMs: EpochMs, quoteMaxAgeMs: number): 
 }
 
 /** Why `market` has no live price at `nowMs`. */
-export function notLive(state: ShardState, market: Market, nowMs: EpochMs): NotLive | null {
+export function notLive(context: PricingContext, market: Market, nowMs: EpochMs): NotLive | null {
   if (market.outcome !== null) return 'market resolved';
   if (market.status !== 'open') return `market ${market.status}`;
   const { quote } = market;
   if (quote === null) return 'no quote';
-  const source = state.sources[quote.source];
+  const source = context.sources[quote.source];
   if (source === undefined || source.epoch !== quote.epoch) return 'no quote';
-  if (!isFresh(source, nowMs, state.config.quoteMaxAgeMs)) return 'stale';
+  if (!isFresh(source, nowMs, context.config.quoteMaxAgeMs)) return 'stale';
   return quote.crossed ? 'crossed' : null;
 }
 
 /** The asks now of a book, made or not: a market's, or an instrument's routed one. */
 export function priceBook(
-  state: ShardState,
-  { market, routed }: Pick<Book, 'market' | 'routed'>,
+  context: PricingContext,
+  { market, routed }: PricedBook,
   nowMs: EpochMs,
 ): BookPrice {
   const price: BookPrice = {
@@ -66,11 +75,11 @@ export function priceBook(
     noAskCents: NO_PRICE,
     noAskVenue: market.venue,
   };
-  if (notLive(state, market, nowMs) !== null) return price;
+  if (notLive(context, market, nowMs) !== null) return price;
   const quote = market.quote!;
   price.yesAskCents = quote.yesAskCents;
   price.noAskCents = complement(quote.yesBidCents);
-  if (routed !== null) improve(state, { market, routed }, price, nowMs);
+  if (routed !== null) improve(context, { market, routed }, price, nowMs);
   return price;
 }
 
@@ -81,17 +90,17 @@ export function complement(price: PriceCents): PriceCents {
 
 /** Takes better asks of the instrument's other venues. Rules T80 to T87 (engine/RULES.md). */
 function improve(
-  state: ShardState,
-  book: Pick<Book, 'market' | 'routed'>,
+  context: PricingContext,
+  book: PricedBook,
   price: BookPrice,
   nowMs: EpochMs,
 ): void {
-  for (const { market, askCents } of rivalsOf(state, book, 'yes', nowMs)) {
+  for (const { market, askCents } of rivalsOf(context, book, 'yes', nowMs)) {
     if (askCents >= price.yesAskCents) continue;
     price.yesAskCents = askCents;
     price.yesAskVenue = market.venue;
   }
-  for (const { market, askCents } of rivalsOf(state, book, 'no', nowMs)) {
+  for (const { market, askCents } of rivalsOf(context, book, 'no', nowMs)) {
     if (askCents >= price.noAskCents) continue;
     price.noAskCents = askCents;
     price.noAskVenue = market.venue;
@@ -114,8 +123,8 @@ const NO_RIVALS: readonly Rival[] = [];
  * Who offers `side` better than the book's own, live market. Rules T80 to T87 (engine/RULES.md).
  */
 export function rivalsOf(
-  state: ShardState,
-  { market: own, routed }: Pick<Book, 'market' | 'routed'>,
+  context: PricingContext,
+  { market: own, routed }: PricedBook,
   side: Side,
   nowMs: EpochMs,
 ): readonly Rival[] {
@@ -127,11 +136,11 @@ export function rivalsOf(
   // Without both sides there is no mid to keep the band around.
   if (ownAsk === NO_PRICE || otherAsk === NO_PRICE) return NO_RIVALS;
   const midSum = ownAsk + PAYOUT_CENTS - otherAsk;
-  const band = 2 * state.config.routingBandCents;
+  const band = 2 * context.config.routingBandCents;
   const upToCents = Math.min(ownAsk - 1, Math.floor((midSum + band) / 2));
   const rivals: Rival[] = [];
   for (const { market, polarity, eligible } of routed!.listings) {
-    if (!eligible || notLive(state, market, nowMs) !== null) continue;
+    if (!eligible || notLive(context, market, nowMs) !== null) continue;
     const theirs = polarity === home.polarity ? side : oppositeSide(side);
     const askCents = askIn(market, theirs);
     if (askCents === NO_PRICE || askIn(market, oppositeSide(theirs)) === NO_PRICE) continue;

@@ -4,7 +4,8 @@
  */
 
 import { ladderOf, restingPlace } from './pricing.ts';
-import { type Book, FLAG, type Instrument, type Market, type ShardState } from './state.ts';
+import type { Book, Instrument, Market } from './reference-data.ts';
+import { FLAG, type ShardState } from './state.ts';
 import type { Action, Side } from './units.ts';
 import { NO_ROW } from './units.ts';
 

@@ -40,7 +40,7 @@ export class Outbox {
     if (this.#messages.length < this.#ticksMax) this.#append(tick);
     else if (tick.kind === 'quote') this.#replaceQuote(tick);
     // Results, statuses, games and lost connections are few, and true only if told.
-    else if (!INFORMING.has(tick.kind)) this.#append(tick);
+    else if (!INFORMS[tick.kind]) this.#append(tick);
   }
 
   /** The next messages, at most `max`, with the waiters of the requests among them. */
@@ -65,7 +65,7 @@ export class Outbox {
   #append(tick: Tick): void {
     if (tick.kind === 'quote') {
       this.#quotePlaces.set(tick.market, this.#taken + this.#messages.length);
-    } else if (!INFORMING.has(tick.kind)) {
+    } else if (!INFORMS[tick.kind]) {
       // A quote from after it must not come before it: what it stops would trade, or be lost.
       if ('market' in tick) this.#quotePlaces.delete(tick.market);
       else this.#quotePlaces.clear();
@@ -83,8 +83,19 @@ export class Outbox {
 }
 
 const isWaiter = (waiter: Waiter | null): waiter is Waiter => waiter !== null;
-const INFORMING = new Set(['trade', 'heartbeat', 'time']);
-const TICK_KINDS = new Set([...INFORMING, 'quote', 'status', 'result', 'game', 'down']);
+/** Every kind of tick; true: it only informs. */
+const INFORMS: Readonly<Record<Tick['kind'], boolean>> = {
+  quote: false,
+  trade: true,
+  status: false,
+  result: false,
+  game: false,
+  heartbeat: true,
+  down: false,
+  time: true,
+};
+
+const TICK_KINDS = new Set(Object.keys(INFORMS));
 
 export function isTick(message: Message): message is Tick {
   return TICK_KINDS.has(message.kind);

@@ -5,7 +5,6 @@
 
 import { audit } from '../audit/audit.ts';
 import { digest } from '../audit/digest.ts';
-import { takeLevels } from '../rules/book-depth.ts';
 import { decide } from '../rules/decide.ts';
 import type { Decision, Rejection } from '../rules/decision.ts';
 import type { Event } from '../rules/events.ts';
@@ -33,7 +32,9 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
   const atMs = advance(state, command.atMs, journal);
   const timed = atMs === command.atMs ? command : { ...command, atMs };
   const decision = decide(state, timed);
-  if (decision.kind === 'accept' && decision.taken !== null) takeLevels(decision.taken);
+  if (decision.kind === 'accept' && decision.consumption !== null) {
+    state.fillModel.consume(decision.consumption);
+  }
   if (decision.kind !== 'replay') {
     for (const event of decision.events) emit(state, journal, event);
   }
@@ -80,6 +81,8 @@ export function answerQuery(state: ShardState, query: Query): Reply {
     case 'audit':
     case 'digest':
       return answer(JSON.stringify(inspect(state, timed)));
+    default:
+      return timed satisfies never;
   }
 }
 
@@ -109,6 +112,8 @@ function commandText(state: ShardState, command: Command, decision: Decision): s
     case 'adjust':
     case 'catalog':
       return '{}';
+    default:
+      return command satisfies never;
   }
 }
 

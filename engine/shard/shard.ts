@@ -9,7 +9,8 @@ import type { Message } from '../format/codec.ts';
 import type { Event } from '../rules/events.ts';
 import type { Command, MarketResult, Reply } from '../rules/messages.ts';
 import { observe, resultOf, watch } from '../rules/observe.ts';
-import type { CoreConfig, ShardState } from '../rules/state.ts';
+import type { CoreConfig } from '../rules/reference-data.ts';
+import type { ShardState } from '../rules/state.ts';
 import { tablesOf } from '../rules/state.ts';
 import type { EpochMs, GameStatus, Uuid } from '../rules/units.ts';
 import { headOf, referenceDataOf } from './checkpoint-state.ts';
@@ -57,7 +58,14 @@ const MESSAGE_EVENTS = 3;
 /** How often a shard that cannot write tries to. */
 const PROBE_EVERY_MS = 1000;
 
-const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1, clock: 1 };
+const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
+  place: 1,
+  cancel: 1,
+  adjust: 1,
+  catalog: 1,
+  switches: 1,
+  clock: 1,
+};
 
 export function isCommand(message: Message): message is Command {
   return message.kind in COMMANDS;

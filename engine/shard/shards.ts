@@ -19,7 +19,7 @@ import type {
   SetSwitches,
   Tick,
 } from '../rules/messages.ts';
-import type { CoreConfig } from '../rules/state.ts';
+import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, SourceNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
 import type { Clock } from './clock.ts';

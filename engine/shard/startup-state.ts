@@ -57,7 +57,12 @@ export class StartupState {
       case 'down':
         this.#forgetQuotesOf(tick.source);
         break;
+      case 'trade':
+      case 'heartbeat':
+      case 'time':
+        break;
       default:
+        tick satisfies never;
     }
   }
 

@@ -11,7 +11,7 @@ import { uuidWord } from '../memory/uuid-words.ts';
 import type { Event } from '../rules/events.ts';
 import { evolve } from '../rules/evolve.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
-import type { CoreConfig } from '../rules/state.ts';
+import type { CoreConfig } from '../rules/reference-data.ts';
 import { tablesOf } from '../rules/state.ts';
 import type { Uuid } from '../rules/units.ts';
 import { rebuildDerived } from './checkpoint-state.ts';

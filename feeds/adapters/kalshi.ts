@@ -60,6 +60,14 @@ const NO_PRICE: ReadonlySet<string> = new Set([
 
 type Book = { yes: BidLadder; no: BidLadder };
 
+/** The frames that say something of one market. */
+type MarketType =
+  | 'orderbook_snapshot'
+  | 'orderbook_delta'
+  | 'ticker'
+  | 'trade'
+  | 'market_lifecycle_v2';
+
 /**
  * An adapter for one connection; with keys its handshake is signed, as Kalshi always wants it.
  * @throws when only one of the keys is given or the private key is not an RSA one.
@@ -71,6 +79,8 @@ export function kalshiAdapter(keys: VenueKeys = {}, options: AdapterOptions = {}
 class KalshiAdapter implements VenueAdapter {
   readonly name = 'kalshi';
   readonly contractDecimals = 2;
+  /** Nothing says what a second one does: reused request ids, other verbs, one channel twice. */
+  readonly subscribesAgain = false;
   readonly keepalive = null;
   readonly recorded: boolean;
   readonly #signer: Signer | null;
@@ -180,7 +190,7 @@ class KalshiAdapter implements VenueAdapter {
     }
   }
 
-  #readMarket(type: string, market: string, message: Fields): FrameReading {
+  #readMarket(type: MarketType, market: string, message: Fields): FrameReading {
     if (!this.#wanted.has(market)) {
       // The life cycle comes for every market there is, whatever was asked for.
       return type === 'market_lifecycle_v2' ? said(type, [], null) : unwanted(type);
@@ -197,8 +207,10 @@ class KalshiAdapter implements VenueAdapter {
         if (typeof tick === 'string') return refused(type, tick);
         return said(type, [tick], venueTime(message));
       }
-      default:
+      case 'market_lifecycle_v2':
         return this.#lifecycle(market, message);
+      default:
+        return type satisfies never;
     }
   }
 

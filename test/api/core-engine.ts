@@ -1,5 +1,5 @@
 /** The real core behind the HTTP layer, without threads and disk: its refusals are its own. */
-import type { AuditReport, Engine, EngineState } from '../../api/deps.ts';
+import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
 import type {
   CancelOrder,
   PlaceOrder,

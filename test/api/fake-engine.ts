@@ -1,5 +1,5 @@
 /** An engine that is one object: answers samples, writes down what it was asked. */
-import type { AuditReport, Engine, EngineState } from '../../api/deps.ts';
+import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
 import type {
   CancelOrder,
   PlaceOrder,

@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { createAdapter } from '../../feeds/adapters/create.ts';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
 import { type Connection, openConnection } from '../../feeds/connection.ts';
 import type { ConnectionOptions, ConnectionState } from '../../feeds/connection-options.ts';
@@ -184,7 +185,7 @@ test('W20: each handshake carries freshly made headers', async (t) => {
   );
 });
 
-test('feeds/connection.ts: markets added later are subscribed to, and each only once', async (t) => {
+test('W7: a native connection subscribes to markets that are added, each only once', async (t) => {
   const venue = await openVenue(t);
   const markets = ['T1'];
   const { connection, log } = connect(t, venue.url, { markets: () => markets });
@@ -197,7 +198,22 @@ test('feeds/connection.ts: markets added later are subscribed to, and each only 
   t.is(log.lost, 0);
 });
 
-test('feeds/connection.ts: a venue whose protocol is not ours is dialed again for new markets', async (t) => {
+for (const name of ['kalshi', 'polymarket_us'] as const) {
+  test(`W7: a connection of ${name} is dialed again for new markets`, async (t) => {
+    const venue = await openVenue(t);
+    const markets = ['T1'];
+    const adapter = createAdapter(name)!;
+    const { connection, log } = connect(t, venue.url, { adapter, markets: () => markets });
+    await until(() => venue.received.length > 0, 'a subscribe');
+    markets.push('T2');
+    connection.marketsChanged();
+    const onSecond = () => venue.received.some(({ socket }) => socket === 1);
+    await until(onSecond, 'a subscribe on a new connection');
+    t.is(log.lost, 1);
+  });
+}
+
+test('W7: an adapter that does not subscribe again is dialed again for new markets', async (t) => {
   const venue = await openVenue(t);
   const markets = ['T1'];
   const adapter = plainAdapter();
@@ -453,6 +469,7 @@ function plainAdapter(): VenueAdapter {
     recorded: false,
     books: 0,
     contractDecimals: 2,
+    subscribesAgain: false,
     keepalive: null,
     read: () => ({ type: 'any', ticks: [], venueAtMs: null, rejected: null, gap: false }),
     subscribe: (markets) => [markets],

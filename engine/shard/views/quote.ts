@@ -4,7 +4,8 @@
 
 import type { CatalogInstrument, CatalogListing } from '../../rules/messages.ts';
 import { complement, notLive } from '../../rules/pricing.ts';
-import type { Instrument, LastTrade, Market, ShardState } from '../../rules/state.ts';
+import type { Instrument, LastTrade, Market } from '../../rules/reference-data.ts';
+import type { ShardState } from '../../rules/state.ts';
 import { type EpochMs, isoOf, NO_PRICE } from '../../rules/units.ts';
 
 const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';

@@ -1,0 +1,48 @@
+/** The sharded engine as requests reach it. `Shards` is one, and tests have others. */
+import type {
+  CancelOrder,
+  PlaceOrder,
+  Query,
+  Reply,
+  SetSwitches,
+} from '../engine/rules/messages.ts';
+import type { EpochMs, Uuid } from '../engine/rules/units.ts';
+import type { EngineBusy } from '../engine/shard/busy.ts';
+import type { Waiter } from '../engine/shard/outbox.ts';
+
+/** The sharded engine. It rejects with `EngineBusy` what it cannot take now. */
+export interface Engine {
+  /** Runs a query of one account in that account's shard, and tells the waiter. */
+  ask(account: Uuid, query: Query, waiter: Waiter): undefined;
+  /** Runs a command in its account's shard, within the limits of a key of `owner`. */
+  trade(owner: Uuid, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined;
+  /** Tells the waiter what `find` finds, once for all who ask the same in one turn of the event loop. */
+  coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
+  /** One Quote as JSON text, or `instrument_not_found`. */
+  quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
+  /** Why no request can be taken now; null: one may be. */
+  refusal(): EngineBusy | null;
+  /** Tells every shard the switches that their answers depend on. */
+  broadcast(command: SetSwitches): Promise<void>;
+  /** Checks every invariant of every shard. */
+  audit(): Promise<AuditReport>;
+  /** The engine's time: the wall's, or the feed's when PAPERBOOK_CLOCK is `feed`. */
+  nowMs(): EpochMs;
+  /** The machine's time, which the engine's may be ahead of, or behind. */
+  machineMs(): EpochMs;
+  /** Makes the machine's time the engine's, on disk on return. Rejects with `EngineBusy`. */
+  acceptMachineTime(): Promise<void>;
+  state(): EngineState;
+  /** What is wrong with the data of the shards, a line a shard; `degraded` says that there is. */
+  troubles(): string[];
+}
+
+export type EngineState = 'starting' | 'ready' | 'degraded' | 'stopping';
+
+export type AuditReport = {
+  accounts: number;
+  restingOrders: number;
+  openPositions: number;
+  /** Broken rules in words; empty when all hold. */
+  problems: string[];
+};
