@@ -1,4 +1,7 @@
-/** What an audit found, in words. A broken page can break a million rows: past a bound it counts. */
+/**
+ * What an audit found, in words. A broken page can break a million rows, so past a bound breaches
+ * are only counted.
+ */
 const LISTED_MAX = 200;
 
 export class Problems {

@@ -22,7 +22,7 @@ export type Level = {
 /** Both sides of a market as asks, best first. */
 export type Levels = Readonly<Record<Side, readonly Level[]>>;
 
-/** What a fill takes: an account's contracts, from the first levels of one side on. */
+/** What a fill takes: contracts for an account, from the first level of one side on. */
 export type Taken = { levels: readonly Level[]; account: number; contracts: Contracts };
 
 export const bookDepth: FillModel = {
@@ -67,7 +67,7 @@ function isBetter(a: Fill, b: Fill): boolean {
   return a.contracts !== b.contracts ? a.contracts > b.contracts : a.askCents < b.askCents;
 }
 
-/** What is left for the account of a market's asks, as far as it is wanted. */
+/** What a market's asks still have for the account, up to what it wants. */
 function walk(market: Market, side: Side, want: Want, upToCents: PriceCents): Fill | null {
   const levels = market.quote!.levels![side];
   let contracts = 0;
@@ -88,7 +88,7 @@ function freeFor(account: number, level: Level): Contracts {
   return level.contracts - (level.taken?.get(account) ?? 0);
 }
 
-/** The asks of a side: those of no are the bids of yes, seen from the other end. */
+/** The asks of a side. An ask of no is a bid of yes, at 100 minus its price. */
 function asksOf(tick: QuoteTick, side: Side): readonly DepthLevel[] {
   const { depth, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts } = tick;
   if (side === 'yes') return depth?.yesAsks ?? top(yesAskCents, yesAskContracts);
@@ -100,7 +100,7 @@ function top(priceCents: PriceCents, contracts: Contracts): readonly DepthLevel[
   return priceCents === NO_PRICE || contracts === 0 ? [] : [[priceCents, contracts]];
 }
 
-/** A level that is shown again as it was keeps what was taken of it. */
+/** A level with the same price and size as before keeps what was taken of it. */
 function levelsOf(asks: readonly DepthLevel[], last: readonly Level[]): Level[] {
   return asks.map(([askCents, contracts]) => {
     const before = last.find((level) => level.askCents === askCents);

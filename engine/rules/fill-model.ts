@@ -1,7 +1,7 @@
 /**
- * How much of an order trades at a live price, and at which price: a part that an operator chooses.
- * Everything is said in asks, as in pricing.ts: what buys a side, or sells the other, takes them.
- * Rules T60, T61 (engine/RULES.md).
+ * How much of an order trades at a live price, and at which price. An operator chooses the model.
+ * Everything is in asks, as in pricing.ts: a buy of a side and a sell of the other side both take
+ * that side's asks. Rules T60, T61 (engine/RULES.md).
  */
 import type { Levels, Taken } from './book-depth.ts';
 import type { QuoteTick } from './messages.ts';
@@ -18,10 +18,10 @@ import type {
   Venue,
 } from './units.ts';
 
-/** What somebody would take: contracts of the asks of `side`, none of them above `upToCents`. */
+/** What an order wants: contracts of the asks of `side`, at `upToCents` or below. */
 export type Want = { account: number; side: Side; upToCents: PriceCents; contracts: Contracts };
 
-/** What they get: no more contracts than wanted, at one price, from one venue. */
+/** What the order gets: at most the contracts that it wants, at one price, from one venue. */
 export type Fill = {
   contracts: Contracts;
   askCents: PriceCents;
@@ -39,7 +39,7 @@ export interface FillModel {
   readonly name: FillModelName;
   /** Whether one fill leaves less for the next. */
   readonly sharesSizes: boolean;
-  /** What a market order is told that does not fill. */
+  /** The refusal of a market order that does not fill. */
   readonly noLiquidity: string;
   /** What trades now on a book whose prices are `price`; null: nothing. Changes nothing. */
   fill(
@@ -49,7 +49,7 @@ export interface FillModel {
     want: Want,
     nowMs: EpochMs,
   ): Fill | null;
-  /** What to keep of a quote beside its top, given the market's last one; null: nothing. */
+  /** What to keep of a quote beside its top, given the market's last quote; null: nothing. */
   levelsOf(tick: QuoteTick, last: Quote | null): Levels | null;
 }
 

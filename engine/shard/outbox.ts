@@ -7,7 +7,7 @@
 import type { Message } from '../format/codec.ts';
 import type { Command, Query, Reply, Tick } from '../rules/messages.ts';
 
-/** Who asked, told once: what a promise with its reactions would cost shows in every request. */
+/** Gets the answer once. It is a callback, since every request would pay for a promise. */
 export interface Waiter<T = Reply> {
   resolve(answer: T): void;
   reject(error: Error): void;
@@ -18,7 +18,7 @@ export class Outbox {
   #messages: Message[] = [];
   /** One a message; null: a tick, which nobody waits for. */
   #waiters: (Waiter | null)[] = [];
-  /** Messages taken so far: what waits at place `p` since the start is at `p - taken` now. */
+  /** Messages sent so far: the one at place `p` since the start is at `p - taken` now. */
   #taken = 0;
   /** The place of a market's newest quote, since the start. */
   readonly #quotePlaces = new Map<number, number>();
@@ -39,7 +39,7 @@ export class Outbox {
   addTick(tick: Tick): void {
     if (this.#messages.length < this.#ticksMax) this.#append(tick);
     else if (tick.kind === 'quote') this.#replaceQuote(tick);
-    // Results, statuses, games and lost connections are few, and true only if told.
+    // Results, statuses, games and lost connections are few, and must not be lost.
     else if (!INFORMING.has(tick.kind)) this.#append(tick);
   }
 
@@ -66,7 +66,8 @@ export class Outbox {
     if (tick.kind === 'quote') {
       this.#quotePlaces.set(tick.market, this.#taken + this.#messages.length);
     } else if (!INFORMING.has(tick.kind)) {
-      // A quote from after it must not come before it: what it stops would trade, or be lost.
+      // A later quote must not overtake it: orders would trade on a market that has ended or
+      // paused.
       if ('market' in tick) this.#quotePlaces.delete(tick.market);
       else this.#quotePlaces.clear();
     }

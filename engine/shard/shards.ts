@@ -43,7 +43,7 @@ export type ShardsOptions = CoreConfig & {
   log: Log;
 };
 
-/** How often shards hear of the time when no tick says it: orders expire by it. */
+/** How often shards get the time where no tick brings it, so that orders expire. */
 const TIME_TICK_MS = 250;
 
 export class Shards {
@@ -53,7 +53,7 @@ export class Shards {
   readonly #coalescer = new RequestCoalescer();
   readonly #startup = new StartupState();
   readonly #roaming = new RoamingKeys(() => this.nowMs());
-  /** Results that some shard has and another lacks: told to all once they have the catalog. */
+  /** Results that some shard has and another lacks. All shards get them after the catalog. */
   #untold: ResultTick[] = [];
   #stopping = false;
 
@@ -87,7 +87,7 @@ export class Shards {
     return this.#options.clock.nowMs();
   }
 
-  /** The machine's time, which the engine's may be ahead of, or behind. */
+  /** The machine's time. The engine's may be ahead of it, or behind. */
   machineMs(): EpochMs {
     return this.#options.clock.machineMs();
   }
@@ -106,7 +106,7 @@ export class Shards {
     const state = this.state();
     if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
     const backMs = this.#options.clock.acceptMachine();
-    // Whatever is told from here on says the new time, and comes behind this.
+    // Every later message carries the new time and comes behind this one.
     if (backMs > 0) this.#startup.setBack(backMs);
     const nowMs = this.nowMs();
     const told = await this.#told({ kind: 'clock', atMs: nowMs, toMs: nowMs });
@@ -146,8 +146,8 @@ export class Shards {
   }
 
   /**
-   * Runs a command or query on the account's shard, and tells the waiter: the reply, or
-   * `EngineBusy`, maybe at once. What counts towards the limits of a key goes through `trade`.
+   * Runs a command or query on the account's shard. The waiter gets the reply, or `EngineBusy`,
+   * maybe at once. What counts towards the limits of a key goes through `trade`.
    */
   ask(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
     if (this.#stopping) waiter.reject(new EngineBusy('the engine is stopping'));
@@ -175,14 +175,17 @@ export class Shards {
   }
 
   /**
-   * Tells the waiter what `find` finds: once for all who ask the same in one turn of the event loop,
-   * until the shards are told something.
+   * Gives the waiter what `find` finds. Equal questions of one turn of the event loop share an
+   * answer, until the next message to the shards.
    */
   coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
     return this.#coalescer.ask(question, find, waiter);
   }
 
-  /** One instrument's Quote; spread over shards, since every shard hears every tick. */
+  /**
+   * One instrument's Quote. Any shard can answer, since every shard takes every tick, so they share
+   * the load.
+   */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply> {
     const find = () =>
       this.#clientOfQuote(instrumentId).call({ kind: 'instrument_quote', atMs, instrumentId });
@@ -197,14 +200,17 @@ export class Shards {
     return among[textHash(instrumentId) % among.length]!;
   }
 
-  /** Tells every shard what the venues said. */
+  /** Sends every shard what a venue said. */
   tick(tick: Tick): void {
     this.#options.clock.heartbeat(tick.atMs);
-    this.#startup.hear(tick);
+    this.#startup.keep(tick);
     this.#tellAll(tick);
   }
 
-  /** Gives every shard the catalog; durable on return, or told to a shard that is not up then. */
+  /**
+   * Gives every shard the catalog. On return it is durable; a shard that is not up gets it at its
+   * next start.
+   */
   async setCatalog(catalog: Catalog): Promise<void> {
     this.#startup.setCatalog(catalog);
     await this.#told({ kind: 'catalog', atMs: this.nowMs(), catalog });
@@ -217,7 +223,7 @@ export class Shards {
     await this.#told(switches);
   }
 
-  /** Resolves when everything told so far has been taken in. */
+  /** Resolves when the shards have taken everything sent so far. */
   async drained(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.drained()));
   }
@@ -245,7 +251,7 @@ export class Shards {
     const accounts = digests.flatMap((shard) => shard.accounts);
     accounts.sort((a, b) => (a.account < b.account ? -1 : 1));
     const hash = createHash('sha256');
-    for (const line of digests[0]!.world) hash.update(line).update('\n');
+    for (const line of digests[0]!.referenceData) hash.update(line).update('\n');
     for (const { line } of accounts) hash.update(line).update('\n');
     return hash.digest('hex');
   }
@@ -292,7 +298,7 @@ export class Shards {
     });
   }
 
-  /** Whether every shard has it; one that is not up is told at its next start. */
+  /** Whether every shard has it. One that is not up gets it at its next start. */
   async #told(command: Command): Promise<boolean> {
     this.#coalescer.end();
     const replies = await Promise.all(this.#clients.map((client) => client.tell(command)));
@@ -322,8 +328,9 @@ function textHash(text: string): number {
 }
 
 /**
- * A crash can come between the commits of two shards, and few venues tell a result again. A shard
- * that is out of order may lack any. Said as by source 0, which has no quote yet that would revive.
+ * A crash can come between the commits of two shards, and few venues send a result again. A shard
+ * that is out of order may lack any result. The ticks carry source 0, which has no quote yet that
+ * they could revive.
  */
 function unevenResults(reports: (OpenReport | null)[], atMs: EpochMs): ResultTick[] {
   const all = reports.flatMap((report) => (report === null ? [] : [report.results]));
