@@ -204,7 +204,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
         exchange.hold();
         return;
       }
-      // Others are told in the same run, and must be, whatever becomes of this answer.
+      // Other waiters are answered in the same run, and must be, whatever becomes of this answer.
       try {
         finish(exchange, found, result);
       } catch (error) {
@@ -286,7 +286,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
 type EngineRefusal = Extract<Reply, { ok: false }>;
 type Refused = Pick<Refusal, 'status' | 'code' | 'message' | 'retryAfterSeconds' | 'headers'>;
 
-/** What the caller is told of an error; a fault of ours is logged and told as one. */
+/** The answer to an error. A fault of ours is logged, and answered as one. */
 function refusalOf(error: unknown, exchange: Exchange, log: Log): Refusal {
   if (error instanceof Refusal) return error;
   const { method, path, requestId } = exchange;

@@ -47,7 +47,7 @@ export type IngestOptions = {
 export type IngestConnection = {
   /** Takes one frame, as text or as what its JSON parsed to. `gap` asks to subscribe again. */
   frame(raw: unknown, atMs: EpochMs): FrameReading;
-  /** The venue was heard from without a frame. */
+  /** A heartbeat without a frame. */
   heartbeat(atMs: EpochMs): void;
   /** The connection ended: its quotes are dead, and its books start over. */
   lost(atMs: EpochMs): void;
@@ -196,7 +196,7 @@ function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteTick {
   return quote;
 }
 
-/** Deeper levels are not told on: ticks stay small, and nobody fills twenty levels away. */
+/** Deeper levels are dropped: ticks stay small, and nothing fills twenty levels away. */
 const DEPTH_LEVELS_MAX = 20;
 
 function depthOf({ yesBids, yesAsks }: BookLevels): Depth {
