@@ -49,7 +49,7 @@ const readUserChange = bodyReader(UserChangeSchema);
 const readKeyInput = bodyReader(strict({ userId: Uuid, ...KEY_INPUT }));
 const readSwitch = bodyReader(SwitchBody);
 
-/** There is one operator; who holds the token is that. */
+/** There is one operator: the holder of the token. */
 export type Operator = true;
 
 /** Throws 401 unless the request carries the admin token. */

@@ -48,7 +48,7 @@ export type DispatchOptions<C> = {
 export type Meter<C> = {
   /** As long as the caller is not known. */
   unkeyed: QuotaReservation;
-  /** Whose key a request carries that no route has looked at; null without a valid one. */
+  /** The owner of the key of a request that reached no route; null without a valid key. */
   callerOf(exchange: Exchange): C | null;
   keyed(caller: C): CallerReservation;
 };
@@ -122,7 +122,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
         return;
       }
       takeQuery(exchange, found, call);
-      // Before the body, so that what is refused in a flood leaves time for what is not.
+      // Before the body: in a flood a refused request must cost little.
       const refusal = found.mayBeUnavailable ? options.refusal() : null;
       if (refusal !== null) refuseBusy(exchange, refusal, found);
       else if (found.readBody === null) run(exchange, found, call);

@@ -97,7 +97,8 @@ class Connection implements IngestConnection {
     if (reading.gap && !adapter.recorded) {
       this.#send({ kind: 'down', atMs, source });
       adapter.reset();
-      // Its prices stand on what was missed. Results and the like stay true, and come only once.
+      // Its prices build on frames that were missed. Results and statuses stay true, and come only
+      // once.
       for (const tick of reading.ticks) if (tick.kind !== 'book') this.#tick(tick, atMs);
       return reading;
     }
