@@ -43,7 +43,7 @@ export class BenchShard {
     ]);
   }
 
-  /** A batch as a lane would send it. */
+  /** A batch as a shard client sends it. */
   messages(size: number): Message[] {
     const heartbeat = this.flow.heartbeat();
     return [heartbeat, ...this.flow.batch(size)];

@@ -15,7 +15,7 @@ import { dropDir, tempDir } from '../lib/temp.ts';
 
 export type ScaleSizes = {
   shards: readonly number[];
-  /** Orders that wait at a time, by shard: what its lane makes its batches of. */
+  /** Orders that wait at a time, by shard: its client makes batches of them. */
   waitingByShard: number;
   rounds: number;
   warmupMs: number;

@@ -115,11 +115,11 @@ export class ShardClient {
   }
 
   async #tellPrelude(): Promise<void> {
-    const told = this.#options.startupMessages().map((message) => {
+    const delivered = this.#options.startupMessages().map((message) => {
       if (isTick(message)) this.tick(message);
-      return isCommand(message) ? this.tell(message) : null;
+      return isCommand(message) ? this.deliver(message) : null;
     });
-    for (const reply of await Promise.all(told)) {
+    for (const reply of await Promise.all(delivered)) {
       if (reply?.ok === false) throw new Error(reply.message);
     }
   }
@@ -156,7 +156,7 @@ export class ShardClient {
    * Sends the shard what its startup messages hold from now on, past the bound of the queue. Null:
    * it is not open, and gets it at its next start.
    */
-  async tell(command: Command): Promise<Reply | null> {
+  async deliver(command: Command): Promise<Reply | null> {
     if (this.#state !== 'open') return null;
     return new Promise<Reply>((resolve, reject) => {
       this.#send(command, { resolve, reject });

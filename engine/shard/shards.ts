@@ -109,8 +109,8 @@ export class Shards {
     // Every later message carries the new time and comes behind this one.
     if (backMs > 0) this.#startup.setBack(backMs);
     const nowMs = this.nowMs();
-    const told = await this.#told({ kind: 'clock', atMs: nowMs, toMs: nowMs });
-    if (!told) throw new EngineBusy('a shard did not take the time: ask again');
+    const isTaken = await this.#sendToAll({ kind: 'clock', atMs: nowMs, toMs: nowMs });
+    if (!isTaken) throw new EngineBusy('a shard did not take the time: ask again');
     this.#roaming.timeWasSet();
   }
 
@@ -146,12 +146,12 @@ export class Shards {
   }
 
   /**
-   * Runs a command or query on the account's shard. The waiter gets the reply, or `EngineBusy`,
-   * maybe at once. What counts towards the limits of a key goes through `trade`.
+   * Runs a command or query on the account's shard. The waiter gets the reply or `EngineBusy`. What
+   * counts towards the limits of a key goes through `trade`.
    */
   ask(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
     if (this.#stopping) waiter.reject(new EngineBusy('the engine is stopping'));
-    else this.#laneOf(account).ask(request, waiter);
+    else this.#clientOf(account).ask(request, waiter);
   }
 
   /**
@@ -161,11 +161,11 @@ export class Shards {
   trade(owner: Uuid, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined {
     const { account, counting } = command;
     if (this.#stopping || counting === null) return this.ask(account, command, waiter);
-    const [home, to] = [this.#laneOf(owner), this.#laneOf(account)];
+    const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
     return this.#roaming.send({ command, counting, home, to, waiter });
   }
 
-  #laneOf(account: Uuid): ShardClient {
+  #clientOf(account: Uuid): ShardClient {
     return this.#clients[uuidWord(account, 3) % this.#clients.length]!;
   }
 
@@ -174,18 +174,12 @@ export class Shards {
     return new Promise((resolve, reject) => this.ask(account, request, { resolve, reject }));
   }
 
-  /**
-   * Gives the waiter what `find` finds. Equal questions of one turn of the event loop share an
-   * answer, until the next message to the shards.
-   */
+  /** Gives the waiter what `find` finds. Equal questions of one turn of the event loop share it. */
   coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
     return this.#coalescer.ask(question, find, waiter);
   }
 
-  /**
-   * One instrument's Quote. Any shard can answer, since every shard takes every tick, so they share
-   * the load.
-   */
+  /** One instrument's Quote. Every shard takes every tick, so any of them can answer. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply> {
     const find = () =>
       this.#clientOfQuote(instrumentId).call({ kind: 'instrument_quote', atMs, instrumentId });
@@ -208,19 +202,18 @@ export class Shards {
   }
 
   /**
-   * Gives every shard the catalog. On return it is durable; a shard that is not up gets it at its
-   * next start.
+   * Gives every shard the catalog, durably on return. A shard that is down gets it at its start.
    */
   async setCatalog(catalog: Catalog): Promise<void> {
     this.#startup.setCatalog(catalog);
-    await this.#told({ kind: 'catalog', atMs: this.nowMs(), catalog });
+    await this.#sendToAll({ kind: 'catalog', atMs: this.nowMs(), catalog });
     for (const tick of this.#untold.splice(0)) this.tick(tick);
   }
 
   /** Gives every shard the operator's switches; resolves when all answer by them. */
   async broadcast(switches: SetSwitches): Promise<void> {
     this.#startup.setSwitches(switches);
-    await this.#told(switches);
+    await this.#sendToAll(switches);
   }
 
   /** Resolves when the shards have taken everything sent so far. */
@@ -299,9 +292,9 @@ export class Shards {
   }
 
   /** Whether every shard has it. One that is not up gets it at its next start. */
-  async #told(command: Command): Promise<boolean> {
+  async #sendToAll(command: Command): Promise<boolean> {
     this.#coalescer.end();
-    const replies = await Promise.all(this.#clients.map((client) => client.tell(command)));
+    const replies = await Promise.all(this.#clients.map((client) => client.deliver(command)));
     for (const reply of replies) {
       if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);
     }
