@@ -114,7 +114,7 @@ async function takeLock(directory: string): Promise<Lock> {
   };
 }
 
-/** A socket file that nobody answers on was left behind by a process that is gone. */
+/** A socket file on which nobody answers is left over from a process that has ended. */
 async function takeSocketFile(file: string): Promise<Server> {
   try {
     return await listenOn(file);
@@ -126,7 +126,7 @@ async function takeSocketFile(file: string): Promise<Server> {
   return listenOn(file);
 }
 
-/** Which process it is that listens on a name, as it says itself when asked. */
+/** The process that listens on a name, by its own answer. */
 function holderOf(name: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(name);

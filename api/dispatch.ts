@@ -48,7 +48,7 @@ export type DispatchOptions<C> = {
 export type Meter<C> = {
   /** As long as the caller is not known. */
   unkeyed: QuotaReservation;
-  /** Whose key a request carries that no route has looked at; null without a valid one. */
+  /** The owner of the key of a request that reached no route; null without a valid key. */
   callerOf(exchange: Exchange): C | null;
   keyed(caller: C): CallerReservation;
 };
@@ -122,7 +122,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
         return;
       }
       takeQuery(exchange, found, call);
-      // Before the body, so that what is refused in a flood leaves time for what is not.
+      // Before the body: in a flood a refused request must cost little.
       const refusal = found.mayBeUnavailable ? options.refusal() : null;
       if (refusal !== null) refuseBusy(exchange, refusal, found);
       else if (found.readBody === null) run(exchange, found, call);
@@ -204,7 +204,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
         exchange.hold();
         return;
       }
-      // Others are told in the same run, and must be, whatever becomes of this answer.
+      // Other waiters are answered in the same run, and must be, whatever becomes of this answer.
       try {
         finish(exchange, found, result);
       } catch (error) {
@@ -286,7 +286,7 @@ export function createDispatcher<C>(options: DispatchOptions<C>): (exchange: Exc
 type EngineRefusal = Extract<Reply, { ok: false }>;
 type Refused = Pick<Refusal, 'status' | 'code' | 'message' | 'retryAfterSeconds' | 'headers'>;
 
-/** What the caller is told of an error; a fault of ours is logged and told as one. */
+/** The answer to an error. A fault of ours is logged, and answered as one. */
 function refusalOf(error: unknown, exchange: Exchange, log: Log): Refusal {
   if (error instanceof Refusal) return error;
   const { method, path, requestId } = exchange;

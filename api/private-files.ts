@@ -14,7 +14,7 @@ import path from 'node:path';
 
 const OTHERS = 0o077;
 const OWNERS_DIRECTORY = 0o700;
-/** What would still be worth something to somebody who has read it. */
+/** Secrets that stay useful to somebody who has read them. */
 const SECRETS = ['admin.token', 'auth-key.json', 'demo.json'];
 /** All that a server makes in its data directory. */
 const OURS =

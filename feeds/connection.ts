@@ -144,10 +144,10 @@ class VenueConnection implements Connection {
       if (current()) this.#received(String(data));
     });
     socket.on('ping', () => {
-      if (current()) this.#heardOnly();
+      if (current()) this.#onHeartbeat();
     });
     socket.on('pong', () => {
-      if (current()) this.#heardOnly();
+      if (current()) this.#onHeartbeat();
     });
     socket.on('error', (error) => {
       if (current()) this.#drop(error.message);
@@ -198,10 +198,10 @@ class VenueConnection implements Connection {
 
   #received(text: string): void {
     if (this.#options.adapter.keepalive !== null && isKeepaliveAnswer(text)) {
-      this.#heardOnly();
+      this.#onHeartbeat();
       return;
     }
-    const atMs = this.#heard();
+    const atMs = this.#recordHeartbeat();
     this.#frames += 1;
     let gap: boolean;
     try {
@@ -218,12 +218,12 @@ class VenueConnection implements Connection {
     if (gap) this.#drop('gap in the sequence');
   }
 
-  #heardOnly(): void {
-    const atMs = this.#heard();
+  #onHeartbeat(): void {
+    const atMs = this.#recordHeartbeat();
     this.#call(() => this.#options.onHeartbeat(atMs));
   }
 
-  #heard(): EpochMs {
+  #recordHeartbeat(): EpochMs {
     this.#lastHeardMs = this.#wallMs();
     this.#silenceTimer?.refresh();
     return this.#options.nowMs();

@@ -60,7 +60,7 @@ export type FrameReading = {
 };
 
 export type AdapterOptions = {
-  /** Tells levels beside the top of a book: they cost, and only some fill models ask for them. */
+  /** Sends levels beside the top of a book. They cost time, and only some fill models need them. */
   depth?: boolean;
   /**
    * Frames come from a recording. Nothing was subscribed to, so every market is wanted; the

@@ -126,7 +126,7 @@ function freeFor(account: number, level: DisplayedLevel): Contracts {
   return level.contracts - (level.consumed?.get(account) ?? 0);
 }
 
-/** The asks of a side: those of no are the bids of yes, seen from the other end. */
+/** The asks of a side. An ask of no is a bid of yes, at 100 minus its price. */
 function asksOf(tick: QuoteTick, side: Side): readonly DepthLevel[] {
   const { depth, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts } = tick;
   if (side === 'yes') return depth?.yesAsks ?? top(yesAskCents, yesAskContracts);

@@ -14,7 +14,7 @@ export function marketName(venue: Venue, venueMarketId: string): string {
   return `${venue}/${venueMarketId}`;
 }
 
-/** Takes a new catalog: numbers stay what they were, live quotes and resting orders stay. */
+/** Replaces the catalog. Numbers, live quotes and resting orders stay. */
 export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   for (const [number, name] of catalog.marketNames.entries()) nameMarket(state, number, name);
   for (const [number, id] of catalog.instrumentIds.entries()) {
@@ -53,7 +53,7 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   for (const book of state.books) watchMarkets(book);
 }
 
-/** A feed's status holds until a catalog says something new of that game: of which ones it does. */
+/** The games whose status in the catalog is another than before: there a feed's status ends. */
 export function outdatedStatuses(
   before: readonly CatalogGame[],
   now: readonly CatalogGame[],
@@ -64,7 +64,7 @@ export function outdatedStatuses(
     .map(({ slug }) => slug);
 }
 
-/** One for all markets: a quote then looks at no array of its market's own. */
+/** Shared by all markets without one: a quote then reads no array of its market's own. */
 const NO_BOOKS: readonly Book[] = [];
 
 function nameMarket(state: ShardState, number: MarketNumber, name: string): void {

@@ -14,7 +14,7 @@ export type Decision =
   | { kind: 'accept'; events: Event[]; consumption: Consumption | null }
   /** The command was accepted before, under this key; see `UnarchivedRecords`. */
   | { kind: 'replay' }
-  /** `events`: a refused attempt to trade counts all the same. */
+  /** `events`: a refused attempt to trade counts towards the limits all the same. */
   | { kind: 'reject'; rejection: Rejection; events: Event[] };
 
 export function accept(events: Event[], consumption: Consumption | null = null): Decision {

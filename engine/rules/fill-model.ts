@@ -1,7 +1,7 @@
 /**
- * How much of an order trades at a live price, and at which price: a part that an operator chooses.
- * Everything is said in asks, as in pricing.ts: what buys a side, or sells the other, takes them.
- * Rules T60, T61 (engine/RULES.md).
+ * How much of an order trades at a live price, and at which price. An operator chooses the model.
+ * Everything is in asks, as in pricing.ts: a buy of a side and a sell of the other side both take
+ * that side's asks. Rules T60, T61 (engine/RULES.md).
  */
 import type { QuoteTick, TradeTick } from './messages.ts';
 import {

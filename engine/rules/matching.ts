@@ -1,6 +1,6 @@
 /**
- * Resting orders against live prices: best price level first, first placed first within a price level. Rules T46
- * to T48, T66 (engine/RULES.md).
+ * Resting orders against live prices: best price level first, within it first placed first. Rules
+ * T46 to T48, T66 (engine/RULES.md).
  */
 
 import { prefetched } from '../memory/prefetch.ts';
@@ -22,7 +22,7 @@ export function fillMarkets(
   journal: Event[],
 ): void {
   if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, journal);
-  // No fill leaves less for another, so books need not wait for each other.
+  // No fill leaves less for another, so each book fills by itself.
   for (const market of markets) {
     if (market.book !== null) fillBook(state, market.book, atMs, journal);
     for (const book of market.routedBooks) fillBook(state, book, atMs, journal);
@@ -36,26 +36,26 @@ function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]
   }
 }
 
-/** What the fills of these orders need beside their rows, and which lies all over memory. */
+/** Prefetches what the fills of these orders need of their accounts, which lies all over memory. */
 function prefetchOwners(state: ShardState, orders: readonly number[]): void {
   const { account } = state.orders.col;
   const { balanceCents, adjustedCents } = state.accounts.col;
   let read = 0;
   for (const order of orders) {
     const owner = account.get(order);
-    // The first and the last that a fill reads of a row; they may lie apart.
+    // The first and the last word that a fill reads of a row. They may lie apart.
     read += balanceCents.get(owner) + adjustedCents.get(owner);
     read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner);
   }
   prefetched(read);
 }
 
-/** The side of a book whose ask has reached the price level of orders: which, best price level first. */
+/** One side of a book whose ask has reached orders, and these orders, best price level first. */
 type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly number[] };
 
 /**
- * Across the books of a market, since their orders want the same sizes: what an account gets first
- * must not hang on which books this shard has, or made first.
+ * Fills across the books of a market, since their orders want the same sizes. What an account gets
+ * must not depend on which books this shard has, or made first.
  */
 function fillInOrder(
   state: ShardState,
@@ -90,7 +90,7 @@ function priceLevelOf({ col }: ShardState['orders'], order: number): number {
   );
 }
 
-/** Read before anything fills: a fill may take its order away. */
+/** Read before the first fill, which may remove its order. */
 function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reached[] {
   const { ladders } = state;
   const yesLadder = ladderOf(book, 'yes');
@@ -118,7 +118,10 @@ function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reach
 
 const NONE: readonly Reached[] = [];
 
-/** Orders of a ladder whose price level is at least `ask`, fetched: best price level, then first placed first. */
+/**
+ * Orders of a ladder whose price level is at least `ask`, prefetched: best price level first,
+ * within it first placed first.
+ */
 function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
   const reached: number[] = [];
   for (
@@ -131,7 +134,7 @@ function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: n
   return reached;
 }
 
-/** As much of a resting order as the fill model gives it. */
+/** Fills as much of a resting order as the fill model gives. */
 function fillResting(
   state: ShardState,
   { book, price, side }: Reached,

@@ -1,5 +1,5 @@
 /**
- * What a venue says: live quotes change in place, and what follows from them (fills, settlements,
+ * Takes what a venue says. Live quotes change in place. What follows from them (fills, settlements,
  * expiries) comes out as events. Rules T12 to T17, T45, T46, S1 to S10, T124 (engine/RULES.md).
  */
 
@@ -31,7 +31,7 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
     sourceOf(state, tick.source).epoch++;
     return;
   }
-  const revived = hear(state, tick);
+  const revived = recordHeartbeat(state, tick);
   switch (tick.kind) {
     case 'quote':
       setQuote(state, tick);
@@ -57,13 +57,13 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
     default:
       tick satisfies never;
   }
-  // After what the tick itself says: a quote that it replaced must not fill anything.
+  // Only after the tick itself is applied: a quote that it replaces must not fill anything.
   fillMarkets(state, revived, atMs, journal);
 }
 
 /**
- * Takes in what a venue says, so that it is shown, and lets nothing follow from it: for a shard that
- * cannot journal now. Told again later, it leads to what it did not lead to here.
+ * Takes what a venue says, so that it is shown, and lets nothing follow from it: for a shard that
+ * cannot journal now. The same tick comes again later, and then leads to its events.
  */
 export function watch(state: ShardState, tick: Tick): void {
   if (tick.kind === 'time') return;
@@ -73,7 +73,8 @@ export function watch(state: ShardState, tick: Tick): void {
     return;
   }
   source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
-  // A catalog is journaled, so one that has come meanwhile is not known here, nor what it numbers.
+  // A catalog is journaled. So this shard has not taken one that came meanwhile, nor the markets
+  // that it numbers.
   if ('market' in tick && state.markets[tick.market] === undefined) return;
   switch (tick.kind) {
     case 'quote':
@@ -99,7 +100,7 @@ export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): Epo
   for (let order = state.expiries.nextDue(now); order !== NO_ROW; ) {
     emit(state, journal, {
       kind: 'order_ended',
-      // When it was due, not when this shard next heard of the time.
+      // At the time when it was due, not when the shard next learned the time.
       atMs: state.orders.col.expiresAtMs.get(order),
       order,
       status: 'expired',
@@ -110,7 +111,10 @@ export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): Epo
   return now;
 }
 
-/** Time was set back by so much: what venues said keeps its age, so that no price lives on for it. */
+/**
+ * Time was set back by so much. What venues said keeps its age, so that no price lives longer for
+ * it.
+ */
 export function keepAges(state: ShardState, byMs: number): void {
   for (const source of state.sources) if (source !== undefined) source.lastHeardMs -= byMs;
   for (const market of state.markets) {
@@ -125,7 +129,7 @@ function earlier(trade: LastTrade | null, byMs: number): LastTrade | null {
   return trade === null ? null : { ...trade, atMs: trade.atMs - byMs };
 }
 
-/** A market that the tick is about, and those that it made live again. */
+/** The market of the tick, and the markets that the tick made live again. */
 function withRevived(market: Market, revived: readonly Market[]): readonly Market[] {
   return revived.length === 0 ? [market] : [market, ...revived];
 }
@@ -142,9 +146,12 @@ const NONE: readonly Market[] = [];
 
 /**
  * Any frame keeps a connection's quotes fresh. Returns the markets whose quotes were stale until
- * now. What counts is the tick's own time: a quote told again later is no younger for it.
+ * now. The tick's own time counts: a quote that comes again later is no younger.
  */
-function hear(state: ShardState, tick: { source: SourceNumber; atMs: EpochMs }): readonly Market[] {
+function recordHeartbeat(
+  state: ShardState,
+  tick: { source: SourceNumber; atMs: EpochMs },
+): readonly Market[] {
   const { nowMs } = state;
   const { quoteMaxAgeMs } = state.config;
   const source = sourceOf(state, tick.source);
@@ -172,7 +179,7 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
   state.fillModel.quoteSeen(tick);
 }
 
-/** Informs quotes: the last trade, and the last one in which each side was bought. */
+/** Notes the last trade, and the last one in which each side was bought. Quotes show them. */
 function setLastTrade(state: ShardState, tick: TradeTick): void {
   const market = state.markets[tick.market]!;
   const { yesPriceCents, side, atMs } = tick;
@@ -222,19 +229,25 @@ function cancelAll(state: ShardState, book: Book, atMs: EpochMs, journal: Event[
 
 function setGame(state: ShardState, tick: GameTick, journal: Event[]): void {
   const { atMs, game: slug, status } = tick;
-  // A venue may name games that we do not list: they are not ours to remember.
+  // A venue may name games that no catalog has listed. They are not kept.
   if (!state.listedGames.has(slug) || state.games.get(slug)?.status === status) return;
   emit(state, journal, { kind: 'game_changed', atMs, game: slug, status });
   if (status === 'cancelled') voidGame(state, slug, atMs, journal);
 }
 
-/** What follows from the catalog as it is now. At every start, too: an older version left it undone. */
+/**
+ * What follows from the catalog as it is now. It runs at every start too, since an older version
+ * may have left it undone.
+ */
 export function afterCatalog(state: ShardState, atMs: EpochMs, journal: Event[]): void {
   voidCancelledGames(state, atMs, journal);
   cancelDropped(state, atMs, journal);
 }
 
-/** A catalog that tells of a cancelled game counts as a venue that does: some venues tell of none. */
+/**
+ * A game that the catalog calls cancelled counts as one that a venue cancelled, since some venues
+ * report none.
+ */
 function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]): void {
   for (const { slug, status } of state.catalog.games) {
     const shown = state.games.get(slug)?.status ?? status;
@@ -243,8 +256,8 @@ function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]):
 }
 
 /**
- * Nobody buys any more what the catalog has dropped: its resting buys end, first placed first, while
- * sells and positions stay. An order by ticker is one of the instrument that it is shown as.
+ * What the catalog has dropped cannot be bought any more. Its resting buys end, first placed first;
+ * sells and positions stay. An order by ticker belongs to the instrument that it is shown as.
  */
 function cancelDropped(state: ShardState, atMs: EpochMs, journal: Event[]): void {
   const { orders, instruments } = state;
@@ -279,7 +292,7 @@ function voidGame(state: ShardState, slug: string, atMs: EpochMs, journal: Event
 
 const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const;
 
-/** What settled a market; null while nothing has. */
+/** The result that settled a market; null: none has. */
 export function resultOf({ outcome, payouts }: Market): MarketResult | null {
   switch (outcome) {
     case null:

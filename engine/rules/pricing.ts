@@ -2,7 +2,7 @@
  * What a trade costs now: live prices, both sides of a market, and routing. Rules T10 to T18, T80
  * to T87 (engine/RULES.md).
  *
- * All of it is said in asks. A book has two, the yes ask and the no ask; a side's bid is 100 minus
+ * Everything here is in asks. A book has two, the yes ask and the no ask. A side's bid is 100 minus
  * the other side's ask.
  */
 import type { Book, CoreConfig, Market, Source } from './reference-data.ts';
@@ -46,7 +46,7 @@ export type BookPrice = {
 
 export type SidePrice = { priceCents: PriceCents; venue: Venue };
 
-/** `quoteMaxAgeMs` counts from when the venue was last heard from on that connection. */
+/** `quoteMaxAgeMs` counts from the last heartbeat of that connection. */
 export function isFresh(source: Source, nowMs: EpochMs, quoteMaxAgeMs: number): boolean {
   return nowMs - source.lastHeardMs <= quoteMaxAgeMs;
 }
@@ -110,7 +110,7 @@ function improve(
 /** A market of another venue that may price a fill of `side` instead of the home market. */
 export type Rival = {
   market: Market;
-  /** Of that market: the one that stands for the side asked for. */
+  /** The side of that market which stands for the side asked for. */
   side: Side;
   askCents: PriceCents;
   /** Asks above are no better than the home market's, or too far from its mid. */
@@ -120,7 +120,8 @@ export type Rival = {
 const NO_RIVALS: readonly Rival[] = [];
 
 /**
- * Who offers `side` better than the book's own, live market. Rules T80 to T87 (engine/RULES.md).
+ * The markets that offer `side` at a better price than the book's own, live market. Rules T80 to
+ * T87 (engine/RULES.md).
  */
 export function rivalsOf(
   context: PricingContext,
@@ -129,11 +130,11 @@ export function rivalsOf(
   nowMs: EpochMs,
 ): readonly Rival[] {
   const home = routed?.home ?? null;
-  // An instrument that has moved to another market says nothing of this one.
+  // The listings of an instrument that has moved to another market do not price this one.
   if (home === null || home.market !== own) return NO_RIVALS;
   const ownAsk = askIn(own, side);
   const otherAsk = askIn(own, oppositeSide(side));
-  // Without both sides there is no mid to keep the band around.
+  // Without both sides there is no mid, and so no band.
   if (ownAsk === NO_PRICE || otherAsk === NO_PRICE) return NO_RIVALS;
   const midSum = ownAsk + PAYOUT_CENTS - otherAsk;
   const band = 2 * context.config.routingBandCents;
@@ -171,7 +172,10 @@ function sidePrice(priceCents: PriceCents, venue: Venue): SidePrice | null {
   return priceCents === NO_PRICE ? null : { priceCents, venue };
 }
 
-/** What a buy pays, or a sell receives, a contract that takes an ask; and the ask from that. */
+/**
+ * What a buy pays, or a sell receives, for a contract that takes an ask. Its own inverse: the ask
+ * from that price.
+ */
 export function tradePrice(action: Action, askCents: PriceCents): PriceCents {
   return action === 'buy' ? askCents : PAYOUT_CENTS - askCents;
 }
@@ -181,7 +185,10 @@ export function reaches(action: Action, price: PriceCents, limit: PriceCents): b
   return action === 'buy' ? price <= limit : price >= limit;
 }
 
-/** Which of a book's asks an order takes, and up to which: its ladder and its price level. See ladder.ts. */
+/**
+ * Which of a book's asks an order takes, and up to which price: its ladder and its price level
+ * (ladder.ts).
+ */
 export function restingPlace(
   action: Action,
   side: Side,

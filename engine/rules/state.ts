@@ -58,9 +58,12 @@ export type ShardState = {
   readonly tradeCounts: TradeCounts;
   /** Counts placements and openings: time order that does not depend on clocks. */
   sequence: number;
-  /** The newest time seen; never goes back, but where an operator sets it. */
+  /** The newest time seen. It goes back only where an operator sets it. */
   nowMs: EpochMs;
-  /** The newest time that it was ever set back from: what is from before may seem to come later. */
+  /**
+   * The newest time that it was ever set back from. What happened before that may carry a later
+   * time.
+   */
   setBackFromMs: EpochMs;
   catalog: Catalog;
   readonly markets: Market[];
@@ -70,7 +73,7 @@ export type ShardState = {
   /** Slugs of every game that a catalog has listed. */
   readonly listedGames: Set<string>;
   readonly games: Map<string, { status: GameStatus; atMs: EpochMs }>;
-  /** Counts changes of what `worldOf` takes. */
+  /** Counts changes of what `referenceDataOf` takes. */
   referenceDataVersion: number;
   readonly books: Book[];
   readonly booksByKey: Map<string | number, Book>;

@@ -7,7 +7,7 @@
 import type { Message } from '../format/codec.ts';
 import type { Command, Query, Reply, Tick } from '../rules/messages.ts';
 
-/** Who asked, told once: what a promise with its reactions would cost shows in every request. */
+/** Gets the answer once. It is a callback, since every request would pay for a promise. */
 export interface Waiter<T = Reply> {
   resolve(answer: T): void;
   reject(error: Error): void;
@@ -18,7 +18,7 @@ export class Outbox {
   #messages: Message[] = [];
   /** One a message; null: a tick, which nobody waits for. */
   #waiters: (Waiter | null)[] = [];
-  /** Messages taken so far: what waits at place `p` since the start is at `p - taken` now. */
+  /** Messages sent so far: the one at place `p` since the start is at `p - taken` now. */
   #taken = 0;
   /** The place of a market's newest quote, since the start. */
   readonly #quotePlaces = new Map<number, number>();

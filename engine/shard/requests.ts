@@ -28,7 +28,7 @@ import { quoteText } from './views/quote.ts';
 
 /** Runs a command; its events are applied and appended to `journal`. */
 export function execute(state: ShardState, command: Command, journal: Event[]): Reply {
-  // The engine's time may be ahead of the caller's: what happens now happens at the engine's.
+  // The engine's time may be ahead of the caller's. Commands take effect at the engine's.
   const atMs = advance(state, command.atMs, journal);
   const timed = atMs === command.atMs ? command : { ...command, atMs };
   const decision = decide(state, timed);
@@ -45,13 +45,13 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
   return answer(commandText(state, timed, decision));
 }
 
-/** What a shard that cannot journal takes too. */
+/** Switches are not journaled, so a shard that cannot write takes them too. */
 export function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): Reply {
   state.switches = { venueData, selfReset };
   return answer('{}');
 }
 
-/** Answers a question and changes nothing: time moves on with ticks and commands alone. */
+/** Answers a question and changes nothing. Only ticks and commands move time on. */
 export function answerQuery(state: ShardState, query: Query): Reply {
   const timed = { ...query, atMs: Math.max(state.nowMs, query.atMs) };
   switch (timed.kind) {

@@ -41,7 +41,7 @@ export type OpenReport = {
   openMarkets: number[];
   /** By market number, null where there is none. */
   results: (MarketResult | null)[];
-  /** What feeds said of games, and what the catalog said beneath; null: nothing. */
+  /** The game statuses of feeds, and the catalog's status that each replaced; null: none. */
   games: { slug: string; status: GameStatus; over: GameStatus | null }[];
   /** Keys whose owner's account is in another shard, and that have traded here today. */
   awayKeys: Uuid[];
@@ -51,7 +51,10 @@ export type OpenReport = {
 const PACE = 0.6;
 /** Steps that share a commit when no batch does. */
 const STEPS_WHEN_IDLE = 32;
-/** What a message usually leads to; settlements lead to more, which is seen when they are there. */
+/**
+ * What a message usually leads to. Settlements lead to more; their bytes are checked once they are
+ * known.
+ */
 const MESSAGE_BYTES = 1500;
 const EVENT_BYTES = 500;
 const MESSAGE_EVENTS = 3;
@@ -94,7 +97,7 @@ function accountIdsOf({ accounts }: ShardState): Uint32Array {
   return words;
 }
 
-/** Every market that an order or a position is in; those with a result have neither. */
+/** Every market with an order or a position. Markets with a result have neither. */
 function openMarketsOf({ orders, positions }: ShardState): number[] {
   const markets = new Set<number>();
   for (const row of orders.rows()) markets.add(orders.col.market.get(row));
@@ -115,14 +118,14 @@ export class Shard {
   /** How many of them an event is worth, and how many are due. */
   #stepsAnEvent = 0;
   #stepsDue = 0;
-  /** `state.worldVersion` of the last checkpoint; none since the start. */
+  /** `state.referenceDataVersion` of the last checkpoint; none since the start. */
   #referenceDataVersion = -1;
   readonly #disk: DiskStatus;
   #probedAtMs = 0;
-  /** When a checkpoint last found no room. */
+  /** When a checkpoint last found no space. */
   #waitedAtMs = 0;
 
-  /** Brings the state back from the store: pages, then the journal's tail. */
+  /** Loads the state from the store: pages, then the journal's tail. */
   constructor(
     config: ShardConfig,
     store: ShardStore = openStore(config.path, config.durability),
@@ -182,7 +185,7 @@ export class Shard {
     });
   }
 
-  /** Quotes are shown and nothing follows from them: it could not be journaled. */
+  /** Shows quotes and lets nothing follow from them, since no event could be journaled. */
   #readOnly(messages: Message[]): (Reply | null)[] {
     const replies: (Reply | null)[] = [];
     for (const message of messages) {
@@ -193,7 +196,7 @@ export class Shard {
     return replies;
   }
 
-  /** Tells whether a batch finds room, now and then where it did not the last time. */
+  /** Whether a batch has space. After a failure the disk is tried only now and then. */
   #mayWrite(bytes: number, steps: number): boolean {
     const disk = this.#disk;
     const nowMs = Date.now();
@@ -203,7 +206,8 @@ export class Shard {
       this.#store.ensureRoom(Math.max(bytes, disk.neededBytes), steps);
     } catch (error) {
       if (!(error instanceof DiskFull)) throw error;
-      // Until that much is there again: what finds the little it needs would only take turns.
+      // Until all of that space is there: a small batch that fits would let the shard stop and go
+      // by turns.
       disk.set(error.errno, disk.errno === 0 ? error.bytes : disk.neededBytes);
       return false;
     }
@@ -211,7 +215,9 @@ export class Shard {
     return true;
   }
 
-  /** A checkpoint waits for its room and keeps no order out, which may find the little it needs. */
+  /**
+   * A checkpoint waits for its space. It refuses no order meanwhile, since an order needs little.
+   */
   #mayStep(steps: number): boolean {
     const nowMs = Date.now();
     if (this.#disk.errno !== 0 || Math.abs(nowMs - this.#waitedAtMs) < PROBE_EVERY_MS) return false;
@@ -225,7 +231,9 @@ export class Shard {
     }
   }
 
-  /** Goes on with the checkpoint being written. False: nothing more is to be done now. */
+  /**
+   * Takes the next steps of the checkpoint being written. False: there is nothing more to do now.
+   */
   idle(): boolean {
     if (this.#checkpoint === null || !this.#mayStep(STEPS_WHEN_IDLE)) return false;
     this.#commit(() => {
@@ -242,18 +250,18 @@ export class Shard {
     this.#finishCheckpoint();
   }
 
-  /** Ends with a checkpoint where there is room, so that the next start replays nothing. */
+  /** Ends with a checkpoint where there is space, so that the next start replays nothing. */
   async close(): Promise<void> {
     this.checkpoint();
     await this.#store.close();
   }
 
-  /** Ends without a checkpoint: what is on disk is what counts. */
+  /** Ends without a checkpoint: only what is on disk counts. */
   async abandon(): Promise<void> {
     await this.#store.close();
   }
 
-  /** `expected`: so many events have found room already. */
+  /** `expected`: there is space for so many events already. */
   #append(events: Event[], expected: number): void {
     const sequence = this.#sequence + 1;
     this.#stepsDue = this.#stepsWith(events.length);
@@ -271,23 +279,23 @@ export class Shard {
     if (this.#checkpoint === null) this.#beginCheckpoint();
   }
 
-  /** What memory knows is on its way to the disk: that there is no room is a fault now. */
+  /** Memory is ahead of the disk here, so a full disk is now a fault. */
   #commit(work: () => void): void {
     try {
       this.#store.commit(work);
     } catch (error) {
-      // The next start waits for that much, and does not end here again.
+      // The next start waits for that much space, and so does not end here again.
       if (error instanceof DiskFull) this.#disk.set(error.errno, error.bytes);
       throw error;
     }
   }
 
-  /** How many steps are due once so many more events are journaled. */
+  /** Adds the steps that are due for so many more journaled events. */
   #stepsWith(events: number): number {
     return this.#stepsDue + events * this.#stepsAnEvent;
   }
 
-  /** Takes what the checkpoint holds in one synchronous step: it all belongs to one moment. */
+  /** Begins a checkpoint in one synchronous step, so that it shows one moment. */
   #beginCheckpoint(): void {
     const { state } = this;
     const pages = tablesOf(state).flatMap((table) =>
@@ -295,7 +303,7 @@ export class Shard {
         .beginCheckpoint()
         .map((page) => ({ table: table.name, page, take: () => table.takePage(page) })),
     );
-    const isNewWorld = state.referenceDataVersion !== this.#referenceDataVersion;
+    const isReferenceDataNew = state.referenceDataVersion !== this.#referenceDataVersion;
     this.#referenceDataVersion = state.referenceDataVersion;
     const records = state.records.beginCheckpoint();
     const sequence = this.#sequence;
@@ -303,7 +311,7 @@ export class Shard {
     const { steps, write } = this.#store.checkpoint({
       sequence,
       head: headOf(state),
-      world: isNewWorld ? referenceDataOf(state) : null,
+      referenceData: isReferenceDataNew ? referenceDataOf(state) : null,
       pages,
       records,
     });

@@ -126,7 +126,7 @@ class KalshiAdapter implements VenueAdapter {
       );
     }
     this.#wanted.add(markets);
-    // This channel takes no market filter: it tells of every market there is.
+    // This channel takes no market filter: it sends every market there is.
     if (markets.length > 0) commands.push(this.#command({ channels: ['market_lifecycle_v2'] }));
     return commands;
   }
