@@ -4,6 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceFile } from './data-dir.ts';
 
+/** There is one operator; who holds the token is that. */
+export type Operator = true;
+
 /** The token of a data directory, made at the first start and kept from then on. */
 export function ensureAdminToken(dataDir: string): string {
   const path = pathOf(dataDir);
@@ -23,6 +26,3 @@ export function readAdminToken(dataDir: string): string {
 }
 
 const pathOf = (dataDir: string) => join(dataDir, 'admin.token');
-
-/** There is one operator; who holds the token is that. */
-export type Operator = true;

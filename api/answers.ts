@@ -121,7 +121,7 @@ export class Answers {
   }
 }
 
-/** What the caller is told of an error; a fault of ours is logged and told as one. */
+/** The answer to an error. A fault of ours is logged, and answered as one. */
 function refusalOf(error: unknown, exchange: Exchange, log: Log): Refusal {
   if (error instanceof Refusal) return error;
   const { method, path, requestId } = exchange;

@@ -26,7 +26,7 @@ export type GameEntry = {
   id: string;
   startsAtMs: EpochMs;
   game: CatalogGame;
-  /** The live one where a feed has told it, else the catalog's. */
+  /** The live status where a feed has sent one, else the catalog's. */
   status: GameStatus;
   instruments: InstrumentEntry[];
 };
@@ -52,7 +52,7 @@ type Index = {
   instrumentsByRef: Map<string, InstrumentEntry>;
 };
 
-/** A live status, and the catalog's status that it was told over. */
+/** A live status, and the catalog's status that it replaced. */
 type LiveStatus = { status: GameStatus; over: GameStatus };
 
 export class CatalogView {
@@ -68,7 +68,10 @@ export class CatalogView {
     this.#index = indexOf(source());
   }
 
-  /** A feed told a game's status; it holds until a catalog says something new of that game. */
+  /**
+   * A feed sent a game's status. It holds until a catalog gives that game another status than
+   * before.
+   */
   setGameStatus(slug: string, status: GameStatus): void {
     const entry = this.#current().gamesBySlug.get(slug);
     if (entry === undefined) return;

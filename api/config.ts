@@ -215,7 +215,7 @@ function outsideAuthOf(jwksUrl: string | null, issuer: string | null) {
   return jwksUrl === null || issuer === null ? null : { jwksUrl, issuer };
 }
 
-/** What no single setting can tell. */
+/** What no single setting can decide. */
 function crossChecks({ host, port, adminPort, tls, behindTlsProxy }: Config): string[] {
   const problems: string[] = [];
   if (!isLoopback(host) && tls === null && !behindTlsProxy) {

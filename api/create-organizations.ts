@@ -1,4 +1,4 @@
-/** Where organizations live is configured. Rule I60 (api/RULES.md). */
+/** Where organizations live, by PAPERBOOK_ORGANIZATIONS_URL. Rules I60 to I66 (api/RULES.md). */
 import type { Config } from './config.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { Log } from './log.ts';

@@ -19,7 +19,7 @@ import { connect, createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { isUuid } from '../engine/rules/ids.ts';
 import type { Uuid } from '../engine/rules/units.ts';
-import { closeToOthers, makeDirectory } from './private-files.ts';
+import { closeToOthers, foreignProblem, makeDirectory } from './private-files.ts';
 
 /** The directory cannot be used; the message is one line for the operator. */
 export class DataDirError extends Error {}
@@ -54,6 +54,12 @@ export async function openDataDir(directory: string, shards: ShardsWanted): Prom
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new DataDirError(`PAPERBOOK_DATA_DIR ${directory} cannot be written to (${code})`);
+  }
+  const problem = foreignProblem(directory);
+  if (problem !== null) {
+    throw new DataDirError(
+      `PAPERBOOK_DATA_DIR ${directory} ${problem}: set a directory of its own`,
+    );
   }
   const lock = await takeLock(directory);
   try {
@@ -108,7 +114,7 @@ async function takeLock(directory: string): Promise<Lock> {
   };
 }
 
-/** A socket file that nobody answers on was left behind by a process that is gone. */
+/** A socket file on which nobody answers is left over from a process that has ended. */
 async function takeSocketFile(file: string): Promise<Server> {
   try {
     return await listenOn(file);
@@ -120,7 +126,7 @@ async function takeSocketFile(file: string): Promise<Server> {
   return listenOn(file);
 }
 
-/** Which process it is that listens on a name, as it says itself when asked. */
+/** The process that listens on a name, by its own answer. */
 function holderOf(name: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(name);

@@ -38,7 +38,7 @@ export type DispatchOptions<C> = AnswersOptions & {
 export type Meter<C> = {
   /** As long as the caller is not known. */
   unkeyed: QuotaReservation;
-  /** Whose key a request carries that no route has looked at; null without a valid one. */
+  /** The owner of the key of a request that reached no route; null without a valid key. */
   callerOf(exchange: Exchange): C | null;
   keyed(caller: C): CallerReservation;
 };
@@ -123,7 +123,7 @@ class Dispatcher<C> {
       return;
     }
     this.#takeQuery(exchange, found, call);
-    // Before the body, so that what is refused in a flood leaves time for what is not.
+    // Before the body: in a flood a refused request must cost little.
     const refusal = found.mayBeUnavailable ? this.#options.refusal() : null;
     if (refusal !== null) this.#answers.refuseBusy(exchange, refusal, found);
     else if (found.readBody === null) this.#run(exchange, found, call);
@@ -198,7 +198,7 @@ class Dispatcher<C> {
         exchange.hold();
         return;
       }
-      // Others are answered in the same run, and must be, whatever becomes of this answer.
+      // Other waiters are answered in the same run, and must be, whatever becomes of this answer.
       try {
         answers.finish(exchange, found, result);
       } catch (error) {

@@ -1,4 +1,4 @@
-/** The engine as HTTP sees it: the shards are one, tests have others. */
+/** The sharded engine as requests reach it. `Shards` is one, and tests have others. */
 import type { CancelOrder, PlaceOrder, Reply, SetSwitches } from '../engine/rules/messages.ts';
 import type { Query } from '../engine/rules/queries.ts';
 import type { EpochMs, Uuid } from '../engine/rules/units.ts';

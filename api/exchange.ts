@@ -10,6 +10,7 @@
 import type * as uws from 'uWebSockets.js';
 import { BodyPieces } from './body-pieces.ts';
 import { BodyBytes, type BodyText } from './body-text.ts';
+import { addressForwarded } from './forwarded-for.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
 import { requestIdOf } from './request-id.ts';
 import { SentHeaders } from './sent-headers.ts';
@@ -110,7 +111,9 @@ export class Exchange {
   /** Where the caller is, until the answer is written; asked first while headers can be read. */
   remoteAddress(): string {
     this.#remoteAddress ??=
-      (this.#isBehindProxy ? this.#headersSent().forwardedFor() : null) ?? this.#connectedFrom();
+      (this.#isBehindProxy
+        ? addressForwarded(this.#headersSent().last('x-forwarded-for'))
+        : null) ?? this.#connectedFrom();
     return this.#remoteAddress;
   }
 

@@ -74,7 +74,7 @@ export class InstrumentSearch {
     return [...this.#words].filter((known) => isOneTypoAway(word, known));
   }
 
-  /** The word as it stands counts beside what is meant by it: `lion` is rather `lions` than `zion`. */
+  /** The word itself counts beside the words near it: `lion` finds `lions` before `zion`. */
   #sharesOf(word: string, meant: readonly string[]): Scores {
     const asked = this.#shareOf(word);
     const best = new Map(asked);

@@ -19,7 +19,7 @@ export class ListenError extends Error {
   }
 }
 
-/** uWebSockets.js tells only that it cannot: Node is asked to do the same, and says why. */
+/** uWebSockets.js gives no reason for a failure. Node tries the same, and gives one. */
 export function listenError(host: string, port: number): Promise<ListenError> {
   const probe = createServer();
   return new Promise((resolve) => {

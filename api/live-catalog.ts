@@ -20,7 +20,10 @@ export class LiveCatalog {
   readonly #file: string | null;
   readonly #identity: ControlStore;
   readonly #engine: Shards;
-  /** Markets to hear of although the catalog may have dropped them: somebody may be in them. */
+  /**
+   * Markets to subscribe to although the catalog may have dropped them: somebody may hold a
+   * position there.
+   */
   readonly #unsettled: Set<MarketNumber>;
   readonly #settled = new Set<MarketNumber>();
 

@@ -1,4 +1,4 @@
-/** The part of a pino logger that is used here. */
+/** The part of a pino logger that the server writes to. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -41,7 +41,7 @@ export type Paperbook = {
   close(): Promise<void>;
 };
 
-/** Requests a shard may hold before callers are told to come back: less than a second's. */
+/** How many requests a shard may hold before callers get 503: less than a second's. */
 const QUEUE_DEPTH_MAX = 8000;
 const CHECKPOINT_EVERY_EVENTS = 100_000;
 
@@ -62,7 +62,7 @@ export async function startPaperbook(
   try {
     return await start(config, dataDir, log, stack);
   } catch (error) {
-    // What went wrong first is what the operator needs to hear.
+    // The operator needs the first error.
     await stack.unwind().catch(() => undefined);
     throw error;
   }

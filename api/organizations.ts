@@ -1,7 +1,6 @@
 /**
- * Where organizations live: in the control store, or in the service of PAPERBOOK_ORGANIZATIONS_URL.
- * `GET /organizations` and the X-Service-Org header ask the same place. Rules I60 to I65
- * (api/RULES.md).
+ * Organizations as a key sees them, wherever they live: `GET /organizations` and the X-Service-Org
+ * header ask the same place. Rules I60 to I65 (api/RULES.md).
  */
 import type { Uuid } from '../engine/rules/units.ts';
 import { ApiError } from './errors.ts';
@@ -29,6 +28,7 @@ export interface Organizations {
   accountOf(holder: KeyHolder, id: Uuid): PaperAccount | Promise<PaperAccount>;
 }
 
+/** Those of the control store. */
 export function storedOrganizations({ organizations }: ControlStore): Organizations {
   return {
     of: ({ user }) =>

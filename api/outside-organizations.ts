@@ -91,7 +91,7 @@ const isAnswer = createAjv().compile<{ organizations: OwnOrganization[] }>(
 async function fetchOrganizations(url: string, token: string): Promise<OwnOrganization[]> {
   const response = await fetch(url, {
     headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-    // Elsewhere than where the operator said, the key does not go.
+    // The key goes only to the address that the operator named.
     redirect: 'manual',
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   });

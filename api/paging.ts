@@ -57,7 +57,7 @@ export function placeOfCursor(cursor: string | undefined, kind: keyof typeof IDS
   const dot = text.indexOf('.');
   const place = { startsAtMs: Number(text.slice(0, dot)), id: text.slice(dot + 1) };
   const isPlace = Number.isSafeInteger(place.startsAtMs) && IDS[kind].test(place.id);
-  // Many texts decode to one place; one of them is what is written for it.
+  // Many texts decode to one place. Only the one that is written for it is valid.
   if (!isPlace || cursorOf(place) !== cursor) {
     throw invalidRequest('cursor is malformed');
   }

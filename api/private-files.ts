@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   realpathSync,
+  type Stats,
   statSync,
   unlinkSync,
 } from 'node:fs';
@@ -13,8 +14,14 @@ import path from 'node:path';
 
 const OTHERS = 0o077;
 const OWNERS_DIRECTORY = 0o700;
-/** What would still be worth something to somebody who has read it. */
+/** Secrets that stay useful to somebody who has read them. */
 const SECRETS = ['admin.token', 'auth-key.json', 'demo.json'];
+/** All that a server makes in its data directory. */
+const OURS =
+  /^((paperbook|auth-key|demo)\.json(\.new)?|admin\.token(\.new)?|server\.lock|control|demo|shard-\d+)$/;
+/** At the top of every volume of its own. */
+const VOLUMES_OWN = 'lost+found';
+const FOREIGN_SHOWN = 3;
 
 /**
  * Makes a directory and those above it. One by one: where none can be made, under /proc, Node's
@@ -35,8 +42,23 @@ function makeOne(directory: string): void {
 }
 
 /**
- * Takes a data directory, and all in it that is ours, from everybody else. A secret that others
- * could read is removed: a start makes a new one. What was open, and what was done, a line each.
+ * Why a directory must not be taken for the data of a server, and so from everybody else; null: it
+ * is empty, holds what a server makes alone, or is closed or a data directory already.
+ */
+export function foreignProblem(directory: string): string | null {
+  const names = readdirSync(directory);
+  const foreign = names.filter((name) => !OURS.test(name) && name !== VOLUMES_OWN).sort();
+  const mode = openMode(directory);
+  if (foreign.length === 0 || mode === null || names.includes('paperbook.json')) return null;
+  const shown = foreign.slice(0, FOREIGN_SHOWN).join(', ');
+  const more = foreign.length > FOREIGN_SHOWN ? ', ...' : '';
+  return `is open to others (mode ${mode}) and holds what no server made (${shown}${more})`;
+}
+
+/**
+ * Takes a data directory, and all in it that is ours, from everybody else. What others have put
+ * there stays as it is. A secret that others could read is removed: a start makes a new one. What
+ * was open, and what was done, a line each.
  */
 export function closeToOthers(directory: string): string[] {
   const lines: string[] = [];
@@ -49,18 +71,23 @@ export function closeToOthers(directory: string): string[] {
     lines.push(`${file} could be read by others (mode ${mode}): removed, and a new one is made`);
   }
   const mode = openMode(root);
-  const closed = closeTree(root);
+  for (const name of readdirSync(root)) if (OURS.test(name)) closeTree(path.join(root, name));
+  const closed = closeEntry(root, lstatSync(root));
   if (mode !== null) lines.push(`${directory} was open to others (mode ${mode}): ${closed}`);
   return lines;
 }
 
-/** What is not ours stays as it is: to change it is for its owner. */
-function closeTree(entry: string): string {
+function closeTree(entry: string): void {
   const stat = lstatSync(entry, { throwIfNoEntry: false });
-  if (stat === undefined || stat.isSymbolicLink()) return 'left so';
+  if (stat === undefined || stat.isSymbolicLink()) return;
   if (stat.isDirectory()) {
     for (const name of readdirSync(entry)) closeTree(path.join(entry, name));
   }
+  closeEntry(entry, stat);
+}
+
+/** What another user owns stays as it is: to change it is for its owner. */
+function closeEntry(entry: string, stat: Stats): string {
   const isOpen = (stat.mode & OTHERS) !== 0;
   if (isOpen && stat.uid !== process.getuid!()) return 'left so, since another user owns it';
   if (isOpen) chmodSync(entry, stat.mode & 0o7777 & ~OTHERS);

@@ -99,7 +99,7 @@ export type Route<C> = {
   response: TSchema;
   /** Of an answer that is not JSON. */
   contentType: string;
-  /** Undefined: the waiter is told instead. */
+  /** Undefined: the waiter gets the answer instead. */
   run(
     call: Call<unknown, unknown, C>,
     waiter: Waiter<Result>,
@@ -153,7 +153,7 @@ export function session<C, Q extends TObject, R extends TSchema, P = Static<Q>, 
   return routeOf(declared, 'session') as unknown as Route<C>;
 }
 
-/** A route for anyone, of whom the listener tells what `C` holds. */
+/** A route for anyone. `C` is what the listener knows of the caller. */
 export function visited<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
   declared: Declaration<C, Q, R, P, B>,
 ): Route<C> {

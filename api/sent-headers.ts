@@ -1,8 +1,5 @@
 /** The headers of one request as its caller sent them. */
 
-/** The longest text of an IPv6 address, with a zone. */
-const ADDRESS_CHARACTERS_MAX = 64;
-
 /**
  * Filled in one pass, since a call into native code for every header that is asked for costs more
  * than all of them together; and used again for the next request.
@@ -54,14 +51,8 @@ export class SentHeaders {
     return values;
   }
 
-  /** Whom a proxy names last, on its last line: what stands before are the caller's own words. */
-  forwardedFor(): string | null {
-    const line = this.#last('x-forwarded-for');
-    const named = line.slice(line.lastIndexOf(',') + 1).trim();
-    return named === '' ? null : named.slice(0, ADDRESS_CHARACTERS_MAX);
-  }
-
-  #last(name: string): string {
+  /** The last value of a header, or empty. */
+  last(name: string): string {
     for (let at = this.#end - 2; at >= 0; at -= 2) {
       if (this.#lines[at] === name) return this.#lines[at + 1]!;
     }

@@ -45,7 +45,10 @@ const DOCS_PATH = '/docs';
 const ADMIN_HOST = '127.0.0.1';
 const ADMIN_NAMES = [ADMIN_HOST, 'localhost', '[::1]'];
 const CLOSE_GRACE_MS = 5000;
-/** On every answer. No other origin embeds one, and a link that is followed tells nothing. */
+/**
+ * On every answer. No other origin embeds an answer, and a link that is followed passes no address
+ * on.
+ */
 const SECURITY = [
   ...['X-Content-Type-Options', 'nosniff'],
   ...['Referrer-Policy', 'no-referrer'],
@@ -56,7 +59,7 @@ const HSTS = ['Strict-Transport-Security', 'max-age=31536000'];
 const NO_PAGE = "default-src 'none'; frame-ancestors 'none'";
 
 /**
- * Tells the shards the switches, then listens. Rejects, with nothing left open, when an address
+ * Sends the shards the switches, then listens. Rejects, with nothing left open, when an address
  * cannot be bound or the TLS files cannot be used.
  */
 export async function startServer(deps: Deps): Promise<Server> {

@@ -43,7 +43,7 @@ export class Switches {
     return this.#trading;
   }
 
-  /** Tells the shards; must have happened once before the first request. */
+  /** Sends the shards the switches. Must have run once before the first request. */
   announce(): Promise<void> {
     return this.#broadcast(this.#venueData);
   }
@@ -60,7 +60,7 @@ export class Switches {
     if (name === 'trading') {
       this.#trading = on;
     } else {
-      // Off takes hold here before the shards hear of it, on only after: never a price too many.
+      // Off takes effect here before the shards have it, on only after: never a price too many.
       if (!on) this.#venueData = false;
       await this.#broadcast(on);
       this.#venueData = on;
@@ -73,7 +73,7 @@ export class Switches {
       kind: 'switches',
       atMs: this.#engine.nowMs(),
       venueData,
-      // Nobody can be told that a reset is possible before there is a route for it.
+      // No answer may say that a reset is possible before there is a route for it.
       selfReset: false,
     });
   }

@@ -1,6 +1,6 @@
 /**
- * The process of one part of a verification. LMDB maps files, and what is damaged inside one can
- * end whoever reads it: `verify` must live to tell. Takes one message, sends one back, and ends.
+ * The process of one part of a verification. LMDB maps files into memory, and reading a damaged one
+ * can end the process. `verify` itself must go on. Takes one message, sends one back, and ends.
  */
 import { verifyShard } from '../engine/shard/verify.ts';
 import { auditControl } from './identity/audit.ts';

@@ -98,7 +98,7 @@ function verifyPart<T extends { problems: string[] }>(task: VerifyTask): Promise
   });
 }
 
-/** Numbers are on disk before a shard hears of them. */
+/** Numbers are on disk before a shard gets them. */
 function checkNumbers(
   { shard, found }: { shard: number; found: ShardVerification | null },
   control: ControlAudit | null,
@@ -137,7 +137,7 @@ function checkOwners(
   }
 }
 
-/** Every shard hears every result. One that a crash kept from a shard it hears at the next start. */
+/** Every shard gets every result. One that a crash kept from a shard comes at the next start. */
 function checkOutcomes(shards: Part<ShardVerification>[], { notes, across }: Findings): void {
   const first = new Map<string, string>();
   for (const [shard, { found }] of shards.entries()) {

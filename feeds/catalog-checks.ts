@@ -80,7 +80,7 @@ function checkUnique(
     if (slugOwner !== undefined) report(`${place}.slug`, `is also the slug of ${slugOwner}`);
     else slugs.set(entry.slug, place);
     if (idOwner === undefined) ids.set(id, place);
-    // Two equal slugs without ids derive equal ids: one error, told above.
+    // Two equal slugs without ids derive equal ids: one error, reported above.
     else if (entry.id !== undefined || slugOwner === undefined) {
       report(`${place}.id`, `is also the id of ${idOwner}`);
     }
@@ -116,7 +116,7 @@ function checkGameReference(
 }
 
 function checkWithoutGame(entry: InstrumentEntry, place: string, report: Report): void {
-  // Naming a game that is not there is told already, and says nothing about the rest.
+  // A game that is not there is an error already, and says nothing about the rest.
   if (entry.gameSlug != null || entry.gameId != null) return;
   for (const name of ['league', 'startsAt'] as const) {
     if (entry[name] === undefined) report(`${place}.${name}`, 'is required without a game');

@@ -1,6 +1,7 @@
 /**
  * Catalog files: games, instruments and the venue markets they list on. A file is taken whole or
- * not at all, and every error is told with its place. Rules K1, K2, K7 to K11 (feeds/FORMATS.md).
+ * not at all, and every error is reported with its place. Rules K1, K2, K7 to K11
+ * (feeds/FORMATS.md).
  */
 import { type BigIntStats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';

@@ -14,7 +14,7 @@ type ConnectionLog = {
 
 /** Milliseconds throughout. */
 export type ConnectionTiming = {
-  /** Nothing heard for this long: the connection is taken for dead. */
+  /** After so long without any frame or ping the connection is taken for dead. */
   silenceMs: number;
   /** Full jitter: the pause is random between 0 and base * 2^(attempts - 1), at most the cap. */
   backoffBaseMs: number;
@@ -45,9 +45,9 @@ export type ConnectionOptions = {
   markets(): readonly string[];
   /** Whether a quote of the market should come; of all of them when left out. */
   awaitsQuote?(market: string): boolean;
-  /** Takes one text frame at once, in order. A frame also counts as heard. */
+  /** Takes one text frame at once, in order. A frame is also a heartbeat. */
   onFrame(text: string, atMs: EpochMs): Pick<FrameReading, 'gap' | 'rejected' | 'ticks'>;
-  /** The venue was heard from without a frame to read: a ping, or the answer to a keepalive. */
+  /** A heartbeat without a frame to read: a ping, or the answer to a keepalive. */
   onHeartbeat(atMs: EpochMs): void;
   /** An open connection ended or lost sync: its quotes are dead. Once for every `open`. */
   onLost(atMs: EpochMs): void;

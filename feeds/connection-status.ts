@@ -25,7 +25,7 @@ export type ConnectionStatus = {
   lastHeardMs: EpochMs | null;
   /** Markets whose book is kept. */
   books: number;
-  /** Markets asked for on this connection that no quote came of, and when that was. */
+  /** Markets asked for that no quote came of yet, and since when, over connections without one. */
   unquoted: ReadonlyMap<string, EpochMs>;
   /** Why the last connection ended, or could not be made; null before the first time. */
   lastProblem: string | null;

@@ -88,11 +88,11 @@ class VenueConnection implements Connection {
 
   marketsChanged(): void {
     if (this.#state !== 'open') return; // the next `open` reads markets() anyway
-    const added = this.#options.markets().filter((market) => !this.#subscribed.has(market));
+    const markets = this.#options.markets();
+    this.#unquoted.keepOnly(this.#awaited(markets));
+    const added = markets.filter((market) => !this.#subscribed.has(market));
     if (added.length === 0) return;
-    // Our own protocol takes further subscribes on a connection. What the venues make of a second
-    // one (reused request ids, other verbs, one channel twice) differs, so there we dial again.
-    if (this.#options.adapter.name === 'native') {
+    if (this.#options.adapter.subscribesAgain) {
       this.#subscribe(added);
       return;
     }
@@ -143,10 +143,10 @@ class VenueConnection implements Connection {
       if (current()) this.#received(String(data));
     });
     socket.on('ping', () => {
-      if (current()) this.#heardOnly();
+      if (current()) this.#onHeartbeat();
     });
     socket.on('pong', () => {
-      if (current()) this.#heardOnly();
+      if (current()) this.#onHeartbeat();
     });
     socket.on('error', (error) => {
       if (current()) this.#drop(error.message);
@@ -168,17 +168,23 @@ class VenueConnection implements Connection {
       this.#keepaliveTimer = setInterval(() => this.#send(keepalive.text), keepalive.everyMs);
     }
     this.#enter('open');
-    if (this.#state === 'open') this.#subscribe(this.#options.markets());
+    if (this.#state !== 'open') return;
+    const markets = this.#options.markets();
+    this.#unquoted.keepOnly(this.#awaited(markets));
+    this.#subscribe(markets);
+  }
+
+  /** Of which of these a quote should come. */
+  #awaited(markets: readonly string[]): readonly string[] {
+    const { awaitsQuote } = this.#options;
+    return awaitsQuote === undefined ? markets : markets.filter((market) => awaitsQuote(market));
   }
 
   #subscribe(markets: readonly string[]): void {
     if (markets.length === 0) return;
-    const { awaitsQuote } = this.#options;
     const atMs = this.#wallMs();
-    for (const market of markets) {
-      this.#subscribed.add(market);
-      if (awaitsQuote?.(market) ?? true) this.#unquoted.ask(market, atMs);
-    }
+    for (const market of markets) this.#subscribed.add(market);
+    for (const market of this.#awaited(markets)) this.#unquoted.ask(market, atMs);
     for (const message of this.#options.adapter.subscribe(markets)) {
       this.#send(JSON.stringify(message));
     }
@@ -191,10 +197,10 @@ class VenueConnection implements Connection {
 
   #received(text: string): void {
     if (this.#options.adapter.keepalive !== null && isKeepaliveAnswer(text)) {
-      this.#heardOnly();
+      this.#onHeartbeat();
       return;
     }
-    const atMs = this.#heard();
+    const atMs = this.#recordHeartbeat();
     this.#frames += 1;
     let gap: boolean;
     try {
@@ -211,12 +217,12 @@ class VenueConnection implements Connection {
     if (gap) this.#drop('gap in the sequence');
   }
 
-  #heardOnly(): void {
-    const atMs = this.#heard();
+  #onHeartbeat(): void {
+    const atMs = this.#recordHeartbeat();
     this.#call(() => this.#options.onHeartbeat(atMs));
   }
 
-  #heard(): EpochMs {
+  #recordHeartbeat(): EpochMs {
     this.#lastHeardMs = this.#wallMs();
     this.#silenceTimer?.refresh();
     return this.#options.nowMs();
@@ -239,7 +245,6 @@ class VenueConnection implements Connection {
     clearTimeout(this.#healthyTimer);
     clearInterval(this.#keepaliveTimer);
     this.#subscribed.clear();
-    this.#unquoted.clear();
     socket.terminate();
     if (this.#state !== 'open') return;
     const wallMs = this.#wallMs();

@@ -29,7 +29,7 @@ export type FeedLine = {
 export type ReadFeedOptions = {
   /** Passes over lines that cannot be read, and over the missing end of a cut-off gzip. */
   skipBad?: boolean;
-  /** Told of every line passed over. */
+  /** Called for every line that is skipped. */
   onBad?(error: FeedFileError): void;
 };
 

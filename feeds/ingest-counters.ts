@@ -3,7 +3,10 @@
  * fills neither the memory nor the log. Rule B9 (feeds/FORMATS.md).
  */
 
-/** Reasons, message types and logged problems that are told apart; the rest is one more of each. */
+/**
+ * How many reasons, message types and logged problems are counted apart. The others share one count
+ * each.
+ */
 const DISTINCT_MAX = 100;
 const UNKNOWN_MARKET = 'unknown market';
 
@@ -12,7 +15,7 @@ export type IngestLogEvent = { level: 'warn'; reason: string; detail: string };
 export type IngestCounts = {
   frames: number;
   framesByType: Record<string, number>;
-  /** Ticks handed to the sink, without those that only say that the venue was heard. */
+  /** Ticks handed to the sink, without heartbeats. */
   ticks: number;
   /** Rejected frames, and ticks of other frames that could not be used. */
   skipped: number;
@@ -22,7 +25,7 @@ export type IngestCounts = {
   gaps: number;
 };
 
-/** Counts with a bound on what is told apart, and the log lines that go with them. */
+/** Counts, bounded in how much they count apart, and the log lines that go with them. */
 export class IngestCounters {
   readonly #log: (event: IngestLogEvent) => void;
   readonly #types = new Map<string, number>();

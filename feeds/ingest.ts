@@ -47,7 +47,7 @@ export type IngestOptions = {
 export type IngestConnection = {
   /** Takes one frame, as text or as what its JSON parsed to. `gap` asks to subscribe again. */
   frame(raw: unknown, atMs: EpochMs): FrameReading;
-  /** The venue was heard from without a frame. */
+  /** A heartbeat without a frame. */
   heartbeat(atMs: EpochMs): void;
   /** The connection ended: its quotes are dead, and its books start over. */
   lost(atMs: EpochMs): void;
@@ -62,11 +62,11 @@ export type Ingest = {
 
 /** One per process or replay; connections share its counts and its bound on log lines. */
 export function createIngest(options: IngestOptions): Ingest {
-  const tally = new IngestCounters(options.log);
+  const counters = new IngestCounters(options.log);
   return {
     connection: (venue, adapter, source) =>
-      new Connection({ venue, adapter, source, options, tally }),
-    counts: () => tally.counts(),
+      new Connection({ venue, adapter, source, options, counters }),
+    counts: () => counters.counts(),
   };
 }
 
@@ -75,7 +75,7 @@ type ConnectionParts = {
   adapter: VenueAdapter;
   source: SourceNumber;
   options: IngestOptions;
-  tally: IngestCounters;
+  counters: IngestCounters;
 };
 
 class Connection implements IngestConnection {
@@ -86,18 +86,19 @@ class Connection implements IngestConnection {
   }
 
   frame(raw: unknown, atMs: EpochMs): FrameReading {
-    const { venue, adapter, tally, source } = this.#parts;
+    const { venue, adapter, counters, source } = this.#parts;
     const reading = readingOf(adapter, raw);
-    tally.frame(reading.type);
+    counters.frame(reading.type);
     if (reading.rejected !== null) {
-      tally.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
+      counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
     }
-    if (reading.gap) tally.gap();
+    if (reading.gap) counters.gap();
     // Jumps inside a feed file are not losses.
     if (reading.gap && !adapter.recorded) {
       this.#send({ kind: 'down', atMs, source });
       adapter.reset();
-      // Its prices stand on what was missed. Results and the like stay true, and come only once.
+      // Its prices build on frames that were missed. Results and statuses stay true, and come only
+      // once.
       for (const tick of reading.ticks) if (tick.kind !== 'book') this.#tick(tick, atMs);
       return reading;
     }
@@ -120,14 +121,14 @@ class Connection implements IngestConnection {
   }
 
   #send(tick: Tick): void {
-    const { options, tally } = this.#parts;
-    tally.tick();
+    const { options, counters } = this.#parts;
+    counters.tick();
     options.sink(tick);
   }
 
   /** Sends what the tick means, if we know its market. @returns whether that was a quote. */
   #tick(tick: VenueTick, atMs: EpochMs): boolean {
-    const { venue, source, options, tally } = this.#parts;
+    const { venue, source, options, counters } = this.#parts;
     if (tick.kind === 'game') {
       const game: GameTick = { kind: 'game', atMs, source, game: tick.game, status: tick.status };
       this.#send(game);
@@ -135,7 +136,7 @@ class Connection implements IngestConnection {
     }
     const market = options.marketNumber(venue, tick.market);
     if (market === undefined) {
-      tally.unknownMarket(`${venue}/${tick.market}`);
+      counters.unknownMarket(`${venue}/${tick.market}`);
       return false;
     }
     const place: Place = { atMs, source, market };
@@ -145,7 +146,7 @@ class Connection implements IngestConnection {
         return true;
       case 'trade': {
         const trade = tradeOf(tick, place);
-        if (trade === null) tally.skip('trade price outside 1..99', `${venue}/${tick.market}`);
+        if (trade === null) counters.skip('trade price outside 1..99', `${venue}/${tick.market}`);
         else this.#send(trade);
         return false;
       }
@@ -155,6 +156,8 @@ class Connection implements IngestConnection {
       case 'result':
         this.#send(resultOf(tick, place));
         return false;
+      default:
+        return tick satisfies never;
     }
   }
 }
@@ -196,7 +199,7 @@ function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteTick {
   return quote;
 }
 
-/** Deeper levels are not told on: ticks stay small, and nobody fills twenty levels away. */
+/** Deeper levels are dropped: ticks stay small, and nothing fills twenty levels away. */
 const DEPTH_LEVELS_MAX = 20;
 
 function depthOf({ yesBids, yesAsks }: BookLevels): Depth {

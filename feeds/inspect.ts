@@ -11,7 +11,7 @@ import { countBounded } from './ingest-counters.ts';
 import { LagHistogram, type LagSummary } from './lag.ts';
 import type { BookTick, FrameReading, VenueAdapter, VenueTick } from './venue.ts';
 
-/** Markets told apart in a summary; frames of further ones are counted under `other`. */
+/** How many markets a summary counts apart. Frames of the others are counted under `other`. */
 const MARKETS_MAX = 10_000;
 
 export type FeedSummary = {
@@ -206,7 +206,7 @@ class Survey {
       if (tick.kind === 'game') continue;
       const market = this.#market(`${venue}/${tick.market}`, atMs);
       countTick(market, tick);
-      // Frames tell of one market; its second tick is not a second frame.
+      // A frame is about one market; its second tick is not a second frame.
       if (market !== counted) countFrame(market, reading.type, atMs);
       counted = market;
     }
@@ -257,9 +257,20 @@ function countBook(states: BookStates, tick: BookTick): void {
 }
 
 function countTick(market: MarketCounts, tick: Exclude<VenueTick, { kind: 'game' }>): void {
-  if (tick.kind === 'book') countBook(market.books, tick);
-  if (tick.kind === 'trade') market.tradedE2 += tick.size;
-  if (tick.kind === 'result') market.result = tick.outcome;
+  switch (tick.kind) {
+    case 'book':
+      return countBook(market.books, tick);
+    case 'trade':
+      market.tradedE2 += tick.size;
+      return;
+    case 'result':
+      market.result = tick.outcome;
+      return;
+    case 'status':
+      return;
+    default:
+      tick satisfies never;
+  }
 }
 
 function countFrame(market: MarketCounts, type: string, atMs: EpochMs): void {

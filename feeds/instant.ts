@@ -1,7 +1,7 @@
 /** Date-times of frames and feed files, whatever stands in their place. Rule A4 (api/RULES.md). */
 import { type EpochMs, instantOf } from '../engine/rules/units.ts';
 
-/** Null for what is no date-time with its zone. */
+/** Null for a text that is no date-time with a zone. */
 export function parseInstant(value: unknown): EpochMs | null {
   return typeof value === 'string' ? instantOf(value) : null;
 }

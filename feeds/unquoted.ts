@@ -1,4 +1,7 @@
-/** Markets that a connection asked for and has no quote of yet. Rule W9 (feeds/FORMATS.md). */
+/**
+ * Markets that were asked for and have no quote yet, over connections that end before one comes.
+ * Rule W9 (feeds/FORMATS.md).
+ */
 import type { EpochMs } from '../engine/rules/units.ts';
 import type { FrameReading, VenueTick } from './venue.ts';
 
@@ -11,17 +14,20 @@ export class Unquoted {
     return this.#sinceMs;
   }
 
+  /** One that waits already goes on waiting: a new connection is no answer. */
   ask(market: string, atMs: EpochMs): void {
-    this.#sinceMs.set(market, atMs);
+    if (!this.#sinceMs.has(market)) this.#sinceMs.set(market, atMs);
+  }
+
+  /** Forgets the markets that no quote is awaited of anymore. */
+  keepOnly(awaited: readonly string[]): void {
+    const kept = new Set(awaited);
+    for (const market of this.#sinceMs.keys()) if (!kept.has(market)) this.#sinceMs.delete(market);
   }
 
   take({ rejected, ticks }: Pick<FrameReading, 'rejected' | 'ticks'>): void {
     if (rejected !== null || this.#sinceMs.size === 0) return;
     for (const tick of ticks) if (isAnswer(tick)) this.#sinceMs.delete(tick.market);
-  }
-
-  clear(): void {
-    this.#sinceMs.clear();
   }
 }
 

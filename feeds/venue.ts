@@ -60,7 +60,7 @@ export type FrameReading = {
 };
 
 export type AdapterOptions = {
-  /** Tells levels beside the top of a book: they cost, and only some fill models ask for them. */
+  /** Sends levels beside the top of a book. They cost time, and only some fill models need them. */
   depth?: boolean;
   /**
    * Frames come from a recording. Nothing was subscribed to, so every market is wanted; the
@@ -84,6 +84,8 @@ export interface VenueAdapter {
    * were never named here are refused.
    */
   subscribe(markets: readonly string[]): unknown[];
+  /** Whether an open connection takes a further `subscribe`; if not, one is dialed anew for it. */
+  readonly subscribesAgain: boolean;
   /** Handshake headers, signed for this moment when the venue wants it. */
   headers(nowMs: EpochMs): Record<string, string>;
   /** A text the client must send at this interval to keep the connection, where one is needed. */

@@ -98,7 +98,7 @@ async function startDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
       close: stop,
     };
   } catch (error) {
-    // What went wrong first is what the operator needs to hear.
+    // The operator needs the first error.
     await stop().catch(() => undefined);
     await dataDir.release();
     throw error;

@@ -35,7 +35,7 @@ export type ReplayOptions = {
   fillModel: FillModelName;
 };
 
-/** Ticks told before waiting for the shards to take them in. */
+/** How many ticks are sent before waiting for the shards to take them. */
 const TICKS_AHEAD_MAX = 5000;
 const QUOTE_MAX_AGE_MS = 15_000;
 const ROUTING_BAND_CENTS = 10;

@@ -11,10 +11,10 @@ export type ClientOptions = {
     credential?: string | (() => string | Promise<string>);
     /**
      * How often a read, or an order, is sent again when no answer comes or it is 503. An order has
-     * its idempotency key, so that it is never placed twice. 0 unless told.
+     * its idempotency key, so that it is never placed twice. 0 by default.
      */
     retries?: number;
-    /** Milliseconds that a server may take for one answer; 30 seconds unless told. */
+    /** Milliseconds that a server may take for one answer; 30 seconds by default. */
     timeoutMs?: number;
 };
 /** The server refused: branch on `code`, show `message`. SPEC.md section 2, Error. */

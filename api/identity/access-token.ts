@@ -80,7 +80,7 @@ export async function readToken(
   }
 }
 
-/** What says that the token is at fault, and not the way to the keys. */
+/** Errors of the token itself, and not of fetching the keys. */
 const INVALID = [
   errors.JWTInvalid,
   errors.JWTExpired,

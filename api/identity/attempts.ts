@@ -1,5 +1,5 @@
 /**
- * How often something may be tried in a while, by whoever tries it. In memory and bounded. Rule I39
+ * How often one caller may try something within a time. In memory and bounded. Rule I39
  * (api/RULES.md).
  */
 import type { EpochMs } from '../../engine/rules/units.ts';

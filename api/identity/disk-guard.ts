@@ -1,5 +1,5 @@
 /**
- * An LMDB root whose writes are refused while the disk has no room, before LMDB hears of them: see
+ * An LMDB root whose writes are refused while the disk has no space, before they reach LMDB: see
  * engine/shard/disk-reserve.ts. Every table opened through it is guarded.
  */
 import { constants } from 'node:os';

@@ -1,11 +1,11 @@
-/** When whoever tries something failed of late. In memory and bounded. Rule I37 (api/RULES.md). */
+/** When each caller failed lately. In memory and bounded. Rule I37 (api/RULES.md). */
 import type { EpochMs } from '../../engine/rules/units.ts';
 
-/** Enough for a crowd; beyond it those who failed longest ago are forgotten. */
+/** Enough for a crowd. Beyond it the oldest failures are dropped. */
 const TRIERS_MAX = 50_000;
 
 export class Failures {
-  /** Whoever fails goes to the back. */
+  /** The newest failure goes to the back. */
   readonly #times = new Map<string, EpochMs[]>();
   readonly #kept: number;
   readonly #withinMs: number;
@@ -33,7 +33,7 @@ export class Failures {
     }
   }
 
-  /** Starts afresh for who turned out to be welcome. */
+  /** Drops the failures of a caller who has succeeded. */
   forget(who: string): void {
     this.#times.delete(who);
   }

@@ -45,9 +45,9 @@ export class KeyBook {
   }
 
   /**
-   * A key in place of an active one, which works on for the grace time, but no longer than it
-   * would have. The new one has the label, the scopes and, unless told otherwise, the lifetime of
-   * the old. Throws `key_not_found` and `key_creation_limited`.
+   * A key in place of an active one, which works on for the grace time, but no longer than it would
+   * have. The new one has the label, the scopes and, by default, the lifetime of the old. Throws
+   * `key_not_found` and `key_creation_limited`.
    */
   async rotate(
     userId: Uuid,

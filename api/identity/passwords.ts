@@ -50,7 +50,7 @@ const waiting: (() => void)[] = [];
 async function derive(password: string, salt: Buffer, { log2N, r, p }: Cost): Promise<Buffer> {
   if (running === RUNNING_MAX) {
     if (waiting.length === WAITING_MAX) throw tooManySignIns();
-    // Whoever is done hands its place on.
+    // A finished one gives its place to the next.
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else {
     running++;

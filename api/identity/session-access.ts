@@ -93,7 +93,7 @@ function requireSameOriginJson(exchange: Exchange, scheme: string): void {
   }
 }
 
-/** Whether a request says of itself that it is JSON, or has no body to say it of. */
+/** Whether a request declares JSON, or has no body. */
 function isJsonOrNothing(exchange: Exchange): boolean {
   const type = exchange.joinedHeader('content-type');
   return type === null ? !exchange.hasBody() : JSON_TYPE.test(type);

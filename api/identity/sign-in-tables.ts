@@ -34,7 +34,7 @@ export class PasswordTable {
   }
 }
 
-/** Who the people of outside auth servers are here. */
+/** Which user here a person of an outside auth server is. */
 export class SubjectTable {
   readonly #users = new Map<string, Uuid>();
   readonly #table: Database<Uuid, string>;

@@ -30,7 +30,7 @@ const WINDOW_MS = 5 * 60_000;
 /** Each of these in five minutes. */
 const SIGN_UPS_OF_ADDRESS_MAX = 60;
 const REFRESHES_OF_ADDRESS_MAX = 150;
-/** For so long who signed in need not show the password again to change it. */
+/** For so long after a sign-in the password can be changed without showing it again. */
 const FRESH_SIGN_IN_MS = 24 * 3_600_000;
 
 export class SignIn implements SessionSource {
@@ -81,7 +81,7 @@ export class SignIn implements SessionSource {
     return this.#begin({ userId: newUuid(nowMs), isGuest: true }, nowMs);
   }
 
-  /** A session for who knows the password. */
+  /** A session for the right password. */
   async withPassword({ email, password }: Credentials, address: string): Promise<object> {
     const isRight = await this.#tries.run(accountOf(email), address, () => {
       return this.#isPassword(this.#store.userByEmail(email)?.id ?? null, password);

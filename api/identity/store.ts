@@ -182,7 +182,8 @@ export class ControlStore {
   }
 
   async putNumbers(numbers: CatalogNumbers): Promise<void> {
-    // Told again at every start, and a start writes nothing that it need not: the disk may be full.
+    // This comes again at every start. A start writes only what has changed, since the disk may be
+    // full.
     if (isDeepStrictEqual(numbers, this.numbers())) return;
     await this.#put('numbers', numbers);
   }

@@ -19,7 +19,7 @@ export class Turns {
     this.#lines.set(key, line);
     line.length++;
     const result = line.end.then(run);
-    // Whatever became of it, the next one has its turn.
+    // The next one runs, whether this one failed or not.
     line.end = result.catch(() => undefined);
     try {
       return await result;

@@ -96,7 +96,7 @@ export const ProfileChangeSchema = strict(
   { title: 'ProfileChange' },
 );
 
-/** A user who is private, on no plan unless told otherwise. */
+/** A user who is private, and by default on no plan. */
 export function newUser(input: UserInput, nowMs: EpochMs): User {
   return {
     id: newUuid(nowMs),

@@ -123,7 +123,9 @@ class MeterState {
   }
 }
 
-/** What a key is used for in a month: within which limits, counted where; how headers tell of it. */
+/**
+ * What a key is used for in a month: within which limits, counted where, and how headers show it.
+ */
 type Used = { user: User; limits: RequestLimits; head: string; account: Count; key: Count };
 
 /** A request with a key, from its credential to its answer. */

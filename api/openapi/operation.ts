@@ -8,7 +8,7 @@ import { headersOf, isPassing } from './headers.ts';
 import { PARAMETERS, reference, SECURITY } from './parts.ts';
 import { errorsOf, type RouteError } from './route-errors.ts';
 
-/** What is told of a route; nothing in it depends on who calls. */
+/** The description of a route. Nothing in it depends on who calls. */
 export type Described = Omit<Route<never>, 'run' | 'readQuery' | 'requestsOf' | 'scopeOfBody'>;
 
 type Json = { [name: string]: unknown };

@@ -43,10 +43,10 @@ export class BenchShard {
     ]);
   }
 
-  /** A batch as a lane would send it. */
+  /** A batch as a shard client sends it. */
   messages(size: number): Message[] {
-    const heard = this.flow.heartbeat();
-    return [heard, ...this.flow.batch(size)];
+    const heartbeat = this.flow.heartbeat();
+    return [heartbeat, ...this.flow.batch(size)];
   }
 
   /** Runs a batch, as the worker would while others wait. */

@@ -64,6 +64,9 @@ export class Generator {
           case 'failed':
             end();
             reject(new Error(message.message));
+            break;
+          default:
+            message satisfies never;
         }
       };
       this.#child.on('message', take);

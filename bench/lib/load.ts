@@ -34,6 +34,8 @@ export function createCaller(options: LoadOptions, connection: number): Caller {
       );
     case 'portfolio':
       return new Reader([getText(options, key, '/portfolio')], random);
+    default:
+      return options.kind satisfies never;
   }
 }
 

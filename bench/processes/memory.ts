@@ -43,7 +43,7 @@ export type FlatSample = {
 
 const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
 const BATCH = 1024;
-/** The most that a lane sends at a time (engine/shard/shard-client.ts). */
+/** The most that a shard client sends at a time (engine/shard/shard-client.ts). */
 const LANE_BATCH = 256;
 
 const job = JSON.parse(process.argv[2]!) as MemoryJob;
@@ -60,6 +60,8 @@ async function runJob(job: MemoryJob): Promise<unknown> {
       return await start(job.dir);
     case 'flat':
       return await flat(job);
+    default:
+      return job satisfies never;
   }
 }
 

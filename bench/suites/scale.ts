@@ -15,7 +15,7 @@ import { dropDir, tempDir } from '../lib/temp.ts';
 
 export type ScaleSizes = {
   shards: readonly number[];
-  /** Orders that wait at a time, by shard: what its lane makes its batches of. */
+  /** Orders that wait at a time, by shard: its client makes batches of them. */
   waitingByShard: number;
   rounds: number;
   warmupMs: number;
@@ -97,7 +97,7 @@ async function run(sizes: ScaleSizes, progress: (line: string) => void): Promise
   return { tables: [{ title: 'scale: durable orders a second', columns, rows, notes }], figures };
 }
 
-const HEARD_EVERY_MS = 50;
+const HEARTBEAT_EVERY_MS = 50;
 
 async function measure(shards: number, sizes: ScaleSizes): Promise<Round[]> {
   const dir = tempDir();
@@ -117,7 +117,7 @@ async function measure(shards: number, sizes: ScaleSizes): Promise<Round[]> {
     await engine.open();
     await engine.setCatalog(catalogOf(sizes.flow.markets));
     for (const quote of flow.quotes()) engine.tick(quote);
-    const heard = setInterval(() => engine.tick(flow.heartbeat()), HEARD_EVERY_MS);
+    const heartbeat = setInterval(() => engine.tick(flow.heartbeat()), HEARTBEAT_EVERY_MS);
     const load = new ClosedLoop(engine, flow, sizes.waitingByShard * shards);
     load.start();
     await load.wait(sizes.warmupMs);
@@ -126,7 +126,7 @@ async function measure(shards: number, sizes: ScaleSizes): Promise<Round[]> {
       rounds.push(await measureRound(load, sizes.roundMs, shards));
     }
     await load.stop();
-    clearInterval(heard);
+    clearInterval(heartbeat);
     return rounds;
   } finally {
     await engine.close();

@@ -54,7 +54,7 @@ class RecordsAudit {
     this.#opened = new Uint32Array(size);
   }
 
-  /** A row that is not what its table holds breaks its own check and no other. */
+  /** A row of another form than its table's breaks its own check and no other. */
   each<T>(
     table: string,
     rows: Iterable<ArchiveRow<T>>,
@@ -133,7 +133,7 @@ class RecordsAudit {
     this.#closed[account]!++;
   }
 
-  /** What the archive says of each account is what the account says. */
+  /** Checks the archive's sums of each account against the account. */
   accounts(): void {
     const { accounts, accountIds, positionsOfAccount } = this.#state;
     const { col } = accounts;
@@ -171,7 +171,7 @@ class RecordsAudit {
     }
   }
 
-  /** What an open position has sold of itself is realized already. */
+  /** The sold parts of an open position are realized already. */
   #soldParts(): void {
     const { col } = this.#state.positions;
     for (const row of this.#state.positions.rows()) {
@@ -245,7 +245,7 @@ function* orderRows(
 ): Generator<ArchiveRow<RecentOrder>> {
   const archived = new Set<Uuid>();
   for (const row of rows.orders()) {
-    // Memory knows of an end that the row does not tell of yet.
+    // Memory has an outcome that the row does not have yet.
     const placed = recent.placement(row.name);
     if (placed !== undefined) archived.add(row.name);
     const outcome = recent.outcome(row.name) ?? null;
@@ -274,7 +274,7 @@ function* outcomeRows(
     yield row;
   }
   for (const { account, orderId: name, outcome } of recent.outcomes.entries()) {
-    // Ends of orders that memory has are told with them.
+    // Outcomes of orders in memory come with their orders.
     const isLate = recent.orders.log.find(name) === NO_ROW;
     if (isLate && !archived.has(name)) yield { account, name, value: outcome };
   }

@@ -1,7 +1,6 @@
 /**
- * Whether the rows of the tables name what there is: accounts, markets, instruments, positions.
- * Lists, indexes and books are built from these columns, so they are checked before anything walks
- * what was built. Reads stored columns alone.
+ * Whether rows name accounts, markets, instruments and positions that exist. Lists, indexes and
+ * books are built from these columns, so the columns are checked first. Reads stored columns only.
  */
 
 import { FLAG, type ShardState, tablesOf } from '../rules/state.ts';

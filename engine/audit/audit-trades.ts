@@ -1,6 +1,6 @@
 /**
- * What an order, its end, and the trade that it opened or sold say of each other. Each is written
- * once and in its own place, so that what one of them got wrong shows in another.
+ * Whether an order, its outcome, and the trade that it opened or sold agree. Each is written once
+ * and in its own place, so a mistake in one of them shows against another.
  */
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from '../rules/events.ts';
@@ -10,7 +10,7 @@ import { closedTradeOf, instrumentSideOf, sideOf, viaOf } from '../rules/row-rec
 import { FLAG, type ShardState } from '../rules/state.ts';
 import { type EpochMs, NO_ROW, PAYOUT_CENTS, type Uuid } from '../rules/units.ts';
 
-/** Notes the rule where it does not hold. */
+/** Notes the rule if it does not hold. */
 export type Check = (holds: boolean, rule: string) => void;
 
 /** Whether the row of an order that is not done has what was placed. */
@@ -39,7 +39,7 @@ export function restsAsPlaced(state: ShardState, row: number, placed: OrderPlace
   );
 }
 
-/** An end that its order can have. */
+/** An outcome that its order can have. */
 export function checkEnd(
   state: ShardState,
   placed: OrderPlaced,
@@ -76,7 +76,7 @@ export function checkEnd(
   );
 }
 
-/** What an order that has ended says of its trade, against the trade. */
+/** Checks an order that has ended against its trade. */
 export function checkTraded(
   state: ShardState,
   placed: OrderPlaced,
@@ -117,7 +117,7 @@ export function checkTraded(
   check(isItsPrice, `has sold trade ${tradeId}, which brought another price`);
 }
 
-/** A trade that is closed, as its columns and its market tell. */
+/** Checks a closed trade against its market. */
 export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check): void {
   const { tradeId, contracts, costCents, proceedsCents, outcome, market } = trade;
   check(uuidTimeMs(tradeId) === trade.openedAtMs, 'was opened at another time than its id says');
@@ -142,7 +142,7 @@ function isInOrder({ setBackFromMs }: ShardState, beforeMs: EpochMs, afterMs: Ep
   return afterMs >= beforeMs || beforeMs <= setBackFromMs;
 }
 
-/** Whether it is open or not; only what a trade is from its first fill on counts of an open one. */
+/** The trade with that id, open or not. Of an open one only what its first fill fixed counts. */
 function tradeOf(state: ShardState, account: number, tradeId: Uuid) {
   const closed = state.records.closedTrade(account, tradeId);
   if (closed !== undefined) return closed;

@@ -1,5 +1,5 @@
 /**
- * Checks everything that must hold of a state, and names what does not. Used after every step of a
+ * Checks everything that must hold of a state, and names each breach. Used after every step of a
  * simulation, by operators, by `paperbook verify` and by tests. Rules D16, M20 (engine/RULES.md).
  */
 
@@ -23,7 +23,7 @@ export type AuditReport = {
 export function audit(state: ShardState): AuditReport {
   const problems = new Problems();
   auditRows(state, problems);
-  // Rows that name what is not there lead the walks below astray.
+  // Rows that name what does not exist would lead the walks below astray.
   if (problems.isEmpty) auditDerived(state, problems);
   return {
     accounts: state.accounts.live,

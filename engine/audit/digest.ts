@@ -10,16 +10,16 @@ import { NO_ROW } from '../rules/units.ts';
 
 type AccountDigest = { account: Uuid; line: string };
 
-/** `world`: results and game statuses, which every shard knows alike. */
-export function digest(state: ShardState): { accounts: AccountDigest[]; world: string[] } {
+/** `referenceData`: results and game statuses, which every shard knows alike. */
+export function digest(state: ShardState): { accounts: AccountDigest[]; referenceData: string[] } {
   const accounts = [...state.accounts.rows()].map((row) => ({
     account: state.accountIds.idOf(row),
     line: JSON.stringify(accountLine(state, row)),
   }));
-  return { accounts, world: worldLines(state) };
+  return { accounts, referenceData: referenceDataLines(state) };
 }
 
-function worldLines(state: ShardState): string[] {
+function referenceDataLines(state: ShardState): string[] {
   const results = state.markets.flatMap(({ venue, ticker, outcome }) =>
     outcome === null ? [] : [`market ${venue}/${ticker} ${outcome}`],
   );

@@ -1,4 +1,7 @@
-/** What an audit found, in words. A broken page can break a million rows: past a bound it counts. */
+/**
+ * What an audit found, in words. A broken page can break a million rows, so past a bound breaches
+ * are only counted.
+ */
 const LISTED_MAX = 200;
 
 export class Problems {
@@ -19,7 +22,7 @@ export class Problems {
     return this.#count === 0;
   }
 
-  /** One line each; the last one tells how many more there are. */
+  /** One line each; the last one says how many more there are. */
   lines(): string[] {
     const more = this.#count - this.#listed.length;
     return more === 0 ? [...this.#listed] : [...this.#listed, `and ${more} more`];

@@ -54,7 +54,7 @@ const REPLY_FIELDS: Fields<Reply>[] = [
 function createCodec<T>(fieldLists: readonly (readonly string[])[]) {
   const packr = new Packr({
     structures: fieldLists.map((fields) => [...fields]),
-    // No room to learn more: what a writer learned, a later reader could not know.
+    // A writer may not learn new shapes: a later reader could not know them.
     maxSharedStructures: fieldLists.length,
   });
   return {

@@ -209,7 +209,7 @@ export function unpackEvents(bytes: Uint8Array): Event[] {
   return events;
 }
 
-/** How the values of one archive table stand in bytes. */
+/** The bytes of the values of one archive table. */
 export type RowFormat<T> = { pack(value: T): Buffer; unpack(bytes: Uint8Array): T };
 
 function row<T>(layout: Layout<T>): RowFormat<T> {
@@ -237,7 +237,7 @@ export const orderRow = row<RecentOrder>(orderRowOf(placed));
 export const outcomeRow = row(ended);
 export const tradeRow = row(trade);
 
-/** The same rows of a placement that is there in bytes. */
+/** The same rows, of a placement that is in bytes already. */
 export const packedKeyRow = row(keyRowOf(packed, packed));
 export const packedOrderRow = row(orderRowOf(packed));
 

@@ -1,8 +1,8 @@
 /**
  * Records as bytes by a fixed layout: field after field, no names, numbers at their own width, a
- * uuid as 16 bytes. A third of the size of msgpack, and several times faster, for what every order
- * writes: the journal, the archive, and what waits for it. A layout is part of the data directory's format: it never
- * changes, a new shape is a new layout.
+ * uuid as 16 bytes. A third of the size of msgpack and several times faster, for what every order
+ * writes: the journal, the archive, and records on their way to it. A layout is part of the data
+ * directory's format: it never changes, a new shape is a new layout.
  */
 import { uuidOfWords, uuidWord } from '../memory/uuid-words.ts';
 import type { Uuid } from '../rules/units.ts';
@@ -38,7 +38,7 @@ export class ByteWriter {
 
   /** UTF-8 behind its length in bytes. */
   text(text: string): void {
-    // A character takes three bytes at most; what is claimed too much is given back.
+    // A character takes three bytes at most. What is claimed too much is given back.
     const at = this.#claim(4 + text.length * 3);
     const length = isAscii(text)
       ? writeAscii(this.#bytes, at + 4, text)
@@ -214,7 +214,7 @@ export function word<const T extends string>(...words: readonly T[]): Layout<T> 
   };
 }
 
-/** What is there in bytes already, by the layout that it is written in place of. */
+/** A value that is in bytes already, by the layout that it replaces. */
 export const packed: Layout<Uint8Array> = {
   write: (value) => `to.packed(${value});`,
   read: 'from.unknown()',

@@ -1,6 +1,6 @@
 /**
- * What the bytes of a placement begin with (event-layouts.ts), read where they lie: a checkpoint
- * sorts and names thousands by it, and has no other use for them.
+ * The beginning of a placement's bytes (event-layouts.ts), read where they lie. A checkpoint sorts
+ * and names thousands of placements by it, and needs nothing else of them.
  *
  *     atMs 8, order 4, account 4, orderId 16, bytes of the key 4, key, action 1, type 1
  */

@@ -23,7 +23,10 @@ export const ACCOUNT_COLUMNS = {
 } as const satisfies Columns;
 
 export const ACCOUNT_DERIVED = {
-  /** Contracts that may still be paid out: of open positions, and what is left of buys. */
+  /**
+   * Contracts that may still be paid out: those of open positions, and the remaining ones of
+   * resting buys.
+   */
   payableContracts: 'f64',
 } as const satisfies Columns;
 
@@ -34,7 +37,7 @@ export const ORDER_COLUMNS = {
   account: 'i32',
   market: 'i32',
   instrument: 'i32',
-  /** What a sell sells, and what the filled part of a buy has opened. */
+  /** The position that a sell sells, or that the filled part of a buy has opened. */
   position: 'i32',
   contracts: 'u32',
   limitPriceCents: 'u8',
@@ -53,7 +56,10 @@ export const POSITION_COLUMNS = {
   /** Of the contracts that were sold while others stayed: their cost, and what they brought. */
   soldCostCents: 'f64',
   soldCents: 'f64',
-  /** `soldCents` before the first fill of the newest sell: what came since, it brought. */
+  /**
+   * `soldCents` before the first fill of the newest sell. The difference is what this sell has
+   * brought.
+   */
   soldBeforeCents: 'f64',
   account: 'i32',
   market: 'i32',

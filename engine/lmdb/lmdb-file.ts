@@ -1,7 +1,7 @@
 /**
- * Whether an LMDB file can be opened at all. LMDB maps the file into memory and believes what its
- * meta pages say: a file that was cut short ends the process, at the first read past its end. Rule
- * D9 (engine/RULES.md).
+ * Whether an LMDB file can be opened at all. LMDB maps the file into memory and trusts its meta
+ * pages. A file that was cut short ends the process at the first read past its end. Rule D9
+ * (engine/RULES.md).
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
@@ -52,7 +52,7 @@ export function checkLmdbFile(directory: string): LmdbFile | null {
   }
 }
 
-/** What to say of an environment that `checkLmdbFile` finds nothing of, and that once was there. */
+/** The error for an environment that was there once and that `checkLmdbFile` does not find. */
 export function missingFile(directory: string): LmdbFileError {
   return new LmdbFileError(`${shownNameIn(directory)} is missing or empty, and was not before`);
 }
@@ -72,7 +72,8 @@ function checkOpened(fd: number, file: string): LmdbFile | null {
     if (fstatSync(fd).size === 0) return null;
     const meta = newestMeta(fd, file);
     const { lastPage, pageBytes, entries } = meta;
-    // After the meta pages: the file of a running server grows before they tell of it.
+    // Read after the meta pages: the file of a running server grows before they count the new
+    // pages.
     const { size } = fstatSync(fd);
     const wanted = (lastPage + 1) * pageBytes;
     if (size >= wanted || areFree(fd, meta, Math.floor(size / pageBytes))) return { entries };
@@ -82,7 +83,10 @@ function checkOpened(fd: number, file: string): LmdbFile | null {
   }
 }
 
-/** LMDB writes no page that a transaction took and gave back: the last ones may be missing. */
+/**
+ * LMDB does not write a page that a transaction took and gave back, so the last pages may be
+ * missing.
+ */
 function areFree(fd: number, { freeRoot, pageBytes, lastPage }: LmdbMeta, from: number): boolean {
   const free = freePagesOf(fd, freeRoot, pageBytes);
   if (free === null) return false;
@@ -102,7 +106,7 @@ export function metaBuffer(pageBytes = PAGE_BYTES_MAX): Buffer {
   return Buffer.alloc(pageBytes + META.end);
 }
 
-/** What the newest meta page says that the file holds. */
+/** What the file holds by its newest meta page. */
 export function newestMeta(fd: number, file: string, bytes = metaBuffer()): LmdbMeta {
   const read = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
   const first = metaAt(read, 0);

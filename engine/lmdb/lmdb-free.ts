@@ -1,6 +1,6 @@
 /**
- * Which pages of an LMDB file are free: the tree that LMDB keeps of them, read from the file and not
- * from memory, since a page that is missing there would end the process. The format is that of
+ * Which pages of an LMDB file are free. LMDB keeps a tree of them. It is read from the file and not
+ * from mapped memory, where a missing page would end the process. The format is that of
  * liblmdb/mdb.c and midl.c as lmdb 3.5.6 has them.
  */
 import { readSync } from 'node:fs';
@@ -12,7 +12,7 @@ const FLAG = { branch: 1, leaf: 2 } as const;
 const NODE = { bytes: 8, flags: 4, keyBytes: 6, isBig: 1 } as const;
 const DEPTH_MAX = 32;
 
-/** Tells of a page whether it is free; null when the tree itself cannot be read. */
+/** Whether a page is free; null when the tree itself cannot be read. */
 export function freePagesOf(
   fd: number,
   root: bigint,

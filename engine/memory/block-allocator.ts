@@ -1,6 +1,6 @@
 /**
  * Lists of small integers in one array: each lies in a block of a power of two places, and moves to
- * one of twice as many when it is full. What it left is used again by the next list of that size.
+ * one of twice as many when it is full. The block that it left goes to the next list of that size.
  */
 import { NO_ROW } from '../rules/units.ts';
 import { grown } from './table.ts';

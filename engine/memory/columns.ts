@@ -1,7 +1,7 @@
 /**
  * One value of each row of a table, where rows lie one after another in one buffer: the value of
- * the next row is `stride` values on. A class for each type of value, and not one for all: the
- * engine makes a method fast for the kind of array that it has met, as long as it is one.
+ * the next row is `stride` values on. Each type of value has a class of its own: V8 compiles a
+ * method into fast code only as long as it has met one kind of array there.
  */
 
 /** How the rows of one buffer lie: where a column is in the first row, and how long a row is. */

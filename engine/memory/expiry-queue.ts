@@ -1,7 +1,7 @@
 /**
- * Which resting order expires next: a binary heap by (expiry, placement). Orders that end early are
- * dropped when they surface, or all at once when they outnumber the others. Rule T45
- * (engine/RULES.md).
+ * Which resting order expires next: a binary heap by (expiry, placement). An order that ends early
+ * is dropped when it reaches the top, or with all others of its kind once they are the majority.
+ * Rule T45 (engine/RULES.md).
  */
 
 import type { EpochMs } from '../rules/units.ts';
@@ -41,7 +41,10 @@ export class ExpiryQueue {
     return NO_ROW;
   }
 
-  /** Orders that wait for their expiry; `inOrder` false: the heap would end them out of time. */
+  /**
+   * Orders that wait for their expiry. `inOrder` is false where the heap is broken: it would end
+   * orders at the wrong time.
+   */
   waiting(): { orders: number[]; inOrder: boolean } {
     const orders = this.#heap.filter((entry) => this.#isCurrent(entry)).map(({ order }) => order);
     const inOrder = this.#heap.every((entry, at) => {

@@ -1,20 +1,19 @@
 /**
- * Tells of nearly every new idempotency key that it is new, so that few orders have to look for
- * theirs on disk: a Bloom filter of `BYTES`, whose bits for one key lie in one word. A key that was
- * used is always told so; the more keys there are, the more often is one that was not: Rule T90
- * (engine/RULES.md).
+ * Knows nearly every new idempotency key as new, so that few orders look for theirs on disk. It is
+ * a Bloom filter of `BYTES`, whose bits for one key lie in one word. It never calls a used key new.
+ * The more keys it has, the more often it calls a new key used: Rule T90 (engine/RULES.md).
  *
  *     millions of keys          1     4     8    16    32
- *     new, and told as used   0.1%    1%    4%   15%   45%
+ *     new, and called used    0.1%    1%    4%   15%   45%
  *
- * Keys come here as hashes, which the archive keeps with the keys: a start reads those alone.
+ * Keys come as hashes. The archive keeps the hashes too, so a start does not read the keys.
  */
 import { invariant } from '../rules/invariant.ts';
 
 const BYTES = 8 * 1024 * 1024;
 const WORD_BITS = 21;
 
-/** Hashes of keys, so many at most, and what they were made with. */
+/** At most `KEY_HASHES_MAX` hashes of keys, and the seed that they were made with. */
 export type KeyHashes = { seed: number; hashes: Int32Array };
 export const KEY_HASHES_MAX = 480;
 
@@ -31,7 +30,7 @@ export class IdempotencyFilter {
     return this.#seed;
   }
 
-  /** Brings back what was stored, before any hash is made here. */
+  /** Loads what was stored. Only before the first hash is made here. */
   load(stored: Iterable<KeyHashes>): void {
     let isFirst = true;
     for (const { seed, hashes } of stored) {
@@ -67,7 +66,7 @@ function wordOf(hash: number): number {
   return hash >>> (32 - WORD_BITS);
 }
 
-/** Three bits of a word, by bits of the hash that its word does not tell. */
+/** Three bits of a word. They follow from bits of the hash that do not choose the word. */
 function bitsOf(hash: number): number {
   const mixed = Math.imul(hash, 0x9e3779b1) >>> 17;
   return (1 << mixed) | (1 << (mixed >>> 5)) | (1 << (mixed >>> 10));

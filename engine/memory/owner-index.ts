@@ -1,8 +1,8 @@
 /**
- * Which rows of a table belong to an owner: an account's orders, a market's positions. Who joins is
- * written at the end of its owner's list. Who leaves is only counted: its place stays until the
- * list is full, and a walk tells it from the others by the row, which is free then, or another's,
- * or younger than it may be at that place. So a fill reads nothing of the rows beside its own.
+ * Which rows of a table belong to an owner: an account's orders, a market's positions. A row that
+ * joins is written at the end of its owner's list. A row that leaves is only counted: its place
+ * stays until the list is full. A walk skips such a place, because the row there is free, or has
+ * another owner, or has joined again at a later place. So a fill reads no other row of the list.
  *
  * Invariants: rows join in the order of their sequence. A list takes at most four times the places
  * of the most rows that it has had since it was last empty; an empty one takes none.
@@ -28,14 +28,14 @@ export class OwnerIndex {
   /** Of each owner: its rows; the place of the next one, and the block's end; the block's size. */
   #heads = new Int32Array(0);
 
-  /** `owners`: the column that says whose a row is. */
+  /** `owners`: the column with the owner of each row. */
   constructor(rows: Rows, owners: I32Column) {
     this.#rows = rows;
     this.#sequence = rows.col.sequence;
     this.#owners = owners;
   }
 
-  /** Makes room for owners below `count`. */
+  /** Grows to hold owners below `count`. */
   ensureOwners(count: number): void {
     if (count * WORDS <= this.#heads.length) return;
     const length = Math.max(count * WORDS, this.#heads.length * 2);
@@ -46,7 +46,7 @@ export class OwnerIndex {
     return this.#heads[owner * WORDS + COUNT]!;
   }
 
-  /** A row that is in use, is the owner's, and has a higher sequence than all before it. */
+  /** Adds a row, which is in use, is the owner's, and has a higher sequence than all before it. */
   add(owner: number, row: number): void {
     const head = owner * WORDS;
     const heads = this.#heads;
@@ -57,7 +57,7 @@ export class OwnerIndex {
     heads[head + COUNT]!++;
   }
 
-  /** One row has left the owner: it was given free, or is about to be. */
+  /** One row leaves the owner: it has been released, or is about to be. */
   remove(owner: number): void {
     const heads = this.#heads;
     const head = owner * WORDS;
@@ -72,7 +72,7 @@ export class OwnerIndex {
     yield* this.#below(owner, Infinity);
   }
 
-  /** A word of what `add` is about to write: to be read ahead of time. */
+  /** Reads a word of the place that `add` writes next (prefetch.ts). */
   prefetch(owner: number): number {
     return this.#blocks.places[this.#heads[owner * WORDS + NEXT]!] ?? 0;
   }
@@ -86,14 +86,17 @@ export class OwnerIndex {
     for (let place = this.#heads[head + NEXT]! - 1; place >= first; place--) {
       const row = places[place]!;
       if (!this.#rows.isLive(row) || this.#owners.get(row) !== owner) continue;
-      // It was given to the owner anew, and has a later place too.
+      // The row has joined the same owner again, and has a later place too.
       if (this.#sequence.get(row) >= youngest) continue;
       youngest = this.#sequence.get(row);
       yield row;
     }
   }
 
-  /** Takes twice the places, or those of rows that have left where they are half of all. */
+  /**
+   * Makes space: drops the places of rows that have left where they are half of all, else doubles
+   * the block.
+   */
   #makeRoom(owner: number, joining: number): void {
     const heads = this.#heads;
     const head = owner * WORDS;

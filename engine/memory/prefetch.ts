@@ -1,6 +1,7 @@
 /**
- * Memory that is needed soon, asked for all at once. Who reads one far row after the other waits
- * for each; who first reads a word of every row waits for all of them together, and once.
+ * Reads memory that is needed soon. Rows lie far apart, and a read of one waits for memory. Reads
+ * that depend on each other wait one after the other; reads that do not wait at the same time. So
+ * one word of every row is read before the first row is used.
  */
 const kept = { value: 0 };
 
@@ -9,7 +10,7 @@ export interface Prefetchable {
   prefetch(row: number): number;
 }
 
-/** Takes what was read for no other use: without one, the engine would leave the reads out. */
+/** Uses the words that were read, so that the compiler does not remove the reads. */
 export function prefetched(value: number): void {
   kept.value = value;
 }

@@ -1,8 +1,8 @@
 /**
- * A table whose rows lie one after another in one buffer: a row costs the bytes of its columns and
- * nothing else, and whoever reads all of it waits for memory once or twice. Rows are small integers
- * and are used again after release. Stored columns are what a checkpoint writes, page by page;
- * derived columns are rebuilt from them after a load.
+ * A table whose rows lie one after another in one buffer. A row costs the bytes of its columns and
+ * nothing else, and reading all of a row waits for memory once or twice. Row numbers are small
+ * integers and are used again after release. Stored columns are what a checkpoint writes, page by
+ * page; derived columns are rebuilt from them after a load.
  *
  *     row     stored columns, widest first, to a multiple of 4 bytes; derived ones; to one of 8
  *     page    the stored part of `PAGE_ROWS` rows
@@ -23,10 +23,10 @@ export const PAGE_ROWS = 128;
 const FIRST_CAPACITY = PAGE_ROWS;
 const WORD_BYTES = Uint32Array.BYTES_PER_ELEMENT;
 
-/** What a table notes of a page: nothing has changed since a checkpoint took it, or something has. */
+/** The states of a page: it has, or has not, changed since a checkpoint took it. */
 const CLEAN = 0;
 const DIRTY = 1;
-/** A checkpoint has still to take it, as it is. */
+/** The checkpoint that is being written has still to take it, as it is. */
 const AWAITED = 2;
 
 /** What a checkpoint keeps of a table beside its pages. */
@@ -47,12 +47,12 @@ export class Table<Stored extends Schema, Derived extends Schema> {
   #words = new Uint32Array(0);
   /** By page. */
   #marks = new Uint8Array(0);
-  /** Pages that have changed before the checkpoint took them, as it is to find them. */
+  /** Copies of pages that changed before the checkpoint took them, as it must find them. */
   readonly #kept = new Map<number, Uint8Array>();
 
   /**
-   * `chain`: a stored column that is 0 or above wherever a row is in use, and so can hold the chain
-   * of free rows. Without one, the table has a column more for it.
+   * `chain`: a stored column that is never negative in a row in use, and so can hold the chain of
+   * free rows. A table without one has a column more for the chain.
    */
   constructor(name: string, stored: Stored, derived: Derived, chain?: ChainOf<Stored>) {
     this.name = name;
@@ -71,7 +71,7 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     return this.#freeHead === NO_ROW ? this.size : this.#freeHead;
   }
 
-  /** Takes a row into use. Its columns hold whatever the last user left. */
+  /** Takes a row into use. Its columns hold what its last use left. */
   claim(): number {
     const row = this.nextRow;
     if (this.#freeHead !== NO_ROW) {
@@ -94,7 +94,7 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     this.live--;
   }
 
-  /** Forgets every row, and keeps the memory for those to come. */
+  /** Frees every row, and keeps the memory. */
   clear(): void {
     this.size = 0;
     this.live = 0;
@@ -106,7 +106,7 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     return row >= 0 && row < this.size && this.#chain.get(row) >= 0;
   }
 
-  /** A word of each end of a row: to be read ahead of time (prefetch.ts). */
+  /** Reads a word of each end of a row (prefetch.ts). */
   prefetch(row: number): number {
     const words = this.#words;
     const { rowWords } = this.#places;
@@ -130,7 +130,7 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     return { size: this.size, live: this.live, freeHead: this.#freeHead };
   }
 
-  /** What does not hold of the rows in use and the chain of free ones. */
+  /** Each breach of what must hold of the rows in use and the chain of free ones. */
   *problems(): Generator<string> {
     let live = 0;
     for (const _ of this.rows()) live++;
@@ -150,8 +150,8 @@ export class Table<Stored extends Schema, Derived extends Schema> {
   }
 
   /**
-   * The pages that have changed since the last call. Each is to be taken, as it is now, before the
-   * next: few are copied at a time.
+   * The pages that have changed since the last call. The caller takes each of them, as it is now,
+   * before the next call. Few are copied at a time.
    */
   beginCheckpoint(): number[] {
     const pages: number[] = [];
@@ -176,7 +176,7 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     return this.#pageBytes(page);
   }
 
-  /** Brings a stored page back. Derived columns are the caller's to rebuild. */
+  /** Loads a stored page. The caller rebuilds the derived columns. */
   loadPage(page: number, bytes: Uint8Array): void {
     const first = page * PAGE_ROWS;
     while (this.capacity < first + PAGE_ROWS) this.#grow(this.capacity * 2);
@@ -206,12 +206,15 @@ export class Table<Stored extends Schema, Derived extends Schema> {
     return PAGE_ROWS * this.#places.storedWords * WORD_BYTES;
   }
 
-  /** Bytes of all rows that there is room for. */
+  /** Bytes of the buffer, free rows included. */
   get bytes(): number {
     return this.#words.byteLength;
   }
 
-  /** `account@24:i32,…`, where stored columns lie: what a data directory must have been written with. */
+  /**
+   * `account@24:i32,…`: where stored columns lie. A data directory is read only by the columns that
+   * wrote it.
+   */
   get layout(): string {
     const { columns, storedWords } = this.#places;
     const stored = columns.filter(({ isStored }) => isStored);
@@ -239,7 +242,7 @@ export class Table<Stored extends Schema, Derived extends Schema> {
   }
 }
 
-/** What the chain column of a free row says. Its own inverse, and below 0 for every row. */
+/** What the chain column of a free row holds. It is its own inverse, and negative for every row. */
 function linkTo(nextFree: number): number {
   return NO_ROW - 1 - nextFree;
 }

@@ -15,8 +15,8 @@ import { uuidAt } from './uuid-words.ts';
 type CountedTrade = { atMs: EpochMs; account: Uuid; keyId: Uuid; closing: boolean };
 
 /**
- * The id under which a key is counted away from the shard of its owner's account: the key's own,
- * a version 7 uuid, as of version 8. So a shard knows which keys must be looked for elsewhere too.
+ * The id under which a key is counted away from the shard of its owner's account: the key's own, a
+ * version 7 uuid, as of version 8. So a shard knows which keys have counts elsewhere too.
  */
 export function awayIdOf(keyId: Uuid): Uuid {
   return withVersion(keyId, '8');
@@ -85,14 +85,14 @@ export class TradeCounts {
     this.#addOne(account, minute, closing);
   }
 
-  /** Nobody has traded: every window begins anew. */
+  /** Drops all counts: every window begins anew. */
   clear(): void {
     for (const row of this.table.rows()) this.table.release(row);
     this.ids = new UuidIndex(this.table);
     this.day = 0;
   }
 
-  /** Makes the rows findable that a load has brought back. */
+  /** Indexes the rows after a load. */
   rebuild(): void {
     for (const row of this.table.rows()) this.ids.add(row);
   }

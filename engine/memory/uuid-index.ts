@@ -1,11 +1,11 @@
 /**
- * Finds the row of a uuid: open addressing over row numbers, the ids themselves staying in the
- * column `id` of the table. Each row number lies beside the hash of its id, so that no row is read
- * but the one that is looked for. Eight bytes a slot, at most three quarters full.
+ * Finds the row of a uuid: open addressing over row numbers. The ids stay in the column `id` of the
+ * table. A slot holds a row number and the hash of its id, so that a search reads no row but the
+ * one that it finds. Eight bytes a slot, at most three quarters full.
  *
- * Nearly every slot that a change needs is far away in memory. So changes wait until there are some
- * or until somebody looks for an id, and their slots are fetched at the same time. And the tables of
- * orders and positions share their slots: an order that fills leaves its own to its position.
+ * Nearly every slot that a change needs is far away in memory. So changes wait until there are
+ * some, or until a search, and their slots are then prefetched together. The tables of orders and
+ * positions share their slots: an order that fills leaves its slot to its position.
  */
 
 import type { Uuid } from '../rules/units.ts';
@@ -15,7 +15,7 @@ import { prefetched } from './prefetch.ts';
 import { uuidAt, uuidWord } from './uuid-words.ts';
 
 const FIRST_SLOTS = 256;
-/** Changes made together: as many as the machine fetches at a time, a few times over. */
+/** Changes made together: a few times as many as the machine reads from memory at a time. */
 const TOGETHER = 64;
 
 type WithIds = { readonly col: { readonly id: UuidColumn } };
@@ -33,7 +33,10 @@ export class UuidIndex {
     this.#table = table;
   }
 
-  /** Of two tables where a row of one often goes as one of the other comes, with the same hash. */
+  /**
+   * Indexes of two tables, where a row of one often ends as a row of the other begins, with the
+   * same hash.
+   */
   static pair(one: WithIds, other: WithIds): [UuidIndex, UuidIndex] {
     const slots = new Slots();
     return [new UuidIndex(one, slots, 0), new UuidIndex(other, slots, 1)];
@@ -63,19 +66,19 @@ export class UuidIndex {
     }
   }
 
-  /** Writes the id into the row and makes it findable. */
+  /** Writes the id into the row and adds the row. */
   set(row: number, id: Uuid): void {
     this.#ids.set(row, uuidWord(id, 0), uuidWord(id, 1), uuidWord(id, 2), uuidWord(id, 3));
     this.add(row);
   }
 
-  /** Makes a row that has its id findable. */
+  /** Adds a row that has its id already. */
   add(row: number): void {
     this.#size++;
     this.#slots.change((row << 1) | this.#table, this.#hashOf(row));
   }
 
-  /** Forgets a row, which must still have its id. */
+  /** Removes a row, which must still have its id. */
   remove(row: number): void {
     this.#size--;
     this.#slots.change(~((row << 1) | this.#table), this.#hashOf(row));
@@ -106,7 +109,7 @@ export class UuidIndex {
 class Slots {
   /** Entry and hash, slot by slot. */
   words = new Int32Array(FIRST_SLOTS * 2).fill(NO_ROW);
-  /** Of the place of a slot's entry: slots are a power of two, and entries are at even places. */
+  /** Masks the place of an entry: slots are a power of two, and entries are at even places. */
   mask = FIRST_SLOTS * 2 - 2;
   #held = 0;
   /** An entry to add, or `~entry` to remove, and the hash of its id; change by change, in order. */
@@ -120,7 +123,7 @@ class Slots {
     if (this.#waitingEnd === waiting.length) this.#makeChanges();
   }
 
-  /** These, once no change waits. */
+  /** The slots, after every waiting change. */
   changed(): this {
     if (this.#waitingEnd !== 0) this.#makeChanges();
     return this;
@@ -144,7 +147,10 @@ class Slots {
     this.#waitingEnd = 0;
   }
 
-  /** Whether an entry came into the slot of another, which goes next and has the same hash. */
+  /**
+   * Whether an entry took the slot of another one, which the next change removes and which has the
+   * same hash.
+   */
   #takesSlot(entry: number, hash: number, next: number, nextHash: number): boolean {
     const going = ~next;
     if (next >= 0 || nextHash !== hash || going === entry) return false;
@@ -173,7 +179,7 @@ class Slots {
     words[hole] = NO_ROW;
   }
 
-  /** Of an entry that is there. */
+  /** The slot of an entry that is there. */
   #placeOf(entry: number, hash: number): number {
     let at = homeOf(hash, this.mask);
     while (this.words[at] !== entry) at = (at + 2) & this.mask;

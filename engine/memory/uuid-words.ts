@@ -56,7 +56,7 @@ export function uuidTimeMs(id: Uuid): EpochMs {
   return timeOfWords(uuidWord(id, 0), uuidWord(id, 1));
 }
 
-/** The uuids that lie one behind the other, four words each. */
+/** The uuids in an array of words, four words each. */
 export function* uuidsOf(words: Uint32Array): Generator<Uuid> {
   for (let at = 0; at < words.length; at += 4) {
     yield uuidOfWords(words[at]!, words[at + 1]!, words[at + 2]!, words[at + 3]!);

@@ -2,63 +2,118 @@
  * The `book_depth` fill model: an order walks the displayed levels of one venue, best first, and
  * its price is their average, rounded against the trader. Rules T62 to T68 (engine/RULES.md).
  *
- * A displayed size counts once for an account: what its fills took of a level stays taken until a
- * quote shows that price with another size, or without any. Accounts do not take from each other,
- * since they live in different shards and an equal input must give an equal state.
+ * A displayed size counts once for an account: what its fills consumed of a level stays consumed
+ * until a quote shows that price with another size, or without any. Accounts do not consume from
+ * each other, since they live in different shards and an equal input must give an equal state.
  */
-import type { Fill, FillModel, Want } from './fill-model.ts';
+import type { Consumption, Fill, FillModel, Want } from './fill-model.ts';
+import { invariant } from './invariant.ts';
 import type { DepthLevel, QuoteTick } from './messages.ts';
-import { askOf, complement, rivalsOf } from './pricing.ts';
-import type { Market } from './state.ts';
-import { type Contracts, NO_PRICE, type PriceCents, type Side } from './units.ts';
+import {
+  askOf,
+  type BookPrice,
+  complement,
+  type PricedBook,
+  type PricingContext,
+  rivalsOf,
+} from './pricing.ts';
+import type { Market } from './reference-data.ts';
+import {
+  type Contracts,
+  type EpochMs,
+  type MarketNumber,
+  NO_PRICE,
+  type PriceCents,
+  type Side,
+} from './units.ts';
 
-/** One ask with its displayed size, and what accounts (by row) have taken of it. */
-export type Level = {
+/** One ask with its displayed size, and what accounts (by row) have consumed of it. */
+type DisplayedLevel = {
   readonly askCents: PriceCents;
   readonly contracts: Contracts;
-  taken: Map<number, Contracts> | null;
+  consumed: Map<number, Contracts> | null;
 };
 
 /** Both sides of a market as asks, best first. */
-export type Levels = Readonly<Record<Side, readonly Level[]>>;
+type DisplayedLevels = Readonly<Record<Side, readonly DisplayedLevel[]>>;
 
-/** What a fill takes: an account's contracts, from the first levels of one side on. */
-export type Taken = { levels: readonly Level[]; account: number; contracts: Contracts };
+const NOTHING_DISPLAYED: DisplayedLevels = { yes: [], no: [] };
 
-export const bookDepth: FillModel = {
-  name: 'book_depth',
-  sharesSizes: true,
-  noLiquidity: 'There is no live price on that side now, or too little is displayed for all of it.',
-  fill(state, book, price, want, nowMs) {
+export function bookDepth(): FillModel {
+  return new BookDepth();
+}
+
+class BookDepth implements FillModel {
+  readonly name = 'book_depth';
+  readonly sharesSizes = true;
+  readonly noLiquidity =
+    'There is no live price on that side now, or too little is displayed for all of it.';
+  /** As each market's last quote shows them. */
+  readonly #levels = new Map<MarketNumber, DisplayedLevels>();
+
+  quoteSeen(tick: QuoteTick): void {
+    const last = this.#levels.get(tick.market) ?? NOTHING_DISPLAYED;
+    this.#levels.set(tick.market, {
+      yes: levelsOf(asksOf(tick, 'yes'), last.yes),
+      no: levelsOf(asksOf(tick, 'no'), last.no),
+    });
+  }
+
+  /** Sizes are what a venue displays after its trades. */
+  tradePrinted(): void {}
+
+  orderArrives(
+    context: PricingContext,
+    book: PricedBook,
+    price: BookPrice,
+    want: Want,
+    nowMs: EpochMs,
+  ): Fill | null {
     // Without a live price of venue_a nothing trades, whoever else has one.
     if (askOf(price, want.side) === null) return null;
-    const { market } = book;
-    let best = walk(market, want.side, want, want.upToCents);
-    for (const rival of rivalsOf(state, book, want.side, nowMs)) {
+    let best = this.#walk(book.market, want.side, want, want.upToCents);
+    for (const rival of rivalsOf(context, book, want.side, nowMs)) {
       const upToCents = Math.min(want.upToCents, rival.upToCents);
-      const other = walk(rival.market, rival.side, want, upToCents);
+      const other = this.#walk(rival.market, rival.side, want, upToCents);
       if (other !== null && (best === null || isBetter(other, best))) best = other;
     }
     return best;
-  },
-  levelsOf(tick, last) {
-    return {
-      yes: levelsOf(asksOf(tick, 'yes'), last?.levels?.yes ?? []),
-      no: levelsOf(asksOf(tick, 'no'), last?.levels?.no ?? []),
-    };
-  },
-};
+  }
 
-/** Notes what a fill took, once it has happened. */
-export function takeLevels({ levels, account, contracts }: Taken): void {
-  let left = contracts;
-  for (const level of levels) {
-    if (left === 0) return;
-    const part = Math.min(left, freeFor(account, level));
-    if (part === 0) continue;
-    level.taken ??= new Map();
-    level.taken.set(account, (level.taken.get(account) ?? 0) + part);
-    left -= part;
+  consume({ account, market, side, contracts }: Consumption): void {
+    let left = contracts;
+    for (const level of this.#levelsOf(market, side)) {
+      if (left === 0) return;
+      const part = Math.min(left, freeFor(account, level));
+      if (part === 0) continue;
+      level.consumed ??= new Map();
+      level.consumed.set(account, (level.consumed.get(account) ?? 0) + part);
+      left -= part;
+    }
+    invariant(left === 0, 'a fill consumed more than is displayed');
+  }
+
+  /** What is left for the account of a market's asks, as far as it is wanted. */
+  #walk(market: Market, side: Side, want: Want, upToCents: PriceCents): Fill | null {
+    const { account } = want;
+    let contracts = 0;
+    let cents = 0;
+    for (const level of this.#levelsOf(market.number, side)) {
+      if (level.askCents > upToCents || contracts === want.contracts) break;
+      const part = Math.min(freeFor(account, level), want.contracts - contracts);
+      contracts += part;
+      cents += part * level.askCents;
+    }
+    if (contracts === 0) return null;
+    const consumption = { account, market: market.number, side, contracts };
+    // Up is against the trader on either side: a seller gets 100 minus the ask.
+    return { contracts, askCents: Math.ceil(cents / contracts), venue: market.venue, consumption };
+  }
+
+  #levelsOf(market: MarketNumber, side: Side): readonly DisplayedLevel[] {
+    const levels = this.#levels.get(market);
+    invariant(levels !== undefined, 'a market has a live price and no quote was seen');
+    return levels[side];
   }
 }
 
@@ -67,28 +122,11 @@ function isBetter(a: Fill, b: Fill): boolean {
   return a.contracts !== b.contracts ? a.contracts > b.contracts : a.askCents < b.askCents;
 }
 
-/** What is left for the account of a market's asks, as far as it is wanted. */
-function walk(market: Market, side: Side, want: Want, upToCents: PriceCents): Fill | null {
-  const levels = market.quote!.levels![side];
-  let contracts = 0;
-  let cents = 0;
-  for (const level of levels) {
-    if (level.askCents > upToCents || contracts === want.contracts) break;
-    const part = Math.min(freeFor(want.account, level), want.contracts - contracts);
-    contracts += part;
-    cents += part * level.askCents;
-  }
-  if (contracts === 0) return null;
-  const taken = { levels, account: want.account, contracts };
-  // Up is against the trader on either side: a seller gets 100 minus the ask.
-  return { contracts, askCents: Math.ceil(cents / contracts), venue: market.venue, taken };
+function freeFor(account: number, level: DisplayedLevel): Contracts {
+  return level.contracts - (level.consumed?.get(account) ?? 0);
 }
 
-function freeFor(account: number, level: Level): Contracts {
-  return level.contracts - (level.taken?.get(account) ?? 0);
-}
-
-/** The asks of a side: those of no are the bids of yes, seen from the other end. */
+/** The asks of a side. An ask of no is a bid of yes, at 100 minus its price. */
 function asksOf(tick: QuoteTick, side: Side): readonly DepthLevel[] {
   const { depth, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts } = tick;
   if (side === 'yes') return depth?.yesAsks ?? top(yesAskCents, yesAskContracts);
@@ -100,10 +138,11 @@ function top(priceCents: PriceCents, contracts: Contracts): readonly DepthLevel[
   return priceCents === NO_PRICE || contracts === 0 ? [] : [[priceCents, contracts]];
 }
 
-/** A level that is shown again as it was keeps what was taken of it. */
-function levelsOf(asks: readonly DepthLevel[], last: readonly Level[]): Level[] {
+/** A level that is shown again as it was keeps what was consumed of it. */
+function levelsOf(asks: readonly DepthLevel[], last: readonly DisplayedLevel[]): DisplayedLevel[] {
   return asks.map(([askCents, contracts]) => {
     const before = last.find((level) => level.askCents === askCents);
-    return { askCents, contracts, taken: before?.contracts === contracts ? before.taken : null };
+    const consumed = before?.contracts === contracts ? before.consumed : null;
+    return { askCents, contracts, consumed };
   });
 }

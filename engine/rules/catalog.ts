@@ -4,8 +4,9 @@
  */
 import { invariant } from './invariant.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './messages.ts';
+import type { Book, Instrument, Market } from './reference-data.ts';
 import { bookOf, watchMarkets } from './resting.ts';
-import type { Book, Instrument, Market, ShardState } from './state.ts';
+import type { ShardState } from './state.ts';
 import {
   HOME_VENUE,
   type MarketNumber,
@@ -15,7 +16,7 @@ import {
   type Venue,
 } from './units.ts';
 
-/** Takes a new catalog: numbers stay what they were, live quotes and resting orders stay. */
+/** Replaces the catalog. Numbers, live quotes and resting orders stay. */
 export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   for (const [number, name] of catalog.marketNames.entries()) nameMarket(state, number, name);
   for (const [number, id] of catalog.instrumentIds.entries()) {
@@ -54,7 +55,7 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   for (const book of state.books) watchMarkets(book);
 }
 
-/** A feed's status holds until a catalog says something new of that game: of which ones it does. */
+/** The games whose status in the catalog is another than before: there a feed's status ends. */
 export function outdatedStatuses(
   before: readonly CatalogGame[],
   now: readonly CatalogGame[],
@@ -65,7 +66,7 @@ export function outdatedStatuses(
     .map(({ slug }) => slug);
 }
 
-/** One for all markets: a quote then looks at no array of its market's own. */
+/** Shared by all markets without one: a quote then reads no array of its market's own. */
 const NO_BOOKS: readonly Book[] = [];
 
 function nameMarket(state: ShardState, number: MarketNumber, name: string): void {

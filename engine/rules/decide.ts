@@ -1,7 +1,7 @@
 /**
- * What a command leads to: events, a stored answer, or a refusal. Reads state, changes nothing.
- * Refusals come in the order of rejections.ts; past them a command cannot fail. Rules T100, T110,
- * T111, M9 (engine/RULES.md).
+ * What a command leads to: events, a stored answer, or a refusal. It reads the state and changes
+ * nothing. Refusals come in the order of rejections.ts; past them a command cannot fail. Rules
+ * T100, T110, T111, M9 (engine/RULES.md).
  */
 
 import { accept, type Decision, reject } from './decision.ts';
@@ -21,7 +21,7 @@ export function decide(state: ShardState, command: Command): Decision {
     case 'adjust':
       return decideAdjust(state, command);
     case 'catalog':
-      // Sent again at every start: only a change is worth a journal record.
+      // Every start sends the catalog again. Only a change is worth a journal record.
       return JSON.stringify(command.catalog) === JSON.stringify(state.catalog)
         ? accept([])
         : accept([{ kind: 'catalog_replaced', atMs: command.atMs, catalog: command.catalog }]);
@@ -32,6 +32,8 @@ export function decide(state: ShardState, command: Command): Decision {
       const fromMs = state.nowMs;
       return accept(toMs < fromMs ? [{ kind: 'clock_set', atMs: toMs, fromMs }] : []);
     }
+    default:
+      return command satisfies never;
   }
 }
 

@@ -1,6 +1,6 @@
 /** What a command can come to: events, an earlier answer, or a refusal. */
-import type { Taken } from './book-depth.ts';
 import type { Event } from './events.ts';
+import type { Consumption } from './fill-model.ts';
 import { REJECTIONS, type RejectionCode } from './rejections.ts';
 
 export type Rejection = {
@@ -10,15 +10,15 @@ export type Rejection = {
   retryAfterSeconds?: number;
 };
 export type Decision =
-  /** `taken`: displayed sizes that the events use up. */
-  | { kind: 'accept'; events: Event[]; taken: Taken | null }
+  /** `consumption`: displayed sizes that the events use up. */
+  | { kind: 'accept'; events: Event[]; consumption: Consumption | null }
   /** The command was accepted before, under this key; see `UnarchivedRecords`. */
   | { kind: 'replay' }
-  /** `events`: a refused attempt to trade counts all the same. */
+  /** `events`: a refused attempt to trade counts towards the limits all the same. */
   | { kind: 'reject'; rejection: Rejection; events: Event[] };
 
-export function accept(events: Event[], taken: Taken | null = null): Decision {
-  return { kind: 'accept', events, taken };
+export function accept(events: Event[], consumption: Consumption | null = null): Decision {
+  return { kind: 'accept', events, consumption };
 }
 
 export function reject(code: RejectionCode, message: string = REJECTIONS[code]): Decision {

@@ -29,7 +29,7 @@ export type AccountOpened = {
   accountId: Uuid;
 };
 
-/** An order as it was accepted; never changes. The row is free again once the order is done. */
+/** An order as it was accepted. It never changes. Its row is free again once the order is done. */
 export type OrderPlaced = {
   kind: 'order_placed';
   atMs: EpochMs;
@@ -58,7 +58,7 @@ export type OrderPlaced = {
   statedProbPct: number | null;
   placedVia: PlacedVia;
   placedPrivate: boolean;
-  /** It waits on its book, where a buy holds limit x contracts; parts may trade at once. */
+  /** It waits on its book. A buy holds limit x contracts. Parts of it may trade at once. */
   rests: boolean;
 };
 
@@ -73,7 +73,10 @@ export type OrderFilled = {
   venue: number;
 };
 
-/** Some contracts of an order traded, and some are left; it rests on, or ends next. */
+/**
+ * Some contracts of an order traded and some are left. The order rests on, or ends with the next
+ * event.
+ */
 export type OrderPartFilled = {
   kind: 'order_part_filled';
   atMs: EpochMs;

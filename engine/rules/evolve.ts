@@ -1,9 +1,8 @@
 /**
- * Applies what happened. The only writer of what the journal keeps: live trading and recovery run
- * this same code, so a restart ends where the crash began. Rules D3, M5 to M8, M31
- * (engine/RULES.md).
+ * Applies what happened. It is the only writer of what the journal keeps. Live trading and recovery
+ * run this same code, so a restart finds the state that a crash interrupted. Rules D3, M5 to M8,
+ * M31 (engine/RULES.md).
  */
-
 import { replaceCatalog } from './catalog.ts';
 import type {
   AccountOpened,
@@ -74,6 +73,8 @@ export function evolve(state: ShardState, event: Event): void {
       state.nowMs = event.atMs;
       state.setBackFromMs = Math.max(state.setBackFromMs, event.fromMs);
       return state.tradeCounts.clear();
+    default:
+      event satisfies never;
   }
 }
 
@@ -165,7 +166,7 @@ function orderFilled(state: ShardState, event: OrderFilled): void {
   finishOrder(state, event.order, end, position);
 }
 
-/** How the fills of an order stand after one more of them. */
+/** The totals of an order's fills after one more fill. */
 type Traded = Pick<OrderOutcome, 'fillPriceCents' | 'venue'> & { position: number };
 
 /** Contracts change hands: money, and the position that a buy opens and a sell closes. */
@@ -249,7 +250,7 @@ function holdOf(state: ShardState, order: number, contracts: Contracts): Cents {
   return isRestingBuy ? costCents(col.limitPriceCents.get(order), contracts) : 0;
 }
 
-/** `traded`: its position, which may have gone already; its row still has the id. */
+/** `traded`: its position. It may have ended already, but its row still has the id. */
 function finishOrder(
   state: ShardState,
   order: number,
@@ -285,7 +286,7 @@ function positionSettled(state: ShardState, event: PositionSettled): void {
   countBust(state, account);
 }
 
-/** Once a run: nothing open, nothing resting, less than a dollar left. */
+/** A bust, once a run: nothing is open, nothing rests, and less than a dollar is left. */
 function countBust(state: ShardState, account: number): void {
   const { col } = state.accounts;
   const worthCents = col.balanceCents.get(account) + col.heldCents.get(account);

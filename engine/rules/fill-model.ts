@@ -1,33 +1,45 @@
 /**
- * How much of an order trades at a live price, and at which price: a part that an operator chooses.
- * Everything is said in asks, as in pricing.ts: what buys a side, or sells the other, takes them.
- * Rules T60, T61 (engine/RULES.md).
+ * How much of an order trades at a live price, and at which price. An operator chooses the model.
+ * Everything is in asks, as in pricing.ts: a buy of a side and a sell of the other side both take
+ * that side's asks. Rules T60, T61 (engine/RULES.md).
  */
-import type { Levels, Taken } from './book-depth.ts';
-import type { QuoteTick } from './messages.ts';
-import { askOf, type BookPrice, tradePrice, venueIndex } from './pricing.ts';
-import { REJECTIONS } from './rejections.ts';
-import type { Book, Quote, ShardState } from './state.ts';
+import type { QuoteTick, TradeTick } from './messages.ts';
+import {
+  type BookPrice,
+  type PricedBook,
+  type PricingContext,
+  tradePrice,
+  venueIndex,
+} from './pricing.ts';
 import type {
   Action,
   Contracts,
   EpochMs,
   FillModelName,
+  MarketNumber,
   PriceCents,
   Side,
   Venue,
 } from './units.ts';
 
-/** What somebody would take: contracts of the asks of `side`, none of them above `upToCents`. */
+/** What an order asks for: contracts of the asks of `side`, none of them above `upToCents`. */
 export type Want = { account: number; side: Side; upToCents: PriceCents; contracts: Contracts };
 
-/** What they get: no more contracts than wanted, at one price, from one venue. */
+/** What it gets: no more contracts than wanted, at one price, from one venue. */
 export type Fill = {
   contracts: Contracts;
   askCents: PriceCents;
   venue: Venue;
-  /** Displayed sizes that are used up once this trades; null: none are. */
-  taken: Taken | null;
+  /** Displayed sizes that this fill uses up when it takes place; null: none. */
+  consumption: Consumption | null;
+};
+
+/** So many contracts for an account, from the best asks of a market's side on. */
+export type Consumption = {
+  account: number;
+  market: MarketNumber;
+  side: Side;
+  contracts: Contracts;
 };
 
 /** A fill as the order's own side sees it, for its event. */
@@ -35,33 +47,31 @@ export function tradeOf(action: Action, { contracts, askCents, venue }: Fill) {
   return { contracts, priceCents: tradePrice(action, askCents), venue: venueIndex(venue) };
 }
 
+/**
+ * One shard's model. It keeps what it must know of quotes, trades and fills to itself, in memory: a
+ * shard starts with a new one, which sees the quotes that feeds send again.
+ */
 export interface FillModel {
   readonly name: FillModelName;
   /** Whether one fill leaves less for the next. */
   readonly sharesSizes: boolean;
-  /** What a market order is told that does not fill. */
+  /** What a market order that does not fill is answered. */
   readonly noLiquidity: string;
-  /** What trades now on a book whose prices are `price`; null: nothing. Changes nothing. */
-  fill(
-    state: ShardState,
-    book: Pick<Book, 'market' | 'routed'>,
+  /** A market's new quote, before any order meets it. */
+  quoteSeen(tick: QuoteTick): void;
+  /** A trade at a venue. */
+  tradePrinted(tick: TradeTick): void;
+  /**
+   * What trades now on a book whose prices are `price`; null: nothing. For an order that arrives,
+   * and for a resting one that the price has reached. Changes nothing: the order may be refused.
+   */
+  orderArrives(
+    context: PricingContext,
+    book: PricedBook,
     price: BookPrice,
     want: Want,
     nowMs: EpochMs,
   ): Fill | null;
-  /** What to keep of a quote beside its top, given the market's last one; null: nothing. */
-  levelsOf(tick: QuoteTick, last: Quote | null): Levels | null;
+  /** A fill takes place that uses up displayed sizes. */
+  consume(consumption: Consumption): void;
 }
-
-/** The displayed size does not bound a fill; the paper balance is the limit. */
-export const topOfBook: FillModel = {
-  name: 'top_of_book',
-  sharesSizes: false,
-  noLiquidity: REJECTIONS.no_liquidity,
-  fill(_state, _book, price, { side, upToCents, contracts }) {
-    const ask = askOf(price, side);
-    if (ask === null || ask.priceCents > upToCents) return null;
-    return { contracts, askCents: ask.priceCents, venue: ask.venue, taken: null };
-  },
-  levelsOf: () => null,
-};

@@ -1,6 +1,7 @@
 /**
- * Finished orders and closed trades as the rules know them: what left the tables stays known, by its
- * id, by its idempotency key and by its account. Rules T90, T91, A42 (engine/RULES.md, api/RULES.md).
+ * Finished orders and closed trades as the rules see them. After they have left the tables they are
+ * found by id, by idempotency key and by account. Rules T90, T91, A42 (engine/RULES.md,
+ * api/RULES.md).
  */
 
 import type { UuidColumn } from '../memory/columns.ts';

@@ -18,7 +18,7 @@ export function writeTradeId(
   openedAtMs: EpochMs,
 ): void {
   const w0 = Math.floor(openedAtMs / 0x10000);
-  // Not by `%`, which costs far more on what is no small integer.
+  // Not by `%`, which is far slower on numbers beyond 31 bits.
   const w1 = ((openedAtMs - w0 * 0x10000) * 0x10000) | (from.word(order, 1) & 0xffff);
   to.set(row, w0, w1, from.word(order, 2), from.word(order, 3) ^ 1);
 }

@@ -18,8 +18,8 @@ export function hold({ accounts }: ShardState, account: number, cents: Cents): v
 }
 
 /**
- * Cash moves into the cost of an open position: from what an order held for it, which is all
- * released, and from the balance.
+ * Cash moves into the cost of an open position. All that the order held for these contracts is
+ * released first; the rest comes from the balance.
  */
 export function stake(
   { accounts }: ShardState,
@@ -50,13 +50,13 @@ export function adjust({ accounts }: ShardState, account: number, cents: Cents):
   move(accounts, account, cents, 0, 0);
 }
 
-/** Beyond it a number cannot say every cent: nothing that is counted of an account may pass it. */
+/** Beyond this a number cannot hold every cent. No sum of an account may pass it. */
 const MOST_CENTS = Number.MAX_SAFE_INTEGER;
 
 /**
- * How many cents more an account could be paid, beside its open positions and resting buys at 100
- * cents a contract, until what it has or has realized could not be counted; below 0 is none. Only
- * a buy and an adjustment make it less, so what was within it when it was bought can be paid out.
+ * How many cents more an account could be paid until a sum of it passes `MOST_CENTS`, when every
+ * open position and resting buy pays 100 cents a contract. Below 0 there is no room. Only buys and
+ * adjustments make it less, so a buy that is within it can always be paid out.
  */
 export function payoutRoomCents({ accounts: { col } }: ShardState, account: number): Cents {
   const payoutCents = costCents(PAYOUT_CENTS, col.payableContracts.get(account));
@@ -72,13 +72,13 @@ export function payoutRoomCents({ accounts: { col } }: ShardState, account: numb
 /** `payoutRoomCents` of an account that is not open yet. */
 export const FIRST_PAYOUT_ROOM_CENTS: Cents = MOST_CENTS - START_BALANCE_CENTS;
 
-/** Whether everything that is counted of the account can be counted after a correction, too. */
+/** Whether every sum of the account can still be counted after a correction. */
 export function isCountable(state: ShardState, account: number, adjustedByCents: Cents): boolean {
   const { col } = state.accounts;
   const adjustedCents = col.adjustedCents.get(account) + adjustedByCents;
   const hasCents =
     col.balanceCents.get(account) + col.heldCents.get(account) + col.openStakeCents.get(account);
-  // All that it has may be lost.
+  // The account may lose all that it has.
   const worstCents = col.lifetimeRealizedCents.get(account) - hasCents - adjustedByCents;
   return (
     adjustedByCents <= payoutRoomCents(state, account) &&

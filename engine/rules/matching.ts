@@ -1,17 +1,17 @@
 /**
- * Resting orders against live prices: best price level first, first placed first within a price level. Rules T46
- * to T48, T66 (engine/RULES.md).
+ * Resting orders against live prices: best price level first, within it first placed first. Rules
+ * T46 to T48, T66 (engine/RULES.md).
  */
 
 import { prefetched } from '../memory/prefetch.ts';
-import { takeLevels } from './book-depth.ts';
 import { type Event, fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import { tradeOf } from './fill-model.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
+import type { Book, Market } from './reference-data.ts';
 import { booksOf } from './resting.ts';
-import { type Book, FLAG, type Market, type ShardState } from './state.ts';
+import { FLAG, type ShardState } from './state.ts';
 import { type EpochMs, NO_PRICE, type Side } from './units.ts';
 
 /** Fills every resting order that the prices of these markets now reach, as far as it goes. */
@@ -22,7 +22,7 @@ export function fillMarkets(
   journal: Event[],
 ): void {
   if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, journal);
-  // No fill leaves less for another, so books need not wait for each other.
+  // No fill leaves less for another, so each book fills by itself.
   for (const market of markets) {
     if (market.book !== null) fillBook(state, market.book, atMs, journal);
     for (const book of market.routedBooks) fillBook(state, book, atMs, journal);
@@ -36,26 +36,26 @@ function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]
   }
 }
 
-/** What the fills of these orders need beside their rows, and which lies all over memory. */
+/** Prefetches what the fills of these orders need of their accounts, which lies all over memory. */
 function prefetchOwners(state: ShardState, orders: readonly number[]): void {
   const { account } = state.orders.col;
   const { balanceCents, adjustedCents } = state.accounts.col;
   let read = 0;
   for (const order of orders) {
     const owner = account.get(order);
-    // The first and the last that a fill reads of a row; they may lie apart.
+    // The first and the last word that a fill reads of a row. They may lie apart.
     read += balanceCents.get(owner) + adjustedCents.get(owner);
     read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner);
   }
   prefetched(read);
 }
 
-/** The side of a book whose ask has reached the price level of orders: which, best price level first. */
+/** One side of a book whose ask has reached orders, and these orders, best price level first. */
 type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly number[] };
 
 /**
- * Across the books of a market, since their orders want the same sizes: what an account gets first
- * must not hang on which books this shard has, or made first.
+ * Fills across the books of a market, since their orders want the same sizes. What an account gets
+ * must not depend on which books this shard has, or made first.
  */
 function fillInOrder(
   state: ShardState,
@@ -65,15 +65,15 @@ function fillInOrder(
 ): void {
   const books = new Set(markets.flatMap(booksOf));
   const all = [...books].flatMap((book) => reachedOn(state, book, atMs));
-  const fills = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
-  if (books.size > 1) fills.sort((a, b) => byPriceAndTime(state, a, b));
-  for (const { reached, order } of fills) fillResting(state, reached, order, atMs, journal);
+  const orders = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
+  if (books.size > 1) orders.sort((a, b) => byPriceAndTime(state, a, b));
+  for (const { reached, order } of orders) fillResting(state, reached, order, atMs, journal);
 }
 
-type Fill = { reached: Reached; order: number };
+type ReachedOrder = { reached: Reached; order: number };
 
 /** One home market after the other; in each the yes ask's orders first. */
-function byPriceAndTime({ orders }: ShardState, a: Fill, b: Fill): number {
+function byPriceAndTime({ orders }: ShardState, a: ReachedOrder, b: ReachedOrder): number {
   const { book, side } = a.reached;
   const { market } = b.reached.book;
   if (book.market !== market) return book.market.number - market.number;
@@ -90,7 +90,7 @@ function priceLevelOf({ col }: ShardState['orders'], order: number): number {
   );
 }
 
-/** Read before anything fills: a fill may take its order away. */
+/** Read before the first fill, which may remove its order. */
 function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reached[] {
   const { ladders } = state;
   const yesLadder = ladderOf(book, 'yes');
@@ -118,7 +118,10 @@ function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reach
 
 const NONE: readonly Reached[] = [];
 
-/** Orders of a ladder whose price level is at least `ask`, fetched: best price level, then first placed first. */
+/**
+ * Orders of a ladder whose price level is at least `ask`, prefetched: best price level first,
+ * within it first placed first.
+ */
 function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
   const reached: number[] = [];
   for (
@@ -131,7 +134,7 @@ function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: n
   return reached;
 }
 
-/** As much of a resting order as the fill model gives it. */
+/** Fills as much of a resting order as the fill model gives. */
 function fillResting(
   state: ShardState,
   { book, price, side }: Reached,
@@ -147,9 +150,9 @@ function fillResting(
     upToCents: priceLevelOf(state.orders, order),
     contracts,
   };
-  const fill = state.fillModel.fill(state, book, price, want, atMs);
+  const fill = state.fillModel.orderArrives(state, book, price, want, atMs);
   if (fill === null) return;
-  if (fill.taken !== null) takeLevels(fill.taken);
+  if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
   const trade = tradeOf(col.flags.get(order) & FLAG.sell ? 'sell' : 'buy', fill);
   emit(state, journal, fillEvent(atMs, order, contracts, trade));
 }

@@ -37,7 +37,7 @@ export type QuoteTick = {
   yesAskContracts: Contracts;
   /** The venue's own book has bid >= ask: shown, but no live price. Rule T15 (engine/RULES.md). */
   crossed: boolean;
-  /** Told only where the fill model walks it and the venue shows it; else the top is all. */
+  /** There only where the fill model walks levels and the venue shows them; else the top is all. */
   depth?: Depth;
 };
 
@@ -191,7 +191,7 @@ export type SetSwitches = {
   selfReset: boolean;
 };
 
-/** The time is `toMs`, whatever the shard took it for: the one way in which time goes back. */
+/** The time is `toMs`, whatever it was in the shard: the one way in which time goes back. */
 export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
 
 export type Command = PlaceOrder | CancelOrder | AdjustCash | SetCatalog | SetSwitches | SetClock;
@@ -247,7 +247,7 @@ export type CatalogInstrument = {
   oppositeLabel: string | null;
   yesMeans: string;
   startsAt: string;
-  /** When its markets open; null: they are, as far as the catalog knows. */
+  /** When its markets open; null: they are open, as far as the catalog knows. */
   opensAt: string | null;
   pushPossible: boolean;
   stat: string | null;

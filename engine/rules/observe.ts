@@ -1,33 +1,17 @@
 /**
- * What a venue says: live quotes change in place, and what follows from them (fills, settlements,
+ * Takes what a venue says. Live quotes change in place. What follows from them (fills, settlements,
  * expiries) comes out as events. Rules T12 to T17, T45, T46, S1 to S10, T124 (engine/RULES.md).
  */
 
 import type { Event } from './events.ts';
 import { emit } from './evolve.ts';
-import { invariant } from './invariant.ts';
-import { costCents } from './ledger.ts';
 import { fillMarkets } from './matching.ts';
-import type { GameTick, MarketResult, QuoteTick, ResultTick, Tick, TradeTick } from './messages.ts';
+import type { GameTick, QuoteTick, Tick, TradeTick } from './messages.ts';
 import { complement, isFresh } from './pricing.ts';
-import { booksOf, ordersOn } from './resting.ts';
-import { sideOf } from './row-records.ts';
-import {
-  type Book,
-  FLAG,
-  type LastTrade,
-  type Market,
-  type ShardState,
-  type Source,
-} from './state.ts';
-import {
-  type EpochMs,
-  HOME_VENUE,
-  NO_PRICE,
-  NO_ROW,
-  PAYOUT_CENTS,
-  type SourceNumber,
-} from './units.ts';
+import type { LastTrade, Market, Source } from './reference-data.ts';
+import { settle, voidGame } from './settlement.ts';
+import { FLAG, type ShardState } from './state.ts';
+import { type EpochMs, NO_PRICE, NO_ROW, type SourceNumber } from './units.ts';
 
 /** Applies one tick; every event it led to is applied and appended to `journal`. */
 export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
@@ -37,7 +21,7 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
     sourceOf(state, tick.source).epoch++;
     return;
   }
-  const revived = hear(state, tick);
+  const revived = recordHeartbeat(state, tick);
   switch (tick.kind) {
     case 'quote':
       setQuote(state, tick);
@@ -60,14 +44,16 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
       break;
     case 'heartbeat':
       break;
+    default:
+      tick satisfies never;
   }
-  // After what the tick itself says: a quote that it replaced must not fill anything.
+  // Only after the tick itself is applied: a quote that it replaces must not fill anything.
   fillMarkets(state, revived, atMs, journal);
 }
 
 /**
- * Takes in what a venue says, so that it is shown, and lets nothing follow from it: for a shard that
- * cannot journal now. Told again later, it leads to what it did not lead to here.
+ * Takes what a venue says, so that it is shown, and lets nothing follow from it: for a shard that
+ * cannot journal now. The same tick comes again later, and then leads to its events.
  */
 export function watch(state: ShardState, tick: Tick): void {
   if (tick.kind === 'time') return;
@@ -77,11 +63,24 @@ export function watch(state: ShardState, tick: Tick): void {
     return;
   }
   source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
-  // A catalog is journaled, so one that has come meanwhile is not known here, nor what it numbers.
+  // A catalog is journaled. So this shard has not taken one that came meanwhile, nor the markets
+  // that it numbers.
   if ('market' in tick && state.markets[tick.market] === undefined) return;
-  if (tick.kind === 'quote') setQuote(state, tick);
-  if (tick.kind === 'trade') setLastTrade(state, tick);
-  if (tick.kind === 'status') state.markets[tick.market]!.status = tick.status;
+  switch (tick.kind) {
+    case 'quote':
+      return setQuote(state, tick);
+    case 'trade':
+      return setLastTrade(state, tick);
+    case 'status':
+      state.markets[tick.market]!.status = tick.status;
+      return;
+    case 'result':
+    case 'game':
+    case 'heartbeat':
+      return;
+    default:
+      tick satisfies never;
+  }
 }
 
 /** Moves time on, never back, and ends what expired on the way. */
@@ -91,7 +90,7 @@ export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): Epo
   for (let order = state.expiries.nextDue(now); order !== NO_ROW; ) {
     emit(state, journal, {
       kind: 'order_ended',
-      // When it was due, not when this shard next heard of the time.
+      // At the time when it was due, not when the shard next learned the time.
       atMs: state.orders.col.expiresAtMs.get(order),
       order,
       status: 'expired',
@@ -102,7 +101,10 @@ export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): Epo
   return now;
 }
 
-/** Time was set back by so much: what venues said keeps its age, so that no price lives on for it. */
+/**
+ * Time was set back by so much. What venues said keeps its age, so that no price lives longer for
+ * it.
+ */
 export function keepAges(state: ShardState, byMs: number): void {
   for (const source of state.sources) if (source !== undefined) source.lastHeardMs -= byMs;
   for (const market of state.markets) {
@@ -117,7 +119,7 @@ function earlier(trade: LastTrade | null, byMs: number): LastTrade | null {
   return trade === null ? null : { ...trade, atMs: trade.atMs - byMs };
 }
 
-/** A market that the tick is about, and those that it made live again. */
+/** The market of the tick, and the markets that the tick made live again. */
 function withRevived(market: Market, revived: readonly Market[]): readonly Market[] {
   return revived.length === 0 ? [market] : [market, ...revived];
 }
@@ -134,9 +136,12 @@ const NONE: readonly Market[] = [];
 
 /**
  * Any frame keeps a connection's quotes fresh. Returns the markets whose quotes were stale until
- * now. What counts is the tick's own time: a quote told again later is no younger for it.
+ * now. The tick's own time counts: a quote that comes again later is no younger.
  */
-function hear(state: ShardState, tick: { source: SourceNumber; atMs: EpochMs }): readonly Market[] {
+function recordHeartbeat(
+  state: ShardState,
+  tick: { source: SourceNumber; atMs: EpochMs },
+): readonly Market[] {
   const { nowMs } = state;
   const { quoteMaxAgeMs } = state.config;
   const source = sourceOf(state, tick.source);
@@ -160,72 +165,41 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
     yesAskContracts,
     // A venue's finer prices can cross where whole cents do not, and the tick says so.
     crossed: crossed || (yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents),
-    levels: state.fillModel.levelsOf(tick, market.quote),
   };
+  state.fillModel.quoteSeen(tick);
 }
 
-/** Informs quotes: the last trade, and the last one in which each side was bought. */
+/** Notes the last trade, and the last one in which each side was bought. Quotes show them. */
 function setLastTrade(state: ShardState, tick: TradeTick): void {
   const market = state.markets[tick.market]!;
   const { yesPriceCents, side, atMs } = tick;
   const sideCents = side === 'yes' ? yesPriceCents : complement(yesPriceCents);
   market.lastTrade = { priceCents: yesPriceCents, atMs };
   market.lastTradeOf[side] = { priceCents: sideCents, atMs };
-}
-
-/** A venue_a result settles its market once, whatever arrives later. */
-function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, journal: Event[]): void {
-  const market = state.markets[tick.market]!;
-  if (market.outcome !== null) return;
-  const { atMs, outcome, yesPayoutCents, noPayoutCents } = tick;
-  const { number } = market;
-  if (outcome === 'scalar') {
-    const payouts = { yesPayoutCents, noPayoutCents };
-    emit(state, journal, { kind: 'market_valued', atMs, market: number, ...payouts });
-  }
-  emit(state, journal, { kind: 'market_resolved', atMs, market: number, outcome });
-  if (market.venue !== HOME_VENUE) return;
-  for (const book of booksOf(market)) {
-    if (book.market === market) cancelAll(state, book, atMs, journal);
-  }
-  for (const position of [...state.positionsOfMarket.of(market.number)]) {
-    const { col } = state.positions;
-    const payout = sideOf(col.flags.get(position)) === 'yes' ? yesPayoutCents : noPayoutCents;
-    const proceedsCents =
-      outcome === 'void'
-        ? col.costCents.get(position)
-        : costCents(payout, col.contracts.get(position));
-    emit(state, journal, { kind: 'position_settled', atMs, position, proceedsCents, outcome });
-  }
-}
-
-function cancelAll(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
-  for (const order of [...ordersOn(state, book)]) {
-    emit(state, journal, {
-      kind: 'order_ended',
-      atMs,
-      order,
-      status: 'canceled',
-      reason: 'market_resolved',
-    });
-  }
+  state.fillModel.tradePrinted(tick);
 }
 
 function setGame(state: ShardState, tick: GameTick, journal: Event[]): void {
   const { atMs, game: slug, status } = tick;
-  // A venue may name games that we do not list: they are not ours to remember.
+  // A venue may name games that no catalog has listed. They are not kept.
   if (!state.listedGames.has(slug) || state.games.get(slug)?.status === status) return;
   emit(state, journal, { kind: 'game_changed', atMs, game: slug, status });
   if (status === 'cancelled') voidGame(state, slug, atMs, journal);
 }
 
-/** What follows from the catalog as it is now. At every start, too: an older version left it undone. */
+/**
+ * What follows from the catalog as it is now. It runs at every start too, since an older version
+ * may have left it undone.
+ */
 export function afterCatalog(state: ShardState, atMs: EpochMs, journal: Event[]): void {
   voidCancelledGames(state, atMs, journal);
   cancelDropped(state, atMs, journal);
 }
 
-/** A catalog that tells of a cancelled game counts as a venue that does: some venues tell of none. */
+/**
+ * A game that the catalog calls cancelled counts as one that a venue cancelled, since some venues
+ * report none.
+ */
 function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]): void {
   for (const { slug, status } of state.catalog.games) {
     const shown = state.games.get(slug)?.status ?? status;
@@ -234,8 +208,8 @@ function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]):
 }
 
 /**
- * Nobody buys any more what the catalog has dropped: its resting buys end, first placed first, while
- * sells and positions stay. An order by ticker is one of the instrument that it is shown as.
+ * What the catalog has dropped cannot be bought any more. Its resting buys end, first placed first;
+ * sells and positions stay. An order by ticker belongs to the instrument that it is shown as.
  */
 function cancelDropped(state: ShardState, atMs: EpochMs, journal: Event[]): void {
   const { orders, instruments } = state;
@@ -254,35 +228,5 @@ function cancelDropped(state: ShardState, atMs: EpochMs, journal: Event[]): void
       status: 'canceled',
       reason: 'instrument_dropped',
     });
-  }
-}
-
-/** A cancelled game voids every market of its instruments that has no result. */
-function voidGame(state: ShardState, slug: string, atMs: EpochMs, journal: Event[]): void {
-  for (const instrument of state.instruments) {
-    if (instrument.entry?.gameSlug !== slug) continue;
-    for (const { market } of instrument.listings) {
-      if (market.venue !== HOME_VENUE) continue;
-      settle(state, { ...VOID, atMs, market: market.number }, journal);
-    }
-  }
-}
-
-const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const;
-
-/** What settled a market; null while nothing has. */
-export function resultOf({ outcome, payouts }: Market): MarketResult | null {
-  switch (outcome) {
-    case null:
-      return null;
-    case 'yes':
-      return { outcome, yesPayoutCents: PAYOUT_CENTS, noPayoutCents: 0 };
-    case 'no':
-      return { outcome, yesPayoutCents: 0, noPayoutCents: PAYOUT_CENTS };
-    case 'void':
-      return { outcome, yesPayoutCents: 0, noPayoutCents: 0 };
-    case 'scalar':
-      invariant(payouts !== null, 'a scalar market has no value');
-      return { outcome, ...payouts };
   }
 }

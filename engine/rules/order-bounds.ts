@@ -1,7 +1,7 @@
 /**
- * How far an order may go, whatever its market: its expiry, and what it could be paid. Read with
- * the order itself, so that what is beyond is a bad request and no refusal by a market. Rules T44,
- * M11 (engine/RULES.md).
+ * How far an order may go, whatever its market: its expiry, and what it could be paid. Checked
+ * before anything of the market, so that an order beyond a bound is a bad request. Rules T44, M11
+ * (engine/RULES.md).
  */
 
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
@@ -12,7 +12,7 @@ import { dollarsOf, type EpochMs, NO_ROW, PAYOUT_CENTS } from './units.ts';
 /** Rule T44 (engine/RULES.md). */
 const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** What is out of bounds, named by its field; null: nothing is. `account`: its row, or `NO_ROW`. */
+/** The field that is out of bounds; null: none is. `account`: its row, or `NO_ROW`. */
 export function checkBounds(state: ShardState, order: PlaceOrder, account: number): string | null {
   return checkExpiry(order.expiresAtMs, state.nowMs) ?? checkPayout(state, order, account);
 }
@@ -24,7 +24,7 @@ function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null
   return null;
 }
 
-/** A buy that could win more than can be counted would stop its shard when it does. */
+/** A buy that wins more than can be counted would stop its shard. */
 function checkPayout(state: ShardState, { contracts }: PlaceOrder, account: number): string | null {
   if (contracts === null) return null;
   const roomCents = account === NO_ROW ? FIRST_PAYOUT_ROOM_CENTS : payoutRoomCents(state, account);

@@ -7,8 +7,9 @@ import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { checkBounds } from './order-bounds.ts';
 import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
+import type { Instrument, Market } from './reference-data.ts';
 import { instrumentSideOf, sideOf } from './row-records.ts';
-import { FLAG, type Instrument, type Market, type ShardState } from './state.ts';
+import { FLAG, type ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
 import {
   type Cents,
@@ -21,7 +22,7 @@ import {
   START_BALANCE_CENTS,
 } from './units.ts';
 
-/** What is traded: a side of a market, as a catalog instrument shows it. */
+/** What an order trades: a side of a market, as an instrument of the catalog shows it. */
 type Subject = {
   market: Market;
   instrument: Instrument;
@@ -81,10 +82,10 @@ function decideNew(state: ShardState, order: PlaceOrder, account: number): Decis
 
   // Past this line the command cannot fail.
   const events = placementEvents(state, order, subject, { account, fill, rests });
-  return accept(events, fill?.taken ?? null);
+  return accept(events, fill?.consumption ?? null);
 }
 
-/** What trades now, and may: a market order and a fok trade whole or not at all. */
+/** What trades now. A market order and a fok trade whole or not at all. */
 function fillNow(
   state: ShardState,
   order: PlaceOrder,
@@ -105,7 +106,7 @@ function fillNow(
     contracts,
   };
   const price = priceBook(state, book, state.nowMs);
-  const fill = state.fillModel.fill(state, book, price, want, state.nowMs);
+  const fill = state.fillModel.orderArrives(state, book, price, want, state.nowMs);
   const takesPart = order.timeInForce === 'gtc' || order.timeInForce === 'ioc';
   return fill === null || fill.contracts === contracts || takesPart ? fill : null;
 }
@@ -157,8 +158,8 @@ function placementEvents(
 }
 
 /**
- * What a sell that trades or rests ends before it: an earlier sell, or what is left of the buy.
- * So a position that is being sold grows no more.
+ * What a sell ends just before it trades or rests: an earlier sell, or what is left of the buy. So
+ * a position that is being sold does not grow.
  */
 function workingOrder(state: ShardState, { position }: Subject): number {
   return position === null ? NO_ROW : state.positions.col.resting.get(position);
@@ -199,7 +200,7 @@ function placedEvent(
   };
 }
 
-/** It names no ticker, so that it holds whatever the venue-data switch says. */
+/** It names no ticker, so that it is right whatever the venue-data switch says. */
 const NO_SUCH_TICKER = 'ticker is not that of a venue_a market that an instrument lists.';
 
 function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
@@ -234,7 +235,7 @@ function sellSubject(state: ShardState, order: PlaceOrder, account: number): Sub
     const known = state.records.closedTrade(account, tradeId) !== undefined;
     return known ? reject('already_closed') : reject('trade_not_found');
   }
-  // What never rests takes the resting sell's place where it trades, as a market order does.
+  // A sell that never rests replaces the resting sell where it trades, as a market order does.
   if (order.timeInForce === 'gtc' && isBeingSold(state, position)) return reject('already_closed');
   const flags = col.flags.get(position);
   return {
@@ -252,7 +253,7 @@ function isBeingSold({ orders, positions }: ShardState, position: number): boole
   return resting !== NO_ROW && (orders.col.flags.get(resting) & FLAG.sell) !== 0;
 }
 
-/** Whether a placement under a known key asks for what was asked for before. */
+/** Whether a placement under a known key asks for the same as the first one. */
 function isSameOrder(state: ShardState, known: OrderPlaced, order: PlaceOrder): boolean {
   return (
     known.action === order.action &&

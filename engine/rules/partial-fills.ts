@@ -1,8 +1,8 @@
 /**
- * What an order has traded so far is told by its position, so that an order that rests costs no
- * byte for it: a buy has opened a position of just that, and a sell has left the rest of one. It
- * holds because a position has one resting order at most (see `resting` in state.ts). Rules T70 to
- * T72 (engine/RULES.md).
+ * What an order has traded so far is read from its position, so that a resting order costs no byte
+ * for it. A buy has opened a position of exactly that; a sell has left the rest of one. This works
+ * because a position has one resting order at most (`resting` in format/table-columns.ts). Rules
+ * T70 to T72 (engine/RULES.md).
  */
 
 import type { ShardState } from './state.ts';
@@ -49,8 +49,8 @@ export function filledSoFar(state: ShardState, order: number): FilledSoFar {
 }
 
 /**
- * The cost of some of a position's contracts, rounded down: what rounding leaves goes with the last
- * of them, so that every cent of cost is released once.
+ * The cost of some of a position's contracts, rounded down. The last part takes what rounding has
+ * left, so that every cent of cost is released once.
  */
 export function costOfPart(cost: Cents, part: Contracts, contracts: Contracts): Cents {
   // The product of a cost and a count can leave the safe integers.

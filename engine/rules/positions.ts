@@ -59,7 +59,10 @@ export function growPosition(
   col.entryPriceCents.set(row, Math.ceil(col.costCents.get(row) / col.contracts.get(row)));
 }
 
-/** Some contracts are sold, with their cost and for so many cents; the others stay. */
+/**
+ * Some contracts are sold: their cost leaves the position, and the proceeds are counted. The others
+ * stay.
+ */
 export function shrinkPosition(
   { positions }: ShardState,
   row: number,
@@ -90,8 +93,8 @@ export function closePosition(
 }
 
 /**
- * A new sell trades for the first time, at a venue (an index into VENUES): its parts are told from
- * those of the sells before it. One that never trades leaves alone what a resting one has sold.
+ * A new sell trades for the first time, at a venue (an index into VENUES). From here on its parts
+ * are counted apart from those of earlier sells.
  */
 export function startSale({ positions }: ShardState, position: number, venue: number): void {
   const { soldCents, soldBeforeCents, soldVenue } = positions.col;

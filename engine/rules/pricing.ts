@@ -2,10 +2,10 @@
  * What a trade costs now: live prices, both sides of a market, and routing. Rules T10 to T18, T80
  * to T87 (engine/RULES.md).
  *
- * All of it is said in asks. A book has two, the yes ask and the no ask; a side's bid is 100 minus
+ * Everything here is in asks. A book has two, the yes ask and the no ask. A side's bid is 100 minus
  * the other side's ask.
  */
-import type { Book, Market, ShardState, Source } from './state.ts';
+import type { Book, CoreConfig, Market, Source } from './reference-data.ts';
 import {
   type Action,
   type EpochMs,
@@ -17,6 +17,15 @@ import {
   VENUES,
   type Venue,
 } from './units.ts';
+
+/** What live prices depend on beside the markets themselves; a shard's state is one. */
+export type PricingContext = {
+  readonly config: Readonly<Pick<CoreConfig, 'quoteMaxAgeMs' | 'routingBandCents'>>;
+  readonly sources: readonly (Readonly<Source> | undefined)[];
+};
+
+/** A book that need not be made: an order asks for its price before it rests. */
+export type PricedBook = Pick<Book, 'market' | 'routed'>;
 
 /** Why a market has no live price, or null when it has one on at least one side. */
 export type NotLive =
@@ -37,27 +46,27 @@ export type BookPrice = {
 
 export type SidePrice = { priceCents: PriceCents; venue: Venue };
 
-/** `quoteMaxAgeMs` counts from when the venue was last heard from on that connection. */
+/** `quoteMaxAgeMs` counts from the last heartbeat of that connection. */
 export function isFresh(source: Source, nowMs: EpochMs, quoteMaxAgeMs: number): boolean {
   return nowMs - source.lastHeardMs <= quoteMaxAgeMs;
 }
 
 /** Why `market` has no live price at `nowMs`. */
-export function notLive(state: ShardState, market: Market, nowMs: EpochMs): NotLive | null {
+export function notLive(context: PricingContext, market: Market, nowMs: EpochMs): NotLive | null {
   if (market.outcome !== null) return 'market resolved';
   if (market.status !== 'open') return `market ${market.status}`;
   const { quote } = market;
   if (quote === null) return 'no quote';
-  const source = state.sources[quote.source];
+  const source = context.sources[quote.source];
   if (source === undefined || source.epoch !== quote.epoch) return 'no quote';
-  if (!isFresh(source, nowMs, state.config.quoteMaxAgeMs)) return 'stale';
+  if (!isFresh(source, nowMs, context.config.quoteMaxAgeMs)) return 'stale';
   return quote.crossed ? 'crossed' : null;
 }
 
 /** The asks now of a book, made or not: a market's, or an instrument's routed one. */
 export function priceBook(
-  state: ShardState,
-  { market, routed }: Pick<Book, 'market' | 'routed'>,
+  context: PricingContext,
+  { market, routed }: PricedBook,
   nowMs: EpochMs,
 ): BookPrice {
   const price: BookPrice = {
@@ -66,11 +75,11 @@ export function priceBook(
     noAskCents: NO_PRICE,
     noAskVenue: market.venue,
   };
-  if (notLive(state, market, nowMs) !== null) return price;
+  if (notLive(context, market, nowMs) !== null) return price;
   const quote = market.quote!;
   price.yesAskCents = quote.yesAskCents;
   price.noAskCents = complement(quote.yesBidCents);
-  if (routed !== null) improve(state, { market, routed }, price, nowMs);
+  if (routed !== null) improve(context, { market, routed }, price, nowMs);
   return price;
 }
 
@@ -81,17 +90,17 @@ export function complement(price: PriceCents): PriceCents {
 
 /** Takes better asks of the instrument's other venues. Rules T80 to T87 (engine/RULES.md). */
 function improve(
-  state: ShardState,
-  book: Pick<Book, 'market' | 'routed'>,
+  context: PricingContext,
+  book: PricedBook,
   price: BookPrice,
   nowMs: EpochMs,
 ): void {
-  for (const { market, askCents } of rivalsOf(state, book, 'yes', nowMs)) {
+  for (const { market, askCents } of rivalsOf(context, book, 'yes', nowMs)) {
     if (askCents >= price.yesAskCents) continue;
     price.yesAskCents = askCents;
     price.yesAskVenue = market.venue;
   }
-  for (const { market, askCents } of rivalsOf(state, book, 'no', nowMs)) {
+  for (const { market, askCents } of rivalsOf(context, book, 'no', nowMs)) {
     if (askCents >= price.noAskCents) continue;
     price.noAskCents = askCents;
     price.noAskVenue = market.venue;
@@ -101,7 +110,7 @@ function improve(
 /** A market of another venue that may price a fill of `side` instead of the home market. */
 export type Rival = {
   market: Market;
-  /** Of that market: the one that stands for the side asked for. */
+  /** The side of that market which stands for the side asked for. */
   side: Side;
   askCents: PriceCents;
   /** Asks above are no better than the home market's, or too far from its mid. */
@@ -111,27 +120,28 @@ export type Rival = {
 const NO_RIVALS: readonly Rival[] = [];
 
 /**
- * Who offers `side` better than the book's own, live market. Rules T80 to T87 (engine/RULES.md).
+ * The markets that offer `side` at a better price than the book's own, live market. Rules T80 to
+ * T87 (engine/RULES.md).
  */
 export function rivalsOf(
-  state: ShardState,
-  { market: own, routed }: Pick<Book, 'market' | 'routed'>,
+  context: PricingContext,
+  { market: own, routed }: PricedBook,
   side: Side,
   nowMs: EpochMs,
 ): readonly Rival[] {
   const home = routed?.home ?? null;
-  // An instrument that has moved to another market says nothing of this one.
+  // The listings of an instrument that has moved to another market do not price this one.
   if (home === null || home.market !== own) return NO_RIVALS;
   const ownAsk = askIn(own, side);
   const otherAsk = askIn(own, oppositeSide(side));
-  // Without both sides there is no mid to keep the band around.
+  // Without both sides there is no mid, and so no band.
   if (ownAsk === NO_PRICE || otherAsk === NO_PRICE) return NO_RIVALS;
   const midSum = ownAsk + PAYOUT_CENTS - otherAsk;
-  const band = 2 * state.config.routingBandCents;
+  const band = 2 * context.config.routingBandCents;
   const upToCents = Math.min(ownAsk - 1, Math.floor((midSum + band) / 2));
   const rivals: Rival[] = [];
   for (const { market, polarity, eligible } of routed!.listings) {
-    if (!eligible || notLive(state, market, nowMs) !== null) continue;
+    if (!eligible || notLive(context, market, nowMs) !== null) continue;
     const theirs = polarity === home.polarity ? side : oppositeSide(side);
     const askCents = askIn(market, theirs);
     if (askCents === NO_PRICE || askIn(market, oppositeSide(theirs)) === NO_PRICE) continue;
@@ -162,7 +172,10 @@ function sidePrice(priceCents: PriceCents, venue: Venue): SidePrice | null {
   return priceCents === NO_PRICE ? null : { priceCents, venue };
 }
 
-/** What a buy pays, or a sell receives, a contract that takes an ask; and the ask from that. */
+/**
+ * What a buy pays, or a sell receives, for a contract that takes an ask. Its own inverse: the ask
+ * from that price.
+ */
 export function tradePrice(action: Action, askCents: PriceCents): PriceCents {
   return action === 'buy' ? askCents : PAYOUT_CENTS - askCents;
 }
@@ -172,7 +185,10 @@ export function reaches(action: Action, price: PriceCents, limit: PriceCents): b
   return action === 'buy' ? price <= limit : price >= limit;
 }
 
-/** Which of a book's asks an order takes, and up to which: its ladder and its price level. See ladder.ts. */
+/**
+ * Which of a book's asks an order takes, and up to which price: its ladder and its price level
+ * (ladder.ts).
+ */
 export function restingPlace(
   action: Action,
   side: Side,

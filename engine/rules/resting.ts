@@ -1,10 +1,11 @@
 /**
- * How an order comes to wait on its book: once when it is placed, once more after a load. Rules
- * T47, T48 (engine/RULES.md).
+ * Puts orders on their books: when they are placed, and again after a load. Rules T47, T48
+ * (engine/RULES.md).
  */
 
 import { ladderOf, restingPlace } from './pricing.ts';
-import { type Book, FLAG, type Instrument, type Market, type ShardState } from './state.ts';
+import type { Book, Instrument, Market } from './reference-data.ts';
+import { FLAG, type ShardState } from './state.ts';
 import type { Action, Side } from './units.ts';
 import { NO_ROW } from './units.ts';
 
@@ -29,7 +30,7 @@ export function rest(state: ShardState, order: number): void {
 
 /** The book an order of this market rests on; made when first needed. */
 export function bookOf(state: ShardState, market: Market, routed: Instrument | null): Book {
-  // By both: a later catalog may move an instrument to another market, and orders stay.
+  // Keyed by instrument and market: a later catalog may move the instrument, and its orders stay.
   const key = routed === null ? market.number : `${market.number}/${routed.number}`;
   const known = state.booksByKey.get(key);
   if (known !== undefined) return known;
@@ -41,7 +42,7 @@ export function bookOf(state: ShardState, market: Market, routed: Instrument | n
   return book;
 }
 
-/** Makes every market that a book's price depends on know the book. */
+/** Links the book to every market that its price depends on. */
 export function watchMarkets(book: Book): void {
   const { market: own, routed } = book;
   if (routed === null) {

@@ -26,7 +26,7 @@ export function openedAtMs({ positions }: ShardState, position: number): EpochMs
   return uuidTimeAt(positions.col.id, position);
 }
 
-/** What stays of a position that ends now, for so many cents. `outcome` null: it was sold. */
+/** The record of a position that ends now, for so many cents. `outcome` null: it was sold. */
 export function closedTradeOf(
   state: ShardState,
   position: number,

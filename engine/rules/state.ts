@@ -1,7 +1,8 @@
 /**
  * Everything one shard knows. Accounts, orders that are not done and open positions are tables;
- * markets and instruments are objects, since there are few. `evolve` is the only writer of what
- * the journal keeps, `observe` the only writer of live quotes.
+ * markets and instruments are objects, since there are few (reference-data.ts). `evolve` is the only
+ * writer of what the journal keeps, `observe` the only writer of live quotes, and the fill model owns
+ * what it remembers.
  */
 
 import type {
@@ -18,112 +19,11 @@ import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { Table } from '../memory/table.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
-import type { Levels } from './book-depth.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
-import type {
-  Catalog,
-  CatalogGame,
-  CatalogInstrument,
-  CatalogListing,
-  MarketOutcome,
-  Payouts,
-} from './messages.ts';
-import type {
-  EpochMs,
-  FillModelName,
-  GameStatus,
-  InstrumentNumber,
-  MarketNumber,
-  MarketStatus,
-  PriceCents,
-  Side,
-  SourceNumber,
-  Venue,
-} from './units.ts';
-
-/** What an operator chooses once for a shard. Rule G4 (api/RULES.md). */
-export type CoreConfig = {
-  quoteMaxAgeMs: number;
-  routingBandCents: number;
-  /** `top_of_book` unless told. */
-  fillModel?: FillModelName;
-};
-
-/** A venue market: what is known of it, and what its venue last said. */
-export type Market = {
-  number: MarketNumber;
-  venue: Venue;
-  ticker: string;
-  /** Durable: its result, once. */
-  outcome: MarketOutcome | null;
-  /** Of a scalar outcome. */
-  payouts: Payouts | null;
-  /** Live: gone with a restart. */
-  status: MarketStatus;
-  quote: Quote | null;
-  /** In yes cents. */
-  lastTrade: LastTrade | null;
-  /** By the side that was bought, in that side's cents. */
-  lastTradeOf: Record<Side, LastTrade | null>;
-  /** Its plain book; null while nothing has needed one. */
-  book: Book | null;
-  /** The routed books whose price depends on it. */
-  routedBooks: readonly Book[];
-  /** The instrument that an order by ticker is shown as: polarity 1 first, catalog order. */
-  shownBy: { instrument: Instrument; polarity: 1 | -1 } | null;
-};
-
-export type LastTrade = { priceCents: PriceCents; atMs: EpochMs };
-
-export type Quote = {
-  source: SourceNumber;
-  /** The source's epoch when it arrived: it dies with a lost connection. */
-  epoch: number;
-  atMs: EpochMs;
-  yesBidCents: PriceCents;
-  yesBidContracts: number;
-  yesAskCents: PriceCents;
-  yesAskContracts: number;
-  crossed: boolean;
-  /** What the fill model keeps of it beside its top. */
-  levels: Levels | null;
-};
-
-/** A venue connection. */
-export type Source = { lastHeardMs: EpochMs; epoch: number };
-
-/**
- * Where orders rest. The plain book of a venue_a market follows that market's quote; the routed
- * book of an instrument follows the best price of its listings. Rules T80 to T85 (engine/RULES.md).
- */
-export type Book = { number: number; market: Market; routed: Instrument | null };
-
-export type Instrument = {
-  number: InstrumentNumber;
-  id: string;
-  /** As a catalog last described it; null when none of this shard's catalogs has. */
-  entry: CatalogInstrument | null;
-  /** In the catalog now. A dropped one keeps its label, prices its positions, and settles. */
-  listed: boolean;
-  game: CatalogGame | null;
-  /** Its listings' markets, home venue first. */
-  listings: InstrumentListing[];
-  /** The one venue_a listing; null when there is none, or more than one. */
-  home: { market: Market; polarity: 1 | -1 } | null;
-  /** When its markets open; 0 where the catalog names no time. */
-  opensAtMs: EpochMs;
-};
-
-export type InstrumentListing = {
-  listing: CatalogListing;
-  market: Market;
-  polarity: 1 | -1;
-  /** May price a fill with routing best. Rule T80 (engine/RULES.md). */
-  eligible: boolean;
-};
-
-export type Switches = { venueData: boolean; selfReset: boolean };
+import type { Catalog } from './messages.ts';
+import type { Book, CoreConfig, Instrument, Market, Source, Switches } from './reference-data.ts';
+import type { EpochMs, GameStatus } from './units.ts';
 
 /** Bits of the `flags` columns. */
 export const FLAG = {
@@ -158,9 +58,12 @@ export type ShardState = {
   readonly tradeCounts: TradeCounts;
   /** Counts placements and openings: time order that does not depend on clocks. */
   sequence: number;
-  /** The newest time seen; never goes back, but where an operator sets it. */
+  /** The newest time seen. It goes back only where an operator sets it. */
   nowMs: EpochMs;
-  /** The newest time that it was ever set back from: what is from before may seem to come later. */
+  /**
+   * The newest time that it was ever set back from. What happened before that may carry a later
+   * time.
+   */
   setBackFromMs: EpochMs;
   catalog: Catalog;
   readonly markets: Market[];
@@ -170,7 +73,7 @@ export type ShardState = {
   /** Slugs of every game that a catalog has listed. */
   readonly listedGames: Set<string>;
   readonly games: Map<string, { status: GameStatus; atMs: EpochMs }>;
-  /** Counts changes of what `worldOf` takes. */
+  /** Counts changes of what `referenceDataOf` takes. */
   referenceDataVersion: number;
   readonly books: Book[];
   readonly booksByKey: Map<string | number, Book>;

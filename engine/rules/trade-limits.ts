@@ -89,7 +89,9 @@ function overOne(
     : null;
 }
 
-/** What is counted in several places, at the latest of their times: an earlier window has ended. */
+/**
+ * The sum of counts from several places, at the latest of their times: an earlier window has ended.
+ */
 export function sumOfUse(uses: readonly TradeUse[]): TradeUse {
   const atMs = Math.max(0, ...uses.map((use) => use.atMs));
   const sum = { atMs, newInMinute: 0, newInDay: 0, closingInMinute: 0 };

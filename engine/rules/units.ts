@@ -1,6 +1,6 @@
 /**
- * The units every other file speaks in. Whole cents, whole contracts, milliseconds: no floating
- * point money anywhere behind a parser. Rules: Rules T1, T2, B2, M40 (engine/RULES.md,
+ * The units of every other file: whole cents, whole contracts, milliseconds. Behind the parsers
+ * money is never a floating point number. Rules T1, T2, B2, M40 (engine/RULES.md,
  * feeds/FORMATS.md).
  */
 
@@ -165,7 +165,7 @@ export function instantOf(text: string): EpochMs | null {
 
 const DAY_MS = 86_400_000;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
-// Nearly every time of an answer, and of the answers around it, is of the same day.
+// Nearly all times of one answer, and of the next ones, are of the same day.
 let lastDay = { day: 0, text: '1970-01-01T' };
 
 /** No row of a table. */

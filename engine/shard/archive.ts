@@ -1,7 +1,7 @@
 /**
  * Finished orders and closed trades on disk. A placement is found by its idempotency key, a limit
- * order by its id too; one that ended in the same checkpoint has its end in its row, one that
- * ended later has it in a row of its own.
+ * order by its id too. An order that ended before its checkpoint has its outcome in its row. One
+ * that ended later has its outcome in a row of its own.
  */
 import { randomBytes } from 'node:crypto';
 import type { Database, RootDatabase } from 'lmdb';
@@ -49,7 +49,7 @@ export function openArchive(root: RootDatabase): ArchiveTables {
   };
 }
 
-/** Every row, in the order of the keys. Throws on one that cannot be decoded, and names it. */
+/** Every row, in the order of the keys. Throws on a row that cannot be decoded, and names it. */
 export function archiveRowsOf(tables: ArchiveReading): ArchiveRows {
   function* rows<T>(table: ArchiveTable, row: RowFormat<T>): Generator<ArchiveRow<T>> {
     for (const { key, value } of tables[table].getRange({})) {
@@ -78,7 +78,7 @@ export function archiveOf(tables: ArchiveReading): Archive {
   /** Rows of one account, newest first, below `before`. */
   function* newestFirst<T>(table: ArchiveTable, row: RowFormat<T>, range: Range): Generator<T> {
     const { account, before } = range;
-    // A reverse range includes its start: step below `before`.
+    // A reverse range includes its start, so it starts just below `before`.
     const start = before === null ? endOf(account) : idKey(account, before);
     const end = idKey(account, NIL);
     for (const { key, value } of tables[table].getRange({ start, end, reverse: true })) {
@@ -121,7 +121,10 @@ export function archiveOf(tables: ArchiveReading): Archive {
 
 type Range = { account: number; before: Uuid | null };
 
-/** The rows of one checkpoint, in the order of each table's keys: random puts cost far more. */
+/**
+ * The rows of one checkpoint, in the order of each table's keys: puts in random order are far
+ * slower.
+ */
 export function* recordWrites({
   orders,
   outcomes,
@@ -148,7 +151,7 @@ export function* recordWrites({
       yield { table: 'trades', key: idKey(account, tradeId), value };
     }
   }
-  // What the placements have not taken: orders that an earlier checkpoint wrote.
+  // The outcomes of orders that an earlier checkpoint wrote.
   const late = [...outcomes.left()].sort((a, b) => a.account - b.account || byId(a, b));
   for (const { account, orderId, outcome } of late) {
     yield { table: 'outcomes', key: idKey(account, orderId), value: outcomeRow.pack(outcome) };
@@ -156,9 +159,9 @@ export function* recordWrites({
 }
 
 /**
- * The first of all: a key on disk that is told as new could be used again. Rows lie under the id of
- * an order that they are about, so that no later checkpoint takes their place but one that has all
- * of it again.
+ * Written before everything else: a key that is on disk without its hash could be used a second
+ * time. A row's key is the id of one of its orders. So only a checkpoint that writes all of these
+ * orders again replaces it.
  */
 function* usedKeyWrites(orders: UnarchivedRecords['orders']): Generator<Write> {
   let part = 0;
@@ -169,7 +172,7 @@ function* usedKeyWrites(orders: UnarchivedRecords['orders']): Generator<Write> {
   }
 }
 
-/** A limit order has a row of its own; a market order is done, and is nowhere else. */
+/** A limit order has a row of its own. A market order is done, and this is its only row. */
 function keyRowOf(placed: PlacedBytes, outcomes: UnarchivedRecords['outcomes']) {
   if (isLimit(placed)) return { limit: orderIdBytes(placed), market: null };
   const outcome = outcomes.take(placed);

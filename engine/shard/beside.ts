@@ -1,6 +1,6 @@
 /**
- * Modules that threads and processes start from. A clone runs its `.ts`, the packed product the `.js`
- * made of it; tsc turns the endings of imports from one into the other, and those of URLs not.
+ * Modules that threads and processes start from. A clone runs the `.ts`, the packed product the
+ * `.js`. tsc rewrites the endings of imports but not those of URLs.
  */
 
 /** The module `name`, such as `./worker`, with the ending of the one that runs at `url`. */

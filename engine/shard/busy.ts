@@ -9,5 +9,5 @@ export class EngineBusy extends Error {
   }
 }
 
-/** One for all: what refuses in a flood must cost little. */
+/** One error for all: in a flood of requests a refusal must cost little. */
 export const AT_ITS_LIMIT = new EngineBusy('the engine is at its limit');

@@ -1,6 +1,6 @@
 /**
- * The way into and out of a checkpoint: the small state beside the tables' pages, and the derived
- * columns, indexes and books that a load builds again. Equal rows give an equal state.
+ * What a checkpoint holds beside the tables' pages, and how a load rebuilds derived columns,
+ * indexes and books. Equal rows give an equal state.
  */
 
 import type { TableHead } from '../memory/table.ts';
@@ -25,7 +25,10 @@ export type StateHead = {
   setBackFromMs?: EpochMs;
 };
 
-/** What changes with catalogs, results and games, and is large: `worldVersion` tells of a change. */
+/**
+ * Large, and changes only with catalogs, results and games; `referenceDataVersion` counts its
+ * changes.
+ */
 export type ReferenceData = {
   catalog: Catalog;
   /** Instruments that the catalog has dropped, as they were last described. */
@@ -62,7 +65,7 @@ export function referenceDataOf(state: ShardState): ReferenceData {
   };
 }
 
-/** Brings both back into an empty state; pages follow, then `rebuildDerived`. */
+/** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
 export function loadHead(state: ShardState, head: StateHead & ReferenceData): void {
   for (const table of tablesOf(state)) {
     const layout = head.layouts[table.name];

@@ -2,22 +2,25 @@
 import { type EpochMs, isoOf } from '../rules/units.ts';
 import type { Log } from './log.ts';
 
-/** Never goes back, but by `acceptMachine`. */
+/** Never goes back, except by `acceptMachine`. */
 export interface Clock {
   nowMs(): EpochMs;
   /** A tick of that time was fed. */
   heartbeat(atMs: EpochMs): void;
-  /** The engine was at that time when it last stopped, whatever the machine's clock says now. */
+  /** The engine's time when it last stopped, whatever the machine's clock says now. */
   startFrom(atMs: EpochMs): void;
-  /** The machine's time, whatever the engine makes of it. */
+  /** The machine's time, as it is. */
   machineMs(): EpochMs;
-  /** Takes the machine's time at once. By how many milliseconds time went back; below 0: on. */
+  /**
+   * Takes the machine's time at once. Returns by how many milliseconds time went back; below 0:
+   * forward.
+   */
   acceptMachine(): number;
   /** What is wrong with the time, on one line; null: nothing. */
   problem(): string | null;
 }
 
-/** What a machine says of time. */
+/** The clocks of a machine. */
 export type MachineClock = {
   /** Since 1970. Somebody may set it. */
   wallMs(): EpochMs;
@@ -35,7 +38,7 @@ type WallClockOptions = {
 const JUMP_MAX_MS = 3_600_000;
 /** How long a larger jump must last before time follows it. */
 const JUMP_LASTS_MS = 60_000;
-/** Clocks are set right by less all the time. */
+/** Clocks are corrected by less all the time. */
 const AHEAD_NOTED_MS = 1000;
 
 /** The machine's time. */
@@ -44,16 +47,17 @@ export function wallClock(options: WallClockOptions = {}): Clock {
 }
 
 /**
- * Where the machine's time steps back, the engine's goes on from where it was: if it stood still, no
- * quote would grow old and no minute of a trade limit would end until the machine has caught up.
- * Where it jumps forward by more than a bound, time goes on as if it had not, until that has lasted:
- * a moment in the wrong year would expire every order, and be the engine's year for good.
+ * Where the machine's time steps back, the engine's time goes on. If it stood still, no quote would
+ * grow old and no minute of a trade limit would end until the machine has caught up. Where the
+ * machine's time jumps forward by more than a bound, the engine's time goes on as if it had not,
+ * until the jump has lasted. A moment in the wrong year would expire every order, and the engine
+ * would stay in that year for good.
  */
 class WallClock implements Clock {
   readonly #jumpMaxMs: number;
   readonly #machine: MachineClock;
   readonly #log: Log;
-  /** Which time it was at which of the machine's steady milliseconds. */
+  /** The engine's time at one moment of the machine's steady clock. */
   #known: { atMs: EpochMs; steadyMs: number };
   #newestMs: EpochMs;
   /** A jump that is refused: how far it went, and since when on the steady clock. */
@@ -69,7 +73,7 @@ class WallClock implements Clock {
   }
 
   nowMs(): EpochMs {
-    // In this order: a pause between the two readings must not look like a step forward.
+    // Read in this order: a pause between the two readings must not look like a step forward.
     const wallMs = this.#machine.wallMs();
     const steadyMs = this.#machine.steadyMs();
     const { atMs, steadyMs: sinceMs } = this.#known;
@@ -115,7 +119,7 @@ class WallClock implements Clock {
     return nowMs - machineMs > AHEAD_NOTED_MS ? aheadText(nowMs, machineMs) : null;
   }
 
-  /** A jump to yet another time begins anew. */
+  /** A jump to yet another time must last from its own beginning. */
   #hasLasted(byMs: number, steadyMs: number): boolean {
     if (this.#jump === null || Math.abs(byMs - this.#jump.byMs) > this.#jumpMaxMs) {
       this.#jump = { byMs, sinceMs: steadyMs };

@@ -14,20 +14,17 @@ import { Table } from '../memory/table.ts';
 import { TradeCounts } from '../memory/trade-counts.ts';
 import { UuidIndex } from '../memory/uuid-index.ts';
 import { bookDepth } from '../rules/book-depth.ts';
-import { type FillModel, topOfBook } from '../rules/fill-model.ts';
-import type { CoreConfig, ShardState } from '../rules/state.ts';
-import type { FillModelName } from '../rules/units.ts';
+import type { FillModel } from '../rules/fill-model.ts';
+import type { CoreConfig } from '../rules/reference-data.ts';
+import type { ShardState } from '../rules/state.ts';
+import { topOfBook } from '../rules/top-of-book.ts';
+import { FILL_MODELS, type FillModelName } from '../rules/units.ts';
 import { type Archive, ShardRecords } from './unarchived-records.ts';
 
 /** What the rules know, with the records that a checkpoint takes from it. */
 export type StoredState = ShardState & { readonly records: ShardRecords };
 
-const FILL_MODELS_BY_NAME: Readonly<Record<FillModelName, FillModel>> = {
-  top_of_book: topOfBook,
-  book_depth: bookDepth,
-};
-
-/** A shard that has seen nothing. */
+/** A shard that has seen nothing. Throws on a fill model that it does not know. */
 export function createState(config: CoreConfig, archive: Archive): StoredState {
   const tables = {
     accounts: new Table('accounts', ACCOUNT_COLUMNS, ACCOUNT_DERIVED),
@@ -37,7 +34,7 @@ export function createState(config: CoreConfig, archive: Archive): StoredState {
   const [orderIds, positionIds] = UuidIndex.pair(tables.orders, tables.positions);
   return {
     config,
-    fillModel: FILL_MODELS_BY_NAME[config.fillModel ?? 'top_of_book'],
+    fillModel: createFillModel(config.fillModel ?? 'top_of_book'),
     ...tables,
     accountIds: new UuidIndex(tables.accounts),
     orderIds,
@@ -65,4 +62,17 @@ export function createState(config: CoreConfig, archive: Archive): StoredState {
     sources: [],
     switches: { venueData: false, selfReset: false },
   };
+}
+
+/** A model of the shard's own, with no quote seen. */
+function createFillModel(name: FillModelName): FillModel {
+  switch (name) {
+    case 'top_of_book':
+      return topOfBook();
+    case 'book_depth':
+      return bookDepth();
+    default:
+      name satisfies never;
+      throw new Error(`fillModel must be one of ${FILL_MODELS.join(', ')}, not ${name}`);
+  }
 }

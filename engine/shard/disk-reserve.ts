@@ -1,9 +1,8 @@
 /**
- * DiskReserve for an LMDB environment to grow into. LMDB (lmdb 3.5.6) may not survive a write that the
- * disk refuses: it prints the fault into a buffer that is too small for it. So the file is kept
- * longer than its pages in use, by writing zeros behind them first: a full disk, a quota or a limit
- * of the file's size then says so here, where it is an error like any other. Rule D8
- * (engine/RULES.md).
+ * Disk space for an LMDB environment to grow into. LMDB (lmdb 3.5.6) may not survive a write that
+ * the disk refuses: it prints the fault into a buffer that is too small for it. So zeros are
+ * written behind the pages in use before LMDB needs the space. A full disk, a quota or a limit of
+ * the file's size then fails here, as an error like any other. Rule D8 (engine/RULES.md).
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { getSystemErrorMap } from 'node:util';
@@ -11,7 +10,7 @@ import type { RootDatabase } from 'lmdb';
 import { dataFileIn, type LmdbMeta, metaBuffer, newestMeta } from '../lmdb/lmdb-file.ts';
 import { EngineBusy } from './busy.ts';
 
-/** Nothing can be written now; nothing was. Goes by itself once there is room. */
+/** Nothing can be written now, and nothing was. It ends by itself once there is space. */
 export class DiskFull extends EngineBusy {
   readonly errno: number;
   readonly bytes: number;
@@ -35,14 +34,14 @@ export function troubleText(errno: number): string {
 const MIB = 2 ** 20;
 /** What transactions take beside what they write: the trees above, and the pages they replace. */
 const SPARE_BYTES = 2 * MIB;
-/** Asked so often, or for so many bytes, the file is looked at again. */
+/** After so many calls, or so many bytes, the file's size is read again. */
 const LOOK_EVERY_ASKS = 16;
 const LOOK_EVERY_BYTES = MIB;
 const LARGE_BYTES = MIB / 4;
 const STEP_BYTES = MIB;
 const ZEROS = Buffer.alloc(STEP_BYTES);
 
-/** What growing asks of an environment that is open. */
+/** What is read of an open environment to grow its file. */
 type Environment = Pick<RootDatabase, 'readerCheck'>;
 
 export class DiskReserve {
@@ -74,12 +73,14 @@ export class DiskReserve {
     this.#askedBytes = 0;
   }
 
-  /** Inside a transaction, which has room for all but what is large. Throws `DiskFull`. */
+  /**
+   * For a large value inside a transaction, which has space for everything else. Throws `DiskFull`.
+   */
   ensureLarge(bytes: number): void {
     if (bytes > LARGE_BYTES) this.ensure(bytes);
   }
 
-  /** Whether a transaction of `bytes` finds room as it is; makes none. */
+  /** Whether a transaction of `bytes` has space already. Does not grow the file. */
   has(bytes: number): boolean {
     return this.#size >= this.#usedBytes() + SPARE_BYTES / 2 + bytes;
   }
@@ -97,11 +98,11 @@ export class DiskReserve {
     return newestMeta(this.#fd, this.#file, this.#meta);
   }
 
-  /** Half of what is missing helps nobody: it goes back to those who need less. */
+  /** A part of the space is of no use here: it is given back for smaller needs. */
   #grow(size: number, bytes: number): void {
-    // A backup that was killed still holds every page that it saw: LMDB uses none again until told.
+    // A backup that was killed still holds the pages that it saw. This check frees them.
     this.#environment.readerCheck();
-    // LMDB may have written past the end, where it had no other pages.
+    // LMDB may have written past the reserve, where it had no other pages.
     const from = fstatSync(this.#fd).size;
     this.#size = from;
     try {
@@ -118,7 +119,7 @@ export class DiskReserve {
   }
 }
 
-/** How a shard's thread tells the others what its disk says; the memory is shared. */
+/** The state of a shard's disk, in memory that its thread shares with the callers' thread. */
 export class DiskStatus {
   readonly memory: SharedArrayBuffer;
   readonly #words: Int32Array;
@@ -133,7 +134,7 @@ export class DiskStatus {
     return Atomics.load(this.#words, 0);
   }
 
-  /** What could not be written, so that the next start does not try in vain. */
+  /** The bytes that could not be written, so that the next start does not try in vain. */
   get neededBytes(): number {
     return Atomics.load(this.#words, 1) * MIB;
   }

@@ -30,14 +30,15 @@ export function hashOfDigests(texts: readonly string[]): string {
   const accounts = digests.flatMap((shard) => shard.accounts);
   accounts.sort((a, b) => (a.account < b.account ? -1 : 1));
   const hash = createHash('sha256');
-  for (const line of digests[0]!.world) hash.update(line).update('\n');
+  for (const line of digests[0]!.referenceData) hash.update(line).update('\n');
   for (const { line } of accounts) hash.update(line).update('\n');
   return hash.digest('hex');
 }
 
 /**
- * A crash can come between the commits of two shards, and few venues tell a result again. A shard
- * that is out of order may lack any. Said as by source 0, which has no quote yet that would revive.
+ * A crash can come between the commits of two shards, and few venues send a result again. A shard
+ * that is out of order may lack any result. The ticks carry source 0, which has no quote yet that
+ * they could revive.
  */
 export function unevenResults(reports: (OpenReport | null)[], atMs: EpochMs): ResultTick[] {
   const all = reports.flatMap((report) => (report === null ? [] : [report.results]));

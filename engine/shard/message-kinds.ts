@@ -2,7 +2,14 @@
 import type { Message } from '../format/codec.ts';
 import type { Command } from '../rules/messages.ts';
 
-const COMMANDS = { place: 1, cancel: 1, adjust: 1, catalog: 1, switches: 1, clock: 1 };
+const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
+  place: 1,
+  cancel: 1,
+  adjust: 1,
+  catalog: 1,
+  switches: 1,
+  clock: 1,
+};
 
 export function isCommand(message: Message): message is Command {
   return message.kind in COMMANDS;

@@ -1,6 +1,6 @@
 /** What the start of a shard found, for whoever started it. */
 import type { MarketResult } from '../rules/messages.ts';
-import { resultOf } from '../rules/observe.ts';
+import { resultOf } from '../rules/settlement.ts';
 import type { ShardState } from '../rules/state.ts';
 import type { EpochMs, GameStatus, Uuid } from '../rules/units.ts';
 
@@ -16,7 +16,7 @@ export type OpenReport = {
   openMarkets: number[];
   /** By market number, null where there is none. */
   results: (MarketResult | null)[];
-  /** What feeds said of games, and what the catalog said beneath; null: nothing. */
+  /** The game statuses of feeds, and the catalog's status that each replaced; null: none. */
   games: { slug: string; status: GameStatus; over: GameStatus | null }[];
   /** Keys whose owner's account is in another shard, and that have traded here today. */
   awayKeys: Uuid[];
@@ -54,7 +54,7 @@ function accountIdsOf({ accounts }: ShardState): Uint32Array {
   return words;
 }
 
-/** Every market that an order or a position is in; those with a result have neither. */
+/** Every market with an order or a position. Markets with a result have neither. */
 function openMarketsOf({ orders, positions }: ShardState): number[] {
   const markets = new Set<number>();
   for (const row of orders.rows()) markets.add(orders.col.market.get(row));

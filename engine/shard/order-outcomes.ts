@@ -1,6 +1,6 @@
 /**
- * How orders ended since the last checkpoint, as rows and not as objects: a quote may end thousands
- * at once, and each is read a long time later, or by nobody but the disk.
+ * How orders ended since the last checkpoint, as rows and not as objects. One quote may end
+ * thousands of orders, and most outcomes are read only once, by the next checkpoint.
  */
 
 import { orderIdWord, type PlacedBytes } from '../format/placement-bytes.ts';
@@ -35,7 +35,7 @@ export class Outcomes {
     'account',
   );
   #index = new UuidIndex(this.#table);
-  /** Rows below are in the index. The others come into it when somebody looks for one. */
+  /** Rows below this are in the index. The others are added at the next search. */
   #indexed = 0;
   /** By row. */
   #taken = new Uint8Array(0);
@@ -61,7 +61,7 @@ export class Outcomes {
     col.venue.set(row, outcome.venue ?? NO_VENUE);
   }
 
-  /** Forgets all of them, and keeps the memory: as many come until the next checkpoint. */
+  /** Drops all of them and keeps the memory: about as many come until the next checkpoint. */
   clear(): void {
     this.#table.clear();
     this.#index = new UuidIndex(this.#table);
@@ -75,7 +75,7 @@ export class Outcomes {
     return row < 0 ? undefined : this.#outcomeOf(row);
   }
 
-  /** The end of an order that goes with its placement, and is `left` no more. */
+  /** The outcome of an order, to be written with its placement; `left` then omits it. */
   take(placed: PlacedBytes): OrderOutcome | undefined {
     this.#indexAll();
     const word = (at: 0 | 1 | 2 | 3) => orderIdWord(placed, at);
@@ -90,7 +90,7 @@ export class Outcomes {
     return this.#outcomeOf(row);
   }
 
-  /** What nothing has taken. */
+  /** The outcomes that were not written with a placement. */
   *left(): Generator<EndedOrder> {
     for (let row = 0; row < this.size; row++) if (this.#taken[row] !== 1) yield this.#entryOf(row);
   }

@@ -8,7 +8,7 @@ import type { Message } from '../format/codec.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 
-/** Who asked, told once: what a promise with its reactions would cost shows in every request. */
+/** Gets the answer once. It is a callback, since every request would pay for a promise. */
 export interface Waiter<T = Reply> {
   resolve(answer: T): void;
   reject(error: Error): void;
@@ -19,7 +19,7 @@ export class Outbox {
   #messages: Message[] = [];
   /** One a message; null: a tick, which nobody waits for. */
   #waiters: (Waiter | null)[] = [];
-  /** Messages taken so far: what waits at place `p` since the start is at `p - taken` now. */
+  /** Messages sent so far: the one at place `p` since the start is at `p - taken` now. */
   #taken = 0;
   /** The place of a market's newest quote, since the start. */
   readonly #quotePlaces = new Map<number, number>();
@@ -41,7 +41,7 @@ export class Outbox {
     if (this.#messages.length < this.#ticksMax) this.#append(tick);
     else if (tick.kind === 'quote') this.#replaceQuote(tick);
     // Results, statuses, games and lost connections are few, and true only if told.
-    else if (!INFORMING.has(tick.kind)) this.#append(tick);
+    else if (!INFORMS[tick.kind]) this.#append(tick);
   }
 
   /** The next messages, at most `max`, with the waiters of the requests among them. */
@@ -66,7 +66,7 @@ export class Outbox {
   #append(tick: Tick): void {
     if (tick.kind === 'quote') {
       this.#quotePlaces.set(tick.market, this.#taken + this.#messages.length);
-    } else if (!INFORMING.has(tick.kind)) {
+    } else if (!INFORMS[tick.kind]) {
       // A quote from after it must not come before it: what it stops would trade, or be lost.
       if ('market' in tick) this.#quotePlaces.delete(tick.market);
       else this.#quotePlaces.clear();
@@ -84,8 +84,19 @@ export class Outbox {
 }
 
 const isWaiter = (waiter: Waiter | null): waiter is Waiter => waiter !== null;
-const INFORMING = new Set(['trade', 'heartbeat', 'time']);
-const TICK_KINDS = new Set([...INFORMING, 'quote', 'status', 'result', 'game', 'down']);
+/** Every kind of tick; true: it only informs. */
+const INFORMS: Readonly<Record<Tick['kind'], boolean>> = {
+  quote: false,
+  trade: true,
+  status: false,
+  result: false,
+  game: false,
+  heartbeat: true,
+  down: false,
+  time: true,
+};
+
+const TICK_KINDS = new Set(Object.keys(INFORMS));
 
 export function isTick(message: Message): message is Tick {
   return TICK_KINDS.has(message.kind);

@@ -1,6 +1,6 @@
 /**
- * Records as bytes, one behind another, found by a uuid and listed by account: what is placed and
- * closed by the thousand, and read again seldom, is no work for the garbage collector.
+ * Records as bytes, one behind the other, found by a uuid and listed by account. They come by the
+ * thousand and are read seldom; as bytes they cost the garbage collector nothing.
  */
 
 import { ByteReader, ByteWriter, type Compiled } from '../format/layout.ts';

@@ -17,7 +17,7 @@ import type { StoreReader } from './store.ts';
 /** The journal sequence that the state now shows, and how much of it was replayed. */
 export type Recovered = { sequence: number; batches: number; events: number };
 
-/** Brings everything back into an empty state. Throws when the journal has a hole. */
+/** Loads everything into an empty state. Throws when the journal has a hole. */
 export function recover(state: ShardState, store: StoreReader): Recovered {
   const recovered = { sequence: loadTables(state, store), batches: 0, events: 0 };
   rebuildDerived(state);

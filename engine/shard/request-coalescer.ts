@@ -1,4 +1,4 @@
-/** What is asked alike in one turn of the event loop, and so is found once. */
+/** Answers equal questions of one turn of the event loop together. */
 import type { Waiter } from './outbox.ts';
 
 export class RequestCoalescer {
@@ -6,8 +6,8 @@ export class RequestCoalescer {
   #asked = new Map<string, Waiter<never>[]>();
 
   /**
-   * Tells the waiter what `find` finds, as it does all who ask the same until the answer is there
-   * or the turn ends. Equal questions have equal answers, whoever asks.
+   * Gives the waiter what `find` finds. All who ask the same until the answer is there, or until
+   * the turn ends, get that answer too. Equal questions have equal answers, whoever asks.
    */
   ask<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
     const asked = this.#asked;
@@ -19,7 +19,8 @@ export class RequestCoalescer {
     if (asked.size === 0) setImmediate(() => this.end());
     const waiters = [waiter];
     asked.set(question, waiters);
-    // An answer can come within the turn, and whoever asks then would join those who were told.
+    // An answer can come within the turn. Whoever asks after that must not join the waiters who
+    // have it.
     const close = () => asked.delete(question);
     find().then(
       (found) => {
@@ -34,8 +35,9 @@ export class RequestCoalescer {
   }
 
   /**
-   * What is asked from here on may have another answer. A new map, as one that is cleared leads from
-   * its old entries to its new ones, and what of them grew old in memory keeps all later ones there.
+   * A question from here on may have another answer. This takes a new map: in V8 a cleared map
+   * links its old entries to the new ones, and an old entry that reached the old generation would
+   * keep all later ones alive.
    */
   end(): void {
     this.#asked = new Map();

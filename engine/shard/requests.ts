@@ -5,7 +5,6 @@
 
 import { audit } from '../audit/audit.ts';
 import { digest } from '../audit/digest.ts';
-import { takeLevels } from '../rules/book-depth.ts';
 import { decide } from '../rules/decide.ts';
 import type { Decision, Rejection } from '../rules/decision.ts';
 import type { Event } from '../rules/events.ts';
@@ -22,11 +21,13 @@ import { quoteText } from './views/quote.ts';
 
 /** Runs a command; its events are applied and appended to `journal`. */
 export function execute(state: ShardState, command: Command, journal: Event[]): Reply {
-  // The engine's time may be ahead of the caller's: what happens now happens at the engine's.
+  // The engine's time may be ahead of the caller's. Commands take effect at the engine's.
   const atMs = advance(state, command.atMs, journal);
   const timed = atMs === command.atMs ? command : { ...command, atMs };
   const decision = decide(state, timed);
-  if (decision.kind === 'accept' && decision.taken !== null) takeLevels(decision.taken);
+  if (decision.kind === 'accept' && decision.consumption !== null) {
+    state.fillModel.consume(decision.consumption);
+  }
   if (decision.kind !== 'replay') {
     for (const event of decision.events) emit(state, journal, event);
   }
@@ -37,13 +38,13 @@ export function execute(state: ShardState, command: Command, journal: Event[]): 
   return answer(commandText(state, timed, decision));
 }
 
-/** What a shard that cannot journal takes too. */
+/** Switches are not journaled, so a shard that cannot write takes them too. */
 export function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): Reply {
   state.switches = { venueData, selfReset };
   return answer('{}');
 }
 
-/** Answers a question and changes nothing: time moves on with ticks and commands alone. */
+/** Answers a question and changes nothing. Only ticks and commands move time on. */
 export function answerQuery(state: ShardState, query: Query): Reply {
   const timed = { ...query, atMs: Math.max(state.nowMs, query.atMs) };
   switch (timed.kind) {
@@ -73,6 +74,8 @@ export function answerQuery(state: ShardState, query: Query): Reply {
     case 'audit':
     case 'digest':
       return answer(JSON.stringify(inspect(state, timed)));
+    default:
+      return timed satisfies never;
   }
 }
 
@@ -102,6 +105,8 @@ function commandText(state: ShardState, command: Command, decision: Decision): s
     case 'adjust':
     case 'catalog':
       return '{}';
+    default:
+      return command satisfies never;
   }
 }
 

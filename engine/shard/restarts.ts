@@ -1,17 +1,17 @@
 /**
  * How often the thread of one shard has failed in a row, and how long its next start waits. A start
- * is good only once it has lasted: what failed a shard may come again, told by a feed or sent again
- * by a caller, and a shard that fails at it each time must not look as if it worked. Rule D10
+ * counts as good only once it has lasted. The message that failed a shard may come again from a
+ * feed or a caller, and a shard that fails at it each time must not look healthy. Rule D10
  * (engine/RULES.md).
  */
 
 const DELAY_MS = 250;
 const DELAY_MAX_MS = 10_000;
-/** A shard that has been open for so long has got over what it failed at. */
+/** A shard that has been open for so long counts as repaired. */
 const LASTED_MS = 60_000;
 
 export class Restarts {
-  /** In milliseconds that never go back. */
+  /** In milliseconds of a clock that never goes back. */
   readonly #now: () => number;
   #failures = 0;
   #reason = '';
@@ -23,7 +23,7 @@ export class Restarts {
     this.#now = now;
   }
 
-  /** `repaired`: what was wrong with its data is put right, and counts no more. */
+  /** `repaired`: its data was wrong and is right now, so earlier failures count no more. */
   opened(repaired: boolean): void {
     if (repaired) this.#failures = 0;
     this.#openedAtMs = this.#now();

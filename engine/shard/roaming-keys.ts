@@ -2,11 +2,11 @@
  * Keys that trade in more than one shard: accounts live in different shards, and a key's hard trade
  * limits hold over all that it trades. Rules L7, L11, L12 (engine/RULES.md).
  *
- * A key is in one shard at a time. Orders for that shard leave at once, with what the key has
- * counted in all others, where nothing of it happens meanwhile. An order for another shard moves
- * the key: every shard that may have counted it is asked what, behind all that was sent there
- * before, and orders that come meanwhile wait. So the limits are exact, in whatever order answers
- * come, and what has been counted is known to the shards' journals alone.
+ * A key is in one shard at a time. Orders for that shard leave at once. They carry what the key has
+ * counted in all other shards, where it cannot trade meanwhile. An order for another shard moves
+ * the key: every shard that may have counted it is asked for its count, behind everything that was
+ * sent there before. Orders that come meanwhile wait. So the limits are exact in whatever order
+ * answers come, and counts are stored in the shards' journals alone.
  */
 
 import { awayIdOf } from '../memory/trade-counts.ts';
@@ -32,13 +32,13 @@ export type Passage = {
 };
 
 type Roamer = {
-  /** Where it is; null: not known yet. */
+  /** The shard where the key is; null: not known yet. */
   at: Shard | null;
   /** What it has counted in all other shards. */
   elsewhere: TradeUse | null;
   /** Every shard that may have counted it. */
   shards: Set<Shard>;
-  /** First come, first sent; not empty while the key moves. */
+  /** In the order in which they came; not empty while the key moves. */
   waiting: Passage[];
   /** The newest day on which it may have been counted. */
   day: number;
@@ -72,7 +72,10 @@ export class RoamingKeys {
     }
   }
 
-  /** The shards count anew: the time was set back. Each key is asked about again where it trades next. */
+  /**
+   * The shards count anew, since the time was set back. Each key is asked about again at its next
+   * order.
+   */
   timeWasSet(): void {
     for (const roamer of this.#roamers.values()) roamer.at = null;
   }
@@ -99,7 +102,7 @@ export class RoamingKeys {
     return roamer;
   }
 
-  /** Takes the key along the shards that its waiting orders are for, until none waits. */
+  /** Moves the key to the shards of its waiting orders, until none waits. */
   async #move(roamer: Roamer): Promise<void> {
     const { waiting } = roamer;
     while (waiting.length > 0) {
@@ -129,7 +132,8 @@ export class RoamingKeys {
   }
 
   #pass(roamer: Roamer, { command, counting, home, to, waiter }: Passage): undefined {
-    // Not at the time when it began to wait: elsewhere the key may have counted later since.
+    // At the time now, not at the time when it began to wait: the key may have counted elsewhere
+    // since.
     const atMs = Math.max(command.atMs, this.#nowMs());
     roamer.day = utcDayOf(atMs);
     const keyId = to === home ? counting.keyId : awayIdOf(counting.keyId);

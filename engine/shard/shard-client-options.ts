@@ -6,13 +6,13 @@ import type { ShardConfig } from './shard.ts';
 
 export type ShardClientOptions = {
   config: ShardConfig;
-  /** Whether an earlier start made its file: one that is not there any more is lost, not new. */
+  /** Whether an earlier start made its file. If so, a missing file is lost, not new. */
   wasMade: boolean;
   /** Requests that may wait or be in flight before callers are refused. */
   queueDepthMax: number;
-  /** What a shard must be told before anything else, at every start of its thread. */
+  /** What a shard gets before anything else, at every start of its thread. */
   startupMessages: () => Message[];
-  /** Is given what each start of its thread found, before any request is. */
+  /** Gets what each start of the thread found, before the shard takes a request. */
   opened: (report: OpenReport) => void;
   log: Log;
 };

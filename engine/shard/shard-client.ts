@@ -1,7 +1,7 @@
 /**
  * The way to one shard's thread and back. What arrives in one turn of the event loop travels as one
- * batch; while batches are in flight the next one grows. Bounded: past the bound the caller is told
- * to come back, and quotes of one market replace each other. Rules D6 to D10 (engine/RULES.md).
+ * batch; while batches are in flight the next one grows. Both ways are bounded: past the bound
+ * callers get 503, and quotes of one market replace each other. Rules D6 to D10 (engine/RULES.md).
  */
 
 import { checkLmdbFile, LmdbFileError, missingFile } from '../lmdb/lmdb-file.ts';
@@ -20,8 +20,8 @@ import { ShardThread } from './thread.ts';
 const BATCH_FULL = 96;
 const BATCH_MAX = 256;
 /**
- * Enough for all that may wait: where thousands of callers keep the event loop busy, it comes back to
- * the answers of a shard only now and then, and the shard must not stand still meanwhile.
+ * Enough batches for all that may wait. Under thousands of callers the event loop comes to a
+ * shard's answers only now and then, and the shard must not stand still meanwhile.
  */
 const IN_FLIGHT_MAX = 32;
 const TICKS_MAX = 50_000;
@@ -60,7 +60,7 @@ export class ShardClient {
     return this.#trouble;
   }
 
-  /** That it fails again and again, in words; null: it does not. */
+  /** Says that the shard fails again and again; null: it does not. */
   get failing(): string | null {
     return this.#restarts.trouble;
   }
@@ -77,7 +77,7 @@ export class ShardClient {
     if (checkLmdbFile(path) === null && this.#wasMade) throw missingFile(path);
     const report = await this.#thread.open();
     this.#wasMade = true;
-    // In one step: what is told from here on queues up behind what the shard must be told first.
+    // In one step, so that later messages queue up behind those that the shard must get first.
     this.#state = 'open';
     this.#restarts.opened(this.#trouble !== null);
     this.#trouble = null;
@@ -96,11 +96,11 @@ export class ShardClient {
   }
 
   async #tellPrelude(): Promise<void> {
-    const told = this.#options.startupMessages().map((message) => {
+    const delivered = this.#options.startupMessages().map((message) => {
       if (isTick(message)) this.tick(message);
-      return isCommand(message) ? this.tell(message) : null;
+      return isCommand(message) ? this.deliver(message) : null;
     });
-    for (const reply of await Promise.all(told)) {
+    for (const reply of await Promise.all(delivered)) {
       if (reply?.ok === false) throw new Error(reply.message);
     }
   }
@@ -113,7 +113,9 @@ export class ShardClient {
     return this.#depth >= this.#options.queueDepthMax ? AT_ITS_LIMIT : null;
   }
 
-  /** Tells the waiter once what the answer shows is durable; or `EngineBusy`, maybe at once. */
+  /**
+   * Answers the waiter once what the answer shows is durable. Or with `EngineBusy`, maybe at once.
+   */
   ask(request: Command | Query, waiter: Waiter): undefined {
     const refusal = this.#refusalOf(request);
     if (refusal === null) this.#send(request, waiter);
@@ -132,10 +134,10 @@ export class ShardClient {
   }
 
   /**
-   * Tells the shard what its startup messages says from now on: whatever the queue, and at its next start
-   * where it is not open. Null: it will hear then.
+   * Sends the shard what its startup messages hold from now on, past the bound of the queue. Null:
+   * it is not open, and gets it at its next start.
    */
-  async tell(command: Command): Promise<Reply | null> {
+  async deliver(command: Command): Promise<Reply | null> {
     if (this.#state !== 'open') return null;
     return new Promise<Reply>((resolve, reject) => {
       this.#send(command, { resolve, reject });
@@ -211,7 +213,9 @@ export class ShardClient {
     this.#tellIfIdle();
   }
 
-  /** The shard goes on by itself once its disk has room; what it only watched is told again. */
+  /**
+   * The disk has space again: the shard goes on by itself, and gets again what it could only show.
+   */
   #noteDisk(): void {
     const { errno } = this.#thread.disk;
     const trouble = errno === 0 ? null : troubleText(errno);
@@ -232,7 +236,7 @@ export class ShardClient {
     if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
 
-  /** At once when nothing is under way; else only what fills a batch, so that commits are shared. */
+  /** Sends at once when nothing is in flight, else only a full batch: requests share commits. */
   #maySend(): boolean {
     if (this.#inFlight === 0) return true;
     return this.#inFlight < IN_FLIGHT_MAX && this.#outbox.length >= BATCH_FULL;
@@ -242,7 +246,7 @@ export class ShardClient {
     return this.#outbox.length === 0 && this.#inFlight === 0;
   }
 
-  /** The thread ended. Nobody knows what of these batches is on disk: a retry will find out. */
+  /** The thread ended. Whether these batches are on disk, a retry under the same key finds out. */
   #failed(error: Error, waiters: Waiter[]): void {
     const busy = new EngineBusy('the engine is restarting');
     this.#inFlight--;
@@ -269,7 +273,7 @@ export class ShardClient {
     const { config, log } = this.#options;
     this.open().then(
       (report) => {
-        // It may have failed again at what it was told first.
+        // It may have failed again at its first messages.
         if (this.#state !== 'open') return;
         const { accounts, restingOrders, replayedBatches } = report;
         const found = { accounts, restingOrders, replayedBatches };
@@ -278,7 +282,7 @@ export class ShardClient {
       (error: unknown) => {
         if (this.#state === 'closed') return;
         const damage = error instanceof LmdbFileError ? error.message : null;
-        // A damaged file is looked at again and again, and told of once.
+        // A damaged file is tried again and again, and logged once.
         if (damage === null || damage !== this.#trouble) {
           const details = { path: config.path, error: String(error) };
           log.error(details, 'shard did not start; trying again');

@@ -9,7 +9,7 @@ import type { Message } from '../format/codec.ts';
 import type { Event } from '../rules/events.ts';
 import type { Reply } from '../rules/messages.ts';
 import { observe, watch } from '../rules/observe.ts';
-import type { CoreConfig } from '../rules/state.ts';
+import type { CoreConfig } from '../rules/reference-data.ts';
 import { tablesOf } from '../rules/state.ts';
 import { headOf, referenceDataOf } from './checkpoint-state.ts';
 import { createState, type StoredState } from './create-state.ts';
@@ -32,7 +32,10 @@ export type ShardConfig = CoreConfig & {
 const PACE = 0.6;
 /** Steps that share a commit when no batch does. */
 const STEPS_WHEN_IDLE = 32;
-/** What a message usually leads to; settlements lead to more, which is seen when they are there. */
+/**
+ * What a message usually leads to. Settlements lead to more; their bytes are checked once they are
+ * known.
+ */
 const MESSAGE_BYTES = 1500;
 const EVENT_BYTES = 500;
 const MESSAGE_EVENTS = 3;
@@ -52,14 +55,14 @@ export class Shard {
   /** How many of them an event is worth, and how many are due. */
   #stepsAnEvent = 0;
   #stepsDue = 0;
-  /** `state.worldVersion` of the last checkpoint; none since the start. */
+  /** `state.referenceDataVersion` of the last checkpoint; none since the start. */
   #referenceDataVersion = -1;
   readonly #disk: DiskStatus;
   #probedAtMs = 0;
-  /** When a checkpoint last found no room. */
+  /** When a checkpoint last found no space. */
   #waitedAtMs = 0;
 
-  /** Brings the state back from the store: pages, then the journal's tail. */
+  /** Loads the state from the store: pages, then the journal's tail. */
   constructor(
     config: ShardConfig,
     store: ShardStore = openStore(config.path, config.durability),
@@ -109,7 +112,7 @@ export class Shard {
     });
   }
 
-  /** Quotes are shown and nothing follows from them: it could not be journaled. */
+  /** Shows quotes and lets nothing follow from them, since no event could be journaled. */
   #readOnly(messages: Message[]): (Reply | null)[] {
     const replies: (Reply | null)[] = [];
     for (const message of messages) {
@@ -120,7 +123,7 @@ export class Shard {
     return replies;
   }
 
-  /** Tells whether a batch finds room, now and then where it did not the last time. */
+  /** Whether a batch has space. After a failure the disk is tried only now and then. */
   #mayWrite(bytes: number, steps: number): boolean {
     const disk = this.#disk;
     const nowMs = Date.now();
@@ -130,7 +133,8 @@ export class Shard {
       this.#store.ensureRoom(Math.max(bytes, disk.neededBytes), steps);
     } catch (error) {
       if (!(error instanceof DiskFull)) throw error;
-      // Until that much is there again: what finds the little it needs would only take turns.
+      // Until all of that space is there: a small batch that fits would let the shard stop and go
+      // by turns.
       disk.set(error.errno, disk.errno === 0 ? error.bytes : disk.neededBytes);
       return false;
     }
@@ -138,7 +142,9 @@ export class Shard {
     return true;
   }
 
-  /** A checkpoint waits for its room and keeps no order out, which may find the little it needs. */
+  /**
+   * A checkpoint waits for its space. It refuses no order meanwhile, since an order needs little.
+   */
   #mayStep(steps: number): boolean {
     const nowMs = Date.now();
     if (this.#disk.errno !== 0 || Math.abs(nowMs - this.#waitedAtMs) < PROBE_EVERY_MS) return false;
@@ -152,7 +158,9 @@ export class Shard {
     }
   }
 
-  /** Goes on with the checkpoint being written. False: nothing more is to be done now. */
+  /**
+   * Takes the next steps of the checkpoint being written. False: there is nothing more to do now.
+   */
   idle(): boolean {
     if (this.#checkpoint === null || !this.#mayStep(STEPS_WHEN_IDLE)) return false;
     this.#commit(() => {
@@ -169,18 +177,18 @@ export class Shard {
     this.#finishCheckpoint();
   }
 
-  /** Ends with a checkpoint where there is room, so that the next start replays nothing. */
+  /** Ends with a checkpoint where there is space, so that the next start replays nothing. */
   async close(): Promise<void> {
     this.checkpoint();
     await this.#store.close();
   }
 
-  /** Ends without a checkpoint: what is on disk is what counts. */
+  /** Ends without a checkpoint: only what is on disk counts. */
   async abandon(): Promise<void> {
     await this.#store.close();
   }
 
-  /** `expected`: so many events have found room already. */
+  /** `expected`: there is space for so many events already. */
   #append(events: Event[], expected: number): void {
     const sequence = this.#sequence + 1;
     this.#stepsDue = this.#stepsWith(events.length);
@@ -198,23 +206,23 @@ export class Shard {
     if (this.#checkpoint === null) this.#beginCheckpoint();
   }
 
-  /** What memory knows is on its way to the disk: that there is no room is a fault now. */
+  /** Memory is ahead of the disk here, so a full disk is now a fault. */
   #commit(work: () => void): void {
     try {
       this.#store.commit(work);
     } catch (error) {
-      // The next start waits for that much, and does not end here again.
+      // The next start waits for that much space, and so does not end here again.
       if (error instanceof DiskFull) this.#disk.set(error.errno, error.bytes);
       throw error;
     }
   }
 
-  /** How many steps are due once so many more events are journaled. */
+  /** Adds the steps that are due for so many more journaled events. */
   #stepsWith(events: number): number {
     return this.#stepsDue + events * this.#stepsAnEvent;
   }
 
-  /** Takes what the checkpoint holds in one synchronous step: it all belongs to one moment. */
+  /** Begins a checkpoint in one synchronous step, so that it shows one moment. */
   #beginCheckpoint(): void {
     const { state } = this;
     const pages = tablesOf(state).flatMap((table) =>
@@ -222,7 +230,7 @@ export class Shard {
         .beginCheckpoint()
         .map((page) => ({ table: table.name, page, take: () => table.takePage(page) })),
     );
-    const isNewWorld = state.referenceDataVersion !== this.#referenceDataVersion;
+    const isReferenceDataNew = state.referenceDataVersion !== this.#referenceDataVersion;
     this.#referenceDataVersion = state.referenceDataVersion;
     const records = state.records.beginCheckpoint();
     const sequence = this.#sequence;
@@ -230,7 +238,7 @@ export class Shard {
     const { steps, write } = this.#store.checkpoint({
       sequence,
       head: headOf(state),
-      world: isNewWorld ? referenceDataOf(state) : null,
+      referenceData: isReferenceDataNew ? referenceDataOf(state) : null,
       pages,
       records,
     });

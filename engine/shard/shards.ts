@@ -16,7 +16,7 @@ import type {
   Tick,
 } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
-import type { CoreConfig } from '../rules/state.ts';
+import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
 import type { Clock } from './clock.ts';
@@ -43,7 +43,7 @@ export type ShardsOptions = CoreConfig & {
   log: Log;
 };
 
-/** How often shards hear of the time when no tick says it: orders expire by it. */
+/** How often shards get the time where no tick brings it, so that orders expire. */
 const TIME_TICK_MS = 250;
 
 export class Shards {
@@ -53,7 +53,7 @@ export class Shards {
   readonly #coalescer = new RequestCoalescer();
   readonly #startup = new StartupState();
   readonly #roaming = new RoamingKeys(() => this.nowMs());
-  /** Results that some shard has and another lacks: told to all once they have the catalog. */
+  /** Results that some shard has and another lacks. All shards get them after the catalog. */
   #untold: ResultTick[] = [];
   #stopping = false;
 
@@ -87,7 +87,7 @@ export class Shards {
     return this.#options.clock.nowMs();
   }
 
-  /** The machine's time, which the engine's may be ahead of, or behind. */
+  /** The machine's time. The engine's may be ahead of it, or behind. */
   machineMs(): EpochMs {
     return this.#options.clock.machineMs();
   }
@@ -106,11 +106,11 @@ export class Shards {
     const state = this.state();
     if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
     const backMs = this.#options.clock.acceptMachine();
-    // Whatever is told from here on says the new time, and comes behind this.
+    // Every later message carries the new time and comes behind this one.
     if (backMs > 0) this.#startup.setBack(backMs);
     const nowMs = this.nowMs();
-    const told = await this.#told({ kind: 'clock', atMs: nowMs, toMs: nowMs });
-    if (!told) throw new EngineBusy('a shard did not take the time: ask again');
+    const isTaken = await this.#sendToAll({ kind: 'clock', atMs: nowMs, toMs: nowMs });
+    if (!isTaken) throw new EngineBusy('a shard did not take the time: ask again');
     this.#roaming.timeWasSet();
   }
 
@@ -146,12 +146,12 @@ export class Shards {
   }
 
   /**
-   * Runs a command or query on the account's shard, and tells the waiter: the reply, or
-   * `EngineBusy`, maybe at once. What counts towards the limits of a key goes through `trade`.
+   * Runs a command or query on the account's shard. The waiter gets the reply or `EngineBusy`. What
+   * counts towards the limits of a key goes through `trade`.
    */
   ask(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
     if (this.#stopping) waiter.reject(new EngineBusy('the engine is stopping'));
-    else this.#laneOf(account).ask(request, waiter);
+    else this.#clientOf(account).ask(request, waiter);
   }
 
   /**
@@ -161,11 +161,11 @@ export class Shards {
   trade(owner: Uuid, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined {
     const { account, counting } = command;
     if (this.#stopping || counting === null) return this.ask(account, command, waiter);
-    const [home, to] = [this.#laneOf(owner), this.#laneOf(account)];
+    const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
     return this.#roaming.send({ command, counting, home, to, waiter });
   }
 
-  #laneOf(account: Uuid): ShardClient {
+  #clientOf(account: Uuid): ShardClient {
     return this.#clients[shardOfAccount(account, this.#clients.length)]!;
   }
 
@@ -174,15 +174,12 @@ export class Shards {
     return new Promise((resolve, reject) => this.ask(account, request, { resolve, reject }));
   }
 
-  /**
-   * Tells the waiter what `find` finds: once for all who ask the same in one turn of the event loop,
-   * until the shards are told something.
-   */
+  /** Gives the waiter what `find` finds. Equal questions of one turn of the event loop share it. */
   coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
     return this.#coalescer.ask(question, find, waiter);
   }
 
-  /** One instrument's Quote; spread over shards, since every shard hears every tick. */
+  /** One instrument's Quote. Every shard takes every tick, so any of them can answer. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply> {
     const find = () =>
       this.#clientOfQuote(instrumentId).call({ kind: 'instrument_quote', atMs, instrumentId });
@@ -197,27 +194,29 @@ export class Shards {
     return among[shardOfInstrument(instrumentId, among.length)]!;
   }
 
-  /** Tells every shard what the venues said. */
+  /** Sends every shard what a venue said. */
   tick(tick: Tick): void {
     this.#options.clock.heartbeat(tick.atMs);
-    this.#startup.hear(tick);
+    this.#startup.keep(tick);
     this.#tellAll(tick);
   }
 
-  /** Gives every shard the catalog; durable on return, or told to a shard that is not up then. */
+  /**
+   * Gives every shard the catalog, durably on return. A shard that is down gets it at its start.
+   */
   async setCatalog(catalog: Catalog): Promise<void> {
     this.#startup.setCatalog(catalog);
-    await this.#told({ kind: 'catalog', atMs: this.nowMs(), catalog });
+    await this.#sendToAll({ kind: 'catalog', atMs: this.nowMs(), catalog });
     for (const tick of this.#untold.splice(0)) this.tick(tick);
   }
 
   /** Gives every shard the operator's switches; resolves when all answer by them. */
   async broadcast(switches: SetSwitches): Promise<void> {
     this.#startup.setSwitches(switches);
-    await this.#told(switches);
+    await this.#sendToAll(switches);
   }
 
-  /** Resolves when everything told so far has been taken in. */
+  /** Resolves when the shards have taken everything sent so far. */
   async drained(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.drained()));
   }
@@ -274,10 +273,10 @@ export class Shards {
     });
   }
 
-  /** Whether every shard has it; one that is not up is told at its next start. */
-  async #told(command: Command): Promise<boolean> {
+  /** Whether every shard has it. One that is not up gets it at its next start. */
+  async #sendToAll(command: Command): Promise<boolean> {
     this.#coalescer.end();
-    const replies = await Promise.all(this.#clients.map((client) => client.tell(command)));
+    const replies = await Promise.all(this.#clients.map((client) => client.deliver(command)));
     for (const reply of replies) {
       if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);
     }

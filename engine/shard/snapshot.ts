@@ -17,7 +17,7 @@ export function openSnapshot(path: string) {
   if (file === null) return null;
   const root = open({ path, maxDbs: 8, readOnly: true, encoding: 'binary' });
   const missing: string[] = [];
-  // All are opened before the transaction begins, which knows no table that came later.
+  // All tables are opened before the transaction begins: it knows none that is opened later.
   const tables = {
     journal: openTable(root, 'journal', missing),
     pages: openTable(root, 'pages', missing),
@@ -54,7 +54,7 @@ export function openSnapshot(path: string) {
     ...readerOf({ journal, pages, heads: inSnapshot<string>(tables.heads) }),
     archive: archiveOf(archive),
     archiveRows: archiveRowsOf(archive),
-    /** As they lie there, with their keys. */
+    /** The stored values, with their keys. */
     journal,
     pages,
     /** Tables that were never made; a start that is cut off leaves such a directory. */

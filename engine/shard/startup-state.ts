@@ -1,5 +1,5 @@
 /**
- * What a shard must be told whose thread starts again, or whose disk has room again. Rule D11
+ * What a shard must get whose thread starts again, or whose disk has space again. Rule D11
  * (engine/RULES.md).
  */
 
@@ -22,8 +22,9 @@ export class StartupState {
   readonly #quotes = new Map<number, QuoteTick>();
   readonly #statuses = new Map<number, StatusTick>();
   /**
-   * A market's first result, and a listed game's last status: told once, true for good. In the order
-   * in which they came: what settles a market is the first of its result and its game's end.
+   * A market's first result, and a listed game's last status. Venues send them once, and they stay
+   * true. They are kept in the order in which they came, since the first of a market's result and
+   * its game's end settles the market.
    */
   readonly #finals = new Map<string, ResultTick | GameTick>();
   readonly #listedGames = new Set<string>();
@@ -40,7 +41,7 @@ export class StartupState {
     this.#switches = switches;
   }
 
-  hear(tick: Tick): void {
+  keep(tick: Tick): void {
     switch (tick.kind) {
       case 'quote':
         this.#quotes.set(tick.market, tick);
@@ -49,19 +50,24 @@ export class StartupState {
         this.#statuses.set(tick.market, tick);
         break;
       case 'result':
-        this.#hearResult(tick);
+        this.#keepResult(tick);
         break;
       case 'game':
-        if (this.#listedGames.has(tick.game)) this.#hearGame(tick);
+        if (this.#listedGames.has(tick.game)) this.#keepGame(tick);
         break;
       case 'down':
         this.#forgetQuotesOf(tick.source);
         break;
+      case 'trade':
+      case 'heartbeat':
+      case 'time':
+        break;
       default:
+        tick satisfies never;
     }
   }
 
-  /** Time was set back by so much: what was said keeps its age, and what will be says the new time. */
+  /** Time was set back by so much. What is kept here keeps its age. */
   setBack(byMs: number): void {
     this.#wasSetBack = true;
     const earlier = <T extends Tick>(tick: T): T => ({ ...tick, atMs: tick.atMs - byMs });
@@ -75,7 +81,7 @@ export class StartupState {
 
   messages(atMs: EpochMs): Message[] {
     const messages: Message[] = [];
-    // First, for a shard that failed before it had taken it in.
+    // First, since the shard may have failed before it took it.
     if (this.#wasSetBack) messages.push({ kind: 'clock', atMs, toMs: atMs });
     if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#switches !== null) messages.push(this.#switches);
@@ -84,13 +90,13 @@ export class StartupState {
     return messages;
   }
 
-  #hearResult(tick: ResultTick): void {
+  #keepResult(tick: ResultTick): void {
     const key = `market ${tick.market}`;
     if (!this.#finals.has(key)) this.#finals.set(key, tick);
   }
 
-  /** A status told again keeps its place; another one comes last. */
-  #hearGame(tick: GameTick): void {
+  /** A status that comes again keeps its place; another status comes last. */
+  #keepGame(tick: GameTick): void {
     const key = gameKey(tick.game);
     const known = this.#finals.get(key);
     if (known?.kind === 'game' && known.status === tick.status) return;

@@ -24,15 +24,16 @@ export type Checkpoint = {
   sequence: number;
   /** Small state, one msgpack value. */
   head: object;
-  /** What changes seldom, another one; null: it has not since the last checkpoint. */
-  world: object | null;
-  /** Each is taken once, when it is written. */
+  /** Another value, which changes seldom; null: it has not changed since the last checkpoint. */
+  referenceData: object | null;
+  /** Each is read once, when it is written. */
   pages: (PageName & { take(): Uint8Array })[];
   records: UnarchivedRecords;
 };
 type PageName = { table: string; page: number };
 type Page = PageName & { bytes: Uint8Array };
 
+/** On disk, reference data is under `world`. */
 type HeadKey = 'head' | 'world';
 
 /** A page is kept twice: the copy of the newest finished checkpoint, and the one being written. */
@@ -41,7 +42,7 @@ type PageKey = [table: string, page: number, copy: 0 | 1];
 const PAGES_A_STEP = 2;
 const ROWS_A_STEP = 16;
 
-/** The pages, or the rows, of one step; a checkpoint of many steps writes few bytes in most. */
+/** How many pages, or rows, one step writes. */
 const STEP_BYTES_MAX = 300_000;
 const STEPS_BYTES_MAX = 64_000_000;
 
@@ -63,7 +64,7 @@ export function openStore(path: string, durability: Durability) {
     archive: archiveOf(tables.archive),
 
     /**
-     * Makes sure that a transaction finds room for a batch of so many bytes and so many steps of a
+     * Makes sure that the file has space for a batch of so many bytes and so many steps of a
      * checkpoint. Throws `DiskFull`, and then nothing may be committed.
      */
     ensureRoom(bytes: number, steps: number): void {
@@ -72,7 +73,7 @@ export function openStore(path: string, durability: Durability) {
 
     /**
      * Runs the writes of `work` in one transaction; safe on return, as the durability promises.
-     * Throws `DiskFull` on a record that is larger than any room in store; nothing is written then.
+     * Throws `DiskFull` on a record that is larger than the reserve; nothing is written then.
      */
     commit(work: () => void): void {
       root.transactionSync(() => {
@@ -121,7 +122,7 @@ class CheckpointWriter {
 
   checkpoint(what: Checkpoint): { steps: number; write: Generator<void> } {
     const { pages: changed, records } = what;
-    // What is refused leaves no row, and a batch in the journal all the same.
+    // A refused order leaves no row, but its batch stands in the journal all the same.
     const { entryCount: batches } = this.#tables.journal.getStats() as { entryCount: number };
     const steps = changed.length / PAGES_A_STEP + (records.rowsMax + batches) / ROWS_A_STEP;
     return { steps, write: this.#write(what) };
@@ -131,7 +132,7 @@ class CheckpointWriter {
    * Pages and records first, then the head that makes them count, then the journal that they cover
    * goes. A crash between steps loses nothing.
    */
-  *#write({ sequence, head, world, pages: changed, records }: Checkpoint): Generator<void> {
+  *#write({ sequence, head, referenceData, pages: changed, records }: Checkpoint): Generator<void> {
     const { journal, pages, archive } = this.#tables;
     const copies = this.#copies;
     for (const step of inSteps(changed, PAGES_A_STEP)) {
@@ -143,11 +144,11 @@ class CheckpointWriter {
       yield;
     }
     // In one step: neither is good without the other.
-    if (world !== null) this.#putHead('world', world);
+    if (referenceData !== null) this.#putHead('world', referenceData);
     this.#putHead('head', { ...head, journalSequence: sequence });
     yield;
     copies.finish(changed);
-    // Looked up anew at every step: a cursor that was left open skips what follows a removed key.
+    // A new cursor for every step: one that stays open skips what follows a removed key.
     for (let left = ROWS_A_STEP; left === ROWS_A_STEP; ) {
       const covered = [...journal.getKeys({ end: sequence + 1, limit: ROWS_A_STEP })];
       for (const key of covered) journal.remove(key);
@@ -170,7 +171,7 @@ type ReaderTables = {
   heads: Readable<string>;
 };
 
-/** What a start reads. `onPage` hears which copy of a page counts. */
+/** What a start reads. `onPage` gets the copy of a page that counts. */
 export function readerOf(
   { journal, pages, heads }: ReaderTables,
   onPage: (copy: 0 | 1, page: Page) => void = () => undefined,
@@ -183,7 +184,7 @@ export function readerOf(
       }
     },
 
-    /** Head and world of the newest finished checkpoint, or null in a new environment. */
+    /** Head and reference data of the newest finished checkpoint, or null in a new environment. */
     readHead(): ({ journalSequence: number } & Record<string, unknown>) | null {
       const read = (key: HeadKey) => {
         const bytes = heads.get(key);
@@ -191,12 +192,13 @@ export function readerOf(
       };
       const head = read('head');
       if (head === null) return null;
-      const world = read('world');
-      if (world === null) throw new Error('the head is there and the world beside it is not');
-      return { ...world, ...head } as never;
+      const referenceData = read('world');
+      if (referenceData === null)
+        throw new Error('the head is there and the world beside it is not');
+      return { ...referenceData, ...head } as never;
     },
 
-    /** The pages of a table as the checkpoint that covers `sequence` left them. */
+    /** The pages of a table as the checkpoint left them that covers `sequence`. */
     *readPages(table: string, sequence: number): Generator<Page> {
       let best: { stamp: number; copy: 0 | 1; page: Page } | null = null;
       const range = { start: [table, 0, 0] as PageKey, end: [table, Infinity, 0] as PageKey };
@@ -248,7 +250,7 @@ function* inSteps<T>(rows: Iterable<T>, size: number): Generator<T[]> {
   if (step.length > 0) yield step;
 }
 
-/** Which of its two copies a page's newest finished checkpoint is in. */
+/** Which of a page's two copies the newest finished checkpoint wrote. */
 class PageCopies {
   readonly #finished = new Map<string, 0 | 1>();
 

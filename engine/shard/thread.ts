@@ -18,7 +18,10 @@ export class ShardThread {
   readonly #fault = new FaultNote();
   readonly #pool: Piscina<Task, unknown>;
 
-  /** `onEnd` is called with the error of a thread that ended by itself; its tasks have it, too. */
+  /**
+   * `onEnd` is called with the error of a thread that ended by itself. Its tasks reject with that
+   * error too.
+   */
   constructor(config: ShardConfig, inFlightMax: number, onEnd: (error: unknown) => void) {
     this.#pool = new Piscina({
       filename: moduleBeside(import.meta.url, './worker').href,
@@ -30,15 +33,17 @@ export class ShardThread {
       minThreads: 1,
       maxThreads: 1,
       concurrentTasksPerWorker: inFlightMax,
-      // The longest a timer takes: Infinity would be no time at all.
+      // The longest time that a timer takes; with Infinity it would fire at once.
       idleTimeout: 2 ** 31 - 1,
       atomics: 'disabled',
     });
-    // Somebody must listen, or it would end the process.
+    // Without a listener this error would end the process.
     this.#pool.on('error', onEnd);
   }
 
-  /** On a new thread where the last one has failed, once that has given the file free. */
+  /**
+   * Opens the shard. After a failure that is a new thread, once the last one has released the file.
+   */
   async open(): Promise<OpenReport> {
     for (;;) {
       const report = (await this.#pool.run('open')) as OpenReport | 'ending';
@@ -47,7 +52,7 @@ export class ShardThread {
     }
   }
 
-  /** Null: a command that the disk has no room for. Rejects when the thread fails at it. */
+  /** Null: a command that the disk has no space for. Rejects when the thread fails at it. */
   async take(messages: Message[]): Promise<(Reply | null)[]> {
     const bytes = messagesCodec.pack(messages);
     const answer = await this.#pool.run(bytes, { transferList: [bytes.buffer] });

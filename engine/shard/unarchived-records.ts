@@ -24,9 +24,9 @@ export interface Archive {
   closedTrade(account: number, tradeId: Uuid): ClosedTrade | undefined;
   placements(account: number, before: Uuid | null): Iterable<OrderPlaced>;
   closedTrades(account: number, before: Uuid | null): Iterable<ClosedTrade>;
-  /** Of every key that `placementByKey` finds. */
+  /** The hash of every key that `placementByKey` finds. */
   keyHashes(): Iterable<KeyHashes>;
-  /** What hashes are made with where none is stored yet: nobody outside can know it. */
+  /** The seed of hashes where none is stored yet. Nobody outside can know it. */
   readonly newKeySeed: number;
 }
 
@@ -37,7 +37,7 @@ export type ArchiveRow<T> = { account: number; name: string; value: T };
 export interface ArchiveRows {
   keys(): Iterable<ArchiveRow<KeyRow>>;
   orders(): Iterable<ArchiveRow<RecentOrder>>;
-  /** Of orders that an earlier checkpoint wrote. */
+  /** Outcomes of orders that an earlier checkpoint wrote. */
   outcomes(): Iterable<ArchiveRow<OrderOutcome>>;
   trades(): Iterable<ArchiveRow<ClosedTrade>>;
 }
@@ -49,8 +49,8 @@ export class UnarchivedRecords {
   readonly outcomes: Outcomes;
   readonly closedTrades = new RecordLog(tradeRecord);
 
-  constructor(usedKeys: IdempotencyFilter, outcomes = new Outcomes()) {
-    this.orders = new RecentOrders(usedKeys);
+  constructor(filter: IdempotencyFilter, outcomes = new Outcomes()) {
+    this.orders = new RecentOrders(filter);
     this.outcomes = outcomes;
   }
 
@@ -101,7 +101,7 @@ export class UnarchivedRecords {
     return this.orders.log.size + this.outcomes.size + this.closedTrades.size;
   }
 
-  /** The most rows that the archive gets of it: a limit order leaves one more, for its key. */
+  /** How many rows the archive gets of it at most. A limit order has one more, for its key. */
   get rowsMax(): number {
     const { size } = this.orders.log;
     return this.size + size + Math.ceil(size / KEY_HASHES_MAX);
@@ -111,22 +111,22 @@ export class UnarchivedRecords {
 /** Placements, found by their idempotency key and by the order's id. */
 class RecentOrders {
   readonly log = new RecordLog(placedRecord);
-  readonly #usedKeys: IdempotencyFilter;
+  readonly #filter: IdempotencyFilter;
   readonly #keys = new KeyIndex();
 
-  constructor(usedKeys: IdempotencyFilter) {
-    this.#usedKeys = usedKeys;
+  constructor(filter: IdempotencyFilter) {
+    this.#filter = filter;
   }
 
   add(placed: OrderPlaced): void {
     const { account, orderId, idempotencyKey } = placed;
-    const hash = this.#usedKeys.hashOf(account, idempotencyKey);
-    this.#usedKeys.add(hash);
+    const hash = this.#filter.hashOf(account, idempotencyKey);
+    this.#filter.add(hash);
     this.#keys.add(this.log.add(account, orderId, placed), hash);
   }
 
   *keyHashes(): Generator<KeyHashes> {
-    const { seed } = this.#usedKeys;
+    const { seed } = this.#filter;
     const all = this.#keys.hashes();
     for (let at = 0; at < all.length; at += KEY_HASHES_MAX) {
       yield { seed, hashes: all.subarray(at, at + KEY_HASHES_MAX) };
@@ -139,7 +139,7 @@ class RecentOrders {
   }
 
   byKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
-    const hash = this.#usedKeys.hashOf(account, idempotencyKey);
+    const hash = this.#filter.hashOf(account, idempotencyKey);
     const row = this.#keys.find(hash, (candidate) => {
       const placed = this.log.get(candidate);
       return placed.idempotencyKey === idempotencyKey && placed.account === account;
@@ -150,25 +150,25 @@ class RecentOrders {
 
 /** Reads through what is in memory into the archive. */
 export class ShardRecords implements FinishedRecords {
-  readonly #usedKeys: IdempotencyFilter;
+  readonly #filter: IdempotencyFilter;
   current: UnarchivedRecords;
   /** Handed to a checkpoint that is not on disk yet. */
   #leaving: UnarchivedRecords | null = null;
-  /** Those of a finished checkpoint, empty: their memory goes to the next. */
+  /** The outcomes of a finished checkpoint, emptied: the next one reuses their memory. */
   #emptied: Outcomes | undefined;
   readonly #archive: Archive;
 
   constructor(archive: Archive) {
     this.#archive = archive;
-    this.#usedKeys = new IdempotencyFilter(archive.newKeySeed);
-    this.#usedKeys.load(archive.keyHashes());
-    this.current = new UnarchivedRecords(this.#usedKeys);
+    this.#filter = new IdempotencyFilter(archive.newKeySeed);
+    this.#filter.load(archive.keyHashes());
+    this.current = new UnarchivedRecords(this.#filter);
   }
 
-  /** Everything since the last checkpoint, for the next one to write; stays readable. */
+  /** Everything since the last checkpoint, for the next one to write. It stays readable. */
   beginCheckpoint(): UnarchivedRecords {
     this.#leaving = this.current;
-    this.current = new UnarchivedRecords(this.#usedKeys, this.#emptied);
+    this.current = new UnarchivedRecords(this.#filter, this.#emptied);
     this.#emptied = undefined;
     return this.#leaving;
   }
@@ -198,7 +198,7 @@ export class ShardRecords implements FinishedRecords {
   }
 
   placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
-    if (!this.#usedKeys.mayHave(this.#usedKeys.hashOf(account, idempotencyKey))) return undefined;
+    if (!this.#filter.mayHave(this.#filter.hashOf(account, idempotencyKey))) return undefined;
     return (
       this.current.placementByKey(account, idempotencyKey) ??
       this.#leaving?.placementByKey(account, idempotencyKey) ??
@@ -259,7 +259,7 @@ export class ShardRecords implements FinishedRecords {
   }
 }
 
-/** Merges rows of memory with the archive's, which is newest first already; no id comes twice. */
+/** Merges rows of memory with those of the archive, which are newest first. No id comes twice. */
 export function* newestFirst<T>(
   inMemory: T[],
   archived: Iterable<T>,

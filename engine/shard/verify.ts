@@ -11,7 +11,7 @@ import { uuidWord } from '../memory/uuid-words.ts';
 import type { Event } from '../rules/events.ts';
 import { evolve } from '../rules/evolve.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
-import type { CoreConfig } from '../rules/state.ts';
+import type { CoreConfig } from '../rules/reference-data.ts';
 import { tablesOf } from '../rules/state.ts';
 import type { Uuid } from '../rules/units.ts';
 import { rebuildDerived } from './checkpoint-state.ts';
@@ -82,7 +82,7 @@ class ShardVerifier {
     this.#state = createState(CONFIG, snapshot.archive as Archive);
   }
 
-  /** Each step builds on the one before; what they bring back is then checked as a whole. */
+  /** Each step builds on the one before. The state that they load is then checked as a whole. */
   run(shard: number, shards: number): ShardVerification {
     const counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0 };
     const isBack =
@@ -129,7 +129,7 @@ class ShardVerifier {
     return this.#problems.isEmpty;
   }
 
-  /** A start that is cut off makes some tables, and puts nothing into them. */
+  /** A start that was cut off has made some tables and put nothing into them. */
   #checkMissing(): void {
     const { missing, journal } = this.#snapshot;
     if (missing.length === 0) return;
@@ -185,7 +185,7 @@ class ShardVerifier {
       const bytes = value.length - STAMP_BYTES;
       this.#problems.check(isStamp, subject, `its stamp ${stamp} is of no batch`);
       this.#problems.check(bytes === table.pageBytes, subject, `has ${bytes} bytes`);
-      // What a checkpoint that is not finished wrote counts for nothing.
+      // What an unfinished checkpoint wrote does not count.
       if (stamp > this.#checkpointSequence) continue;
       this.#problems.check(page < table.pages, subject, 'is behind the last row');
       found.add(`${name}/${page}`);
@@ -221,7 +221,7 @@ class ShardVerifier {
     const isNew = records.current.orders.byId(orderId) === undefined;
     this.#problems.check(isNew, subject, `order ${orderId} is placed twice`);
     const isInJournal = records.current.placementByKey(account, idempotencyKey) !== undefined;
-    // A checkpoint that is not finished may have written it already.
+    // An unfinished checkpoint may have written it already.
     const archived = this.#snapshot.archive.placementByKey(account, idempotencyKey);
     const isKeyFree = !isInJournal && (archived === undefined || archived.orderId === orderId);
     this.#problems.check(isKeyFree, subject, `key ${idempotencyKey} is used twice`);

@@ -21,7 +21,7 @@ export type WorkerData = {
 };
 
 let shard: Shard | null = null;
-/** The thread has failed, and still has its file open. */
+/** The thread has failed and still has its file open. */
 let isEnding = false;
 
 export default async function run(task: Task): Promise<OpenReport | 'ending' | Uint8Array | null> {
@@ -57,7 +57,7 @@ async function openShard({ config, disk }: WorkerData): Promise<Shard> {
   try {
     return new Shard(config, store, new DiskStatus(disk));
   } catch (error) {
-    // The next try opens it again, and no process may have it open twice.
+    // Closed, since the next try opens it again, and no process may open it twice.
     await store.close();
     throw error;
   }
@@ -66,7 +66,7 @@ async function openShard({ config, disk }: WorkerData): Promise<Shard> {
 const QUIET_MS = 20;
 let quietTimer: NodeJS.Timeout | null = null;
 
-/** What is journaled takes the steps of a checkpoint along; without it, it goes on by itself. */
+/** A checkpoint takes its steps in the commits of batches. Without batches it goes on by itself. */
 function goOnWithCheckpoint(tookSteps: boolean): void {
   if (quietTimer !== null) {
     if (tookSteps) quietTimer.refresh();
@@ -84,8 +84,8 @@ function goOnWithCheckpoint(tookSteps: boolean): void {
 }
 
 /**
- * Memory may be ahead of the journal now, or wrong. The thread ends without a checkpoint, and the
- * next one starts from disk.
+ * Memory may now be ahead of the journal, or wrong. So the thread ends without a checkpoint, and
+ * the next one starts from disk.
  */
 async function endThread(failed: Shard, fault: unknown): Promise<void> {
   if (!isEnding) new FaultNote((workerData as WorkerData).fault).write(String(fault));

@@ -23,5 +23,7 @@ export function createAdapter(
       return nativeAdapter(options);
     case 'polymarket':
       return null;
+    default:
+      return name satisfies never;
   }
 }

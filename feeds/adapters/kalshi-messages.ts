@@ -6,8 +6,31 @@ import type { EpochMs, PriceE4, Side } from '../../engine/rules/units.ts';
 import { bookSide, bookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';
-import type { BookTick, Level, VenueTick } from '../venue.ts';
-import type { Fields } from './frame.ts';
+import type { BookTick, FrameReading, Level, VenueTick } from '../venue.ts';
+import { type Fields, nameOf, refused } from './frame.ts';
+
+/** Messages that are understood and carry no price. */
+export const NO_PRICE: ReadonlySet<string> = new Set([
+  'subscribed',
+  'unsubscribed',
+  'ok',
+  'list_subscriptions',
+  'event_lifecycle',
+  'event_fee_update',
+  'multivariate_market_lifecycle',
+  'fill',
+  'market_position',
+  'user_order',
+  'order_group_updates',
+  'rfq_created',
+  'rfq_deleted',
+  'quote_created',
+  'quote_accepted',
+  'quote_executed',
+]);
+
+/** The channel broke or its buffer ran over: updates are lost, only a new subscription helps. */
+const TERMINAL_ERRORS: ReadonlySet<unknown> = new Set([10, 25]);
 
 /** The bids of one side. A side whose key is absent is empty; null: not readable. */
 export function bidLevels(message: Fields, side: Side): Level[] | null {
@@ -134,4 +157,13 @@ function sideOf(message: Fields, name: 'yes_bid' | 'yes_ask'): Level | null | un
   const stated = firstOf(message, `${name}_size_fp`, `${name}_size`);
   const size = stated === undefined ? 0 : parseContractsE2(stated);
   return price === null || size === null ? undefined : { price, size };
+}
+
+/** An `error`. Some end the subscription, which is a gap. */
+export function readError(message: Fields | null): FrameReading {
+  const code = Number.isSafeInteger(message?.code) ? String(message?.code) : 'without a code';
+  const text = nameOf(message?.msg) ?? 'no message';
+  const reading = refused('error', `error ${code}: ${text}`);
+  reading.gap = TERMINAL_ERRORS.has(message?.code);
+  return reading;
 }

@@ -16,7 +16,9 @@ import {
   bidLevels,
   firstOf,
   lifecycleTick,
+  NO_PRICE,
   priceIn,
+  readError,
   tickerTick,
   tradeTick,
   venueTime,
@@ -32,33 +34,19 @@ const BOOKS_MAX = 100_000;
 /** Over all books, about 120 MB: 200 levels in each of 10,000 markets. */
 const LEVELS_MAX = 2_000_000;
 const SIDS_MAX = 1_000;
-/** The channel broke or its buffer ran over: updates are lost, only a new subscription helps. */
-const TERMINAL_ERRORS: ReadonlySet<unknown> = new Set([10, 25]);
 
 /** Messages that always take a number. Those of the life cycle do since 2026, tickers never. */
 const NUMBERED: ReadonlySet<string> = new Set(['orderbook_snapshot', 'orderbook_delta', 'trade']);
 
-/** Messages that are understood and carry no price. */
-const NO_PRICE: ReadonlySet<string> = new Set([
-  'subscribed',
-  'unsubscribed',
-  'ok',
-  'list_subscriptions',
-  'event_lifecycle',
-  'event_fee_update',
-  'multivariate_market_lifecycle',
-  'fill',
-  'market_position',
-  'user_order',
-  'order_group_updates',
-  'rfq_created',
-  'rfq_deleted',
-  'quote_created',
-  'quote_accepted',
-  'quote_executed',
-]);
-
 type Book = { yes: BidLadder; no: BidLadder };
+
+/** The frames that say something of one market. */
+type MarketType =
+  | 'orderbook_snapshot'
+  | 'orderbook_delta'
+  | 'ticker'
+  | 'trade'
+  | 'market_lifecycle_v2';
 
 /**
  * An adapter for one connection; with keys its handshake is signed, as Kalshi always wants it.
@@ -71,6 +59,8 @@ export function kalshiAdapter(keys: VenueKeys = {}, options: AdapterOptions = {}
 class KalshiAdapter implements VenueAdapter {
   readonly name = 'kalshi';
   readonly contractDecimals = 2;
+  /** Nothing says what a second one does: reused request ids, other verbs, one channel twice. */
+  readonly subscribesAgain = false;
   readonly keepalive = null;
   readonly recorded: boolean;
   readonly #signer: Signer | null;
@@ -116,7 +106,7 @@ class KalshiAdapter implements VenueAdapter {
       );
     }
     this.#wanted.add(markets);
-    // This channel takes no market filter: it tells of every market there is.
+    // This channel takes no market filter: it sends every market there is.
     if (markets.length > 0) commands.push(this.#command({ channels: ['market_lifecycle_v2'] }));
     return commands;
   }
@@ -180,7 +170,7 @@ class KalshiAdapter implements VenueAdapter {
     }
   }
 
-  #readMarket(type: string, market: string, message: Fields): FrameReading {
+  #readMarket(type: MarketType, market: string, message: Fields): FrameReading {
     if (!this.#wanted.has(market)) {
       // The life cycle comes for every market there is, whatever was asked for.
       return type === 'market_lifecycle_v2' ? said(type, [], null) : unwanted(type);
@@ -197,8 +187,10 @@ class KalshiAdapter implements VenueAdapter {
         if (typeof tick === 'string') return refused(type, tick);
         return said(type, [tick], venueTime(message));
       }
-      default:
+      case 'market_lifecycle_v2':
         return this.#lifecycle(market, message);
+      default:
+        return type satisfies never;
     }
   }
 
@@ -289,12 +281,4 @@ function topOf(market: string, book: Book): BookTick {
 
 function asksOf(noBids: BidLadder): Level[] {
   return noBids.levels().map(({ price, size }) => ({ price: 10_000 - price, size }));
-}
-
-function readError(message: Fields | null): FrameReading {
-  const code = Number.isSafeInteger(message?.code) ? String(message?.code) : 'without a code';
-  const text = nameOf(message?.msg) ?? 'no message';
-  const reading = refused('error', `error ${code}: ${text}`);
-  reading.gap = TERMINAL_ERRORS.has(message?.code);
-  return reading;
 }

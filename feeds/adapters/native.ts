@@ -46,6 +46,7 @@ export function nativeAdapter(options: AdapterOptions = {}): VenueAdapter {
 class NativeAdapter implements VenueAdapter {
   readonly name = 'native';
   readonly contractDecimals = 0;
+  readonly subscribesAgain = true;
   readonly keepalive = null;
   readonly books = 0;
   readonly recorded: boolean;

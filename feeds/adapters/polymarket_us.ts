@@ -63,6 +63,8 @@ export function polymarketUsAdapter(
 class PolymarketUsAdapter implements VenueAdapter {
   readonly name = 'polymarket_us';
   readonly contractDecimals = 2;
+  /** Nothing says what a second one does: reused request ids, other verbs, one channel twice. */
+  readonly subscribesAgain = false;
   readonly keepalive = null;
   readonly #signer: Signer | null;
   readonly books = 0;

@@ -60,11 +60,11 @@ export type Model = {
   step(nowMs: EpochMs): NativeFrame[];
   /** Markets that `*` stands for: open ones and those resolved within the last hour. */
   markets(): string[];
-  /** What a new subscriber of a market is told first; null when there is no such market. */
+  /** The first frames for a new subscriber of a market; null when there is no such market. */
   introduce(market: string): NativeFrame[] | null;
   /** Slug of a market's game; null when there is no such market. */
   gameOf(market: string): string | null;
-  /** Takes effect, and is told, with the next step. @throws when there is no such market. */
+  /** Takes effect, and is sent, with the next step. @throws when there is no such market. */
   override(market: string, change: Override): void;
   /** Gives a market back to the simulation. */
   release(market: string): void;
@@ -239,7 +239,7 @@ function marketStateAt(
   };
 }
 
-/** A resolved market is told as closed and empty, then its result. */
+/** A resolved market is sent as closed and empty, then its result. */
 function introduction(ticker: string, state: MarketState): NativeFrame[] {
   const { result } = state;
   const snapshot = snapshotOf(ticker, state);

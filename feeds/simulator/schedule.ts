@@ -12,7 +12,7 @@ export type Schedule = {
   seed: number;
   /** When the demo was started for the first time. */
   firstStartMs: EpochMs;
-  /** Long games at a time, 0..26; 6 unless told. */
+  /** Long games at a time, 0..26; 6 by default. */
   longGames?: number;
 };
 

@@ -15,18 +15,18 @@ import { type Schedule, scheduleUntil } from './schedule.ts';
 
 export type SimulatorOptions = {
   seed: number;
-  /** First start of this schedule; now unless told. A restart passes the same again. */
+  /** First start of this schedule; now by default. A restart passes the same again. */
   firstStartMs?: EpochMs;
-  /** Long games at a time; 6 unless told. */
+  /** Long games at a time; 6 by default. */
   longGames?: number;
-  /** Tells books by their levels, and not by their top alone. */
+  /** Sends the levels of books, and not their top alone. */
   depth?: boolean;
   /** Venues pause markets now and then; they do unless this is false. */
   pauses?: boolean;
   nowMs?(): EpochMs;
-  /** Time between steps; 500 unless told. 0: time stands still between calls of `step()`. */
+  /** Time between steps; 500 by default. 0: time stands still between calls of `step()`. */
   tickMs?: number;
-  /** 5000 unless told; 0: none. */
+  /** 5000 by default; 0: none. */
   heartbeatMs?: number;
   host?: string;
   /** 0 takes a free one. */
@@ -36,9 +36,9 @@ export type SimulatorOptions = {
 export type Simulator = {
   urls: Record<SimVenue, string>;
   port: number;
-  /** Games listed until then (an hour ahead unless told) as a catalog file's content. */
+  /** Games listed until then (an hour ahead by default) as a catalog file's content. */
   catalog(untilMs?: EpochMs): CatalogFile;
-  /** Moves on by `byMs` (500 unless told) where time stands still, else to the present. */
+  /** Moves on by `byMs` (500 by default) where time stands still, else to the present. */
   step(byMs?: number): void;
   /** Open connections of both venues, or of one. */
   connections(venue?: SimVenue): number;
@@ -46,7 +46,7 @@ export type Simulator = {
   dropConnections(venue?: SimVenue): void;
   /** Leaves a number out of every connection's sequence. */
   skipSequence(venue?: SimVenue): void;
-  /** Hold one market of one venue, by its ticker, against the simulation; told at once. */
+  /** Hold one market of one venue, by its ticker, against the simulation. Sent at once. */
   pause(market: string): void;
   open(market: string): void;
   resolve(market: string, result: SimResult): void;
@@ -67,7 +67,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const venues = new Venues(options, nowMs());
   const stepTo = (atMs: EpochMs) => venues.stepTo(atMs);
   const present = () => (tickMs > 0 ? nowMs() : venues.atMs());
-  /** Changes one market and tells it at once. */
+  /** Changes one market and sends it at once. */
   const hold = (market: string, change: (model: Model) => void) => {
     venues.change(market, change);
     stepTo(present());

@@ -2,6 +2,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
@@ -80,8 +81,42 @@ test(`${SECTION}: a secret that others could read is removed and named`, (t) => 
   t.false(existsSync(path.join(dir, 'admin.token')));
   t.false(existsSync(path.join(dir, 'auth-key.json')));
   t.is(readFileSync(path.join(dir, 'demo.json'), 'utf8'), 'secret');
-  t.is(modeOf(path.join(dir, 'other.json')), '600');
+  t.is(modeOf(path.join(dir, 'other.json')), '644', 'no server made it');
   t.deepEqual(closeToOthers(dir), []);
+});
+
+test(`${SECTION}: a directory of other things is refused, and nothing in it is changed`, async (t) => {
+  const dir = tempDir(t);
+  chmodSync(dir, 0o1777);
+  mkdirSync(path.join(dir, 'home'));
+  writeFileSync(path.join(dir, 'home', 'page.html'), '');
+  const error = await t.throwsAsync(openDataDir(dir, NEW));
+  t.is(
+    error.message,
+    `PAPERBOOK_DATA_DIR ${dir} is open to others (mode 1777) and holds what no server made ` +
+      '(home): set a directory of its own',
+  );
+  t.deepEqual(readdirSync(dir), ['home']);
+  t.is(modeOf(dir), '777');
+  t.is(modeOf(path.join(dir, 'home')), '755');
+  t.is(modeOf(path.join(dir, 'home', 'page.html')), '644');
+});
+
+test(`${SECTION}: in a data directory, what no server made is left as it is`, async (t) => {
+  const dir = path.join(tempDir(t), 'data');
+  // A volume of its own comes with a directory of its own.
+  mkdirSync(path.join(dir, 'lost+found'), { recursive: true });
+  chmodSync(dir, 0o755);
+  await (await openDataDir(dir, NEW)).release();
+  chmodSync(dir, 0o755);
+  writeFileSync(path.join(dir, 'catalog.json'), '{}');
+  chmodSync(path.join(dir, 'catalog.json'), 0o644);
+  const { exposed, release } = await openDataDir(dir, NEW);
+  await release();
+  t.deepEqual(exposed, [`${dir} was open to others (mode 0755): closed to them`]);
+  t.is(modeOf(dir), '700');
+  t.is(modeOf(path.join(dir, 'catalog.json')), '644');
+  t.is(modeOf(path.join(dir, 'lost+found')), '755');
 });
 
 test(`${SECTION}: what a link in it leads to stays as it is`, (t) => {
@@ -89,7 +124,7 @@ test(`${SECTION}: what a link in it leads to stays as it is`, (t) => {
   const outside = path.join(tempDir(t), 'file');
   writeFileSync(outside, '');
   chmodSync(outside, 0o644);
-  symlinkSync(outside, path.join(dir, 'link'));
+  symlinkSync(outside, path.join(dir, 'control'));
   closeToOthers(dir);
   t.is(modeOf(outside), '644');
 });

@@ -217,6 +217,20 @@ test('Q11: behind a proxy the address is the last that it names', async (t) => {
   t.is(await left(direct, '203.0.113.8'), 58, 'what a caller says itself is not believed');
 });
 
+test('Q10: the address that a proxy names counts without its port', async (t) => {
+  const api = await startAt(t, { env: { PAPERBOOK_BEHIND_TLS_PROXY: 'on' } });
+  const left = async (forwardedFor: string) => {
+    const headers = { 'x-forwarded-for': forwardedFor };
+    return told(await api.call('GET', '/status', { token: null, headers })).minute[1];
+  };
+  t.is(await left('203.0.113.7'), 59);
+  t.is(await left('198.51.100.1:1, 203.0.113.7:50123'), 58, 'each connection has another port');
+  t.is(await left('2001:db8::7'), 59);
+  t.is(await left('[2001:db8::7]:50123'), 58);
+  t.is(await left('[2001:db8::7]'), 57);
+  t.is(await left('2001:db8::8'), 59, 'a last group is no port');
+});
+
 test('the admin listener counts nothing', async (t) => {
   const api = await startAt(t);
   const answer = await api.admin('GET', '/admin/users');

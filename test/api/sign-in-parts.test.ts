@@ -31,7 +31,8 @@ test('an address of IPv6 counts by its network, one of IPv4 alone', (t) => {
   t.is(networkOf('2001:0db8:0001:0002:ffff:0000:0000:0001'), '2001:db8:1:2');
   t.is(networkOf('2001:db8::'), '2001:db8:0:0');
   t.is(networkOf('fe80::1%eth0'), 'fe80:0:0:0');
-  t.not(networkOf('::ffff:192.0.2.1'), networkOf('::ffff:192.0.2.2'));
+  t.is(networkOf('::ffff:192.0.2.1'), '192.0.2.1', 'one of IPv4 that is mapped into IPv6');
+  t.is(networkOf('0:0:0:0:0:FFFF:c000:0201'), '192.0.2.1');
 });
 
 test('a password matches its hash alone, in whichever code points it is typed', async (t) => {

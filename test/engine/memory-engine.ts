@@ -7,7 +7,8 @@ import { evolve } from '../../engine/rules/evolve.ts';
 import type { Command, Reply, Tick } from '../../engine/rules/messages.ts';
 import { observe } from '../../engine/rules/observe.ts';
 import type { Query } from '../../engine/rules/queries.ts';
-import type { CoreConfig, ShardState } from '../../engine/rules/state.ts';
+import type { CoreConfig } from '../../engine/rules/reference-data.ts';
+import type { ShardState } from '../../engine/rules/state.ts';
 import { tablesOf } from '../../engine/rules/state.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
 import {
@@ -64,7 +65,8 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
     },
     crash() {
       const before = state;
-      state = createState(config, disk.archive);
+      // Quotes come back as they were (below), and with them what was consumed of them.
+      state = { ...createState(config, disk.archive), fillModel: before.fillModel };
       if (saved !== null) {
         loadHead(state, saved.head as never);
         for (const table of tablesOf(state)) {

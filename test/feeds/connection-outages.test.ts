@@ -180,6 +180,33 @@ test('W9: a market is unquoted from its subscription to its first quote', async 
   t.is(connection.status().unquoted.size, 4);
 });
 
+test('W9: a venue that stays silent over connections leaves its markets unquoted all the while', async (t) => {
+  const venue = await openVenue(t);
+  let markets = ['T1', 'T2'];
+  let wallMs = 1000;
+  const { connection } = connect(t, venue.url, {
+    markets: () => markets,
+    awaitsQuote: (market) => market !== 'T2' || wallMs === 1000,
+    wallMs: () => wallMs,
+  });
+  await until(() => venue.received.length === 1, 'a subscribe');
+  t.deepEqual([...connection.status().unquoted.keys()], ['T1', 'T2']);
+  wallMs = 31_000;
+  markets = ['T1', 'T2', 'T3'];
+  venue.sockets[0]?.terminate();
+  await until(() => venue.received.length === 2, 'a second subscribe');
+  t.deepEqual(
+    [...connection.status().unquoted],
+    [
+      ['T1', 1000],
+      ['T3', 31_000],
+    ],
+  );
+  markets = ['T3'];
+  connection.marketsChanged();
+  t.deepEqual([...connection.status().unquoted.keys()], ['T3'], 'T1 left the catalog');
+});
+
 test('W10: a handshake is signed for the time of the machine', async (t) => {
   const venue = await openVenue(t);
   const adapter: VenueAdapter = {

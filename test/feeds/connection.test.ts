@@ -1,4 +1,5 @@
 import test from 'ava';
+import { createAdapter } from '../../feeds/adapters/create.ts';
 import type { VenueAdapter } from '../../feeds/venue.ts';
 import { until } from './until.ts';
 import { connect, openVenue, plainAdapter, SUBSCRIBE, snapshot, TIMING } from './venue-server.ts';
@@ -96,7 +97,7 @@ test('W20: each handshake carries freshly made headers', async (t) => {
   );
 });
 
-test('feeds/connection.ts: markets added later are subscribed to, and each only once', async (t) => {
+test('W7: a native connection subscribes to markets that are added, each only once', async (t) => {
   const venue = await openVenue(t);
   const markets = ['T1'];
   const { connection, log } = connect(t, venue.url, { markets: () => markets });
@@ -109,7 +110,22 @@ test('feeds/connection.ts: markets added later are subscribed to, and each only 
   t.is(log.lost, 0);
 });
 
-test('feeds/connection.ts: a venue whose protocol is not ours is dialed again for new markets', async (t) => {
+for (const name of ['kalshi', 'polymarket_us'] as const) {
+  test(`W7: a connection of ${name} is dialed again for new markets`, async (t) => {
+    const venue = await openVenue(t);
+    const markets = ['T1'];
+    const adapter = createAdapter(name)!;
+    const { connection, log } = connect(t, venue.url, { adapter, markets: () => markets });
+    await until(() => venue.received.length > 0, 'a subscribe');
+    markets.push('T2');
+    connection.marketsChanged();
+    const onSecond = () => venue.received.some(({ socket }) => socket === 1);
+    await until(onSecond, 'a subscribe on a new connection');
+    t.is(log.lost, 1);
+  });
+}
+
+test('W7: an adapter that does not subscribe again is dialed again for new markets', async (t) => {
   const venue = await openVenue(t);
   const markets = ['T1'];
   const adapter = plainAdapter();

@@ -99,6 +99,7 @@ export function plainAdapter(): VenueAdapter {
     recorded: false,
     books: 0,
     contractDecimals: 2,
+    subscribesAgain: false,
     keepalive: null,
     read: () => ({ type: 'any', ticks: [], venueAtMs: null, rejected: null, gap: false }),
     subscribe: (markets) => [markets],

@@ -6,7 +6,6 @@ import type { Reply, TradeCounting, TradeLimits } from '../../engine/rules/messa
 import type { EpochMs, TradeUse, Uuid } from '../../engine/rules/units.ts';
 import type { ModelState } from './naive-state.ts';
 
-export type Attempt = { id: Uuid; atMs: EpochMs; closing: boolean };
 type Request = { account: Uuid; counting: TradeCounting | null };
 
 const MINUTE_MS = 60_000;

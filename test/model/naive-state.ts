@@ -31,8 +31,6 @@ import type {
   Venue,
 } from '../../engine/rules/units.ts';
 
-import type { Attempt } from './naive-limits.ts';
-
 export type ModelOptions = {
   quoteMaxAgeMs: number;
   routingBandCents: number;
@@ -171,6 +169,8 @@ export type ModelState = {
   /** Every attempt to trade that was counted. */
   attempts: Attempt[];
 };
+
+export type Attempt = { id: Uuid; atMs: EpochMs; closing: boolean };
 
 export function emptyState(options: ModelOptions): ModelState {
   return {

@@ -1,6 +1,6 @@
 /**
- * JSON text made of parts. What every order, position and trade is shown by is written as text at
- * once: an object and its `JSON.stringify` take half as long again, and every order waits for it.
+ * JSON text made of parts. Orders, positions and trades are written as text directly. An object and
+ * its `JSON.stringify` take half as long again, and every order would wait for it.
  */
 
 /** A word, an id or a time, of which nothing needs escaping; or null. */

@@ -49,7 +49,7 @@ export function orderText(state: ShardState, placed: OrderPlaced): string {
   );
 }
 
-/** An order that has just ended: nobody has taken its row since. */
+/** An order that has just ended, while its row is not used again. */
 export function endedJustNowText(state: ShardState, row: number): string {
   const terms = termsAt(state, row);
   return endedOrderText(state, terms, state.records.recentOutcome(terms.orderId)!);
@@ -94,7 +94,7 @@ function orderFields(state: ShardState, terms: Terms, progress: Progress): strin
   );
 }
 
-/** What the columns of an order's row tell: it rests, or did until now. */
+/** An order as the columns of its row show it: it rests, or did until now. */
 function termsAt(state: ShardState, row: number): Terms {
   const { col } = state.orders;
   const flags = col.flags.get(row);
@@ -142,7 +142,7 @@ export function statusOf(state: ShardState, placed: OrderPlaced): string {
   return rowOf(state, placed) === NO_ROW ? outcomeOf(state, placed).status : 'resting';
 }
 
-/** The row of an order that is not done; it has kept the one that it was placed in. */
+/** The row of an order that is not done: still the row of its placement. */
 function rowOf({ orders, orderIds }: ShardState, { order, orderId }: OrderPlaced): number {
   return orders.isLive(order) && orderIds.isOf(order, orderId) ? order : NO_ROW;
 }

@@ -168,12 +168,14 @@ function tradesOf(
   return newestFirst<OpenTrade | ClosedTrade>(open, closed, before, (trade) => trade.tradeId);
 }
 
-/** Rows looked at for one page: a rare status must not walk a whole history at once. */
+/**
+ * How many rows one page reads at most: a filter for a rare status must not walk a whole history.
+ */
 const SCAN_MAX = 5000;
 
 /**
- * One page, and the id to continue from when there is more. A page may be short, or empty, where
- * few rows match: what counts is the cursor.
+ * One page, and the id to continue from when there is more. A page may be short or empty where few
+ * rows match. Only the cursor says whether more follow.
  */
 function takePage<T>(
   rows: Iterable<T>,
@@ -198,7 +200,7 @@ function takePage<T>(
 /** More than the rows of one millisecond, within which the lists and the ids may disagree. */
 const SAME_MOMENT_MAX = 256;
 
-/** The newest `max` rows by id; `rows` come newest first already, but for the same millisecond. */
+/** The newest `max` rows by id. `rows` are newest first already, except within one millisecond. */
 function newest(ids: { idOf(row: number): Uuid }, rows: Iterable<number>, max: number): number[] {
   const candidates: { row: number; id: Uuid }[] = [];
   for (const row of rows) {

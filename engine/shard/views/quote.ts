@@ -4,7 +4,8 @@
 
 import type { CatalogInstrument, CatalogListing } from '../../rules/messages.ts';
 import { complement, notLive } from '../../rules/pricing.ts';
-import type { Instrument, LastTrade, Market, ShardState } from '../../rules/state.ts';
+import type { Instrument, LastTrade, Market } from '../../rules/reference-data.ts';
+import type { ShardState } from '../../rules/state.ts';
 import { type EpochMs, isoOf, NO_PRICE } from '../../rules/units.ts';
 
 const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
@@ -12,8 +13,8 @@ const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
 type Described = Instrument & { entry: CatalogInstrument };
 
 /**
- * A quote as JSON text. It is asked for far more often than it changes, so its text is kept with
- * everything it was made of, but for `asOf`, which is every answer's own.
+ * A quote as JSON text. It is asked for far more often than it changes. So its text is kept,
+ * together with everything it was made of. Only `asOf` is written anew for every answer.
  */
 export function quoteText(state: ShardState, instrument: Described, atMs: EpochMs): string {
   const madeOf = partsOf(state, instrument, atMs);
@@ -26,10 +27,12 @@ export function quoteText(state: ShardState, instrument: Described, atMs: EpochM
   return `${known.text},"asOf":"${isoOf(atMs)}"}`;
 }
 
-/** By the catalog's entry, which goes when a later catalog describes the instrument anew. */
+/** By the catalog's entry, which is dropped when a later catalog replaces it. */
 const texts = new WeakMap<CatalogInstrument, { madeOf: readonly unknown[]; text: string }>();
 
-/** Venues' words are objects that are replaced and never changed. */
+/**
+ * Objects that a venue's message replaces as a whole and never changes, so identity shows a change.
+ */
 function partsOf(state: ShardState, instrument: Described, atMs: EpochMs): unknown[] {
   const isOpen = atMs >= instrument.opensAtMs;
   const parts: unknown[] = [instrument.game, gameStatusOf(state, instrument), isOpen];

@@ -18,7 +18,7 @@ export function instrumentText({ instruments }: ShardState, number: number): str
   return text;
 }
 
-/** By the catalog's entry, which goes when a later catalog describes the instrument anew. */
+/** By the catalog's entry, which is dropped when a later catalog replaces it. */
 const instrumentTexts = new WeakMap<CatalogInstrument, string>();
 
 /** Venue data: present only while the switch is on. Rule V3 (api/RULES.md). */
@@ -27,7 +27,7 @@ export function marketTickerText({ markets, switches }: ShardState, number: numb
   return `,"marketTicker":${JSON.stringify(markets[number]!.ticker)}`;
 }
 
-/** A price that is venue data, too. */
+/** A price, which is venue data too. */
 export function venuePriceText({ switches }: ShardState, name: string, cents: number | null) {
   return switches.venueData ? `,"${name}":${cents}` : '';
 }

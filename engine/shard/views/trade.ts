@@ -7,7 +7,7 @@ import { dollarsOf, isoOf, NO_ROW, type Uuid, VENUES } from '../../rules/units.t
 import { wordText } from './json.ts';
 import { instrumentText, marketTickerText, outcomeFor, venuePriceText } from './subject.ts';
 
-/** What is told of a trade whether it is open or not. */
+/** The fields of a trade whether it is open or not. */
 type Holding = Omit<
   ClosedTrade,
   'account' | 'closedAtMs' | 'status' | 'closeReason' | 'proceedsCents' | 'outcome'

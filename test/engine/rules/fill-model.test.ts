@@ -1,10 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { bookDepth, takeLevels } from '../../../engine/rules/book-depth.ts';
-import { topOfBook, type Want } from '../../../engine/rules/fill-model.ts';
+import type { FillModel, Want } from '../../../engine/rules/fill-model.ts';
+import type { Depth, Tick } from '../../../engine/rules/messages.ts';
 import { observe } from '../../../engine/rules/observe.ts';
 import { askOf, priceBook } from '../../../engine/rules/pricing.ts';
-import { CATALOG, NOON_MS, quoteTick } from '../fixtures.ts';
+import { FILL_MODELS, type FillModelName } from '../../../engine/rules/units.ts';
+import { execute } from '../../../engine/shard/requests.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
 const level = (fromCents: number, toCents: number) =>
@@ -21,30 +23,104 @@ const want: fc.Arbitrary<Want> = fc.record({
   contracts: fc.integer({ min: 1, max: 1000 }),
 });
 
-for (const model of [topOfBook, bookDepth]) {
-  test(`engine/rules/fill-model.ts: what every fill model promises, ${model.name}`, (t) => {
+/** A shard's model, and a market whose quote it has seen. */
+function modelOf(fillModel: FillModelName, depth: Depth) {
+  const config = { quoteMaxAgeMs: 15_000, routingBandCents: 10, fillModel };
+  const engine = createMemoryEngine(config);
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  const state = engine.state();
+  const [yesBidCents, yesBidContracts] = depth.yesBids[0] ?? [0, 0];
+  const [yesAskCents, yesAskContracts] = depth.yesAsks[0] ?? [0, 0];
+  const top = { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts };
+  observe(state, quoteTick({ ...top, depth }), []);
+  const asked = { market: state.markets[0]!, routed: null };
+  const price = priceBook(state, asked, NOON_MS);
+  const ask = (one: Want) => state.fillModel.orderArrives(state, asked, price, one, NOON_MS);
+  return { state, model: state.fillModel, price, ask };
+}
+
+for (const name of FILL_MODELS) {
+  test(`engine/rules/fill-model.ts: what every fill model promises, ${name}`, (t) => {
     const played = fc.property(book, fc.array(want, { maxLength: 8 }), (depth, wants) => {
-      const config = { quoteMaxAgeMs: 15_000, routingBandCents: 10, fillModel: model.name };
-      const engine = createMemoryEngine(config);
-      engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
-      const [yesBidCents, yesBidContracts] = depth.yesBids[0] ?? [0, 0];
-      const [yesAskCents, yesAskContracts] = depth.yesAsks[0] ?? [0, 0];
-      const top = { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts };
-      const state = engine.state();
-      observe(state, quoteTick({ ...top, depth }), []);
-      const asked = { market: state.markets[0]!, routed: null };
-      const price = priceBook(state, asked, NOON_MS);
+      const { model, price, ask } = modelOf(name, depth);
+      t.is(model.name, name);
       for (const one of wants) {
-        const before = JSON.stringify(state.markets[0]!.quote);
-        const fill = model.fill(state, asked, price, one, NOON_MS);
-        t.is(JSON.stringify(state.markets[0]!.quote), before, 'it changes nothing');
+        const fill = ask(one);
+        t.deepEqual(ask(one), fill, 'asking changes nothing');
         if (fill === null) continue;
         t.true(fill.contracts > 0 && fill.contracts <= one.contracts, 'no more than wanted');
         t.true(fill.askCents >= askOf(price, one.side)!.priceCents, 'no better than the top');
         t.true(fill.askCents <= one.upToCents, 'nothing above the limit');
-        if (fill.taken !== null) takeLevels(fill.taken);
+        if (fill.consumption !== null) model.consume(fill.consumption);
+        const next = ask(one);
+        if (model.sharesSizes)
+          t.true((next?.askCents ?? 100) >= fill.askCents, 'the best go first');
+        else t.deepEqual(next, fill, 'a fill leaves as much for the next');
       }
     });
     t.notThrows(() => fc.assert(played, { numRuns: 200 }));
   });
 }
+
+test('T65: each shard has a model of its own, which forgets with it what was consumed', (t) => {
+  const depth: Depth = { yesBids: [], yesAsks: [[50, 10]] };
+  const one: Want = { account: 0, side: 'yes', upToCents: 99, contracts: 10 };
+  const first = modelOf('book_depth', depth);
+  first.model.consume(first.ask(one)!.consumption!);
+  t.is(first.ask(one), null, 'all of it is consumed');
+  t.is(modelOf('book_depth', depth).ask(one)?.contracts, 10);
+});
+
+test('T65: no more of a level is consumed than it shows', (t) => {
+  const { model, ask } = modelOf('book_depth', { yesBids: [], yesAsks: [[50, 10]] });
+  const { consumption } = ask({ account: 0, side: 'yes', upToCents: 99, contracts: 10 })!;
+  t.throws(() => model.consume({ ...consumption!, contracts: 11 }), {
+    message: 'invariant: a fill consumed more than is displayed',
+  });
+});
+
+test('engine/rules/fill-model.ts: a model sees quotes, trades, orders and what they consume', (t) => {
+  const scenario = modelOf('book_depth', { yesBids: [], yesAsks: [[50, 10]] });
+  const { state, model } = scenario;
+  const seen: string[] = [];
+  const recorder: FillModel = {
+    ...{ name: model.name, sharesSizes: model.sharesSizes, noLiquidity: model.noLiquidity },
+    quoteSeen(tick) {
+      seen.push(`quote ${tick.yesAskCents}`);
+      model.quoteSeen(tick);
+    },
+    tradePrinted(tick) {
+      seen.push(`trade ${tick.yesPriceCents}`);
+      model.tradePrinted(tick);
+    },
+    orderArrives(...asked) {
+      seen.push(`order of ${asked[3].contracts}`);
+      return model.orderArrives(...asked);
+    },
+    consume(consumption) {
+      seen.push(`consumed ${consumption.contracts}`);
+      model.consume(consumption);
+    },
+  };
+  Object.assign(state, { fillModel: recorder });
+  const play = (tick: Tick) => {
+    observe(state, tick, []);
+    return seen.splice(0);
+  };
+  const limit = { type: 'limit', limitPriceCents: 51, timeInForce: 'gtc', contracts: 15 } as const;
+  execute(state, placeOrder(limit), []);
+  t.deepEqual(seen.splice(0), ['order of 15', 'consumed 10'], 'an order arrives and rests');
+  const ask = { yesBidCents: 0, yesBidContracts: 0, yesAskCents: 51, yesAskContracts: 3 };
+  t.deepEqual(play(quoteTick(ask)), ['quote 51', 'order of 5', 'consumed 3']);
+  const trade = { atMs: NOON_MS, source: 0, market: 0, contracts: 1, side: 'yes' } as const;
+  t.deepEqual(play({ kind: 'trade', ...trade, yesPriceCents: 52 }), ['trade 52']);
+});
+
+test('T60: a fill model that nobody knows is refused, not taken for another', (t) => {
+  for (const fillModel of ['top', 'constructor', '']) {
+    const config = { quoteMaxAgeMs: 15_000, routingBandCents: 10, fillModel: fillModel as never };
+    t.throws(() => createMemoryEngine(config), {
+      message: `fillModel must be one of top_of_book, book_depth, not ${fillModel}`,
+    });
+  }
+});

@@ -1,0 +1,104 @@
+/**
+ * What is traded and what venues say of it: markets with their live quotes, instruments, books and
+ * connections. Few enough to be objects; prices need no more of a shard than this.
+ */
+
+import type {
+  CatalogGame,
+  CatalogInstrument,
+  CatalogListing,
+  MarketOutcome,
+  Payouts,
+} from './messages.ts';
+import type {
+  EpochMs,
+  FillModelName,
+  InstrumentNumber,
+  MarketNumber,
+  MarketStatus,
+  PriceCents,
+  Side,
+  SourceNumber,
+  Venue,
+} from './units.ts';
+
+/** What an operator chooses once for a shard. Rule G4 (api/RULES.md). */
+export type CoreConfig = {
+  quoteMaxAgeMs: number;
+  routingBandCents: number;
+  /** `top_of_book` unless told. */
+  fillModel?: FillModelName;
+};
+
+/** A venue market: what is known of it, and what its venue last said. */
+export type Market = {
+  number: MarketNumber;
+  venue: Venue;
+  ticker: string;
+  /** Durable: its result, once. */
+  outcome: MarketOutcome | null;
+  /** Of a scalar outcome. */
+  payouts: Payouts | null;
+  /** Live: gone with a restart. */
+  status: MarketStatus;
+  quote: Quote | null;
+  /** In yes cents. */
+  lastTrade: LastTrade | null;
+  /** By the side that was bought, in that side's cents. */
+  lastTradeOf: Record<Side, LastTrade | null>;
+  /** Its plain book; null while nothing has needed one. */
+  book: Book | null;
+  /** The routed books whose price depends on it. */
+  routedBooks: readonly Book[];
+  /** The instrument that an order by ticker is shown as: polarity 1 first, catalog order. */
+  shownBy: { instrument: Instrument; polarity: 1 | -1 } | null;
+};
+
+export type LastTrade = { priceCents: PriceCents; atMs: EpochMs };
+
+export type Quote = {
+  source: SourceNumber;
+  /** The source's epoch when it arrived: it dies with a lost connection. */
+  epoch: number;
+  atMs: EpochMs;
+  yesBidCents: PriceCents;
+  yesBidContracts: number;
+  yesAskCents: PriceCents;
+  yesAskContracts: number;
+  crossed: boolean;
+};
+
+/** A venue connection. */
+export type Source = { lastHeardMs: EpochMs; epoch: number };
+
+/**
+ * Where orders rest. The plain book of a venue_a market follows that market's quote; the routed
+ * book of an instrument follows the best price of its listings. Rules T80 to T85 (engine/RULES.md).
+ */
+export type Book = { number: number; market: Market; routed: Instrument | null };
+
+export type Instrument = {
+  number: InstrumentNumber;
+  id: string;
+  /** As a catalog last described it; null when none of this shard's catalogs has. */
+  entry: CatalogInstrument | null;
+  /** In the catalog now. A dropped one keeps its label, prices its positions, and settles. */
+  listed: boolean;
+  game: CatalogGame | null;
+  /** Its listings' markets, home venue first. */
+  listings: InstrumentListing[];
+  /** The one venue_a listing; null when there is none, or more than one. */
+  home: { market: Market; polarity: 1 | -1 } | null;
+  /** When its markets open; 0 where the catalog names no time. */
+  opensAtMs: EpochMs;
+};
+
+export type InstrumentListing = {
+  listing: CatalogListing;
+  market: Market;
+  polarity: 1 | -1;
+  /** May price a fill with routing best. Rule T80 (engine/RULES.md). */
+  eligible: boolean;
+};
+
+export type Switches = { venueData: boolean; selfReset: boolean };

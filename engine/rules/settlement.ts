@@ -1,0 +1,85 @@
+/** What a result leads to: its market settles once. Rules S1 to S10 (engine/RULES.md). */
+import type { Event } from './events.ts';
+import { emit } from './evolve.ts';
+import { invariant } from './invariant.ts';
+import { costCents } from './ledger.ts';
+import type { MarketResult, ResultTick } from './messages.ts';
+import type { Book, Market } from './reference-data.ts';
+import { booksOf, ordersOn } from './resting.ts';
+import { sideOf } from './row-records.ts';
+import type { ShardState } from './state.ts';
+import { type EpochMs, HOME_VENUE, PAYOUT_CENTS } from './units.ts';
+
+/** A venue_a result settles its market once, whatever arrives later. */
+export function settle(
+  state: ShardState,
+  tick: Omit<ResultTick, 'source'>,
+  journal: Event[],
+): void {
+  const market = state.markets[tick.market]!;
+  if (market.outcome !== null) return;
+  const { atMs, outcome, yesPayoutCents, noPayoutCents } = tick;
+  const { number } = market;
+  if (outcome === 'scalar') {
+    const payouts = { yesPayoutCents, noPayoutCents };
+    emit(state, journal, { kind: 'market_valued', atMs, market: number, ...payouts });
+  }
+  emit(state, journal, { kind: 'market_resolved', atMs, market: number, outcome });
+  if (market.venue !== HOME_VENUE) return;
+  for (const book of booksOf(market)) {
+    if (book.market === market) cancelAll(state, book, atMs, journal);
+  }
+  for (const position of [...state.positionsOfMarket.of(market.number)]) {
+    const { col } = state.positions;
+    const payout = sideOf(col.flags.get(position)) === 'yes' ? yesPayoutCents : noPayoutCents;
+    const proceedsCents =
+      outcome === 'void'
+        ? col.costCents.get(position)
+        : costCents(payout, col.contracts.get(position));
+    emit(state, journal, { kind: 'position_settled', atMs, position, proceedsCents, outcome });
+  }
+}
+
+function cancelAll(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
+  for (const order of [...ordersOn(state, book)]) {
+    emit(state, journal, {
+      kind: 'order_ended',
+      atMs,
+      order,
+      status: 'canceled',
+      reason: 'market_resolved',
+    });
+  }
+}
+
+/** A cancelled game voids every market of its instruments that has no result. */
+export function voidGame(state: ShardState, slug: string, atMs: EpochMs, journal: Event[]): void {
+  for (const instrument of state.instruments) {
+    if (instrument.entry?.gameSlug !== slug) continue;
+    for (const { market } of instrument.listings) {
+      if (market.venue !== HOME_VENUE) continue;
+      settle(state, { ...VOID, atMs, market: market.number }, journal);
+    }
+  }
+}
+
+const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const;
+
+/** The result that settled a market; null: none has. */
+export function resultOf({ outcome, payouts }: Market): MarketResult | null {
+  switch (outcome) {
+    case null:
+      return null;
+    case 'yes':
+      return { outcome, yesPayoutCents: PAYOUT_CENTS, noPayoutCents: 0 };
+    case 'no':
+      return { outcome, yesPayoutCents: 0, noPayoutCents: PAYOUT_CENTS };
+    case 'void':
+      return { outcome, yesPayoutCents: 0, noPayoutCents: 0 };
+    case 'scalar':
+      invariant(payouts !== null, 'a scalar market has no value');
+      return { outcome, ...payouts };
+    default:
+      return outcome satisfies never;
+  }
+}

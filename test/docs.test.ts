@@ -1,0 +1,137 @@
+/** The READMEs and comments name files, tests and rules that are there. */
+
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import test from 'ava';
+
+const ROOT = path.join(import.meta.dirname, '..');
+const FOLDERS = ['api', 'bench', 'engine', 'feeds', 'test'];
+
+const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+const isThere = (file: string) => existsSync(path.join(ROOT, file));
+const filesIn = (pattern: string) =>
+  FOLDERS.flatMap((folder) => globSync(`${folder}/**/${pattern}`, { cwd: ROOT }));
+
+const pages = [...globSync('*.md', { cwd: ROOT }), ...filesIn('*.md')];
+/** The changelog tells of files as they were called then. */
+const current = pages.filter((page) => page !== 'CHANGELOG.md');
+const sources = [...filesIn('*.ts'), ...filesIn('*.js')].filter(
+  (file) => !file.startsWith('api/client/generated.'),
+);
+
+/** The anchors of a page, made of its headings as GitHub makes them. */
+function anchorsOf(page: string): string[] {
+  return [...read(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+type Column = { page: string; head: string; cells: string[] };
+
+/** Every column of every table of a page. */
+function columnsOf(page: string): Column[] {
+  const tables = read(page).match(/(?:^\|.*\n)+/gm) ?? [];
+  return tables.flatMap((table) => {
+    const rows = table.split('\n').filter((line) => line !== '');
+    const [head, , ...body] = rows.map((line) =>
+      line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
+    return head!.map((name, at) => ({ page, head: name, cells: body.map((row) => row[at] ?? '') }));
+  });
+}
+
+/** `PAGE: NAME` of every name that leads nowhere. */
+function missing(
+  names: Iterable<{ page: string; name: string }>,
+  isFound: (name: string, page: string) => boolean,
+) {
+  return [...names]
+    .filter(({ page, name }) => !isFound(name, page))
+    .map(({ page, name }) => `${page}: ${name}`);
+}
+
+/** The text of a page, or the comments of a source. */
+function proseOf(file: string): string {
+  if (file.endsWith('.md')) return read(file);
+  return (read(file).match(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/ .*$/gm) ?? []).join('\n');
+}
+
+function namesIn(files: readonly string[], pattern: RegExp) {
+  return files.flatMap((page) =>
+    [...proseOf(page).matchAll(pattern)].map(([all, name = all]) => ({ page, name })),
+  );
+}
+
+test('every relative link leads to a file, and to a heading of it', (t) => {
+  const links = namesIn(pages, /\]\((?![a-z]+:)([^)\s]+)\)/g);
+  t.true(links.length > 50);
+  const leads = (link: string, page: string) => {
+    const [file, anchor] = link.split('#') as [string, string?];
+    const target = file === '' ? page : path.join(path.dirname(page), file);
+    return isThere(target) && (anchor === undefined || anchorsOf(target).includes(anchor));
+  };
+  t.deepEqual(missing(links, leads), []);
+});
+
+test('every file in a column `file` of a table is there, seen from its page', (t) => {
+  const columns = current.flatMap(columnsOf).filter(({ head }) => head === 'file');
+  t.true(columns.length > 10);
+  const names = columns.flatMap(({ page, cells }) =>
+    cells
+      .flatMap((cell) => cell.match(/[\w./*-]+(?:\.[jt]s\b|\/(?=,|$))/g) ?? [])
+      .map((name) => ({ page, name })),
+  );
+  const matches = (name: string, page: string) =>
+    globSync(path.join(path.dirname(page), name), { cwd: ROOT }).length > 0;
+  t.deepEqual(missing(names, matches), []);
+});
+
+test('every test in a column `test (FOLDER)` of a table is in that folder', (t) => {
+  const columns = current.flatMap(columnsOf).filter(({ head }) => head.startsWith('test ('));
+  t.true(columns.length > 10);
+  const names = columns.flatMap(({ page, head, cells }) => {
+    const folder = head.slice('test ('.length, -1);
+    const tests = cells.flatMap((cell) => cell.split(', ')).filter((name) => name !== '');
+    return tests.map((name) => ({ page, name: path.join(folder, name) }));
+  });
+  const isTest = (name: string) => [`${name}.test.ts`, `${name}.ts`, name].some(isThere);
+  t.deepEqual(missing(names, isTest), []);
+});
+
+test('every rule that a table of a page names is in a rule book', (t) => {
+  const books = ['api/RULES.md', 'engine/RULES.md', 'feeds/FORMATS.md'].map(read).join('\n');
+  const known = new Set([...books.matchAll(/^\*\*([A-Z]\d+)\*\*/gm)].map(([, rule]) => rule!));
+  const columns = current.flatMap(columnsOf).filter(({ head }) => /^(rule|what)$/.test(head));
+  const names = columns.flatMap(({ page, cells }) =>
+    cells
+      .flatMap((cell) => cell.match(/(?<=\([^)]*)\b[A-Z]\d{1,3}\b/g) ?? [])
+      .map((name) => ({ page, name })),
+  );
+  t.true(names.length > 100);
+  t.deepEqual(
+    missing(names, (name) => known.has(name)),
+    [],
+  );
+});
+
+test('every path from the root that a page or a comment names is there', (t) => {
+  const paths = /(?<![\w./~-])(?:api|bench|engine|feeds|test)\/[\w./-]+\.\w+/g;
+  const isNamed = (name: string, page: string) =>
+    isThere(name) || isThere(path.join(path.dirname(page), name));
+  t.deepEqual(missing(namesIn([...current, ...sources], paths), isNamed), []);
+});
+
+test('every source file that a page or a comment names by its last part is there', (t) => {
+  const known = new Set(sources.map((file) => path.basename(file)));
+  const names = namesIn([...current, ...sources], /(?<![\w./*-])[a-z][\w-]*\.ts\b/g);
+  t.deepEqual(
+    missing(names, (name) => known.has(name)),
+    [],
+  );
+});
