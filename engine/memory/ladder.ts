@@ -26,7 +26,7 @@ const NEXT = 0;
 const PREVIOUS = 1;
 const LINKS = 2;
 
-export class Ladders {
+export class Ladders<Order extends number = number> {
   /** The first and the last order of a level, level by level. */
   #ends = new Int32Array(0);
   #bits = new Uint32Array(0);
@@ -56,13 +56,13 @@ export class Ladders {
   }
 
   /** The first order in time at a price level, or `NO_ROW`. */
-  first(ladder: number, priceLevel: number): number {
-    return this.#ends[(ladder * RANKS + priceLevel) * 2 + FIRST]!;
+  first(ladder: number, priceLevel: number): Order {
+    return this.#ends[(ladder * RANKS + priceLevel) * 2 + FIRST]! as Order;
   }
 
   /** The next order in time at the same price level, or `NO_ROW`. */
-  after(order: number): number {
-    return orderOf(this.#links[order * LINKS + NEXT]!);
+  after(order: Order): Order {
+    return orderOf(this.#links[order * LINKS + NEXT]!) as Order;
   }
 
   /**
@@ -70,12 +70,12 @@ export class Ladders {
    * along a level waits for memory; they are taken from both ends, so that two steps wait together,
    * and the rows of the orders that are known arrive meanwhile.
    */
-  collect(ladder: number, priceLevel: number, orders: number[], rows: Prefetchable): void {
+  collect(ladder: number, priceLevel: number, orders: Order[], rows: Prefetchable<Order>): void {
     const links = this.#links;
     const ends = (ladder * RANKS + priceLevel) * 2;
-    const later: number[] = [];
-    let front = this.#ends[ends + FIRST]!;
-    let back = this.#ends[ends + LAST]!;
+    const later: Order[] = [];
+    let front = this.#ends[ends + FIRST]! as Order;
+    let back = this.#ends[ends + LAST]! as Order;
     let read = 0;
     for (;;) {
       orders.push(front);
@@ -85,14 +85,14 @@ export class Ladders {
       read ^= rows.prefetch(back);
       const next = links[front * LINKS + NEXT]!;
       if (next === back) break;
-      front = next;
-      back = links[back * LINKS + PREVIOUS]!;
+      front = next as Order;
+      back = links[back * LINKS + PREVIOUS]! as Order;
     }
     prefetched(read);
     for (let at = later.length - 1; at >= 0; at--) orders.push(later[at]!);
   }
 
-  isWaiting(order: number): boolean {
+  isWaiting(order: Order): boolean {
     const at = order * LINKS + NEXT;
     return at < this.#links.length && this.#links[at] !== NO_ROW;
   }
@@ -110,7 +110,7 @@ export class Ladders {
   }
 
   /** Puts an order last in time at a price level. */
-  add(ladder: number, priceLevel: number, order: number): void {
+  add(ladder: number, priceLevel: number, order: Order): void {
     const at = order * LINKS;
     if (at >= this.#links.length) this.#growOrders(order + 1);
     const links = this.#links;
@@ -129,7 +129,7 @@ export class Ladders {
   }
 
   /** Takes an order away, wherever it waits. */
-  remove(order: number): void {
+  remove(order: Order): void {
     const links = this.#links;
     const at = order * LINKS;
     const next = links[at + NEXT]!;

@@ -4,9 +4,9 @@
  */
 const kept = { value: 0 };
 
-export interface Prefetchable {
+export interface Prefetchable<Row extends number> {
   /** Reads a word of each end of a row, since they may lie apart. */
-  prefetch(row: number): number;
+  prefetch(row: Row): number;
 }
 
 /** Takes what was read for no other use: without one, the engine would leave the reads out. */

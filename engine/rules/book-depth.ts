@@ -10,7 +10,7 @@ import type { Fill, FillModel, Want } from './fill-model.ts';
 import type { DepthLevel, QuoteTick } from './messages.ts';
 import { askOf, complement, rivalsOf } from './pricing.ts';
 import type { Market } from './state.ts';
-import { type Contracts, NO_PRICE, type PriceCents, type Side } from './units.ts';
+import { type AccountRow, type Contracts, NO_PRICE, type PriceCents, type Side } from './units.ts';
 
 /** One ask with its displayed size, and what accounts (by row) have taken of it. */
 export type Level = {
@@ -23,7 +23,7 @@ export type Level = {
 export type Levels = Readonly<Record<Side, readonly Level[]>>;
 
 /** What a fill takes: an account's contracts, from the first levels of one side on. */
-export type Taken = { levels: readonly Level[]; account: number; contracts: Contracts };
+export type Taken = { levels: readonly Level[]; account: AccountRow; contracts: Contracts };
 
 export const bookDepth: FillModel = {
   name: 'book_depth',
@@ -84,7 +84,7 @@ function walk(market: Market, side: Side, want: Want, upToCents: PriceCents): Fi
   return { contracts, askCents: Math.ceil(cents / contracts), venue: market.venue, taken };
 }
 
-function freeFor(account: number, level: Level): Contracts {
+function freeFor(account: AccountRow, level: Level): Contracts {
   return level.contracts - (level.taken?.get(account) ?? 0);
 }
 

@@ -9,6 +9,7 @@ import { askOf, type BookPrice, tradePrice, venueIndex } from './pricing.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { Book, Quote, ShardState } from './state.ts';
 import type {
+  AccountRow,
   Action,
   Contracts,
   EpochMs,
@@ -19,7 +20,7 @@ import type {
 } from './units.ts';
 
 /** What somebody would take: contracts of the asks of `side`, none of them above `upToCents`. */
-export type Want = { account: number; side: Side; upToCents: PriceCents; contracts: Contracts };
+export type Want = { account: AccountRow; side: Side; upToCents: PriceCents; contracts: Contracts };
 
 /** What they get: no more contracts than wanted, at one price, from one venue. */
 export type Fill = {

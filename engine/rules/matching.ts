@@ -8,11 +8,12 @@ import { takeLevels } from './book-depth.ts';
 import { type Event, fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import { tradeOf } from './fill-model.ts';
+import { actionOf } from './flags.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import { booksOf } from './resting.ts';
-import { type Book, FLAG, type Market, type ShardState } from './state.ts';
-import { type EpochMs, NO_PRICE, type Side } from './units.ts';
+import type { Book, Market, ShardState } from './state.ts';
+import { type EpochMs, NO_PRICE, type OrderRow, type Side } from './units.ts';
 
 /** Fills every resting order that the prices of these markets now reach, as far as it goes. */
 export function fillMarkets(
@@ -37,7 +38,7 @@ function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]
 }
 
 /** What the fills of these orders need beside their rows, and which lies all over memory. */
-function prefetchOwners(state: ShardState, orders: readonly number[]): void {
+function prefetchOwners(state: ShardState, orders: readonly OrderRow[]): void {
   const { account } = state.orders.col;
   const { balanceCents, adjustedCents } = state.accounts.col;
   let read = 0;
@@ -51,7 +52,7 @@ function prefetchOwners(state: ShardState, orders: readonly number[]): void {
 }
 
 /** The side of a book whose ask has reached the price level of orders: which, best price level first. */
-type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly number[] };
+type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly OrderRow[] };
 
 /**
  * Across the books of a market, since their orders want the same sizes: what an account gets first
@@ -70,7 +71,7 @@ function fillInOrder(
   for (const { reached, order } of fills) fillResting(state, reached, order, atMs, journal);
 }
 
-type Fill = { reached: Reached; order: number };
+type Fill = { reached: Reached; order: OrderRow };
 
 /** One home market after the other; in each the yes ask's orders first. */
 function byPriceAndTime({ orders }: ShardState, a: Fill, b: Fill): number {
@@ -83,11 +84,8 @@ function byPriceAndTime({ orders }: ShardState, a: Fill, b: Fill): number {
 }
 
 /** The highest ask that a resting order takes. */
-function priceLevelOf({ col }: ShardState['orders'], order: number): number {
-  return tradePrice(
-    col.flags.get(order) & FLAG.sell ? 'sell' : 'buy',
-    col.limitPriceCents.get(order),
-  );
+function priceLevelOf({ col }: ShardState['orders'], order: OrderRow): number {
+  return tradePrice(actionOf(col.flags.get(order)), col.limitPriceCents.get(order));
 }
 
 /** Read before anything fills: a fill may take its order away. */
@@ -119,8 +117,8 @@ function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reach
 const NONE: readonly Reached[] = [];
 
 /** Orders of a ladder whose price level is at least `ask`, fetched: best price level, then first placed first. */
-function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
-  const reached: number[] = [];
+function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): OrderRow[] {
+  const reached: OrderRow[] = [];
   for (
     let priceLevel = ladders.best(ladder);
     priceLevel >= ask;
@@ -135,7 +133,7 @@ function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: n
 function fillResting(
   state: ShardState,
   { book, price, side }: Reached,
-  order: number,
+  order: OrderRow,
   atMs: EpochMs,
   journal: Event[],
 ): void {
@@ -150,6 +148,6 @@ function fillResting(
   const fill = state.fillModel.fill(state, book, price, want, atMs);
   if (fill === null) return;
   if (fill.taken !== null) takeLevels(fill.taken);
-  const trade = tradeOf(col.flags.get(order) & FLAG.sell ? 'sell' : 'buy', fill);
+  const trade = tradeOf(actionOf(col.flags.get(order)), fill);
   emit(state, journal, fillEvent(atMs, order, contracts, trade));
 }

@@ -6,7 +6,7 @@
 import { ByteReader, ByteWriter, type Compiled } from '../format/layout.ts';
 import { Table } from '../memory/table.ts';
 import { UuidIndex } from '../memory/uuid-index.ts';
-import type { Uuid } from '../rules/units.ts';
+import type { AccountRow, Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 
 export class RecordLog<T> {
@@ -21,7 +21,7 @@ export class RecordLog<T> {
   );
   readonly #index = new UuidIndex(this.#table);
   /** By account row. */
-  readonly #newest = new Map<number, number>();
+  readonly #newest = new Map<AccountRow, number>();
 
   constructor(format: Compiled<T>) {
     this.#format = format;
@@ -32,12 +32,12 @@ export class RecordLog<T> {
     return this.#table.size;
   }
 
-  add(account: number, id: Uuid, record: T): number {
+  add(account: AccountRow, id: Uuid, record: T): number {
     const row = this.#table.claim();
-    const { col } = this.#table;
+    const col = this.#table.change(row);
     col.account.set(row, account);
     col.at.set(row, this.#bytes.length);
-    col.older.set(row, this.#newest.get(account) ?? NO_ROW);
+    this.#table.derived.older.set(row, this.#newest.get(account) ?? NO_ROW);
     this.#newest.set(account, row);
     this.#index.set(row, id);
     this.#format.write(this.#bytes, record);
@@ -60,8 +60,8 @@ export class RecordLog<T> {
     return this.#bytes.view(at.get(row), end);
   }
 
-  accountOf(row: number): number {
-    return this.#table.col.account.get(row);
+  accountOf(row: number): AccountRow {
+    return this.#table.col.account.get(row) as AccountRow;
   }
 
   idOf(row: number): Uuid {
@@ -69,12 +69,12 @@ export class RecordLog<T> {
   }
 
   /** Account rows, in their order. */
-  accounts(): number[] {
+  accounts(): AccountRow[] {
     return [...this.#newest.keys()].sort((a, b) => a - b);
   }
 
   /** Rows of one account, newest first. */
-  *rowsOf(account: number): Generator<number> {
+  *rowsOf(account: AccountRow): Generator<number> {
     const { older } = this.#table.col;
     for (let row = this.#newest.get(account) ?? NO_ROW; row !== NO_ROW; row = older.get(row)) {
       yield row;

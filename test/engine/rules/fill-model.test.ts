@@ -4,7 +4,7 @@ import { bookDepth, takeLevels } from '../../../engine/rules/book-depth.ts';
 import { topOfBook, type Want } from '../../../engine/rules/fill-model.ts';
 import { observe } from '../../../engine/rules/observe.ts';
 import { askOf, priceBook } from '../../../engine/rules/pricing.ts';
-import { CATALOG, NOON_MS, quoteTick } from '../fixtures.ts';
+import { accountRow, CATALOG, NOON_MS, quoteTick } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
 const level = (fromCents: number, toCents: number) =>
@@ -15,7 +15,7 @@ const levels = (fromCents: number, toCents: number, sign: 1 | -1) =>
     .map((list) => list.sort(([a], [b]) => sign * (a - b)));
 const book = fc.record({ yesBids: levels(1, 49, -1), yesAsks: levels(50, 99, 1) });
 const want: fc.Arbitrary<Want> = fc.record({
-  account: fc.integer({ min: 0, max: 2 }),
+  account: fc.integer({ min: 0, max: 2 }).map(accountRow),
   side: fc.constantFrom('yes', 'no'),
   upToCents: fc.integer({ min: 1, max: 99 }),
   contracts: fc.integer({ min: 1, max: 1000 }),
