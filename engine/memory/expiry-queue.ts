@@ -4,6 +4,7 @@
  * (engine/RULES.md).
  */
 
+import { invariant } from '../rules/invariant.ts';
 import type { EpochMs } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 import type { Values } from './columns.ts';
@@ -29,6 +30,8 @@ export class ExpiryQueue<Order extends number> {
   }
 
   add(entry: Entry<Order>): void {
+    invariant(entry.expiresAtMs > 0, 'an order waits for an expiry that it has not');
+    invariant(this.#isCurrent(entry), 'an order waits for its expiry that is done');
     if (this.#heap.length > 1024 && this.#heap.length > 2 * this.#orders.live) this.#compact();
     this.#heap.push(entry);
     this.#up(this.#heap.length - 1);

@@ -76,6 +76,7 @@ export class Ladders<Order extends number = number> {
     const later: Order[] = [];
     let front = this.#ends[ends + FIRST]! as Order;
     let back = this.#ends[ends + LAST]! as Order;
+    invariant(front >= 0 && back >= 0, 'collected a price level without orders');
     let read = 0;
     for (;;) {
       orders.push(front);
@@ -94,7 +95,7 @@ export class Ladders<Order extends number = number> {
 
   isWaiting(order: Order): boolean {
     const at = order * LINKS + NEXT;
-    return at < this.#links.length && this.#links[at] !== NO_ROW;
+    return at >= 0 && at < this.#links.length && this.#links[at] !== NO_ROW;
   }
 
   /** The highest price level below `price level` at which an order waits; 0 when none does. */
@@ -114,6 +115,10 @@ export class Ladders<Order extends number = number> {
     const at = order * LINKS;
     if (at >= this.#links.length) this.#growOrders(order + 1);
     const links = this.#links;
+    invariant(ladder >= 0 && ladder < this.#ladders, 'an order waits on no ladder');
+    invariant(priceLevel >= 1 && priceLevel < RANKS, 'an order waits at no price of 1 to 99 cents');
+    invariant(order >= 0, 'no order was told to wait');
+    invariant(links[at + NEXT] === NO_ROW, 'an order waits twice');
     const level = ladder * RANKS + priceLevel;
     const last = this.#ends[level * 2 + LAST]!;
     links[at + NEXT] = ~level;
@@ -134,7 +139,7 @@ export class Ladders<Order extends number = number> {
     const at = order * LINKS;
     const next = links[at + NEXT]!;
     const previous = links[at + PREVIOUS]!;
-    invariant(next !== NO_ROW, 'removed an order that waits nowhere');
+    invariant(this.isWaiting(order), 'removed an order that waits nowhere');
     links[at + NEXT] = NO_ROW;
     if (previous < 0) this.#ends[~previous * 2 + FIRST] = orderOf(next);
     else links[previous * LINKS + NEXT] = next;

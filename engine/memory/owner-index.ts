@@ -7,6 +7,7 @@
  * Invariants: rows join in the order of their sequence. A list takes at most four times the places
  * of the most rows that it has had since it was last empty; an empty one takes none.
  */
+import { invariant } from '../rules/invariant.ts';
 import { BlockAllocator } from './block-allocator.ts';
 import type { Values } from './columns.ts';
 import { grown } from './table.ts';
@@ -53,6 +54,8 @@ export class OwnerIndex<Owner extends number, Row extends number> {
   add(owner: Owner, row: Row): void {
     const head = owner * WORDS;
     const heads = this.#heads;
+    invariant(head >= 0 && head < heads.length, 'a row joined an owner without room');
+    invariant(this.#owners.get(row) === owner, "a row joined another's list");
     if (heads[head + NEXT] === heads[head + END]) this.#makeRoom(owner, row);
     const place = heads[head + NEXT]!;
     this.#blocks.places[place] = row;
@@ -64,6 +67,7 @@ export class OwnerIndex<Owner extends number, Row extends number> {
   remove(owner: Owner): void {
     const heads = this.#heads;
     const head = owner * WORDS;
+    invariant(this.count(owner) > 0, 'a row left an owner who has none');
     if (--heads[head + COUNT]! > 0) return;
     const size = heads[head + SIZE]!;
     this.#blocks.give(heads[head + END]! - size, size);

@@ -8,7 +8,7 @@
  *     page    the stored part of `PAGE_ROWS` rows
  */
 
-import { invariant } from '../rules/invariant.ts';
+import { InvariantError, invariant } from '../rules/invariant.ts';
 import { NO_ROW } from '../rules/units.ts';
 import {
   COLUMNS,
@@ -114,7 +114,9 @@ export class Table<
   claim(): Row {
     const row = this.nextRow;
     if (this.#freeHead !== NO_ROW) {
-      this.#freeHead = linkedTo(this.#chain.get(row));
+      const link = this.#chain.get(row);
+      invariant(link < 0, 'the chain of free rows leads to a row in use');
+      this.#freeHead = linkedTo(link);
     } else {
       if (row === this.capacity) this.#grow(this.capacity * 2);
       this.size++;
@@ -205,7 +207,7 @@ export class Table<
   beginCheckpoint(): number[] {
     const pages: number[] = [];
     for (let page = 0; page < this.#marks.length; page++) {
-      invariant(this.#marks[page] !== AWAITED, `${this.name}: page ${page} was never taken`);
+      invariant(this.#marks[page] !== AWAITED, 'a page was never taken');
       if (this.#marks[page] === CLEAN) continue;
       this.#marks[page] = AWAITED;
       pages.push(page);
@@ -220,7 +222,7 @@ export class Table<
       this.#kept.delete(page);
       return kept;
     }
-    invariant(this.#marks[page] === AWAITED, `${this.name}: page ${page} is in no checkpoint`);
+    invariant(this.#marks[page] === AWAITED, 'a page was taken that is in no checkpoint');
     this.#marks[page] = CLEAN;
     return this.#pageBytes(page);
   }
@@ -229,7 +231,9 @@ export class Table<
   loadPage(page: number, bytes: Uint8Array): void {
     const first = page * PAGE_ROWS;
     while (this.capacity < first + PAGE_ROWS) this.#grow(this.capacity * 2);
-    invariant(bytes.length === this.pageBytes, `${this.name}: page ${page} has a wrong length`);
+    if (bytes.length !== this.pageBytes) {
+      throw new InvariantError(`${this.name}: page ${page} has a wrong length`);
+    }
     // A copy begins at a word.
     const from = new Uint32Array(Uint8Array.from(bytes).buffer);
     const { storedWords, rowWords } = this.#places;

@@ -8,6 +8,7 @@
  * orders and positions share their slots: an order that fills leaves its own to its position.
  */
 
+import { invariant } from '../rules/invariant.ts';
 import type { Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 import type { Ids, WritableIds } from './columns.ts';
@@ -87,6 +88,7 @@ export class UuidIndex<Row extends number = number> {
   /** Forgets a row, which must still have its id. */
   remove(row: Row): void {
     this.#size--;
+    invariant(this.#size >= 0, 'more ids left an index than were in it');
     this.#slots.change(~((row << 1) | this.#table), this.#hashOf(row));
   }
 
@@ -185,7 +187,10 @@ class Slots {
   /** Of an entry that is there. */
   #placeOf(entry: number, hash: number): number {
     let at = homeOf(hash, this.mask);
-    while (this.words[at] !== entry) at = (at + 2) & this.mask;
+    while (this.words[at] !== entry) {
+      invariant(this.words[at] !== NO_ROW, 'an id left an index that it was not in');
+      at = (at + 2) & this.mask;
+    }
     return at;
   }
 

@@ -9,6 +9,7 @@ import { UuidIndex } from '../memory/uuid-index.ts';
 import { copyUuid, uuidAt } from '../memory/uuid-words.ts';
 import type { CancelReason, OrderOutcome } from '../rules/events.ts';
 import type { OutcomeIds } from '../rules/finished-records.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { AccountRow, Uuid } from '../rules/units.ts';
 
 const STATUSES = ['executed', 'canceled', 'expired'] as const;
@@ -56,6 +57,7 @@ export class Outcomes {
   }
 
   add(account: AccountRow, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
+    invariant(account >= 0, 'an order of no account ended');
     const row = this.#table.claim();
     const col = this.#table.change(row);
     const { orders, order, positions, position } = ids;
@@ -97,6 +99,7 @@ export class Outcomes {
       taken.set(this.#taken);
       this.#taken = taken;
     }
+    invariant(this.#taken[row] !== 1, 'the end of an order was taken twice');
     this.#taken[row] = 1;
     return this.#outcomeOf(row);
   }

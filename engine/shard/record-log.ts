@@ -6,6 +6,7 @@
 import { ByteReader, ByteWriter, type Compiled } from '../format/layout.ts';
 import { Table } from '../memory/table.ts';
 import { UuidIndex } from '../memory/uuid-index.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { AccountRow, Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 
@@ -33,6 +34,7 @@ export class RecordLog<T> {
   }
 
   add(account: AccountRow, id: Uuid, record: T): number {
+    invariant(account >= 0, 'a record has no account');
     const row = this.#table.claim();
     const col = this.#table.change(row);
     col.account.set(row, account);
@@ -56,6 +58,7 @@ export class RecordLog<T> {
   /** As they were written; good as long as the log. */
   bytesOf(row: number): Uint8Array {
     const { at } = this.#table.col;
+    invariant(row >= 0 && row < this.size, 'a record was read that is not there');
     const end = row + 1 < this.size ? at.get(row + 1) : this.#bytes.length;
     return this.#bytes.view(at.get(row), end);
   }

@@ -11,6 +11,7 @@ import { KeyIndex } from '../memory/key-index.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from '../rules/events.ts';
 import type { FinishedRecords, OutcomeIds } from '../rules/finished-records.ts';
 import { isLimit } from '../rules/flags.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { AccountRow, Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 import { Outcomes } from './order-outcomes.ts';
@@ -168,6 +169,7 @@ export class ShardRecords implements FinishedRecords {
 
   /** Everything since the last checkpoint, for the next one to write; stays readable. */
   beginCheckpoint(): UnarchivedRecords {
+    invariant(this.#leaving === null, 'a checkpoint began before the last one ended');
     this.#leaving = this.current;
     this.current = new UnarchivedRecords(this.#usedKeys, this.#emptied);
     this.#emptied = undefined;
@@ -176,8 +178,9 @@ export class ShardRecords implements FinishedRecords {
 
   /** The archive now has what the checkpoint took. */
   endCheckpoint(): void {
-    this.#emptied = this.#leaving?.outcomes;
-    this.#emptied?.clear();
+    invariant(this.#leaving !== null, 'a checkpoint ended that had not begun');
+    this.#emptied = this.#leaving.outcomes;
+    this.#emptied.clear();
     this.#leaving = null;
   }
 

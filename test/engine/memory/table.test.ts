@@ -62,7 +62,7 @@ test('a page that changes before a checkpoint takes it is taken as it was, and a
   table.release(PAGE_ROWS + 5);
   t.deepEqual(table.takePage(1), asItWas, 'its rows were those of page 0');
   t.deepEqual(table.takePage(2), asItWas);
-  t.throws(() => table.takePage(2), { message: /page 2 is in no checkpoint/ });
+  t.throws(() => table.takePage(2), { message: /a page was taken that is in no checkpoint/ });
 
   t.deepEqual(table.beginCheckpoint(), [0, 1]);
   const copy = newTable();
@@ -70,7 +70,7 @@ test('a page that changes before a checkpoint takes it is taken as it was, and a
   t.deepEqual([copy.col.cents.get(0), copy.col.cents.get(PAGE_ROWS)], [77, 77]);
   table.change(0);
   t.deepEqual(table.beginCheckpoint(), [0]);
-  t.throws(() => table.beginCheckpoint(), { message: /page 0 was never taken/ });
+  t.throws(() => table.beginCheckpoint(), { message: /a page was never taken/ });
 });
 
 /** What a checkpoint takes of a table, all at once. */
