@@ -197,7 +197,8 @@ function restingState(
 ): StoredState {
   const random = seededRandom(SEED);
   const state = coreState(markets, START_MS);
-  for (let account = 0; account < accounts; account++) {
+  for (let count = 0; count < accounts; count++) {
+    const account = state.accounts.nextRow;
     const accountId = seededUuid(random, START_MS);
     evolve(state, { kind: 'account_opened', atMs: START_MS, account, accountId });
   }

@@ -5,6 +5,7 @@
 
 import type { Event } from './events.ts';
 import { emit } from './evolve.ts';
+import { isBuy, sideOf } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
 import { fillMarkets } from './matching.ts';
@@ -12,13 +13,13 @@ import type { GameTick, MarketResult, QuoteTick, ResultTick, Tick, TradeTick } f
 import { complement, isFresh } from './pricing.ts';
 import type { Book, LastTrade, Market, Source } from './reference-data.ts';
 import { booksOf, ordersOn } from './resting.ts';
-import { sideOf } from './row-records.ts';
-import { FLAG, type ShardState } from './state.ts';
+import type { ShardState } from './state.ts';
 import {
   type EpochMs,
   HOME_VENUE,
   NO_PRICE,
   NO_ROW,
+  type OrderRow,
   PAYOUT_CENTS,
   type SourceNumber,
 } from './units.ts';
@@ -262,10 +263,9 @@ function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]):
 function cancelDropped(state: ShardState, atMs: EpochMs, journal: Event[]): void {
   const { orders, instruments } = state;
   const { flags, instrument, sequence } = orders.col;
-  const dropped: number[] = [];
+  const dropped: OrderRow[] = [];
   for (const order of orders.rows()) {
-    const isBuy = (flags.get(order) & FLAG.sell) === 0;
-    if (isBuy && !instruments[instrument.get(order)]!.listed) dropped.push(order);
+    if (isBuy(flags.get(order)) && !instruments[instrument.get(order)]!.listed) dropped.push(order);
   }
   dropped.sort((a, b) => sequence.get(a) - sequence.get(b));
   for (const order of dropped) {

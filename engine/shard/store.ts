@@ -10,6 +10,7 @@ import { headCodec } from '../format/codec.ts';
 import { packEvents, unpackEvents } from '../format/event-layouts.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../lmdb/lmdb-file.ts';
 import type { Event } from '../rules/events.ts';
+import { invariant } from '../rules/invariant.ts';
 import { archiveOf, openArchive, recordWrites } from './archive.ts';
 import { DiskReserve } from './disk-reserve.ts';
 import type { Readable } from './readable.ts';
@@ -60,6 +61,8 @@ export function openStore(path: string, durability: Durability) {
   const archive = openArchive(root);
   const copies = new PageCopies();
   const room = new DiskReserve(path, root);
+  /** The sequence of the last batch; 0: none since the start. */
+  let appended = 0;
 
   /**
    * Pages and records first, then the head that makes them count, then the journal that they cover
@@ -67,6 +70,7 @@ export function openStore(path: string, durability: Durability) {
    */
   function* writeCheckpoint(what: Checkpoint): Generator<void> {
     const { sequence, head, referenceData, pages: changed, records } = what;
+    invariant(appended === 0 || sequence <= appended, 'a checkpoint is ahead of the journal');
     for (const step of inSteps(changed, PAGES_A_STEP)) {
       for (const page of step) pages.put(copies.toWrite(page), stamped(sequence, page.take()));
       yield;
@@ -119,6 +123,12 @@ export function openStore(path: string, durability: Durability) {
 
     /** Inside `commit`: one batch's events. */
     append(sequence: number, events: Event[]): void {
+      invariant(events.length > 0, 'a batch without events is no batch');
+      invariant(
+        appended === 0 || sequence === appended + 1,
+        'a batch does not follow the last one',
+      );
+      appended = sequence;
       const bytes = packEvents(events);
       room.ensureLarge(bytes.length);
       journal.put(sequence, bytes);

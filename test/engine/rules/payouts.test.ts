@@ -3,7 +3,7 @@ import test from 'ava';
 import type { Catalog, Reply } from '../../../engine/rules/messages.ts';
 import { FILL_MODELS, type FillModelName } from '../../../engine/rules/units.ts';
 import { ALICE, createScenario, type Scenario, WIN } from '../../model/scenario.ts';
-import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { AWAY, accountRow, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
 const COUNT_MAX = 1_000_000_000;
@@ -121,7 +121,8 @@ test('M11: whoever wins all there is never stops the shard', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: STAGED });
   const { accounts } = engine.state();
-  const balanceCents = () => (accounts.live === 0 ? 10_000_000 : accounts.col.balanceCents.get(0));
+  const balanceCents = () =>
+    accounts.live === 0 ? 10_000_000 : accounts.col.balanceCents.get(accountRow(0));
   let refusal: Reply | null = null;
   for (let market = 0; market < STAGES; market++) {
     engine.tick(quoteTick({ market, yesBidCents: 0, yesAskCents: 1 }));
