@@ -4,6 +4,7 @@
  * but its units and messages.
  */
 
+import type { CancelReason } from '../../engine/rules/events.ts';
 import type {
   Catalog,
   CatalogGame,
@@ -16,7 +17,6 @@ import type {
   Cents,
   Contracts,
   EpochMs,
-  FillModelName,
   GameStatus,
   MarketNumber,
   MarketStatus,
@@ -32,12 +32,7 @@ import type {
 } from '../../engine/rules/units.ts';
 
 import type { Attempt } from './naive-limits.ts';
-
-export type ModelOptions = {
-  quoteMaxAgeMs: number;
-  routingBandCents: number;
-  fillModel?: FillModelName;
-};
+import type { Ending, TradingOptions } from './trading-engine.ts';
 
 export type ModelSource = { lastHeardMs: EpochMs; timesDown: number };
 
@@ -84,15 +79,6 @@ export type ModelAccount = {
   bustCountedInRun: boolean;
   keys: Map<string, { orderId: Uuid; fingerprint: string }>;
 };
-
-export type CancelReason =
-  | 'canceled_by_owner'
-  | 'ioc_not_filled'
-  | 'fok_not_filled'
-  | 'market_resolved'
-  | 'position_closed'
-  | 'expired'
-  | 'instrument_dropped';
 
 export type ModelOrder = {
   /** Place in the order of acceptance, over all accounts. */
@@ -145,11 +131,8 @@ export type ModelTrade = {
   resolvedOutcome: Side | null;
 };
 
-/** How an order ended, in the order in which orders ended. */
-export type Ending = { orderId: Uuid; status: ModelOrder['status']; reason: CancelReason | null };
-
 export type ModelState = {
-  options: ModelOptions;
+  options: TradingOptions;
   nowMs: EpochMs;
   venueData: boolean;
   selfReset: boolean;
@@ -172,7 +155,7 @@ export type ModelState = {
   attempts: Attempt[];
 };
 
-export function emptyState(options: ModelOptions): ModelState {
+export function emptyState(options: TradingOptions): ModelState {
   return {
     options,
     nowMs: 0,
