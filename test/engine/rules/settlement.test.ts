@@ -210,7 +210,7 @@ scenarioTest(
   },
 );
 
-test('T128: a game that no catalog lists is not startup', (t) => {
+test('T128: a game that no catalog lists is not remembered', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
   const told = { kind: 'game', atMs: NOON_MS, source: 0, status: 'inprogress' } as const;
