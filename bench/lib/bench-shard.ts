@@ -80,7 +80,8 @@ export function journalBlobs(options: FlowOptions, size: number, batches: number
   const ignored: Event[] = [];
   for (const quote of flow.quotes()) observe(state, quote, ignored);
   // Accounts open once; what follows is what a batch is like from then on.
-  for (const [account, accountId] of flow.accounts.entries()) {
+  for (const accountId of flow.accounts) {
+    const account = state.accounts.nextRow;
     evolve(state, { kind: 'account_opened', atMs: flow.nowMs, account, accountId });
   }
   return Array.from({ length: batches }, () => {

@@ -3,7 +3,7 @@
 import type { Event, OrderPlaced } from '../../engine/rules/events.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import type { ShardState } from '../../engine/rules/state.ts';
-import type { EpochMs, PriceCents, Side, Uuid } from '../../engine/rules/units.ts';
+import type { AccountRow, EpochMs, PriceCents, Side, Uuid } from '../../engine/rules/units.ts';
 import { createState, type StoredState } from '../../engine/shard/create-state.ts';
 import type { Archive } from '../../engine/shard/unarchived-records.ts';
 import { ASK_CENTS, catalogOf } from './catalog.ts';
@@ -45,7 +45,8 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     kind: 'order_placed',
     atMs,
     order: state.orders.nextRow,
-    account,
+    // Accounts open in the order of their numbers, so that the number is the row.
+    account: account as AccountRow,
     orderId,
     idempotencyKey: orderId,
     action: 'buy',

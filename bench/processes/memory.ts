@@ -7,6 +7,7 @@ import path from 'node:path';
 import type { Event } from '../../engine/rules/events.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import type { PlaceOrder } from '../../engine/rules/messages.ts';
+import type { AccountRow } from '../../engine/rules/units.ts';
 import { Shard } from '../../engine/shard/shard.ts';
 import { BenchShard, CHECKPOINT_EVERY_EVENTS } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
@@ -102,7 +103,10 @@ function measureRows(rows: number, markets: number): RowBytes[] {
   measure(
     'idle account',
     () => state.accounts.bytes,
-    (account) => [{ kind: 'account_opened', atMs: START_MS, account, accountId: uuid() }],
+    () => {
+      const account = state.accounts.nextRow;
+      return [{ kind: 'account_opened', atMs: START_MS, account, accountId: uuid() }];
+    },
   );
   measure(
     'resting order',
@@ -127,7 +131,7 @@ function measureRows(rows: number, markets: number): RowBytes[] {
     {
       kind: 'trade_counted',
       atMs: START_MS,
-      account: state.accountIds.idOf(account),
+      account: state.accountIds.idOf(account as AccountRow),
       keyId: uuid(),
       closing: false,
     },

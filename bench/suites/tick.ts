@@ -197,7 +197,8 @@ function restingState(
 ): StoredState {
   const random = seededRandom(SEED);
   const state = coreState(markets, START_MS);
-  for (let account = 0; account < accounts; account++) {
+  for (let count = 0; count < accounts; count++) {
+    const account = state.accounts.nextRow;
     const accountId = seededUuid(random, START_MS);
     evolve(state, { kind: 'account_opened', atMs: START_MS, account, accountId });
   }
@@ -225,7 +226,7 @@ async function depthTable(
 ) {
   const rows: string[][] = [];
   for (const depth of depths) {
-    progress(`tick: ${count(depth)} orders at one priceLevel`);
+    progress(`tick: ${count(depth)} orders at one price level`);
     const ladders = new Uint16Array(depth);
     const round = bookRound({ markets: 1, ladders, priceLevels: new Uint8Array(depth).fill(40) });
     const plan: TickPlan = {
@@ -246,6 +247,6 @@ async function depthTable(
     const show = (value: number) => value.toFixed(1);
     rows.push([count(depth), show(nanos.median), range(nanos, show)]);
   }
-  const columns = ['orders at the priceLevel', 'ns a fill', 'min .. max'];
+  const columns = ['orders at the price level', 'ns a fill', 'min .. max'];
   return { title: 'tick: what a fill costs by depth, book alone', columns, rows };
 }

@@ -8,7 +8,8 @@ import type { KeyRow, RecentOrder } from '../format/event-layouts.ts';
 import { Table } from '../memory/table.ts';
 import { UuidIndex } from '../memory/uuid-index.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from '../rules/events.ts';
-import { FLAG, type ShardState } from '../rules/state.ts';
+import { isBuy } from '../rules/flags.ts';
+import type { ShardState } from '../rules/state.ts';
 import type { Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 import type { StoredState } from '../shard/create-state.ts';
@@ -166,8 +167,7 @@ class RecordsAudit {
       const isKnown = records.placement(account, id) !== undefined;
       const check = this.#checker(() => `orders row ${row} (${id})`);
       check(isKnown, 'rests, and its placement is missing');
-      const isBuy = (col.flags.get(row) & FLAG.sell) === 0;
-      if (isBuy && col.position.get(row) !== NO_ROW) this.#opened[account]!++;
+      if (isBuy(col.flags.get(row)) && col.position.get(row) !== NO_ROW) this.#opened[account]!++;
     }
   }
 

@@ -3,8 +3,16 @@
  * books are built from these columns, so the columns are checked first. Reads stored columns only.
  */
 
-import { FLAG, type ShardState, tablesOf } from '../rules/state.ts';
-import { NO_ROW, PAYOUT_CENTS, VENUES } from '../rules/units.ts';
+import { isSell, typeOf } from '../rules/flags.ts';
+import { type ShardState, tablesOf } from '../rules/state.ts';
+import {
+  type AccountRow,
+  NO_ROW,
+  type OrderRow,
+  PAYOUT_CENTS,
+  type PositionRow,
+  VENUES,
+} from '../rules/units.ts';
 import type { Problems } from './problems.ts';
 
 export function auditRows(state: ShardState, problems: Problems): void {
@@ -26,7 +34,7 @@ const MONEY = [
   'lifetimeRealizedCents',
 ] as const;
 
-function auditAccountRow(state: ShardState, row: number, problems: Problems): void {
+function auditAccountRow(state: ShardState, row: AccountRow, problems: Problems): void {
   const { col } = state.accounts;
   const check = checker(problems, `accounts row ${row}`, state.accountIds.idOf(row));
   for (const name of MONEY) {
@@ -42,7 +50,7 @@ function auditAccountRow(state: ShardState, row: number, problems: Problems): vo
   check(col.bustedRun.get(row) <= col.run.get(row), 'was bust in a run to come');
 }
 
-function auditPositionRow(state: ShardState, row: number, problems: Problems): void {
+function auditPositionRow(state: ShardState, row: PositionRow, problems: Problems): void {
   const { col } = state.positions;
   const check = checker(problems, `positions row ${row}`, state.positionIds.idOf(row));
   const contracts = col.contracts.get(row);
@@ -64,20 +72,20 @@ function auditPositionRow(state: ShardState, row: number, problems: Problems): v
   check(isSequence(state, col.sequence.get(row)), OUT_OF_SEQUENCE);
 }
 
-function auditOrderRow(state: ShardState, row: number, problems: Problems): void {
+function auditOrderRow(state: ShardState, row: OrderRow, problems: Problems): void {
   const { col } = state.orders;
   const check = checker(problems, `orders row ${row}`, state.orderIds.idOf(row));
   check(state.accounts.isLive(col.account.get(row)), NO_ACCOUNT);
   check(state.markets[col.market.get(row)] !== undefined, NO_MARKET);
   check(state.instruments[col.instrument.get(row)] !== undefined, NO_INSTRUMENT);
   check(col.contracts.get(row) > 0, 'has no contracts');
-  check((col.flags.get(row) & FLAG.limit) !== 0, 'rests and is no limit order');
+  check(typeOf(col.flags.get(row)) === 'limit', 'rests and is no limit order');
   check(isPrice(col.limitPriceCents.get(row)), 'has no limit of 1 to 99 cents');
   check(isSequence(state, col.sequence.get(row)), OUT_OF_SEQUENCE);
   const position = col.position.get(row);
-  const isSell = (col.flags.get(row) & FLAG.sell) !== 0;
+  const isSale = isSell(col.flags.get(row));
   // A buy that has not traded names none.
-  if (position === NO_ROW && !isSell) return;
+  if (position === NO_ROW && !isSale) return;
   check(state.positions.isLive(position), 'names a position that is not open');
   if (!state.positions.isLive(position)) return;
   const named = state.positions.col;

@@ -4,20 +4,27 @@
  */
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from '../rules/events.ts';
+import { actionOf, instrumentSideOf, isPlacedPrivate, isRouted, sideOf } from '../rules/flags.ts';
 import { tradeIdOf } from '../rules/ids.ts';
 import { reaches } from '../rules/pricing.ts';
-import { closedTradeOf, instrumentSideOf, sideOf, viaOf } from '../rules/row-records.ts';
-import { FLAG, type ShardState } from '../rules/state.ts';
-import { type EpochMs, NO_ROW, PAYOUT_CENTS, type Uuid } from '../rules/units.ts';
+import { closedTradeOf, viaOf } from '../rules/row-records.ts';
+import type { ShardState } from '../rules/state.ts';
+import {
+  type AccountRow,
+  type EpochMs,
+  NO_ROW,
+  type OrderRow,
+  PAYOUT_CENTS,
+  type Uuid,
+} from '../rules/units.ts';
 
 /** Notes the rule if it does not hold. */
 export type Check = (holds: boolean, rule: string) => void;
 
 /** Whether the row of an order that is not done has what was placed. */
-export function restsAsPlaced(state: ShardState, row: number, placed: OrderPlaced): boolean {
+export function restsAsPlaced(state: ShardState, row: OrderRow, placed: OrderPlaced): boolean {
   const { col } = state.orders;
   const flags = col.flags.get(row);
-  const has = (flag: number) => (flags & flag) !== 0;
   const position = col.position.get(row);
   return (
     placed.order === row &&
@@ -27,11 +34,11 @@ export function restsAsPlaced(state: ShardState, row: number, placed: OrderPlace
     col.contracts.get(row) === placed.contracts &&
     col.market.get(row) === placed.market &&
     col.instrument.get(row) === placed.instrument &&
-    has(FLAG.sell) === (placed.action === 'sell') &&
+    actionOf(flags) === placed.action &&
     sideOf(flags) === placed.side &&
     instrumentSideOf(flags) === placed.instrumentSide &&
-    has(FLAG.routed) === (placed.routing === 'best') &&
-    has(FLAG.private) === placed.placedPrivate &&
+    isRouted(flags) === (placed.routing === 'best') &&
+    isPlacedPrivate(flags) === placed.placedPrivate &&
     (col.statedProbPct.get(row) || null) === placed.statedProbPct &&
     viaOf(col.placedVia.get(row)) === placed.placedVia &&
     col.expiresAtMs.get(row) === (placed.expiresAtMs ?? 0) &&
@@ -142,8 +149,8 @@ function isInOrder({ setBackFromMs }: ShardState, beforeMs: EpochMs, afterMs: Ep
   return afterMs >= beforeMs || beforeMs <= setBackFromMs;
 }
 
-/** The trade with that id, open or not. Of an open one only what its first fill fixed counts. */
-function tradeOf(state: ShardState, account: number, tradeId: Uuid) {
+/** Whether it is open or not; only what a trade is from its first fill on counts of an open one. */
+function tradeOf(state: ShardState, account: AccountRow, tradeId: Uuid) {
   const closed = state.records.closedTrade(account, tradeId);
   if (closed !== undefined) return closed;
   const position = state.positionIds.find(tradeId);

@@ -3,12 +3,14 @@
  * simulation, by operators, by `paperbook verify` and by tests. Rules D16, M20 (engine/RULES.md).
  */
 
+import type { UuidIndex } from '../memory/uuid-index.ts';
+import { isSell } from '../rules/flags.ts';
 import { costCents, imbalanceCents, payoutRoomCents } from '../rules/ledger.ts';
 import { remainingOf } from '../rules/partial-fills.ts';
 import { ladderOf } from '../rules/pricing.ts';
 import { ordersOn } from '../rules/resting.ts';
-import { FLAG, type ShardState } from '../rules/state.ts';
-import { NO_ROW } from '../rules/units.ts';
+import type { ShardState } from '../rules/state.ts';
+import { type AccountRow, NO_ROW, type PositionRow } from '../rules/units.ts';
 import { auditRows } from './audit-rows.ts';
 import { Problems } from './problems.ts';
 
@@ -50,22 +52,28 @@ function auditDerived(state: ShardState, problems: Problems): void {
 }
 
 function auditIndexes(state: ShardState, problems: Problems): void {
-  for (const [table, index] of [
-    [state.accounts, state.accountIds],
-    [state.orders, state.orderIds],
-    [state.positions, state.positionIds],
-    [state.tradeCounts.table, state.tradeCounts.ids],
-  ] as const) {
-    problems.check(index.size === table.live, table.name, 'the index of ids has another size');
-    for (const row of table.rows()) {
-      const id = index.idOf(row);
-      const subject = `${table.name} row ${row} (${id})`;
-      problems.check(index.find(id) === row, subject, 'is not what its id finds');
-    }
+  auditIndex(state.accounts, state.accountIds, problems);
+  auditIndex(state.orders, state.orderIds, problems);
+  auditIndex(state.positions, state.positionIds, problems);
+  auditIndex(state.tradeCounts.table, state.tradeCounts.ids, problems);
+}
+
+type Rows<Row> = { readonly name: string; readonly live: number; rows(): Iterable<Row> };
+
+function auditIndex<Row extends number>(
+  table: Rows<Row>,
+  index: UuidIndex<Row>,
+  problems: Problems,
+): void {
+  problems.check(index.size === table.live, table.name, 'the index of ids has another size');
+  for (const row of table.rows()) {
+    const id = index.idOf(row);
+    const subject = `${table.name} row ${row} (${id})`;
+    problems.check(index.find(id) === row, subject, 'is not what its id finds');
   }
 }
 
-function auditAccount(state: ShardState, account: number, problems: Problems): void {
+function auditAccount(state: ShardState, account: AccountRow, problems: Problems): void {
   const { col } = state.accounts;
   const name = `account ${state.accountIds.idOf(account)}`;
   const report = (holds: boolean, what: string) => problems.check(holds, name, what);
@@ -77,8 +85,8 @@ function auditAccount(state: ShardState, account: number, problems: Problems): v
     const { col: order } = state.orders;
     report(state.ladders.isWaiting(row), `order row ${row} waits on no book`);
     const position = order.position.get(row);
-    const isSell = (order.flags.get(row) & FLAG.sell) !== 0;
-    if (isSell || position !== NO_ROW) {
+    const isSale = isSell(order.flags.get(row));
+    if (isSale || position !== NO_ROW) {
       const isOwn =
         state.positions.isLive(position) && state.positions.col.resting.get(position) === row;
       report(isOwn, `order row ${row} has no position`);
@@ -86,7 +94,7 @@ function auditAccount(state: ShardState, account: number, problems: Problems): v
     const remaining = remainingOf(state, row);
     const isPart = remaining > 0 && remaining <= order.contracts.get(row);
     report(isPart, `order row ${row} has ${remaining} contracts left`);
-    if (isSell) continue;
+    if (isSale) continue;
     heldCents += costCents(order.limitPriceCents.get(row), remaining);
     payable += remaining;
   }
@@ -110,7 +118,7 @@ function auditAccount(state: ShardState, account: number, problems: Problems): v
 
 function auditPosition(
   { positions, orders }: ShardState,
-  row: number,
+  row: PositionRow,
   report: (holds: boolean, what: string) => void,
 ): void {
   const { col } = positions;
@@ -131,7 +139,7 @@ function auditPosition(
 }
 
 /** A list that is bent into a circle ends after more rows than there are. */
-function* bounded(rows: Iterable<number>, most: number): Generator<number> {
+function* bounded<Row>(rows: Iterable<Row>, most: number): Generator<Row> {
   let count = 0;
   for (const row of rows) {
     yield row;

@@ -5,7 +5,7 @@
  */
 
 import type { ShardState } from '../rules/state.ts';
-import type { Uuid } from '../rules/units.ts';
+import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 
 type AccountDigest = { account: Uuid; line: string };
@@ -29,7 +29,7 @@ function referenceDataLines(state: ShardState): string[] {
   return [...results, ...games].sort(byText);
 }
 
-function accountLine(state: ShardState, account: number): unknown[] {
+function accountLine(state: ShardState, account: AccountRow): unknown[] {
   const { col } = state.accounts;
   return [
     state.accountIds.idOf(account),
@@ -49,7 +49,7 @@ function accountLine(state: ShardState, account: number): unknown[] {
   ];
 }
 
-function orderLine(state: ShardState, row: number): string {
+function orderLine(state: ShardState, row: OrderRow): string {
   const { col } = state.orders;
   const named = state.instruments[col.instrument.get(row)]!.id;
   return [
@@ -66,7 +66,7 @@ function orderLine(state: ShardState, row: number): string {
   ].join(' ');
 }
 
-function positionLine(state: ShardState, row: number): string {
+function positionLine(state: ShardState, row: PositionRow): string {
   const { col } = state.positions;
   return [
     state.positionIds.idOf(row),
@@ -84,11 +84,11 @@ function positionLine(state: ShardState, row: number): string {
 }
 
 /** What parts of a position were sold for. */
-function soldColumns({ positions: { col } }: ShardState, row: number): unknown[] {
+function soldColumns({ positions: { col } }: ShardState, row: PositionRow): unknown[] {
   return [col.soldContracts.get(row), col.soldCostCents.get(row), col.soldCents.get(row)];
 }
 
-function* finishedLines(state: ShardState, account: number): Generator<string> {
+function* finishedLines(state: ShardState, account: AccountRow): Generator<string> {
   for (const placed of state.records.placements(account, null)) {
     const outcome = state.records.outcome(placed);
     if (outcome === undefined) continue;

@@ -11,7 +11,8 @@ import {
   type OrderPlaced,
 } from '../rules/events.ts';
 import type { Catalog, MarketOutcome } from '../rules/messages.ts';
-import { GAME_STATUSES, PLACED_VIA, type Side, type Uuid } from '../rules/units.ts';
+import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
+import { GAME_STATUSES, PLACED_VIA, type Side } from '../rules/units.ts';
 import {
   always,
   ByteReader,
@@ -40,6 +41,11 @@ export type KeyRow = {
   market: { placed: OrderPlaced; outcome: OrderOutcome } | null;
 };
 
+/** Rows of tables, as they are numbered. */
+const accountRow = u32 as unknown as Layout<AccountRow>;
+const orderRowNumber = u32 as unknown as Layout<OrderRow>;
+const positionRow = u32 as unknown as Layout<PositionRow>;
+
 const side = word<Side>('yes', 'no');
 const outcome = word<MarketOutcome>('yes', 'no', 'void', 'scalar');
 const via = word(...PLACED_VIA);
@@ -50,8 +56,8 @@ const reason = word(...CANCEL_REASONS);
 const placed = record<OrderPlaced>({
   kind: always('order_placed'),
   atMs: f64,
-  order: u32,
-  account: u32,
+  order: orderRowNumber,
+  account: accountRow,
   orderId: uuid,
   idempotencyKey: text,
   action: word('buy', 'sell'),
@@ -62,7 +68,7 @@ const placed = record<OrderPlaced>({
   instrumentSide: side,
   byTicker: flag,
   contracts: u32,
-  position: nullable(u32),
+  position: nullable(positionRow),
   tradeId: nullable(uuid),
   limitPriceCents: nullable(u8),
   boundPriceCents: nullable(u8),
@@ -87,7 +93,7 @@ const ended = record<OrderOutcome>({
 
 const trade = record<ClosedTrade>({
   tradeId: uuid,
-  account: u32,
+  account: accountRow,
   market: u32,
   instrument: u32,
   side,
@@ -114,28 +120,28 @@ const EVENTS: EventLayouts = {
   account_opened: record({
     kind: always('account_opened'),
     atMs: f64,
-    account: u32,
+    account: accountRow,
     accountId: uuid,
   }),
   order_placed: placed,
   order_filled: record({
     kind: always('order_filled'),
     atMs: f64,
-    order: u32,
+    order: orderRowNumber,
     priceCents: u8,
     venue: u8,
   }),
   order_ended: record({
     kind: always('order_ended'),
     atMs: f64,
-    order: u32,
+    order: orderRowNumber,
     status: endedAs,
     reason,
   }),
   position_settled: record({
     kind: always('position_settled'),
     atMs: f64,
-    position: u32,
+    position: positionRow,
     proceedsCents: f64,
     outcome,
   }),
@@ -149,7 +155,7 @@ const EVENTS: EventLayouts = {
   cash_adjusted: record({
     kind: always('cash_adjusted'),
     atMs: f64,
-    account: u32,
+    account: accountRow,
     amountCents: f64,
   }),
   catalog_replaced: record({
@@ -167,7 +173,7 @@ const EVENTS: EventLayouts = {
   order_part_filled: record({
     kind: always('order_part_filled'),
     atMs: f64,
-    order: u32,
+    order: orderRowNumber,
     contracts: u32,
     priceCents: u8,
     venue: u8,

@@ -2,6 +2,7 @@
  * Lists of small integers in one array: each lies in a block of a power of two places, and moves to
  * one of twice as many when it is full. The block that it left goes to the next list of that size.
  */
+import { invariant } from '../rules/invariant.ts';
 import { NO_ROW } from '../rules/units.ts';
 import { grown } from './table.ts';
 
@@ -18,6 +19,8 @@ export class BlockAllocator {
   take(size: number): number {
     const power = powerOf(size);
     const at = this.#free[power]!;
+    invariant(1 << power === size, 'a block is of no power of two places');
+    invariant(at < this.#end, 'a free block lies beyond all blocks');
     if (at === NO_ROW) return this.#append(size);
     this.#free[power] = this.places[at]!;
     return at;
@@ -25,6 +28,7 @@ export class BlockAllocator {
 
   give(at: number, size: number): void {
     const power = powerOf(size);
+    invariant(at >= 0 && at + size <= this.#end, 'a block was given back that was never taken');
     this.places[at] = this.#free[power]!;
     this.#free[power] = at;
   }

@@ -145,6 +145,23 @@ export class UuidColumn {
   }
 }
 
+/** What is read of a column: the value of each row, in the column's unit. */
+export interface Values<Row extends number, Unit extends number> {
+  get(row: Row): Unit;
+}
+/** What changes a column. Stored ones are had from `Table.change` alone. */
+export interface WritableValues<Row extends number, Unit extends number> extends Values<Row, Unit> {
+  set(row: Row, value: Unit): void;
+  add(row: Row, difference: Unit): void;
+}
+/** The same of a column of uuids. */
+export interface Ids<Row extends number> {
+  word(row: Row, word: 0 | 1 | 2 | 3): number;
+}
+export interface WritableIds<Row extends number> extends Ids<Row> {
+  set(row: Row, w0: number, w1: number, w2: number, w3: number): void;
+}
+
 /** By the name that a schema and a stored layout use; widest first, so that each is aligned. */
 export const COLUMNS = {
   uuid: UuidColumn,

@@ -4,21 +4,24 @@
  * Rule T45 (engine/RULES.md).
  */
 
+import { invariant } from '../rules/invariant.ts';
 import type { EpochMs } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
+import type { Values } from './columns.ts';
 
-type Entry = { expiresAtMs: EpochMs; sequence: number; order: number };
-type Orders = {
+type Times = { expiresAtMs: EpochMs; sequence: number };
+type Entry<Order> = Times & { order: Order };
+type Orders<Order extends number> = {
   readonly live: number;
-  readonly col: { readonly sequence: { get(row: number): number } };
+  readonly col: { readonly sequence: Values<Order, number> };
   isLive(row: number): boolean;
 };
 
-export class ExpiryQueue {
-  readonly #orders: Orders;
-  #heap: Entry[] = [];
+export class ExpiryQueue<Order extends number> {
+  readonly #orders: Orders<Order>;
+  #heap: Entry<Order>[] = [];
 
-  constructor(orders: Orders) {
+  constructor(orders: Orders<Order>) {
     this.#orders = orders;
   }
 
@@ -26,14 +29,16 @@ export class ExpiryQueue {
     return this.#heap.length;
   }
 
-  add(entry: Entry): void {
+  add(entry: Entry<Order>): void {
+    invariant(entry.expiresAtMs > 0, 'an order waits for an expiry that it has not');
+    invariant(this.#isCurrent(entry), 'an order waits for its expiry that is done');
     if (this.#heap.length > 1024 && this.#heap.length > 2 * this.#orders.live) this.#compact();
     this.#heap.push(entry);
     this.#up(this.#heap.length - 1);
   }
 
   /** The order that is due soonest at `nowMs`, or `NO_ROW`. It is due until it ends. */
-  nextDue(nowMs: EpochMs): number {
+  nextDue(nowMs: EpochMs): Order | typeof NO_ROW {
     for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
       if (this.#isCurrent(top)) return top.expiresAtMs <= nowMs ? top.order : NO_ROW;
       this.#removeTop();
@@ -41,11 +46,8 @@ export class ExpiryQueue {
     return NO_ROW;
   }
 
-  /**
-   * Orders that wait for their expiry. `inOrder` is false where the heap is broken: it would end
-   * orders at the wrong time.
-   */
-  waiting(): { orders: number[]; inOrder: boolean } {
+  /** Orders that wait for their expiry; `inOrder` false: the heap would end them out of time. */
+  waiting(): { orders: Order[]; inOrder: boolean } {
     const orders = this.#heap.filter((entry) => this.#isCurrent(entry)).map(({ order }) => order);
     const inOrder = this.#heap.every((entry, at) => {
       return at === 0 || byTime(this.#heap[(at - 1) >> 1]!, entry) <= 0;
@@ -53,7 +55,7 @@ export class ExpiryQueue {
     return { orders, inOrder };
   }
 
-  #isCurrent({ order, sequence }: Entry): boolean {
+  #isCurrent({ order, sequence }: Entry<Order>): boolean {
     return this.#orders.isLive(order) && this.#orders.col.sequence.get(order) === sequence;
   }
 
@@ -99,6 +101,6 @@ export class ExpiryQueue {
   }
 }
 
-function byTime(a: Entry, b: Entry): number {
+function byTime(a: Times, b: Times): number {
   return a.expiresAtMs - b.expiresAtMs || a.sequence - b.sequence;
 }

@@ -27,7 +27,7 @@ const NEXT = 0;
 const PREVIOUS = 1;
 const LINKS = 2;
 
-export class Ladders {
+export class Ladders<Order extends number = number> {
   /** The first and the last order of a level, level by level. */
   #ends = new Int32Array(0);
   #bits = new Uint32Array(0);
@@ -57,13 +57,13 @@ export class Ladders {
   }
 
   /** The first order in time at a price level, or `NO_ROW`. */
-  first(ladder: number, priceLevel: number): number {
-    return this.#ends[(ladder * PRICE_LEVELS + priceLevel) * 2 + FIRST]!;
+  first(ladder: number, priceLevel: number): Order {
+    return this.#ends[(ladder * PRICE_LEVELS + priceLevel) * 2 + FIRST]! as Order;
   }
 
   /** The next order in time at the same price level, or `NO_ROW`. */
-  after(order: number): number {
-    return orderOf(this.#links[order * LINKS + NEXT]!);
+  after(order: Order): Order {
+    return orderOf(this.#links[order * LINKS + NEXT]!) as Order;
   }
 
   /**
@@ -71,12 +71,13 @@ export class Ladders {
    * Each step along a level waits for memory. So the walk comes from both ends, where two steps
    * wait at the same time, and the rows of the orders found so far are read meanwhile.
    */
-  collect(ladder: number, priceLevel: number, orders: number[], rows: Prefetchable): void {
+  collect(ladder: number, priceLevel: number, orders: Order[], rows: Prefetchable<Order>): void {
     const links = this.#links;
     const ends = (ladder * PRICE_LEVELS + priceLevel) * 2;
-    const later: number[] = [];
-    let front = this.#ends[ends + FIRST]!;
-    let back = this.#ends[ends + LAST]!;
+    const later: Order[] = [];
+    let front = this.#ends[ends + FIRST]! as Order;
+    let back = this.#ends[ends + LAST]! as Order;
+    invariant(front >= 0 && back >= 0, 'collected a price level without orders');
     let read = 0;
     for (;;) {
       orders.push(front);
@@ -86,16 +87,16 @@ export class Ladders {
       read ^= rows.prefetch(back);
       const next = links[front * LINKS + NEXT]!;
       if (next === back) break;
-      front = next;
-      back = links[back * LINKS + PREVIOUS]!;
+      front = next as Order;
+      back = links[back * LINKS + PREVIOUS]! as Order;
     }
     prefetched(read);
     for (let at = later.length - 1; at >= 0; at--) orders.push(later[at]!);
   }
 
-  isWaiting(order: number): boolean {
+  isWaiting(order: Order): boolean {
     const at = order * LINKS + NEXT;
-    return at < this.#links.length && this.#links[at] !== NO_ROW;
+    return at >= 0 && at < this.#links.length && this.#links[at] !== NO_ROW;
   }
 
   /** The highest price level below `priceLevel` at which an order waits; 0 when none does. */
@@ -111,10 +112,17 @@ export class Ladders {
   }
 
   /** Puts an order last in time at a price level. */
-  add(ladder: number, priceLevel: number, order: number): void {
+  add(ladder: number, priceLevel: number, order: Order): void {
     const at = order * LINKS;
     if (at >= this.#links.length) this.#growOrders(order + 1);
     const links = this.#links;
+    invariant(ladder >= 0 && ladder < this.#ladders, 'an order waits on no ladder');
+    invariant(
+      priceLevel >= 1 && priceLevel < PRICE_LEVELS,
+      'an order waits at no price of 1 to 99 cents',
+    );
+    invariant(order >= 0, 'no order was told to wait');
+    invariant(links[at + NEXT] === NO_ROW, 'an order waits twice');
     const level = ladder * PRICE_LEVELS + priceLevel;
     const last = this.#ends[level * 2 + LAST]!;
     links[at + NEXT] = ~level;
@@ -129,13 +137,13 @@ export class Ladders {
     if (priceLevel > this.#best[ladder]!) this.#best[ladder] = priceLevel;
   }
 
-  /** Removes an order, wherever it waits. */
-  remove(order: number): void {
+  /** Takes an order away, wherever it waits. */
+  remove(order: Order): void {
     const links = this.#links;
     const at = order * LINKS;
     const next = links[at + NEXT]!;
     const previous = links[at + PREVIOUS]!;
-    invariant(next !== NO_ROW, 'removed an order that waits nowhere');
+    invariant(this.isWaiting(order), 'removed an order that waits nowhere');
     links[at + NEXT] = NO_ROW;
     if (previous < 0) this.#ends[~previous * 2 + FIRST] = orderOf(next);
     else links[previous * LINKS + NEXT] = next;

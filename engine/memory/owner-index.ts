@@ -7,8 +7,9 @@
  * Invariants: rows join in the order of their sequence. A list takes at most four times the places
  * of the most rows that it has had since it was last empty; an empty one takes none.
  */
+import { invariant } from '../rules/invariant.ts';
 import { BlockAllocator } from './block-allocator.ts';
-import type { F64Column, I32Column } from './columns.ts';
+import type { Values } from './columns.ts';
 import { grown } from './table.ts';
 
 /** Places within what is kept of an owner. */
@@ -18,18 +19,21 @@ const END = 2;
 const SIZE = 3;
 const WORDS = 4;
 
-type Rows = { isLive(row: number): boolean; readonly col: { readonly sequence: F64Column } };
+type Rows<Row extends number> = {
+  isLive(row: number): row is Row;
+  readonly col: { readonly sequence: Values<Row, number> };
+};
 
-export class OwnerIndex {
-  readonly #rows: Rows;
-  readonly #sequence: F64Column;
-  readonly #owners: I32Column;
+export class OwnerIndex<Owner extends number, Row extends number> {
+  readonly #rows: Rows<Row>;
+  readonly #sequence: Values<Row, number>;
+  readonly #owners: Values<Row, Owner>;
   readonly #blocks = new BlockAllocator();
   /** Of each owner: its rows; the place of the next one, and the block's end; the block's size. */
   #heads = new Int32Array(0);
 
-  /** `owners`: the column with the owner of each row. */
-  constructor(rows: Rows, owners: I32Column) {
+  /** `owners`: the column that says whose a row is. */
+  constructor(rows: Rows<Row>, owners: Values<Row, Owner>) {
     this.#rows = rows;
     this.#sequence = rows.col.sequence;
     this.#owners = owners;
@@ -42,14 +46,16 @@ export class OwnerIndex {
     this.#heads = grown(this.#heads, new Int32Array(length));
   }
 
-  count(owner: number): number {
+  count(owner: Owner): number {
     return this.#heads[owner * WORDS + COUNT]!;
   }
 
-  /** Adds a row, which is in use, is the owner's, and has a higher sequence than all before it. */
-  add(owner: number, row: number): void {
+  /** A row that is in use, is the owner's, and has a higher sequence than all before it. */
+  add(owner: Owner, row: Row): void {
     const head = owner * WORDS;
     const heads = this.#heads;
+    invariant(head >= 0 && head < heads.length, 'a row joined an owner without room');
+    invariant(this.#owners.get(row) === owner, "a row joined another's list");
     if (heads[head + NEXT] === heads[head + END]) this.#makeRoom(owner, row);
     const place = heads[head + NEXT]!;
     this.#blocks.places[place] = row;
@@ -57,10 +63,11 @@ export class OwnerIndex {
     heads[head + COUNT]!++;
   }
 
-  /** One row leaves the owner: it has been released, or is about to be. */
-  remove(owner: number): void {
+  /** One row has left the owner: it was given free, or is about to be. */
+  remove(owner: Owner): void {
     const heads = this.#heads;
     const head = owner * WORDS;
+    invariant(this.count(owner) > 0, 'a row left an owner who has none');
     if (--heads[head + COUNT]! > 0) return;
     const size = heads[head + SIZE]!;
     this.#blocks.give(heads[head + END]! - size, size);
@@ -68,16 +75,16 @@ export class OwnerIndex {
   }
 
   /** The owner's rows, newest first. */
-  *of(owner: number): Generator<number> {
+  *of(owner: Owner): Generator<Row> {
     yield* this.#below(owner, Infinity);
   }
 
-  /** Reads a word of the place that `add` writes next (prefetch.ts). */
-  prefetch(owner: number): number {
+  /** A word of what `add` is about to write: to be read ahead of time. */
+  prefetch(owner: Owner): number {
     return this.#blocks.places[this.#heads[owner * WORDS + NEXT]!] ?? 0;
   }
 
-  *#below(owner: number, sequence: number): Generator<number> {
+  *#below(owner: Owner, sequence: number): Generator<Row> {
     if (this.count(owner) === 0) return;
     const head = owner * WORDS;
     const first = this.#heads[head + END]! - this.#heads[head + SIZE]!;
@@ -93,11 +100,8 @@ export class OwnerIndex {
     }
   }
 
-  /**
-   * Makes space: drops the places of rows that have left where they are half of all, else doubles
-   * the block.
-   */
-  #makeRoom(owner: number, joining: number): void {
+  /** Takes twice the places, or those of rows that have left where they are half of all. */
+  #makeRoom(owner: Owner, joining: Row): void {
     const heads = this.#heads;
     const head = owner * WORDS;
     const size = heads[head + SIZE]!;

@@ -5,9 +5,9 @@
  */
 const kept = { value: 0 };
 
-export interface Prefetchable {
+export interface Prefetchable<Row extends number> {
   /** Reads a word of each end of a row, since they may lie apart. */
-  prefetch(row: number): number;
+  prefetch(row: Row): number;
 }
 
 /** Uses the words that were read, so that the compiler does not remove the reads. */

@@ -99,10 +99,9 @@ export class TradeCounts {
 
   #addOne(id: Uuid, atMinute: number, closing: boolean): void {
     const { table } = this;
-    const { minute, newInMinute, closingInMinute, newInDay } = table.col;
     const known = this.ids.find(id);
     const row = known === NO_ROW ? table.claim() : known;
-    table.touch(row);
+    const { minute, newInMinute, closingInMinute, newInDay } = table.change(row);
     if (known === NO_ROW) {
       this.ids.set(row, id);
       newInDay.set(row, 0);

@@ -8,9 +8,10 @@
  * positions share their slots: an order that fills leaves its slot to its position.
  */
 
+import { invariant } from '../rules/invariant.ts';
 import type { Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
-import type { UuidColumn } from './columns.ts';
+import type { Ids, WritableIds } from './columns.ts';
 import { prefetched } from './prefetch.ts';
 import { uuidAt, uuidWord } from './uuid-words.ts';
 
@@ -18,26 +19,31 @@ const FIRST_SLOTS = 256;
 /** Changes made together: a few times as many as the machine reads from memory at a time. */
 const TOGETHER = 64;
 
-type WithIds = { readonly col: { readonly id: UuidColumn } };
+type WithIds<Row extends number> = {
+  readonly col: { readonly id: Ids<Row> };
+  change(row: Row): { readonly id: WritableIds<Row> };
+};
 
-export class UuidIndex {
-  readonly #ids: UuidColumn;
+export class UuidIndex<Row extends number = number> {
+  readonly #rows: WithIds<Row>;
+  readonly #ids: Ids<Row>;
   readonly #slots: Slots;
   /** 0 or 1: which of the tables that share the slots. */
   readonly #table: number;
   #size = 0;
 
-  constructor({ col }: WithIds, slots = new Slots(), table = 0) {
-    this.#ids = col.id;
+  constructor(rows: WithIds<Row>, slots = new Slots(), table = 0) {
+    this.#rows = rows;
+    this.#ids = rows.col.id;
     this.#slots = slots;
     this.#table = table;
   }
 
-  /**
-   * Indexes of two tables, where a row of one often ends as a row of the other begins, with the
-   * same hash.
-   */
-  static pair(one: WithIds, other: WithIds): [UuidIndex, UuidIndex] {
+  /** Of two tables where a row of one often goes as one of the other comes, with the same hash. */
+  static pair<One extends number, Other extends number>(
+    one: WithIds<One>,
+    other: WithIds<Other>,
+  ): [UuidIndex<One>, UuidIndex<Other>] {
     const slots = new Slots();
     return [new UuidIndex(one, slots, 0), new UuidIndex(other, slots, 1)];
   }
@@ -48,49 +54,51 @@ export class UuidIndex {
   }
 
   /** The row of an id, or `NO_ROW`. */
-  find(id: Uuid): number {
+  find(id: Uuid): Row {
     return this.findWords(uuidWord(id, 0), uuidWord(id, 1), uuidWord(id, 2), uuidWord(id, 3));
   }
 
   /** The row of the id of four words, or `NO_ROW`. */
-  findWords(w0: number, w1: number, w2: number, w3: number): number {
+  findWords(w0: number, w1: number, w2: number, w3: number): Row {
     const { words, mask } = this.#slots.changed();
     const hash = hashOf(w1, w2, w3);
     for (let at = homeOf(hash, mask); ; at = (at + 2) & mask) {
       const entry = words[at]!;
-      if (entry === NO_ROW) return NO_ROW;
+      if (entry === NO_ROW) return NO_ROW as number as Row;
       if (words[at + 1] !== hash || (entry & 1) !== this.#table) continue;
-      const row = entry >> 1;
+      const row = (entry >> 1) as Row;
       const isTail = this.#ids.word(row, 2) === w2 && this.#ids.word(row, 3) === w3;
       if (isTail && this.#ids.word(row, 0) === w0 && this.#ids.word(row, 1) === w1) return row;
     }
   }
 
-  /** Writes the id into the row and adds the row. */
-  set(row: number, id: Uuid): void {
-    this.#ids.set(row, uuidWord(id, 0), uuidWord(id, 1), uuidWord(id, 2), uuidWord(id, 3));
+  /** Writes the id into the row and makes it findable. */
+  set(row: Row, id: Uuid): void {
+    const { id: ids } = this.#rows.change(row);
+    ids.set(row, uuidWord(id, 0), uuidWord(id, 1), uuidWord(id, 2), uuidWord(id, 3));
     this.add(row);
   }
 
-  /** Adds a row that has its id already. */
-  add(row: number): void {
+  /** Makes a row that has its id findable. */
+  add(row: Row): void {
     this.#size++;
     this.#slots.change((row << 1) | this.#table, this.#hashOf(row));
   }
 
-  /** Removes a row, which must still have its id. */
-  remove(row: number): void {
+  /** Forgets a row, which must still have its id. */
+  remove(row: Row): void {
     this.#size--;
+    invariant(this.#size >= 0, 'more ids left an index than were in it');
     this.#slots.change(~((row << 1) | this.#table), this.#hashOf(row));
   }
 
   /** The id in a row. */
-  idOf(row: number): Uuid {
+  idOf(row: Row): Uuid {
     return uuidAt(this.#ids, row);
   }
 
   /** Whether a row has this id. */
-  isOf(row: number, id: Uuid): boolean {
+  isOf(row: Row, id: Uuid): boolean {
     return (
       this.#ids.word(row, 3) === uuidWord(id, 3) &&
       this.#ids.word(row, 2) === uuidWord(id, 2) &&
@@ -99,7 +107,7 @@ export class UuidIndex {
     );
   }
 
-  #hashOf(row: number): number {
+  #hashOf(row: Row): number {
     const ids = this.#ids;
     return hashOf(ids.word(row, 1), ids.word(row, 2), ids.word(row, 3));
   }
@@ -182,7 +190,10 @@ class Slots {
   /** The slot of an entry that is there. */
   #placeOf(entry: number, hash: number): number {
     let at = homeOf(hash, this.mask);
-    while (this.words[at] !== entry) at = (at + 2) & this.mask;
+    while (this.words[at] !== entry) {
+      invariant(this.words[at] !== NO_ROW, 'an id left an index that it was not in');
+      at = (at + 2) & this.mask;
+    }
     return at;
   }
 

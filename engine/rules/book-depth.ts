@@ -19,6 +19,7 @@ import {
 } from './pricing.ts';
 import type { Market } from './reference-data.ts';
 import {
+  type AccountRow,
   type Contracts,
   type EpochMs,
   type MarketNumber,
@@ -31,7 +32,7 @@ import {
 type DisplayedLevel = {
   readonly askCents: PriceCents;
   readonly contracts: Contracts;
-  consumed: Map<number, Contracts> | null;
+  consumed: Map<AccountRow, Contracts> | null;
 };
 
 /** Both sides of a market as asks, best first. */
@@ -122,7 +123,7 @@ function isBetter(a: Fill, b: Fill): boolean {
   return a.contracts !== b.contracts ? a.contracts > b.contracts : a.askCents < b.askCents;
 }
 
-function freeFor(account: number, level: DisplayedLevel): Contracts {
+function freeFor(account: AccountRow, level: DisplayedLevel): Contracts {
   return level.contracts - (level.consumed?.get(account) ?? 0);
 }
 

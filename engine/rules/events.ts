@@ -5,6 +5,7 @@
  */
 import type { Catalog, MarketOutcome } from './messages.ts';
 import type {
+  AccountRow,
   Action,
   Cents,
   Contracts,
@@ -12,8 +13,10 @@ import type {
   GameStatus,
   InstrumentNumber,
   MarketNumber,
+  OrderRow,
   OrderType,
   PlacedVia,
+  PositionRow,
   PriceCents,
   Routing,
   Side,
@@ -25,7 +28,7 @@ export type AccountOpened = {
   kind: 'account_opened';
   atMs: EpochMs;
   /** The row it takes. */
-  account: number;
+  account: AccountRow;
   accountId: Uuid;
 };
 
@@ -34,8 +37,8 @@ export type OrderPlaced = {
   kind: 'order_placed';
   atMs: EpochMs;
   /** The row it takes while it is not done. */
-  order: number;
-  account: number;
+  order: OrderRow;
+  account: AccountRow;
   orderId: Uuid;
   idempotencyKey: string;
   action: Action;
@@ -48,7 +51,7 @@ export type OrderPlaced = {
   byTicker: boolean;
   contracts: Contracts;
   /** sell: the row and the id of the position. */
-  position: number | null;
+  position: PositionRow | null;
   tradeId: Uuid | null;
   limitPriceCents: PriceCents | null;
   boundPriceCents: PriceCents | null;
@@ -66,7 +69,7 @@ export type OrderPlaced = {
 export type OrderFilled = {
   kind: 'order_filled';
   atMs: EpochMs;
-  order: number;
+  order: OrderRow;
   /** Of the side traded. */
   priceCents: PriceCents;
   /** Index into VENUES: where the price came from. */
@@ -80,7 +83,7 @@ export type OrderFilled = {
 export type OrderPartFilled = {
   kind: 'order_part_filled';
   atMs: EpochMs;
-  order: number;
+  order: OrderRow;
   contracts: Contracts;
   priceCents: PriceCents;
   venue: number;
@@ -89,7 +92,7 @@ export type OrderPartFilled = {
 /** The event of a fill of an order that has so many contracts left. */
 export function fillEvent(
   atMs: EpochMs,
-  order: number,
+  order: OrderRow,
   remaining: Contracts,
   { contracts, priceCents, venue }: Pick<OrderPartFilled, 'contracts' | 'priceCents' | 'venue'>,
 ): OrderFilled | OrderPartFilled {
@@ -101,7 +104,7 @@ export function fillEvent(
 export type OrderEnded = {
   kind: 'order_ended';
   atMs: EpochMs;
-  order: number;
+  order: OrderRow;
   /** `executed`: an ioc traded what there was, and the rest is canceled. */
   status: 'canceled' | 'expired' | 'executed';
   reason: CancelReason;
@@ -123,7 +126,7 @@ export type CancelReason = (typeof CANCEL_REASONS)[number];
 export type PositionSettled = {
   kind: 'position_settled';
   atMs: EpochMs;
-  position: number;
+  position: PositionRow;
   proceedsCents: Cents;
   outcome: MarketOutcome;
 };
@@ -154,7 +157,7 @@ export type GameChanged = {
 export type CashAdjusted = {
   kind: 'cash_adjusted';
   atMs: EpochMs;
-  account: number;
+  account: AccountRow;
   amountCents: Cents;
 };
 
@@ -204,7 +207,7 @@ export type OrderOutcome = {
 /** A trade that is no longer open; written once. Contracts, cost and proceeds are those of all. */
 export type ClosedTrade = {
   tradeId: Uuid;
-  account: number;
+  account: AccountRow;
   market: MarketNumber;
   instrument: InstrumentNumber;
   side: Side;

@@ -3,9 +3,9 @@
  * run this same code, so a restart finds the state that a crash interrupted. Rules D3, M5 to M8,
  * M31 (engine/RULES.md).
  */
+import { countBust, openAccount } from './accounts.ts';
 import { replaceCatalog } from './catalog.ts';
 import type {
-  AccountOpened,
   Event,
   OrderEnded,
   OrderFilled,
@@ -14,8 +14,10 @@ import type {
   OrderPlaced,
   PositionSettled,
 } from './events.ts';
+import { flagsOf, isBuy, isSell } from './flags.ts';
 import { invariant } from './invariant.ts';
-import { adjust, costCents, hold, realize, stake } from './ledger.ts';
+import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
+import type { MarketOutcome } from './messages.ts';
 import { costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
 import {
   closePosition,
@@ -24,13 +26,11 @@ import {
   shrinkPosition,
   startSale,
 } from './positions.ts';
+import type { Market } from './reference-data.ts';
 import { rest } from './resting.ts';
 import { viaCode } from './row-records.ts';
-import { FLAG, type ShardState } from './state.ts';
-import { type Cents, type Contracts, NO_ROW, START_BALANCE_CENTS } from './units.ts';
-
-/** A run is bust below one dollar. Rules M30 to M32 (engine/RULES.md). */
-const BUST_BELOW_CENTS = 100;
+import type { ShardState } from './state.ts';
+import { type Cents, type Contracts, NO_ROW, type OrderRow, type PositionRow } from './units.ts';
 
 export function evolve(state: ShardState, event: Event): void {
   if (event.atMs > state.nowMs) state.nowMs = event.atMs;
@@ -47,7 +47,7 @@ export function evolve(state: ShardState, event: Event): void {
     case 'position_settled':
       return positionSettled(state, event);
     case 'account_opened':
-      return accountOpened(state, event);
+      return openAccount(state, event);
     case 'cash_adjusted':
       adjust(state, event.account, event.amountCents);
       return countBust(state, event.account);
@@ -55,10 +55,11 @@ export function evolve(state: ShardState, event: Event): void {
       return state.tradeCounts.add(event);
     case 'market_resolved':
       state.referenceDataVersion++;
-      state.markets[event.market]!.outcome = event.outcome;
+      settleMarket(state.markets[event.market], event.outcome);
       return;
     case 'market_valued': {
       const { yesPayoutCents, noPayoutCents } = event;
+      invariant(state.markets[event.market] !== undefined, 'a market was valued that is not there');
       state.markets[event.market]!.payouts = { yesPayoutCents, noPayoutCents };
       return;
     }
@@ -70,6 +71,7 @@ export function evolve(state: ShardState, event: Event): void {
       state.referenceDataVersion++;
       return replaceCatalog(state, event.catalog);
     case 'clock_set':
+      invariant(event.atMs <= event.fromMs, 'the clock was set forward');
       state.nowMs = event.atMs;
       state.setBackFromMs = Math.max(state.setBackFromMs, event.fromMs);
       return state.tradeCounts.clear();
@@ -84,42 +86,19 @@ export function emit(state: ShardState, journal: Event[], event: Event): void {
   journal.push(event);
 }
 
-function accountOpened(state: ShardState, event: AccountOpened): void {
-  const { accounts } = state;
-  const row = accounts.claim();
-  invariant(row === event.account, 'an account took another row');
-  openAccountRow(state, row);
-  accounts.col.runStartedAtMs.set(row, event.atMs);
-  state.ordersOfAccount.ensureOwners(accounts.size);
-  state.positionsOfAccount.ensureOwners(accounts.size);
-  state.accountIds.set(row, event.accountId);
-}
-
-function openAccountRow(state: ShardState, row: number): void {
-  const { col } = state.accounts;
-  col.balanceCents.set(row, START_BALANCE_CENTS);
-  for (const name of [
-    'heldCents',
-    'openStakeCents',
-    'realizedCents',
-    'adjustedCents',
-    'lifetimeRealizedCents',
-    'lastResetAtMs',
-    'busts',
-    'bustedRun',
-    'payableContracts',
-  ] as const) {
-    col[name].set(row, 0);
-  }
-  col.run.set(row, 1);
+/** Once. Rule S1 (engine/RULES.md). */
+function settleMarket(market: Market | undefined, outcome: MarketOutcome): void {
+  invariant(market !== undefined, 'a market was resolved that is not there');
+  invariant(market.outcome === null, 'a market was resolved twice');
+  market.outcome = outcome;
 }
 
 function orderPlaced(state: ShardState, event: OrderPlaced): void {
   const { orders } = state;
   const row = orders.claim();
   invariant(row === event.order, 'an order took another row');
-  invariant(state.accounts.isLive(event.account), 'an order was placed by no account');
-  const { col } = orders;
+  checkPlaced(state, event);
+  const col = orders.change(row);
   col.sequence.set(row, ++state.sequence);
   col.expiresAtMs.set(row, event.expiresAtMs ?? 0);
   col.account.set(row, event.account);
@@ -133,7 +112,7 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   col.flags.set(row, flagsOf(event));
   state.orderIds.set(row, event.orderId);
   if (event.action === 'buy') {
-    state.accounts.col.payableContracts.add(event.account, event.contracts);
+    countPayable(state, event.account, event.contracts);
   }
   if (event.rests && event.action === 'buy') {
     hold(state, event.account, costCents(event.limitPriceCents!, event.contracts));
@@ -142,15 +121,17 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   state.records.addPlacement(event);
 }
 
-function flagsOf(event: OrderPlaced): number {
-  return (
-    (event.action === 'sell' ? FLAG.sell : 0) |
-    (event.side === 'no' ? FLAG.no : 0) |
-    (event.instrumentSide === 'no' ? FLAG.instrumentNo : 0) |
-    (event.routing === 'best' ? FLAG.routed : 0) |
-    (event.placedPrivate ? FLAG.private : 0) |
-    (event.type === 'limit' ? FLAG.limit : 0)
-  );
+/** What no refusal of `decide` lets through: rows and numbers that are not there. */
+function checkPlaced(state: ShardState, { account, position, ...event }: OrderPlaced): void {
+  invariant(state.accounts.isLive(account), 'an order was placed by no account');
+  invariant(state.markets[event.market] !== undefined, 'an order names no market');
+  invariant(state.instruments[event.instrument] !== undefined, 'an order names no instrument');
+  invariant(event.contracts > 0, 'an order of no contracts was placed');
+  invariant(!event.rests || event.limitPriceCents !== null, 'an order rests without a limit');
+  invariant((event.action === 'sell') === (position !== null), 'a sell names its position alone');
+  if (position === null) return;
+  invariant(state.positions.isLive(position), 'a sell of a position that is closed');
+  invariant(state.positions.col.account.get(position) === account, 'a sell of another account');
 }
 
 function orderFilled(state: ShardState, event: OrderFilled): void {
@@ -166,8 +147,8 @@ function orderFilled(state: ShardState, event: OrderFilled): void {
   finishOrder(state, event.order, end, position);
 }
 
-/** The totals of an order's fills after one more fill. */
-type Traded = Pick<OrderOutcome, 'fillPriceCents' | 'venue'> & { position: number };
+/** How the fills of an order stand after one more of them. */
+type Traded = Pick<OrderOutcome, 'fillPriceCents' | 'venue'> & { position: PositionRow };
 
 /** Contracts change hands: money, and the position that a buy opens and a sell closes. */
 function trade(
@@ -178,16 +159,18 @@ function trade(
   const { order, priceCents } = event;
   const { col } = state.orders;
   invariant(state.orders.isLive(order), 'an order was filled that is done');
+  invariant(contracts > 0, 'an order was filled with no contracts');
+  invariant(contracts <= remainingOf(state, order), 'an order was filled beyond what is left');
+  invariant(priceCents >= 1 && priceCents <= 99, 'a fill has no price of 1 to 99 cents');
   const cents = costCents(priceCents, contracts);
-  if ((col.flags.get(order) & FLAG.sell) !== 0) return sell(state, event, contracts, cents);
+  if (isSell(col.flags.get(order))) return sell(state, event, contracts, cents);
   stake(state, col.account.get(order), cents, holdOf(state, order, contracts));
   const before = col.position.get(order);
   const position = before === NO_ROW ? openPosition(state, order, event, contracts) : before;
   if (before !== NO_ROW) growPosition(state, position, contracts, cents);
   if (event.kind === 'order_part_filled' && before === NO_ROW) {
-    state.orders.touch(order);
-    col.position.set(order, position);
-    state.positions.col.resting.set(position, order);
+    state.orders.change(order).position.set(order, position);
+    state.positions.derived.resting.set(position, order);
   }
   return {
     fillPriceCents: state.positions.col.entryPriceCents.get(position),
@@ -206,15 +189,17 @@ function sell(
   const { col } = state.positions;
   const position = state.orders.col.position.get(order);
   const all = state.orders.col.contracts.get(order);
-  state.positions.touch(position);
+  invariant(state.positions.isLive(position), 'a sell has no position');
+  invariant(contracts <= col.contracts.get(position), 'more was sold than is held');
   if (col.contracts.get(position) === all) startSale(state, position, event.venue);
   const venue = col.soldVenue.get(position);
   const soldCents = col.soldCents.get(position) - col.soldBeforeCents.get(position) + cents;
   const sold = all - col.contracts.get(position) + contracts;
   const fillPriceCents = Math.floor(soldCents / sold);
   const account = col.account.get(position);
-  state.accounts.col.payableContracts.add(account, -contracts);
+  countPayable(state, account, -contracts);
   if (event.kind === 'order_filled') {
+    invariant(contracts === col.contracts.get(position), 'a position closed with contracts left');
     realize(state, account, col.costCents.get(position), cents);
     closePosition(state, position, event, cents);
   } else {
@@ -232,8 +217,7 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   const position = state.orders.col.position.get(order);
   const account = state.orders.col.account.get(order);
   const remaining = remainingOf(state, order);
-  const isBuy = (state.orders.col.flags.get(order) & FLAG.sell) === 0;
-  if (isBuy) state.accounts.col.payableContracts.add(account, -remaining);
+  if (isBuy(state.orders.col.flags.get(order))) countPayable(state, account, -remaining);
   hold(state, account, -holdOf(state, order, remaining));
   const { priceCents: fillPriceCents, venue } = filled;
   const filledContracts = filled.contracts === 0 ? null : filled.contracts;
@@ -244,18 +228,18 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
 /**
  * A resting buy holds limit x remaining contracts; nothing else holds. Rule M4 (engine/RULES.md).
  */
-function holdOf(state: ShardState, order: number, contracts: Contracts): Cents {
+function holdOf(state: ShardState, order: OrderRow, contracts: Contracts): Cents {
   const { col } = state.orders;
-  const isRestingBuy = (col.flags.get(order) & FLAG.sell) === 0 && state.ladders.isWaiting(order);
+  const isRestingBuy = isBuy(col.flags.get(order)) && state.ladders.isWaiting(order);
   return isRestingBuy ? costCents(col.limitPriceCents.get(order), contracts) : 0;
 }
 
 /** `traded`: its position. It may have ended already, but its row still has the id. */
 function finishOrder(
   state: ShardState,
-  order: number,
+  order: OrderRow,
   outcome: Omit<OrderOutcome, 'tradeId'>,
-  traded: number | null,
+  traded: PositionRow | null,
 ): void {
   const { orders, positions } = state;
   const account = orders.col.account.get(order);
@@ -265,7 +249,7 @@ function finishOrder(
   }
   const position = orders.col.position.get(order);
   if (position !== NO_ROW && positions.col.resting.get(position) === order) {
-    positions.col.resting.set(position, NO_ROW);
+    positions.derived.resting.set(position, NO_ROW);
   }
   state.orderIds.remove(order);
   orders.release(order);
@@ -280,21 +264,10 @@ function positionSettled(state: ShardState, event: PositionSettled): void {
   invariant(state.positions.isLive(position), 'a position was settled twice');
   const account = col.account.get(position);
   invariant(col.resting.get(position) === NO_ROW, 'a position was settled while its order rests');
-  state.accounts.col.payableContracts.add(account, -col.contracts.get(position));
+  const market = state.markets[col.market.get(position)]!;
+  invariant(market.outcome === event.outcome, 'a position was settled before its market');
+  countPayable(state, account, -col.contracts.get(position));
   realize(state, account, col.costCents.get(position), proceedsCents);
   closePosition(state, position, event, proceedsCents);
   countBust(state, account);
-}
-
-/** A bust, once a run: nothing is open, nothing rests, and less than a dollar is left. */
-function countBust(state: ShardState, account: number): void {
-  const { col } = state.accounts;
-  const worthCents = col.balanceCents.get(account) + col.heldCents.get(account);
-  if (worthCents >= BUST_BELOW_CENTS || col.bustedRun.get(account) === col.run.get(account)) return;
-  const isIdle =
-    state.ordersOfAccount.count(account) === 0 && state.positionsOfAccount.count(account) === 0;
-  if (!isIdle) return;
-  state.accounts.touch(account);
-  col.bustedRun.set(account, col.run.get(account));
-  col.busts.add(account, 1);
 }

@@ -12,6 +12,7 @@ import {
   venueIndex,
 } from './pricing.ts';
 import type {
+  AccountRow,
   Action,
   Contracts,
   EpochMs,
@@ -23,7 +24,7 @@ import type {
 } from './units.ts';
 
 /** What an order asks for: contracts of the asks of `side`, none of them above `upToCents`. */
-export type Want = { account: number; side: Side; upToCents: PriceCents; contracts: Contracts };
+export type Want = { account: AccountRow; side: Side; upToCents: PriceCents; contracts: Contracts };
 
 /** What it gets: no more contracts than wanted, at one price, from one venue. */
 export type Fill = {
@@ -36,7 +37,7 @@ export type Fill = {
 
 /** So many contracts for an account, from the best asks of a market's side on. */
 export type Consumption = {
-  account: number;
+  account: AccountRow;
   market: MarketNumber;
   side: Side;
   contracts: Contracts;

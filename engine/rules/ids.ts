@@ -1,6 +1,6 @@
 /** The ids of trades, and cursors of lists. Rules T7, P3 (engine/RULES.md, api/RULES.md). */
-import type { UuidColumn } from '../memory/columns.ts';
-import type { EpochMs, Uuid } from './units.ts';
+import type { Ids, WritableIds } from '../memory/columns.ts';
+import type { EpochMs, OrderRow, PositionRow, Uuid } from './units.ts';
 
 const UUID_LENGTH = 36;
 
@@ -11,10 +11,10 @@ export function isUuid(text: string): boolean {
 
 /** Writes into a row the `tradeIdOf` an order row that opens a trade at a moment. */
 export function writeTradeId(
-  to: UuidColumn,
-  row: number,
-  from: UuidColumn,
-  order: number,
+  to: WritableIds<PositionRow>,
+  row: PositionRow,
+  from: Ids<OrderRow>,
+  order: OrderRow,
   openedAtMs: EpochMs,
 ): void {
   const w0 = Math.floor(openedAtMs / 0x10000);

@@ -5,7 +5,13 @@
  */
 import { invariant } from './invariant.ts';
 import type { ShardState } from './state.ts';
-import { type Cents, type Contracts, PAYOUT_CENTS, START_BALANCE_CENTS } from './units.ts';
+import {
+  type AccountRow,
+  type Cents,
+  type Contracts,
+  PAYOUT_CENTS,
+  START_BALANCE_CENTS,
+} from './units.ts';
 
 /** What contracts cost, or bring, at so many cents each: a price, or a payout of 0..100. */
 export function costCents(eachCents: number, contracts: Contracts): Cents {
@@ -13,7 +19,7 @@ export function costCents(eachCents: number, contracts: Contracts): Cents {
 }
 
 /** Cash moves from the balance into a hold; a negative amount releases it. */
-export function hold({ accounts }: ShardState, account: number, cents: Cents): void {
+export function hold({ accounts }: ShardState, account: AccountRow, cents: Cents): void {
   move(accounts, account, -cents, cents, 0);
 }
 
@@ -23,34 +29,54 @@ export function hold({ accounts }: ShardState, account: number, cents: Cents): v
  */
 export function stake(
   { accounts }: ShardState,
-  account: number,
+  account: AccountRow,
   cents: Cents,
   releasedCents: Cents,
 ): void {
+  invariant(cents >= 0, 'a position cost less than nothing');
+  invariant(releasedCents >= 0, 'a fill added to a hold');
   move(accounts, account, releasedCents - cents, -releasedCents, cents);
 }
 
 /** A position ends: its cost leaves the stake, its proceeds enter the balance. */
 export function realize(
   { accounts }: ShardState,
-  account: number,
+  account: AccountRow,
   cost: Cents,
   proceedsCents: Cents,
 ): void {
-  accounts.touch(account);
-  accounts.col.realizedCents.add(account, proceedsCents - cost);
-  accounts.col.lifetimeRealizedCents.add(account, proceedsCents - cost);
+  invariant(cost >= 0, 'a cost below zero left a stake');
+  invariant(proceedsCents >= 0, 'a position brought less than nothing');
+  const { realizedCents, lifetimeRealizedCents } = accounts.change(account);
+  realizedCents.add(account, proceedsCents - cost);
+  lifetimeRealizedCents.add(account, proceedsCents - cost);
+  invariant(isCounted(lifetimeRealizedCents.get(account)), 'realized more than can be counted');
   move(accounts, account, proceedsCents, 0, -cost);
 }
 
 /** An operator's correction. */
-export function adjust({ accounts }: ShardState, account: number, cents: Cents): void {
-  accounts.touch(account);
-  accounts.col.adjustedCents.add(account, cents);
+export function adjust({ accounts }: ShardState, account: AccountRow, cents: Cents): void {
+  const { adjustedCents } = accounts.change(account);
+  adjustedCents.add(account, cents);
+  invariant(isCounted(adjustedCents.get(account)), 'adjusted more than can be counted');
   move(accounts, account, cents, 0, 0);
 }
 
-/** Beyond this a number cannot hold every cent. No sum of an account may pass it. */
+/**
+ * So many contracts more may be paid out to the account, or fewer. A checkpoint does not keep the
+ * count: it follows from the rows.
+ */
+export function countPayable(
+  { accounts }: ShardState,
+  account: AccountRow,
+  contracts: Contracts,
+): void {
+  const { payableContracts } = accounts.derived;
+  payableContracts.add(account, contracts);
+  invariant(payableContracts.get(account) >= 0, 'fewer contracts than none may be paid out');
+}
+
+/** Beyond it a number cannot say every cent: nothing that is counted of an account may pass it. */
 const MOST_CENTS = Number.MAX_SAFE_INTEGER;
 
 /**
@@ -58,7 +84,7 @@ const MOST_CENTS = Number.MAX_SAFE_INTEGER;
  * open position and resting buy pays 100 cents a contract. Below 0 there is no room. Only buys and
  * adjustments make it less, so a buy that is within it can always be paid out.
  */
-export function payoutRoomCents({ accounts: { col } }: ShardState, account: number): Cents {
+export function payoutRoomCents({ accounts: { col } }: ShardState, account: AccountRow): Cents {
   const payoutCents = costCents(PAYOUT_CENTS, col.payableContracts.get(account));
   const gainCents = payoutCents - col.openStakeCents.get(account);
   const realizedCents = Math.max(
@@ -72,8 +98,12 @@ export function payoutRoomCents({ accounts: { col } }: ShardState, account: numb
 /** `payoutRoomCents` of an account that is not open yet. */
 export const FIRST_PAYOUT_ROOM_CENTS: Cents = MOST_CENTS - START_BALANCE_CENTS;
 
-/** Whether every sum of the account can still be counted after a correction. */
-export function isCountable(state: ShardState, account: number, adjustedByCents: Cents): boolean {
+/** Whether everything that is counted of the account can be counted after a correction, too. */
+export function isCountable(
+  state: ShardState,
+  account: AccountRow,
+  adjustedByCents: Cents,
+): boolean {
   const { col } = state.accounts;
   const adjustedCents = col.adjustedCents.get(account) + adjustedByCents;
   const hasCents =
@@ -87,22 +117,24 @@ export function isCountable(state: ShardState, account: number, adjustedByCents:
 }
 
 /** The two sides of the conservation law differ by this much: always 0. */
-export function imbalanceCents({ accounts: { col } }: ShardState, account: number): Cents {
+export function imbalanceCents({ accounts: { col } }: ShardState, account: AccountRow): Cents {
   const has = col.balanceCents.get(account) + col.heldCents.get(account);
   return owedCents(col, account) - has - col.openStakeCents.get(account);
 }
 
 /** What balance, holds and open stake must come to. */
-function owedCents(col: Accounts['col'], account: number): Cents {
+function owedCents(col: Accounts['col'], account: AccountRow): Cents {
   return START_BALANCE_CENTS + col.adjustedCents.get(account) + col.realizedCents.get(account);
 }
+
+const isCounted = Number.isSafeInteger;
 
 type Accounts = ShardState['accounts'];
 
 /** Changes balance, holds and open stake by so many cents each. */
 function move(
   accounts: Accounts,
-  account: number,
+  account: AccountRow,
   toBalance: Cents,
   toHeld: Cents,
   toStake: Cents,
@@ -111,13 +143,15 @@ function move(
   const balanceCents = col.balanceCents.get(account) + toBalance;
   const heldCents = col.heldCents.get(account) + toHeld;
   const openStakeCents = col.openStakeCents.get(account) + toStake;
-  invariant(Number.isSafeInteger(balanceCents), 'a balance left the safe integers');
+  invariant(isCounted(balanceCents), 'a balance left the safe integers');
+  // What a placement holds may be more than there is, until its first fill at a better price (M6).
+  invariant(balanceCents >= 0 || toHeld > 0, 'a balance went below zero');
   invariant(heldCents >= 0, 'a hold went below zero');
   invariant(openStakeCents >= 0, 'an open stake went below zero');
   const hasCents = balanceCents + heldCents + openStakeCents;
   invariant(hasCents === owedCents(col, account), 'an account does not add up');
-  accounts.touch(account);
-  col.balanceCents.set(account, balanceCents);
-  col.heldCents.set(account, heldCents);
-  col.openStakeCents.set(account, openStakeCents);
+  const to = accounts.change(account);
+  to.balanceCents.set(account, balanceCents);
+  to.heldCents.set(account, heldCents);
+  to.openStakeCents.set(account, openStakeCents);
 }

@@ -7,12 +7,13 @@ import { prefetched } from '../memory/prefetch.ts';
 import { type Event, fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import { tradeOf } from './fill-model.ts';
+import { actionOf } from './flags.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
 import { booksOf } from './resting.ts';
-import { FLAG, type ShardState } from './state.ts';
-import { type EpochMs, NO_PRICE, type Side } from './units.ts';
+import type { ShardState } from './state.ts';
+import { type EpochMs, NO_PRICE, type OrderRow, type Side } from './units.ts';
 
 /** Fills every resting order that the prices of these markets now reach, as far as it goes. */
 export function fillMarkets(
@@ -37,7 +38,7 @@ function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]
 }
 
 /** Prefetches what the fills of these orders need of their accounts, which lies all over memory. */
-function prefetchOwners(state: ShardState, orders: readonly number[]): void {
+function prefetchOwners(state: ShardState, orders: readonly OrderRow[]): void {
   const { account } = state.orders.col;
   const { balanceCents, adjustedCents } = state.accounts.col;
   let read = 0;
@@ -51,7 +52,7 @@ function prefetchOwners(state: ShardState, orders: readonly number[]): void {
 }
 
 /** One side of a book whose ask has reached orders, and these orders, best price level first. */
-type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly number[] };
+type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly OrderRow[] };
 
 /**
  * Fills across the books of a market, since their orders want the same sizes. What an account gets
@@ -70,7 +71,7 @@ function fillInOrder(
   for (const { reached, order } of orders) fillResting(state, reached, order, atMs, journal);
 }
 
-type ReachedOrder = { reached: Reached; order: number };
+type ReachedOrder = { reached: Reached; order: OrderRow };
 
 /** One home market after the other; in each the yes ask's orders first. */
 function byPriceAndTime({ orders }: ShardState, a: ReachedOrder, b: ReachedOrder): number {
@@ -83,11 +84,8 @@ function byPriceAndTime({ orders }: ShardState, a: ReachedOrder, b: ReachedOrder
 }
 
 /** The highest ask that a resting order takes. */
-function priceLevelOf({ col }: ShardState['orders'], order: number): number {
-  return tradePrice(
-    col.flags.get(order) & FLAG.sell ? 'sell' : 'buy',
-    col.limitPriceCents.get(order),
-  );
+function priceLevelOf({ col }: ShardState['orders'], order: OrderRow): number {
+  return tradePrice(actionOf(col.flags.get(order)), col.limitPriceCents.get(order));
 }
 
 /** Read before the first fill, which may remove its order. */
@@ -122,8 +120,8 @@ const NONE: readonly Reached[] = [];
  * Orders of a ladder whose price level is at least `ask`, prefetched: best price level first,
  * within it first placed first.
  */
-function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): number[] {
-  const reached: number[] = [];
+function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): OrderRow[] {
+  const reached: OrderRow[] = [];
   for (
     let priceLevel = ladders.best(ladder);
     priceLevel >= ask;
@@ -138,7 +136,7 @@ function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: n
 function fillResting(
   state: ShardState,
   { book, price, side }: Reached,
-  order: number,
+  order: OrderRow,
   atMs: EpochMs,
   journal: Event[],
 ): void {
@@ -153,6 +151,6 @@ function fillResting(
   const fill = state.fillModel.orderArrives(state, book, price, want, atMs);
   if (fill === null) return;
   if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
-  const trade = tradeOf(col.flags.get(order) & FLAG.sell ? 'sell' : 'buy', fill);
+  const trade = tradeOf(actionOf(col.flags.get(order)), fill);
   emit(state, journal, fillEvent(atMs, order, contracts, trade));
 }

@@ -5,13 +5,14 @@
 
 import type { Event } from './events.ts';
 import { emit } from './evolve.ts';
+import { isBuy } from './flags.ts';
 import { fillMarkets } from './matching.ts';
 import type { GameTick, QuoteTick, Tick, TradeTick } from './messages.ts';
 import { complement, isFresh } from './pricing.ts';
 import type { LastTrade, Market, Source } from './reference-data.ts';
 import { settle, voidGame } from './settlement.ts';
-import { FLAG, type ShardState } from './state.ts';
-import { type EpochMs, NO_PRICE, NO_ROW, type SourceNumber } from './units.ts';
+import type { ShardState } from './state.ts';
+import { type EpochMs, NO_PRICE, NO_ROW, type OrderRow, type SourceNumber } from './units.ts';
 
 /** Applies one tick; every event it led to is applied and appended to `journal`. */
 export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
@@ -214,10 +215,9 @@ function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]):
 function cancelDropped(state: ShardState, atMs: EpochMs, journal: Event[]): void {
   const { orders, instruments } = state;
   const { flags, instrument, sequence } = orders.col;
-  const dropped: number[] = [];
+  const dropped: OrderRow[] = [];
   for (const order of orders.rows()) {
-    const isBuy = (flags.get(order) & FLAG.sell) === 0;
-    if (isBuy && !instruments[instrument.get(order)]!.listed) dropped.push(order);
+    if (isBuy(flags.get(order)) && !instruments[instrument.get(order)]!.listed) dropped.push(order);
   }
   dropped.sort((a, b) => sequence.get(a) - sequence.get(b));
   for (const order of dropped) {

@@ -7,13 +7,17 @@
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import type { ShardState } from './state.ts';
-import { dollarsOf, type EpochMs, NO_ROW, PAYOUT_CENTS } from './units.ts';
+import { type AccountRow, dollarsOf, type EpochMs, NO_ROW, PAYOUT_CENTS } from './units.ts';
 
 /** Rule T44 (engine/RULES.md). */
 const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** The field that is out of bounds; null: none is. `account`: its row, or `NO_ROW`. */
-export function checkBounds(state: ShardState, order: PlaceOrder, account: number): string | null {
+/** What is out of bounds, named by its field; null: nothing is. `account`: its row, or `NO_ROW`. */
+export function checkBounds(
+  state: ShardState,
+  order: PlaceOrder,
+  account: AccountRow,
+): string | null {
   return checkExpiry(order.expiresAtMs, state.nowMs) ?? checkPayout(state, order, account);
 }
 
@@ -24,8 +28,12 @@ function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null
   return null;
 }
 
-/** A buy that wins more than can be counted would stop its shard. */
-function checkPayout(state: ShardState, { contracts }: PlaceOrder, account: number): string | null {
+/** A buy that could win more than can be counted would stop its shard when it does. */
+function checkPayout(
+  state: ShardState,
+  { contracts }: PlaceOrder,
+  account: AccountRow,
+): string | null {
   if (contracts === null) return null;
   const roomCents = account === NO_ROW ? FIRST_PAYOUT_ROOM_CENTS : payoutRoomCents(state, account);
   if (contracts * PAYOUT_CENTS <= roomCents) return null;

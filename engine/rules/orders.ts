@@ -3,21 +3,24 @@
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, tradeOf } from './fill-model.ts';
+import { instrumentSideOf, isLimit, isSell, sideOf } from './flags.ts';
 import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { checkBounds } from './order-bounds.ts';
 import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
 import type { Instrument, Market } from './reference-data.ts';
-import { instrumentSideOf, sideOf } from './row-records.ts';
-import { FLAG, type ShardState } from './state.ts';
+import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
 import {
+  type AccountRow,
   type Cents,
   type EpochMs,
   HOME_VENUE,
   marketName,
   NO_ROW,
+  type OrderRow,
   oppositeSide,
+  type PositionRow,
   type Side,
   START_BALANCE_CENTS,
 } from './units.ts';
@@ -30,7 +33,7 @@ type Subject = {
   instrumentSide: Side;
   contracts: number;
   /** sell: the row of the position. */
-  position: number | null;
+  position: PositionRow | null;
 };
 
 export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
@@ -53,7 +56,7 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
 }
 
 /** An order whose key is new, and which counts towards the limits whatever becomes of it. */
-function decideNew(state: ShardState, order: PlaceOrder, account: number): Decision {
+function decideNew(state: ShardState, order: PlaceOrder, account: AccountRow): Decision {
   const subject =
     order.action === 'buy' ? buySubject(state, order) : sellSubject(state, order, account);
   if ('kind' in subject) return subject;
@@ -64,7 +67,7 @@ function decideNew(state: ShardState, order: PlaceOrder, account: number): Decis
   }
 
   const fill = fillNow(state, order, subject, account);
-  if (order.type === 'market') {
+  if (!isLimit(order)) {
     if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity);
     const bound = order.boundPriceCents;
     if (bound !== null && !reaches(order.action, tradePrice(order.action, fill.askCents), bound)) {
@@ -90,7 +93,7 @@ function fillNow(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  account: number,
+  account: AccountRow,
 ): Fill | null {
   const { market, instrument, side, contracts } = subject;
   const book = { market, routed: order.routing === 'best' ? instrument : null };
@@ -127,7 +130,7 @@ function placementEvents(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account: known, fill, rests }: { account: number; fill: Fill | null; rests: boolean },
+  { account: known, fill, rests }: { account: AccountRow; fill: Fill | null; rests: boolean },
 ): Event[] {
   const events: Event[] = [];
   const { atMs } = order;
@@ -161,7 +164,7 @@ function placementEvents(
  * What a sell ends just before it trades or rests: an earlier sell, or what is left of the buy. So
  * a position that is being sold does not grow.
  */
-function workingOrder(state: ShardState, { position }: Subject): number {
+function workingOrder(state: ShardState, { position }: Subject): OrderRow {
   return position === null ? NO_ROW : state.positions.col.resting.get(position);
 }
 
@@ -169,7 +172,7 @@ function placedEvent(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account, row, rests }: { account: number; row: number; rests: boolean },
+  { account, row, rests }: { account: AccountRow; row: OrderRow; rests: boolean },
 ): OrderPlaced {
   return {
     kind: 'order_placed',
@@ -226,7 +229,11 @@ function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
   return { market, instrument, side, instrumentSide: asked, contracts, position: null };
 }
 
-function sellSubject(state: ShardState, order: PlaceOrder, account: number): Subject | Decision {
+function sellSubject(
+  state: ShardState,
+  order: PlaceOrder,
+  account: AccountRow,
+): Subject | Decision {
   if (account === NO_ROW) return reject('trade_not_found');
   const tradeId = order.tradeId!;
   const position = state.positionIds.find(tradeId);
@@ -248,9 +255,9 @@ function sellSubject(state: ShardState, order: PlaceOrder, account: number): Sub
   };
 }
 
-function isBeingSold({ orders, positions }: ShardState, position: number): boolean {
+function isBeingSold({ orders, positions }: ShardState, position: PositionRow): boolean {
   const resting = positions.col.resting.get(position);
-  return resting !== NO_ROW && (orders.col.flags.get(resting) & FLAG.sell) !== 0;
+  return resting !== NO_ROW && isSell(orders.col.flags.get(resting));
 }
 
 /** Whether a placement under a known key asks for the same as the first one. */
@@ -280,7 +287,11 @@ function isSameSubject(state: ShardState, known: OrderPlaced, order: PlaceOrder)
 }
 
 /** The live bid of what a position holds, or null. Portfolios are marked at it. */
-export function positionBid(state: ShardState, position: number, nowMs: EpochMs): SidePrice | null {
+export function positionBid(
+  state: ShardState,
+  position: PositionRow,
+  nowMs: EpochMs,
+): SidePrice | null {
   const { col } = state.positions;
   const market = state.markets[col.market.get(position)]!;
   const price = priceBook(state, { market, routed: null }, nowMs);

@@ -5,9 +5,10 @@
  * T70 to T72 (engine/RULES.md).
  */
 
+import { isBuy, isSell } from './flags.ts';
+import { invariant } from './invariant.ts';
 import type { ShardState } from './state.ts';
-import { FLAG } from './state.ts';
-import type { Cents, Contracts, PriceCents } from './units.ts';
+import type { Cents, Contracts, OrderRow, PriceCents } from './units.ts';
 import { NO_ROW } from './units.ts';
 
 export type FilledSoFar = {
@@ -21,19 +22,19 @@ export type FilledSoFar = {
 const NOTHING: FilledSoFar = { contracts: 0, priceCents: null, venue: null };
 
 /** The contracts of an order that is not done which have not traded yet. */
-export function remainingOf({ orders, positions }: ShardState, order: number): Contracts {
+export function remainingOf({ orders, positions }: ShardState, order: OrderRow): Contracts {
   const position = orders.col.position.get(order);
   if (position === NO_ROW) return orders.col.contracts.get(order);
   const held = positions.col.contracts.get(position);
-  return orders.col.flags.get(order) & FLAG.sell ? held : orders.col.contracts.get(order) - held;
+  return isSell(orders.col.flags.get(order)) ? held : orders.col.contracts.get(order) - held;
 }
 
 /** What an order that is not done has traded. */
-export function filledSoFar(state: ShardState, order: number): FilledSoFar {
+export function filledSoFar(state: ShardState, order: OrderRow): FilledSoFar {
   const { col } = state.positions;
   const position = state.orders.col.position.get(order);
   if (position === NO_ROW) return NOTHING;
-  if ((state.orders.col.flags.get(order) & FLAG.sell) === 0) {
+  if (isBuy(state.orders.col.flags.get(order))) {
     const contracts = col.contracts.get(position);
     return {
       contracts,
@@ -53,6 +54,7 @@ export function filledSoFar(state: ShardState, order: number): FilledSoFar {
  * left, so that every cent of cost is released once.
  */
 export function costOfPart(cost: Cents, part: Contracts, contracts: Contracts): Cents {
+  invariant(part > 0 && part < contracts, 'a part is none, or all');
   // The product of a cost and a count can leave the safe integers.
   return Number((BigInt(cost) * BigInt(part)) / BigInt(contracts));
 }

@@ -4,23 +4,26 @@
  */
 
 import type { OrderFilled, OrderPartFilled, PositionSettled } from './events.ts';
+import { positionFlagsOf } from './flags.ts';
 import { writeTradeId } from './ids.ts';
+import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
 import { closedTradeOf } from './row-records.ts';
-import { FLAG, type ShardState } from './state.ts';
-import type { Cents, Contracts } from './units.ts';
+import type { ShardState } from './state.ts';
+import type { Cents, Contracts, OrderRow, PositionRow } from './units.ts';
 import { NO_ROW } from './units.ts';
 
 export function openPosition(
   state: ShardState,
-  order: number,
+  order: OrderRow,
   event: OrderFilled | OrderPartFilled,
   contracts: Contracts,
-): number {
+): PositionRow {
   const { positions } = state;
   const from = state.orders.col;
+  invariant(state.markets[from.market.get(order)]?.outcome === null, 'bought in a settled market');
   const row = positions.claim();
-  const to = positions.col;
+  const to = positions.change(row);
   to.sequence.set(row, ++state.sequence);
   to.costCents.set(row, costCents(event.priceCents, contracts));
   to.soldCostCents.set(row, 0);
@@ -33,11 +36,11 @@ export function openPosition(
   to.soldContracts.set(row, 0);
   to.entryPriceCents.set(row, event.priceCents);
   to.statedProbPct.set(row, from.statedProbPct.get(order));
-  to.flags.set(row, from.flags.get(order) & (FLAG.no | FLAG.instrumentNo | FLAG.private));
+  to.flags.set(row, positionFlagsOf(from.flags.get(order)));
   to.placedVia.set(row, from.placedVia.get(order));
   to.venue.set(row, event.venue);
   to.soldVenue.set(row, 0);
-  to.resting.set(row, NO_ROW);
+  positions.derived.resting.set(row, NO_ROW);
   writeTradeId(to.id, row, from.id, order, event.atMs);
   state.positionIds.add(row);
   state.positionsOfAccount.add(to.account.get(row), row);
@@ -48,12 +51,12 @@ export function openPosition(
 /** A buy fills in parts: one position, at the average of them, rounded up. */
 export function growPosition(
   { positions }: ShardState,
-  row: number,
+  row: PositionRow,
   contracts: Contracts,
   cents: Cents,
 ): void {
-  const { col } = positions;
-  positions.touch(row);
+  const col = positions.change(row);
+  invariant(cents >= 0, 'a part of a position cost less than nothing');
   col.contracts.add(row, contracts);
   col.costCents.add(row, cents);
   col.entryPriceCents.set(row, Math.ceil(col.costCents.get(row) / col.contracts.get(row)));
@@ -65,11 +68,12 @@ export function growPosition(
  */
 export function shrinkPosition(
   { positions }: ShardState,
-  row: number,
+  row: PositionRow,
   { contracts, cost, cents }: { contracts: Contracts; cost: Cents; cents: Cents },
 ): void {
-  const { col } = positions;
-  positions.touch(row);
+  const col = positions.change(row);
+  invariant(contracts < col.contracts.get(row), 'a part was sold of all there is, or more');
+  invariant(cost <= col.costCents.get(row), 'a part cost more than the whole');
   col.contracts.add(row, -contracts);
   col.costCents.add(row, -cost);
   col.soldContracts.add(row, contracts);
@@ -79,10 +83,11 @@ export function shrinkPosition(
 
 export function closePosition(
   state: ShardState,
-  position: number,
+  position: PositionRow,
   event: OrderFilled | OrderPartFilled | PositionSettled,
   proceedsCents: Cents,
 ): void {
+  invariant(state.positions.isLive(position), 'a position was closed twice');
   const outcome = event.kind === 'position_settled' ? event.outcome : null;
   const trade = closedTradeOf(state, position, event.atMs, proceedsCents, outcome);
   state.records.addClosedTrade(trade);
@@ -96,9 +101,8 @@ export function closePosition(
  * A new sell trades for the first time, at a venue (an index into VENUES). From here on its parts
  * are counted apart from those of earlier sells.
  */
-export function startSale({ positions }: ShardState, position: number, venue: number): void {
-  const { soldCents, soldBeforeCents, soldVenue } = positions.col;
-  positions.touch(position);
+export function startSale({ positions }: ShardState, position: PositionRow, venue: number): void {
+  const { soldCents, soldBeforeCents, soldVenue } = positions.change(position);
   soldBeforeCents.set(position, soldCents.get(position));
   soldVenue.set(position, venue);
 }

@@ -3,26 +3,32 @@
  * (engine/RULES.md).
  */
 
+import { actionOf, isRouted, sideOf, typeOf } from './flags.ts';
+import { invariant } from './invariant.ts';
 import { ladderOf, restingPlace } from './pricing.ts';
 import type { Book, Instrument, Market } from './reference-data.ts';
-import { FLAG, type ShardState } from './state.ts';
-import type { Action, Side } from './units.ts';
+import type { ShardState } from './state.ts';
+import type { OrderRow } from './units.ts';
 import { NO_ROW } from './units.ts';
 
 /** Puts an order on the ladder that its columns name, and onto the position it has. */
-export function rest(state: ShardState, order: number): void {
+export function rest(state: ShardState, order: OrderRow): void {
   const { col } = state.orders;
   const flags = col.flags.get(order);
-  const action: Action = flags & FLAG.sell ? 'sell' : 'buy';
-  const side: Side = flags & FLAG.no ? 'no' : 'yes';
-  const market = state.markets[col.market.get(order)]!;
-  const routed = flags & FLAG.routed ? state.instruments[col.instrument.get(order)]! : null;
+  const market = state.markets[col.market.get(order)];
+  invariant(typeOf(flags) === 'limit', 'an order rests that is no limit order');
+  invariant(market !== undefined && market.outcome === null, 'an order rests in a settled market');
+  const routed = isRouted(flags) ? state.instruments[col.instrument.get(order)]! : null;
   const book = bookOf(state, market, routed);
-  const { waitsForAskOf, priceLevel } = restingPlace(action, side, col.limitPriceCents.get(order));
+  const { waitsForAskOf, priceLevel } = restingPlace(
+    actionOf(flags),
+    sideOf(flags),
+    col.limitPriceCents.get(order),
+  );
   state.ladders.add(ladderOf(book, waitsForAskOf), priceLevel, order);
   state.ordersOfAccount.add(col.account.get(order), order);
   const position = col.position.get(order);
-  if (position !== NO_ROW) state.positions.col.resting.set(position, order);
+  if (position !== NO_ROW) state.positions.derived.resting.set(position, order);
   const expiresAtMs = col.expiresAtMs.get(order);
   if (expiresAtMs === 0) return;
   state.expiries.add({ expiresAtMs, sequence: col.sequence.get(order), order });
@@ -61,7 +67,7 @@ export function booksOf({ book, routedBooks }: Market): readonly Book[] {
 }
 
 /** Orders of a book in the order in which they fill: yes ladder first, best price level first. */
-export function* ordersOn({ ladders }: ShardState, book: Book): Generator<number> {
+export function* ordersOn({ ladders }: ShardState, book: Book): Generator<OrderRow> {
   for (const side of ['yes', 'no'] as const) {
     const ladder = ladderOf(book, side);
     for (

@@ -1,9 +1,10 @@
 /** Reads table rows back as records. */
 import { uuidTimeAt } from '../memory/uuid-words.ts';
 import type { ClosedTrade } from './events.ts';
+import { instrumentSideOf, isPlacedPrivate, sideOf } from './flags.ts';
 import type { MarketOutcome } from './messages.ts';
-import { FLAG, type ShardState } from './state.ts';
-import { type Cents, type EpochMs, PLACED_VIA, type PlacedVia, type Side } from './units.ts';
+import type { ShardState } from './state.ts';
+import { type Cents, type EpochMs, PLACED_VIA, type PlacedVia, type PositionRow } from './units.ts';
 
 export function viaCode(via: PlacedVia): number {
   return PLACED_VIA.indexOf(via);
@@ -13,23 +14,15 @@ export function viaOf(code: number): PlacedVia {
   return PLACED_VIA[code]!;
 }
 
-export function sideOf(flags: number): Side {
-  return flags & FLAG.no ? 'no' : 'yes';
-}
-
-export function instrumentSideOf(flags: number): Side {
-  return flags & FLAG.instrumentNo ? 'no' : 'yes';
-}
-
 /** A trade's id carries the time at which it was opened. */
-export function openedAtMs({ positions }: ShardState, position: number): EpochMs {
+export function openedAtMs({ positions }: ShardState, position: PositionRow): EpochMs {
   return uuidTimeAt(positions.col.id, position);
 }
 
 /** The record of a position that ends now, for so many cents. `outcome` null: it was sold. */
 export function closedTradeOf(
   state: ShardState,
-  position: number,
+  position: PositionRow,
   closedAtMs: EpochMs,
   proceedsCents: Cents,
   outcome: MarketOutcome | null,
@@ -49,7 +42,7 @@ export function closedTradeOf(
     entryPriceCents: col.entryPriceCents.get(position),
     statedProbPct: col.statedProbPct.get(position) || null,
     placedVia: viaOf(col.placedVia.get(position)),
-    placedPrivate: (flags & FLAG.private) !== 0,
+    placedPrivate: isPlacedPrivate(flags),
     venue: col.venue.get(position),
     openedAtMs: openedAtMs(state, position),
     closedAtMs,

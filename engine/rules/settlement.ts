@@ -1,12 +1,12 @@
 /** What a result leads to: its market settles once. Rules S1 to S10 (engine/RULES.md). */
 import type { Event } from './events.ts';
 import { emit } from './evolve.ts';
+import { sideOf } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
 import type { MarketResult, ResultTick } from './messages.ts';
 import type { Book, Market } from './reference-data.ts';
 import { booksOf, ordersOn } from './resting.ts';
-import { sideOf } from './row-records.ts';
 import type { ShardState } from './state.ts';
 import { type EpochMs, HOME_VENUE, PAYOUT_CENTS } from './units.ts';
 

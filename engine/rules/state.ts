@@ -16,28 +16,59 @@ import type {
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { Ladders } from '../memory/ladder.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
+import type { Schema } from '../memory/row-places.ts';
 import type { Table } from '../memory/table.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
+import type { Flags } from './flags.ts';
 import type { Catalog } from './messages.ts';
 import type { Book, CoreConfig, Instrument, Market, Source, Switches } from './reference-data.ts';
-import type { EpochMs, GameStatus } from './units.ts';
+import type {
+  AccountRow,
+  Cents,
+  Contracts,
+  EpochMs,
+  GameStatus,
+  InstrumentNumber,
+  MarketNumber,
+  OrderRow,
+  PositionRow,
+  PriceCents,
+} from './units.ts';
 
-/** Bits of the `flags` columns. */
-export const FLAG = {
-  sell: 1,
-  no: 2,
-  instrumentNo: 4,
-  routed: 8,
-  private: 16,
-  limit: 32,
-} as const;
+/** The unit of a column, which its name says or ends with. */
+type ColumnUnit<Name> = Name extends keyof NamedUnits
+  ? NamedUnits[Name]
+  : Name extends `${string}PriceCents`
+    ? PriceCents
+    : Name extends `${string}Cents`
+      ? Cents
+      : Name extends 'contracts' | `${string}Contracts`
+        ? Contracts
+        : Name extends `${string}AtMs`
+          ? EpochMs
+          : number;
+type NamedUnits = {
+  account: AccountRow;
+  position: PositionRow;
+  resting: OrderRow;
+  market: MarketNumber;
+  instrument: InstrumentNumber;
+  flags: Flags;
+};
+type Units<Columns> = { [Name in keyof Columns]: ColumnUnit<Name> };
+type TableOf<Row extends number, Stored extends Schema, Derived extends Schema> = Table<
+  Stored,
+  Derived,
+  Row,
+  Units<Stored & Derived>
+>;
 
-export type AccountTable = Table<typeof ACCOUNT_COLUMNS, typeof ACCOUNT_DERIVED>;
-export type OrderTable = Table<typeof ORDER_COLUMNS, typeof ORDER_DERIVED>;
-export type PositionTable = Table<typeof POSITION_COLUMNS, typeof POSITION_DERIVED>;
+export type AccountTable = TableOf<AccountRow, typeof ACCOUNT_COLUMNS, typeof ACCOUNT_DERIVED>;
+export type OrderTable = TableOf<OrderRow, typeof ORDER_COLUMNS, typeof ORDER_DERIVED>;
+export type PositionTable = TableOf<PositionRow, typeof POSITION_COLUMNS, typeof POSITION_DERIVED>;
 
 export type ShardState = {
   readonly config: CoreConfig;
@@ -45,15 +76,15 @@ export type ShardState = {
   readonly accounts: AccountTable;
   readonly orders: OrderTable;
   readonly positions: PositionTable;
-  readonly accountIds: UuidIndex;
-  readonly orderIds: UuidIndex;
-  readonly positionIds: UuidIndex;
+  readonly accountIds: UuidIndex<AccountRow>;
+  readonly orderIds: UuidIndex<OrderRow>;
+  readonly positionIds: UuidIndex<PositionRow>;
   /** Resting orders, and open positions. */
-  readonly ordersOfAccount: OwnerIndex;
-  readonly positionsOfAccount: OwnerIndex;
-  readonly positionsOfMarket: OwnerIndex;
-  readonly ladders: Ladders;
-  readonly expiries: ExpiryQueue;
+  readonly ordersOfAccount: OwnerIndex<AccountRow, OrderRow>;
+  readonly positionsOfAccount: OwnerIndex<AccountRow, PositionRow>;
+  readonly positionsOfMarket: OwnerIndex<MarketNumber, PositionRow>;
+  readonly ladders: Ladders<OrderRow>;
+  readonly expiries: ExpiryQueue<OrderRow>;
   readonly records: FinishedRecords;
   readonly tradeCounts: TradeCounts;
   /** Counts placements and openings: time order that does not depend on clocks. */

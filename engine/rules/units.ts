@@ -21,6 +21,14 @@ export type Contracts = Tagged<number, 'Contracts'>;
 export type EpochMs = Tagged<number, 'EpochMs'>;
 /** A uuid in its lower-case text form. */
 export type Uuid = Tagged<string, 'Uuid'>;
+/**
+ * The place of something in its table (memory/table.ts). No number stands for one: rows come from
+ * their table, or from what has kept them, and a row of one table is none of another.
+ */
+type Row<Table extends string> = number & { readonly __unit: Table };
+export type AccountRow = Row<'AccountRow'>;
+export type OrderRow = Row<'OrderRow'>;
+export type PositionRow = Row<'PositionRow'>;
 /** Dense number of a venue market; index 0 is the first market ever named. */
 export type MarketNumber = Tagged<number, 'MarketNumber'>;
 /** Dense number of an instrument. */
@@ -168,8 +176,8 @@ const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padSta
 // Nearly all times of one answer, and of the next ones, are of the same day.
 let lastDay = { day: 0, text: '1970-01-01T' };
 
-/** No row of a table. */
-export const NO_ROW = -1;
+/** No row, of whatever table. */
+export const NO_ROW = -1 as number & { readonly __unit: never };
 
 const MINUTE_MS = 60_000;
 

@@ -24,7 +24,7 @@ import {
   type PlacedBytes,
 } from '../format/placement-bytes.ts';
 import { uuidOfWords, uuidWord } from '../memory/uuid-words.ts';
-import type { Uuid } from '../rules/units.ts';
+import type { AccountRow, Uuid } from '../rules/units.ts';
 import type { Readable } from './readable.ts';
 import type { Archive, ArchiveRow, ArchiveRows, UnarchivedRecords } from './unarchived-records.ts';
 
@@ -53,7 +53,7 @@ export function openArchive(root: RootDatabase): ArchiveTables {
 export function archiveRowsOf(tables: ArchiveReading): ArchiveRows {
   function* rows<T>(table: ArchiveTable, row: RowFormat<T>): Generator<ArchiveRow<T>> {
     for (const { key, value } of tables[table].getRange({})) {
-      const account = key.readUInt32BE(0);
+      const account = key.readUInt32BE(0) as AccountRow;
       const name = table === 'keys' ? key.toString('utf8', 4) : idIn(key);
       try {
         yield { account, name, value: row.unpack(value) };
@@ -85,8 +85,8 @@ export function archiveOf(tables: ArchiveReading): Archive {
       if (before === null || !key.equals(start)) yield row.unpack(value);
     }
   }
-  const orderOf = (account: number, id: Uuid) => find('orders', orderRow, idKey(account, id));
-  const keyOf = (account: number, key: string) => find('keys', keyRow, textKey(account, key));
+  const orderOf = (account: AccountRow, id: Uuid) => find('orders', orderRow, idKey(account, id));
+  const keyOf = (account: AccountRow, key: string) => find('keys', keyRow, textKey(account, key));
   return {
     placement: (account, orderId) => orderOf(account, orderId)?.placed,
     placementByKey(account, key) {
@@ -119,7 +119,7 @@ export function archiveOf(tables: ArchiveReading): Archive {
   };
 }
 
-type Range = { account: number; before: Uuid | null };
+type Range = { account: AccountRow; before: Uuid | null };
 
 /**
  * The rows of one checkpoint, in the order of each table's keys: puts in random order are far
@@ -202,7 +202,7 @@ function idIn(key: RowKey): Uuid {
   );
 }
 
-function textKey(account: number, text: string): RowKey {
+function textKey(account: AccountRow, text: string): RowKey {
   const key = Buffer.allocUnsafe(4 + Buffer.byteLength(text));
   key.writeUInt32BE(account, 0);
   key.write(text, 4);
@@ -210,7 +210,7 @@ function textKey(account: number, text: string): RowKey {
 }
 
 /** Above every row of an account. */
-function endOf(account: number): RowKey {
+function endOf(account: AccountRow): RowKey {
   return Buffer.concat([idKey(account, NIL).subarray(0, 4), Buffer.alloc(ID_BYTES + 1, 255)]);
 }
 

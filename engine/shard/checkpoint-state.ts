@@ -3,13 +3,16 @@
  * indexes and books. Equal rows give an equal state.
  */
 
+import type { Values } from '../memory/columns.ts';
 import type { TableHead } from '../memory/table.ts';
 import { describe, replaceCatalog } from '../rules/catalog.ts';
+import { isBuy } from '../rules/flags.ts';
 import { invariant } from '../rules/invariant.ts';
+import { countPayable } from '../rules/ledger.ts';
 import type { Catalog, CatalogInstrument, MarketOutcome, Payouts } from '../rules/messages.ts';
 import { remainingOf } from '../rules/partial-fills.ts';
 import { rest } from '../rules/resting.ts';
-import { FLAG, type ShardState, tablesOf } from '../rules/state.ts';
+import { type ShardState, tablesOf } from '../rules/state.ts';
 import type { EpochMs, GameStatus } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 
@@ -91,7 +94,7 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
 export function rebuildDerived(state: ShardState): void {
   const { accounts, positions, orders } = state;
   for (const row of accounts.rows()) {
-    accounts.col.payableContracts.set(row, 0);
+    accounts.derived.payableContracts.set(row, 0);
     state.accountIds.add(row);
   }
   state.tradeCounts.rebuild();
@@ -99,23 +102,30 @@ export function rebuildDerived(state: ShardState): void {
   state.positionsOfAccount.ensureOwners(accounts.size);
   for (const row of inTimeOrder(positions)) {
     const account = positions.col.account.get(row);
-    positions.col.resting.set(row, NO_ROW);
-    accounts.col.payableContracts.add(account, positions.col.contracts.get(row));
+    positions.derived.resting.set(row, NO_ROW);
+    countPayable(state, account, positions.col.contracts.get(row));
     state.positionsOfAccount.add(account, row);
     state.positionsOfMarket.add(positions.col.market.get(row), row);
     state.positionIds.add(row);
   }
   for (const row of inTimeOrder(orders)) {
-    const isBuy = (orders.col.flags.get(row) & FLAG.sell) === 0;
-    const remaining = isBuy ? remainingOf(state, row) : 0;
-    accounts.col.payableContracts.add(orders.col.account.get(row), remaining);
+    const remaining = isBuy(orders.col.flags.get(row)) ? remainingOf(state, row) : 0;
+    countPayable(state, orders.col.account.get(row), remaining);
     state.orderIds.add(row);
     rest(state, row);
   }
 }
 
-function inTimeOrder(table: ShardState['orders'] | ShardState['positions']): Uint32Array {
+type InSequence<Row extends number> = {
+  rows(): Iterable<Row>;
+  readonly col: { readonly sequence: Values<Row, number> };
+};
+
+function inTimeOrder<Row extends number>(table: InSequence<Row>): Iterable<Row> {
   const { sequence } = table.col;
+  // Millions of them sort faster so; rows are numbers to an array of numbers.
   const rows = Uint32Array.from(table.rows());
-  return rows.sort((a, b) => sequence.get(a) - sequence.get(b));
+  return rows.sort(
+    (a, b) => sequence.get(a as Row) - sequence.get(b as Row),
+  ) as Iterable<number> as Iterable<Row>;
 }

@@ -16,7 +16,7 @@ import { UuidIndex } from '../memory/uuid-index.ts';
 import { bookDepth } from '../rules/book-depth.ts';
 import type { FillModel } from '../rules/fill-model.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
-import type { ShardState } from '../rules/state.ts';
+import type { AccountTable, OrderTable, PositionTable, ShardState } from '../rules/state.ts';
 import { topOfBook } from '../rules/top-of-book.ts';
 import { FILL_MODELS, type FillModelName } from '../rules/units.ts';
 import { type Archive, ShardRecords } from './unarchived-records.ts';
@@ -26,24 +26,29 @@ export type StoredState = ShardState & { readonly records: ShardRecords };
 
 /** A shard that has seen nothing. Throws on a fill model that it does not know. */
 export function createState(config: CoreConfig, archive: Archive): StoredState {
-  const tables = {
-    accounts: new Table('accounts', ACCOUNT_COLUMNS, ACCOUNT_DERIVED),
-    orders: new Table('orders', ORDER_COLUMNS, ORDER_DERIVED, 'account'),
-    positions: new Table('positions', POSITION_COLUMNS, POSITION_DERIVED, 'account'),
-  };
-  const [orderIds, positionIds] = UuidIndex.pair(tables.orders, tables.positions);
+  const accounts: AccountTable = new Table('accounts', ACCOUNT_COLUMNS, ACCOUNT_DERIVED);
+  const orders: OrderTable = new Table('orders', ORDER_COLUMNS, ORDER_DERIVED, 'account');
+  const positions: PositionTable = new Table(
+    'positions',
+    POSITION_COLUMNS,
+    POSITION_DERIVED,
+    'account',
+  );
+  const [orderIds, positionIds] = UuidIndex.pair(orders, positions);
   return {
     config,
     fillModel: createFillModel(config.fillModel ?? 'top_of_book'),
-    ...tables,
-    accountIds: new UuidIndex(tables.accounts),
+    accounts,
+    orders,
+    positions,
+    accountIds: new UuidIndex(accounts),
     orderIds,
     positionIds,
-    ordersOfAccount: new OwnerIndex(tables.orders, tables.orders.col.account),
-    positionsOfAccount: new OwnerIndex(tables.positions, tables.positions.col.account),
-    positionsOfMarket: new OwnerIndex(tables.positions, tables.positions.col.market),
+    ordersOfAccount: new OwnerIndex(orders, orders.col.account),
+    positionsOfAccount: new OwnerIndex(positions, positions.col.account),
+    positionsOfMarket: new OwnerIndex(positions, positions.col.market),
     ladders: new Ladders(),
-    expiries: new ExpiryQueue(tables.orders),
+    expiries: new ExpiryQueue(orders),
     records: new ShardRecords(archive),
     tradeCounts: new TradeCounts(),
     sequence: 0,

@@ -9,13 +9,14 @@ import { UuidIndex } from '../memory/uuid-index.ts';
 import { copyUuid, uuidAt } from '../memory/uuid-words.ts';
 import { CANCEL_REASONS, type OrderOutcome } from '../rules/events.ts';
 import type { OutcomeIds } from '../rules/finished-records.ts';
-import type { Uuid } from '../rules/units.ts';
+import { invariant } from '../rules/invariant.ts';
+import type { AccountRow, Uuid } from '../rules/units.ts';
 
 const STATUSES = ['executed', 'canceled', 'expired'] as const;
 const STATUS_CODES = { executed: 0, canceled: 1, expired: 2 } as const;
 const NO_VENUE = 255;
 
-export type EndedOrder = { account: number; orderId: Uuid; outcome: OrderOutcome };
+export type EndedOrder = { account: AccountRow; orderId: Uuid; outcome: OrderOutcome };
 
 export class Outcomes {
   readonly #table = new Table(
@@ -44,9 +45,10 @@ export class Outcomes {
     return this.#table.size;
   }
 
-  add(account: number, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
+  add(account: AccountRow, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
+    invariant(account >= 0, 'an order of no account ended');
     const row = this.#table.claim();
-    const { col } = this.#table;
+    const col = this.#table.change(row);
     const { orders, order, positions, position } = ids;
     copyUuid(col.id, row, orders, order);
     // No uuid is all zeros.
@@ -86,6 +88,7 @@ export class Outcomes {
       taken.set(this.#taken);
       this.#taken = taken;
     }
+    invariant(this.#taken[row] !== 1, 'the end of an order was taken twice');
     this.#taken[row] = 1;
     return this.#outcomeOf(row);
   }
@@ -104,7 +107,7 @@ export class Outcomes {
   }
 
   #entryOf(row: number): EndedOrder {
-    const account = this.#table.col.account.get(row);
+    const account = this.#table.col.account.get(row) as AccountRow;
     return { account, orderId: this.#index.idOf(row), outcome: this.#outcomeOf(row) };
   }
 

@@ -6,7 +6,8 @@
 import { ByteReader, ByteWriter, type Compiled } from '../format/layout.ts';
 import { Table } from '../memory/table.ts';
 import { UuidIndex } from '../memory/uuid-index.ts';
-import type { Uuid } from '../rules/units.ts';
+import { invariant } from '../rules/invariant.ts';
+import type { AccountRow, Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 
 export class RecordLog<T> {
@@ -21,7 +22,7 @@ export class RecordLog<T> {
   );
   readonly #index = new UuidIndex(this.#table);
   /** By account row. */
-  readonly #newest = new Map<number, number>();
+  readonly #newest = new Map<AccountRow, number>();
 
   constructor(format: Compiled<T>) {
     this.#format = format;
@@ -32,12 +33,13 @@ export class RecordLog<T> {
     return this.#table.size;
   }
 
-  add(account: number, id: Uuid, record: T): number {
+  add(account: AccountRow, id: Uuid, record: T): number {
+    invariant(account >= 0, 'a record has no account');
     const row = this.#table.claim();
-    const { col } = this.#table;
+    const col = this.#table.change(row);
     col.account.set(row, account);
     col.at.set(row, this.#bytes.length);
-    col.older.set(row, this.#newest.get(account) ?? NO_ROW);
+    this.#table.derived.older.set(row, this.#newest.get(account) ?? NO_ROW);
     this.#newest.set(account, row);
     this.#index.set(row, id);
     this.#format.write(this.#bytes, record);
@@ -56,12 +58,13 @@ export class RecordLog<T> {
   /** As they were written; good as long as the log. */
   bytesOf(row: number): Uint8Array {
     const { at } = this.#table.col;
+    invariant(row >= 0 && row < this.size, 'a record was read that is not there');
     const end = row + 1 < this.size ? at.get(row + 1) : this.#bytes.length;
     return this.#bytes.view(at.get(row), end);
   }
 
-  accountOf(row: number): number {
-    return this.#table.col.account.get(row);
+  accountOf(row: number): AccountRow {
+    return this.#table.col.account.get(row) as AccountRow;
   }
 
   idOf(row: number): Uuid {
@@ -69,12 +72,12 @@ export class RecordLog<T> {
   }
 
   /** Account rows, in their order. */
-  accounts(): number[] {
+  accounts(): AccountRow[] {
     return [...this.#newest.keys()].sort((a, b) => a - b);
   }
 
   /** Rows of one account, newest first. */
-  *rowsOf(account: number): Generator<number> {
+  *rowsOf(account: AccountRow): Generator<number> {
     const { older } = this.#table.col;
     for (let row = this.#newest.get(account) ?? NO_ROW; row !== NO_ROW; row = older.get(row)) {
       yield row;

@@ -9,6 +9,7 @@ import { decide } from '../rules/decide.ts';
 import type { Decision, Rejection } from '../rules/decision.ts';
 import type { Event } from '../rules/events.ts';
 import { emit } from '../rules/evolve.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { Command, PlaceOrder, Reply, SetSwitches } from '../rules/messages.ts';
 import { advance, afterCatalog, keepAges } from '../rules/observe.ts';
 import type { AuditQuery, DigestQuery, Query } from '../rules/queries.ts';
@@ -92,11 +93,13 @@ function commandText(state: ShardState, command: Command, decision: Decision): s
       const placed = replayed
         ? placedBefore(state, command)
         : decision.events.find((event) => event.kind === 'order_placed');
-      return placementText(state, placed!, replayed);
+      invariant(placed !== undefined, 'a placement was accepted and left no order');
+      return placementText(state, placed, replayed);
     }
     case 'cancel': {
       const events = decision.kind === 'replay' ? [] : decision.events;
-      const ended = events.find((event) => event.kind === 'order_ended')!;
+      const ended = events.find((event) => event.kind === 'order_ended');
+      invariant(ended !== undefined, 'a cancel was accepted and ended no order');
       const order = endedJustNowText(state, ended.order);
       return `{"order":${order},${envelopeText(state, NO_ORGANIZATION)}}`;
     }

@@ -7,6 +7,7 @@
 
 import type { Message } from '../format/codec.ts';
 import type { Event } from '../rules/events.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { Reply } from '../rules/messages.ts';
 import { observe, watch } from '../rules/observe.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
@@ -225,6 +226,7 @@ export class Shard {
   /** Begins a checkpoint in one synchronous step, so that it shows one moment. */
   #beginCheckpoint(): void {
     const { state } = this;
+    invariant(this.#checkpoint === null, 'a checkpoint began while another is being written');
     const pages = tablesOf(state).flatMap((table) =>
       table
         .beginCheckpoint()

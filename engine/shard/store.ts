@@ -10,6 +10,7 @@ import { headCodec } from '../format/codec.ts';
 import { packEvents, unpackEvents } from '../format/event-layouts.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../lmdb/lmdb-file.ts';
 import type { Event } from '../rules/events.ts';
+import { invariant } from '../rules/invariant.ts';
 import { archiveOf, openArchive, recordWrites } from './archive.ts';
 import { DiskReserve } from './disk-reserve.ts';
 import type { Readable } from './readable.ts';
@@ -58,6 +59,8 @@ export function openStore(path: string, durability: Durability) {
   const copies = new PageCopies();
   const room = new DiskReserve(path, root);
   const writer = new CheckpointWriter(tables, copies, room);
+  /** The sequence of the last batch; 0: none since the start. */
+  let appended = 0;
 
   return {
     ...readerOf(tables, (copy, page) => copies.found(copy, page)),
@@ -83,13 +86,21 @@ export function openStore(path: string, durability: Durability) {
 
     /** Inside `commit`: one batch's events. */
     append(sequence: number, events: Event[]): void {
+      invariant(events.length > 0, 'a batch without events is no batch');
+      const isNext = appended === 0 || sequence === appended + 1;
+      invariant(isNext, 'a batch does not follow the last one');
+      appended = sequence;
       const bytes = packEvents(events);
       room.ensureLarge(bytes.length);
       tables.journal.put(sequence, bytes);
     },
 
     /** A checkpoint as steps to take inside `commit`, and about how many they are. */
-    checkpoint: (what: Checkpoint) => writer.checkpoint(what),
+    checkpoint(what: Checkpoint) {
+      const isCovered = appended === 0 || what.sequence <= appended;
+      invariant(isCovered, 'a checkpoint is ahead of the journal');
+      return writer.checkpoint(what);
+    },
 
     async close(): Promise<void> {
       room.close();

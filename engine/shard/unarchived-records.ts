@@ -10,28 +10,30 @@ import { IdempotencyFilter, KEY_HASHES_MAX, type KeyHashes } from '../memory/ide
 import { KeyIndex } from '../memory/key-index.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from '../rules/events.ts';
 import type { FinishedRecords, OutcomeIds } from '../rules/finished-records.ts';
-import type { Uuid } from '../rules/units.ts';
+import { isLimit } from '../rules/flags.ts';
+import { invariant } from '../rules/invariant.ts';
+import type { AccountRow, Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 import { Outcomes } from './order-outcomes.ts';
 import { RecordLog } from './record-log.ts';
 
 /** Orders and trades on disk, of one account row. Lists are newest first, below `before`. */
 export interface Archive {
-  placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined;
+  placementByKey(account: AccountRow, idempotencyKey: string): OrderPlaced | undefined;
   /** Limit orders only; so are lists. */
-  placement(account: number, orderId: Uuid): OrderPlaced | undefined;
+  placement(account: AccountRow, orderId: Uuid): OrderPlaced | undefined;
   outcome(placed: OrderPlaced): OrderOutcome | undefined;
-  closedTrade(account: number, tradeId: Uuid): ClosedTrade | undefined;
-  placements(account: number, before: Uuid | null): Iterable<OrderPlaced>;
-  closedTrades(account: number, before: Uuid | null): Iterable<ClosedTrade>;
-  /** The hash of every key that `placementByKey` finds. */
+  closedTrade(account: AccountRow, tradeId: Uuid): ClosedTrade | undefined;
+  placements(account: AccountRow, before: Uuid | null): Iterable<OrderPlaced>;
+  closedTrades(account: AccountRow, before: Uuid | null): Iterable<ClosedTrade>;
+  /** Of every key that `placementByKey` finds. */
   keyHashes(): Iterable<KeyHashes>;
   /** The seed of hashes where none is stored yet. Nobody outside can know it. */
   readonly newKeySeed: number;
 }
 
 /** A row of the archive: under which account and name it lies, and what it holds. */
-export type ArchiveRow<T> = { account: number; name: string; value: T };
+export type ArchiveRow<T> = { account: AccountRow; name: string; value: T };
 
 /** Every row of the archive, table by table; for audits. */
 export interface ArchiveRows {
@@ -58,7 +60,7 @@ export class UnarchivedRecords {
     this.orders.add(placed);
   }
 
-  addOutcome(account: number, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
+  addOutcome(account: AccountRow, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
     this.outcomes.add(account, ids, outcome);
   }
 
@@ -66,14 +68,14 @@ export class UnarchivedRecords {
     this.closedTrades.add(trade.account, trade.tradeId, trade);
   }
 
-  placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
+  placementByKey(account: AccountRow, idempotencyKey: string): OrderPlaced | undefined {
     return this.orders.byKey(account, idempotencyKey);
   }
 
   /** Limit orders alone: a market order is no order to those who list them. */
   placement(orderId: Uuid): OrderPlaced | undefined {
     const placed = this.orders.byId(orderId);
-    return placed?.type === 'limit' ? placed : undefined;
+    return placed !== undefined && isLimit(placed) ? placed : undefined;
   }
 
   outcome(orderId: Uuid): OrderOutcome | undefined {
@@ -86,14 +88,14 @@ export class UnarchivedRecords {
   }
 
   /** Limit orders of the account. */
-  *limitOrdersOf(account: number): Generator<OrderPlaced> {
+  *limitOrdersOf(account: AccountRow): Generator<OrderPlaced> {
     for (const row of this.orders.log.rowsOf(account)) {
       const placed = this.orders.log.get(row);
-      if (placed.type === 'limit') yield placed;
+      if (isLimit(placed)) yield placed;
     }
   }
 
-  *closedTradesOf(account: number): Generator<ClosedTrade> {
+  *closedTradesOf(account: AccountRow): Generator<ClosedTrade> {
     for (const row of this.closedTrades.rowsOf(account)) yield this.closedTrades.get(row);
   }
 
@@ -138,7 +140,7 @@ class RecentOrders {
     return row === NO_ROW ? undefined : this.log.get(row);
   }
 
-  byKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
+  byKey(account: AccountRow, idempotencyKey: string): OrderPlaced | undefined {
     const hash = this.#filter.hashOf(account, idempotencyKey);
     const row = this.#keys.find(hash, (candidate) => {
       const placed = this.log.get(candidate);
@@ -167,6 +169,7 @@ export class ShardRecords implements FinishedRecords {
 
   /** Everything since the last checkpoint, for the next one to write. It stays readable. */
   beginCheckpoint(): UnarchivedRecords {
+    invariant(this.#leaving === null, 'a checkpoint began before the last one ended');
     this.#leaving = this.current;
     this.current = new UnarchivedRecords(this.#filter, this.#emptied);
     this.#emptied = undefined;
@@ -175,8 +178,9 @@ export class ShardRecords implements FinishedRecords {
 
   /** The archive now has what the checkpoint took. */
   endCheckpoint(): void {
-    this.#emptied = this.#leaving?.outcomes;
-    this.#emptied?.clear();
+    invariant(this.#leaving !== null, 'a checkpoint ended that had not begun');
+    this.#emptied = this.#leaving.outcomes;
+    this.#emptied.clear();
     this.#leaving = null;
   }
 
@@ -184,7 +188,7 @@ export class ShardRecords implements FinishedRecords {
     this.current.addPlacement(placed);
   }
 
-  addOutcome(account: number, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
+  addOutcome(account: AccountRow, ids: OutcomeIds, outcome: Omit<OrderOutcome, 'tradeId'>): void {
     this.current.addOutcome(account, ids, outcome);
   }
 
@@ -197,7 +201,7 @@ export class ShardRecords implements FinishedRecords {
     return this.current.size + (this.#leaving?.size ?? 0);
   }
 
-  placementByKey(account: number, idempotencyKey: string): OrderPlaced | undefined {
+  placementByKey(account: AccountRow, idempotencyKey: string): OrderPlaced | undefined {
     if (!this.#filter.mayHave(this.#filter.hashOf(account, idempotencyKey))) return undefined;
     return (
       this.current.placementByKey(account, idempotencyKey) ??
@@ -207,7 +211,7 @@ export class ShardRecords implements FinishedRecords {
   }
 
   /** An order of that account by its id; market orders are fills, not orders. */
-  placement(account: number, orderId: Uuid): OrderPlaced | undefined {
+  placement(account: AccountRow, orderId: Uuid): OrderPlaced | undefined {
     const recent = this.current.placement(orderId) ?? this.#leaving?.placement(orderId);
     const found = recent ?? this.#archive.placement(account, orderId);
     return found?.account === account ? found : undefined;
@@ -224,14 +228,14 @@ export class ShardRecords implements FinishedRecords {
     return this.current.outcome(orderId);
   }
 
-  closedTrade(account: number, tradeId: Uuid): ClosedTrade | undefined {
+  closedTrade(account: AccountRow, tradeId: Uuid): ClosedTrade | undefined {
     const recent = this.current.closedTrade(tradeId) ?? this.#leaving?.closedTrade(tradeId);
     const found = recent ?? this.#archive.closedTrade(account, tradeId);
     return found?.account === account ? found : undefined;
   }
 
   /** Limit orders of the account, newest first, below `before`. */
-  *placements(account: number, before: Uuid | null): Generator<OrderPlaced> {
+  *placements(account: AccountRow, before: Uuid | null): Generator<OrderPlaced> {
     const inMemory = [
       ...this.current.limitOrdersOf(account),
       ...(this.#leaving?.limitOrdersOf(account) ?? []),
@@ -245,7 +249,7 @@ export class ShardRecords implements FinishedRecords {
   }
 
   /** Closed trades of the account, newest opened first, below `before`. */
-  *closedTrades(account: number, before: Uuid | null): Generator<ClosedTrade> {
+  *closedTrades(account: AccountRow, before: Uuid | null): Generator<ClosedTrade> {
     const inMemory = [
       ...this.current.closedTradesOf(account),
       ...(this.#leaving?.closedTradesOf(account) ?? []),

@@ -111,11 +111,10 @@ class ShardVerifier {
       instrumentIds: this.#state.catalog.instrumentIds,
       outcomes: this.#state.markets.map(({ outcome }) => outcome),
       openMarkets: [
-        ...new Set(
-          [orders, positions].flatMap((table) => {
-            return [...table.rows()].map((row) => table.col.market.get(row));
-          }),
-        ),
+        ...new Set([
+          ...Array.from(orders.rows(), (row) => orders.col.market.get(row)),
+          ...Array.from(positions.rows(), (row) => positions.col.market.get(row)),
+        ]),
       ],
     };
   }

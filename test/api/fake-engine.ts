@@ -1,16 +1,28 @@
-/** An engine that is one object: answers samples, writes down what it was asked. */
+/**
+ * The engine without threads and disk, behind one object that writes down what it was asked. A test
+ * replaces the replies that it is about; whatever it leaves, the engine answers.
+ */
 import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
-import type { CancelOrder, PlaceOrder, Reply, SetSwitches } from '../../engine/rules/messages.ts';
+import type {
+  CancelOrder,
+  Catalog,
+  PlaceOrder,
+  Reply,
+  SetSwitches,
+} from '../../engine/rules/messages.ts';
 import type { Query } from '../../engine/rules/queries.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
+import { quoteTick } from '../engine/fixtures.ts';
+import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 import * as samples from './samples.ts';
 
 export type EngineRequest = PlaceOrder | CancelOrder | Query;
 
-/** A test replaces the parts it is about. */
+/** Every market of the catalog has a live price of it, 40 to 43. */
 export class FakeEngine implements Engine {
+  readonly #core: MemoryEngine;
   readonly requests: EngineRequest[] = [];
   readonly accounts: string[] = [];
   /** Of the keys that traded. */
@@ -19,15 +31,27 @@ export class FakeEngine implements Engine {
   readonly broadcasts: SetSwitches[] = [];
   currentState: EngineState = 'ready';
   currentTroubles: string[] = [];
-  reply: (request: EngineRequest) => Promise<Reply> = async (request) => sampleReply(request);
-  replyQuote: (instrumentId: string) => Promise<Reply> = async (id) => {
-    const known = Object.values(samples.IDS).includes(id);
-    if (!known) return { ok: false, code: 'instrument_not_found', message: 'No such instrument.' };
-    return ok(samples.sampleQuote(id, id === samples.IDS.lions));
-  };
+  reply: (request: EngineRequest) => Promise<Reply> = async (request) => this.#answer(request);
+  replyQuote: (instrumentId: string) => Promise<Reply> = async (instrumentId) =>
+    this.#answer({ kind: 'instrument_quote', atMs: samples.NOW_MS, instrumentId });
   report: AuditReport = { accounts: 2, restingOrders: 1, openPositions: 1, problems: [] };
 
   busy: EngineBusy | null = null;
+
+  constructor(catalog: Catalog = samples.sampleCatalog()) {
+    this.#core = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+    const atMs = samples.NOW_MS;
+    this.#core.command({ kind: 'catalog', atMs, catalog });
+    this.#core.command({ kind: 'switches', atMs, venueData: true, selfReset: false });
+    for (const market of catalog.marketNames.keys()) {
+      this.#core.tick(quoteTick({ atMs, market }));
+    }
+  }
+
+  #answer(request: EngineRequest): Reply {
+    const isCommand = request.kind === 'place' || request.kind === 'cancel';
+    return isCommand ? this.#core.command(request) : this.#core.query(request);
+  }
 
   refusal(): EngineBusy | null {
     return this.busy;
@@ -58,6 +82,7 @@ export class FakeEngine implements Engine {
 
   async broadcast(command: SetSwitches): Promise<void> {
     this.broadcasts.push(command);
+    this.#core.command(command);
   }
 
   async audit(): Promise<AuditReport> {
@@ -94,7 +119,8 @@ export function ok(body: unknown): Reply {
   return { ok: true, body: JSON.stringify(body) };
 }
 
-function sampleReply(request: EngineRequest): Reply {
+/** For a test of what the API does with an answer, whatever the answer is. */
+export function sampleReply(request: EngineRequest): Reply {
   switch (request.kind) {
     case 'place':
       if (!request.mayTrade) {

@@ -200,12 +200,14 @@ test('E2: every refusal of the engine has the status of its code', async (t) => 
 
 test('A6: an order is read and canceled by its id in either case', async (t) => {
   const api = await startApi(t);
-  const upper = 'ABCDEF01-0000-7000-8000-000000000001';
+  const resting = { ...BUY, type: 'limit', limitPriceCents: 5, timeInForce: 'gtc' };
+  const placed = await api.call('POST', '/portfolio/orders', { body: resting });
+  const upper = placed.json.order.orderId.toUpperCase() as string;
   t.is((await api.call('GET', `/portfolio/orders/${upper}`)).status, 200);
   t.is((await api.call('DELETE', `/portfolio/orders/${upper}`)).status, 200);
   const asked = { account: api.user.id, orderId: upper.toLowerCase(), atMs: NOW_MS };
-  t.like(api.engine.requests[0], { kind: 'order', ...asked });
-  t.like(api.engine.requests[1], { kind: 'cancel', ...asked });
+  t.like(api.engine.requests[1], { kind: 'order', ...asked });
+  t.like(api.engine.requests[2], { kind: 'cancel', ...asked });
 });
 
 test('A43, order_not_found: also for an id that is no uuid', async (t) => {

@@ -1,5 +1,5 @@
 /**
- * A whole HTTP server over an engine that is faked unless a test brings its own, on loopback, and
+ * A whole HTTP server over the engine without its threads and disk (a test may replace replies), and
  * the client that checks every answer it gets: those of the API against its OpenAPI description,
  * the others against the response schema of their route.
  */
@@ -118,7 +118,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   };
   const config = { ...loadConfig(env, null), ...options.config };
   const log: LogLine[] = [];
-  const engine = new FakeEngine();
+  const engine = new FakeEngine(options.catalog);
   const store = new ControlStore(dataDir);
   const asked = options.engine ?? engine;
   const switches = new Switches(config, store, asked, logInto(t, log));

@@ -6,7 +6,7 @@ import type {
   PlaceOrder,
   QuoteTick,
 } from '../../engine/rules/messages.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
+import type { AccountRow, OrderRow, PositionRow, Uuid } from '../../engine/rules/units.ts';
 
 export const NOON_MS = Date.parse('2026-11-21T12:00:00.000Z');
 
@@ -140,3 +140,8 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
     ...over,
   };
 }
+
+/** Rows as tests know them: those of a state that they have filled themselves. */
+export const accountRow = (row: number) => row as AccountRow;
+export const orderRow = (row: number) => row as OrderRow;
+export const positionRow = (row: number) => row as PositionRow;

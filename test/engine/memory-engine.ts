@@ -1,16 +1,18 @@
 /** The fast core on an archive of Maps: what the model is compared with. */
 
 import { audit } from '../../engine/audit/audit.ts';
+import { digest } from '../../engine/audit/digest.ts';
 import { IdempotencyFilter } from '../../engine/memory/idempotency-filter.ts';
 import type { Event, OrderOutcome } from '../../engine/rules/events.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
-import type { Command, Reply, Tick } from '../../engine/rules/messages.ts';
+import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from '../../engine/rules/ledger.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
 import { observe } from '../../engine/rules/observe.ts';
 import type { Query } from '../../engine/rules/queries.ts';
 import type { CoreConfig } from '../../engine/rules/reference-data.ts';
 import type { ShardState } from '../../engine/rules/state.ts';
 import { tablesOf } from '../../engine/rules/state.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
+import { NO_ROW, type Uuid } from '../../engine/rules/units.ts';
 import {
   headOf,
   loadHead,
@@ -24,31 +26,45 @@ import {
   newestFirst,
   UnarchivedRecords,
 } from '../../engine/shard/unarchived-records.ts';
+import type { Ending, TradingEngine } from '../model/trading-engine.ts';
 
-export type MemoryEngine = {
+export interface MemoryEngine extends TradingEngine {
   state(): StoredState;
-  tick(tick: Tick): void;
-  command(command: Command): Reply;
+  /** Also what looks inside. */
   query(query: Query): Reply;
-  conservation(): string[];
   /** Writes what a checkpoint would, to memory. */
   checkpoint(): void;
   /** Loses memory and comes back: the last checkpoint, then the journal, then quotes as before. */
   crash(): void;
-};
+}
 
 export function createMemoryEngine(config: CoreConfig): MemoryEngine {
   const disk = createDisk();
   let state = createState(config, disk.archive);
   let journal: Event[] = [];
+  const endings = createEndingLog();
+  /** Carries something out, and keeps its events. */
+  const run = <T>(act: (events: Event[]) => T): T => {
+    const events: Event[] = [];
+    const result = act(events);
+    journal.push(...events);
+    endings.read(events);
+    return result;
+  };
   let saved: { head: unknown; pages: [string, number, Uint8Array][] } | null = null;
   const pages = new Map<string, [string, number, Uint8Array]>();
   return {
     state: () => state,
-    tick: (tick) => observe(state, tick, journal),
-    command: (command) => execute(state, command, journal),
+    tick: (tick) => run((events) => observe(state, tick, events)),
+    command: (command) => run((events) => execute(state, command, events)),
     query: (query) => answerQuery(state, query),
     conservation: () => audit(state).problems,
+    endings: () => [...endings.all],
+    digest: () => digest(state).accounts,
+    roomCents(account) {
+      const row = state.accountIds.find(account);
+      return row === NO_ROW ? FIRST_PAYOUT_ROOM_CENTS : payoutRoomCents(state, row);
+    },
     checkpoint() {
       for (const table of tablesOf(state)) {
         for (const page of table.beginCheckpoint()) {
@@ -78,6 +94,27 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
       }
       for (const event of journal) evolve(state, event);
       hearAgain(before, state);
+    },
+  };
+}
+
+/** How orders ended, from the events alone; an event names an order by the row it had. */
+function createEndingLog(): { all: Ending[]; read(events: readonly Event[]): void } {
+  const idOfRow = new Map<number, Uuid>();
+  const all: Ending[] = [];
+  return {
+    all,
+    read(events) {
+      for (const event of events) {
+        if (event.kind === 'order_placed') {
+          idOfRow.set(event.order, event.orderId);
+        } else if (event.kind === 'order_filled') {
+          all.push({ orderId: idOfRow.get(event.order)!, status: 'executed', reason: null });
+        } else if (event.kind === 'order_ended') {
+          const { order, status, reason } = event;
+          all.push({ orderId: idOfRow.get(order)!, status, reason });
+        }
+      }
     },
   };
 }

@@ -126,7 +126,7 @@ test('F5: a broken header always stops', async (t) => {
   }
 });
 
-test('issue 2, Bad input: a truncated gzip is an error at the line where it ends', async (t) => {
+test('F6: a truncated gzip is an error at the line where it ends', async (t) => {
   // Random enough not to vanish in the gzip: the cut falls into the middle of some line.
   const frames = Array.from({ length: 3000 }, (_, index) => ({ n: Math.sin(index) }));
   const text = [HEADER, ...frames.map((frame) => line({ frame }))].join('\n');
@@ -149,7 +149,7 @@ test('issue 2, Bad input: a truncated gzip is an error at the line where it ends
   );
 });
 
-test('issue 2, Bad input: a file that is no gzip, or damaged, or not there', async (t) => {
+test('F6: a file that is no gzip, or damaged, or not there', async (t) => {
   const plain = await file(t, `${HEADER}\n`, 'feed.jsonl.gz');
   await t.throwsAsync(lines(plain), { message: 'line 1: the gzip file is damaged' });
   const zipped = gzipSync(`${HEADER}\n${line()}\n`.repeat(1));
@@ -191,7 +191,7 @@ test('F9: what the writer wrote is read back', async (t) => {
   }
 });
 
-mlbTest('issue 2, Real input: all 7,560 frames of mlb-2026-07-12 are read', async (t) => {
+mlbTest('all 7,560 frames of mlb-2026-07-12 are read', async (t) => {
   const read = await lines(new URL('feed.jsonl.gz', mlb.dir).pathname);
   t.is(read.length, 7560);
   t.is(read.at(-1)!.line, 7561);

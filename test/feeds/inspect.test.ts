@@ -45,7 +45,7 @@ function goldFeed(t: ExecutionContext): Promise<string> {
   );
 }
 
-goldTest('issue 2, Real input: --bbo 10 equals all 86 checkpoints', async (t) => {
+goldTest('--bbo 10 equals all 86 checkpoints', async (t) => {
   const rows = await collect(bboRows(await goldFeed(t), 10));
   const expected = csvRows(new URL('EXPECTED_bbo_10s.csv', gold.dir)).map((row) =>
     [
@@ -61,7 +61,7 @@ goldTest('issue 2, Real input: --bbo 10 equals all 86 checkpoints', async (t) =>
   t.deepEqual(rows.slice(1), expected);
 });
 
-goldTest('issue 2, Real input: the counts of the recorded window equal its summary', async (t) => {
+goldTest('the counts of the recorded window equal its summary', async (t) => {
   const [expected] = csvRows(new URL('EXPECTED_summary.csv', gold.dir));
   const summary = await inspectFeed(await goldFeed(t));
   const market = summary.markets[`venue_a/${expected!.market_ticker}`]!;
@@ -81,25 +81,22 @@ goldTest('issue 2, Real input: the counts of the recorded window equal its summa
   t.true(summary.gaps > 0); // a recording of one market only
 });
 
-mlbTest(
-  'issue 2, Real input: mlb-2026-07-12 has 7,560 frames, 15 results, none skipped',
-  async (t) => {
-    const summary = await inspectFeed(new URL('feed.jsonl.gz', mlb.dir).pathname);
-    t.is(summary.frames, 7560);
-    t.is(summary.skippedLines + summary.rejected + summary.gaps, 0);
-    t.deepEqual(summary.ticks, { book: 7515, game: 30, result: 15 });
-    t.deepEqual(summary.books, { total: 7515, crossed: 0, oneSided: 125, empty: 0 });
-    t.is(summary.firstAt, '2026-07-12T04:00:51.000Z');
-    const results = csvRows(new URL('labels.csv', mlb.dir)).map(({ slug, y }) => [
-      `venue_a/${slug}`,
-      y === '1' ? 'yes' : 'no',
-    ]);
-    t.deepEqual(
-      Object.entries(summary.markets).map(([name, { result }]) => [name, result]),
-      results.sort(([a], [b]) => (a! < b! ? -1 : 1)),
-    );
-  },
-);
+mlbTest('mlb-2026-07-12 has 7,560 frames, 15 results, none skipped', async (t) => {
+  const summary = await inspectFeed(new URL('feed.jsonl.gz', mlb.dir).pathname);
+  t.is(summary.frames, 7560);
+  t.is(summary.skippedLines + summary.rejected + summary.gaps, 0);
+  t.deepEqual(summary.ticks, { book: 7515, game: 30, result: 15 });
+  t.deepEqual(summary.books, { total: 7515, crossed: 0, oneSided: 125, empty: 0 });
+  t.is(summary.firstAt, '2026-07-12T04:00:51.000Z');
+  const results = csvRows(new URL('labels.csv', mlb.dir)).map(({ slug, y }) => [
+    `venue_a/${slug}`,
+    y === '1' ? 'yes' : 'no',
+  ]);
+  t.deepEqual(
+    Object.entries(summary.markets).map(([name, { result }]) => [name, result]),
+    results.sort(([a], [b]) => (a! < b! ? -1 : 1)),
+  );
+});
 
 test('X2: counts, gaps, rejections, states, lag', async (t) => {
   const heartbeat = (seq: number) => native(T0, { type: 'heartbeat', seq });

@@ -19,7 +19,7 @@ test('W23 to W33: every frame means what the golden file says', (t) => {
   }
 });
 
-wireTest('issue 2, Real input: every Kalshi wire example gives its tick or is named', (t) => {
+wireTest('every Kalshi wire example gives its tick or is named', (t) => {
   const adapter = kalshiAdapter({}, { recorded: true });
   const examples = jsonLines(new URL('kalshi_ws.jsonl', wire.dir)) as {
     dir: string;
@@ -57,7 +57,7 @@ wireTest('issue 2, Real input: every Kalshi wire example gives its tick or is na
   t.is(ticker.venueAtMs, 1_669_149_841_000);
 });
 
-recordedTest('issue 2, Real input: every recorded Kalshi ticker gives its book', (t) => {
+recordedTest('every recorded Kalshi ticker gives its book', (t) => {
   const adapter = kalshiAdapter({}, { recorded: true });
   const frames = jsonLines(new URL('kalshi_ticker.jsonl', recorded.dir));
   const readings = frames.map((frame) => adapter.read(frame));
@@ -76,7 +76,7 @@ recordedTest('issue 2, Real input: every recorded Kalshi ticker gives its book',
   t.true(readings.every(({ venueAtMs, gap }) => venueAtMs === 1_770_897_976_000 && !gap));
 });
 
-recordedTest('issue 2, Real input: every recorded Kalshi trade gives its trade', (t) => {
+recordedTest('every recorded Kalshi trade gives its trade', (t) => {
   const adapter = kalshiAdapter({}, { recorded: true });
   const frames = jsonLines(new URL('kalshi_trade.jsonl', recorded.dir));
   const readings = frames.map((frame) => adapter.read(frame));
@@ -101,7 +101,7 @@ recordedTest('issue 2, Real input: every recorded Kalshi trade gives its trade',
   );
 });
 
-windowTest('issue 2, Real input: the recorded book ends as its summary says', (t) => {
+windowTest('the recorded book ends as its summary says', (t) => {
   const [summary] = csvRows(new URL('EXPECTED_summary.csv', window.dir));
   const name = 'KXGOLD15M-26AUG050000-00';
   const lines = jsonLines(new URL(`${name}.ndjson.gz`, window.dir)) as {
@@ -234,7 +234,7 @@ test('W25: the book from increments equals a naive one', (t) => {
   );
 });
 
-test('issue 2, Bad input: garbage frames are rejected and never throw', (t) => {
+test('garbage frames are rejected and never throw', (t) => {
   const types = ['orderbook_snapshot', 'orderbook_delta', 'ticker', 'trade', 'error', 'ok', 'x'];
   const message = fc.record({
     market_ticker: fc.oneof(fc.constant('M'), fc.jsonValue()),

@@ -14,7 +14,7 @@ test('W43 to W48: every frame means what the golden file says', (t) => {
   }
 });
 
-wireTest('issue 2, Real input: every Polymarket US wire example gives its tick or none', (t) => {
+wireTest('every Polymarket US wire example gives its tick or none', (t) => {
   const adapter = polymarketUsAdapter({}, { recorded: true });
   const messages = jsonLines(new URL('polymarket_us_ws.jsonl', wire.dir)) as {
     dir: string;
@@ -119,7 +119,7 @@ test('W11: a bad key is refused without repeating it', (t) => {
   });
 });
 
-test('issue 2, levels sorted: the best level is found in any order', (t) => {
+test('the best level is found in any order', (t) => {
   const level = fc.record({
     cents: fc.integer({ min: 1, max: 99 }),
     size: fc.integer({ min: 1, max: 1000 }),
@@ -146,7 +146,7 @@ test('issue 2, levels sorted: the best level is found in any order', (t) => {
   );
 });
 
-test('issue 2, Bad input: garbage frames are rejected and never throw', (t) => {
+test('garbage frames are rejected and never throw', (t) => {
   const payload = fc.oneof(
     fc.jsonValue(),
     fc.record({

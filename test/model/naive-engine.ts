@@ -4,7 +4,6 @@
  */
 
 import type { Command, QuoteTick, Reply, Tick } from '../../engine/rules/messages.ts';
-import type { Query } from '../../engine/rules/queries.ts';
 import {
   type Cents,
   type EpochMs,
@@ -20,16 +19,14 @@ import { mayAdjust, roomCentsOf } from './naive-bounds.ts';
 import { booksOf, rememberTaken } from './naive-depth.ts';
 import { countBust, end, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
 import { keyUse } from './naive-limits.ts';
-import { matchResting } from './naive-matching.ts';
+import { bookOf, matchResting } from './naive-matching.ts';
 import { cancel, place, refuse } from './naive-orders.ts';
 import { oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
 import { quote } from './naive-quote.ts';
 import {
-  type Ending,
   emptyState,
   forgetLive,
   learnCatalog,
-  type ModelOptions,
   type ModelSource,
   type ModelState,
   marketNumberOfListing,
@@ -40,27 +37,19 @@ import {
   tradesOf,
 } from './naive-state.ts';
 import { answer, realizedCentsOf } from './naive-views.ts';
+import type { TradingEngine, TradingOptions, UserQuery } from './trading-engine.ts';
 
-export type NaiveQuery = Exclude<Query, { kind: 'audit' | 'digest' }>;
-
-export type NaiveEngine = {
-  tick(tick: Tick): void;
-  command(command: Command): Reply;
-  query(query: NaiveQuery): Reply;
-  /** One line for every broken rule of the ledger; empty when all is well. */
-  conservation(): string[];
-  /** Everything that belongs to accounts, each list sorted by id, as plain data. */
+export interface NaiveEngine extends TradingEngine {
+  /** Each list sorted by id. */
   digest(): Digest;
-  /** How orders ended so far, in the order in which they ended. */
-  endings(): Ending[];
   openTradeIds(account: Uuid): Uuid[];
   /** Of one type or of both, first placed first. */
   orderIds(account: Uuid, type?: OrderType): Uuid[];
   /** Spendable cash; the start balance of an account that is not open yet. */
   spendableCents(account: Uuid): Cents;
-  /** How much more it could be paid before something of it could not be counted. */
-  roomCents(account: Uuid): Cents;
-};
+  /** In words, the book that an order is matched on: its fills there have an order (T48). */
+  bookOf(order: Uuid): string;
+}
 
 /** A model that can be brought to where a crash has left the engine. */
 export type NaiveModel = NaiveEngine & {
@@ -79,7 +68,7 @@ type Digest = {
   finishedTrades: unknown[];
 };
 
-export function createNaiveEngine(options: ModelOptions): NaiveModel {
+export function createNaiveEngine(options: TradingOptions): NaiveModel {
   let state = emptyState(options);
   return {
     save: () => structuredClone(state),
@@ -98,6 +87,7 @@ export function createNaiveEngine(options: ModelOptions): NaiveModel {
       ordersOf(state, account)
         .filter((order) => type === undefined || order.type === type)
         .map((order) => order.id),
+    bookOf: (order) => bookOf(state, state.orders.get(order)!),
     roomCents: (account) => Number(roomCentsOf(state, account)),
     spendableCents: (account) => state.accounts.get(account)?.balanceCents ?? START_BALANCE_CENTS,
   };
@@ -191,7 +181,7 @@ function setClockBack(state: ModelState, byMs: number): void {
   }
 }
 
-function answerQuery(state: ModelState, query: NaiveQuery): Reply {
+function answerQuery(state: ModelState, query: UserQuery): Reply {
   const nowMs = Math.max(state.nowMs, query.atMs);
   switch (query.kind) {
     case 'portfolio':

@@ -3,6 +3,7 @@
  * Settlement, Run and reset (busts).
  */
 
+import type { CancelReason } from '../../engine/rules/events.ts';
 import { tradeIdOf } from '../../engine/rules/ids.ts';
 import type { ResultTick } from '../../engine/rules/messages.ts';
 import type {
@@ -18,7 +19,6 @@ import { take } from './naive-depth.ts';
 import type { Offer } from './naive-prices.ts';
 import {
   accountOf,
-  type CancelReason,
   type ModelAccount,
   type ModelOrder,
   type ModelState,

@@ -18,10 +18,21 @@ export function matchResting(state: ModelState, numbers: MarketNumber[]): void {
   const watching = state.resting.filter((order) =>
     numbers.some((number) => isWatching(state, order, number)),
   );
-  for (const order of watching.sort(inMatchingOrder)) {
+  for (const order of watching.sort((a, b) => inMatchingOrder(state, a, b))) {
     const offer = offerFor(state, order, remainingOf(order), order.limitPriceCents);
     if (offer !== null) fill(state, order, offer);
   }
+}
+
+/** T48: a book for each market, and one for the routed orders of each instrument there. */
+export function bookOf(state: ModelState, order: ModelOrder): string {
+  const routed = order.routing === 'best' ? `, routed ${order.instrumentId}` : '';
+  return `market ${order.market}${sharesSizes(state) ? '' : routed}`;
+}
+
+/** With top_of_book no fill takes anything from another, and plain orders come first. */
+function sharesSizes({ options }: ModelState): boolean {
+  return options.fillModel === 'book_depth';
 }
 
 /**
@@ -29,8 +40,9 @@ export function matchResting(state: ModelState, numbers: MarketNumber[]): void {
  * highest level first, then those that wait for the yes bid to rise, lowest level first; first
  * placed first within a level.
  */
-function inMatchingOrder(a: ModelOrder, b: ModelOrder): number {
+function inMatchingOrder(state: ModelState, a: ModelOrder, b: ModelOrder): number {
   if (a.market !== b.market) return a.market - b.market;
+  if (!sharesSizes(state) && a.routing !== b.routing) return a.routing === 'best' ? 1 : -1;
   const aWaitsForAsk = waitsForAsk(a);
   if (aWaitsForAsk !== waitsForAsk(b)) return aWaitsForAsk ? -1 : 1;
   const byLevel = levelOf(a) - levelOf(b);

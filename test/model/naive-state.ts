@@ -4,6 +4,7 @@
  * but its units and messages.
  */
 
+import type { CancelReason } from '../../engine/rules/events.ts';
 import type {
   Catalog,
   CatalogGame,
@@ -16,7 +17,6 @@ import type {
   Cents,
   Contracts,
   EpochMs,
-  FillModelName,
   GameStatus,
   MarketNumber,
   MarketStatus,
@@ -31,11 +31,7 @@ import type {
   Venue,
 } from '../../engine/rules/units.ts';
 
-export type ModelOptions = {
-  quoteMaxAgeMs: number;
-  routingBandCents: number;
-  fillModel?: FillModelName;
-};
+import type { Ending, TradingOptions } from './trading-engine.ts';
 
 export type ModelSource = { lastHeardMs: EpochMs; timesDown: number };
 
@@ -82,15 +78,6 @@ export type ModelAccount = {
   bustCountedInRun: boolean;
   keys: Map<string, { orderId: Uuid; fingerprint: string }>;
 };
-
-export type CancelReason =
-  | 'canceled_by_owner'
-  | 'ioc_not_filled'
-  | 'fok_not_filled'
-  | 'market_resolved'
-  | 'position_closed'
-  | 'expired'
-  | 'instrument_dropped';
 
 export type ModelOrder = {
   /** Place in the order of acceptance, over all accounts. */
@@ -143,11 +130,8 @@ export type ModelTrade = {
   resolvedOutcome: Side | null;
 };
 
-/** How an order ended, in the order in which orders ended. */
-export type Ending = { orderId: Uuid; status: ModelOrder['status']; reason: CancelReason | null };
-
 export type ModelState = {
-  options: ModelOptions;
+  options: TradingOptions;
   nowMs: EpochMs;
   venueData: boolean;
   selfReset: boolean;
@@ -172,7 +156,7 @@ export type ModelState = {
 
 export type Attempt = { id: Uuid; atMs: EpochMs; closing: boolean };
 
-export function emptyState(options: ModelOptions): ModelState {
+export function emptyState(options: TradingOptions): ModelState {
   return {
     options,
     nowMs: 0,

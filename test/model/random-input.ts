@@ -6,7 +6,6 @@
 
 import type { Command, Tick } from '../../engine/rules/messages.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
-import type { NaiveQuery } from './naive-engine.ts';
 import { randomCatalogOf } from './random-catalog.ts';
 import { randomCancel, randomPlacement } from './random-orders.ts';
 import { randomQuery } from './random-queries.ts';
@@ -20,11 +19,12 @@ import {
   stepMs,
   type WorldOptions,
 } from './random-world.ts';
+import type { UserQuery } from './trading-engine.ts';
 
 export type Step =
   | { on: 'tick'; tick: Tick }
   | { on: 'command'; command: Command }
-  | { on: 'query'; query: NaiveQuery };
+  | { on: 'query'; query: UserQuery };
 
 type RandomInput = {
   accounts: Uuid[];

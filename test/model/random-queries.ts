@@ -1,14 +1,14 @@
 /** Generated queries, paging included. */
 
 import type { Uuid } from '../../engine/rules/units.ts';
-import type { NaiveQuery } from './naive-engine.ts';
 import { randomKeyOf } from './random-orders.ts';
 import type { RandomWorld } from './random-world.ts';
+import type { UserQuery } from './trading-engine.ts';
 
 const UNKNOWN_INSTRUMENT = 'ins_ZZZZZZZZZZZZ';
 const SEEN_MAX = 200;
 
-export function randomQuery(world: RandomWorld): NaiveQuery {
+export function randomQuery(world: RandomWorld): UserQuery {
   const { random, nowMs } = world;
   const account = random.oneIn(20) ? random.uuid(nowMs) : random.pick(world.accounts);
   const to = { atMs: nowMs + (random.oneIn(5) ? random.int(1, 20_000) : 0), account };

@@ -1,18 +1,22 @@
 /**
- * A model on a catalog small enough to reckon by hand. WIN is the venue_a market of a game; HOME is
+ * An engine on a catalog small enough to reckon by hand. WIN is the venue_a market of a game; HOME is
  * its yes and AWAY its no. venue_b lists HOME upside down (exact), venue_c lists it near.
  */
 
+import test, { type ExecutionContext } from 'ava';
 import type {
   Catalog,
   CatalogListing,
   DepthLevel,
   PlaceOrder,
+  Reply,
   Tick,
 } from '../../engine/rules/messages.ts';
 import { type FillModelName, isoOf, type Side, type Venue } from '../../engine/rules/units.ts';
-import type { NaiveEngine, NaiveQuery } from './naive-engine.ts';
-import { createPairedEngine } from './paired-engine.ts';
+import { createMemoryEngine } from '../engine/memory-engine.ts';
+import { besideModel } from './beside-model.ts';
+import { createNaiveEngine } from './naive-engine.ts';
+import type { TradingEngine, TradingOptions, UserQuery } from './trading-engine.ts';
 
 const START_MS = Date.UTC(2026, 2, 1, 12);
 export const MAX_AGE_MS = 15_000;
@@ -46,7 +50,7 @@ const sourceOf = (market: number) => (market === WIN_B ? 1 : market === WIN_C ? 
 type Reading = { code: string | null; body: Record<string, unknown> };
 
 export type Scenario = {
-  engine: NaiveEngine;
+  engine: TradingEngine;
   /** The scenario's clock; what follows happens at this time. */
   nowMs: number;
   /** A whole quote; 0 is an empty side. */
@@ -61,7 +65,7 @@ export type Scenario = {
   limitBuy(limitPriceCents: number, contracts: number, order?: Partial<PlaceOrder>): Reading;
   sell(tradeId: string, order?: Partial<PlaceOrder>): Reading;
   cancel(orderId: string, account?: string): Reading;
-  ask(query: DistributiveOmit<NaiveQuery, 'atMs'>): Reading;
+  ask(query: DistributiveOmit<UserQuery, 'atMs'>): Reading;
   account(id?: string): Record<string, unknown>;
   order(orderId: string): Record<string, unknown>;
 };
@@ -70,13 +74,32 @@ type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K>
 
 type ScenarioOptions = { venueData?: boolean; fillModel?: FillModelName };
 
-export function createScenario(options: ScenarioOptions = {}): Scenario {
+export type CreateScenario = (options?: ScenarioOptions) => Scenario;
+
+type CreateEngine = (options: TradingOptions) => TradingEngine;
+
+const createEngine: CreateEngine = (options) => besideModel(createMemoryEngine(options), options);
+const ENGINES: Readonly<Record<string, CreateEngine>> = {
+  'the model': createNaiveEngine,
+  'the engine': createEngine,
+};
+
+/** On the engine, for what the model leaves open, such as the words of a refusal. */
+export const createEngineScenario: CreateScenario = (options) => scenarioOn(createEngine, options);
+
+/** A test of a rule that stands for itself on each engine: `createScenario` makes one of its kind. */
+export function scenarioTest(
+  title: string,
+  play: (t: ExecutionContext, createScenario: CreateScenario) => void,
+): void {
+  for (const [name, create] of Object.entries(ENGINES)) {
+    test(`${title} (${name})`, (t) => play(t, (options) => scenarioOn(create, options)));
+  }
+}
+
+function scenarioOn(create: CreateEngine, options: ScenarioOptions = {}): Scenario {
   const { fillModel = 'top_of_book' } = options;
-  const engine = createPairedEngine({
-    quoteMaxAgeMs: MAX_AGE_MS,
-    routingBandCents: 10,
-    fillModel,
-  });
+  const engine = create({ quoteMaxAgeMs: MAX_AGE_MS, routingBandCents: 10, fillModel });
   let orders = 0;
   engine.command({ kind: 'catalog', atMs: START_MS, catalog: catalog() });
   engine.command({
@@ -137,7 +160,7 @@ export function createScenario(options: ScenarioOptions = {}): Scenario {
       reading(
         engine.command({ kind: 'cancel', atMs: scenario.nowMs, account, orderId, counting: null }),
       ),
-    ask: (query) => reading(engine.query({ ...query, atMs: scenario.nowMs } as NaiveQuery)),
+    ask: (query) => reading(engine.query({ ...query, atMs: scenario.nowMs } as UserQuery)),
     account: (account = ALICE) =>
       scenario.ask({ kind: 'portfolio', account, organizationSlug: null }).body.account as never,
     order: (orderId) => {
@@ -188,7 +211,7 @@ function blankOrder(atMs: number, number: number): PlaceOrder {
   };
 }
 
-function reading(reply: ReturnType<NaiveEngine['command']>): Reading {
+function reading(reply: Reply): Reading {
   if (!reply.ok) return { code: reply.code, body: {} };
   return { code: null, body: JSON.parse(reply.body) as Record<string, unknown> };
 }

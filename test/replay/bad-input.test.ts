@@ -64,7 +64,7 @@ test('F5: --skip-bad counts and goes on', async (t) => {
   t.is(summary.stateHash, stateHash);
 });
 
-test('issue 2, Bad input: a truncated gzip names the line that is cut', async (t) => {
+test('F6: a truncated gzip names the line that is cut', async (t) => {
   const { work, catalog } = files(t, {});
   const many = Array.from({ length: 2000 }, (_, n) =>
     feedLine(at(n / 1000), quote('A', 40, 41 + (n % 50))),
@@ -169,7 +169,7 @@ test('R14: --data-dir is kept; one that holds something is left alone', async (t
   t.deepEqual(readdirSync(dataDir).sort(), ['paperbook.json', 'shard-0', 'shard-1']);
 });
 
-test('issue 2, Bad input: a replay that fails leaves the --data-dir it was given empty', async (t) => {
+test('a replay that fails leaves the --data-dir it was given empty', async (t) => {
   const made = files(t, { feed: [HEADER, FRAMES[0], FRAMES[1], 'no'] });
   const dataDir = path.join(made.work, 'data');
   mkdirSync(dataDir);
@@ -210,7 +210,7 @@ test('U1: bad usage is exit code 2, and says which option', async (t) => {
   t.false(existsSync(trades));
 });
 
-test('issue 2, Bad input: what no frame means is counted, and named once on stderr', async (t) => {
+test('what no frame means is counted, and named once on stderr', async (t) => {
   const feed = [
     HEADER,
     FRAMES[0],

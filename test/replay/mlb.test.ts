@@ -41,7 +41,7 @@ function shortened(into: string, from: string, to: string): string {
   return writeLines(into, 'short.jsonl', [header, ...kept]);
 }
 
-sharedTest('issue 2, Real input: 7,560 frames, 15 markets settled as labelled', async (t) => {
+sharedTest('7,560 frames, 15 markets settled as labelled', async (t) => {
   const work = tempDir(t);
   const first = day.quotes[0]!.atMs;
   const lines = day.settlements.map(({ market }) => ({

@@ -11,12 +11,12 @@ import type { Reply } from '../../engine/rules/messages.ts';
 import { Shard, type ShardConfig } from '../../engine/shard/shard.ts';
 import { openStore, type ShardStore } from '../../engine/shard/store.ts';
 import { verifyShard } from '../../engine/shard/verify.ts';
-import type { IngestCounters } from './tally.ts';
+import type { Tally } from './tally.ts';
 
 /** The moment of a crash: the commits of one call are counted from 0. */
 export type CrashPoint = { commit: number; when: 'before' | 'after' };
 
-type HostOptions = Omit<ShardConfig, 'path'> & { dir: string; tally: IngestCounters };
+type HostOptions = Omit<ShardConfig, 'path'> & { dir: string; tally: Tally };
 
 /** LMDB's readers and locks: a new process finds nobody there. */
 const LOCK_FILE = 'lock.mdb';

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { simulate } from './simulation.ts';
-import { IngestCounters } from './tally.ts';
+import { Tally } from './tally.ts';
 
 const DEFAULT_SECONDS = 60;
 const SEED_MAX = 2 ** 31 - 1;
@@ -23,7 +23,7 @@ const isReplay = values.seed !== undefined && values.seconds === undefined;
 const seconds = numberOf('seconds', values.seconds) ?? DEFAULT_SECONDS;
 const firstSeed = numberOf('seed', values.seed) ?? randomInt(1, FRESH_SEED_MAX);
 
-const tally = new IngestCounters();
+const tally = new Tally();
 const startedMs = Date.now();
 const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-simulate-'));
 try {

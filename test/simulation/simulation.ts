@@ -9,19 +9,20 @@ import { digest } from '../../engine/audit/digest.ts';
 import type { PlaceOrder, Reply } from '../../engine/rules/messages.ts';
 import { FILL_MODELS } from '../../engine/rules/units.ts';
 import type { Durability } from '../../engine/shard/store.ts';
-import { createNaiveEngine, type NaiveModel, type NaiveQuery } from '../model/naive-engine.ts';
+import { createNaiveEngine, type NaiveModel } from '../model/naive-engine.ts';
 import { createRandomInput, type Step } from '../model/random-input.ts';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
+import type { UserQuery } from '../model/trading-engine.ts';
 import { answerOf, messageOf, sameAnswers } from './answers.ts';
 import { type CrashPoint, Host } from './host.ts';
-import type { IngestCounters } from './tally.ts';
+import type { Tally } from './tally.ts';
 import { Told } from './told.ts';
 
 export type SimulationOptions = {
   seed: number;
   /** An empty directory. */
   dir: string;
-  tally: IngestCounters;
+  tally: Tally;
   /** Left out: as the seed says. */
   durability?: Durability;
 };
@@ -53,7 +54,7 @@ export async function simulate(options: SimulationOptions): Promise<string> {
 
 class Simulation {
   where = 'the start';
-  readonly #tally: IngestCounters;
+  readonly #tally: Tally;
   /** What is done with the input; the input has a chance of its own. */
   readonly #chance: RandomSource;
   readonly #model: NaiveModel;
@@ -239,7 +240,7 @@ class Simulation {
   #compareAccounts(): void {
     const to = { atMs: this.#nowMs, organizationSlug: null };
     const page = { ...to, limit: ALL_ROWS, before: null, status: null };
-    const queries = this.#input.accounts.flatMap((account): NaiveQuery[] => [
+    const queries = this.#input.accounts.flatMap((account): UserQuery[] => [
       { kind: 'portfolio', ...to, account },
       { kind: 'orders', ...page, account },
       { kind: 'trades', ...page, account },

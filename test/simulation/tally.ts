@@ -32,7 +32,7 @@ type Kind = (typeof KINDS)[number];
 /** A jump of the callers' clock, to either side. */
 const JUMP_MS = 60_000;
 
-export class IngestCounters {
+export class Tally {
   #lastMs = 0;
   readonly #counts = new Map<Kind, number>(KINDS.map((kind) => [kind, 0]));
 

@@ -3,11 +3,12 @@
  */
 import { uuidTimeMs } from '../../memory/uuid-words.ts';
 import type { OrderOutcome, OrderPlaced } from '../../rules/events.ts';
+import { actionOf, instrumentSideOf, isLimit, isPlacedPrivate, sideOf } from '../../rules/flags.ts';
 import { costCents } from '../../rules/ledger.ts';
 import { filledSoFar, remainingOf } from '../../rules/partial-fills.ts';
-import { instrumentSideOf, sideOf, viaOf } from '../../rules/row-records.ts';
-import { FLAG, type ShardState } from '../../rules/state.ts';
-import { dollarsOf, isoOf, NO_ROW, VENUES } from '../../rules/units.ts';
+import { viaOf } from '../../rules/row-records.ts';
+import type { ShardState } from '../../rules/state.ts';
+import { dollarsOf, isoOf, NO_ROW, type OrderRow, VENUES } from '../../rules/units.ts';
 import { wordText } from './json.ts';
 import { instrumentText, marketTickerText, venuePriceText } from './subject.ts';
 import { tradeTextOf } from './trade.ts';
@@ -32,7 +33,7 @@ type Terms = Pick<
 type Ended = Omit<OrderOutcome, 'atMs' | 'venue'>;
 
 /** What GET /portfolio lists of a resting order; it omits four fields of Order. */
-export function restingOrderText(state: ShardState, row: number): string {
+export function restingOrderText(state: ShardState, row: OrderRow): string {
   return `{${restingFields(state, termsAt(state, row), row)}}`;
 }
 
@@ -49,8 +50,8 @@ export function orderText(state: ShardState, placed: OrderPlaced): string {
   );
 }
 
-/** An order that has just ended, while its row is not used again. */
-export function endedJustNowText(state: ShardState, row: number): string {
+/** An order that has just ended: nobody has taken its row since. */
+export function endedJustNowText(state: ShardState, row: OrderRow): string {
   const terms = termsAt(state, row);
   return endedOrderText(state, terms, state.records.recentOutcome(terms.orderId)!);
 }
@@ -66,7 +67,7 @@ function endedOrderText(state: ShardState, terms: Terms, outcome: Ended): string
   );
 }
 
-function restingFields(state: ShardState, terms: Terms, row: number): string {
+function restingFields(state: ShardState, terms: Terms, row: OrderRow): string {
   const remaining = remainingOf(state, row);
   return orderFields(state, terms, {
     status: 'resting',
@@ -94,13 +95,13 @@ function orderFields(state: ShardState, terms: Terms, progress: Progress): strin
   );
 }
 
-/** An order as the columns of its row show it: it rests, or did until now. */
-function termsAt(state: ShardState, row: number): Terms {
+/** What the columns of an order's row tell: it rests, or did until now. */
+function termsAt(state: ShardState, row: OrderRow): Terms {
   const { col } = state.orders;
   const flags = col.flags.get(row);
   return {
     orderId: state.orderIds.idOf(row),
-    action: (flags & FLAG.sell) === 0 ? 'buy' : 'sell',
+    action: actionOf(flags),
     market: col.market.get(row),
     instrument: col.instrument.get(row),
     side: sideOf(flags),
@@ -111,7 +112,7 @@ function termsAt(state: ShardState, row: number): Terms {
     expiresAtMs: col.expiresAtMs.get(row) || null,
     statedProbPct: col.statedProbPct.get(row) || null,
     placedVia: viaOf(col.placedVia.get(row)),
-    placedPrivate: (flags & FLAG.private) !== 0,
+    placedPrivate: isPlacedPrivate(flags),
   };
 }
 
@@ -129,7 +130,7 @@ export function placementText(state: ShardState, placed: OrderPlaced, replayed: 
     `,"action":"${placed.action}","type":"${placed.type}"` +
     `,"idempotencyKey":${JSON.stringify(placed.idempotencyKey)},"replayed":${replayed}` +
     `,"originalCreatedAt":${wordText(replayed ? isoOf(uuidTimeMs(placed.orderId)) : null)}` +
-    `,"order":${placed.type === 'limit' ? orderText(state, placed) : 'null'}` +
+    `,"order":${isLimit(placed) ? orderText(state, placed) : 'null'}` +
     `,"trade":${executed ? tradeTextOf(state, placed.account, outcome!.tradeId!) : 'null'}` +
     `,"fillVenue":${wordText(venue === null ? null : VENUES[venue]!)},"mode":"paper"` +
     `,"venueData":${state.switches.venueData}` +
@@ -142,8 +143,8 @@ export function statusOf(state: ShardState, placed: OrderPlaced): string {
   return rowOf(state, placed) === NO_ROW ? outcomeOf(state, placed).status : 'resting';
 }
 
-/** The row of an order that is not done: still the row of its placement. */
-function rowOf({ orders, orderIds }: ShardState, { order, orderId }: OrderPlaced): number {
+/** The row of an order that is not done; it has kept the one that it was placed in. */
+function rowOf({ orders, orderIds }: ShardState, { order, orderId }: OrderPlaced): OrderRow {
   return orders.isLive(order) && orderIds.isOf(order, orderId) ? order : NO_ROW;
 }
 

@@ -10,11 +10,13 @@ import { positionBid } from '../../rules/orders.ts';
 import type { OrdersQuery, PortfolioQuery, TradesQuery } from '../../rules/queries.ts';
 import type { ShardState } from '../../rules/state.ts';
 import {
+  type AccountRow,
   type Cents,
   dollarsOf,
   type EpochMs,
   isoOf,
   NO_ROW,
+  type PositionRow,
   START_BALANCE_CENTS,
   type Uuid,
 } from '../../rules/units.ts';
@@ -52,7 +54,7 @@ export function portfolioText(state: ShardState, query: PortfolioQuery): string 
 }
 
 /** Rules M20 to M27 (engine/RULES.md). */
-function accountView(state: ShardState, account: number, nowMs: EpochMs) {
+function accountView(state: ShardState, account: AccountRow, nowMs: EpochMs) {
   const { col } = state.accounts;
   const balanceCents = col.balanceCents.get(account);
   const heldCents = col.heldCents.get(account);
@@ -96,7 +98,7 @@ function resetView({ switches }: ShardState, lastResetAtMs: EpochMs, nowMs: Epoc
  * Open positions at their live bid, at cost where there is none. While the venue-data switch is off
  * all are marked at cost, so that net worth leaks no price. Rule M21 (engine/RULES.md).
  */
-function openValueCents(state: ShardState, account: number, nowMs: EpochMs): Cents {
+function openValueCents(state: ShardState, account: AccountRow, nowMs: EpochMs): Cents {
   const { col } = state.positions;
   if (!state.switches.venueData) return state.accounts.col.openStakeCents.get(account);
   let cents = 0;
@@ -129,7 +131,7 @@ export function ordersText(state: ShardState, query: OrdersQuery): string {
 /** Resting orders are in memory, however long the account's history is. */
 function* restingOf(
   state: ShardState,
-  account: number,
+  account: AccountRow,
   before: Uuid | null,
 ): Generator<OrderPlaced> {
   const ids = [...state.ordersOfAccount.of(account)].map((row) => state.orderIds.idOf(row));
@@ -151,11 +153,11 @@ export function tradesText(state: ShardState, query: TradesQuery): string {
   );
 }
 
-type OpenTrade = { tradeId: Uuid; row: number };
+type OpenTrade = { tradeId: Uuid; row: PositionRow };
 
 function tradesOf(
   state: ShardState,
-  account: number,
+  account: AccountRow,
   { status, before }: TradesQuery,
 ): Iterable<OpenTrade | ClosedTrade> {
   const open: OpenTrade[] = [];
@@ -200,9 +202,9 @@ function takePage<T>(
 /** More than the rows of one millisecond, within which the lists and the ids may disagree. */
 const SAME_MOMENT_MAX = 256;
 
-/** The newest `max` rows by id. `rows` are newest first already, except within one millisecond. */
-function newest(ids: { idOf(row: number): Uuid }, rows: Iterable<number>, max: number): number[] {
-  const candidates: { row: number; id: Uuid }[] = [];
+/** The newest `max` rows by id; `rows` come newest first already, but for the same millisecond. */
+function newest<Row>(ids: { idOf(row: Row): Uuid }, rows: Iterable<Row>, max: number): Row[] {
+  const candidates: { row: Row; id: Uuid }[] = [];
   for (const row of rows) {
     if (candidates.length === max + SAME_MOMENT_MAX) break;
     candidates.push({ row, id: ids.idOf(row) });

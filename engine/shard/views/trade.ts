@@ -1,9 +1,18 @@
 /** Trades, open or not, and positions on the wire. Rules S8, T73 (engine/RULES.md). */
 
 import type { ClosedTrade } from '../../rules/events.ts';
-import { instrumentSideOf, openedAtMs, sideOf, viaOf } from '../../rules/row-records.ts';
-import { FLAG, type ShardState } from '../../rules/state.ts';
-import { dollarsOf, isoOf, NO_ROW, type Uuid, VENUES } from '../../rules/units.ts';
+import { instrumentSideOf, isPlacedPrivate, sideOf } from '../../rules/flags.ts';
+import { openedAtMs, viaOf } from '../../rules/row-records.ts';
+import type { ShardState } from '../../rules/state.ts';
+import {
+  type AccountRow,
+  dollarsOf,
+  isoOf,
+  NO_ROW,
+  type PositionRow,
+  type Uuid,
+  VENUES,
+} from '../../rules/units.ts';
 import { wordText } from './json.ts';
 import { instrumentText, marketTickerText, outcomeFor, venuePriceText } from './subject.ts';
 
@@ -14,11 +23,11 @@ type Holding = Omit<
 >;
 
 /** A position as GET /portfolio lists it. */
-export function positionText(state: ShardState, row: number): string {
+export function positionText(state: ShardState, row: PositionRow): string {
   return `{${openFields(state, row)}}`;
 }
 
-function openTradeText(state: ShardState, row: number): string {
+function openTradeText(state: ShardState, row: PositionRow): string {
   return (
     `{${openFields(state, row)},"status":"open","closedAt":null,"closeReason":null` +
     ',"pnlDollars":null,"resolvedOutcome":null}'
@@ -36,19 +45,19 @@ function closedTradeText(state: ShardState, trade: ClosedTrade): string {
 }
 
 /** A trade in a list: the row of an open one, or what is kept of the others. */
-export function tradeText(state: ShardState, trade: { row: number } | ClosedTrade): string {
+export function tradeText(state: ShardState, trade: { row: PositionRow } | ClosedTrade): string {
   return 'row' in trade ? openTradeText(state, trade.row) : closedTradeText(state, trade);
 }
 
 /** The trade of an account by its id, open or not. */
-export function tradeTextOf(state: ShardState, account: number, tradeId: Uuid): string {
+export function tradeTextOf(state: ShardState, account: AccountRow, tradeId: Uuid): string {
   const row = state.positionIds.find(tradeId);
   if (row !== NO_ROW) return openTradeText(state, row);
   const closed = state.records.closedTrade(account, tradeId);
   return closed === undefined ? 'null' : closedTradeText(state, closed);
 }
 
-function openFields(state: ShardState, row: number): string {
+function openFields(state: ShardState, row: PositionRow): string {
   const holding = holdingAt(state, row);
   return holdingFields(state, holding) + venueFields(state, holding);
 }
@@ -68,7 +77,7 @@ function venueFields(state: ShardState, { market, entryPriceCents }: Holding): s
   return marketTickerText(state, market) + venuePriceText(state, 'entryCents', entryPriceCents);
 }
 
-function holdingAt(state: ShardState, row: number): Holding {
+function holdingAt(state: ShardState, row: PositionRow): Holding {
   const { col } = state.positions;
   const flags = col.flags.get(row);
   return {
@@ -82,7 +91,7 @@ function holdingAt(state: ShardState, row: number): Holding {
     entryPriceCents: col.entryPriceCents.get(row),
     statedProbPct: col.statedProbPct.get(row) || null,
     placedVia: viaOf(col.placedVia.get(row)),
-    placedPrivate: (flags & FLAG.private) !== 0,
+    placedPrivate: isPlacedPrivate(flags),
     venue: col.venue.get(row),
     openedAtMs: openedAtMs(state, row),
   };

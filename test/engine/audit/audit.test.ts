@@ -2,7 +2,17 @@ import test from 'ava';
 import { audit } from '../../../engine/audit/audit.ts';
 import { ladderOf } from '../../../engine/rules/pricing.ts';
 import type { ShardState } from '../../../engine/rules/state.ts';
-import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { NO_ROW } from '../../../engine/rules/units.ts';
+import {
+  accountRow,
+  CATALOG,
+  NOON_MS,
+  orderRow,
+  placeOrder,
+  positionRow,
+  quoteTick,
+  uuidOf,
+} from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
 /** Order rows 0 (expires), 1 and 2 (sells position 0) rest; one account. */
@@ -28,13 +38,14 @@ type Planted = [what: string, change: (state: ShardState) => void, breach: RegEx
 const PLANTED: Planted[] = [
   [
     'an order that waits on no book',
-    (state) => state.ladders.remove(1),
+    (state) => state.ladders.remove(orderRow(1)),
     /^account \S+: order row 1 waits on no book$/,
   ],
   [
     'a book out of time order',
     ({ orders }) => {
-      orders.col.sequence.set(1, orders.col.sequence.get(0));
+      const { sequence } = orders.change(orderRow(1));
+      sequence.set(orderRow(1), sequence.get(orderRow(0)));
     },
     /^ladder \d+: priceLevel 20 is out of time order$/,
   ],
@@ -42,14 +53,14 @@ const PLANTED: Planted[] = [
     'an order on the book of another market',
     (state) => {
       const other = state.books.find(({ market }) => market.number === 1)!;
-      state.ladders.remove(1);
-      state.ladders.add(ladderOf(other, 'yes'), 20, 1);
+      state.ladders.remove(orderRow(1));
+      state.ladders.add(ladderOf(other, 'yes'), 20, orderRow(1));
     },
     /^book \d+: order row 1 is of another market$/,
   ],
   [
     'an account that counts one order too few',
-    (state) => state.ordersOfAccount.remove(0),
+    (state) => state.ordersOfAccount.remove(accountRow(0)),
     /^account \S+: miscounts its resting orders$/,
   ],
   [
@@ -60,19 +71,19 @@ const PLANTED: Planted[] = [
   [
     'a position that knows nothing of its order',
     ({ positions }) => {
-      positions.col.resting.set(0, -1);
+      positions.derived.resting.set(positionRow(0), NO_ROW);
     },
     /^account \S+: order row 2 has no position$/,
   ],
   [
     'an id that finds nothing',
-    ({ orderIds }) => orderIds.remove(0),
+    ({ orderIds }) => orderIds.remove(orderRow(0)),
     /^orders: the index of ids has another size$/,
   ],
   [
     'an expiry that nothing waits for',
     ({ orders }) => {
-      orders.col.expiresAtMs.set(1, NOON_MS + 5000);
+      orders.change(orderRow(1)).expiresAtMs.set(orderRow(1), NOON_MS + 5000);
     },
     /^orders row 1: expires, and nothing waits for it$/,
   ],
@@ -93,15 +104,15 @@ const PLANTED: Planted[] = [
   [
     'a balance that a cent is missing from',
     ({ accounts }) => {
-      accounts.col.balanceCents.add(0, -1);
+      accounts.change(accountRow(0)).balanceCents.add(accountRow(0), -1);
     },
     /^account \S+: does not add up$/,
   ],
   [
     'a hold that no resting buy explains',
     ({ accounts }) => {
-      accounts.col.heldCents.add(0, 1);
-      accounts.col.balanceCents.add(0, -1);
+      accounts.change(accountRow(0)).heldCents.add(accountRow(0), 1);
+      accounts.change(accountRow(0)).balanceCents.add(accountRow(0), -1);
     },
     /^account \S+: holds something else than its resting buys$/,
   ],

@@ -2,6 +2,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { Ladders } from '../../../engine/memory/ladder.ts';
 
+const NO_ROWS = { prefetch: () => 0 };
+
 /** What a ladder promises, and nothing about how. */
 type Book = {
   add(priceLevel: number, order: number): void;
@@ -26,7 +28,17 @@ function naiveBook(): Book {
   };
 }
 
-function fastBook(): Book {
+type Walk = (ladders: Ladders, ladder: number, priceLevel: number, orders: number[]) => void;
+
+const follow: Walk = (ladders, ladder, priceLevel, orders) => {
+  for (let row = ladders.first(ladder, priceLevel); row !== -1; row = ladders.after(row)) {
+    orders.push(row);
+  }
+};
+const collect: Walk = (ladders, ladder, priceLevel, orders) =>
+  ladders.collect(ladder, priceLevel, orders, NO_ROWS);
+
+function ladderBook(walk: Walk): Book {
   const ladders = new Ladders();
   ladders.ensureLadders(8);
   const ladder = 5;
@@ -41,17 +53,22 @@ function fastBook(): Book {
         priceLevel >= ask && priceLevel > 0;
         priceLevel = ladders.priceLevelBelow(ladder, priceLevel)
       ) {
-        for (let row = ladders.first(ladder, priceLevel); row !== -1; row = ladders.after(row)) {
-          orders.push(row);
-        }
+        walk(ladders, ladder, priceLevel, orders);
       }
       return orders;
     },
   };
 }
 
-for (const [name, create] of Object.entries({ naive: naiveBook, fast: fastBook })) {
-  test(`T47: the ${name} book fills in time order`, (t) => {
+const WALKS = { followed: follow, collected: collect };
+const BOOKS: Record<string, () => Book> = {
+  'naive book': naiveBook,
+  'ladder that is followed': () => ladderBook(follow),
+  'ladder that is collected': () => ladderBook(collect),
+};
+
+for (const [name, create] of Object.entries(BOOKS)) {
+  test(`T47: a ${name} fills in time order`, (t) => {
     const book = create();
     book.add(50, 1);
     book.add(50, 2);
@@ -68,28 +85,56 @@ for (const [name, create] of Object.entries({ naive: naiveBook, fast: fastBook }
   });
 }
 
-test('the fast book answers as the naive one under random adds and removals', (t) => {
-  const step = fc.record({ priceLevel: fc.integer({ min: 1, max: 99 }), pick: fc.nat() });
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-      const fast = fastBook();
-      const naive = naiveBook();
-      const waiting: number[] = [];
-      for (const [order, { priceLevel, pick }] of steps.entries()) {
-        if (pick % 3 === 0 && waiting.length > 0) {
-          const [gone] = waiting.splice(pick % waiting.length, 1);
-          fast.remove(gone!);
-          naive.remove(gone!);
-        } else {
-          waiting.push(order);
-          fast.add(priceLevel, order);
-          naive.add(priceLevel, order);
+for (const [name, walk] of Object.entries(WALKS)) {
+  test(`a ladder that is ${name} answers as the naive book, whatever comes and goes`, (t) => {
+    // Few levels, so that many orders wait at one.
+    const step = fc.record({ priceLevel: fc.constantFrom(1, 31, 32, 50, 64, 99), pick: fc.nat() });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        const ladder = ladderBook(walk);
+        const naive = naiveBook();
+        const waiting: number[] = [];
+        for (const [order, { priceLevel, pick }] of steps.entries()) {
+          if (pick % 3 === 0 && waiting.length > 0) {
+            const [gone] = waiting.splice(pick % waiting.length, 1);
+            ladder.remove(gone!);
+            naive.remove(gone!);
+          } else {
+            waiting.push(order);
+            ladder.add(priceLevel, order);
+            naive.add(priceLevel, order);
+          }
+          t.deepEqual(ladder.reached(priceLevel), naive.reached(priceLevel));
         }
-        t.deepEqual(fast.reached(priceLevel), naive.reached(priceLevel));
-      }
-      t.deepEqual(fast.reached(1), naive.reached(1));
-    }),
-    { numRuns: 60 },
+        t.deepEqual(ladder.reached(1), naive.reached(1));
+      }),
+      { numRuns: 60 },
+    );
+  });
+}
+
+test('ladders share no levels: each has its own best, and its own orders', (t) => {
+  const ladders = new Ladders();
+  ladders.ensureLadders(2);
+  ladders.add(0, 99, 7);
+  ladders.add(1, 1, 8);
+  // What was there stays when there are more.
+  ladders.ensureLadders(500);
+  ladders.add(499, 40, 9);
+  const orders: number[] = [];
+  for (const ladder of [0, 1, 499]) collect(ladders, ladder, ladders.best(ladder), orders);
+  t.deepEqual(orders, [7, 8, 9]);
+  t.deepEqual(
+    [0, 1, 2, 499].map((ladder) => ladders.best(ladder)),
+    [99, 1, 0, 40],
+  );
+  t.is(ladders.first(0, 1), -1);
+  t.is(ladders.priceLevelBelow(0, 99), 0);
+  ladders.remove(7);
+  t.deepEqual([ladders.best(0), ladders.best(1)], [0, 1]);
+  t.deepEqual(
+    [7, 8, 9, 10_000].map((order) => ladders.isWaiting(order)),
+    [false, true, true, false],
   );
 });
 

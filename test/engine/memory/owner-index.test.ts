@@ -17,8 +17,9 @@ function ownedRows() {
     naive,
     add(owner: number) {
       const row = table.claim();
-      table.col.sequence.set(row, ++sequence);
-      table.col.owner.set(row, owner);
+      const to = table.change(row);
+      to.sequence.set(row, ++sequence);
+      to.owner.set(row, owner);
       lists.add(owner, row);
       naive[owner]!.unshift(row);
     },

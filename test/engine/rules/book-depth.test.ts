@@ -1,11 +1,10 @@
 /** The book_depth fill model by example; every figure is worked out beside it. */
-import test from 'ava';
 import {
   ALICE,
   BOB,
-  createScenario,
   HOUR_MS,
   type Scenario,
+  scenarioTest,
   WIN,
   WIN_B,
 } from '../../model/scenario.ts';
@@ -21,9 +20,7 @@ const openTrades = (scenario: Scenario, account = ALICE) => {
   return scenario.ask({ kind: 'trades', account, ...page }).body.trades as Row[];
 };
 
-function scenario(): Scenario {
-  return createScenario({ fillModel: 'book_depth' });
-}
+const DEPTH = { fillModel: 'book_depth' } as const;
 
 const BIDS: [number, number][] = [
   [41, 100],
@@ -36,7 +33,7 @@ const ASKS: [number, number][] = [
   [50, 1000],
 ];
 
-test('T62: walks the displayed levels of the side traded', (t) => {
+scenarioTest('T62: walks the displayed levels of the side traded', (t, createScenario) => {
   const cases = [
     // Yes asks up: 100 at 43 and 20 at 45 are 5200 / 120 = 43.33, up to 44.
     { side: 'yes', contracts: 120, fillPriceCents: 44, costDollars: 52.8 },
@@ -45,7 +42,7 @@ test('T62: walks the displayed levels of the side traded', (t) => {
     { side: 'yes', contracts: 100, fillPriceCents: 43, costDollars: 43 },
   ] as const;
   for (const { side, contracts, fillPriceCents, costDollars } of cases) {
-    const told = scenario();
+    const told = createScenario(DEPTH);
     told.book(WIN, BIDS, ASKS);
     const bought = told.buy(contracts, { side });
     t.is(bought.body.fillPriceCents, fillPriceCents);
@@ -53,8 +50,8 @@ test('T62: walks the displayed levels of the side traded', (t) => {
   }
 });
 
-test('T64: the average is rounded against the trader', (t) => {
-  const told = scenario();
+scenarioTest('T64: the average is rounded against the trader', (t, createScenario) => {
+  const told = createScenario(DEPTH);
   told.book(WIN, BIDS, ASKS);
   const yes = idOfTrade(told.buy(120));
   const no = idOfTrade(told.buy(120, { side: 'no' }));
@@ -70,8 +67,8 @@ test('T64: the average is rounded against the trader', (t) => {
   t.deepEqual(told.engine.conservation(), []);
 });
 
-test('T68: needs all of it, else 409 no_liquidity', (t) => {
-  const told = scenario();
+scenarioTest('T68: needs all of it, else 409 no_liquidity', (t, createScenario) => {
+  const told = createScenario(DEPTH);
   told.book(WIN, BIDS, ASKS);
   t.is(told.buy(1151).code, 'no_liquidity', '1150 are displayed');
   t.is(told.account(), null as never, 'nothing was placed');
@@ -80,8 +77,8 @@ test('T68: needs all of it, else 409 no_liquidity', (t) => {
   t.is(told.sell(idOfTrade(all), { account: ALICE }).body.status, 'executed', '1150 bids');
 });
 
-test('T32: a cap or floor bounds the price of the fill', (t) => {
-  const told = scenario();
+scenarioTest('T32: a cap or floor bounds the price of the fill', (t, createScenario) => {
+  const told = createScenario(DEPTH);
   told.book(WIN, BIDS, ASKS);
   t.is(told.buy(120, { boundPriceCents: 43 }).code, 'price_moved', 'its average is 44');
   const bought = told.buy(120, { boundPriceCents: 44 });
@@ -91,8 +88,8 @@ test('T32: a cap or floor bounds the price of the fill', (t) => {
   t.is(told.sell(idOfTrade(bought), { boundPriceCents: 40 }).body.status, 'executed');
 });
 
-test('T68: a fok needs all of it, else it is canceled', (t) => {
-  const told = scenario();
+scenarioTest('T68: a fok needs all of it, else it is canceled', (t, createScenario) => {
+  const told = createScenario(DEPTH);
   told.book(WIN, BIDS, ASKS);
   const fok = { timeInForce: 'fok' } as const;
   // At 45 or better 150 are displayed.
@@ -103,8 +100,8 @@ test('T68: a fok needs all of it, else it is canceled', (t) => {
   t.is(told.limitBuy(45, 150, fok).body.status, 'executed');
 });
 
-test('T69: ioc fills what is there and cancels the rest', (t) => {
-  const told = scenario();
+scenarioTest('T69: ioc fills what is there and cancels the rest', (t, createScenario) => {
+  const told = createScenario(DEPTH);
   told.book(WIN, BIDS, ASKS);
   const placed = told.limitBuy(45, 400, { timeInForce: 'ioc' });
   // 100 at 43 and 50 at 45 are 6550 / 150 = 43.67, up to 44.
@@ -123,8 +120,8 @@ test('T69: ioc fills what is there and cancels the rest', (t) => {
   t.is(told.account().balanceDollars, 100_000 - 66);
 });
 
-test('T70: gtc rests the rest, holding limit x remaining', (t) => {
-  const told = scenario();
+scenarioTest('T70: gtc rests the rest, holding limit x remaining', (t, createScenario) => {
+  const told = createScenario(DEPTH);
   told.book(WIN, BIDS, ASKS);
   const placed = told.limitBuy(44, 250);
   // 100 at 43; 150 rest at 44. SPEC.md section 2: the trade is null while it rests.
@@ -153,8 +150,8 @@ test('T70: gtc rests the rest, holding limit x remaining', (t) => {
   t.deepEqual(told.engine.conservation(), []);
 });
 
-test('M6: cost and hold together are within the balance', (t) => {
-  const told = scenario();
+scenarioTest('M6: cost and hold together are within the balance', (t, createScenario) => {
+  const told = createScenario(DEPTH);
   told.book(WIN, [], [[40, 100_000]]);
   // 100,000 at 40 and 119,999 or 120,000 more held at 50: 100,000 dollars are the balance.
   t.is(told.limitBuy(50, 220_001).code, 'insufficient_balance');
@@ -162,34 +159,40 @@ test('M6: cost and hold together are within the balance', (t) => {
   t.is(told.account().balanceDollars, 0);
 });
 
-test('engine/rules/README.md: a displayed size counts once for an account, until it changes', (t) => {
-  const told = scenario();
-  told.book(WIN, BIDS, ASKS);
-  const resting = idOfOrder(told.limitBuy(43, 500));
-  t.is(filled(told, resting), 100);
-  t.is(told.buy(60).body.fillPriceCents, 46, 'the 43s are taken: 50 at 45 and 10 at 50');
+scenarioTest(
+  'engine/rules/README.md: a displayed size counts once for an account, until it changes',
+  (t, createScenario) => {
+    const told = createScenario(DEPTH);
+    told.book(WIN, BIDS, ASKS);
+    const resting = idOfOrder(told.limitBuy(43, 500));
+    t.is(filled(told, resting), 100);
+    t.is(told.buy(60).body.fillPriceCents, 46, 'the 43s are taken: 50 at 45 and 10 at 50');
 
-  told.tick({ kind: 'heartbeat', source: 0 });
-  told.book(WIN, BIDS, ASKS);
-  told.book(WIN, [[39, 1]], ASKS);
-  t.is(filled(told, resting), 100, 'shown again as it was');
-  told.book(WIN, BIDS, [[43, 130]]);
-  t.is(filled(told, resting), 230, 'another size is a new level');
-  told.book(WIN, BIDS, [[44, 130]]);
-  told.book(WIN, BIDS, [[43, 130]]);
-  t.is(filled(told, resting), 360, 'so is one that was gone');
-});
+    told.tick({ kind: 'heartbeat', source: 0 });
+    told.book(WIN, BIDS, ASKS);
+    told.book(WIN, [[39, 1]], ASKS);
+    t.is(filled(told, resting), 100, 'shown again as it was');
+    told.book(WIN, BIDS, [[43, 130]]);
+    t.is(filled(told, resting), 230, 'another size is a new level');
+    told.book(WIN, BIDS, [[44, 130]]);
+    told.book(WIN, BIDS, [[43, 130]]);
+    t.is(filled(told, resting), 360, 'so is one that was gone');
+  },
+);
 
-test('engine/rules/README.md: accounts do not take from each other', (t) => {
-  const told = scenario();
-  told.book(WIN, BIDS, ASKS);
-  for (const account of [ALICE, BOB]) {
-    t.is(told.buy(100, { account }).body.fillPriceCents, 43);
-  }
-});
+scenarioTest(
+  'engine/rules/README.md: accounts do not take from each other',
+  (t, createScenario) => {
+    const told = createScenario(DEPTH);
+    told.book(WIN, BIDS, ASKS);
+    for (const account of [ALICE, BOB]) {
+      t.is(told.buy(100, { account }).body.fillPriceCents, 43);
+    }
+  },
+);
 
-test('T66: in time order within a price, as far as sizes go', (t) => {
-  const told = scenario();
+scenarioTest('T66: in time order within a price, as far as sizes go', (t, createScenario) => {
+  const told = createScenario(DEPTH);
   const first = idOfOrder(told.limitBuy(43, 80));
   const dearer = idOfOrder(told.limitBuy(44, 30, { routing: 'best' }));
   const second = idOfOrder(told.limitBuy(43, 80));
@@ -205,78 +208,91 @@ test('T66: in time order within a price, as far as sizes go', (t) => {
   );
 });
 
-test('T110, T45: an order that filled in part is canceled or expires', (t) => {
-  const told = scenario();
-  told.book(WIN, BIDS, ASKS);
-  const canceled = told.cancel(idOfOrder(told.limitBuy(43, 500)));
-  t.like(orderOf(canceled), { status: 'canceled', filledContracts: 100, remainingContracts: 400 });
-  t.like(orderOf(canceled), {
-    cancelReason: 'canceled_by_owner',
-    fillPriceCents: 43,
-    holdDollars: 0,
-  });
-  t.is(orderOf(canceled).tradeId, openTrades(told)[0]!.tradeId as string);
+scenarioTest(
+  'T110, T45: an order that filled in part is canceled or expires',
+  (t, createScenario) => {
+    const told = createScenario(DEPTH);
+    told.book(WIN, BIDS, ASKS);
+    const canceled = told.cancel(idOfOrder(told.limitBuy(43, 500)));
+    t.like(orderOf(canceled), {
+      status: 'canceled',
+      filledContracts: 100,
+      remainingContracts: 400,
+    });
+    t.like(orderOf(canceled), {
+      cancelReason: 'canceled_by_owner',
+      fillPriceCents: 43,
+      holdDollars: 0,
+    });
+    t.is(orderOf(canceled).tradeId, openTrades(told)[0]!.tradeId as string);
 
-  const expiresAtMs = told.nowMs + HOUR_MS;
-  const expiring = idOfOrder(told.limitBuy(45, 500, { expiresAtMs }));
-  told.nowMs = expiresAtMs;
-  told.tick({ kind: 'time' });
-  t.like(told.order(expiring), { status: 'expired', filledContracts: 50, fillPriceCents: 45 });
-  t.like(told.account(), { heldDollars: 0, openStakeDollars: 43 + 22.5, openPositions: 2 });
-});
+    const expiresAtMs = told.nowMs + HOUR_MS;
+    const expiring = idOfOrder(told.limitBuy(45, 500, { expiresAtMs }));
+    told.nowMs = expiresAtMs;
+    told.tick({ kind: 'time' });
+    t.like(told.order(expiring), { status: 'expired', filledContracts: 50, fillPriceCents: 45 });
+    t.like(told.account(), { heldDollars: 0, openStakeDollars: 43 + 22.5, openPositions: 2 });
+  },
+);
 
-test('T72, T73: a sell in parts keeps the trade open until all is sold', (t) => {
-  const told = scenario();
-  told.book(WIN, BIDS, ASKS);
-  const trade = idOfTrade(told.buy(120)); // at 44: 52.80
-  const limit = { type: 'limit', limitPriceCents: 41 } as const;
-  const ioc = told.sell(trade, { ...limit, timeInForce: 'ioc' });
-  t.like(ioc.body, { status: 'executed', fillPriceCents: 41 });
-  t.like(orderOf(ioc), { contracts: 120, filledContracts: 100, cancelReason: 'ioc_not_filled' });
-  // 100 of 120 carry 5280 x 100 / 120 = 4400 of the cost away.
-  t.like(tradeOf(ioc), { status: 'open', contracts: 20, costDollars: 8.8, pnlDollars: null });
-  t.is(told.account().balanceDollars, 100_000 - 52.8 + 41);
+scenarioTest(
+  'T72, T73: a sell in parts keeps the trade open until all is sold',
+  (t, createScenario) => {
+    const told = createScenario(DEPTH);
+    told.book(WIN, BIDS, ASKS);
+    const trade = idOfTrade(told.buy(120)); // at 44: 52.80
+    const limit = { type: 'limit', limitPriceCents: 41 } as const;
+    const ioc = told.sell(trade, { ...limit, timeInForce: 'ioc' });
+    t.like(ioc.body, { status: 'executed', fillPriceCents: 41 });
+    t.like(orderOf(ioc), { contracts: 120, filledContracts: 100, cancelReason: 'ioc_not_filled' });
+    // 100 of 120 carry 5280 x 100 / 120 = 4400 of the cost away.
+    t.like(tradeOf(ioc), { status: 'open', contracts: 20, costDollars: 8.8, pnlDollars: null });
+    t.is(told.account().balanceDollars, 100_000 - 52.8 + 41);
 
-  const resting = told.sell(trade, { ...limit, timeInForce: 'gtc' });
-  t.like(orderOf(resting), { status: 'resting', contracts: 20, filledContracts: 0 });
-  told.book(WIN, [[42, 7]], []);
-  t.like(told.order(idOfOrder(resting)), { filledContracts: 7, remainingContracts: 13 });
-  t.is(told.sell(trade, { ...limit, timeInForce: 'gtc' }).code, 'already_closed');
-  told.book(WIN, [[41, 500]], []);
-  // 7 at 42 and 13 at 41 are 827 / 20 = 41.35, down to 41.
-  t.like(told.order(idOfOrder(resting)), { status: 'executed', fillPriceCents: 41 });
-  const [closed] = openTrades(told);
-  // 41.00 and 8.27 for 52.80.
-  t.like(closed, { status: 'closed', contracts: 120, costDollars: 52.8, pnlDollars: -3.53 });
-  t.is(told.account().balanceDollars, 100_000 - 3.53);
-  t.deepEqual(told.engine.conservation(), []);
-});
+    const resting = told.sell(trade, { ...limit, timeInForce: 'gtc' });
+    t.like(orderOf(resting), { status: 'resting', contracts: 20, filledContracts: 0 });
+    told.book(WIN, [[42, 7]], []);
+    t.like(told.order(idOfOrder(resting)), { filledContracts: 7, remainingContracts: 13 });
+    t.is(told.sell(trade, { ...limit, timeInForce: 'gtc' }).code, 'already_closed');
+    told.book(WIN, [[41, 500]], []);
+    // 7 at 42 and 13 at 41 are 827 / 20 = 41.35, down to 41.
+    t.like(told.order(idOfOrder(resting)), { status: 'executed', fillPriceCents: 41 });
+    const [closed] = openTrades(told);
+    // 41.00 and 8.27 for 52.80.
+    t.like(closed, { status: 'closed', contracts: 120, costDollars: 52.8, pnlDollars: -3.53 });
+    t.is(told.account().balanceDollars, 100_000 - 3.53);
+    t.deepEqual(told.engine.conservation(), []);
+  },
+);
 
-test('engine/rules/README.md: the cost of a part is rounded down, the last part takes the rest', (t) => {
-  const told = scenario();
-  told.book(WIN, [[32, 1]], [[33, 1]]);
-  const buy = idOfOrder(told.limitBuy(35, 3));
-  told.book(WIN, [[31, 1]], [[35, 2]]);
-  const trade = told.order(buy).tradeId as string; // 33 + 35 + 35 are 103
-  const ioc = { type: 'limit', limitPriceCents: 1, timeInForce: 'ioc' } as const;
-  // 103 / 3 is 34.33: 34 go, 69 stay; then half of 69.
-  t.is(tradeOf(told.sell(trade, ioc)).costDollars, 0.69);
-  told.book(WIN, [[30, 1]], []);
-  t.is(tradeOf(told.sell(trade, ioc)).costDollars, 0.35);
-  told.book(WIN, [[29, 1]], []);
-  // 31 + 30 + 29 for 103.
-  t.is(tradeOf(told.sell(trade, ioc)).pnlDollars, -0.13);
-  t.deepEqual(told.engine.conservation(), []);
-});
+scenarioTest(
+  'engine/rules/README.md: the cost of a part is rounded down, the last part takes the rest',
+  (t, createScenario) => {
+    const told = createScenario(DEPTH);
+    told.book(WIN, [[32, 1]], [[33, 1]]);
+    const buy = idOfOrder(told.limitBuy(35, 3));
+    told.book(WIN, [[31, 1]], [[35, 2]]);
+    const trade = told.order(buy).tradeId as string; // 33 + 35 + 35 are 103
+    const ioc = { type: 'limit', limitPriceCents: 1, timeInForce: 'ioc' } as const;
+    // 103 / 3 is 34.33: 34 go, 69 stay; then half of 69.
+    t.is(tradeOf(told.sell(trade, ioc)).costDollars, 0.69);
+    told.book(WIN, [[30, 1]], []);
+    t.is(tradeOf(told.sell(trade, ioc)).costDollars, 0.35);
+    told.book(WIN, [[29, 1]], []);
+    // 31 + 30 + 29 for 103.
+    t.is(tradeOf(told.sell(trade, ioc)).pnlDollars, -0.13);
+    t.deepEqual(told.engine.conservation(), []);
+  },
+);
 
-test('T54: a sell ends what is left of the buy first', (t) => {
+scenarioTest('T54: a sell ends what is left of the buy first', (t, createScenario) => {
   const sells = [
     { type: 'market' },
     { type: 'limit', limitPriceCents: 41, timeInForce: 'gtc' },
     { type: 'limit', limitPriceCents: 60, timeInForce: 'gtc' },
   ] as const;
   for (const sell of sells) {
-    const told = scenario();
+    const told = createScenario(DEPTH);
     told.book(WIN, BIDS, ASKS);
     const buy = idOfOrder(told.limitBuy(43, 500));
     const trade = told.order(buy).tradeId as string;
@@ -288,7 +304,7 @@ test('T54: a sell ends what is left of the buy first', (t) => {
     t.is(filled(told, buy), 100, 'it grows no more');
     t.deepEqual(told.engine.conservation(), []);
   }
-  const told = scenario();
+  const told = createScenario(DEPTH);
   told.book(WIN, BIDS, ASKS);
   const buy = idOfOrder(told.limitBuy(43, 500));
   const trade = told.order(buy).tradeId as string;
@@ -296,7 +312,7 @@ test('T54: a sell ends what is left of the buy first', (t) => {
   t.is(told.order(buy).status, 'resting', 'a sell that neither trades nor rests ends nothing');
 });
 
-test('T73: parts that were sold stay sold', (t) => {
+scenarioTest('T73: parts that were sold stay sold', (t, createScenario) => {
   const outcomes = [
     // 20 left pay 100 each: 41 + 20 for 52.80.
     { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0, status: 'settled', pnlDollars: 8.2 },
@@ -304,7 +320,7 @@ test('T73: parts that were sold stay sold', (t) => {
     { outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0, status: 'void', pnlDollars: -3 },
   ] as const;
   for (const { status, pnlDollars, ...result } of outcomes) {
-    const told = scenario();
+    const told = createScenario(DEPTH);
     told.book(WIN, BIDS, ASKS);
     const trade = idOfTrade(told.buy(120));
     const sell = { type: 'limit', limitPriceCents: 41, timeInForce: 'gtc' } as const;
@@ -317,10 +333,10 @@ test('T73: parts that were sold stay sold', (t) => {
   }
 });
 
-test('T67: the venue that fills more, then the better price', (t) => {
+scenarioTest('T67: the venue that fills more, then the better price', (t, createScenario) => {
   const best = { routing: 'best' } as const;
   const fillOf = (contracts: number, order = {}) => {
-    const told = scenario();
+    const told = createScenario(DEPTH);
     // HOME is the no of WIN-B: its ask there is 100 minus the yes bid.
     told.book(
       WIN,
@@ -353,8 +369,8 @@ test('T67: the venue that fills more, then the better price', (t) => {
   t.deepEqual(fillOf(200, ioc), [44, 'venue_a']);
 });
 
-test('T62: where only a top is known, it is the whole book', (t) => {
-  const told = scenario();
+scenarioTest('T62: where only a top is known, it is the whole book', (t, createScenario) => {
+  const told = createScenario(DEPTH);
   told.quote(WIN, 41, 43); // 200 at the ask
   t.is(told.buy(201).code, 'no_liquidity');
   t.is(told.buy(200).body.fillPriceCents, 43);

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Catalog, PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
-import { catalog, createScenario, HOME, TOTAL, WIN } from '../../model/scenario.ts';
+import { catalog, HOME, scenarioTest, TOTAL, WIN } from '../../model/scenario.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
@@ -85,40 +85,43 @@ const without = (id: string): Catalog => {
   return { ...listed, instruments: listed.instruments.filter((entry) => entry.id !== id) };
 };
 
-test('T122, instrument_dropped: a catalog that drops an instrument cancels its buys', (t) => {
-  const scenario = createScenario({ fillModel: 'book_depth' });
-  const tell = (told: Catalog) =>
-    scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: told }).ok;
-  scenario.book(WIN, [[41, 500]], [[43, 10]]);
-  scenario.quote(TOTAL, 20, 24);
-  const idOf = ({ body }: { body: Record<string, unknown> }) =>
-    (body.order as { orderId: string }).orderId;
-  const part = idOf(scenario.limitBuy(43, 25));
-  const byTicker = idOf(scenario.limitBuy(40, 10, { ticker: 'WIN', instrumentId: null }));
-  const routed = idOf(
-    scenario.limitBuy(39, 10, { routing: 'best', expiresAtMs: scenario.nowMs + 9000 }),
-  );
-  const other = idOf(scenario.limitBuy(20, 10, { ticker: 'TOTAL', instrumentId: null }));
-  const held = scenario.buy(5, { side: 'no' }).body.trade as { tradeId: string };
-  const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 90 } as const;
-  const sell = idOf(scenario.sell(held.tradeId, limit));
+scenarioTest(
+  'T122, instrument_dropped: a catalog that drops an instrument cancels its buys',
+  (t, createScenario) => {
+    const scenario = createScenario({ fillModel: 'book_depth' });
+    const tell = (told: Catalog) =>
+      scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: told }).ok;
+    scenario.book(WIN, [[41, 500]], [[43, 10]]);
+    scenario.quote(TOTAL, 20, 24);
+    const idOf = ({ body }: { body: Record<string, unknown> }) =>
+      (body.order as { orderId: string }).orderId;
+    const part = idOf(scenario.limitBuy(43, 25));
+    const byTicker = idOf(scenario.limitBuy(40, 10, { ticker: 'WIN', instrumentId: null }));
+    const routed = idOf(
+      scenario.limitBuy(39, 10, { routing: 'best', expiresAtMs: scenario.nowMs + 9000 }),
+    );
+    const other = idOf(scenario.limitBuy(20, 10, { ticker: 'TOTAL', instrumentId: null }));
+    const held = scenario.buy(5, { side: 'no' }).body.trade as { tradeId: string };
+    const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 90 } as const;
+    const sell = idOf(scenario.sell(held.tradeId, limit));
 
-  t.true(tell(without(HOME)));
-  for (const orderId of [part, byTicker, routed]) {
-    const ended = { status: 'canceled', cancelReason: 'instrument_dropped', holdDollars: 0 };
-    t.like(scenario.order(orderId), ended);
-  }
-  t.like(scenario.order(part), { filledContracts: 10, fillPriceCents: 43 });
-  t.is(scenario.order(other).status, 'resting', 'another instrument`s');
-  t.is(scenario.order(sell).status, 'resting', 'positions stay, and so do sells');
-  t.like(scenario.account(), { heldDollars: 2, openPositions: 2, restingOrders: 2 });
-  t.deepEqual(scenario.engine.conservation(), []);
+    t.true(tell(without(HOME)));
+    for (const orderId of [part, byTicker, routed]) {
+      const ended = { status: 'canceled', cancelReason: 'instrument_dropped', holdDollars: 0 };
+      t.like(scenario.order(orderId), ended);
+    }
+    t.like(scenario.order(part), { filledContracts: 10, fillPriceCents: 43 });
+    t.is(scenario.order(other).status, 'resting', 'another instrument`s');
+    t.is(scenario.order(sell).status, 'resting', 'positions stay, and so do sells');
+    t.like(scenario.account(), { heldDollars: 2, openPositions: 2, restingOrders: 2 });
+    t.deepEqual(scenario.engine.conservation(), []);
 
-  const after = scenario.engine.digest();
-  t.true(tell(without(HOME)), 'the catalog is told again at every start');
-  t.true(tell(catalog()), 'what comes back was canceled all the same');
-  t.deepEqual(scenario.engine.digest(), after);
-});
+    const after = scenario.engine.digest();
+    t.true(tell(without(HOME)), 'the catalog is told again at every start');
+    t.true(tell(catalog()), 'what comes back was canceled all the same');
+    t.deepEqual(scenario.engine.digest(), after);
+  },
+);
 
 test('T122, instrument_dropped: buys end first placed first, whatever rows they take', (t) => {
   const engine = engineWith(CATALOG);

@@ -6,7 +6,7 @@ import { observe } from '../../../engine/rules/observe.ts';
 import { askOf, priceBook } from '../../../engine/rules/pricing.ts';
 import { FILL_MODELS, type FillModelName } from '../../../engine/rules/units.ts';
 import { execute } from '../../../engine/shard/requests.ts';
-import { CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
+import { accountRow, CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
 const level = (fromCents: number, toCents: number) =>
@@ -17,7 +17,7 @@ const levels = (fromCents: number, toCents: number, sign: 1 | -1) =>
     .map((list) => list.sort(([a], [b]) => sign * (a - b)));
 const book = fc.record({ yesBids: levels(1, 49, -1), yesAsks: levels(50, 99, 1) });
 const want: fc.Arbitrary<Want> = fc.record({
-  account: fc.integer({ min: 0, max: 2 }),
+  account: fc.integer({ min: 0, max: 2 }).map(accountRow),
   side: fc.constantFrom('yes', 'no'),
   upToCents: fc.integer({ min: 1, max: 99 }),
   contracts: fc.integer({ min: 1, max: 1000 }),
@@ -64,7 +64,7 @@ for (const name of FILL_MODELS) {
 
 test('T65: each shard has a model of its own, which forgets with it what was consumed', (t) => {
   const depth: Depth = { yesBids: [], yesAsks: [[50, 10]] };
-  const one: Want = { account: 0, side: 'yes', upToCents: 99, contracts: 10 };
+  const one: Want = { account: accountRow(0), side: 'yes', upToCents: 99, contracts: 10 };
   const first = modelOf('book_depth', depth);
   first.model.consume(first.ask(one)!.consumption!);
   t.is(first.ask(one), null, 'all of it is consumed');
@@ -73,7 +73,12 @@ test('T65: each shard has a model of its own, which forgets with it what was con
 
 test('T65: no more of a level is consumed than it shows', (t) => {
   const { model, ask } = modelOf('book_depth', { yesBids: [], yesAsks: [[50, 10]] });
-  const { consumption } = ask({ account: 0, side: 'yes', upToCents: 99, contracts: 10 })!;
+  const { consumption } = ask({
+    account: accountRow(0),
+    side: 'yes',
+    upToCents: 99,
+    contracts: 10,
+  })!;
   t.throws(() => model.consume({ ...consumption!, contracts: 11 }), {
     message: 'invariant: a fill consumed more than is displayed',
   });

@@ -1,5 +1,4 @@
-import test from 'ava';
-import { BOB, createScenario, HOUR_MS, type Scenario, WIN } from '../../model/scenario.ts';
+import { BOB, HOUR_MS, type Scenario, scenarioTest, WIN } from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
@@ -7,34 +6,37 @@ const orderOf = (reading: { body: Row }) => reading.body.order as Row;
 const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const balance = (scenario: Scenario) => scenario.account().balanceDollars;
 
-test('T91, T93: the same key answers the stored order, or 409 for another', (t) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
-  const key = { idempotencyKey: 'mine' };
-  const first = scenario.limitBuy(40, 10, key);
-  scenario.nowMs += 5000;
-  const second = scenario.limitBuy(40, 10, { ...key, placedVia: 'web', placedPrivate: true });
-  t.deepEqual(second.body, {
-    ...first.body,
-    replayed: true,
-    originalCreatedAt: '2026-03-01T12:00:00.000Z',
-  });
-  t.is(scenario.limitBuy(40, 11, key).code, 'idempotency_key_reused');
-  t.is(scenario.limitBuy(40, 10, { ...key, routing: 'best' }).code, 'idempotency_key_reused');
-  t.is(
-    scenario.limitBuy(40, 10, { ...key, account: BOB }).body.replayed,
-    false,
-    'keys are the account’s',
-  );
+scenarioTest(
+  'T91, T93: the same key answers the stored order, or 409 for another',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    const key = { idempotencyKey: 'mine' };
+    const first = scenario.limitBuy(40, 10, key);
+    scenario.nowMs += 5000;
+    const second = scenario.limitBuy(40, 10, { ...key, placedVia: 'web', placedPrivate: true });
+    t.deepEqual(second.body, {
+      ...first.body,
+      replayed: true,
+      originalCreatedAt: '2026-03-01T12:00:00.000Z',
+    });
+    t.is(scenario.limitBuy(40, 11, key).code, 'idempotency_key_reused');
+    t.is(scenario.limitBuy(40, 10, { ...key, routing: 'best' }).code, 'idempotency_key_reused');
+    t.is(
+      scenario.limitBuy(40, 10, { ...key, account: BOB }).body.replayed,
+      false,
+      'keys are the account’s',
+    );
 
-  scenario.quote(WIN, 37, 38);
-  const executed = scenario.limitBuy(40, 10, key);
-  t.is(executed.body.status, 'executed');
-  t.is(tradeOf(executed).costDollars, 3.8);
-  t.is(scenario.account().openPositions, 1);
-});
+    scenario.quote(WIN, 37, 38);
+    const executed = scenario.limitBuy(40, 10, key);
+    t.is(executed.body.status, 'executed');
+    t.is(tradeOf(executed).costDollars, 3.8);
+    t.is(scenario.account().openPositions, 1);
+  },
+);
 
-test('T94: a refused order does not use its key up', (t) => {
+scenarioTest('T94: a refused order does not use its key up', (t, createScenario) => {
   const scenario = createScenario();
   const key = { idempotencyKey: 'mine' };
   t.is(scenario.buy(1, key).code, 'no_liquidity');
@@ -42,7 +44,7 @@ test('T94: a refused order does not use its key up', (t) => {
   t.is(scenario.buy(2, key).body.replayed, false);
 });
 
-test('T45: an order expires before anything else happens then', (t) => {
+scenarioTest('T45: an order expires before anything else happens then', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const expiresAtMs = scenario.nowMs + 1000;
@@ -61,13 +63,13 @@ test('T45: an order expires before anything else happens then', (t) => {
   t.is(replayed.body.replayed, true);
 });
 
-test('T44: an expiry of 365 days is the last one', (t) => {
+scenarioTest('T44: an expiry of 365 days is the last one', (t, createScenario) => {
   const scenario = createScenario();
   const expiresAtMs = scenario.nowMs + 365 * 24 * HOUR_MS;
   t.is(scenario.limitBuy(40, 10, { expiresAtMs }).body.status, 'resting');
 });
 
-test('T110: a cancel gives the hold back, once, to its owner', (t) => {
+scenarioTest('T110: a cancel gives the hold back, once, to its owner', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const order = idOfOrder(scenario.limitBuy(40, 10));
@@ -79,7 +81,7 @@ test('T110: a cancel gives the hold back, once, to its owner', (t) => {
   t.is(scenario.cancel(order).code, 'already_closed');
 });
 
-test('PlaceOrder: engine time never goes back', (t) => {
+scenarioTest('PlaceOrder: engine time never goes back', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   scenario.nowMs += 1000;
@@ -94,33 +96,39 @@ test('PlaceOrder: engine time never goes back', (t) => {
   );
 });
 
-test('V6, trading off: new orders are refused, known ones answered, cancels go through', (t) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
-  const off = { mayTrade: false };
-  const mine = { idempotencyKey: 'mine' };
-  const rests = scenario.limitBuy(40, 10, mine);
-  t.is(scenario.buy(1, off).code, 'trading_off');
-  t.is(scenario.buy(1, { ...off, mayOpen: false }).code, 'trading_off', 'before the plan');
-  t.is(
-    scenario.limitBuy(40, 10, { ...off, expiresAtMs: 1 }).code,
-    'invalid_request',
-    'after the body',
-  );
-  t.is(scenario.limitBuy(40, 10, { ...mine, ...off }).body.replayed, true);
-  t.is(scenario.limitBuy(40, 11, { ...mine, ...off }).code, 'idempotency_key_reused');
-  const bought = scenario.buy(1);
-  t.is(scenario.sell(tradeOf(bought).tradeId as string, off).code, 'trading_off');
-  t.is(orderOf(scenario.cancel(idOfOrder(rests))).status, 'canceled');
-});
+scenarioTest(
+  'V6, trading off: new orders are refused, known ones answered, cancels go through',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    const off = { mayTrade: false };
+    const mine = { idempotencyKey: 'mine' };
+    const rests = scenario.limitBuy(40, 10, mine);
+    t.is(scenario.buy(1, off).code, 'trading_off');
+    t.is(scenario.buy(1, { ...off, mayOpen: false }).code, 'trading_off', 'before the plan');
+    t.is(
+      scenario.limitBuy(40, 10, { ...off, expiresAtMs: 1 }).code,
+      'invalid_request',
+      'after the body',
+    );
+    t.is(scenario.limitBuy(40, 10, { ...mine, ...off }).body.replayed, true);
+    t.is(scenario.limitBuy(40, 11, { ...mine, ...off }).code, 'idempotency_key_reused');
+    const bought = scenario.buy(1);
+    t.is(scenario.sell(tradeOf(bought).tradeId as string, off).code, 'trading_off');
+    t.is(orderOf(scenario.cancel(idOfOrder(rests))).status, 'canceled');
+  },
+);
 
-test('A38, membership_required: to open, not to sell nor to hear again', (t) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
-  t.is(scenario.buy(1, { mayOpen: false }).code, 'membership_required');
-  const bought = scenario.buy(1, { idempotencyKey: 'mine' });
-  const again = scenario.buy(1, { idempotencyKey: 'mine', mayOpen: false });
-  t.is(again.body.replayed, true, 'a replay opens nothing');
-  const { tradeId } = bought.body.trade as { tradeId: string };
-  t.is(scenario.sell(tradeId, { mayOpen: false }).body.status, 'executed');
-});
+scenarioTest(
+  'A38, membership_required: to open, not to sell nor to hear again',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    t.is(scenario.buy(1, { mayOpen: false }).code, 'membership_required');
+    const bought = scenario.buy(1, { idempotencyKey: 'mine' });
+    const again = scenario.buy(1, { idempotencyKey: 'mine', mayOpen: false });
+    t.is(again.body.replayed, true, 'a replay opens nothing');
+    const { tradeId } = bought.body.trade as { tradeId: string };
+    t.is(scenario.sell(tradeId, { mayOpen: false }).body.status, 'executed');
+  },
+);

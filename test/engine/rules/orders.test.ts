@@ -1,14 +1,13 @@
-import test from 'ava';
 import {
   ALICE,
   AWAY,
   BOB,
-  createScenario,
   HOME,
   HOUR_MS,
   LONELY,
   OVER,
   type Scenario,
+  scenarioTest,
   TOTAL,
   TWICE,
   WIN,
@@ -21,7 +20,7 @@ const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string
 const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const balance = (scenario: Scenario) => scenario.account().balanceDollars;
 
-test('T30: buys at the ask of its side, sells at the bid', (t) => {
+scenarioTest('T30: buys at the ask of its side, sells at the bid', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
 
@@ -43,7 +42,7 @@ test('T30: buys at the ask of its side, sells at the bid', (t) => {
   t.deepEqual(scenario.engine.conservation(), []);
 });
 
-test('T4: polarity -1 buys the other side of the market', (t) => {
+scenarioTest('T4: polarity -1 buys the other side of the market', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const away = tradeOf(scenario.buy(1, { instrumentId: AWAY }));
@@ -52,7 +51,7 @@ test('T4: polarity -1 buys the other side of the market', (t) => {
   t.is(away.entryCents, 59);
 });
 
-test('T18: an instrument is not bought before its opening time', (t) => {
+scenarioTest('T18: an instrument is not bought before its opening time', (t, createScenario) => {
   const scenario = createScenario();
   scenario.opensAt(HOME, scenario.nowMs + HOUR_MS);
   scenario.quote(WIN, 41, 43);
@@ -67,7 +66,7 @@ test('T18: an instrument is not bought before its opening time', (t) => {
   t.is(scenario.buy(1).code, null, 'open at the very moment');
 });
 
-test('T6: a ticker takes the side of the market', (t) => {
+scenarioTest('T6: a ticker takes the side of the market', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   scenario.quote(TOTAL, 20, 24);
@@ -83,7 +82,7 @@ test('T6: a ticker takes the side of the market', (t) => {
   t.is(upsideDown.entryCents, 24);
 });
 
-test('M5: a better fill gives part of the hold back', (t) => {
+scenarioTest('M5: a better fill gives part of the hold back', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const resting = scenario.limitBuy(40, 1000);
@@ -105,31 +104,37 @@ test('M5: a better fill gives part of the hold back', (t) => {
   t.is(filled.remainingContracts, 0);
 });
 
-test('T40: fills at once at the live price, whatever its time in force', (t) => {
-  for (const timeInForce of ['gtc', 'ioc', 'fok'] as const) {
-    const scenario = createScenario();
-    scenario.quote(WIN, 41, 43);
-    const placed = scenario.limitBuy(50, 10, { timeInForce });
-    t.is(placed.body.status, 'executed');
-    t.is(placed.body.fillPriceCents, 43);
-    t.is(balance(scenario), 100_000 - 4.3);
-  }
-});
+scenarioTest(
+  'T40: fills at once at the live price, whatever its time in force',
+  (t, createScenario) => {
+    for (const timeInForce of ['gtc', 'ioc', 'fok'] as const) {
+      const scenario = createScenario();
+      scenario.quote(WIN, 41, 43);
+      const placed = scenario.limitBuy(50, 10, { timeInForce });
+      t.is(placed.body.status, 'executed');
+      t.is(placed.body.fillPriceCents, 43);
+      t.is(balance(scenario), 100_000 - 4.3);
+    }
+  },
+);
 
-test('T42, T43: ioc and fok that do not fill are canceled, nothing spent', (t) => {
-  for (const timeInForce of ['ioc', 'fok'] as const) {
-    const scenario = createScenario();
-    scenario.quote(WIN, 41, 43);
-    // More than the balance: it needs none, since it does not fill.
-    const placed = scenario.limitBuy(42, 1_000_000_000, { timeInForce });
-    t.is(placed.body.status, 'canceled');
-    t.is(orderOf(placed).cancelReason, `${timeInForce}_not_filled`);
-    t.is(orderOf(placed).holdDollars, 0);
-    t.is(balance(scenario), 100_000);
-  }
-});
+scenarioTest(
+  'T42, T43: ioc and fok that do not fill are canceled, nothing spent',
+  (t, createScenario) => {
+    for (const timeInForce of ['ioc', 'fok'] as const) {
+      const scenario = createScenario();
+      scenario.quote(WIN, 41, 43);
+      // More than the balance: it needs none, since it does not fill.
+      const placed = scenario.limitBuy(42, 1_000_000_000, { timeInForce });
+      t.is(placed.body.status, 'canceled');
+      t.is(orderOf(placed).cancelReason, `${timeInForce}_not_filled`);
+      t.is(orderOf(placed).holdDollars, 0);
+      t.is(balance(scenario), 100_000);
+    }
+  },
+);
 
-test('T41: gtc rests without a live price, fills with one', (t) => {
+scenarioTest('T41: gtc rests without a live price, fills with one', (t, createScenario) => {
   const scenario = createScenario();
   const resting = scenario.limitBuy(45, 10);
   t.is(resting.body.status, 'resting');
@@ -137,7 +142,7 @@ test('T41: gtc rests without a live price, fills with one', (t) => {
   t.is(scenario.order(idOfOrder(resting)).fillPriceCents, 43);
 });
 
-test('T100: every refusal of a buy, in the order of the rules', (t) => {
+scenarioTest('T100: every refusal of a buy, in the order of the rules', (t, createScenario) => {
   const scenario = createScenario();
   const market = { instrumentId: HOME, side: 'yes' } as const;
   const far = scenario.nowMs + 365 * 24 * HOUR_MS + 1;
@@ -170,7 +175,7 @@ test('T100: every refusal of a buy, in the order of the rules', (t) => {
   t.is(scenario.account(), null as never, 'a refused order opens no account');
 });
 
-test('T100: refusals of a sell', (t) => {
+scenarioTest('T100: refusals of a sell', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   t.is(scenario.sell('019ca8d0-0000-7000-8000-0000000000ff').code, 'trade_not_found');
@@ -184,7 +189,7 @@ test('T100: refusals of a sell', (t) => {
   t.is(scenario.sell(trade).code, 'already_closed');
 });
 
-test('M6: the balance covers hold or cost', (t) => {
+scenarioTest('M6: the balance covers hold or cost', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 39, 40);
   t.is(scenario.limitBuy(30, 333_334).code, 'insufficient_balance');
@@ -194,7 +199,7 @@ test('M6: the balance covers hold or cost', (t) => {
   t.is(balance(scenario), 0);
 });
 
-test('T51, T52: one resting sell; a market sell cancels it first', (t) => {
+scenarioTest('T51, T52: one resting sell; a market sell cancels it first', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const trade = idOfTrade(scenario.buy(10));
@@ -212,7 +217,7 @@ test('T51, T52: one resting sell; a market sell cancels it first', (t) => {
   t.is(scenario.account().restingOrders, 0);
 });
 
-test('T46: a resting sell fills when the bid reaches it', (t) => {
+scenarioTest('T46: a resting sell fills when the bid reaches it', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const trade = idOfTrade(scenario.buy(10, { side: 'no' }));
@@ -224,7 +229,7 @@ test('T46: a resting sell fills when the bid reaches it', (t) => {
   t.is(balance(scenario), 100_000 + 10 * 0.72 - 10 * 0.59);
 });
 
-test('T47: best level first, in time order within a level', (t) => {
+scenarioTest('T47: best level first, in time order within a level', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 48, 52);
   const yes = idOfTrade(scenario.buy(1));
@@ -258,7 +263,7 @@ test('T47: best level first, in time order within a level', (t) => {
   t.deepEqual(scenario.engine.conservation(), []);
 });
 
-test('T47: in one tick asks that fell come before bids', (t) => {
+scenarioTest('T47: in one tick asks that fell come before bids', (t, createScenario) => {
   const scenario = createScenario();
   const no = (scenario.limitBuy(55, 1, { side: 'no' }).body.order as Row).orderId;
   const yes = (scenario.limitBuy(50, 1).body.order as Row).orderId;
@@ -266,5 +271,16 @@ test('T47: in one tick asks that fell come before bids', (t) => {
   t.deepEqual(
     scenario.engine.endings().map(({ orderId }) => orderId),
     [yes, no] as string[],
+  );
+});
+
+scenarioTest('T48: plain orders of a market fill before its routed ones', (t, createScenario) => {
+  const scenario = createScenario();
+  const routed = idOfOrder(scenario.limitBuy(50, 1, { routing: 'best' }));
+  const plain = idOfOrder(scenario.limitBuy(45, 1));
+  scenario.quote(WIN, 38, 40);
+  t.deepEqual(
+    scenario.engine.endings().map(({ orderId }) => orderId),
+    [plain, routed],
   );
 });

@@ -2,8 +2,15 @@
 import test from 'ava';
 import type { Catalog, Reply } from '../../../engine/rules/messages.ts';
 import { FILL_MODELS, type FillModelName } from '../../../engine/rules/units.ts';
-import { ALICE, createScenario, type Scenario, WIN } from '../../model/scenario.ts';
-import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import {
+  ALICE,
+  type CreateScenario,
+  createEngineScenario,
+  type Scenario,
+  scenarioTest,
+  WIN,
+} from '../../model/scenario.ts';
+import { AWAY, accountRow, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
 const COUNT_MAX = 1_000_000_000;
@@ -19,7 +26,11 @@ function settle(scenario: Scenario, outcome: 'yes' | 'no'): void {
 }
 
 /** WIN is offered at a cent, and the account, which has nothing open, has room for so much. */
-function sceneWithRoom(roomCents: number, fillModel: FillModelName = 'top_of_book'): Scenario {
+function scenarioWithRoom(
+  createScenario: CreateScenario,
+  roomCents: number,
+  fillModel: FillModelName = 'top_of_book',
+): Scenario {
   const scenario = createScenario({ fillModel });
   scenario.limitBuy(1, 1, { timeInForce: 'ioc' });
   adjust(scenario, scenario.engine.roomCents(ALICE) - roomCents);
@@ -28,35 +39,38 @@ function sceneWithRoom(roomCents: number, fillModel: FillModelName = 'top_of_boo
 }
 
 for (const fillModel of FILL_MODELS) {
-  test(`M11: what a buy could win can be counted, else 400, ${fillModel}`, (t) => {
-    const scenario = sceneWithRoom(300 * COUNT_MAX + 99, fillModel);
-    t.is(scenario.buy(COUNT_MAX).body.status, 'executed');
-    const resting = scenario.limitBuy(1, COUNT_MAX, { side: 'no' });
-    t.is(resting.body.status, 'resting');
-    t.is(scenario.buy(COUNT_MAX).body.status, 'executed');
-    // Each took 100 cents a contract, and gave back the cent that it cost; what rests costs nothing yet.
-    const leftCents = 2 * COUNT_MAX + 99;
-    t.is(scenario.engine.roomCents(ALICE), leftCents);
+  scenarioTest(
+    `M11: what a buy could win can be counted, else 400, ${fillModel}`,
+    (t, createScenario) => {
+      const scenario = scenarioWithRoom(createScenario, 300 * COUNT_MAX + 99, fillModel);
+      t.is(scenario.buy(COUNT_MAX).body.status, 'executed');
+      const resting = scenario.limitBuy(1, COUNT_MAX, { side: 'no' });
+      t.is(resting.body.status, 'resting');
+      t.is(scenario.buy(COUNT_MAX).body.status, 'executed');
+      // Each took 100 cents a contract, and gave back the cent that it cost; what rests costs nothing yet.
+      const leftCents = 2 * COUNT_MAX + 99;
+      t.is(scenario.engine.roomCents(ALICE), leftCents);
 
-    const tooMany = Math.floor(leftCents / 100) + 1;
-    for (const timeInForce of ['gtc', 'ioc', 'fok'] as const) {
-      t.is(scenario.limitBuy(1, tooMany, { timeInForce }).code, 'invalid_request', timeInForce);
-    }
-    t.is(scenario.buy(tooMany, { ticker: 'WIN', instrumentId: null }).code, 'invalid_request');
-    t.is(scenario.buy(tooMany).code, 'invalid_request');
-    t.is(scenario.buy(tooMany - 1).body.status, 'executed');
-    settle(scenario, 'yes');
-    const { balanceDollars, heldDollars } = scenario.account();
-    const cost = 0.01 * (tooMany - 1);
-    t.is(heldDollars, 0);
-    // Without the resting buy of no, which lost its chance.
-    t.is(balanceDollars, (MOST_CENTS - 99 - 100 * COUNT_MAX) / 100 - cost);
-    t.deepEqual(scenario.engine.conservation(), []);
-  });
+      const tooMany = Math.floor(leftCents / 100) + 1;
+      for (const timeInForce of ['gtc', 'ioc', 'fok'] as const) {
+        t.is(scenario.limitBuy(1, tooMany, { timeInForce }).code, 'invalid_request', timeInForce);
+      }
+      t.is(scenario.buy(tooMany, { ticker: 'WIN', instrumentId: null }).code, 'invalid_request');
+      t.is(scenario.buy(tooMany).code, 'invalid_request');
+      t.is(scenario.buy(tooMany - 1).body.status, 'executed');
+      settle(scenario, 'yes');
+      const { balanceDollars, heldDollars } = scenario.account();
+      const cost = 0.01 * (tooMany - 1);
+      t.is(heldDollars, 0);
+      // Without the resting buy of no, which lost its chance.
+      t.is(balanceDollars, (MOST_CENTS - 99 - 100 * COUNT_MAX) / 100 - cost);
+      t.deepEqual(scenario.engine.conservation(), []);
+    },
+  );
 }
 
 test('M11: the refusal names count and how many there may be', (t) => {
-  const scenario = sceneWithRoom(12_345);
+  const scenario = scenarioWithRoom(createEngineScenario, 12_345);
   const order = {
     atMs: scenario.nowMs,
     account: ALICE,
@@ -72,32 +86,44 @@ test('M11: the refusal names count and how many there may be', (t) => {
   });
 });
 
-test('M11: a buy that ends, or a position that is sold, makes room', (t) => {
-  const roomCents = 100 * COUNT_MAX;
-  const scenario = sceneWithRoom(roomCents);
-  const resting = scenario.limitBuy(1, COUNT_MAX, { side: 'no' }).body.order as { orderId: string };
-  t.is(scenario.buy(1).code, 'invalid_request');
-  scenario.cancel(resting.orderId);
-  const trade = scenario.buy(COUNT_MAX).body.trade as { tradeId: string };
-  t.is(scenario.engine.roomCents(ALICE), COUNT_MAX);
-  scenario.book(WIN, [[1, 9 * COUNT_MAX]], [[2, 9 * COUNT_MAX]]);
-  scenario.sell(trade.tradeId);
-  t.is(scenario.engine.roomCents(ALICE), roomCents);
-  t.deepEqual(scenario.engine.conservation(), []);
-});
+scenarioTest(
+  'M11: a buy that ends, or a position that is sold, makes room',
+  (t, createScenario) => {
+    const roomCents = 100 * COUNT_MAX;
+    const scenario = scenarioWithRoom(createScenario, roomCents);
+    const resting = scenario.limitBuy(1, COUNT_MAX, { side: 'no' }).body.order as {
+      orderId: string;
+    };
+    t.is(scenario.buy(1).code, 'invalid_request');
+    scenario.cancel(resting.orderId);
+    const trade = scenario.buy(COUNT_MAX).body.trade as { tradeId: string };
+    t.is(scenario.engine.roomCents(ALICE), COUNT_MAX);
+    scenario.book(WIN, [[1, 9 * COUNT_MAX]], [[2, 9 * COUNT_MAX]]);
+    scenario.sell(trade.tradeId);
+    t.is(scenario.engine.roomCents(ALICE), roomCents);
+    t.deepEqual(scenario.engine.conservation(), []);
+  },
+);
 
-test('AdjustCash: what an account has, or was adjusted by, stays within what can be counted', (t) => {
-  const scenario = sceneWithRoom(100 * COUNT_MAX);
-  t.like(adjust(scenario, 100 * COUNT_MAX + 1), { ok: false, code: 'invalid_request' });
-  t.true(scenario.buy(COUNT_MAX).code === null);
-  t.like(adjust(scenario, COUNT_MAX + 1), { ok: false, code: 'invalid_request' }, 'it may yet win');
-  settle(scenario, 'no');
-  // A cent a contract is lost: there is room for that again, and it may not be given twice.
-  t.is(scenario.engine.roomCents(ALICE), 101 * COUNT_MAX);
-  t.like(adjust(scenario, 101 * COUNT_MAX), { ok: false, code: 'invalid_request' });
-  t.true(adjust(scenario, 100 * COUNT_MAX).ok);
-  t.deepEqual(scenario.engine.conservation(), []);
-});
+scenarioTest(
+  'AdjustCash: what an account has, or was adjusted by, stays within what can be counted',
+  (t, createScenario) => {
+    const scenario = scenarioWithRoom(createScenario, 100 * COUNT_MAX);
+    t.like(adjust(scenario, 100 * COUNT_MAX + 1), { ok: false, code: 'invalid_request' });
+    t.true(scenario.buy(COUNT_MAX).code === null);
+    t.like(
+      adjust(scenario, COUNT_MAX + 1),
+      { ok: false, code: 'invalid_request' },
+      'it may yet win',
+    );
+    settle(scenario, 'no');
+    // A cent a contract is lost: there is room for that again, and it may not be given twice.
+    t.is(scenario.engine.roomCents(ALICE), 101 * COUNT_MAX);
+    t.like(adjust(scenario, 101 * COUNT_MAX), { ok: false, code: 'invalid_request' });
+    t.true(adjust(scenario, 100 * COUNT_MAX).ok);
+    t.deepEqual(scenario.engine.conservation(), []);
+  },
+);
 
 /** The fixtures' catalog, with the markets that the attack wins in and one more. */
 const STAGES = 5;
@@ -121,7 +147,8 @@ test('M11: whoever wins all there is never stops the shard', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: STAGED });
   const { accounts } = engine.state();
-  const balanceCents = () => (accounts.live === 0 ? 10_000_000 : accounts.col.balanceCents.get(0));
+  const balanceCents = () =>
+    accounts.live === 0 ? 10_000_000 : accounts.col.balanceCents.get(accountRow(0));
   let refusal: Reply | null = null;
   for (let market = 0; market < STAGES; market++) {
     engine.tick(quoteTick({ market, yesBidCents: 0, yesAskCents: 1 }));

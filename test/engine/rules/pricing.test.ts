@@ -1,13 +1,12 @@
-import test from 'ava';
 import type { Catalog } from '../../../engine/rules/messages.ts';
 import { FILL_MODELS, type Venue } from '../../../engine/rules/units.ts';
 import {
   AWAY,
   catalog,
-  createScenario,
   HOME,
   MAX_AGE_MS,
   type Scenario,
+  scenarioTest,
   WIN,
   WIN_B,
   WIN_C,
@@ -24,7 +23,7 @@ const fill = (scenario: Scenario, order = {}) => {
   return [body.fillPriceCents, body.fillVenue];
 };
 
-test('T13: fresh up to the bound, heartbeats included', (t) => {
+scenarioTest('T13: fresh up to the bound, heartbeats included', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   scenario.nowMs += MAX_AGE_MS;
@@ -39,7 +38,7 @@ test('T13: fresh up to the bound, heartbeats included', (t) => {
   t.is(probe(scenario), 43);
 });
 
-test('T14: none after a loss until a fresh quote', (t) => {
+scenarioTest('T14: none after a loss until a fresh quote', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   scenario.tick({ kind: 'down', source: 1 });
@@ -52,7 +51,7 @@ test('T14: none after a loss until a fresh quote', (t) => {
   t.is(probe(scenario), 44);
 });
 
-test('T15: a crossed or locked book is none while it lasts', (t) => {
+scenarioTest('T15: a crossed or locked book is none while it lasts', (t, createScenario) => {
   const scenario = createScenario();
   for (const [bid, ask, crossed] of [
     [44, 43, false],
@@ -66,30 +65,36 @@ test('T15: a crossed or locked book is none while it lasts', (t) => {
   t.is(probe(scenario), 43);
 });
 
-test('T16, no_liquidity: an empty side has no price, the other one has', (t) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 0);
-  t.is(probe(scenario), 'no_liquidity');
-  t.is(probe(scenario, { side: 'no' }), 59);
-  scenario.quote(WIN, 0, 43);
-  t.is(probe(scenario), 43);
-  t.is(probe(scenario, { side: 'no' }), 'no_liquidity');
-});
+scenarioTest(
+  'T16, no_liquidity: an empty side has no price, the other one has',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 0);
+    t.is(probe(scenario), 'no_liquidity');
+    t.is(probe(scenario, { side: 'no' }), 59);
+    scenario.quote(WIN, 0, 43);
+    t.is(probe(scenario), 43);
+    t.is(probe(scenario, { side: 'no' }), 'no_liquidity');
+  },
+);
 
-test('T12, market_not_open: paused and closed last, also over a loss', (t) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
-  for (const status of ['paused', 'closed'] as const) {
-    scenario.tick({ kind: 'status', source: 0, market: WIN, status });
-    scenario.tick({ kind: 'down', source: 0 });
+scenarioTest(
+  'T12, market_not_open: paused and closed last, also over a loss',
+  (t, createScenario) => {
+    const scenario = createScenario();
     scenario.quote(WIN, 41, 43);
-    t.is(probe(scenario), 'market_not_open');
-  }
-  scenario.tick({ kind: 'status', source: 0, market: WIN, status: 'open' });
-  t.is(probe(scenario), 43);
-});
+    for (const status of ['paused', 'closed'] as const) {
+      scenario.tick({ kind: 'status', source: 0, market: WIN, status });
+      scenario.tick({ kind: 'down', source: 0 });
+      scenario.quote(WIN, 41, 43);
+      t.is(probe(scenario), 'market_not_open');
+    }
+    scenario.tick({ kind: 'status', source: 0, market: WIN, status: 'open' });
+    t.is(probe(scenario), 43);
+  },
+);
 
-test('T46: fills when the market opens or is heard again', (t) => {
+scenarioTest('T46: fills when the market opens or is heard again', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   scenario.limitBuy(40, 1);
@@ -106,7 +111,7 @@ test('T46: fills when the market opens or is heard again', (t) => {
   t.is(scenario.account().openPositions, 2);
 });
 
-test('T80: a better exact price, through both polarities', (t) => {
+scenarioTest('T80: a better exact price, through both polarities', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 45);
   scenario.quote(WIN_B, 56, 58);
@@ -124,7 +129,7 @@ test('T80: a better exact price, through both polarities', (t) => {
   t.deepEqual(fill(scenario, best), [45, 'venue_a'], 'the same price is not better');
 });
 
-test('T80: at venue_b or venue_c, never at venue_c_intl', (t) => {
+scenarioTest('T80: at venue_b or venue_c, never at venue_c_intl', (t, createScenario) => {
   for (const fillModel of FILL_MODELS) {
     for (const venue of ['venue_b', 'venue_c', 'venue_c_intl'] as const) {
       const scenario = createScenario({ fillModel });
@@ -154,7 +159,7 @@ function listedAt(venue: Venue): Catalog {
   };
 }
 
-test('T80: near listings and dead quotes are passed over', (t) => {
+scenarioTest('T80: near listings and dead quotes are passed over', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 45);
   scenario.quote(WIN_C, 41, 42);
@@ -178,7 +183,7 @@ test('T80: near listings and dead quotes are passed over', (t) => {
   t.is(scenario.buy(1, best).code, 'no_liquidity', 'a venue_a price is needed all the same');
 });
 
-test('T80: the band is exact to half a cent', (t) => {
+scenarioTest('T80: the band is exact to half a cent', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 40, 45);
   // The mid is 42.5: 33 is 9.5 away and inside, 32 is 10.5 away and outside.
@@ -190,7 +195,7 @@ test('T80: the band is exact to half a cent', (t) => {
   t.deepEqual(fill(scenario, best), [32, 'venue_b'], 'ten cents away is inside');
 });
 
-test('T85: resting orders watch all listed venues', (t) => {
+scenarioTest('T85: resting orders watch all listed venues', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 45);
   scenario.limitBuy(43, 1, best);

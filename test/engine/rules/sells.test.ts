@@ -1,6 +1,5 @@
 /** A sell beside one that rests for the same position. */
-import test from 'ava';
-import { createScenario, WIN } from '../../model/scenario.ts';
+import { scenarioTest, WIN } from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
@@ -9,26 +8,33 @@ const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string
 const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 
 for (const timeInForce of ['ioc', 'fok'] as const) {
-  test(`T52: ${timeInForce} beside a resting sell replaces it where it fills`, (t) => {
-    const scenario = createScenario();
-    scenario.quote(WIN, 41, 43);
-    const trade = idOfTrade(scenario.buy(10));
-    const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 60 } as const;
-    const resting = idOfOrder(scenario.sell(trade, limit));
-    const missed = scenario.sell(trade, { ...limit, timeInForce, limitPriceCents: 42 });
-    t.like(missed.body, { status: 'canceled', trade: null });
-    t.is(orderOf(missed).cancelReason, `${timeInForce}_not_filled`);
-    t.like(scenario.order(resting), { status: 'resting', tradeId: trade, remainingContracts: 10 });
-    // One that would rest is refused, whether it would fill at once or not.
-    t.is(scenario.sell(trade, { ...limit, limitPriceCents: 41 }).code, 'already_closed');
+  scenarioTest(
+    `T52: ${timeInForce} beside a resting sell replaces it where it fills`,
+    (t, createScenario) => {
+      const scenario = createScenario();
+      scenario.quote(WIN, 41, 43);
+      const trade = idOfTrade(scenario.buy(10));
+      const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 60 } as const;
+      const resting = idOfOrder(scenario.sell(trade, limit));
+      const missed = scenario.sell(trade, { ...limit, timeInForce, limitPriceCents: 42 });
+      t.like(missed.body, { status: 'canceled', trade: null });
+      t.is(orderOf(missed).cancelReason, `${timeInForce}_not_filled`);
+      t.like(scenario.order(resting), {
+        status: 'resting',
+        tradeId: trade,
+        remainingContracts: 10,
+      });
+      // One that would rest is refused, whether it would fill at once or not.
+      t.is(scenario.sell(trade, { ...limit, limitPriceCents: 41 }).code, 'already_closed');
 
-    const sold = scenario.sell(trade, { ...limit, timeInForce, limitPriceCents: 41 });
-    t.like(sold.body, { status: 'executed', fillPriceCents: 41 });
-    t.like(tradeOf(sold), { tradeId: trade, status: 'closed', closeReason: 'sold' });
-    t.like(scenario.order(resting), { status: 'canceled', cancelReason: 'position_closed' });
-    t.is(scenario.account().restingOrders, 0);
-    t.deepEqual(scenario.engine.conservation(), []);
-  });
+      const sold = scenario.sell(trade, { ...limit, timeInForce, limitPriceCents: 41 });
+      t.like(sold.body, { status: 'executed', fillPriceCents: 41 });
+      t.like(tradeOf(sold), { tradeId: trade, status: 'closed', closeReason: 'sold' });
+      t.like(scenario.order(resting), { status: 'canceled', cancelReason: 'position_closed' });
+      t.is(scenario.account().restingOrders, 0);
+      t.deepEqual(scenario.engine.conservation(), []);
+    },
+  );
 }
 
 const ASKS: [number, number][] = [
@@ -36,7 +42,7 @@ const ASKS: [number, number][] = [
   [45, 50],
 ];
 
-test('T52: an ioc sell that fills in part ends the resting one', (t) => {
+scenarioTest('T52: an ioc sell that fills in part ends the resting one', (t, createScenario) => {
   const told = createScenario({ fillModel: 'book_depth' });
   told.book(WIN, [[41, 100]], ASKS);
   const trade = idOfTrade(told.buy(120));

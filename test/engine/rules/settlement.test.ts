@@ -4,10 +4,11 @@ import {
   ALICE,
   AWAY,
   BOB,
+  type CreateScenario,
   catalog,
-  createScenario,
   OVER,
   type Scenario,
+  scenarioTest,
   TOTAL,
   WIN,
 } from '../../model/scenario.ts';
@@ -34,7 +35,7 @@ const ending = (trade: Row) => [
 ];
 
 /** Ten contracts each of HOME yes at 43, HOME no at 59 and AWAY yes (the market's no) at 59. */
-function holdingThree(): Scenario {
+function holdingThree(createScenario: CreateScenario): Scenario {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   scenario.buy(10);
@@ -43,8 +44,8 @@ function holdingThree(): Scenario {
   return scenario;
 }
 
-test('S1: the winner is paid 100, the loser nothing', (t) => {
-  const scenario = holdingThree();
+scenarioTest('S1: the winner is paid 100, the loser nothing', (t, createScenario) => {
+  const scenario = holdingThree(createScenario);
   settle(scenario, 'yes', 100, 0);
   t.deepEqual(tradesOf(scenario).map(ending).reverse(), [
     ['yes', 'settled', 'settled', 5.7, 'yes'],
@@ -56,8 +57,8 @@ test('S1: the winner is paid 100, the loser nothing', (t) => {
   t.deepEqual(scenario.engine.conservation(), []);
 });
 
-test('S2: a void pays the cost back', (t) => {
-  const scenario = holdingThree();
+scenarioTest('S2: a void pays the cost back', (t, createScenario) => {
+  const scenario = holdingThree(createScenario);
   settle(scenario, 'void');
   for (const trade of tradesOf(scenario)) {
     t.deepEqual(ending(trade).slice(1), ['void', 'voided', 0, null]);
@@ -65,8 +66,8 @@ test('S2: a void pays the cost back', (t) => {
   t.is(scenario.account().balanceDollars, 100_000);
 });
 
-test('S3: a scalar pays both sides, rounded down', (t) => {
-  const scenario = holdingThree();
+scenarioTest('S3: a scalar pays both sides, rounded down', (t, createScenario) => {
+  const scenario = holdingThree(createScenario);
   settle(scenario, 'scalar', 62, 37);
   t.deepEqual(tradesOf(scenario).map(ending).reverse(), [
     ['yes', 'settled', 'settled', 1.9, null],
@@ -76,8 +77,8 @@ test('S3: a scalar pays both sides, rounded down', (t) => {
   t.deepEqual(scenario.engine.conservation(), []);
 });
 
-test('S6: a trade settles once, whatever arrives later', (t) => {
-  const scenario = holdingThree();
+scenarioTest('S6: a trade settles once, whatever arrives later', (t, createScenario) => {
+  const scenario = holdingThree(createScenario);
   settle(scenario, 'no', 0, 100);
   const after = scenario.engine.digest();
   settle(scenario, 'yes', 100, 0);
@@ -85,7 +86,7 @@ test('S6: a trade settles once, whatever arrives later', (t) => {
   t.deepEqual(scenario.engine.digest(), after);
 });
 
-test('S4: resting orders are canceled, holds released', (t) => {
+scenarioTest('S4: resting orders are canceled, holds released', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const trade = scenario.buy(10).body.trade as Row;
@@ -102,8 +103,8 @@ test('S4: resting orders are canceled, holds released', (t) => {
   t.is(scenario.account().heldDollars, 0);
 });
 
-test('S7: a cancelled game voids what has no result', (t) => {
-  const scenario = holdingThree();
+scenarioTest('S7: a cancelled game voids what has no result', (t, createScenario) => {
+  const scenario = holdingThree(createScenario);
   scenario.quote(TOTAL, 20, 24);
   scenario.buy(10, { instrumentId: OVER });
   settle(scenario, 'yes', 100, 0);
@@ -115,8 +116,8 @@ test('S7: a cancelled game voids what has no result', (t) => {
   t.is(scenario.buy(1, { instrumentId: OVER }).code, 'market_resolved');
 });
 
-test('T124: a game that the catalog calls cancelled voids, too', (t) => {
-  const scenario = holdingThree();
+scenarioTest('T124: a game that the catalog calls cancelled voids, too', (t, createScenario) => {
+  const scenario = holdingThree(createScenario);
   const buy = scenario.limitBuy(40, 100).body.order as Row;
   scenario.quote(TOTAL, 20, 24);
   const listed = catalog();
@@ -142,17 +143,24 @@ test('T124: a game that the catalog calls cancelled voids, too', (t) => {
   t.deepEqual(scenario.engine.digest(), after, 'the catalog is told again at every start');
 });
 
-test('T124: a catalog that calls a game cancelled leaves results alone', (t) => {
-  const scenario = holdingThree();
-  settle(scenario, 'yes', 100, 0);
-  const before = tradesOf(scenario);
-  const listed = catalog();
-  const games = listed.games.map((game) => ({ ...game, status: 'cancelled' as const }));
-  scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: { ...listed, games } });
-  t.deepEqual(tradesOf(scenario), before);
-});
+scenarioTest(
+  'T124: a catalog that calls a game cancelled leaves results alone',
+  (t, createScenario) => {
+    const scenario = holdingThree(createScenario);
+    settle(scenario, 'yes', 100, 0);
+    const before = tradesOf(scenario);
+    const listed = catalog();
+    const games = listed.games.map((game) => ({ ...game, status: 'cancelled' as const }));
+    scenario.engine.command({
+      kind: 'catalog',
+      atMs: scenario.nowMs,
+      catalog: { ...listed, games },
+    });
+    t.deepEqual(tradesOf(scenario), before);
+  },
+);
 
-test('M31: a bust is counted once a run', (t) => {
+scenarioTest('M31: a bust is counted once a run', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 50);
   // All of it but 50 cents.
@@ -170,7 +178,7 @@ test('M31: a bust is counted once a run', (t) => {
   t.is(scenario.account().adjustmentsInRunDollars, 0);
 });
 
-test('M31: no bust while an order rests', (t) => {
+scenarioTest('M31: no bust while an order rests', (t, createScenario) => {
   const scenario = createScenario();
   scenario.limitBuy(1, 50, { instrumentId: OVER, expiresAtMs: scenario.nowMs + 1000 });
   const adjust = { kind: 'adjust', atMs: scenario.nowMs, account: ALICE } as const;
@@ -183,23 +191,26 @@ test('M31: no bust while an order rests', (t) => {
   t.is(scenario.account().busts, 1);
 });
 
-test('AdjustCash: an unknown account, and more than there is, are refused', (t) => {
-  const scenario = createScenario();
-  scenario.limitBuy(40, 1);
-  const adjust = { kind: 'adjust', atMs: scenario.nowMs } as const;
-  const code = (account: string, amountCents: number) => {
-    const reply = scenario.engine.command({ ...adjust, account, amountCents });
-    return reply.ok ? null : reply.code;
-  };
-  t.is(code(BOB, 100), 'account_not_found');
-  t.is(code(ALICE, -10_000_000), 'insufficient_balance', '40 cents are held');
-  t.is(code(ALICE, 250), null);
-  t.is(scenario.account().adjustmentsInRunDollars, 2.5);
-  t.is(scenario.account().pnlSinceResetDollars, 0);
-  t.deepEqual(scenario.engine.conservation(), []);
-});
+scenarioTest(
+  'AdjustCash: an unknown account, and more than there is, are refused',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.limitBuy(40, 1);
+    const adjust = { kind: 'adjust', atMs: scenario.nowMs } as const;
+    const code = (account: string, amountCents: number) => {
+      const reply = scenario.engine.command({ ...adjust, account, amountCents });
+      return reply.ok ? null : reply.code;
+    };
+    t.is(code(BOB, 100), 'account_not_found');
+    t.is(code(ALICE, -10_000_000), 'insufficient_balance', '40 cents are held');
+    t.is(code(ALICE, 250), null);
+    t.is(scenario.account().adjustmentsInRunDollars, 2.5);
+    t.is(scenario.account().pnlSinceResetDollars, 0);
+    t.deepEqual(scenario.engine.conservation(), []);
+  },
+);
 
-test('T128: a game that no catalog lists is not startup', (t) => {
+test('T128: a game that no catalog lists is not remembered', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
   const told = { kind: 'game', atMs: NOON_MS, source: 0, status: 'inprogress' } as const;

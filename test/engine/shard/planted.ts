@@ -3,7 +3,7 @@ import test from 'ava';
 import { packEvents } from '../../../engine/format/event-layouts.ts';
 import type { Event, OrderPlaced } from '../../../engine/rules/events.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
-import { uuidOf } from '../fixtures.ts';
+import { accountRow, orderRow, uuidOf } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
 import { lastBatch, plant, type Tables, type Traded, tradedShard } from './environment.ts';
 
@@ -21,8 +21,8 @@ export const placedAgain = (tables: Tables, over: Partial<OrderPlaced>): Event[]
 export const PLACED: OrderPlaced = {
   kind: 'order_placed',
   atMs: 0,
-  order: 3,
-  account: 0,
+  order: orderRow(3),
+  account: accountRow(0),
   orderId: uuidOf(77),
   idempotencyKey: 'another',
   action: 'buy',

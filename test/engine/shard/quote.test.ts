@@ -1,10 +1,9 @@
-import test from 'ava';
-import { createScenario, HOME, MAX_AGE_MS, WIN, WIN_B, WIN_C } from '../../model/scenario.ts';
+import { HOME, MAX_AGE_MS, scenarioTest, WIN, WIN_B, WIN_C } from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const NOON = '2026-03-01T12:00:00.000Z';
 
-test('A51: every live venue in the terms of the instrument', (t) => {
+scenarioTest('A51: every live venue in the terms of the instrument', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 44);
   scenario.quote(WIN_B, 56, 0);
@@ -69,7 +68,7 @@ test('A51: every live venue in the terms of the instrument', (t) => {
   });
 });
 
-test('A52: what has no live price is omitted with its reason', (t) => {
+scenarioTest('A52: what has no live price is omitted with its reason', (t, createScenario) => {
   const scenario = createScenario();
   const notes = () => {
     const { body } = scenario.ask({ kind: 'instrument_quote', instrumentId: HOME });

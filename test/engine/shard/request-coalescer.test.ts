@@ -1,7 +1,7 @@
 import test from 'ava';
 import { RequestCoalescer } from '../../../engine/shard/request-coalescer.ts';
 
-test('who asks the same in one coalescer is told the same, a failure too', async (t) => {
+test('who asks the same in one turn of the event loop gets the same answer, a failure too', async (t) => {
   const coalescer = new RequestCoalescer();
   const finds: string[] = [];
   const ask = (what: string) =>
@@ -24,7 +24,7 @@ test('who asks the same in one coalescer is told the same, a failure too', async
   t.deepEqual(finds, ['a', 'b', 'bad']);
 });
 
-test('a question is asked anew once it is answered, in the same coalescer too, and once the coalescer ends', async (t) => {
+test('a question is asked anew once it is answered, in the same turn of the event loop too, and once the coalescer ends', async (t) => {
   const coalescer = new RequestCoalescer();
   const answers: ((answer: number) => void)[] = [];
   const find = () => new Promise<number>((resolve) => answers.push(resolve));

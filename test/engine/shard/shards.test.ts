@@ -81,7 +81,7 @@ for (const fillModel of FILL_MODELS) {
   });
 }
 
-test('A51: who asks in the same coalescer shares an answer, until a venue says more', async (t) => {
+test('A51: who asks in the same turn of the event loop shares an answer, until a venue says more', async (t) => {
   const engine = await openShards(tempDir(t), { shards: 2 });
   const replies: Reply[] = [];
   const ask = async () => replies.push(await engine.quote(AWAY, NOON_MS));

@@ -14,13 +14,13 @@ import { IdempotencyFilter } from '../../../engine/memory/idempotency-filter.ts'
 import { KeyIndex } from '../../../engine/memory/key-index.ts';
 import type { ClosedTrade, OrderPlaced } from '../../../engine/rules/events.ts';
 import { UnarchivedRecords } from '../../../engine/shard/unarchived-records.ts';
-import { uuidOf } from '../fixtures.ts';
+import { accountRow, orderRow, uuidOf } from '../fixtures.ts';
 
 const placed = (account: number, n: number, over: Partial<OrderPlaced> = {}): OrderPlaced => ({
   kind: 'order_placed',
   atMs: 1_700_000_000_000 + n,
-  order: n,
-  account,
+  order: orderRow(n),
+  account: accountRow(account),
   orderId: uuidOf(n),
   idempotencyKey: `key-${n}`,
   action: 'buy',
@@ -47,7 +47,7 @@ const placed = (account: number, n: number, over: Partial<OrderPlaced> = {}): Or
 
 const closed = (account: number, n: number): ClosedTrade => ({
   tradeId: uuidOf(n),
-  account,
+  account: accountRow(account),
   market: 3,
   instrument: 4,
   side: 'yes',
@@ -74,7 +74,7 @@ test('SPEC section 2, Order: what is kept of a placement comes back whole, by ke
   for (const order of orders) {
     t.deepEqual(records.placementByKey(order.account, order.idempotencyKey), order);
     t.deepEqual(records.placement(order.orderId), order);
-    t.is(records.placementByKey(order.account + 1, order.idempotencyKey), undefined);
+    t.is(records.placementByKey(accountRow(order.account + 1), order.idempotencyKey), undefined);
   }
   t.is(records.placement(uuidOf(3000)), undefined);
   t.is(records.size, 3000);
@@ -88,10 +88,10 @@ test('SPEC section 8, Idempotency: a key is the account’s own, and any text', 
     records.addPlacement(placed(2, 100 + n, { idempotencyKey, type: 'market' }));
   }
   for (const [n, key] of keys.entries()) {
-    t.is(records.placementByKey(1, key)?.orderId, uuidOf(n));
-    t.is(records.placementByKey(2, key)?.orderId, uuidOf(100 + n));
+    t.is(records.placementByKey(accountRow(1), key)?.orderId, uuidOf(n));
+    t.is(records.placementByKey(accountRow(2), key)?.orderId, uuidOf(100 + n));
     t.is(records.placement(uuidOf(100 + n)), undefined, 'market orders are not listed');
-    t.is(records.placementByKey(3, key), undefined);
+    t.is(records.placementByKey(accountRow(3), key), undefined);
   }
 });
 
@@ -101,13 +101,13 @@ test('SPEC section 2, Trade: closed trades and limit orders are listed by accoun
   for (let n = 0; n < 30; n++) {
     records.addPlacement(placed(n % 3, n, { type: n % 2 === 0 ? 'limit' : 'market' }));
   }
-  const trades = [...records.closedTradesOf(1)];
+  const trades = [...records.closedTradesOf(accountRow(1))];
   t.is(trades.length, 100);
   t.deepEqual(trades[0], closed(1, 298));
   t.deepEqual(records.closedTrade(uuidOf(5)), closed(2, 5));
-  const orders = [...records.limitOrdersOf(1)].map(({ order }) => order);
-  t.deepEqual(orders, [28, 22, 16, 10, 4]);
-  t.deepEqual([...records.limitOrdersOf(9)], []);
+  const orders = [...records.limitOrdersOf(accountRow(1))].map(({ order }) => order);
+  t.deepEqual(orders, [28, 22, 16, 10, 4].map(orderRow));
+  t.deepEqual([...records.limitOrdersOf(accountRow(9))], []);
 });
 
 test('rows whose keys have equal hashes are told apart by their keys', (t) => {

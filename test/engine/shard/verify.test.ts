@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { Event, OrderPlaced } from '../../../engine/rules/events.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
-import { uuidOf } from '../fixtures.ts';
+import { orderRow, uuidOf } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
 import { ALICE, lastBatch, plant, setCell, type Tables, tradedShard } from './environment.ts';
 
@@ -68,17 +68,20 @@ const JOURNAL: Planted[] = [
   [
     'an event breaks an invariant',
     (tables) =>
-      append(tables, [{ kind: 'order_filled', atMs: 0, order: 9, priceCents: 5, venue: 0 }]),
+      append(tables, [
+        { kind: 'order_filled', atMs: 0, order: orderRow(9), priceCents: 5, venue: 0 },
+      ]),
     /^journal batch \d+, order_filled: /,
   ],
   [
     'an order takes a row that is taken',
-    (tables) => append(tables, placedAgain(tables, { order: 0 })),
+    (tables) => append(tables, placedAgain(tables, { order: orderRow(0) })),
     /^journal batch \d+, order_placed: invariant: an order took another row$/,
   ],
   [
     'an order is placed twice',
-    (tables) => append(tables, [PLACED, { ...PLACED, order: 4, idempotencyKey: 'other' }]),
+    (tables) =>
+      append(tables, [PLACED, { ...PLACED, order: orderRow(4), idempotencyKey: 'other' }]),
     /^journal batch \d+, order_placed: order \S+ is placed twice$/,
   ],
   [
@@ -91,7 +94,13 @@ const JOURNAL: Planted[] = [
         timeInForce: null,
       } as const;
       const placed: OrderPlaced = { ...market, rests: false };
-      const filled: Event = { kind: 'order_filled', atMs: 0, order: 3, priceCents: 5, venue: 0 };
+      const filled: Event = {
+        kind: 'order_filled',
+        atMs: 0,
+        order: orderRow(3),
+        priceCents: 5,
+        venue: 0,
+      };
       append(tables, [placed, filled, placed, filled]);
     },
     /^journal batch \d+, order_placed: key another is used twice$/,

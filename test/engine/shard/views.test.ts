@@ -1,14 +1,13 @@
-import test from 'ava';
 import { cursorOf, tradeIdOf } from '../../../engine/rules/ids.ts';
 import {
   ALICE,
   AWAY,
   catalog,
-  createScenario,
   HOME,
   idOf,
   MAX_AGE_MS,
   type Scenario,
+  scenarioTest,
   WIN,
 } from '../../model/scenario.ts';
 
@@ -21,93 +20,96 @@ const orderId = (scenario: Scenario, number: number) => {
   return idOf(`${time.slice(0, 8)}-${time.slice(8)}`, number * 16);
 };
 
-test('A40, portfolio: account, positions and resting orders, newest first', (t) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
-  const first = orderId(scenario, 1);
-  scenario.buy(100, { instrumentId: AWAY, statedProbPct: 61, placedPrivate: true });
-  const opened = tradeIdOf(first, scenario.nowMs);
-  const second = orderId(scenario, 2);
-  scenario.limitBuy(40, 200, { placedVia: 'web', expiresAtMs: scenario.nowMs + 3_600_000 });
-  scenario.limitBuy(1, 1);
+scenarioTest(
+  'A40, portfolio: account, positions and resting orders, newest first',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    const first = orderId(scenario, 1);
+    scenario.buy(100, { instrumentId: AWAY, statedProbPct: 61, placedPrivate: true });
+    const opened = tradeIdOf(first, scenario.nowMs);
+    const second = orderId(scenario, 2);
+    scenario.limitBuy(40, 200, { placedVia: 'web', expiresAtMs: scenario.nowMs + 3_600_000 });
+    scenario.limitBuy(1, 1);
 
-  const { body } = scenario.ask({ kind: 'portfolio', account: ALICE, organizationSlug: 'acme' });
-  const orders = body.orders as Row[];
-  t.is(orders.length, 2);
-  t.deepEqual(orders[1], {
-    orderId: second,
-    action: 'buy',
-    instrumentId: HOME,
-    instrumentLabel: 'Home wins',
-    instrumentSide: 'yes',
-    orderSide: 'yes',
-    contracts: 200,
-    filledContracts: 0,
-    remainingContracts: 200,
-    limitCents: 40,
-    holdDollars: 80,
-    timeInForce: 'gtc',
-    expiresAt: '2026-03-01T13:00:00.000Z',
-    status: 'resting',
-    createdAt: NOON,
-    statedProbPct: null,
-    placedVia: 'web',
-    placedPrivate: false,
-    marketTicker: 'WIN',
-  });
-  t.deepEqual(body.positions, [
-    {
-      tradeId: opened,
-      instrumentId: AWAY,
-      instrumentLabel: 'Away wins',
+    const { body } = scenario.ask({ kind: 'portfolio', account: ALICE, organizationSlug: 'acme' });
+    const orders = body.orders as Row[];
+    t.is(orders.length, 2);
+    t.deepEqual(orders[1], {
+      orderId: second,
+      action: 'buy',
+      instrumentId: HOME,
+      instrumentLabel: 'Home wins',
       instrumentSide: 'yes',
-      boughtSide: 'no',
-      contracts: 100,
-      costDollars: 59,
-      statedProbPct: 61,
-      placedVia: 'api',
-      placedPrivate: true,
-      parlayId: null,
-      fillVenue: 'venue_a',
-      openedAt: NOON,
+      orderSide: 'yes',
+      contracts: 200,
+      filledContracts: 0,
+      remainingContracts: 200,
+      limitCents: 40,
+      holdDollars: 80,
+      timeInForce: 'gtc',
+      expiresAt: '2026-03-01T13:00:00.000Z',
+      status: 'resting',
+      createdAt: NOON,
+      statedProbPct: null,
+      placedVia: 'web',
+      placedPrivate: false,
       marketTicker: 'WIN',
-      entryCents: 59,
-    },
-  ]);
-  t.deepEqual(body.account, {
-    balanceDollars: 99_860.99,
-    netWorthDollars: 99_998,
-    openStakeDollars: 59,
-    heldDollars: 80.01,
-    openPositions: 1,
-    restingOrders: 2,
-    run: 1,
-    runStartedAt: NOON,
-    startBalanceDollars: 100_000,
-    adjustmentsInRunDollars: 0,
-    pnlSinceResetDollars: -2,
-    selfResetEnabled: false,
-    resetBlockedBy: 'reset_not_enabled',
-    nextResetAt: null,
-    lifetimePnlDollars: -2,
-    resets: 0,
-    busts: 0,
-    lastResetAt: null,
-  });
-  const { account: _a, positions: _p, orders: _o, ...rest } = body;
-  t.deepEqual(rest, {
-    positionsCount: 1,
-    positionsTruncated: false,
-    ordersCount: 2,
-    ordersTruncated: false,
-    asOf: NOON,
-    venueData: true,
-    mode: 'paper',
-    organization: { slug: 'acme' },
-  });
-});
+    });
+    t.deepEqual(body.positions, [
+      {
+        tradeId: opened,
+        instrumentId: AWAY,
+        instrumentLabel: 'Away wins',
+        instrumentSide: 'yes',
+        boughtSide: 'no',
+        contracts: 100,
+        costDollars: 59,
+        statedProbPct: 61,
+        placedVia: 'api',
+        placedPrivate: true,
+        parlayId: null,
+        fillVenue: 'venue_a',
+        openedAt: NOON,
+        marketTicker: 'WIN',
+        entryCents: 59,
+      },
+    ]);
+    t.deepEqual(body.account, {
+      balanceDollars: 99_860.99,
+      netWorthDollars: 99_998,
+      openStakeDollars: 59,
+      heldDollars: 80.01,
+      openPositions: 1,
+      restingOrders: 2,
+      run: 1,
+      runStartedAt: NOON,
+      startBalanceDollars: 100_000,
+      adjustmentsInRunDollars: 0,
+      pnlSinceResetDollars: -2,
+      selfResetEnabled: false,
+      resetBlockedBy: 'reset_not_enabled',
+      nextResetAt: null,
+      lifetimePnlDollars: -2,
+      resets: 0,
+      busts: 0,
+      lastResetAt: null,
+    });
+    const { account: _a, positions: _p, orders: _o, ...rest } = body;
+    t.deepEqual(rest, {
+      positionsCount: 1,
+      positionsTruncated: false,
+      ordersCount: 2,
+      ordersTruncated: false,
+      asOf: NOON,
+      venueData: true,
+      mode: 'paper',
+      organization: { slug: 'acme' },
+    });
+  },
+);
 
-test('M21: positions are marked at the live bid, else at cost', (t) => {
+scenarioTest('M21: positions are marked at the live bid, else at cost', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   scenario.buy(100);
@@ -118,22 +120,25 @@ test('M21: positions are marked at the live bid, else at cost', (t) => {
   t.is(scenario.account().netWorthDollars, 100_000, 'stale');
 });
 
-test('V3, M21, switch off: no ticker and no price, positions at cost', (t) => {
-  const scenario = createScenario({ venueData: false });
-  scenario.quote(WIN, 41, 43);
-  const { body } = scenario.limitBuy(50, 100);
-  t.is(body.venueData, false);
-  t.false('fillPriceCents' in body);
-  t.false('fillPriceCents' in (body.order as Row));
-  t.false('marketTicker' in (body.order as Row));
-  t.false('marketTicker' in (body.trade as Row));
-  t.false('entryCents' in (body.trade as Row));
-  t.is((body.trade as Row).costDollars, 43);
-  t.is((body.order as Row).limitCents, 50);
-  t.is(scenario.account().netWorthDollars, 100_000);
-});
+scenarioTest(
+  'V3, M21, switch off: no ticker and no price, positions at cost',
+  (t, createScenario) => {
+    const scenario = createScenario({ venueData: false });
+    scenario.quote(WIN, 41, 43);
+    const { body } = scenario.limitBuy(50, 100);
+    t.is(body.venueData, false);
+    t.false('fillPriceCents' in body);
+    t.false('fillPriceCents' in (body.order as Row));
+    t.false('marketTicker' in (body.order as Row));
+    t.false('marketTicker' in (body.trade as Row));
+    t.false('entryCents' in (body.trade as Row));
+    t.is((body.trade as Row).costDollars, 43);
+    t.is((body.order as Row).limitCents, 50);
+    t.is(scenario.account().netWorthDollars, 100_000);
+  },
+);
 
-test('A36, placement result: limit, then its sale by market', (t) => {
+scenarioTest('A36, placement result: limit, then its sale by market', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const bought = orderId(scenario, 1);
@@ -177,7 +182,7 @@ test('A36, placement result: limit, then its sale by market', (t) => {
   });
 });
 
-test('A42: lists page newest first, by status, limit orders only', (t) => {
+scenarioTest('A42: lists page newest first, by status, limit orders only', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const ids: string[] = [];
@@ -223,59 +228,68 @@ test('A42: lists page newest first, by status, limit orders only', (t) => {
   t.deepEqual(Object.keys(trades), ['trades', 'nextCursor', 'mode', 'venueData', 'organization']);
 });
 
-test('GET /portfolio/orders/{orderId}: market orders and strangers are order_not_found', (t) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
-  const market = orderId(scenario, 1);
-  scenario.buy(1);
-  const query = { kind: 'order', account: ALICE, organizationSlug: null } as const;
-  t.is(scenario.ask({ ...query, orderId: market }).code, 'order_not_found');
-  t.is(scenario.cancel(market).code, 'order_not_found');
-});
+scenarioTest(
+  'GET /portfolio/orders/{orderId}: market orders and strangers are order_not_found',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    const market = orderId(scenario, 1);
+    scenario.buy(1);
+    const query = { kind: 'order', account: ALICE, organizationSlug: null } as const;
+    t.is(scenario.ask({ ...query, orderId: market }).code, 'order_not_found');
+    t.is(scenario.cancel(market).code, 'order_not_found');
+  },
+);
 
-test('SetCatalog: what a later catalog drops keeps its label and is bought no more', (t) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
-  scenario.buy(1);
-  const marketNames = [
-    'venue_a/WIN',
-    'venue_b/WIN-B',
-    'venue_c/WIN-C',
-    'venue_a/TOTAL',
-    'venue_a/X',
-    'venue_a/Y',
-  ];
-  const catalog = { games: [], instruments: [], marketNames, instrumentIds: [] };
-  scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog });
-  const { body } = scenario.ask({ kind: 'portfolio', account: ALICE, organizationSlug: null });
-  t.is((body.positions as Row[])[0]!.instrumentLabel, 'Home wins');
-  t.is(scenario.buy(1).code, 'instrument_not_found');
-});
+scenarioTest(
+  'SetCatalog: what a later catalog drops keeps its label and is bought no more',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    scenario.buy(1);
+    const marketNames = [
+      'venue_a/WIN',
+      'venue_b/WIN-B',
+      'venue_c/WIN-C',
+      'venue_a/TOTAL',
+      'venue_a/X',
+      'venue_a/Y',
+    ];
+    const catalog = { games: [], instruments: [], marketNames, instrumentIds: [] };
+    scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog });
+    const { body } = scenario.ask({ kind: 'portfolio', account: ALICE, organizationSlug: null });
+    t.is((body.positions as Row[])[0]!.instrumentLabel, 'Home wins');
+    t.is(scenario.buy(1).code, 'instrument_not_found');
+  },
+);
 
-test('A3: whatever keys, labels and tickers are made of, answers are JSON', (t) => {
-  const scenario = createScenario();
-  const strange = 'a "b" \\ é \u2028 </script>';
-  const instruments = catalog().instruments.map((one) => ({ ...one, label: strange }));
-  scenario.engine.command({
-    kind: 'catalog',
-    atMs: scenario.nowMs,
-    catalog: { ...catalog(), instruments },
-  });
-  scenario.quote(WIN, 41, 43);
-  const key = '"\\\'{}';
-  const { body } = scenario.limitBuy(50, 100, { idempotencyKey: key });
-  t.is(body.idempotencyKey, key);
-  t.is((body.trade as Row).instrumentLabel, strange);
-  scenario.limitBuy(2, 1);
-  const query = { atMs: scenario.nowMs, account: ALICE, organizationSlug: strange };
-  const page = { ...query, status: null, before: null, limit: 9 };
-  for (const reply of [
-    scenario.engine.query({ ...query, kind: 'portfolio' }),
-    scenario.engine.query({ ...page, kind: 'orders' }),
-    scenario.engine.query({ ...page, kind: 'trades' }),
-  ]) {
-    const text = reply.ok ? reply.body : '';
-    t.is(text, JSON.stringify(JSON.parse(text)));
-    t.is(JSON.parse(text).organization.slug, strange);
-  }
-});
+scenarioTest(
+  'A3: whatever keys, labels and tickers are made of, answers are JSON',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    const strange = 'a "b" \\ é \u2028 </script>';
+    const instruments = catalog().instruments.map((one) => ({ ...one, label: strange }));
+    scenario.engine.command({
+      kind: 'catalog',
+      atMs: scenario.nowMs,
+      catalog: { ...catalog(), instruments },
+    });
+    scenario.quote(WIN, 41, 43);
+    const key = '"\\\'{}';
+    const { body } = scenario.limitBuy(50, 100, { idempotencyKey: key });
+    t.is(body.idempotencyKey, key);
+    t.is((body.trade as Row).instrumentLabel, strange);
+    scenario.limitBuy(2, 1);
+    const query = { atMs: scenario.nowMs, account: ALICE, organizationSlug: strange };
+    const page = { ...query, status: null, before: null, limit: 9 };
+    for (const reply of [
+      scenario.engine.query({ ...query, kind: 'portfolio' }),
+      scenario.engine.query({ ...page, kind: 'orders' }),
+      scenario.engine.query({ ...page, kind: 'trades' }),
+    ]) {
+      const text = reply.ok ? reply.body : '';
+      t.is(text, JSON.stringify(JSON.parse(text)));
+      t.is(JSON.parse(text).organization.slug, strange);
+    }
+  },
+);

@@ -1,0 +1,53 @@
+/** How accounts open, and when a run is bust. Rules M1, M30 to M32 (engine/RULES.md). */
+import type { AccountOpened } from './events.ts';
+import { invariant } from './invariant.ts';
+import type { ShardState } from './state.ts';
+import { type AccountRow, type EpochMs, NO_ROW, START_BALANCE_CENTS } from './units.ts';
+
+/** A run is bust below one dollar. */
+const BUST_BELOW_CENTS = 100;
+
+export function openAccount(state: ShardState, event: AccountOpened): void {
+  const { accounts } = state;
+  const row = accounts.claim();
+  invariant(row === event.account, 'an account took another row');
+  invariant(state.accountIds.find(event.accountId) === NO_ROW, 'an account was opened twice');
+  openAccountRow(state, row, event.atMs);
+  state.ordersOfAccount.ensureOwners(accounts.size);
+  state.positionsOfAccount.ensureOwners(accounts.size);
+  state.accountIds.set(row, event.accountId);
+}
+
+function openAccountRow({ accounts }: ShardState, row: AccountRow, atMs: EpochMs): void {
+  const col = accounts.change(row);
+  col.runStartedAtMs.set(row, atMs);
+  col.balanceCents.set(row, START_BALANCE_CENTS);
+  for (const name of [
+    'heldCents',
+    'openStakeCents',
+    'realizedCents',
+    'adjustedCents',
+    'lifetimeRealizedCents',
+    'lastResetAtMs',
+    'busts',
+    'bustedRun',
+  ] as const) {
+    col[name].set(row, 0);
+  }
+  accounts.derived.payableContracts.set(row, 0);
+  col.run.set(row, 1);
+}
+
+/** Once a run: nothing open, nothing resting, less than a dollar left. */
+export function countBust(state: ShardState, account: AccountRow): void {
+  const { col } = state.accounts;
+  const worthCents = col.balanceCents.get(account) + col.heldCents.get(account);
+  if (worthCents >= BUST_BELOW_CENTS || col.bustedRun.get(account) === col.run.get(account)) return;
+  const isIdle =
+    state.ordersOfAccount.count(account) === 0 && state.positionsOfAccount.count(account) === 0;
+  if (!isIdle) return;
+  const to = state.accounts.change(account);
+  to.bustedRun.set(account, col.run.get(account));
+  to.busts.add(account, 1);
+  invariant(to.busts.get(account) <= col.run.get(account), 'a run was bust twice');
+}

@@ -1,0 +1,75 @@
+/**
+ * What a checkpoint writes of the tables, as it was first written: where each column lies, and
+ * what the numbers in it stand for (bits of flags, codes of VIA and VENUES). A directory whose
+ * layouts are others is refused; one whose numbers mean something else would be misread.
+ */
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import { tablesOf } from '../../../engine/rules/state.ts';
+import type { StoredState } from '../../../engine/shard/create-state.ts';
+import {
+  AWAY,
+  CATALOG,
+  HOME,
+  NOON_MS,
+  placeOrder,
+  quoteTick,
+  ROUTED,
+  uuidOf,
+} from '../fixtures.ts';
+import { createMemoryEngine } from '../memory-engine.ts';
+
+type Stored = { layout: string; rows: string[] };
+
+const GOLDEN = new URL('../../golden/format/tables.json', import.meta.url);
+
+/** Every row in use of the pages that a checkpoint takes, by table. */
+function storedIn(state: StoredState): Record<string, Stored> {
+  const stored = tablesOf(state).map((table): [string, Stored] => {
+    const [page] = table.beginCheckpoint().map((number) => Buffer.from(table.takePage(number)));
+    const rowBytes = Number(/(\d+) bytes$/.exec(table.layout)![1]);
+    const rows = [...table.rows()].map((row) =>
+      page!.toString('hex', row * rowBytes, (row + 1) * rowBytes),
+    );
+    return [table.name, { layout: table.layout, rows }];
+  });
+  return Object.fromEntries(stored);
+}
+
+/** One order or position for each bit and each code that a row can have. */
+function tradedState(): StoredState {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  const ask = (over: Parameters<typeof placeOrder>[0] & { number: number }) => {
+    const { number, ...order } = over;
+    const orderId = uuidOf(100 + number);
+    const reply = engine.command(
+      placeOrder({ orderId, idempotencyKey: `key-${number}`, placedPrivate: false, ...order }),
+    );
+    return reply.ok ? (JSON.parse(reply.body) as { trade: { tradeId: string } | null }) : null;
+  };
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  engine.tick(quoteTick({ market: 0 }));
+  engine.tick(quoteTick({ market: 1 }));
+  engine.tick(quoteTick({ market: 2, source: 1, yesBidCents: 36, yesAskCents: 38 }));
+  const counting = {
+    keyId: uuidOf(9),
+    keyLimits: { newPerMinute: 10, newPerDay: 10, closingPerMinute: 10 },
+    accountLimits: { newPerMinute: 10, newPerDay: 10, closingPerMinute: 10 },
+    elsewhere: null,
+  };
+  const open = ask({ number: 1, instrumentId: AWAY, counting })!.trade!;
+  const limit = { type: 'limit', limitPriceCents: 3 } as const;
+  ask({ number: 2, action: 'sell', tradeId: open.tradeId, ...limit, limitPriceCents: 90 });
+  ask({ number: 3, instrumentId: AWAY, side: 'no', ...limit, placedVia: 'web', contracts: 77 });
+  ask({ number: 4, instrumentId: HOME, side: 'no', ...limit, placedVia: 'cli', statedProbPct: 12 });
+  ask({ number: 5, instrumentId: ROUTED, ...limit, routing: 'best' });
+  const expiresAtMs = NOON_MS + 5;
+  ask({ number: 6, ...limit, account: uuidOf(2), expiresAtMs, placedPrivate: true });
+  ask({ number: 7, instrumentId: ROUTED, routing: 'best', placedVia: 'cli', contracts: 5 });
+  return engine.state();
+}
+
+test('pages of the tables are written as they always were', (t) => {
+  const golden = JSON.parse(readFileSync(GOLDEN, 'utf8')) as Record<string, Stored>;
+  t.deepEqual(storedIn(tradedState()), golden);
+});

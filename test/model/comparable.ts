@@ -1,0 +1,27 @@
+/** What the naive model and the engine must agree on, without what the rules leave open. */
+import type { Reply } from '../../engine/rules/messages.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
+import type { Ending } from './trading-engine.ts';
+
+/** The words of a refusal are the engine's own. */
+export function readable(reply: Reply): unknown {
+  return reply.ok ? JSON.parse(reply.body) : { code: reply.code };
+}
+
+/**
+ * Orders that ended, each kind of ending in its order. Rules T45, T47, T66 and T122 give one to
+ * fills, expiries and drops; fills of different books are ordered where they share sizes alone
+ * (T48), and nothing orders what a result cancels (S4).
+ */
+export function comparableEndings(
+  endings: readonly Ending[],
+  bookOf: (order: Uuid) => string,
+): Map<string, Uuid[]> {
+  const ordersOf = new Map<string, Uuid[]>();
+  for (const { orderId, status, reason } of endings) {
+    const how = reason === null ? `${status} on ${bookOf(orderId)}` : `${status}, ${reason}`;
+    ordersOf.set(how, [...(ordersOf.get(how) ?? []), orderId]);
+  }
+  ordersOf.get('canceled, market_resolved')?.sort();
+  return ordersOf;
+}

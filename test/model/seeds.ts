@@ -1,0 +1,16 @@
+/**
+ * How many seeds a slow test takes: `SEED=17` that one alone, `SEEDS_PERCENT=20` a fifth of them,
+ * for a quick look, and `SEEDS_PERCENT=1000` ten times as many, for a long one.
+ */
+export function seedsOfRun(usual: number): number[] {
+  const { SEED } = process.env;
+  if (SEED !== undefined) return [Number(SEED)];
+  return Array.from({ length: shareOf(usual) }, (_, index) => 1 + index);
+}
+
+/** What the budget makes of a number of seeds or tries; 1 at least. */
+export function shareOf(usual: number): number {
+  const percent = Number(process.env.SEEDS_PERCENT ?? 100);
+  if (!(percent > 0)) throw new Error(`SEEDS_PERCENT must be above 0, not ${percent}`);
+  return Math.max(1, Math.round((usual * percent) / 100));
+}

@@ -1,0 +1,35 @@
+/** What a scenario is played on and a random run compares: the naive model, or the engine itself. */
+import type { CancelReason } from '../../engine/rules/events.ts';
+import type { Command, Reply, Tick } from '../../engine/rules/messages.ts';
+import type { Query } from '../../engine/rules/queries.ts';
+import type { Cents, FillModelName, Uuid } from '../../engine/rules/units.ts';
+
+export type TradingOptions = {
+  quoteMaxAgeMs: number;
+  routingBandCents: number;
+  fillModel?: FillModelName;
+};
+
+/** What users ask; `audit` and `digest` look inside. */
+export type UserQuery = Exclude<Query, { kind: 'audit' | 'digest' }>;
+
+/** How an order ended; `reason` is null when all of it traded. */
+export type Ending = {
+  orderId: Uuid;
+  status: 'executed' | 'canceled' | 'expired';
+  reason: CancelReason | null;
+};
+
+export type TradingEngine = {
+  tick(tick: Tick): void;
+  command(command: Command): Reply;
+  query(query: UserQuery): Reply;
+  /** One line for every broken rule of the ledger; empty when all is well. */
+  conservation(): string[];
+  /** How orders ended so far, in the order in which they ended. */
+  endings(): Ending[];
+  /** Everything that belongs to accounts, as plain data: equal where nothing has changed. */
+  digest(): unknown;
+  /** How much more an account could be paid before something of it could not be counted. */
+  roomCents(account: Uuid): Cents;
+};
