@@ -1,7 +1,7 @@
 /**
- * Order books in a venue's own precision: levels that come whole, and one side of bids that is kept
- * up by increments. Levels are compared, never indexed: venues disagree on their order. Rules B5,
- * B7 (feeds/FORMATS.md).
+ * Order books in a venue's own precision: levels that come whole, and one side of bids that
+ * increments change. Code compares levels and never relies on their order: venues disagree on it.
+ * Rules B5, B7 (feeds/FORMATS.md).
  */
 import type { ContractsE2, PriceE4 } from '../engine/rules/units.ts';
 import { CONTRACTS_E2_MAX } from './decimal.ts';
@@ -74,8 +74,8 @@ export function wholeBookTick(
 }
 
 /**
- * What a book frame that cannot be read leaves behind: the venue's book has changed and we do not
- * know how, so the last price must not be traded at. Rules T12 to T18 (engine/RULES.md).
+ * The book after a frame that cannot be read: it has changed and we do not know how, so nothing may
+ * trade at the last price. Rules T12 to T18 (engine/RULES.md).
  */
 export function unknownBook(market: string): BookTick {
   return bookTick(market, null, null);
@@ -93,8 +93,8 @@ export class BidLadder {
 
   /**
    * Adds `delta` (negative takes away) at `price`.
-   * @returns false when more was taken than was there, or there is more than any venue can show;
-   * the level is then gone.
+   * @returns false when more is taken than there is, or more stands there than a venue can show.
+   * The level is then removed.
    */
   add(price: PriceE4, delta: ContractsE2): boolean {
     const size = (this.#sizes.get(price) ?? 0) + delta;

@@ -1,7 +1,7 @@
 /**
  * What a schema cannot say of a catalog file: references, duplicates, and derived fields that must
- * agree with what they derive from. Entries that the schema refused are passed over, so that one
- * run reports every error once. Rules K3 to K6, K8 (feeds/FORMATS.md).
+ * agree with their source. Entries that the schema refused are skipped, so that one run reports
+ * every error once. Rules K3 to K6, K8 (feeds/FORMATS.md).
  */
 import type {
   CatalogError,
@@ -51,7 +51,7 @@ export function gameNamedBy(
   return bySlug.get(gameSlug ?? '') ?? byId.get(gameId ?? '');
 }
 
-/** Also indexes entries that the schema refused, so that naming one is not an error of its own. */
+/** Also indexes entries that the schema refused. A reference to one is not a second error. */
 export function gameIndex(games: readonly GameEntry[]): GameIndex {
   const index: GameIndex = { bySlug: new Map(), byId: new Map() };
   for (const game of games) {
@@ -116,7 +116,7 @@ function checkGameReference(
 }
 
 function checkWithoutGame(entry: InstrumentEntry, place: string, report: Report): void {
-  // A game that is not there is an error already, and says nothing about the rest.
+  // A missing game is already reported, and the other checks need it.
   if (entry.gameSlug != null || entry.gameId != null) return;
   for (const name of ['league', 'startsAt'] as const) {
     if (entry[name] === undefined) report(`${place}.${name}`, 'is required without a game');

@@ -1,9 +1,9 @@
 /**
  * The shape of a catalog file. Rules K3 to K7 (feeds/FORMATS.md).
  *
- * A field that may be left out is null when it is, unless its comment says what it becomes. Fields
- * that SPEC.md derives may be present, so that what the API answered can be written to a file; the
- * cross checks of catalog.ts hold them to what they derive from. Any other field is an error.
+ * An optional field that is left out becomes null, unless its comment says otherwise. Fields that
+ * SPEC.md derives may be present, so that an answer of the API can serve as a file.
+ * catalog-checks.ts compares them with their source. Any other field is an error.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Ajv, type ErrorObject } from 'ajv';

@@ -27,7 +27,7 @@ export type CatalogReading = { ok: true; catalog: Catalog } | { ok: false; error
 
 /**
  * Reads a catalog file's text. Market and instrument numbers of `previous` stay as they are and new
- * ones follow in file order; what the new file no longer names keeps its number.
+ * ones follow in file order. Markets and instruments that the new file lacks keep their numbers.
  */
 export function parseCatalog(
   text: string,
@@ -51,13 +51,13 @@ export function parseCatalog(
   return { ok: true, catalog: numbered(games.map(gameOf), instrumentsRead, previous) };
 }
 
-/** Errors of form and, for the entries whose form is right, of what they say of each other. */
+/** Errors of form, and of references between the entries whose form is right. */
 function fileErrors(file: unknown): CatalogError[] {
   const errors = schemaErrors(file);
   const damaged = new Set<string>();
   for (const { place } of errors) {
     const entry = /^(games|instruments)\[\d+\]/.exec(place)?.[0];
-    // The file itself is not of the right shape: there are no entries to look at.
+    // The file's own shape is wrong, so there are no entries to check.
     if (entry === undefined && !hasEntries(file)) return errors;
     if (entry !== undefined) damaged.add(entry);
   }
@@ -87,9 +87,9 @@ export function catalogErrorText(errors: readonly CatalogError[]): string {
 }
 
 /**
- * Calls `onChange` after the file was written or replaced, one call at a time; its rejections are
- * logged. Changes count from this call on, so watch first and load then. Polls, since file events
- * miss renames and network disks. Does not keep the process alive.
+ * Calls `onChange` after the file was written or replaced, one call at a time, and logs its
+ * rejections. Only changes after this call count, so watch first, then load. It polls, because file
+ * events miss renames and network disks. It does not keep the process alive.
  */
 export function watchCatalog(
   path: string,

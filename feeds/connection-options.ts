@@ -1,5 +1,5 @@
 /**
- * What a venue connection is given, and its times. Rules W3, W4, W6
+ * The options of a venue connection, and its times. Rules W3, W4, W6
  * (feeds/FORMATS.md).
  */
 import type { EpochMs, Venue } from '../engine/rules/units.ts';
@@ -14,14 +14,14 @@ type ConnectionLog = {
 
 /** Milliseconds throughout. */
 export type ConnectionTiming = {
-  /** After so long without any frame or ping the connection is taken for dead. */
+  /** Without any frame or ping for so long, the connection counts as dead. */
   silenceMs: number;
   /** Full jitter: the pause is random between 0 and base * 2^(attempts - 1), at most the cap. */
   backoffBaseMs: number;
   backoffCapMs: number;
   /** A connection that lived this long starts the backoff over. */
   healthyMs: number;
-  /** A connection that lived shorter than this was no end of an outage. */
+  /** A connection that lived shorter than this did not end the outage. */
   steadyMs: number;
   /** From dialing until open, whatever comes in meanwhile. */
   handshakeMs: number;
@@ -43,16 +43,18 @@ export type ConnectionOptions = {
   adapter: VenueAdapter;
   /** The markets to subscribe to now, in the venue's own names. */
   markets(): readonly string[];
-  /** Whether a quote of the market should come; of all of them when left out. */
+  /** Whether a quote of the market is expected; left out, of every market. */
   awaitsQuote?(market: string): boolean;
   /** Takes one text frame at once, in order. A frame is also a heartbeat. */
   onFrame(text: string, atMs: EpochMs): Pick<FrameReading, 'gap' | 'rejected' | 'ticks'>;
   /** A heartbeat without a frame to read: a ping, or the answer to a keepalive. */
   onHeartbeat(atMs: EpochMs): void;
-  /** An open connection ended or lost sync: its quotes are dead. Once for every `open`. */
+  /**
+   * An open connection ended or lost sync: its quotes are no longer live. Once for every `open`.
+   */
   onLost(atMs: EpochMs): void;
   onState?(status: ConnectionStatus): void;
-  /** The time that frames are taken at. */
+  /** The time of a frame's arrival. */
   nowMs(): EpochMs;
   /** The machine's time, for signatures and for what operators see; `Date.now` when left out. */
   wallMs?(): EpochMs;

@@ -1,4 +1,4 @@
-/** What a venue connection shows of itself. Rules W4, W6, W9 (feeds/FORMATS.md). */
+/** The status of a venue connection. Rules W4, W6, W9 (feeds/FORMATS.md). */
 import type { EpochMs, Venue } from '../engine/rules/units.ts';
 
 /** `waiting` is the pause before the next attempt; `closed` is final. */
@@ -25,7 +25,9 @@ export type ConnectionStatus = {
   lastHeardMs: EpochMs | null;
   /** Markets whose book is kept. */
   books: number;
-  /** Markets asked for that no quote came of yet, and since when, over connections without one. */
+  /**
+   * Markets that were subscribed to and have no quote yet, and since when, over all connections.
+   */
   unquoted: ReadonlyMap<string, EpochMs>;
   /** Why the last connection ended, or could not be made; null before the first time. */
   lastProblem: string | null;

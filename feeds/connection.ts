@@ -1,10 +1,10 @@
 /**
  * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps, and
- * dial again. What a frame means is the adapter's and the ingest's business; this file only decides
- * whether the venue can be believed to be there. Rules W2 to W8 (feeds/FORMATS.md).
+ * dial again. Adapters and the ingest read the frames; this file only decides whether the venue is
+ * there. Rules W2 to W8 (feeds/FORMATS.md).
  *
- * Every way of losing sync ends the same way: the socket is dropped, `onLost` kills its quotes, and
- * a new connection starts from fresh snapshots.
+ * Every loss of sync ends the same way: the socket is dropped, `onLost` ends its quotes, and a new
+ * connection starts from fresh snapshots.
  */
 import { WebSocket } from 'ws';
 import type { EpochMs } from '../engine/rules/units.ts';
@@ -17,7 +17,7 @@ import type { ConnectionState, ConnectionStatus } from './connection-status.ts';
 import { feedUrlOf, safeUrlOf } from './endpoint.ts';
 import { Unquoted } from './unquoted.ts';
 
-/** No venue message comes near this; a larger one ends the connection. */
+/** Far above any venue's messages. A larger one ends the connection. */
 const MAX_FRAME_BYTES = 4 * 1024 * 1024;
 
 export type Connection = {
@@ -122,7 +122,7 @@ class VenueConnection implements Connection {
         perMessageDeflate: false,
       });
     } catch (error) {
-      // Only the code: a failed signature could carry key material in its message.
+      // Only the code: the message of a failed signature could contain key material.
       this.#retry(`handshake could not be prepared (${codeOf(error)})`);
       return;
     }
@@ -174,7 +174,7 @@ class VenueConnection implements Connection {
     this.#subscribe(markets);
   }
 
-  /** Of which of these a quote should come. */
+  /** Those of the markets that a quote is expected of. */
   #awaited(markets: readonly string[]): readonly string[] {
     const { awaitsQuote } = this.#options;
     return awaitsQuote === undefined ? markets : markets.filter((market) => awaitsQuote(market));
@@ -208,12 +208,12 @@ class VenueConnection implements Connection {
       this.#unquoted.take(reading);
       gap = reading.gap;
     } catch (error) {
-      // Half a frame may have been taken; only a fresh start is known to be right.
+      // Half of the frame may be applied. Only a new connection is certain to be right.
       this.#drop(`frame could not be taken (${codeOf(error)})`);
       return;
     }
-    // Dialing again is right for every venue: sequences, request ids and books all start over.
-    // Asking the old one for snapshots differs by venue and can race with what it still sends.
+    // Dialing again works for every venue: sequences, request ids and books all start over.
+    // Snapshots on the old connection differ by venue, and can race with frames still under way.
     if (gap) this.#drop('gap in the sequence');
   }
 
@@ -274,7 +274,7 @@ class VenueConnection implements Connection {
     if (onState !== undefined) this.#call(() => onState(this.status()));
   }
 
-  /** A listener's fault must not take the process down from inside a socket event. */
+  /** An exception of a listener must not end the process from inside a socket event. */
   #call(listener: () => void): void {
     try {
       listener();

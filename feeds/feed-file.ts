@@ -179,7 +179,7 @@ function checkHeader(text: string): void {
   try {
     header = JSON.parse(text);
   } catch {
-    // Said below: whatever stands here, it is not the header.
+    // The error below covers this: the line is not the header.
   }
   if (header?.format !== FEED_HEADER.format) {
     throw new FeedFileError(1, `the header ${JSON.stringify(FEED_HEADER)} is missing`);
@@ -193,10 +193,10 @@ function shown(value: unknown): string {
   return (JSON.stringify(value) ?? 'missing').slice(0, 60);
 }
 
-/** Stands for a line that was not kept; no line of a file can be equal to it. */
+/** Stands for a line that was not kept. No line of a file equals it. */
 const TOO_LONG = '\n';
 
-/** Cuts bytes into lines, whatever the pieces are, and numbers the lines handed out. */
+/** Cuts pieces of bytes into numbered lines. */
 class LineSplitter {
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
@@ -239,9 +239,9 @@ function piecesOf(path: string): AsyncIterable<Buffer> {
 }
 
 /**
- * Gunzips in step with the reader: each compressed piece is unfolded whole before the next is read.
- * A plain pipe would throw away what it had unfolded when it meets the cut-off end, and with it the
- * lines before the damage and the number of the line it is in.
+ * Gunzips in step with the reader: each compressed piece is unpacked whole before the next is read.
+ * At a cut-off end a plain pipe would throw away what it has unpacked: the lines before the damage,
+ * and the number of the damaged line.
  */
 async function* gunzipped(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const gunzip = createGunzip();

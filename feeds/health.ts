@@ -2,7 +2,7 @@
 import { type EpochMs, isoOf } from '../engine/rules/units.ts';
 import type { ConnectionStatus } from './connection-status.ts';
 
-/** Shorter trouble mends itself: connections are dialed again, and books take a moment to come. */
+/** Shorter trouble passes: connections are dialed again, and first books take a moment. */
 const TROUBLE_MS = 60_000;
 const NAMES_SHOWN = 5;
 
@@ -12,8 +12,8 @@ type FeedHealth = Pick<
 >;
 
 /**
- * A line for each feed that was not open for a minute, and for each whose markets were not quoted a
- * minute after they were asked for. Nothing secret in it. `nowMs` is of the wall clock.
+ * A line for each feed that was not open for a minute, and for each with markets that had no quote
+ * a minute after the subscription. No line has a secret. `nowMs` is of the wall clock.
  */
 export function feedProblems(feeds: readonly FeedHealth[], nowMs: EpochMs): string[] {
   return feeds.flatMap((feed) => {

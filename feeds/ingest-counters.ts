@@ -4,8 +4,8 @@
  */
 
 /**
- * How many reasons, message types and logged problems are counted apart. The others share one count
- * each.
+ * How many reasons, message types and logged problems have a count of their own. The others of each
+ * kind share one.
  */
 const DISTINCT_MAX = 100;
 const UNKNOWN_MARKET = 'unknown market';
@@ -25,7 +25,7 @@ export type IngestCounts = {
   gaps: number;
 };
 
-/** Counts, bounded in how much they count apart, and the log lines that go with them. */
+/** A bounded number of counts, and the log lines that go with them. */
 export class IngestCounters {
   readonly #log: (event: IngestLogEvent) => void;
   readonly #types = new Map<string, number>();

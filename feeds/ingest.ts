@@ -1,9 +1,9 @@
 /**
- * From a venue's frames to the core's ticks: catalog numbers instead of names, whole cents rounded
- * against the trader, whole contracts. Here, too, everything is counted that could not be used.
+ * From a venue's frames to the engine's ticks: catalog numbers instead of names, whole cents
+ * rounded against the trader, whole contracts. It also counts every frame that could not be used.
  * Rules B2 to B12 (feeds/FORMATS.md).
  *
- * What is wrong with a frame is never an exception, and never more than about a hundred log lines.
+ * A bad frame never throws, and bad frames write about a hundred log lines at most.
  */
 import type {
   Depth,
@@ -49,7 +49,7 @@ export type IngestConnection = {
   frame(raw: unknown, atMs: EpochMs): FrameReading;
   /** A heartbeat without a frame. */
   heartbeat(atMs: EpochMs): void;
-  /** The connection ended: its quotes are dead, and its books start over. */
+  /** The connection ended: its quotes are no longer live, and its books start over. */
   lost(atMs: EpochMs): void;
 };
 
@@ -93,11 +93,11 @@ class Connection implements IngestConnection {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
     }
     if (reading.gap) counters.gap();
-    // Jumps inside a feed file are not losses.
+    // A jump inside a feed file is not a loss.
     if (reading.gap && !adapter.recorded) {
       this.#send({ kind: 'down', atMs, source });
       adapter.reset();
-      // Its prices build on frames that were missed. Results and statuses stay true, and come only
+      // Prices build on the missing frames. Results and statuses are still right, and come only
       // once.
       for (const tick of reading.ticks) if (tick.kind !== 'book') this.#tick(tick, atMs);
       return reading;
@@ -110,7 +110,7 @@ class Connection implements IngestConnection {
 
   heartbeat(atMs: EpochMs): void {
     const { options, source } = this.#parts;
-    // Not counted: it says nothing of a market or a game.
+    // Not counted: the frame is of no market and no game.
     options.sink({ kind: 'heartbeat', atMs, source });
   }
 
@@ -164,7 +164,7 @@ class Connection implements IngestConnection {
 
 type Place = { atMs: EpochMs; source: SourceNumber; market: MarketNumber };
 
-/** JSON.parse, for text; anything that is not JSON is a rejected frame like any other. */
+/** Parses text. What is not JSON is a rejected frame. */
 function readingOf(adapter: VenueAdapter, raw: unknown): FrameReading {
   if (typeof raw !== 'string') return adapter.read(raw);
   let frame: unknown;
@@ -176,7 +176,7 @@ function readingOf(adapter: VenueAdapter, raw: unknown): FrameReading {
   return adapter.read(frame);
 }
 
-/** Whether the venue's own book is crossed or locked: before rounding, which widens it. */
+/** Whether the venue's own book is crossed or locked. Rounding would widen it. */
 export function isCrossed({ yesBid, yesAsk }: BookTick): boolean {
   return yesBid !== null && yesAsk !== null && yesBid >= yesAsk;
 }
@@ -213,7 +213,7 @@ function depthOf({ yesBids, yesAsks }: BookLevels): Depth {
   };
 }
 
-/** Levels by whole cent, each with its whole contracts; what is less than one shows nothing. */
+/** Levels by whole cent, each with its whole contracts. Less than one contract is no level. */
 function centLevels(
   levels: readonly Level[],
   centsOf: (price: PriceE4) => PriceCents,

@@ -1,6 +1,6 @@
 /**
- * What a feed file holds, found out without an engine: counts, gaps, rejected frames, and the top
- * of book at regular moments. Rules X1 to X7 (feeds/FORMATS.md).
+ * The content of a feed file, read without an engine: counts, gaps, rejected frames, and the top of
+ * book at regular times. Rules X1 to X7 (feeds/FORMATS.md).
  */
 import { askCentsOf, bidCentsOf, type EpochMs, isoOf, NO_PRICE } from '../engine/rules/units.ts';
 import { createAdapter } from './adapters/create.ts';
@@ -11,7 +11,7 @@ import { countBounded } from './ingest-counters.ts';
 import { LagHistogram, type LagSummary } from './lag.ts';
 import type { BookTick, FrameReading, VenueAdapter, VenueTick } from './venue.ts';
 
-/** How many markets a summary counts apart. Frames of the others are counted under `other`. */
+/** How many markets have a count of their own. Frames of the others count under `other`. */
 const MARKETS_MAX = 10_000;
 
 export type FeedSummary = {
@@ -67,8 +67,8 @@ export async function inspectFeed(
 
 /**
  * CSV lines, the header first: the top of book of each market at each multiple of `seconds`, from
- * the market's first quote to the file's end. By boundary, then by market name. The time of a file
- * that goes back counts as standing still.
+ * the market's first quote to the file's end, sorted by time and market name. Where the file's time
+ * goes back, the time stands still here.
  * @throws FeedFileError as `inspectFeed`; RangeError when `seconds` is not a whole number above 0.
  */
 export async function* bboRows(

@@ -1,4 +1,4 @@
-/** Date-times of frames and feed files, whatever stands in their place. Rule A4 (api/RULES.md). */
+/** Reads date-times of frames and feed files from values of any kind. Rule A4 (api/RULES.md). */
 import { type EpochMs, instantOf } from '../engine/rules/units.ts';
 
 /** Null for a text that is no date-time with a zone. */

@@ -1,6 +1,6 @@
 /**
- * How far event time lies behind the time of receipt, with quantiles in bounded memory: lags up to
- * 16 s are counted to the millisecond, longer ones to within 1 %. Rule X5 (feeds/FORMATS.md).
+ * How long after an event its frame was received. Quantiles take bounded memory: lags up to 16 s
+ * are exact to the millisecond, longer ones to within 1 %. Rule X5 (feeds/FORMATS.md).
  */
 
 const EXACT_MS = 16_384;
@@ -10,7 +10,7 @@ export type LagSummary = {
   count: number;
   medianMs: number | null;
   p99Ms: number | null;
-  /** Frames whose venue claims a time after the receipt. */
+  /** Frames whose own time lies after the receipt. */
   negative: number;
 };
 
@@ -26,7 +26,9 @@ export class LagHistogram {
     if (lagMs < 0) this.#negative++;
   }
 
-  /** Quantiles by nearest rank: the smallest lag that at least so many frames stay within. */
+  /**
+   * Quantiles by nearest rank: the smallest lag that at least this share of frames does not exceed.
+   */
   summary(): LagSummary {
     const sorted = [...this.#counts].sort(([a], [b]) => a - b);
     const quantile = (percent: number): number | null => {

@@ -1,6 +1,7 @@
 /**
- * Plays a feed file through an ingest: one connection a venue and adapter, numbered in order of
- * first appearance. Jumps in a recording's sequences are not gaps. Rules F7, F8 (feeds/FORMATS.md).
+ * Plays a feed file through an ingest. Each pair of venue and adapter is one connection, numbered
+ * in order of first appearance. Jumps in a recording's sequences are not gaps. Rules F7, F8
+ * (feeds/FORMATS.md).
  */
 import type { SourceNumber } from '../engine/rules/units.ts';
 import { createAdapter } from './adapters/create.ts';

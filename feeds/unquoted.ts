@@ -1,25 +1,25 @@
 /**
- * Markets that were asked for and have no quote yet, over connections that end before one comes.
+ * Markets that were subscribed to and have no quote yet. They outlive connections that bring none.
  * Rule W9 (feeds/FORMATS.md).
  */
 import type { EpochMs } from '../engine/rules/units.ts';
 import type { FrameReading, VenueTick } from './venue.ts';
 
-/** A ticker that the venue does not know stays here; nothing else would show that. */
+/** A ticker that the venue does not know stays here. Nothing else would show it. */
 export class Unquoted {
   readonly #sinceMs = new Map<string, EpochMs>();
 
-  /** By market: when it was asked for. */
+  /** By market: the time of the subscription. */
   get markets(): ReadonlyMap<string, EpochMs> {
     return this.#sinceMs;
   }
 
-  /** One that waits already goes on waiting: a new connection is no answer. */
+  /** A market that waits keeps its time: a new connection brings no quote by itself. */
   ask(market: string, atMs: EpochMs): void {
     if (!this.#sinceMs.has(market)) this.#sinceMs.set(market, atMs);
   }
 
-  /** Forgets the markets that no quote is awaited of anymore. */
+  /** Removes the markets that no quote is expected of any more. */
   keepOnly(awaited: readonly string[]): void {
     const kept = new Set(awaited);
     for (const market of this.#sinceMs.keys()) if (!kept.has(market)) this.#sinceMs.delete(market);
@@ -31,7 +31,7 @@ export class Unquoted {
   }
 }
 
-/** A quote, also an empty one, or that there will be none: paused, closed, resolved. */
+/** A quote, even an empty one, or a status that brings none: paused, closed, resolved. */
 function isAnswer(
   tick: VenueTick,
 ): tick is Extract<VenueTick, { kind: 'book' | 'status' | 'result' }> {

@@ -1,7 +1,7 @@
 /**
- * The contract of a venue adapter: what a frame of a venue means, in the venue's own names and
- * precision. Adapters are pure readers of frames plus the books that deltas need; sockets, clocks,
- * catalog numbers and whole-cent rounding live elsewhere (connection.ts, ingest.ts).
+ * The interface of venue adapters. They read frames, in the venue's own names and precision, and
+ * keep the books that deltas change. Sockets, clocks, catalog numbers and whole cents are not
+ * theirs (connection.ts, ingest.ts).
  */
 
 import type { MarketOutcome } from '../engine/rules/messages.ts';
@@ -25,11 +25,11 @@ export type BookTick = {
   yesBidSize: ContractsE2;
   yesAsk: PriceE4 | null;
   yesAskSize: ContractsE2;
-  /** Every level the frame, or the book it changed, shows; where an adapter is asked for it. */
+  /** Every level of the frame, or of the book that it changed. Only with the option for it. */
   depth?: BookLevels;
 };
 
-/** In any order, each price once. Good until the adapter's next frame. */
+/** In any order, each price once. Valid until the adapter's next frame. */
 export type BookLevels = { yesBids: readonly Level[]; yesAsks: readonly Level[] };
 export type Level = { price: PriceE4; size: ContractsE2 };
 
@@ -55,7 +55,9 @@ export type FrameReading = {
   venueAtMs: EpochMs | null;
   /** Why the frame could not be used, a short stable phrase; null when it could. */
   rejected: string | null;
-  /** The sequence skipped or, live, cannot be followed: a live connection must subscribe again. */
+  /**
+   * The sequence has a jump or, live, no readable number: a live connection must subscribe again.
+   */
   gap: boolean;
 };
 
@@ -84,12 +86,14 @@ export interface VenueAdapter {
    * were never named here are refused.
    */
   subscribe(markets: readonly string[]): unknown[];
-  /** Whether an open connection takes a further `subscribe`; if not, one is dialed anew for it. */
+  /**
+   * Whether an open connection takes another `subscribe`. Without it a new connection is dialed.
+   */
   readonly subscribesAgain: boolean;
   /** Handshake headers, signed for this moment when the venue wants it. */
   headers(nowMs: EpochMs): Record<string, string>;
   /** A text the client must send at this interval to keep the connection, where one is needed. */
   readonly keepalive: { text: string; everyMs: number } | null;
-  /** Forgets books, sequences and subscriptions; the next snapshot starts over. */
+  /** Drops books, sequences and subscriptions; the next snapshot starts over. */
   reset(): void;
 }

@@ -1,10 +1,10 @@
-/** What the adapters share: looking into a frame of unknown shape, and saying what it meant. */
+/** What the adapters share: access to frames of unknown shape, and the readings they return. */
 import type { EpochMs, MarketStatus } from '../../engine/rules/units.ts';
 import type { BookTick, FrameReading, VenueTick } from '../venue.ts';
 
 export type Fields = { readonly [name: string]: unknown };
 
-/** Longer names are no venue's; they would only fill logs and maps. */
+/** No venue has longer names. They would only fill logs and maps. */
 const NAME_LENGTH_MAX = 200;
 
 /** The fields of a JSON object; null for everything else. */

@@ -1,6 +1,6 @@
 /**
  * Fields of Kalshi's messages, today's fixed-point form and the integer cents of before 2026.
- * Nothing here remembers anything. Rules W24 to W32 (feeds/FORMATS.md).
+ * Nothing here keeps state. Rules W24 to W32 (feeds/FORMATS.md).
  */
 import type { EpochMs, PriceE4, Side } from '../../engine/rules/units.ts';
 import { bookSide, bookTick } from '../book.ts';
@@ -85,7 +85,7 @@ export function tradeTick(market: string, message: Fields): VenueTick | string {
   return { kind: 'trade', market, yesPrice, size, takerSide };
 }
 
-/** What an event of a market's life means; null: nothing we keep. A text says what is wrong. */
+/** The ticks of a market's life-cycle event; null: nothing we keep. A text says what is wrong. */
 export function lifecycleTick(market: string, message: Fields): VenueTick | null | string {
   switch (message.event_type) {
     case 'activated':
@@ -95,7 +95,7 @@ export function lifecycleTick(market: string, message: Fields): VenueTick | null
     case 'determined':
       return resultTick(market, message) ?? 'determined without a result';
     case 'settled':
-      // May only tell that payouts are done; the result was then in `determined`.
+      // May only say that payouts are done. The result then came with `determined`.
       return resultTick(market, message);
     case 'created':
     case 'close_date_updated':
@@ -107,7 +107,7 @@ export function lifecycleTick(market: string, message: Fields): VenueTick | null
   }
 }
 
-/** Kalshi publishes no example of a result; `result` decides, a value alone decides as well. */
+/** Kalshi publishes no example of a result. `result` decides; without it the value decides. */
 function resultTick(market: string, message: Fields): VenueTick | null | string {
   const { result } = message;
   const stated = firstOf(message, 'settlement_value', 'settlement_value_dollars');

@@ -2,10 +2,11 @@
  * Kalshi's WebSocket v2. Books are kept from a snapshot and its increments; both sides are bids,
  * and the yes ask is 1 minus the best no bid. Rules W22 to W26, W33 (feeds/FORMATS.md).
  *
- * `seq` counts per `sid` over all markets of the subscription, whatever the message type. A gap is
- * told with every frame and changes nothing here: live, the connection starts over; in a recording
- * of some markets only, jumps are no loss. Live, a frame whose place in the sequence cannot be read
- * is a gap too: nobody knows what was missed before it.
+ * `seq` counts per `sid` over all markets of the subscription, whatever the message type. The
+ * reading of a frame says whether there was a gap before it; the books here do not change for it.
+ * Live, the connection then starts over. A recording of some markets has jumps that are no loss.
+ * Live, a frame whose place in the sequence cannot be read is a gap too, since frames before it may
+ * be missing.
  */
 import type { EpochMs, Side } from '../../engine/rules/units.ts';
 import { BidLadder, bookTick, isLevelPrice, unknownBook } from '../book.ts';
@@ -29,7 +30,7 @@ import { unwanted, Wanted } from './wanted.ts';
 const WS_PATH = '/trade-api/ws/v2';
 /** Kalshi limits the markets of one subscription (error 26); its clients use up to 256. */
 const MARKETS_A_SUBSCRIPTION = 250;
-/** Far above any real catalog: what is read must not make memory grow without end. */
+/** Far above any real catalog. The bound keeps a venue's frames from filling the memory. */
 const BOOKS_MAX = 100_000;
 /** Over all books, about 120 MB: 200 levels in each of 10,000 markets. */
 const LEVELS_MAX = 2_000_000;
@@ -59,7 +60,7 @@ export function kalshiAdapter(keys: VenueKeys = {}, options: AdapterOptions = {}
 class KalshiAdapter implements VenueAdapter {
   readonly name = 'kalshi';
   readonly contractDecimals = 2;
-  /** Nothing says what a second one does: reused request ids, other verbs, one channel twice. */
+  /** The venue does not document a second one: reused request ids, other verbs, a channel twice. */
   readonly subscribesAgain = false;
   readonly keepalive = null;
   readonly recorded: boolean;
@@ -100,7 +101,8 @@ class KalshiAdapter implements VenueAdapter {
         this.#command({
           channels: ['orderbook_delta', 'trade'],
           market_tickers: markets.slice(first, first + MARKETS_A_SUBSCRIPTION),
-          // Announced to become true by default; no-side prices would then mean something else.
+          // Kalshi announced that true becomes the default. Prices of no would then mean another
+          // thing.
           use_yes_price: false,
         }),
       );
@@ -147,7 +149,7 @@ class KalshiAdapter implements VenueAdapter {
     this.#lastSeq.set(sid, seq);
     // `ok` states the position of its subscription; whether it takes a number is not documented.
     if (type === 'ok') return false;
-    // What was just forgotten could hide a gap.
+    // The positions dropped here could have shown a gap.
     if (last === undefined) return full && !this.recorded;
     return seq !== last + 1;
   }
@@ -172,7 +174,7 @@ class KalshiAdapter implements VenueAdapter {
 
   #readMarket(type: MarketType, market: string, message: Fields): FrameReading {
     if (!this.#wanted.has(market)) {
-      // The life cycle comes for every market there is, whatever was asked for.
+      // Life-cycle frames come for every market of the venue, subscribed to or not.
       return type === 'market_lifecycle_v2' ? said(type, [], null) : unwanted(type);
     }
     switch (type) {
@@ -237,8 +239,8 @@ class KalshiAdapter implements VenueAdapter {
   }
 
   #ticker(market: string, message: Fields): FrameReading {
-    // Tickers have no sequence: one can be older than the deltas already applied, and would put a
-    // price back that is gone. So a market with a book of its own takes no price from them.
+    // Tickers have no sequence. An old one could bring back a price that later deltas removed. So a
+    // market with a book takes no price from tickers.
     if (this.#books.has(market)) return said('ticker', [], venueTime(message));
     const tick = tickerTick(market, message);
     if (tick === null) return this.#lost('ticker', market);
@@ -251,7 +253,7 @@ class KalshiAdapter implements VenueAdapter {
     return said('market_lifecycle_v2', tick === null ? [] : [tick], venueTime(message));
   }
 
-  /** An update that cannot be read: the book is not known any more until the next snapshot. */
+  /** After an update that cannot be read the book is unknown until the next snapshot. */
   #lost(type: string, market: string, reason = 'unreadable price, size or side'): FrameReading {
     this.#forget(market);
     return refused(type, reason, [unknownBook(market)]);

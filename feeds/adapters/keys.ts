@@ -1,5 +1,5 @@
 /**
- * Keys with which a venue wants its handshake signed. No message here repeats key material. Rules
+ * Keys that sign a venue's handshake. No message here repeats key material. Rules
  * W11, W20, W40 (feeds/FORMATS.md).
  */
 import { constants, createPrivateKey, type KeyObject, sign } from 'node:crypto';

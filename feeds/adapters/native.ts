@@ -1,7 +1,7 @@
 /**
  * Paperbook's own venue protocol, spoken by venue_b and the simulator. Every book frame is a whole
- * top of book, so only the sequence is remembered. Live, a native frame without a usable `seq` is a
- * gap: nobody knows what was missed before it. Rules N1 to N11 (feeds/FORMATS.md).
+ * top of book, so only the sequence is kept. Live, a native frame without a usable `seq` is a gap,
+ * since frames before it may be missing. Rules N1 to N11 (feeds/FORMATS.md).
  *
  * One extension: `resolved` may carry `"settlementValue":"0.64"` in place of a result, for a market
  * that pays something in between.

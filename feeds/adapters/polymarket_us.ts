@@ -1,9 +1,9 @@
 /**
  * Polymarket US markets WebSocket. Every message is a whole state: no increments and no sequence,
- * so nothing is remembered and no gap can show. Rules W41 to W48 (feeds/FORMATS.md).
+ * so nothing is kept and no gap can show. Rules W41 to W48 (feeds/FORMATS.md).
  *
- * The venue's own pages disagree on names and types; snake_case and camelCase, enum names and enum
- * numbers are all read.
+ * The venue's own pages disagree on names and types. So both snake_case and camelCase are read, and
+ * both names and numbers of enums.
  */
 import type { EpochMs, MarketStatus, Side } from '../../engine/rules/units.ts';
 import { bookSide, bookTick, unknownBook, wholeBookTick } from '../book.ts';
@@ -63,7 +63,7 @@ export function polymarketUsAdapter(
 class PolymarketUsAdapter implements VenueAdapter {
   readonly name = 'polymarket_us';
   readonly contractDecimals = 2;
-  /** Nothing says what a second one does: reused request ids, other verbs, one channel twice. */
+  /** The venue does not document a second one: reused request ids, other verbs, a channel twice. */
   readonly subscribesAgain = false;
   readonly keepalive = null;
   readonly #signer: Signer | null;

@@ -1,5 +1,5 @@
 /**
- * Which markets a connection asked for. What a venue sends of others must not cost memory. Rule B10
+ * Which markets a connection subscribed to. Frames of other markets must not cost memory. Rule B10
  * (feeds/FORMATS.md).
  */
 import type { FrameReading } from '../venue.ts';
@@ -28,7 +28,7 @@ export class Wanted {
     this.#markets.clear();
   }
 
-  /** The reading, or a refusal where it is of a market that nobody asked for. */
+  /** The reading, or a refusal where its market was not subscribed to. */
   kept(reading: FrameReading): FrameReading {
     for (const tick of reading.ticks) {
       if (tick.kind !== 'game' && !this.has(tick.market)) return unwanted(reading.type);

@@ -1,17 +1,17 @@
 /**
- * One connection of a simulated venue: what it subscribed to, its sequence, and how much it may
- * leave unread. Rules N1 to N11 (feeds/FORMATS.md).
+ * One connection of a simulated venue: its subscriptions, its sequence, and the bound on what it
+ * has not read. Rules N1 to N11 (feeds/FORMATS.md).
  */
 import type { RawData, WebSocket } from 'ws';
 import type { Model, NativeFrame } from './model.ts';
 
-/** A reader this far behind is cut off rather than buffered for. */
+/** A reader this far behind is cut off. */
 const UNREAD_MAX_BYTES = 1024 * 1024;
-/** First snapshots are held back while this much is unread, so that many of them cut nobody off. */
+/** First snapshots wait while this much is unread, so that a long list of them cuts nobody off. */
 const UNREAD_PAUSE_BYTES = 128 * 1024;
 const PENDING_MAX = 200_000;
 
-/** A frame made ready once for all its readers; only the sequence is still missing. */
+/** A frame, written once for all its readers. Only the sequence is missing. */
 export type PreparedFrame = { frame: NativeFrame; rest: string };
 
 export function prepare(frame: NativeFrame): PreparedFrame {
@@ -43,8 +43,8 @@ export class SimClient {
     socket.on('error', () => {}); // a close follows
   }
 
-  /** Passes on a frame that this client has subscribed to. */
-  tell(prepared: PreparedFrame): void {
+  /** Sends a frame, if this client has subscribed to its market. */
+  offer(prepared: PreparedFrame): void {
     if (this.#wants(prepared.frame)) this.#send(numberedText(prepared, this.#seq + 1));
   }
 
@@ -127,7 +127,7 @@ export class SimClient {
     if (this.#socket.bufferedAmount > UNREAD_MAX_BYTES) this.drop();
   }
 
-  /** One turn later, so that the callbacks of one flush continue the introductions once. */
+  /** A turn of the event loop later, so that a flush with many callbacks leads to one call. */
   #drained(): void {
     if (this.#waiting || this.#pending.length === 0) return;
     this.#waiting = true;

@@ -3,7 +3,7 @@
  * schedule and the same times give the same frames. Rules N1 to N11 (feeds/FORMATS.md).
  *
  * Prices, pauses, starts and results are pure functions of the time (schedule.ts, price-walk.ts);
- * the model only remembers what it said last, and says what changed.
+ * the model only keeps what it sent last, and sends what changed.
  */
 import type { EpochMs, GameStatus, MarketStatus } from '../../engine/rules/units.ts';
 import { isoOf } from '../../engine/rules/units.ts';
@@ -50,13 +50,13 @@ export type NativeFrame =
   | { type: 'game'; game: string; status: GameStatus }
   | { type: 'heartbeat' };
 
-/** What an operator or a test holds against the simulation; what is absent is simulated. */
+/** Values set by an operator or a test. What is absent is simulated. */
 type Override = { status?: 'open' | 'paused'; result?: SimResult; quote?: SimQuote };
 
 export type Model = {
   /** Time of the last step. */
   atMs(): EpochMs;
-  /** Moves the time on and says what changed since; a time in the past changes nothing. */
+  /** Moves the time on and returns what changed. A time in the past changes nothing. */
   step(nowMs: EpochMs): NativeFrame[];
   /** Markets that `*` stands for: open ones and those resolved within the last hour. */
   markets(): string[];
@@ -66,7 +66,7 @@ export type Model = {
   gameOf(market: string): string | null;
   /** Takes effect, and is sent, with the next step. @throws when there is no such market. */
   override(market: string, change: Override): void;
-  /** Gives a market back to the simulation. */
+  /** Ends what `hold` has set: the market is simulated again. */
   release(market: string): void;
 };
 
@@ -109,7 +109,7 @@ class SimulatedVenue implements Model {
   readonly #depth: boolean;
   readonly #pauses: boolean;
   readonly #overrides = new Map<string, Override>();
-  /** What was said last, by ticker and by game. */
+  /** What was sent last, by ticker and by game. */
   readonly #saidOfMarkets = new Map<string, MarketState>();
   readonly #saidOfGames = new Map<string, GameStatus>();
   #atMs: EpochMs;

@@ -1,7 +1,7 @@
 /**
- * What a simulated market quotes at a moment: a fair value that wanders around its base, is drawn
- * to the result while the game is played, and carries a spread of 1 to 4 cents. Prices here are
- * seeded floats until quoted in whole cents; nothing outside the simulator sees them before.
+ * The quote of a simulated market at a time: a fair value that wanders around its base, moves
+ * towards the result while the game is played, and has a spread of 1 to 4 cents. Prices are seeded
+ * floats in here; quotes are in whole cents.
  */
 import type { EpochMs } from '../../engine/rules/units.ts';
 import { draw, drawBetween, keyOf, noise } from './random.ts';
@@ -88,7 +88,7 @@ export function quoteAt(
 /** Levels of a side, its top included; each is a cent behind the one before. */
 const LEVELS = 5;
 
-/** A quote with what stands behind its top. */
+/** A quote with the levels behind its top. */
 export function levelsAt(
   seed: number,
   venue: string,

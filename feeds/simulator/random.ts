@@ -1,6 +1,6 @@
 /**
- * Seeded randomness without state: every draw is a pure function of a key, a lane (what it is for)
- * and a number (when, or which). A restarted simulator therefore continues where the clock is.
+ * Seeded randomness without state: every draw is a pure function of a key, a lane (its purpose) and
+ * a number (a time, or a place in a list). So a restarted simulator goes on where the clock is.
  */
 
 /** One stream of draws, such as that of one market. */
@@ -32,8 +32,8 @@ export function drawBetween(
 }
 
 /**
- * Smooth noise in -1..1: random values `periodMs` apart, eased in between. Bounded, so whatever it
- * moves keeps coming back to its mean.
+ * Smooth noise in -1..1: random values `periodMs` apart, and smooth steps between them. It is
+ * bounded, so a price that it moves returns to its mean.
  */
 export function noise(key: DrawKey, lane: number, atMs: number, periodMs: number): number {
   const cell = Math.floor(atMs / periodMs);

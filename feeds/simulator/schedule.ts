@@ -1,7 +1,7 @@
 /**
  * Which simulated games exist, when they start, and how they end: a pure function of the seed, the
- * first start and the game's number, so that a restarted demo has the games it had. A day's long
- * games give something to trade at leisure, express games settle within minutes. Rules N20, N22
+ * first start and the game's number, so that a restarted demo has the same games. Long games last a
+ * day; express games settle within minutes. Rules N20, N22
  * (feeds/FORMATS.md).
  */
 import type { Team } from '../../engine/rules/messages.ts';
@@ -117,7 +117,7 @@ export function gamesBetween(schedule: Schedule, fromMs: EpochMs, toMs: EpochMs)
   return games;
 }
 
-/** The game that lists the market of this key, whenever that is; undefined for no key of ours. */
+/** The game of this market key, at any time; undefined for a key that is not ours. */
 export function gameOfKey(schedule: Schedule, key: string): SimGame | undefined {
   const fields = /^(?:L(\d{1,6})([A-Z])|X(\d{1,9}))-[A-Z]+$/.exec(key);
   if (fields === null) return undefined;

@@ -38,20 +38,20 @@ export type Simulator = {
   port: number;
   /** Games listed until then (an hour ahead by default) as a catalog file's content. */
   catalog(untilMs?: EpochMs): CatalogFile;
-  /** Moves on by `byMs` (500 by default) where time stands still, else to the present. */
+  /** Moves the time on: by `byMs` (500 by default) where it stands still, else to the present. */
   step(byMs?: number): void;
   /** Open connections of both venues, or of one. */
   connections(venue?: SimVenue): number;
   /** Cuts every connection, as a failing network does. */
   dropConnections(venue?: SimVenue): void;
-  /** Leaves a number out of every connection's sequence. */
+  /** Skips a number in the sequence of every connection. */
   skipSequence(venue?: SimVenue): void;
-  /** Hold one market of one venue, by its ticker, against the simulation. Sent at once. */
+  /** Set values of one market of one venue, by its ticker. Sent at once. */
   pause(market: string): void;
   open(market: string): void;
   resolve(market: string, result: SimResult): void;
   quote(market: string, quote: SimQuote): void;
-  /** Gives a market back to the simulation. */
+  /** Ends what was set: the market is simulated again. */
   release(market: string): void;
   close(): Promise<void>;
 };
@@ -110,7 +110,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
-/** Both venues, each with its model and who listens to it, on one schedule. */
+/** Both venues, each with its model and its clients, on one schedule. */
 class Venues {
   readonly servers: Record<SimVenue, VenueServer>;
   readonly #schedule: Schedule;
@@ -154,7 +154,7 @@ class Venues {
 }
 
 function broadcast(clients: Iterable<SimClient>, frames: readonly PreparedFrame[]): void {
-  for (const client of clients) for (const frame of frames) client.tell(frame);
+  for (const client of clients) for (const frame of frames) client.offer(frame);
 }
 
 /** Upgrades `/venue_a` and `/venue_b`; anything else is cut off with a 404. */

@@ -81,14 +81,14 @@ function tickerTarget(
   };
 }
 
-/** The first instrument that lists a venue_a ticker with the given polarity. */
+/** The first instrument of the catalog that lists a venue_a ticker with the given polarity. T6. */
 function firstListing(
   state: ModelState,
   ticker: string,
   polarity: 1 | -1,
 ): CatalogInstrument | undefined {
-  return [...state.instruments.values()]
-    .filter(({ id }) => state.listed.has(id))
+  return [...state.listed]
+    .map((id) => state.instruments.get(id)!)
     .find((instrument) =>
       instrument.listings.some(
         (listing) =>

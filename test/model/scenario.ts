@@ -12,7 +12,13 @@ import type {
   Reply,
   Tick,
 } from '../../engine/rules/messages.ts';
-import { type FillModelName, isoOf, type Side, type Venue } from '../../engine/rules/units.ts';
+import {
+  type EpochMs,
+  type FillModelName,
+  isoOf,
+  type Side,
+  type Venue,
+} from '../../engine/rules/units.ts';
 import { createMemoryEngine } from '../engine/memory-engine.ts';
 import { besideModel } from './beside-model.ts';
 import { createNaiveEngine } from './naive-engine.ts';
@@ -72,7 +78,8 @@ export type Scenario = {
 
 type DistributiveOmit<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
-type ScenarioOptions = { venueData?: boolean; fillModel?: FillModelName };
+/** `startMs`: noon of a day in March, where it is left out. */
+type ScenarioOptions = { venueData?: boolean; fillModel?: FillModelName; startMs?: EpochMs };
 
 export type CreateScenario = (options?: ScenarioOptions) => Scenario;
 
@@ -98,20 +105,20 @@ export function scenarioTest(
 }
 
 function scenarioOn(create: CreateEngine, options: ScenarioOptions = {}): Scenario {
-  const { fillModel = 'top_of_book' } = options;
+  const { fillModel = 'top_of_book', startMs = START_MS } = options;
   const engine = create({ quoteMaxAgeMs: MAX_AGE_MS, routingBandCents: 10, fillModel });
   let orders = 0;
-  engine.command({ kind: 'catalog', atMs: START_MS, catalog: catalog() });
+  engine.command({ kind: 'catalog', atMs: startMs, catalog: catalog() });
   engine.command({
     kind: 'switches',
-    atMs: START_MS,
+    atMs: startMs,
     venueData: options.venueData ?? true,
     selfReset: false,
   });
 
   const scenario: Scenario = {
     engine,
-    nowMs: START_MS,
+    nowMs: startMs,
     quote: (market, yesBidCents, yesAskCents, crossed = false) =>
       scenario.tick({
         kind: 'quote',

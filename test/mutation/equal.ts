@@ -1,6 +1,6 @@
 /**
- * Faults that change nothing that anybody could see, each with the reason: the file, the line's
- * text, and what becomes of it.
+ * Faults that change nothing that anybody could see, each with the reason. The key is the file, the
+ * line's text, and what becomes of it.
  */
 export const EQUAL: ReadonlyMap<string, string> = new Map([
   [
@@ -10,5 +10,98 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
   [
     "engine/rules/observe.ts | case 'heartbeat': | 'heartbeat' -> 'mutant'",
     'nothing follows from the case, nor behind it',
+  ],
+  [
+    'engine/rules/accounts.ts | accounts.derived.payableContracts.set(row, 0); | accounts.derived.payableContracts.set(row, 0); -> ;',
+    'an account keeps its row for good, so a new row has never been used',
+  ],
+  [
+    'engine/rules/accounts.ts | const worthCents = col.balanceCents.get(account) + col.heldCents.get(account); | + -> -',
+    'an account that is idle holds nothing',
+  ],
+  [
+    "engine/rules/book-depth.ts | no: levelsOf(asksOf(tick, 'no'), last.no), | 'no' -> 'mutant'",
+    'asksOf takes every word but yes for no',
+  ],
+  [
+    'engine/rules/book-depth.ts | return priceCents === NO_PRICE || contracts === 0 ? [] : [[priceCents, contracts]]; | || -> &&',
+    'a level of no contracts fills nothing',
+  ],
+  [
+    'engine/rules/catalog.ts | listed: false, | false -> true',
+    'set for every instrument before anything reads it',
+  ],
+  [
+    'engine/rules/catalog.ts | opensAtMs: 0, | 0 -> 1',
+    'read only once the catalog has described the instrument',
+  ],
+  [
+    'engine/rules/evolve.ts | state.referenceDataVersion++; | ++ -> --',
+    'read only for whether it has changed',
+  ],
+  [
+    'engine/rules/evolve.ts | state.referenceDataVersion++; | ++ -> --',
+    'read only for whether it has changed',
+  ],
+  [
+    "engine/rules/evolve.ts | invariant(priceCents >= 1 && priceCents <= 99, 'a fill has no price of 1 to 99 cents'); | && -> ||",
+    'finishOrder takes back what is set too much',
+  ],
+  [
+    'engine/rules/ids.ts | if (bytes.length !== 17 || bytes[0] !== CURSOR_MARKS[list]) return null; | || -> &&',
+    'the id must give this very cursor again',
+  ],
+  [
+    "engine/rules/ledger.ts | invariant(cents >= 0, 'a position cost less than nothing'); | 0 -> 1",
+    'a contract costs a cent at least',
+  ],
+  [
+    'engine/rules/matching.ts | read += balanceCents.get(owner) + adjustedCents.get(owner); | + -> -',
+    'what is prefetched is read for no other use',
+  ],
+  [
+    'engine/rules/matching.ts | prefetched(read); | prefetched(read); -> ;',
+    'what is prefetched is read for no other use',
+  ],
+  [
+    "engine/rules/matching.ts | if (side !== b.reached.side) return side === 'yes' ? -1 : 1; | 1 -> 2",
+    'a comparison says its sign alone',
+  ],
+  ['engine/rules/observe.ts | break; | break; -> ;', 'no game has the name undefined'],
+  [
+    'engine/rules/observe.ts | return revived.length === 0 ? [market] : [market, ...revived]; | 0 -> 1',
+    'as old as can be, either way',
+  ],
+  [
+    "engine/rules/partial-fills.ts | invariant(part > 0 && part < contracts, 'a part is none, or all'); | && -> ||",
+    'an invariant that no caller breaks',
+  ],
+  [
+    'engine/rules/positions.ts | to.soldBeforeCents.set(row, 0); | to.soldBeforeCents.set(row, 0); -> ;',
+    'startSale sets it before anything reads it',
+  ],
+  [
+    "engine/rules/positions.ts | invariant(cents >= 0, 'a part of a position cost less than nothing'); | >= -> >",
+    'a part costs a cent at least',
+  ],
+  [
+    "engine/rules/positions.ts | invariant(cost <= col.costCents.get(row), 'a part cost more than the whole'); | <= -> <",
+    'a part of the contracts costs less than all of them',
+  ],
+  [
+    "engine/rules/pricing.ts | return book.number * 2 + (waitsForAskOf === 'yes' ? 0 : 1); | === -> !==",
+    'numbers of ladders are made here alone',
+  ],
+  [
+    'engine/rules/resting.ts | state.ladders.ensureLadders(state.books.length * 2); | 2 -> 3',
+    'room for more ladders than there are',
+  ],
+  [
+    "engine/rules/settlement.ts | const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const; | 0 -> 1",
+    'a void pays the cost, and no payout',
+  ],
+  [
+    "engine/rules/units.ts | day <= '28' || new Date(Date.parse(text.slice(0, 10))).getUTCDate() === Number(day); | <= -> <",
+    'the longer way says the same of the 28th',
   ],
 ]);

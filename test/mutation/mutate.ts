@@ -1,122 +1,108 @@
 /**
- * `npm run mutate [-- PATH… --every N]`: plants one fault at a time in the rules, or in the named
- * files and folders, and looks whether a test falls. Prints the faults that none has seen.
+ * `npm run mutate [-- PATH… --every N --from K]`: plants one fault at a time in the rules, or in the
+ * named files, folders and lines, and looks whether a test fails. Prints the faults that none sees.
  */
-import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import path from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { EQUAL } from './equal.ts';
-import { type Mutant, mutantsOf } from './mutants.ts';
-import { PLANTED_VARIABLE, type Planted } from './plant.ts';
+import { type Fault, faultsUnder, filesUnder } from './faults.ts';
+import type { Measured } from './trial-process.ts';
+import { TrialProcess } from './trials.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const DEFAULT_PATHS = ['engine/rules'];
-/** What looks at a fault, the quick one first; the second only at what the first has not seen. */
-const LOOKS: { command: string[]; withinMs: number }[] = [
-  { command: ['test/mutation/quick.ts'], withinMs: 60_000 },
-  {
-    command: [
-      'node_modules/ava/entrypoints/cli.js',
-      '--fail-fast',
-      'test/engine/rules/*',
-      'test/engine/memory/*',
-      'test/engine/format/*',
-      'test/engine/audit/*',
-      'test/engine/shard/quote.test.ts',
-      'test/engine/shard/views.test.ts',
-    ],
-    withinMs: 300_000,
-  },
+/** Tests that run in one process, without threads, servers or a disk. */
+const TEST_PATHS = [
+  'test/mutation/short-runs.ts',
+  'test/engine/rules',
+  'test/engine/memory',
+  'test/engine/format',
+  'test/engine/audit',
+  'test/engine/shard/quote.test.ts',
+  'test/engine/shard/unarchived-records.test.ts',
+  'test/engine/shard/views.test.ts',
+  'test/feeds/catalog.test.ts',
+  'test/feeds/ingest.test.ts',
 ];
-/** The second look has this share of its usual seeds: the first has looked at others. */
-const SEEDS_PERCENT = '5';
+/** The share of the usual seeds that tests take here. */
+const SEEDS_PERCENT = '10';
 
-/** `key`: names it however lines move. */
-type Fault = { file: string; mutant: Mutant; shown: string; key: string };
-
+const startMs = Date.now();
 const { values, positionals } = parseArgs({
-  options: { every: { type: 'string' } },
+  options: { every: { type: 'string' }, from: { type: 'string' } },
   allowPositionals: true,
 });
+process.env.SEEDS_PERCENT ??= SEEDS_PERCENT;
 const every = Number(values.every ?? 1);
-const files = (positionals.length > 0 ? positionals : DEFAULT_PATHS).flatMap(filesUnder);
-const faults = files.flatMap(faultsOf).filter((_, index) => index % every === 0);
-const equal = faults.filter(({ key }) => EQUAL.has(key));
-const waiting = faults.filter(({ key }) => !EQUAL.has(key));
-const planted = waiting.length;
-const survivors: string[] = [];
+const from = Number(values.from ?? 0);
+const all = (positionals.length > 0 ? positionals : DEFAULT_PATHS).flatMap(faultsUnder);
+const faults = all.filter((_, index) => index % every === from);
+const planted = faults.filter(({ key }) => !EQUAL.has(key));
+const testFiles = TEST_PATHS.flatMap(filesUnder).filter((file) => /(-runs|\.test)\.ts$/.test(file));
+const { tests, reachedByAll } = await new TrialProcess().measure(testFiles, planted);
+const testsOf = reachingTests();
+const waiting = planted.map((_, number) => number);
+/** What saw a fault last comes first for the next one, which often stands beside it. */
+const lastSeenBy: Measured[] = [];
+let unseen = 0;
 let endless = 0;
-for (const look of LOOKS) {
-  if (await fails(look, null)) throw new Error(`${look.command.join(' ')} fails without a fault`);
-}
-await Promise.all(Array.from({ length: availableParallelism() }, lookOn));
-const killed = planted - survivors.length;
-for (const shown of survivors.sort()) process.stdout.write(`${shown}\n`);
-process.stdout.write(
-  `${killed} of ${planted} faults were seen (${((100 * killed) / planted).toFixed(1)}%), ` +
-    `${endless} of them since a look did not end; ${equal.length} more change nothing\n`,
-);
 
-async function lookOn(): Promise<void> {
-  for (let fault = waiting.shift(); fault !== undefined; fault = waiting.shift()) {
-    const isSeen = await seen(fault);
-    if (!isSeen) survivors.push(fault.shown);
-    process.stderr.write(`\r${waiting.length} left, ${survivors.length} not seen `);
+await Promise.all(Array.from({ length: availableParallelism() }, tryFaults));
+report();
+
+/** By fault: the tests that reach it, the quickest first. */
+function reachingTests(): Measured[][] {
+  const byDuration = tests.toSorted((a, b) => a.durationMs - b.durationMs);
+  const reaching: Measured[][] = planted.map(() => []);
+  for (const test of byDuration) for (const number of test.reached) reaching[number]!.push(test);
+  for (const number of reachedByAll) reaching[number] = byDuration;
+  return reaching;
+}
+
+async function tryFaults(): Promise<void> {
+  const trial = new TrialProcess();
+  for (let number = waiting.shift(); number !== undefined; number = waiting.shift()) {
+    const reaching = new Set(testsOf[number]);
+    const recent = lastSeenBy.filter((test) => reaching.has(test)).slice(0, 8);
+    const order = [...new Set([...recent, ...reaching])];
+    const { seenBy, isEndless } = await trial.try(planted[number]!, order);
+    if (seenBy !== null) {
+      putFirst(seenBy);
+    } else {
+      unseen += 1;
+      process.stdout.write(`${shownOf(planted[number]!, number)}\n`);
+    }
+    if (isEndless) endless += 1;
+    const left = waiting.length;
+    if (left % 50 === 0) process.stderr.write(`${left} left, ${unseen} not seen\n`);
   }
+  trial.close();
 }
 
-async function seen({ file, mutant }: Fault): Promise<boolean> {
-  const url = pathToFileURL(path.join(ROOT, file)).href;
-  for (const look of LOOKS) if (await fails(look, { url, mutant })) return true;
-  return false;
+function putFirst(test: Measured): void {
+  const at = lastSeenBy.indexOf(test);
+  if (at !== -1) lastSeenBy.splice(at, 1);
+  lastSeenBy.unshift(test);
 }
 
-/** Whether the look fails with the fault, or does not end in time. */
-function fails(
-  { command, withinMs }: (typeof LOOKS)[number],
-  planted: Planted | null,
-): Promise<boolean> {
-  const child = spawn(process.execPath, command, {
-    cwd: ROOT,
-    stdio: 'ignore',
-    detached: true,
-    env: {
-      ...process.env,
-      SEEDS_PERCENT,
-      NODE_OPTIONS: `--import ${new URL('plant.ts', import.meta.url).href}`,
-      ...(planted === null ? {} : { [PLANTED_VARIABLE]: JSON.stringify(planted) }),
-    },
-  });
-  // The whole group: a test runner has children of its own.
-  const timer = setTimeout(() => {
-    endless += 1;
-    process.kill(-child.pid!, 'SIGKILL');
-  }, withinMs);
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('exit', (code) => {
-      clearTimeout(timer);
-      resolve(code !== 0);
-    });
-  });
+function report(): void {
+  const killed = planted.length - unseen;
+  const seconds = Math.round((Date.now() - startMs) / 1000);
+  const lines = [
+    `${killed} of ${planted.length} faults were seen (${percent(killed, planted.length)}), ` +
+      `${endless} of them since a test did not end; ` +
+      `${faults.length - planted.length} more change nothing; ${seconds} s`,
+  ];
+  const known = new Set(all.map(({ key }) => key));
+  for (const key of positionals.length > 0 ? [] : EQUAL.keys()) {
+    if (!known.has(key)) lines.push(`equal.ts names a fault that there is not: ${key}`);
+  }
+  process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function filesUnder(place: string): string[] {
-  if (statSync(path.join(ROOT, place)).isFile()) return [place];
-  return readdirSync(path.join(ROOT, place), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => path.posix.join(place, name));
+function shownOf({ shown }: Fault, number: number): string {
+  return testsOf[number]!.length === 0 ? `${shown} (no test comes here)` : shown;
 }
 
-function faultsOf(file: string): Fault[] {
-  const text = readFileSync(path.join(ROOT, file), 'utf8');
-  return mutantsOf(file, text).map((mutant) => {
-    const before = text.slice(mutant.start, mutant.end).replaceAll(/\s+/g, ' ');
-    const change = `${before} -> ${mutant.replacement}`;
-    const key = `${file} | ${text.split('\n')[mutant.line - 1]!.trim()} | ${change}`;
-    return { file, mutant, shown: `${file}:${mutant.line}: ${change}`, key };
-  });
+function percent(part: number, whole: number): string {
+  return `${((100 * part) / whole).toFixed(1)}%`;
 }

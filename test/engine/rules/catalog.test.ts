@@ -1,6 +1,15 @@
 import test from 'ava';
 import type { Catalog, PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
-import { catalog, HOME, scenarioTest, TOTAL, WIN } from '../../model/scenario.ts';
+import {
+  catalog,
+  HOME,
+  AWAY as OTHER,
+  OVER,
+  scenarioTest,
+  TOTAL,
+  WIN,
+  WIN_B,
+} from '../../model/scenario.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
@@ -89,7 +98,7 @@ scenarioTest(
   'T122, instrument_dropped: a catalog that drops an instrument cancels its buys',
   (t, createScenario) => {
     const scenario = createScenario({ fillModel: 'book_depth' });
-    const tell = (told: Catalog) =>
+    const send = (told: Catalog) =>
       scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: told }).ok;
     scenario.book(WIN, [[41, 500]], [[43, 10]]);
     scenario.quote(TOTAL, 20, 24);
@@ -105,7 +114,7 @@ scenarioTest(
     const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 90 } as const;
     const sell = idOf(scenario.sell(held.tradeId, limit));
 
-    t.true(tell(without(HOME)));
+    t.true(send(without(HOME)));
     for (const orderId of [part, byTicker, routed]) {
       const ended = { status: 'canceled', cancelReason: 'instrument_dropped', holdDollars: 0 };
       t.like(scenario.order(orderId), ended);
@@ -117,8 +126,8 @@ scenarioTest(
     t.deepEqual(scenario.engine.conservation(), []);
 
     const after = scenario.engine.digest();
-    t.true(tell(without(HOME)), 'the catalog is told again at every start');
-    t.true(tell(catalog()), 'what comes back was canceled all the same');
+    t.true(send(without(HOME)), 'every start sends the catalog again');
+    t.true(send(catalog()), 'what comes back was canceled all the same');
     t.deepEqual(scenario.engine.digest(), after);
   },
 );
@@ -144,4 +153,61 @@ test('T122, instrument_dropped: buys end first placed first, whatever rows they 
       [ids[2], 'instrument_dropped'],
     ],
   );
+});
+
+/** The scenario's catalog with other instruments. */
+const withInstruments = (instruments: Catalog['instruments']): Catalog => ({
+  ...catalog(),
+  instruments,
+});
+
+scenarioTest('T6, T120: a ticker belongs to what lists it now', (t, createScenario) => {
+  const scenario = createScenario();
+  const send = (sent: Catalog) =>
+    scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: sent });
+  const boughtBy = (ticker: string) => {
+    const { code, body } = scenario.buy(1, { ticker, instrumentId: null });
+    const trade = body.trade as Record<string, unknown> | undefined;
+    return code ?? [trade!.instrumentId, trade!.instrumentSide];
+  };
+  scenario.quote(WIN, 41, 43);
+  scenario.quote(TOTAL, 20, 24);
+  const { instruments } = catalog();
+  const by = (id: string) => instruments.find((one) => one.id === id)!;
+  const as = (id: string, listedLike: string) => ({ ...by(id), listings: by(listedLike).listings });
+  t.deepEqual(boughtBy('WIN'), [HOME, 'yes'], 'polarity 1 comes first');
+
+  send(withInstruments([by(OTHER)]));
+  t.deepEqual(boughtBy('WIN'), [OTHER, 'no'], 'what polarity 1 listed is dropped');
+  t.is(boughtBy('TOTAL'), 'no_tradable_listing', 'nothing lists it now');
+  send(withInstruments([by(OTHER), as(OVER, HOME), by(HOME)]));
+  t.deepEqual(boughtBy('WIN'), [OVER, 'yes'], 'the first in the catalog of two with polarity 1');
+  send(withInstruments([as(OVER, OTHER), by(OTHER)]));
+  t.deepEqual(boughtBy('WIN'), [OVER, 'no'], 'and of two with polarity -1');
+  t.deepEqual(scenario.engine.conservation(), []);
+});
+
+scenarioTest('T85, T120: a venue that a catalog adds fills what rests', (t, createScenario) => {
+  const scenario = createScenario();
+  const send = (sent: Catalog) =>
+    scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: sent });
+  const { instruments } = catalog();
+  const alone = instruments.map((one) => ({
+    ...one,
+    listings: one.listings.filter(({ venue }) => venue === 'venue_a'),
+  }));
+  send(withInstruments(alone));
+  scenario.quote(WIN, 41, 45);
+  const bought = scenario.limitBuy(43, 1, { routing: 'best' }).body.order as { orderId: string };
+  scenario.quote(WIN_B, 57, 59);
+  t.is(scenario.order(bought.orderId).status, 'resting', 'venue_b is not listed yet');
+  send(catalog());
+  scenario.quote(WIN_B, 57, 58);
+  t.like(scenario.order(bought.orderId), { status: 'executed', fillPriceCents: 43 });
+});
+
+scenarioTest('T18, C7: without opensAt a market is open from 1970 on', (t, createScenario) => {
+  const scenario = createScenario({ startMs: 0 });
+  scenario.quote(WIN, 41, 43);
+  t.is(scenario.buy(1).body.fillPriceCents, 43);
 });

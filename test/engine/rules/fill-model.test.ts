@@ -6,6 +6,7 @@ import { observe } from '../../../engine/rules/observe.ts';
 import { askOf, priceBook } from '../../../engine/rules/pricing.ts';
 import { FILL_MODELS, type FillModelName } from '../../../engine/rules/units.ts';
 import { execute } from '../../../engine/shard/requests.ts';
+import { shareOf } from '../../model/seeds.ts';
 import { accountRow, CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
@@ -58,7 +59,7 @@ for (const name of FILL_MODELS) {
         else t.deepEqual(next, fill, 'a fill leaves as much for the next');
       }
     });
-    t.notThrows(() => fc.assert(played, { numRuns: 200 }));
+    t.notThrows(() => fc.assert(played, { numRuns: shareOf(200) }));
   });
 }
 

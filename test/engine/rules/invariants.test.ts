@@ -2,10 +2,12 @@ import test from 'ava';
 import { OwnerIndex } from '../../../engine/memory/owner-index.ts';
 import { PAGE_ROWS, Table } from '../../../engine/memory/table.ts';
 import { UuidIndex } from '../../../engine/memory/uuid-index.ts';
+import type { OrderPlaced } from '../../../engine/rules/events.ts';
 import { evolve } from '../../../engine/rules/evolve.ts';
 import { adjust, hold, realize, stake } from '../../../engine/rules/ledger.ts';
 import { shrinkPosition } from '../../../engine/rules/positions.ts';
 import type { ShardState } from '../../../engine/rules/state.ts';
+import type { OrderRow } from '../../../engine/rules/units.ts';
 import {
   accountRow,
   CATALOG,
@@ -57,10 +59,56 @@ const MISTAKES: Mistake[] = [
       }),
     /filled beyond what is left/,
   ],
+  ['an order is of no account', (s) => place(s, { account: accountRow(9) }), /by no account/],
+  ['an order is of no market', (s) => place(s, { market: 99 }), /names no market/],
+  [
+    'a market order rests',
+    (s) => place(s, { type: 'market', rests: true, limitPriceCents: 20 }),
+    /rests that is no limit order/,
+  ],
+  ['an order rests in a settled market', restSettled, /rests in a settled market/],
   ['an order leaves its book twice', removeTwice, /removed an order that waits nowhere/],
   ['an order waits twice', (s) => s.ladders.add(0, 20, orderRow(0)), /an order waits twice/],
   ['an order waits at no price', (s) => s.ladders.add(0, 100, orderRow(5)), /no price of 1 to 99/],
 ];
+
+function place(state: ShardState, over: Partial<OrderPlaced>): void {
+  const order = state.orders.nextRow as OrderRow;
+  const { action, type, orderId, idempotencyKey } = placeOrder({ type: 'limit' });
+  evolve(state, {
+    kind: 'order_placed',
+    atMs: NOON_MS,
+    order,
+    account: ACCOUNT,
+    orderId,
+    idempotencyKey,
+    action,
+    type,
+    market: 0,
+    instrument: 0,
+    side: 'yes',
+    instrumentSide: 'yes',
+    byTicker: false,
+    contracts: 1,
+    position: null,
+    tradeId: null,
+    limitPriceCents: 20,
+    boundPriceCents: null,
+    timeInForce: 'gtc',
+    expiresAtMs: null,
+    routing: 'venue_a',
+    statedProbPct: null,
+    placedVia: 'api',
+    placedPrivate: false,
+    rests: true,
+    ...over,
+  });
+}
+
+function restSettled(state: ShardState): void {
+  evolve(state, { kind: 'market_resolved', atMs: NOON_MS, market: 1, outcome: 'void' });
+  place(state, { market: 1, instrument: 2 });
+}
 
 function removeTwice({ ladders }: ShardState): void {
   ladders.remove(orderRow(0));

@@ -120,7 +120,7 @@ scenarioTest(
 );
 
 scenarioTest(
-  'A38, membership_required: to open, not to sell nor to hear again',
+  'A38, membership_required: to open, not to sell nor to read a replay',
   (t, createScenario) => {
     const scenario = createScenario();
     scenario.quote(WIN, 41, 43);

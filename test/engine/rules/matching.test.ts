@@ -3,6 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { PlaceOrder } from '../../../engine/rules/messages.ts';
 import { FILL_MODELS, type FillModelName } from '../../../engine/rules/units.ts';
+import { shareOf } from '../../model/seeds.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
@@ -54,7 +55,7 @@ for (const fillModel of FILL_MODELS) {
       fc.property(bids, (orders) => {
         t.deepEqual(filledBy(fillModel, orders), expected(fillModel, orders));
       }),
-      { numRuns: 100 },
+      { numRuns: shareOf(100) },
     );
   });
 }

@@ -6,8 +6,10 @@ import {
   ALICE,
   type CreateScenario,
   createEngineScenario,
+  OVER,
   type Scenario,
   scenarioTest,
+  TOTAL,
   WIN,
 } from '../../model/scenario.ts';
 import { AWAY, accountRow, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
@@ -68,6 +70,34 @@ for (const fillModel of FILL_MODELS) {
     },
   );
 }
+
+scenarioTest('M11: what is at stake counts as what it could win', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.quote(WIN, 40, 50);
+  t.is(scenario.buy(200_000).body.status, 'executed');
+  t.like(scenario.account(), { balanceDollars: 0, openStakeDollars: 100_000 });
+  t.is(scenario.engine.roomCents(ALICE), MOST_CENTS - 100 * 200_000);
+  t.true(adjust(scenario, 1).ok);
+  t.is(scenario.engine.roomCents(ALICE), MOST_CENTS - 100 * 200_000 - 1);
+});
+
+scenarioTest('M11: winnings that an operator took off leave no more room', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.quote(WIN, 0, 1);
+  t.is(scenario.buy(10_000_000).body.status, 'executed');
+  settle(scenario, 'yes');
+  t.is(scenario.account().balanceDollars, 10_000_000);
+  t.true(adjust(scenario, -1_000_000_000).ok);
+  // 990,000,000 cents were won, and the account has nothing left.
+  t.is(scenario.engine.roomCents(ALICE), MOST_CENTS - 990_000_000);
+  t.true(adjust(scenario, 300).ok);
+  scenario.quote(TOTAL, 0, 2);
+  const over = { instrumentId: OVER, side: 'no' } as const;
+  t.is(scenario.buy(100, over).body.status, 'executed');
+  // It could win 100 x 98 cents more.
+  t.is(scenario.engine.roomCents(ALICE), MOST_CENTS - 990_000_000 - 9_800);
+  t.deepEqual(scenario.engine.conservation(), []);
+});
 
 test('M11: the refusal names count and how many there may be', (t) => {
   const scenario = scenarioWithRoom(createEngineScenario, 12_345);

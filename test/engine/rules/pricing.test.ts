@@ -13,7 +13,7 @@ import {
 } from '../../model/scenario.ts';
 
 const best = { routing: 'best' } as const;
-/** What a market buy of one contract is told: its price, or why not. */
+/** How a market buy of one contract is answered: its price, or why not. */
 const probe = (scenario: Scenario, order = {}) => {
   const placed = scenario.buy(1, order);
   return placed.code ?? placed.body.fillPriceCents;
@@ -94,7 +94,7 @@ scenarioTest(
   },
 );
 
-scenarioTest('T46: fills when the market opens or is heard again', (t, createScenario) => {
+scenarioTest('T46, T17: fills when the market opens, and after a silence', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   scenario.limitBuy(40, 1);
@@ -193,6 +193,70 @@ scenarioTest('T80: the band is exact to half a cent', (t, createScenario) => {
   t.deepEqual(fill(scenario, best), [45, 'venue_a']);
   scenario.quote(WIN, 41, 43);
   t.deepEqual(fill(scenario, best), [32, 'venue_b'], 'ten cents away is inside');
+});
+
+scenarioTest(
+  'T80, T82: with several venues the best ask wins, and the earlier of equals',
+  (t, createScenario) => {
+    for (const fillModel of FILL_MODELS) {
+      const scenario = createScenario({ fillModel });
+      const { engine, nowMs } = scenario;
+      engine.command({ kind: 'catalog', atMs: nowMs, catalog: withExactVenueC() });
+      scenario.quote(WIN, 41, 45);
+      const no = { ...best, side: 'no' } as const;
+      // Asks of HOME's yes: 43 at venue_b and 44 at venue_c; of its no: 57 and 58.
+      scenario.quote(WIN_B, 57, 58);
+      scenario.quote(WIN_C, 42, 44);
+      t.deepEqual(fill(scenario, best), [43, 'venue_b']);
+      t.deepEqual(fill(scenario, no), [58, 'venue_b'], 'the first of two equal ones');
+      scenario.quote(WIN_C, 43, 44);
+      t.deepEqual(fill(scenario, no), [57, 'venue_c']);
+      scenario.quote(WIN_B, 56, 57);
+      scenario.quote(WIN_C, 42, 43);
+      t.deepEqual(fill(scenario, best), [43, 'venue_c']);
+      t.deepEqual(fill(scenario, no), [57, 'venue_b']);
+      scenario.quote(WIN_C, 41, 44);
+      t.deepEqual(fill(scenario, best), [44, 'venue_b'], 'the first of two equal ones');
+      t.deepEqual(fill(scenario, no), [57, 'venue_b'], 'the later one is dearer');
+      t.deepEqual(engine.conservation(), []);
+    }
+  },
+);
+
+/** The scenario's catalog, where venue_c's market of HOME is exact too. */
+function withExactVenueC(): Catalog {
+  const { instruments, ...rest } = catalog();
+  const exact = { fungibility: 'exact' } as const;
+  return {
+    ...rest,
+    instruments: instruments.map((one) => ({
+      ...one,
+      listings: one.listings.map((listing) => ({ ...listing, ...exact })),
+    })),
+  };
+}
+
+scenarioTest('T80: an ask half a cent beyond the band is not taken', (t, createScenario) => {
+  for (const fillModel of FILL_MODELS) {
+    const scenario = createScenario({ fillModel });
+    // The mid is 55.5, and the band ends at 65.5, far below venue_a's ask.
+    scenario.quote(WIN, 40, 71);
+    scenario.quote(WIN_B, 34, 36);
+    t.deepEqual(fill(scenario, best), [71, 'venue_a'], '66 is 10.5 away');
+    scenario.quote(WIN_B, 35, 36);
+    t.deepEqual(fill(scenario, best), [65, 'venue_b'], '65 is 9.5 away');
+  }
+});
+
+scenarioTest('T46: an order at one cent fills when the ask is one cent', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.limitBuy(1, 5);
+  scenario.limitBuy(1, 5, { side: 'no' });
+  scenario.quote(WIN, 0, 1);
+  t.is(scenario.account().restingOrders, 1);
+  scenario.quote(WIN, 99, 0);
+  t.is(scenario.account().restingOrders, 0);
+  t.is(scenario.account().openStakeDollars, 0.1);
 });
 
 scenarioTest('T85: resting orders watch all listed venues', (t, createScenario) => {

@@ -1,5 +1,6 @@
 import test from 'ava';
-import type { MarketOutcome } from '../../../engine/rules/messages.ts';
+import type { MarketOutcome, MarketResult } from '../../../engine/rules/messages.ts';
+import { resultOf } from '../../../engine/rules/settlement.ts';
 import {
   ALICE,
   AWAY,
@@ -12,7 +13,7 @@ import {
   TOTAL,
   WIN,
 } from '../../model/scenario.ts';
-import { CATALOG, NOON_MS } from '../fixtures.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
 type Row = Record<string, unknown>;
@@ -123,9 +124,9 @@ scenarioTest('T124: a game that the catalog calls cancelled voids, too', (t, cre
   const listed = catalog();
   const games = listed.games.map((game) => ({ ...game, status: 'cancelled' as const }));
   const cancelled = { ...listed, games };
-  const tell = () =>
+  const send = () =>
     scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: cancelled });
-  t.true(tell().ok);
+  t.true(send().ok);
   for (const trade of tradesOf(scenario)) {
     t.deepEqual(ending(trade).slice(1), ['void', 'voided', 0, null]);
   }
@@ -139,8 +140,8 @@ scenarioTest('T124: a game that the catalog calls cancelled voids, too', (t, cre
   t.deepEqual(scenario.engine.conservation(), []);
 
   const after = scenario.engine.digest();
-  t.true(tell().ok);
-  t.deepEqual(scenario.engine.digest(), after, 'the catalog is told again at every start');
+  t.true(send().ok);
+  t.deepEqual(scenario.engine.digest(), after, 'every start sends the catalog again');
 });
 
 scenarioTest(
@@ -178,6 +179,16 @@ scenarioTest('M31: a bust is counted once a run', (t, createScenario) => {
   t.is(scenario.account().adjustmentsInRunDollars, 0);
 });
 
+scenarioTest('M31: a bust is below a dollar, not at one', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.limitBuy(1, 1, { timeInForce: 'ioc' });
+  const adjust = { kind: 'adjust', atMs: scenario.nowMs, account: ALICE } as const;
+  t.true(scenario.engine.command({ ...adjust, amountCents: -9_999_900 }).ok);
+  t.like(scenario.account(), { balanceDollars: 1, busts: 0 });
+  t.true(scenario.engine.command({ ...adjust, amountCents: -1 }).ok);
+  t.like(scenario.account(), { balanceDollars: 0.99, busts: 1 });
+});
+
 scenarioTest('M31: no bust while an order rests', (t, createScenario) => {
   const scenario = createScenario();
   scenario.limitBuy(1, 50, { instrumentId: OVER, expiresAtMs: scenario.nowMs + 1000 });
@@ -210,12 +221,43 @@ scenarioTest(
   },
 );
 
-test('T128: a game that no catalog lists is not remembered', (t) => {
+test('T128: a game that no catalog lists is not kept', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
-  const told = { kind: 'game', atMs: NOON_MS, source: 0, status: 'inprogress' } as const;
-  for (let n = 0; n < 100; n++) engine.tick({ ...told, game: `somewhere-${n}` });
+  const tick = { kind: 'game', atMs: NOON_MS, source: 0, status: 'inprogress' } as const;
+  for (let n = 0; n < 100; n++) engine.tick({ ...tick, game: `somewhere-${n}` });
   t.is(engine.state().games.size, 0);
-  engine.tick({ ...told, game: 'awy-hom' });
+  engine.tick({ ...tick, game: 'awy-hom' });
   t.is(engine.state().games.size, 1);
+});
+
+test('S11: a result is known as it came, for a shard that a crash kept it from', (t) => {
+  const cases: MarketResult[] = [
+    { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 },
+    { outcome: 'no', yesPayoutCents: 0, noPayoutCents: 100 },
+    { outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 },
+    { outcome: 'scalar', yesPayoutCents: 63, noPayoutCents: 36 },
+  ];
+  for (const result of cases) {
+    const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+    engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+    const known = () => resultOf(engine.state().markets[0]!);
+    t.is(known(), null);
+    engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...result });
+    t.deepEqual(known(), result);
+    engine.crash();
+    t.deepEqual(known(), result, 'also after a start');
+  }
+});
+
+test('S1: nothing is kept of the positions of a settled market', (t) => {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  engine.tick(quoteTick());
+  for (let n = 0; n < 3; n++) engine.command(placeOrder());
+  const { positionsOfMarket, markets } = engine.state();
+  t.is(positionsOfMarket.count(markets[0]!.number), 3);
+  const won = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...won });
+  t.is(positionsOfMarket.count(markets[0]!.number), 0);
 });

@@ -162,3 +162,22 @@ test('the first trade of a day drops what was counted on the day before, also ov
   t.is(engine.state().tradeCounts.table.live, 2);
   t.deepEqual(engine.conservation(), []);
 });
+
+test('L6: Retry-After runs to the end of the window, rounded up to a second', (t) => {
+  const engine = tradingEngine();
+  const atMs = NOON_MS + 500;
+  for (let n = 0; n < 10; n++) t.is(codeOf(engine.command(buy(1, { atMs }))), 'ok');
+  t.like(engine.command(buy(1, { atMs })), { code: 'rate_limited', retryAfterSeconds: 60 });
+  const lateMs = NOON_MS + 59_001;
+  t.like(engine.command(buy(1, { atMs: lateMs })), { retryAfterSeconds: 1 });
+});
+
+test('C6: a clock that is right keeps the counts, one that is set back begins anew', (t) => {
+  const engine = tradingEngine();
+  for (let n = 0; n < 10; n++) t.is(codeOf(engine.command(buy(1))), 'ok');
+  const setTo = (toMs: number) => engine.command({ kind: 'clock', atMs: NOON_MS, toMs });
+  t.true(setTo(NOON_MS).ok);
+  t.is(codeOf(engine.command(buy(1))), 'rate_limited');
+  t.true(setTo(NOON_MS - 1).ok);
+  t.is(codeOf(engine.command(buy(1, { atMs: NOON_MS - 1 }))), 'ok');
+});
