@@ -73,6 +73,18 @@ export class OrderFlow {
     return { kind: 'heartbeat', atMs: this.nowMs, source: 0 };
   }
 
+  /** A limit buy of each of these accounts, and its cancel: nothing but the accounts stays. */
+  openings(first: number, end: number): (PlaceOrder | CancelOrder)[] {
+    const commands: (PlaceOrder | CancelOrder)[] = [];
+    for (let account = first; account < Math.min(end, this.accounts.length); account++) {
+      const atMs = this.nowMs;
+      this.#orders += 2;
+      const order = this.#limitOf(atMs, account);
+      commands.push(order, this.#cancelOf(atMs, { account, id: order.orderId }));
+    }
+    return commands;
+  }
+
   batch(size: number): (PlaceOrder | CancelOrder)[] {
     return Array.from({ length: size }, () => this.next());
   }
@@ -96,10 +108,14 @@ export class OrderFlow {
 
   #limit(atMs: EpochMs): PlaceOrder {
     const account = this.#random.below(this.accounts.length);
-    const order = this.#order(atMs, account);
+    const order = this.#limitOf(atMs, account);
     this.#resting.push({ account, id: order.orderId });
+    return order;
+  }
+
+  #limitOf(atMs: EpochMs, account: number): PlaceOrder {
     return {
-      ...order,
+      ...this.#order(atMs, account),
       type: 'limit',
       limitPriceCents: 1 + this.#random.below(LIMIT_CENTS_MAX),
       timeInForce: 'gtc',
@@ -114,7 +130,10 @@ export class OrderFlow {
   }
 
   #cancel(atMs: EpochMs): CancelOrder {
-    const { account, id } = this.#takeOne(this.#resting);
+    return this.#cancelOf(atMs, this.#takeOne(this.#resting));
+  }
+
+  #cancelOf(atMs: EpochMs, { account, id }: Kept): CancelOrder {
     return {
       kind: 'cancel',
       atMs,

@@ -31,6 +31,13 @@ export function threadCpuSince(
   };
 }
 
+/** Bytes that a process has given to write calls: files and pipes, but not what it sends. */
+export function writtenBytes(pid: number | 'self'): number {
+  const written = /^wchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1];
+  if (written === undefined) throw new Error(`/proc/${pid}/io has no wchar`);
+  return Number(written);
+}
+
 /** Resident bytes: all, and those that no file backs (an LMDB map is a file). */
 export function residentBytes(pid: number): { all: number; anonymous: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
