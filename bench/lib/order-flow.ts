@@ -158,7 +158,7 @@ export class OrderFlow {
   /** A market buy of one contract. */
   #order(atMs: EpochMs, account: number): PlaceOrder {
     const market = this.#random.below(this.#options.markets);
-    const order = marketBuy(this.#random, atMs, this.accounts[account]!, market);
+    const order = marketBuy(this.#random, atMs, this.accounts[account]!, instrumentIdOf(market));
     return { ...order, counting: this.#countings[account]! };
   }
 
@@ -171,7 +171,7 @@ export class OrderFlow {
   }
 }
 
-function marketBuy(random: Random, atMs: EpochMs, account: Uuid, market: number): PlaceOrder {
+function marketBuy(random: Random, atMs: EpochMs, account: Uuid, instrumentId: string): PlaceOrder {
   return {
     kind: 'place',
     atMs,
@@ -180,7 +180,7 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, market: number)
     idempotencyKey: seededUuid(random, atMs),
     action: 'buy',
     type: 'market',
-    instrumentId: instrumentIdOf(market),
+    instrumentId,
     ticker: null,
     side: (random.word() & 1) === 0 ? 'yes' : 'no',
     contracts: 1,
@@ -201,8 +201,17 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, market: number)
 
 /** A limit buy of one contract that rests far below the market, outside the trade limits. */
 export function limitBuy(random: Random, atMs: EpochMs, account: Uuid, market: number): PlaceOrder {
+  return limitBuyOf(random, atMs, account, instrumentIdOf(market));
+}
+
+export function limitBuyOf(
+  random: Random,
+  atMs: EpochMs,
+  account: Uuid,
+  instrumentId: string,
+): PlaceOrder {
   return {
-    ...marketBuy(random, atMs, account, market),
+    ...marketBuy(random, atMs, account, instrumentId),
     type: 'limit',
     limitPriceCents: 1 + random.below(LIMIT_CENTS_MAX),
     timeInForce: 'gtc',
