@@ -1,5 +1,5 @@
 /**
- * wrk as the load generator, where the machine has it: a tenth of the processor time of ours. It sends
+ * wrk as the load generator, where the machine has it: two thirds of our processor time. It sends
  * no cancels, and says of refusals only how many there were.
  */
 import { execFile } from 'node:child_process';
