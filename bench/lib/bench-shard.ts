@@ -15,6 +15,8 @@ import { type FlowOptions, OrderFlow } from './order-flow.ts';
 /** As the server sets it (api/main.ts). */
 export const CHECKPOINT_EVERY_EVENTS = 100_000;
 
+const OPENED_TOGETHER = 4096;
+
 export class BenchShard {
   readonly shard: Shard;
   readonly flow: OrderFlow;
@@ -41,6 +43,16 @@ export class BenchShard {
       { kind: 'catalog', atMs, catalog: catalogOf(flow.markets) },
       ...this.flow.quotes(),
     ]);
+  }
+
+  /** An order by every account, so that none opens later on; in batches, as fast as it goes. */
+  openAccounts(): void {
+    const { accounts } = this.flow;
+    for (let opened = 0; opened < accounts.length; opened += OPENED_TOGETHER) {
+      const heartbeat = this.flow.heartbeat();
+      this.run([heartbeat, ...this.flow.openings(opened, opened + OPENED_TOGETHER)]);
+      this.shard.idle();
+    }
   }
 
   /** A batch as a shard client sends it. */

@@ -2,21 +2,20 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { FromGenerator, LoadJob, LoadResult } from '../processes/generator.ts';
-import { cpuMsOf, threadCpuMs, threadCpuSince } from './proc.ts';
+import { cpuMsOf, type Usage, usageSince } from './proc.ts';
 import type { Target } from './server.ts';
 
 const GENERATOR = fileURLToPath(new URL('../processes/generator.ts', import.meta.url));
 
-/** A load's result, with processor milliseconds of the server while it was measured. */
-export type Measured = LoadResult & {
-  serverCpuMs: number;
-  /** Of the server's main thread, and of its busiest other one. */
-  mainCpuMs: number;
-  otherCpuMs: number;
-  generatorCpuMs: number;
-};
+/** A load's result, with what the server and the generator used while it was measured. */
+export type Measured = LoadResult & Usage & { generatorCpuMs: number };
 
-export class Generator {
+export interface LoadGenerator {
+  run(target: Target, job: LoadJob): Promise<Measured>;
+  close(): void;
+}
+
+export class Generator implements LoadGenerator {
   readonly #child: ChildProcess;
 
   constructor() {
@@ -26,8 +25,9 @@ export class Generator {
   /** Runs one load against a server; `whileMeasuring` is called once measuring has begun. */
   run(target: Target, job: LoadJob, whileMeasuring: () => void = () => {}): Promise<Measured> {
     return new Promise((resolve, reject) => {
-      let before = { cpuMs: 0, threads: new Map<number, number>(), ownMs: 0 };
-      let used = { serverCpuMs: 0, mainCpuMs: 0, otherCpuMs: 0, generatorCpuMs: 0 };
+      let usage = (): Usage => ({ serverCpuMs: 0, mainCpuMs: 0, otherCpuMs: 0, writtenBytes: 0 });
+      let generatorCpuMs = 0;
+      let used = usage();
       const pid = this.#child.pid!;
       const end = () => {
         this.#child.off('message', take);
@@ -40,26 +40,17 @@ export class Generator {
       const take = (message: FromGenerator) => {
         switch (message.kind) {
           case 'measuring':
-            before = {
-              cpuMs: cpuMsOf(target.pid),
-              threads: threadCpuMs(target.pid),
-              ownMs: cpuMsOf(pid),
-            };
+            usage = usageSince(target.pid);
+            generatorCpuMs = cpuMsOf(pid);
             whileMeasuring();
             break;
-          case 'measured': {
-            const { main, others } = threadCpuSince(target.pid, before.threads);
-            used = {
-              serverCpuMs: cpuMsOf(target.pid) - before.cpuMs,
-              mainCpuMs: main,
-              otherCpuMs: others[0] ?? 0,
-              generatorCpuMs: cpuMsOf(pid) - before.ownMs,
-            };
+          case 'measured':
+            used = usage();
+            generatorCpuMs = cpuMsOf(pid) - generatorCpuMs;
             break;
-          }
           case 'result':
             end();
-            resolve({ ...message.result, ...used });
+            resolve({ ...message.result, ...used, generatorCpuMs });
             break;
           case 'failed':
             end();

@@ -12,13 +12,18 @@ export type Market = {
   instruments: string[];
 };
 
-const INSTRUMENTS = 8;
+export const INSTRUMENTS = 8;
 /** What an account that is read holds: so many positions, and as many resting orders. */
 const HELD = 3;
 
-export async function openMarket(server: Paperbook, accounts: number): Promise<Market> {
+/** `known`: keys of traders that are there already; else so many are made. */
+export async function openMarket(
+  server: Paperbook,
+  accounts: number,
+  known?: string[],
+): Promise<Market> {
   const instruments = await tradableInstruments(server, INSTRUMENTS);
-  const traders = await makeUsers(server, accounts, 'trader');
+  const traders = known ?? (await makeUsers(server, accounts, 'trader'));
   const readers = await makeUsers(server, accounts, 'reader');
   const url = `http://127.0.0.1:${server.port}${server.basePath}/portfolio/orders`;
   for (const key of readers) {

@@ -14,7 +14,7 @@ export type LoadOptions = {
   kind: LoadKind;
   port: number;
   basePath: string;
-  /** API keys; connections take them in turn. */
+  /** API keys: each request takes one by chance, and a cancel that of its order. */
   keys: readonly string[];
   instruments: readonly string[];
   /** In front of idempotency keys: no two loads may share one. */
@@ -22,37 +22,43 @@ export type LoadOptions = {
 };
 
 export function createCaller(options: LoadOptions, connection: number): Caller {
-  const key = options.keys[connection % options.keys.length]!;
   const random = seededRandom(connection + 1);
   switch (options.kind) {
     case 'orders':
-      return new Trader(options, key, `${options.name}-${connection}`, random);
-    case 'quotes':
-      return new Reader(
-        options.instruments.map((id) => getText(options, key, `/quotes?ids=${id}`)),
-        random,
-      );
+      return new Trader(options, `${options.name}-${connection}`, random);
+    case 'quotes': {
+      const paths = options.instruments.map((id) => `/quotes?ids=${id}`);
+      return new Reader(options, paths, random);
+    }
     case 'portfolio':
-      return new Reader([getText(options, key, '/portfolio')], random);
+      return new Reader(options, ['/portfolio'], random);
     default:
       return options.kind satisfies never;
   }
 }
 
 class Reader implements Caller {
-  readonly #texts: readonly string[];
+  readonly #options: LoadOptions;
+  readonly #heads: readonly string[];
   readonly #random: Random;
 
-  constructor(texts: readonly string[], random: Random) {
-    this.#texts = texts;
+  constructor(options: LoadOptions, paths: readonly string[], random: Random) {
+    const { port, basePath } = options;
+    this.#options = options;
+    this.#heads = paths.map((path) => `GET ${basePath}${path} HTTP/1.1\r\n${hostText(port)}`);
     this.#random = random;
   }
 
   next(): string {
-    return this.#texts[this.#random.below(this.#texts.length)]!;
+    const head = this.#heads[this.#random.below(this.#heads.length)]!;
+    return `${head}${keyText(anyKey(this.#options, this.#random))}\r\n`;
   }
 
   saw(): void {}
+}
+
+function anyKey({ keys }: LoadOptions, random: Random): string {
+  return keys[random.below(keys.length)]!;
 }
 
 /** Out of a hundred: limit buys that rest, market buys; the others cancel what rests. */
@@ -63,62 +69,60 @@ const ORDER_ID = '"orderId":"';
 const UUID_LENGTH = 36;
 
 class Trader implements Caller {
-  readonly #instruments: readonly string[];
+  readonly #options: LoadOptions;
   readonly #name: string;
   readonly #random: Random;
   readonly #postHead: string;
   readonly #deleteHead: string;
-  readonly #tail: string;
-  readonly #resting: string[] = [];
+  readonly #host: string;
+  readonly #resting: { key: string; id: string }[] = [];
   #orders = 0;
-  #placesLimit = false;
+  /** Of the order in flight; null: it rests nowhere. */
+  #limitKey: string | null = null;
 
-  constructor(options: LoadOptions, key: string, name: string, random: Random) {
-    const { port, basePath, instruments } = options;
-    this.#instruments = instruments;
+  constructor(options: LoadOptions, name: string, random: Random) {
+    const { port, basePath } = options;
+    this.#options = options;
     this.#name = name;
     this.#random = random;
-    this.#tail = headersText(port, key);
+    this.#host = hostText(port);
     this.#postHead =
-      `POST ${basePath}/portfolio/orders HTTP/1.1\r\n${this.#tail}` +
+      `POST ${basePath}/portfolio/orders HTTP/1.1\r\n${this.#host}` +
       'Content-Type: application/json\r\nContent-Length: ';
     this.#deleteHead = `DELETE ${basePath}/portfolio/orders/`;
   }
 
   next(): string {
     const drawn = this.#random.below(100);
-    this.#placesLimit = false;
+    this.#limitKey = null;
     if (drawn >= LIMIT_BUYS && drawn < LIMIT_BUYS + MARKET_BUYS) return this.#post(false);
     const cancels = drawn >= LIMIT_BUYS ? this.#resting.pop() : undefined;
-    if (cancels !== undefined) return `${this.#deleteHead}${cancels} HTTP/1.1\r\n${this.#tail}\r\n`;
-    this.#placesLimit = true;
-    return this.#post(true);
+    if (cancels === undefined) return this.#post(true);
+    return `${this.#deleteHead}${cancels.id} HTTP/1.1\r\n${this.#host}${keyText(cancels.key)}\r\n`;
   }
 
   saw({ status, text, bodyStart }: Answer): void {
-    if (!this.#placesLimit || status !== 200) return;
+    if (this.#limitKey === null || status !== 200) return;
     const at = text.indexOf(ORDER_ID, bodyStart) + ORDER_ID.length;
-    this.#resting.push(text.slice(at, at + UUID_LENGTH));
+    this.#resting.push({ key: this.#limitKey, id: text.slice(at, at + UUID_LENGTH) });
   }
 
   #post(isLimit: boolean): string {
     const random = this.#random;
-    const id = this.#instruments[random.below(this.#instruments.length)]!;
-    const key = `${this.#name}-${(this.#orders++).toString(36)}`;
+    const { instruments } = this.#options;
+    const key = anyKey(this.#options, random);
+    if (isLimit) this.#limitKey = key;
+    const id = instruments[random.below(instruments.length)]!;
+    const idempotencyKey = `${this.#name}-${(this.#orders++).toString(36)}`;
     const kind = isLimit
       ? `"type":"limit","limitPriceCents":${1 + random.below(LIMIT_CENTS_MAX)}`
       : '"type":"market"';
     const body =
       `{"action":"buy",${kind},"instrumentId":"${id}","side":"yes","count":1,` +
-      `"idempotencyKey":"${key}"}`;
-    return `${this.#postHead}${body.length}\r\n\r\n${body}`;
+      `"idempotencyKey":"${idempotencyKey}"}`;
+    return `${this.#postHead}${body.length}\r\n${keyText(key)}\r\n${body}`;
   }
 }
 
-function getText({ port, basePath }: LoadOptions, key: string, path: string): string {
-  return `GET ${basePath}${path} HTTP/1.1\r\n${headersText(port, key)}\r\n`;
-}
-
-function headersText(port: number, key: string): string {
-  return `Host: 127.0.0.1:${port}\r\nAuthorization: Bearer ${key}\r\n`;
-}
+const hostText = (port: number) => `Host: 127.0.0.1:${port}\r\n`;
+const keyText = (key: string) => `Authorization: Bearer ${key}\r\n`;

@@ -73,6 +73,18 @@ export class OrderFlow {
     return { kind: 'heartbeat', atMs: this.nowMs, source: 0 };
   }
 
+  /** A limit buy of each of these accounts, and its cancel: nothing but the accounts stays. */
+  openings(first: number, end: number): (PlaceOrder | CancelOrder)[] {
+    const commands: (PlaceOrder | CancelOrder)[] = [];
+    for (let account = first; account < Math.min(end, this.accounts.length); account++) {
+      const atMs = this.nowMs;
+      this.#orders += 2;
+      const order = this.#limitOf(atMs, account);
+      commands.push(order, this.#cancelOf(atMs, { account, id: order.orderId }));
+    }
+    return commands;
+  }
+
   batch(size: number): (PlaceOrder | CancelOrder)[] {
     return Array.from({ length: size }, () => this.next());
   }
@@ -96,10 +108,14 @@ export class OrderFlow {
 
   #limit(atMs: EpochMs): PlaceOrder {
     const account = this.#random.below(this.accounts.length);
-    const order = this.#order(atMs, account);
+    const order = this.#limitOf(atMs, account);
     this.#resting.push({ account, id: order.orderId });
+    return order;
+  }
+
+  #limitOf(atMs: EpochMs, account: number): PlaceOrder {
     return {
-      ...order,
+      ...this.#order(atMs, account),
       type: 'limit',
       limitPriceCents: 1 + this.#random.below(LIMIT_CENTS_MAX),
       timeInForce: 'gtc',
@@ -114,7 +130,10 @@ export class OrderFlow {
   }
 
   #cancel(atMs: EpochMs): CancelOrder {
-    const { account, id } = this.#takeOne(this.#resting);
+    return this.#cancelOf(atMs, this.#takeOne(this.#resting));
+  }
+
+  #cancelOf(atMs: EpochMs, { account, id }: Kept): CancelOrder {
     return {
       kind: 'cancel',
       atMs,
@@ -139,7 +158,7 @@ export class OrderFlow {
   /** A market buy of one contract. */
   #order(atMs: EpochMs, account: number): PlaceOrder {
     const market = this.#random.below(this.#options.markets);
-    const order = marketBuy(this.#random, atMs, this.accounts[account]!, market);
+    const order = marketBuy(this.#random, atMs, this.accounts[account]!, instrumentIdOf(market));
     return { ...order, counting: this.#countings[account]! };
   }
 
@@ -152,7 +171,7 @@ export class OrderFlow {
   }
 }
 
-function marketBuy(random: Random, atMs: EpochMs, account: Uuid, market: number): PlaceOrder {
+function marketBuy(random: Random, atMs: EpochMs, account: Uuid, instrumentId: string): PlaceOrder {
   return {
     kind: 'place',
     atMs,
@@ -161,7 +180,7 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, market: number)
     idempotencyKey: seededUuid(random, atMs),
     action: 'buy',
     type: 'market',
-    instrumentId: instrumentIdOf(market),
+    instrumentId,
     ticker: null,
     side: (random.word() & 1) === 0 ? 'yes' : 'no',
     contracts: 1,
@@ -182,8 +201,17 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, market: number)
 
 /** A limit buy of one contract that rests far below the market, outside the trade limits. */
 export function limitBuy(random: Random, atMs: EpochMs, account: Uuid, market: number): PlaceOrder {
+  return limitBuyOf(random, atMs, account, instrumentIdOf(market));
+}
+
+export function limitBuyOf(
+  random: Random,
+  atMs: EpochMs,
+  account: Uuid,
+  instrumentId: string,
+): PlaceOrder {
   return {
-    ...marketBuy(random, atMs, account, market),
+    ...marketBuy(random, atMs, account, instrumentId),
     type: 'limit',
     limitPriceCents: 1 + random.below(LIMIT_CENTS_MAX),
     timeInForce: 'gtc',

@@ -31,6 +31,44 @@ export function threadCpuSince(
   };
 }
 
+/** What a server under load used. */
+export type Usage = {
+  serverCpuMs: number;
+  /** Of its main thread, and of its busiest other one. */
+  mainCpuMs: number;
+  otherCpuMs: number;
+  /** Bytes that it gave to write calls. */
+  writtenBytes: number;
+};
+
+/** Begins to measure a process; the result says what it used since. */
+export function usageSince(pid: number): () => Usage {
+  const cpuMs = cpuMsOf(pid);
+  const threads = threadCpuMs(pid);
+  const written = writtenBytes(pid);
+  return () => {
+    const { main, others } = threadCpuSince(pid, threads);
+    return {
+      serverCpuMs: cpuMsOf(pid) - cpuMs,
+      mainCpuMs: main,
+      otherCpuMs: others[0] ?? 0,
+      writtenBytes: writtenBytes(pid) - written,
+    };
+  };
+}
+
+/** Processor milliseconds of children of this process that have ended. */
+export function endedChildrenCpuMs(): number {
+  return cpuMsIn('/proc/self/stat', CHILDREN);
+}
+
+/** Bytes that a process has given to write calls: files and pipes, but not what it sends. */
+export function writtenBytes(pid: number | 'self'): number {
+  const written = /^wchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1];
+  if (written === undefined) throw new Error(`/proc/${pid}/io has no wchar`);
+  return Number(written);
+}
+
 /** Resident bytes: all, and those that no file backs (an LMDB map is a file). */
 export function residentBytes(pid: number): { all: number; anonymous: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -42,9 +80,13 @@ export function residentBytes(pid: number): { all: number; anonymous: number } {
   return { all: field('VmRSS'), anonymous: field('RssAnon') };
 }
 
-function cpuMsIn(file: string): number {
+/** Where user and then system time stand behind the command's name. */
+const OWN = 11;
+const CHILDREN = 13;
+
+function cpuMsIn(file: string, first = OWN): number {
   const text = readFileSync(file, 'utf8');
   // The command's name may hold anything, spaces included; fields are counted behind it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  return (Number(fields[first]) + Number(fields[first + 1])) * TICK_MS;
 }

@@ -1,7 +1,7 @@
 /** Servers under test as processes of their own, ended with this one at the latest. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -11,7 +11,7 @@ export type Paperbook = Running & { adminUrl: string; adminToken: string; demoKe
 
 const COMMAND = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
 const BARE = fileURLToPath(new URL('../processes/bare.ts', import.meta.url));
-const STARTS_WITHIN_MS = 60_000;
+const STARTS_WITHIN_MS = 240_000;
 
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -49,13 +49,20 @@ export async function startPaperbook(
 /** Bytes of the real server's answers, so that the peer's are as long. */
 export type AnswerBytes = Record<'limit' | 'market' | 'cancel' | 'quotes' | 'portfolio', number>;
 
+/** How a peer's request reaches its thread: by Piscina's tasks, or through a ring. */
+export type Way = 'hop' | 'ring';
+
 /**
- * The peer: uWebSockets.js, JSON.parse of the body, an answer of so many bytes. With a directory,
- * which must be empty, each request takes the way into a thread and back first.
+ * The peer: uWebSockets.js, JSON.parse of the body, an answer of so many bytes. With a way, each
+ * request takes it into a thread and back first; its directory is made here.
  */
-export async function startBare(bytes: AnswerBytes, hopDir?: string): Promise<Running> {
-  const hop = hopDir === undefined ? [] : [hopDir];
-  const { child, printed } = start([BARE, JSON.stringify(bytes), ...hop], process.env);
+export async function startBare(
+  bytes: AnswerBytes,
+  hop?: { way: Way; dir: string },
+): Promise<Running> {
+  if (hop !== undefined) mkdirSync(hop.dir);
+  const more = hop === undefined ? [] : [hop.way, hop.dir];
+  const { child, printed } = start([BARE, JSON.stringify(bytes), ...more], process.env);
   const [, port] = await printed(/^listening on (\d+)$/m);
   return { pid: child.pid!, port: Number(port), basePath: '/v1', stop: () => stop(child) };
 }

@@ -1,14 +1,15 @@
 /** Users and keys made by the operator's listener, with limits as wide as a benchmark needs. */
+import type { Scope } from '../../api/identity/keys.ts';
 import type { Paperbook } from './server.ts';
 
 /** The plan that may carry limits of its own (CONTRACT.md section 5, Hard trade limits). */
-const PLAN = 'enterprise';
-const WIDE = {
+export const PLAN = 'enterprise';
+export const WIDE = {
   newPerMinute: 1_000_000_000,
   newPerDay: 1_000_000_000,
   closingPerMinute: 1_000_000_000,
 };
-const SCOPES = ['portfolio:read', 'markets:read', 'trade:write'];
+export const SCOPES: Scope[] = ['portfolio:read', 'markets:read', 'trade:write'];
 
 /** So many users with a key each; returns the keys. */
 export async function makeUsers(server: Paperbook, users: number, name: string): Promise<string[]> {

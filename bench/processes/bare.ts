@@ -1,19 +1,25 @@
 /**
  * What an HTTP server costs that does nothing: uWebSockets.js, the body read and parsed, an answer
- * as long as the real one's. Started with the lengths as JSON, and with a directory where each
- * request shall take the way into a thread and back before it is answered; prints its port.
+ * as long as the real one's. Started with the lengths as JSON, and with `hop` or `ring` and a
+ * directory where each request shall take that way into a thread and back before it is answered;
+ * prints its port.
  */
 import * as uws from 'uWebSockets.js';
-import type { AnswerBytes } from '../lib/server.ts';
+import type { AnswerBytes, Way } from '../lib/server.ts';
 import { Hop } from './hop.ts';
+import { RingHop } from './ring.ts';
 
 type AnswerName = keyof AnswerBytes;
 
 const lengths = Object.entries(JSON.parse(process.argv[2]!) as AnswerBytes);
-const hopDir = process.argv[3];
+const way = process.argv[3] as Way | undefined;
 const texts = Object.fromEntries(lengths.map(([name, length]) => [name, answerOf(length)]));
 const orders: AnswerName[] = ['limit', 'market', 'cancel'];
-const hop = hopDir === undefined ? null : new Hop({ dir: hopDir, texts, orders });
+const hop = way === undefined ? null : hopOf(way, process.argv[4]!);
+
+function hopOf(way: Way, dir: string): Hop | RingHop {
+  return way === 'hop' ? new Hop({ dir, texts, orders }) : new RingHop(dir, texts, orders);
+}
 
 /** Has an order id, as whoever places an order looks for one. */
 function answerOf(length: number): string {

@@ -1,13 +1,14 @@
 /**
  * The book alone: one seeded stream of orders, cancels and crossing prices, on the ladders that
- * the engine runs and on a peer. All must fill the same orders in the same sequence.
+ * the engine runs and on a peer. All must fill the same orders in the same sequence. By id is the
+ * figure to compare, since other books find an order by its id; by row shows what the ladders cost.
  */
 import { OrderBook, Side } from 'nodejs-order-book';
 import { Ladders } from '../../engine/memory/ladder.ts';
 import { Table } from '../../engine/memory/table.ts';
 import { UuidIndex } from '../../engine/memory/uuid-index.ts';
 import { NO_ROW } from '../../engine/rules/units.ts';
-import { ADD, CANCEL, makeStream, type Outcome, type Stream } from '../lib/op-stream.ts';
+import { ADD, CANCEL, CROSS, makeStream, type Outcome, type Stream } from '../lib/op-stream.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, type Report, range, ratio, type Suite } from '../lib/report.ts';
 import type { Spread } from '../lib/stats.ts';
@@ -46,10 +47,10 @@ async function run(sizes: MatchSizes, progress: (line: string) => void): Promise
     );
     const rates = new Map<string, Rates>();
     for (const [name, stream, player] of [
+      ['paperbook, by id', long, playById],
       ['paperbook, by row', long, playByRow],
-      ['paperbook, by uuid', long, playByUuid],
+      ['paperbook, by id, short stream', short, playById],
       ['paperbook, by row, short stream', short, playByRow],
-      ['paperbook, by uuid, short stream', short, playByUuid],
       ['nodejs-order-book, short stream', short, playOnPeer],
     ] as const) {
       progress(`match: ${markets} market(s), ${name}`);
@@ -145,18 +146,31 @@ const playByRow: Player = (stream) => () => {
   return { play, outcome: () => outcome };
 };
 
-/** The same with the engine's index: a cancel names its order by uuid, as callers do. */
-const playByUuid: Player = (stream) => {
-  const random = seededRandom(SEED);
-  const uuids = Array.from(stream.kinds, (_, at) => seededUuid(random, UUID_MS + (at >> 5)));
-  return () => byUuid(stream, uuids);
+/**
+ * The same with the engine's index: every add and every cancel brings its id, a text of its own in
+ * one piece, as JSON.parse or a path gives it. To read the text is part of the time.
+ */
+const playById: Player = (stream) => {
+  const ids = idsOf(stream);
+  return () => byId(stream, ids);
 };
 
 /** Some 30 orders a millisecond. */
 const UUID_MS = Date.parse('2026-11-21T12:00:00.000Z');
 
-function byUuid(stream: Stream, uuids: readonly string[]): Round {
-  const { kinds, ladderOf, priceLevels, rows, placedAt } = stream;
+/** By operation; a crossing has none. */
+function idsOf({ kinds, placedAt }: Stream): readonly string[] {
+  const random = seededRandom(SEED);
+  const uuids = Array.from(kinds, (_, at) => seededUuid(random, UUID_MS + (at >> 5)));
+  const ids = Array.from(kinds, (kind, at) => {
+    if (kind === CROSS) return '';
+    return uuids[kind === CANCEL ? placedAt[at]! : at]!;
+  });
+  return JSON.parse(JSON.stringify(ids)) as string[];
+}
+
+function byId(stream: Stream, ids: readonly string[]): Round {
+  const { kinds, ladderOf, priceLevels, rows } = stream;
   const ladders = new Ladders();
   ladders.ensureLadders(stream.markets * 2);
   const table = new Table('ids', { id: 'uuid' }, {});
@@ -174,10 +188,10 @@ function byUuid(stream: Stream, uuids: readonly string[]): Round {
       if (kind === ADD) {
         const row = rows[at]!;
         orderInRow[row] = at;
-        index.set(row, uuids[at]!);
+        index.set(row, ids[at]!);
         ladders.add(ladder, priceLevels[at]!, row);
       } else if (kind === CANCEL) {
-        const row = index.find(uuids[placedAt[at]!]!);
+        const row = index.find(ids[at]!);
         if (row === NO_ROW) continue;
         ladders.remove(row);
         index.remove(row);

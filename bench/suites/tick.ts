@@ -1,15 +1,16 @@
 /**
  * Quotes over a million resting orders: in the ladders alone, and through the core's `observe` with
- * ledger and events. What fills is planned beforehand and counted afterwards.
+ * ledger and events, which are packed and journaled. What fills is planned beforehand and counted
+ * afterwards.
  */
 
 import { Ladders } from '../../engine/memory/ladder.ts';
-import type { Event } from '../../engine/rules/events.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import { observe } from '../../engine/rules/observe.ts';
 import { complement } from '../../engine/rules/pricing.ts';
 import type { StoredState } from '../../engine/shard/create-state.ts';
 import { coreState, forgetRecords, restedBuy } from '../lib/core-state.ts';
+import { BenchJournal } from '../lib/journal.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, percent, type Report, range, type Suite } from '../lib/report.ts';
 import { spreadOf } from '../lib/stats.ts';
@@ -32,14 +33,14 @@ export type TickSizes = {
 
 const SEED = 5;
 const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
-/** A batch's events; the journal takes them and the array is new again. */
+/** What is journaled together. */
 const BATCH_TICKS = 64;
 /** As the server's checkpoints: what ended leaves memory after so many events. */
 const FORGET_EVERY_EVENTS = 100_000;
 
 export const tick: Suite<TickSizes> = {
   name: 'tick',
-  about: 'quotes over resting orders, in the book alone and with ledger and events',
+  about: 'quotes over resting orders, in the book alone and with ledger and journaled events',
   full: {
     orders: 1_000_000,
     markets: 1000,
@@ -80,7 +81,7 @@ async function run(sizes: TickSizes, progress: (line: string) => void): Promise<
       });
       const ticks = ratesOf(timed, plan.markets.length);
       const fills = ratesOf(timed, plan.fills);
-      const name = `${where === 'book' ? 'book alone' : 'ledger and events'}, ${percent(share)}`;
+      const name = `${where === 'book' ? 'book alone' : 'ledger, events journaled'}, ${percent(share)}`;
       figures[`${name}/ticks`] = { unit: 'ticks/s', value: ticks.wall };
       figures[`${name}/ticks/cpu`] = { unit: 'ticks/CPU s', value: ticks.cpu };
       figures[`${name}/fills`] = { unit: 'fills/s', value: fills.wall };
@@ -157,35 +158,37 @@ function coreRound(resting: RestingPlan, accounts: number): Round {
       state = restingState(resting, accounts);
     },
     play(plan) {
-      let fills = 0;
-      let events = 0;
-      let journal: Event[] = [];
-      for (let at = 0; at < plan.markets.length; at++) {
-        observe(
-          state,
-          {
-            kind: 'quote',
-            // A thousand quotes a millisecond, and the connection stays fresh by them.
-            atMs: START_MS + Math.floor(at / 1000),
-            source: 0,
-            market: plan.markets[at]!,
-            yesBidCents: complement(plan.noAsks[at]!),
-            yesBidContracts: 100,
-            yesAskCents: plan.yesAsks[at]!,
-            yesAskContracts: 100,
-            crossed: false,
-          },
-          journal,
-        );
-        if (at % BATCH_TICKS !== 0) continue;
-        fills += journal.length;
-        events += journal.length;
-        journal = [];
-        if (events < FORGET_EVERY_EVENTS) continue;
-        events = 0;
-        forgetRecords(state);
+      const journal = new BenchJournal();
+      let forgotten = 0;
+      try {
+        for (let at = 0; at < plan.markets.length; at++) {
+          observe(
+            state,
+            {
+              kind: 'quote',
+              // A thousand quotes a millisecond, and the connection stays fresh by them.
+              atMs: START_MS + Math.floor(at / 1000),
+              source: 0,
+              market: plan.markets[at]!,
+              yesBidCents: complement(plan.noAsks[at]!),
+              yesBidContracts: 100,
+              yesAskCents: plan.yesAsks[at]!,
+              yesAskContracts: 100,
+              crossed: false,
+            },
+            journal.events,
+          );
+          if (at % BATCH_TICKS !== 0) continue;
+          journal.commit();
+          if (journal.committed - forgotten < FORGET_EVERY_EVENTS) continue;
+          forgotten = journal.committed;
+          forgetRecords(state);
+        }
+        journal.commit();
+        return journal.committed;
+      } finally {
+        journal.close();
       }
-      return fills + journal.length;
     },
   };
 }

@@ -13,7 +13,7 @@ import type { Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 import type { Ids, WritableIds } from './columns.ts';
 import { prefetched } from './prefetch.ts';
-import { uuidAt, uuidWord } from './uuid-words.ts';
+import { uuidAt, uuidWords } from './uuid-words.ts';
 
 const FIRST_SLOTS = 256;
 /** Changes made together: a few times as many as the machine reads from memory at a time. */
@@ -55,7 +55,8 @@ export class UuidIndex<Row extends number = number> {
 
   /** The row of an id, or `NO_ROW`. */
   find(id: Uuid): Row {
-    return this.findWords(uuidWord(id, 0), uuidWord(id, 1), uuidWord(id, 2), uuidWord(id, 3));
+    const words = uuidWords(id);
+    return this.findWords(words[0]!, words[1]!, words[2]!, words[3]!);
   }
 
   /** The row of the id of four words, or `NO_ROW`. */
@@ -75,7 +76,8 @@ export class UuidIndex<Row extends number = number> {
   /** Writes the id into the row and makes it findable. */
   set(row: Row, id: Uuid): void {
     const { id: ids } = this.#rows.change(row);
-    ids.set(row, uuidWord(id, 0), uuidWord(id, 1), uuidWord(id, 2), uuidWord(id, 3));
+    const words = uuidWords(id);
+    ids.set(row, words[0]!, words[1]!, words[2]!, words[3]!);
     this.add(row);
   }
 
@@ -99,12 +101,10 @@ export class UuidIndex<Row extends number = number> {
 
   /** Whether a row has this id. */
   isOf(row: Row, id: Uuid): boolean {
-    return (
-      this.#ids.word(row, 3) === uuidWord(id, 3) &&
-      this.#ids.word(row, 2) === uuidWord(id, 2) &&
-      this.#ids.word(row, 1) === uuidWord(id, 1) &&
-      this.#ids.word(row, 0) === uuidWord(id, 0)
-    );
+    const ids = this.#ids;
+    const words = uuidWords(id);
+    const isTail = ids.word(row, 3) === words[3] && ids.word(row, 2) === words[2];
+    return isTail && ids.word(row, 1) === words[1] && ids.word(row, 0) === words[0];
   }
 
   #hashOf(row: Row): number {

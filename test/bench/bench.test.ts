@@ -31,11 +31,24 @@ test('bench tick: quotes fill what was planned, in the book and with ledger and 
 
 test('bench shard: every order of the flow is accepted and journaled', async (t) => {
   // Throws when the shard refuses one.
-  const flow = { seed: 1, accounts: 10, markets: 5, restingMax: 100, positionsMax: 100 };
   const { tables, figures } = await shard.run(
-    { batches: [1, 16], slices: 1, sliceMs: 20, sizeMsMax: 0, checkpointEveryEvents: 200, flow },
+    {
+      batches: [1, 16],
+      accounts: [10, 30],
+      slices: 1,
+      sliceMs: 20,
+      sizeMsMax: 0,
+      checkpointEveryEvents: 200,
+      flow: { seed: 1, markets: 5, restingMax: 100, positionsMax: 100 },
+      long: { orders: 1024, parts: 2 },
+    },
     quiet,
   );
-  t.is(tables[0]!.rows.length, 2);
-  t.true(Number(figures['batch 16/orders']!.value) > 0);
+  t.deepEqual(
+    tables.map(({ rows }) => rows.length),
+    [4, 2],
+  );
+  for (const name of ['orders', 'orders/written']) {
+    t.true(Number(figures[`30 accounts, batch 16/${name}`]!.value) > 0, name);
+  }
 });

@@ -1,0 +1,68 @@
+/** What a piece of work in this process costs: time, processor time, bytes written. */
+import { writtenBytes } from './proc.ts';
+import { type Spread, spreadOf } from './stats.ts';
+
+/** Milliseconds by the clock, and of this process on the cores. */
+export type Cost = { wall: number; cpu: number };
+
+/** `rate` and CPU microseconds an order are of everything timed, `slices` of its parts. */
+export type Rate = { rate: number; cpuMicros: number; writtenBytes: number; slices: Spread };
+
+export function costOf(work: () => void): Cost {
+  const cpuBefore = process.cpuUsage();
+  const startedMs = performance.now();
+  work();
+  const wall = performance.now() - startedMs;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  return { wall, cpu: (user + system) / 1000 };
+}
+
+/** Repeats what is timed, and what it cost an order. */
+export class Slices {
+  millis = 0;
+  #cpuMillis = 0;
+  #orders = 0;
+  #writtenBytes = 0;
+  readonly #rates: number[] = [];
+
+  get count(): number {
+    return this.#rates.length;
+  }
+
+  /** Repeats until so many milliseconds were spent in what is timed. */
+  add(size: number, forMs: number, timed: (at: number) => Cost): void {
+    this.#add(size, timed, (spentMs) => spentMs < forMs);
+  }
+
+  repeat(size: number, times: number, timed: (at: number) => Cost): void {
+    this.#add(size, timed, (_, runs) => runs < times);
+  }
+
+  #add(
+    size: number,
+    timed: (at: number) => Cost,
+    goesOn: (spentMs: number, runs: number) => boolean,
+  ): void {
+    const writtenBefore = writtenBytes('self');
+    let spentMs = 0;
+    let runs = 0;
+    while (goesOn(spentMs, runs)) {
+      const { wall, cpu } = timed(runs++);
+      spentMs += wall;
+      this.#cpuMillis += cpu;
+    }
+    this.millis += spentMs;
+    this.#orders += runs * size;
+    this.#writtenBytes += writtenBytes('self') - writtenBefore;
+    this.#rates.push(((runs * size) / spentMs) * 1000);
+  }
+
+  rate(): Rate {
+    return {
+      rate: (this.#orders / this.millis) * 1000,
+      cpuMicros: (this.#cpuMillis / this.#orders) * 1000,
+      writtenBytes: this.#writtenBytes / this.#orders,
+      slices: spreadOf(this.#rates),
+    };
+  }
+}
