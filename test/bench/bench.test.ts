@@ -1,5 +1,6 @@
 import test from 'ava';
 import { match } from '../../bench/suites/match.ts';
+import { search } from '../../bench/suites/search.ts';
 import { shard } from '../../bench/suites/shard.ts';
 import { tick } from '../../bench/suites/tick.ts';
 
@@ -38,4 +39,12 @@ test('bench shard: every order of the flow is accepted and journaled', async (t)
   );
   t.is(tables[0]!.rows.length, 2);
   t.true(Number(figures['batch 16/orders']!.value) > 0);
+});
+
+test('bench search: each kind of query is timed in each catalog', async (t) => {
+  const { tables } = await search.run({ instruments: [40, 400], queriesOfAKind: 3 }, quiet);
+  t.deepEqual(
+    tables.map(({ rows }) => rows.length),
+    [8, 8],
+  );
 });
