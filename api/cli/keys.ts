@@ -45,11 +45,11 @@ async function listKeys(options: SessionFlags): Promise<void> {
   const used = file.read()?.key?.id;
   const columns: Column<KeyView>[] = [
     ['', ({ id }) => (id === used ? '*' : ' ')],
-    ['id', ({ id }) => id],
+    ['id', ({ id }) => id, 'apart'],
     ['label', ({ label }) => label],
     ['prefix', ({ tokenPrefix }) => tokenPrefix],
     ['status', ({ status }) => status],
-    ['scopes', ({ scopes }) => scopes.join(' ')],
+    ['scopes', ({ scopes }) => scopes.join(' '), 'apart'],
     ['expires', ({ expiresAt }) => expiresAt],
     ['last used', ({ lastUsedAt }) => lastUsedAt],
     ['this month', ({ requestsThisMonth }) => requestsThisMonth],
