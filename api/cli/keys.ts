@@ -23,11 +23,11 @@ export function addKeysCommands(program: Command): void {
   ofSession(keys.command('list').description('every key, * for the one in use')).action(listKeys);
   withNewKey(keys.command('create').description('a new key; its token is shown this once'))
     .option('--label <label>', 'what it is for')
-    .addOption(new Option('--scopes <scopes...>', 'scopes; reading unless told').choices(SCOPES))
+    .addOption(new Option('--scopes <scopes...>', 'scopes; without it reading').choices(SCOPES))
     .option('--trade', 'the scope trade:write, too')
     .action(createKey);
   withNewKey(keys.command('rotate <keyId>').description('a new key in place of another'))
-    .option('--grace-hours <n>', 'how long the old one works on; 24 unless told', wholeNumber)
+    .option('--grace-hours <n>', 'how long the old one works on; 24 without it', wholeNumber)
     .action(rotateKey);
   ofSession(keys.command('revoke <keyId>').description('end a key at once')).action(revokeKey);
 }

@@ -54,7 +54,7 @@ function asOrder(command: Command): Command {
   return ofAccount(command)
     .option('--limit <cents>', 'at this price or better; without it at the live price', wholeNumber)
     .addOption(
-      new Option('--tif <name>', 'how long a limit order lasts; gtc unless told').choices([
+      new Option('--tif <name>', 'how long a limit order lasts; gtc without it').choices([
         'gtc',
         'ioc',
         'fok',

@@ -41,7 +41,7 @@ export function addPortfolioCommands(program: Command): void {
     .addOption(
       new Option('--status <status>', 'only these').choices(['open', 'closed', 'settled', 'void']),
     )
-    .option('--limit <n>', 'how many at most; 50 unless told', wholeNumber)
+    .option('--limit <n>', 'how many at most; 50 without it', wholeNumber)
     .option('--cursor <cursor>', 'where the page before ended')
     .option('--all', 'every page')
     .action(trades);
