@@ -90,7 +90,6 @@ async function start(
   for (const line of ownerless) log.error({ dataDir: config.dataDir }, line);
   const { view, feeds } = await startMarkets(startup, identity, engine, reports);
 
-  const clockProblems = () => [engine.clockProblem() ?? []].flat();
   const switches = new Switches(config, identity, engine, log);
   const server = await startServer({
     engine,
@@ -104,7 +103,7 @@ async function start(
     meter,
     problems: () => [
       ...engine.troubles(),
-      ...clockProblems(),
+      ...clockProblems(engine),
       ...feedProblems(feeds(), Date.now()),
       ...ownerless,
     ],
@@ -216,6 +215,11 @@ function ingestInto(to: {
     },
     log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
   });
+}
+
+function clockProblems(engine: Shards): string[] {
+  const problem = engine.clockProblem();
+  return problem === null ? [] : [problem];
 }
 
 /** The markets that have a result. */

@@ -12,6 +12,7 @@ import { memory } from './suites/memory.ts';
 import { overload } from './suites/overload.ts';
 import { profile } from './suites/profile.ts';
 import { scale } from './suites/scale.ts';
+import { search } from './suites/search.ts';
 import { shard } from './suites/shard.ts';
 import { tick } from './suites/tick.ts';
 
@@ -27,6 +28,7 @@ const SUITES: readonly AnySuite[] = [
   named(memory),
   named(scale),
   named(overload),
+  named(search),
   named(profile),
 ];
 

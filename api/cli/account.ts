@@ -16,7 +16,7 @@ import { AuthRefusal, originOf, signIn, signOut } from './auth-client.ts';
 import { forgetKey } from './keys.ts';
 import { SessionFile } from './session-file.ts';
 import { askTerminal, PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
-import { plain, show } from './table.ts';
+import { listOf, plain, show, wrapped } from './table.ts';
 
 type LoginFlags = SessionFlags & { server: string; email?: string; passwordStdin?: true };
 type LogoutFlags = SessionFlags & { revokeKey?: true; local?: true };
@@ -117,15 +117,18 @@ async function whoAmI(options: KeyFlags): Promise<void> {
     plan,
     limits: { minute, month, enforced },
   };
+  const left =
+    `${minute.remaining} of ${minute.limit} left this minute, ` +
+    `${month.remaining} of ${month.limit} this month`;
   show(options, answer, () =>
     [
-      `${plain(answer.user.email ?? me.user.displayName ?? me.user.id)} at ${server}`,
-      `Plan      ${plan}`,
-      `Key       ${me.key.prefix}…`,
-      `Scopes    ${me.key.scopes.join(' ')}`,
-      `Requests  ${minute.remaining} of ${minute.limit} left this minute, ` +
-        `${month.remaining} of ${month.limit} this month${enforced ? '' : ' (not enforced)'}`,
-      '',
-    ].join('\n'),
+      wrapped(`${plain(answer.user.email ?? me.user.displayName ?? me.user.id)} at ${server}`),
+      listOf([
+        ['Plan', plan],
+        ['Key', `${me.key.prefix}…`],
+        ['Scopes', me.key.scopes.join(' ')],
+        ['Requests', `${left}${enforced ? '' : ' (not enforced)'}`],
+      ]),
+    ].join(''),
   );
 }

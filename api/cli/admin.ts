@@ -51,7 +51,7 @@ function addUserCommands(admin: Command): void {
     .option('--display-name <name>', 'name shown to others')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
     .option(...PASSWORD_OPTION)
-    .action(async (options: Connect & UserFlags & { email: string }) => {
+    .action(async (options: Connect & UserFlags & PasswordFlag & { email: string }) => {
       const { email, displayName, plan } = options;
       const body = { email, displayName, plan, password: await passwordOf(options) };
       print(options, await ask(options, 'POST', '/admin/users', body));
@@ -59,12 +59,10 @@ function addUserCommands(admin: Command): void {
   connected(user.command('set <userId>').description('change a user'))
     .option('--display-name <name>', 'name shown to others')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLANS))
-    .option(...PASSWORD_OPTION)
     .action(async (id: string, options: Connect & UserFlags) => {
       const { displayName, plan } = options;
       const path = `/admin/users/${encodeURIComponent(id)}`;
-      const body = { displayName, plan, password: await passwordOf(options) };
-      print(options, await ask(options, 'PATCH', path, body));
+      print(options, await ask(options, 'PATCH', path, { displayName, plan }));
     });
   connected(user.command('password').description('set a password; every session of the user ends'))
     .requiredOption('--user <userId>', 'whose password it is')
@@ -72,7 +70,7 @@ function addUserCommands(admin: Command): void {
       '--password-stdin',
       'read it from standard input; else a new one is made and shown once',
     )
-    .action(async (options: Connect & { user: string; passwordStdin?: true }) => {
+    .action(async (options: Connect & PasswordFlag & { user: string }) => {
       const given = await passwordOf(options);
       const made = given === undefined ? randomBytes(PASSWORD_BYTES).toString('base64url') : null;
       const path = `/admin/users/${encodeURIComponent(options.user)}`;
@@ -84,9 +82,10 @@ function addUserCommands(admin: Command): void {
 /** Of a password that is made here: what nobody guesses. */
 const PASSWORD_BYTES = 18;
 
-type UserFlags = { displayName?: string; plan?: string; passwordStdin?: true };
+type UserFlags = { displayName?: string; plan?: string };
+type PasswordFlag = { passwordStdin?: true };
 
-async function passwordOf({ passwordStdin }: UserFlags): Promise<string | undefined> {
+async function passwordOf({ passwordStdin }: PasswordFlag): Promise<string | undefined> {
   return passwordStdin === true ? await passwordOfStdin() : undefined;
 }
 
@@ -114,7 +113,7 @@ function addKeyCommands(admin: Command): void {
   connected(key.command('create').description('add a key; its token is shown once'))
     .requiredOption('--user <userId>', 'whose key it is')
     .option('--label <label>', 'what it is for')
-    .option('--scopes <scopes...>', 'scopes; reading alone unless told')
+    .option('--scopes <scopes...>', 'scopes; without it reading alone')
     .option('--expires-in-days <days>', 'days until it expires', wholeNumber)
     .action(
       async (

@@ -5,6 +5,7 @@ import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
 import { fillModelOf } from '../config.ts';
 import { replay } from './replay.ts';
 import type { ReplaySummary } from './summary.ts';
+import { listOf, show } from './table.ts';
 
 export function addFeedCommands(program: Command): void {
   const feed = program.command('feed').description('feed files: what venues sent, recorded');
@@ -79,23 +80,22 @@ async function runReplay(feed: string, flags: ReplayFlags): Promise<void> {
     trades: flags.trades ?? null,
     fillModel: fillModelOf(process.env),
   });
-  const text = flags.json === true ? JSON.stringify(summary) : readable(summary);
-  process.stdout.write(`${text}\n`);
+  show(flags, summary, readable);
 }
 
 function readable(summary: ReplaySummary): string {
   const { accounts, orders, ...figures } = summary;
   const { refused, ...ended } = orders;
-  const lines = Object.entries({ ...figures, ...ended }).map(([name, value]) => {
-    return `${name.padEnd(16)}${value}`;
+  const accountLines = accounts.map((of) => {
+    const { account, balanceDollars, netWorthDollars, realizedPnlDollars } = of;
+    const worth = `balance ${balanceDollars}, net worth ${netWorthDollars}`;
+    return ['account', `${account}: ${worth}, realized ${realizedPnlDollars}`] as const;
   });
-  for (const [code, count] of Object.entries(refused))
-    lines.push(`refused         ${code} ${count}`);
-  for (const { account, balanceDollars, netWorthDollars, realizedPnlDollars } of accounts) {
-    const figuresOf = `balance ${balanceDollars}, net worth ${netWorthDollars}`;
-    lines.push(`account         ${account}: ${figuresOf}, realized ${realizedPnlDollars}`);
-  }
-  return lines.join('\n');
+  return listOf([
+    ...Object.entries({ ...figures, ...ended }),
+    ...Object.entries(refused).map(([code, count]) => ['refused', `${code} ${count}`] as const),
+    ...accountLines,
+  ]);
 }
 
 function wholeNumber(text: string): number {

@@ -23,11 +23,11 @@ export function addKeysCommands(program: Command): void {
   ofSession(keys.command('list').description('every key, * for the one in use')).action(listKeys);
   withNewKey(keys.command('create').description('a new key; its token is shown this once'))
     .option('--label <label>', 'what it is for')
-    .addOption(new Option('--scopes <scopes...>', 'scopes; reading unless told').choices(SCOPES))
+    .addOption(new Option('--scopes <scopes...>', 'scopes; without it reading').choices(SCOPES))
     .option('--trade', 'the scope trade:write, too')
     .action(createKey);
   withNewKey(keys.command('rotate <keyId>').description('a new key in place of another'))
-    .option('--grace-hours <n>', 'how long the old one works on; 24 unless told', wholeNumber)
+    .option('--grace-hours <n>', 'how long the old one works on; 24 without it', wholeNumber)
     .action(rotateKey);
   ofSession(keys.command('revoke <keyId>').description('end a key at once')).action(revokeKey);
 }
@@ -45,11 +45,11 @@ async function listKeys(options: SessionFlags): Promise<void> {
   const used = file.read()?.key?.id;
   const columns: Column<KeyView>[] = [
     ['', ({ id }) => (id === used ? '*' : ' ')],
-    ['id', ({ id }) => id],
+    ['id', ({ id }) => id, 'apart'],
     ['label', ({ label }) => label],
     ['prefix', ({ tokenPrefix }) => tokenPrefix],
     ['status', ({ status }) => status],
-    ['scopes', ({ scopes }) => scopes.join(' ')],
+    ['scopes', ({ scopes }) => scopes.join(' '), 'apart'],
     ['expires', ({ expiresAt }) => expiresAt],
     ['last used', ({ lastUsedAt }) => lastUsedAt],
     ['this month', ({ requestsThisMonth }) => requestsThisMonth],

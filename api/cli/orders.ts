@@ -11,7 +11,7 @@ import {
   ofAccount,
 } from './account-connection.ts';
 import { wholeNumber } from './admin-connection.ts';
-import { money, plain, show } from './table.ts';
+import { money, plain, show, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
 
 type TimeInForce = 'gtc' | 'ioc' | 'fok';
@@ -54,7 +54,7 @@ function asOrder(command: Command): Command {
   return ofAccount(command)
     .option('--limit <cents>', 'at this price or better; without it at the live price', wholeNumber)
     .addOption(
-      new Option('--tif <name>', 'how long a limit order lasts; gtc unless told').choices([
+      new Option('--tif <name>', 'how long a limit order lasts; gtc without it').choices([
         'gtc',
         'ioc',
         'fok',
@@ -119,7 +119,7 @@ function placementOf({ status, order, trade, fillPriceCents, replayed }: OrderPl
     const { orderId, action, contracts, instrumentSide, limitCents, cancelReason } = order!;
     const what = `${action} ${contracts} ${instrumentSide} at ${limitCents}¢`;
     const why = cancelReason === null ? '' : `, ${cancelReason}`;
-    return `${status}: ${what}${why}${again}\norder ${orderId}\n`;
+    return wrapped(`${status}: ${what}${why}${again}\norder ${orderId}`);
   }
   const { tradeId, contracts, instrumentSide, instrumentLabel, costDollars, pnlDollars } = trade!;
   const price = fillPriceCents == null ? '' : ` at ${fillPriceCents}¢`;
@@ -127,7 +127,9 @@ function placementOf({ status, order, trade, fillPriceCents, replayed }: OrderPl
   const outcome = isOpen ? `cost ${money(costDollars)}` : `profit or loss ${money(pnlDollars)}`;
   const did = isOpen ? 'bought' : 'sold';
   const label = plain(instrumentLabel ?? '');
-  return `${did} ${contracts} ${instrumentSide}${price}, ${outcome}${again}  ${label}\ntrade ${tradeId}\n`;
+  return wrapped(
+    `${did} ${contracts} ${instrumentSide}${price}, ${outcome}${again}  ${label}\ntrade ${tradeId}`,
+  );
 }
 
 async function cancel(orderId: string, options: AccountFlags): Promise<void> {

@@ -21,7 +21,7 @@ import {
   ofKey,
 } from './account-connection.ts';
 import { wholeNumber } from './admin-connection.ts';
-import { type Column, money, show, tableOf } from './table.ts';
+import { type Column, listOf, money, show, tableOf } from './table.ts';
 
 type TradesFlags = AccountFlags & {
   status?: 'open' | 'closed' | 'settled' | 'void';
@@ -41,7 +41,7 @@ export function addPortfolioCommands(program: Command): void {
     .addOption(
       new Option('--status <status>', 'only these').choices(['open', 'closed', 'settled', 'void']),
     )
-    .option('--limit <n>', 'how many at most; 50 unless told', wholeNumber)
+    .option('--limit <n>', 'how many at most; 50 without it', wholeNumber)
     .option('--cursor <cursor>', 'where the page before ended')
     .option('--all', 'every page')
     .action(trades);
@@ -68,7 +68,7 @@ function pricesOf(quote: Quote): Price[] {
 }
 
 const PRICE_COLUMNS: Column<Price>[] = [
-  ['instrument', ({ quote }) => quote.instrumentId],
+  ['instrument', ({ quote }) => quote.instrumentId, 'apart'],
   ['label', ({ quote }) => quote.label],
   ['venue', ({ venue }) => venue],
   ['bid ¢', ({ price }) => price?.yesBidCents ?? null],
@@ -93,12 +93,10 @@ function overviewOf({ account, positions, orders, ...rest }: Portfolio): string 
     ['Open positions', account.openStakeDollars],
     ['Profit or loss', account.pnlSinceResetDollars],
   ] as const;
-  const amounts = cash.map(([, dollars]) => money(dollars));
-  const width = Math.max(...amounts.map(({ length }) => length));
-  const lines = cash.map(([name], at) => `${name.padEnd(16)}${amounts[at]!.padStart(width)}\n`);
   const more = (count: number, shown: number) =>
     count > shown ? `(${count - shown} more are not shown)\n` : '';
-  const parts = [lines.join('')];
+  const amounts = cash.map(([name, dollars]) => [name, money(dollars)] as const);
+  const parts = [listOf(amounts, 'right')];
   if (positions.length > 0) {
     const cut = more(rest.positionsCount, positions.length);
     parts.push(tableOf(positions, POSITION_COLUMNS) + cut);
@@ -110,7 +108,7 @@ function overviewOf({ account, positions, orders, ...rest }: Portfolio): string 
 }
 
 const POSITION_COLUMNS: Column<Position>[] = [
-  ['trade', ({ tradeId }) => tradeId],
+  ['trade', ({ tradeId }) => tradeId, 'apart'],
   ['label', ({ instrumentLabel }) => instrumentLabel],
   ['side', ({ instrumentSide }) => instrumentSide],
   ['contracts', ({ contracts }) => contracts],
@@ -119,7 +117,7 @@ const POSITION_COLUMNS: Column<Position>[] = [
 ];
 
 const ORDER_COLUMNS: Column<RestingOrder>[] = [
-  ['order', ({ orderId }) => orderId],
+  ['order', ({ orderId }) => orderId, 'apart'],
   ['label', ({ instrumentLabel }) => instrumentLabel],
   ['action', ({ action }) => action],
   ['side', ({ instrumentSide }) => instrumentSide],

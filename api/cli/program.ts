@@ -3,6 +3,7 @@
  * data there is goes to standard output, everything said about it to standard error. Rule U1
  * (api/RULES.md).
  */
+import { existsSync, readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { UsageError } from './usage.ts';
@@ -34,10 +35,20 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
+/** That of package.json, which lies beside `api` in a clone and beside `dist` in the packed product. */
+function version(): string {
+  const packageFile = ['../../package.json', '../../../package.json']
+    .map((place) => new URL(place, import.meta.url))
+    .find((file) => existsSync(file));
+  if (packageFile === undefined) throw new Error('package.json is not where npm put it');
+  return JSON.parse(readFileSync(packageFile, 'utf8')).version;
+}
+
 /** Runs one command and sets the exit code. Never rejects. */
 export async function run(argv: readonly string[]): Promise<void> {
   const program = new Command('paperbook')
     .description('Paper trading of prediction markets at live venue prices.')
+    .version(version(), '-V, --version', 'print the version')
     .exitOverride();
   // Who reads may stop reading, as in `paperbook feed inspect FILE | head`: that is no fault.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

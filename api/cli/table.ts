@@ -1,18 +1,144 @@
-/** What people read: tables, money, and text that came from elsewhere. */
+/** What people read: tables, money, and text that came from elsewhere. Rule U11 (api/RULES.md). */
+import cliui from 'cliui';
+import stringWidth from 'string-width';
 
-export type Column<Row> = readonly [heading: string, cell: (row: Row) => string | number | null];
+/**
+ * A heading, and what stands below it. A cell that is `apart` must stay whole, such as an id to
+ * copy: where the table is too wide it gets a line of its own under its row.
+ */
+export type Column<Row> = readonly [
+  heading: string,
+  cell: (row: Row) => string | number | null,
+  apart?: 'apart',
+];
 
-/** Lines of columns; numbers end at the same place. Nothing but the headings where no row is. */
-export function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
-  const isNumber = columns.map(([, cell]) => rows.some((row) => typeof cell(row) === 'number'));
-  const lines = [
+type Align = 'left' | 'right';
+type Line = readonly string[];
+
+/** What a terminal has at least. */
+const TERMINAL_COLUMNS = 80;
+const GAP = 2;
+
+/** How wide a line may be. A script that reads a pipe wants its lines whole. */
+function columnsOfOutput(): number {
+  const { isTTY, columns } = process.stdout;
+  return isTTY ? Math.max(columns, TERMINAL_COLUMNS) : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Lines of columns; numbers end at the same place. Nothing but the headings where no row is. What is
+ * wider than `columnsMax` goes on in the line below, between words where it can.
+ */
+export function tableOf<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  columnsMax = columnsOfOutput(),
+): string {
+  const whole = linesOf(rows, columns);
+  const widths = widthsOf(whole);
+  if (total(widths) <= columnsMax) return padded(whole, alignsOf(rows, columns), widths);
+  const beside = columns.filter(([, , apart]) => apart === undefined);
+  const apart = columns.filter(([, , isApart]) => isApart === 'apart');
+  const below = rows.map((row) => apart.map(([name, cell]) => `${name} ${shown(cell(row))}`));
+  const lines = linesOf(rows, beside).map((line) => line.map(withShortTimes));
+  return wrappedLines(lines, alignsOf(rows, beside), columnsMax, below);
+}
+
+/** Lines of a name and a value each. */
+export function listOf(
+  pairs: readonly (readonly [name: string, value: string | number])[],
+  align: Align = 'left',
+  columnsMax = columnsOfOutput(),
+): string {
+  const lines = pairs.map(([name, value]) => [name, shown(value)]);
+  return fitted(lines, ['left', align], columnsMax);
+}
+
+/** Lines of text; one that is too long goes on in the next. */
+export function wrapped(text: string, columnsMax = columnsOfOutput()): string {
+  const lines = text.split('\n').map((line) => [line]);
+  return fitted(lines, ['left'], columnsMax);
+}
+
+function fitted(lines: readonly Line[], aligns: readonly Align[], columnsMax: number): string {
+  const widths = widthsOf(lines);
+  if (total(widths) <= columnsMax) return padded(lines, aligns, widths);
+  return wrappedLines(lines, aligns, columnsMax, []);
+}
+
+function linesOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Line[] {
+  return [
     columns.map(([heading]) => heading.toUpperCase()),
-    ...rows.map((row) => columns.map(([, cell]) => plain(String(cell(row) ?? '-')))),
+    ...rows.map((row) => columns.map(([, cell]) => shown(cell(row)))),
   ];
-  const widths = columns.map((_, at) => Math.max(...lines.map((line) => line[at]!.length)));
-  const pad = (text: string, at: number) =>
-    isNumber[at] ? text.padStart(widths[at]!) : text.padEnd(widths[at]!);
-  return lines.map((line) => `${line.map(pad).join('  ').trimEnd()}\n`).join('');
+}
+
+function alignsOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Align[] {
+  return columns.map(([, cell]) => {
+    return rows.some((row) => typeof cell(row) === 'number') ? 'right' : 'left';
+  });
+}
+
+const shown = (value: string | number | null) => plain(String(value ?? '-'));
+
+/** Date-times to the minute. */
+const withShortTimes = (text: string) =>
+  text.replaceAll(/(\d{4}-\d\d-\d\d)T(\d\d:\d\d):[\d.]+Z/g, '$1 $2Z');
+
+/** As wide as the widest cell of each column. */
+function widthsOf(lines: readonly Line[], widthOf = stringWidth): number[] {
+  return lines[0]!.map((_, at) => {
+    return lines.reduce((widest, line) => Math.max(widest, widthOf(line[at]!)), 0);
+  });
+}
+
+const widestWord = (text: string) =>
+  Math.max(...text.split(/\s+/).map((word) => stringWidth(word)));
+
+const total = (widths: readonly number[]) => widths.reduce((sum, width) => sum + width + GAP, -GAP);
+
+/** Widths that fit: the widest column gives way, first among those that keep their words whole. */
+function narrowed(lines: readonly Line[], columnsMax: number): number[] {
+  const widths = widthsOf(lines);
+  const words = widthsOf(lines, widestWord);
+  for (let over = total(widths) - columnsMax; over > 0; over--) {
+    const spare = widths.map((width, at) => (width > words[at]! ? width : 0));
+    const from = spare.some((width) => width > 0) ? spare : widths;
+    widths[from.indexOf(Math.max(...from))]!--;
+  }
+  return widths;
+}
+
+/** Lines of which every cell fits. The library would take a second for 500 of them. */
+function padded(lines: readonly Line[], aligns: readonly Align[], widths: readonly number[]) {
+  const pad = (text: string, at: number) => {
+    const blanks = ' '.repeat(widths[at]! - stringWidth(text));
+    return aligns[at] === 'right' ? blanks + text : text + blanks;
+  };
+  return lines.map((line) => `${line.map(pad).join(' '.repeat(GAP)).trimEnd()}\n`).join('');
+}
+
+/** `below` has the texts under each row; the rows follow the line of the headings. */
+function wrappedLines(
+  lines: readonly Line[],
+  aligns: readonly Align[],
+  columnsMax: number,
+  below: readonly Line[],
+): string {
+  const widths = narrowed(lines, columnsMax);
+  const ui = cliui({ width: columnsMax });
+  for (const [number, line] of lines.entries()) {
+    ui.div(
+      ...line.map((text, at) => {
+        const gap = at === line.length - 1 ? 0 : GAP;
+        return { text, width: widths[at]! + gap, align: aligns[at]!, padding: [0, gap, 0, 0] };
+      }),
+    );
+    for (const text of below[number - 1] ?? []) {
+      ui.div({ text, width: columnsMax, padding: [0, 0, 0, GAP] });
+    }
+  }
+  return `${ui.toString()}\n`;
 }
 
 const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });

@@ -1,6 +1,7 @@
 /** `paperbook verify`: checks every invariant of a data directory. Rule D16 (engine/RULES.md). */
 import type { Command } from 'commander';
 import { type Verification, verifyDataDir } from '../verify.ts';
+import { show, wrapped } from './table.ts';
 
 export function addVerifyCommand(program: Command): void {
   program
@@ -8,9 +9,9 @@ export function addVerifyCommand(program: Command): void {
     .description('check every invariant of a data directory, in use or not; exit 1 on a breach')
     .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
     .option('--json', 'print JSON')
-    .action(async ({ dataDir, json }: { dataDir: string; json?: true }) => {
+    .action(async ({ dataDir, ...options }: { dataDir: string; json?: true }) => {
       const found = await verifyDataDir(dataDir);
-      process.stdout.write(`${json === true ? JSON.stringify(found) : textOf(found)}\n`);
+      show(options, found, (answer) => wrapped(textOf(answer)));
       if (!found.ok) process.exitCode = 1;
     });
 }

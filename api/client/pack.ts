@@ -3,7 +3,7 @@
  * and no Node of a certain version, so a bot or a page installs these files and nothing else.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -42,4 +42,10 @@ function manifest(): object {
   };
 }
 
-packClient(process.argv[2] ?? '.');
+const directory = process.argv[2] ?? '.';
+if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true) {
+  packClient(directory);
+} else {
+  process.stderr.write(`pack:client: ${directory} is no directory\n`);
+  process.exitCode = 2;
+}

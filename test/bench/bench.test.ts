@@ -1,5 +1,6 @@
 import test from 'ava';
 import { match } from '../../bench/suites/match.ts';
+import { search } from '../../bench/suites/search.ts';
 import { shard } from '../../bench/suites/shard.ts';
 import { tick } from '../../bench/suites/tick.ts';
 
@@ -51,4 +52,12 @@ test('bench shard: every order of the flow is accepted and journaled', async (t)
   for (const name of ['orders', 'orders/written']) {
     t.true(Number(figures[`30 accounts, batch 16/${name}`]!.value) > 0, name);
   }
+});
+
+test('bench search: each kind of query is timed in each catalog', async (t) => {
+  const { tables } = await search.run({ instruments: [40, 400], queriesOfAKind: 3 }, quiet);
+  t.deepEqual(
+    tables.map(({ rows }) => rows.length),
+    [8, 8],
+  );
 });

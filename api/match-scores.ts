@@ -1,0 +1,113 @@
+/** Adds up, word by word of a query, how well each instrument of an index matches. */
+
+/**
+ * Where an index has a word: the instrument's position, and behind it in `PLACE_BITS` the number of
+ * the word in the label.
+ */
+export const PLACE_BITS = 8;
+/** In another text of the instrument, or so far behind in the label that it makes no difference. */
+export const NOT_IN_LABEL = 2 ** PLACE_BITS - 1;
+/** Words of a query that count; more than its 100 characters can hold. */
+const WORDS_MAX = 64;
+
+/**
+ * Columns by position, kept from query to query: what a common word costs is a few nanoseconds an
+ * instrument.
+ */
+export class MatchScores {
+  #size = 0;
+  #scores = new Uint32Array(0);
+  /** The number of the last word that counted for the instrument. */
+  #lastWord = new Uint8Array(0);
+  /** Where the label has the query's first word. */
+  #start = new Uint8Array(0);
+  /** How many of the query's words the label has in a row from there. */
+  #inRow = new Uint8Array(0);
+  #word = 0;
+  #letters = 0;
+
+  /** A new query over `size` instruments. */
+  clear(size: number): void {
+    if (size > this.#scores.length) {
+      const room = size * 2;
+      this.#scores = new Uint32Array(room);
+      this.#lastWord = new Uint8Array(room);
+      this.#start = new Uint8Array(room);
+      this.#inRow = new Uint8Array(room);
+    }
+    this.#size = size;
+    this.#word = 0;
+    this.#scores.fill(0, 0, size);
+    this.#lastWord.fill(0, 0, size);
+    this.#start.fill(NOT_IN_LABEL, 0, size);
+    this.#inRow.fill(0, 0, size);
+  }
+
+  /** The next word of the query; it weighs as many points as it has letters. */
+  nextWord(letters: number): void {
+    this.#word++;
+    this.#letters = letters;
+  }
+
+  /**
+   * The instruments at these places match the word by so many percent. Points of a better match
+   * stay: those come first. A place in the label counts whichever match brings it.
+   */
+  add(places: readonly number[], percent: number): void {
+    const word = this.#word;
+    if (word > WORDS_MAX) return;
+    const points = this.#letters * percent;
+    for (const at of places) {
+      const position = at >>> PLACE_BITS;
+      if (this.#lastWord[position] !== word) {
+        this.#lastWord[position] = word;
+        this.#scores[position]! += points;
+      }
+      const place = at & NOT_IN_LABEL;
+      if (place !== NOT_IN_LABEL) this.#addPlace(position, place);
+    }
+  }
+
+  #addPlace(position: number, place: number): void {
+    const before = this.#word - 1;
+    if (before === 0) {
+      this.#start[position] = Math.min(this.#start[position]!, place);
+      this.#inRow[position] = 1;
+    } else if (this.#inRow[position] === before && place === this.#start[position]! + before) {
+      this.#inRow[position] = this.#word;
+    }
+  }
+
+  /**
+   * Positions of the `limit` best with at least `pointsMin`, best first. Of equal points the one
+   * whose label has the query in a row comes first, then the one whose label has its first word
+   * first, then the lower position.
+   */
+  best(limit: number, pointsMin: number, isWanted: (position: number) => boolean): number[] {
+    const best: number[] = [];
+    for (let position = 0; position < this.#size; position++) {
+      const points = this.#scores[position]!;
+      if (points === 0 || points < pointsMin) continue;
+      const isFull = best.length === limit;
+      if (isFull && !this.#isBetter(position, best.at(-1)!)) continue;
+      if (!isWanted(position)) continue;
+      if (isFull) best.pop();
+      let at = best.length;
+      while (at > 0 && this.#isBetter(position, best[at - 1]!)) at--;
+      best.splice(at, 0, position);
+    }
+    return best;
+  }
+
+  /** Whether `a` comes before `b`, which has the lower position. */
+  #isBetter(a: number, b: number): boolean {
+    const points = this.#scores[a]! - this.#scores[b]!;
+    if (points !== 0) return points > 0;
+    const inRow = Number(this.#isInRow(a)) - Number(this.#isInRow(b));
+    return inRow === 0 ? this.#start[a]! < this.#start[b]! : inRow > 0;
+  }
+
+  #isInRow(position: number): boolean {
+    return this.#inRow[position] === this.#word;
+  }
+}
