@@ -4,7 +4,7 @@
  * (engine/RULES.md).
  */
 
-import type { Message } from '../format/codec.ts';
+import type { Control, Message, Sent } from '../format/codec.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 
@@ -16,7 +16,7 @@ export interface Waiter<T = Reply> {
 
 export class Outbox {
   readonly #ticksMax: number;
-  #messages: Message[] = [];
+  #messages: Sent[] = [];
   /** One a message; null: a tick, which nobody waits for. */
   #waiters: (Waiter | null)[] = [];
   /** Messages sent so far: the one at place `p` since the start is at `p - taken` now. */
@@ -32,7 +32,7 @@ export class Outbox {
     return this.#messages.length;
   }
 
-  addRequest(request: Command | Query, waiter: Waiter): void {
+  addRequest(request: Command | Query | Control, waiter: Waiter): void {
     this.#messages.push(request);
     this.#waiters.push(waiter);
   }
@@ -45,7 +45,7 @@ export class Outbox {
   }
 
   /** The next messages, at most `max`, with the waiters of the requests among them. */
-  take(max: number): { messages: Message[]; waiters: Waiter[] } {
+  take(max: number): { messages: Sent[]; waiters: Waiter[] } {
     const messages = this.#messages.slice(0, max);
     const waiters = this.#waiters.slice(0, max).filter(isWaiter);
     this.#messages = this.#messages.slice(max);

@@ -1,0 +1,40 @@
+/** A queue whose first leaves first, at the same cost however long it is. */
+
+/** An array of so many places that are free is cut. */
+const FREE_MAX = 1024;
+
+export class Fifo<T> {
+  #items: (T | undefined)[] = [];
+  #first = 0;
+
+  get length(): number {
+    return this.#items.length - this.#first;
+  }
+
+  push(item: T): void {
+    this.#items.push(item);
+  }
+
+  /** Undefined: it is empty. */
+  shift(): T | undefined {
+    if (this.#first === this.#items.length) return undefined;
+    const item = this.#items[this.#first];
+    this.#items[this.#first++] = undefined;
+    if (this.#first === this.#items.length) {
+      this.#items.length = 0;
+      this.#first = 0;
+    } else if (this.#first >= FREE_MAX && this.#first * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#first);
+      this.#first = 0;
+    }
+    return item;
+  }
+
+  /** Empties it. @returns what was in it, in order. */
+  clear(): T[] {
+    const left = this.#items.slice(this.#first) as T[];
+    this.#items = [];
+    this.#first = 0;
+    return left;
+  }
+}
