@@ -1,4 +1,5 @@
 /** A queue whose first leaves first, at the same cost however long it is. */
+import { invariant } from '../rules/invariant.ts';
 
 /** An array of so many places that are free is cut. */
 const FREE_MAX = 1024;
@@ -13,6 +14,12 @@ export class Fifo<T> {
 
   push(item: T): void {
     this.#items.push(item);
+  }
+
+  /** Puts another item in place of the one that is `at` behind the first. */
+  replace(at: number, item: T): void {
+    invariant(at >= 0 && at < this.length, 'an item is replaced that is not in its queue');
+    this.#items[this.#first + at] = item;
   }
 
   /** Undefined: it is empty. */

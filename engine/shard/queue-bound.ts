@@ -4,10 +4,10 @@
  * while others waited. Rules D6, D7 (engine/RULES.md).
  */
 
-/** What the last one taken waits, as far as is known when it comes. */
-const WAIT_MAX_MS = 120;
-/** However slow the shard is: a few callers one behind the other are no flood. */
-const REQUESTS_MIN = 64;
+/** What the last one taken waits for the shard. In a flood it has waited as long for its turn. */
+const WAIT_MAX_MS = 75;
+/** However slow the disk is: what shares a commit waits no longer for being more. */
+const REQUESTS_MIN = 512;
 /** A rate is measured over at least so long, and one measured over less than the second counts less. */
 const SAMPLE_MS = 20;
 const SETTLED_MS = 200;

@@ -134,7 +134,6 @@ export class ShardClient {
     else waiter.reject(refusal);
   }
 
-  /** `ask` as a promise. */
   call(request: Command | Query): Promise<Reply> {
     return new Promise((resolve, reject) => this.ask(request, { resolve, reject }));
   }
@@ -194,7 +193,9 @@ export class ShardClient {
     }
   }
 
+  /** What came in one turn leaves together; in a flood a turn is long, and much leaves before. */
   #schedule(): void {
+    if (this.#outbox.length >= SENT_TOGETHER) this.#flush();
     if (this.#scheduled || this.#link === null) return;
     this.#scheduled = true;
     setImmediate(() => {
@@ -203,7 +204,7 @@ export class ShardClient {
     });
   }
 
-  /** Sends what waits, as far as the shard has room; it asks for more itself. */
+  /** Sends what waits, as far as there is room. */
   #flush(): void {
     this.#noteDisk();
     const link = this.#link;

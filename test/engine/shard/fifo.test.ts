@@ -16,6 +16,12 @@ test('what came first leaves first, however many came and left', (t) => {
         }
         for (let n = 0; n > count; n--) t.is(fifo.shift(), model.shift());
         t.is(fifo.length, model.length);
+        if (model.length > 0) {
+          const at = next % model.length;
+          fifo.replace(at, -next);
+          model[at] = -next;
+        }
+        t.throws(() => fifo.replace(model.length, 0));
       }
       t.deepEqual(fifo.clear(), model);
       t.is(fifo.shift(), undefined);
