@@ -74,6 +74,10 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
       ...['engine/shard/create-state.ts', 'engine/shard/unarchived-records.ts'],
     ),
   },
+  {
+    layer: 'engine/ring',
+    may: inAny('engine/ring', 'engine/rules/invariant.ts', 'engine/format/frame.ts'),
+  },
   { layer: 'engine/lmdb', may: inAny('engine/lmdb') },
   { layer: 'engine/shard', may: inAny('engine') },
   {

@@ -1,88 +1,81 @@
 /**
- * Messages as bytes: msgpack records whose field lists both ends know beforehand. An object of
- * another shape is still written, with its own field list inline. Orders go as rows.
+ * Messages to a shard and its replies as frames. Inside, what comes most has a fixed layout, an
+ * answer is its own text, and the rest is msgpack.
  */
 import { Packr } from 'msgpackr';
-import type { Command, Depth, QuoteTick, Reply, Tick } from '../rules/messages.ts';
+import { invariant } from '../rules/invariant.ts';
+import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
-import { commandOf, type Row, rowOf } from './hop-tuples.ts';
-
-type Fields<T> = T extends unknown ? readonly (keyof T & string)[] : never;
-type FieldsByKind<T extends { kind: string }> = {
-  [K in T['kind']]: Fields<Extract<T, { kind: K }>>;
-};
-
-const TICK_FIELDS: FieldsByKind<Tick> = {
-  quote: [
-    'kind',
-    'atMs',
-    'source',
-    'market',
-    'yesBidCents',
-    'yesBidContracts',
-    'yesAskCents',
-    'yesAskContracts',
-    'crossed',
-  ],
-  trade: ['kind', 'atMs', 'source', 'market', 'yesPriceCents', 'contracts', 'side'],
-  status: ['kind', 'atMs', 'source', 'market', 'status'],
-  result: ['kind', 'atMs', 'source', 'market', 'outcome', 'yesPayoutCents', 'noPayoutCents'],
-  game: ['kind', 'atMs', 'source', 'game', 'status'],
-  heartbeat: ['kind', 'atMs', 'source'],
-  down: ['kind', 'atMs', 'source'],
-  time: ['kind', 'atMs'],
-};
-
-/** A quote where the fill model walks its levels. */
-const DEPTH_FIELDS: (readonly string[])[] = [
-  [...TICK_FIELDS.quote, 'depth'] satisfies Fields<QuoteTick>,
-  ['yesBids', 'yesAsks'] satisfies Fields<Depth>,
-];
-
-type HotQuery = Extract<Query, { kind: 'portfolio' | 'instrument_quote' }>;
-const QUERY_FIELDS: FieldsByKind<HotQuery> = {
-  portfolio: ['kind', 'atMs', 'account', 'organizationSlug'],
-  instrument_quote: ['kind', 'atMs', 'instrumentId'],
-};
-
-const REPLY_FIELDS: Fields<Reply>[] = [
-  ['ok', 'body'],
-  ['ok', 'code', 'message'],
-  ['ok', 'code', 'message', 'retryAfterSeconds'],
-];
-
-function createCodec<T>(fieldLists: readonly (readonly string[])[]) {
-  const packr = new Packr({
-    structures: fieldLists.map((fields) => [...fields]),
-    // A writer may not learn new shapes: a later reader could not know them.
-    maxSharedStructures: fieldLists.length,
-  });
-  return {
-    /** A buffer of its own, safe to keep and to transfer. */
-    pack: (value: T): Uint8Array<ArrayBuffer> => Uint8Array.from(packr.pack(value)),
-    unpack: (bytes: Uint8Array): T => packr.unpack(bytes) as T,
-  };
-}
-
-/** The small state that a checkpoint keeps beside its pages. */
-export const headCodec = createCodec<object>([]);
+import { beginFrame, endFrame, type Frame } from './frame.ts';
+import { ByteReader, type ByteWriter, type Compiled, compile, type Layout } from './layout.ts';
+import { MESSAGE_LAYOUTS } from './message-layouts.ts';
 
 /** What a shard is asked. Ticks are not answered. */
 export type Message = Tick | Command | Query;
 
-const sentCodec = createCodec<(Message | Row)[]>([
-  ...Object.values(TICK_FIELDS),
-  ...Object.values(QUERY_FIELDS),
-  ...DEPTH_FIELDS,
-]);
-const sentOf = (message: Message): Message | Row =>
-  message.kind === 'place' || message.kind === 'cancel' ? rowOf(message) : message;
-const messageOf = (sent: Message | Row): Message => ('kind' in sent ? sent : commandOf(sent));
+/** For its thread, and answered in the order of the requests: what came before it is done. */
+export type Control = { kind: 'barrier' } | { kind: 'close' };
+export type Sent = Message | Control;
 
-export const messagesCodec = {
-  pack: (messages: readonly Message[]) => sentCodec.pack(messages.map(sentOf)),
-  unpack: (bytes: Uint8Array): Message[] => sentCodec.unpack(bytes).map(messageOf),
+// A writer may not learn shapes: another reader could not know them.
+const packr = new Packr({ structures: [], maxSharedStructures: 0 });
+
+/** The small state that a checkpoint keeps beside its pages. */
+export const headCodec = {
+  pack: (value: object): Uint8Array<ArrayBuffer> => Uint8Array.from(packr.pack(value)),
+  unpack: (bytes: Uint8Array): object => packr.unpack(bytes),
 };
 
-/** Its answers, in the order of the commands and queries asked; null: not taken, the disk is full. */
-export const repliesCodec = createCodec<(Reply | null)[]>(REPLY_FIELDS);
+const AS_MSGPACK = 0;
+type Kind = keyof typeof MESSAGE_LAYOUTS;
+const KINDS = Object.keys(MESSAGE_LAYOUTS) as Kind[];
+/** By the type of their frame. */
+const LAYOUTS: (Compiled<Sent> | null)[] = [
+  null,
+  ...KINDS.map((kind) => compile(MESSAGE_LAYOUTS[kind] as unknown as Layout<Sent>)),
+];
+const TYPES = new Map<string, number>(KINDS.map((kind, at) => [kind, at + 1]));
+
+export function writeMessage(to: ByteWriter, message: Sent): void {
+  const hasLevels = message.kind === 'quote' && message.depth !== undefined;
+  const type = hasLevels ? AS_MSGPACK : (TYPES.get(message.kind) ?? AS_MSGPACK);
+  const layout = LAYOUTS[type] ?? null;
+  const start = beginFrame(to, type);
+  if (layout === null) to.packed(packr.pack(message));
+  else layout.write(to, message);
+  endFrame(to, start);
+}
+
+/** One for each end: an instance has the state of what is being read. */
+export class FrameDecoder {
+  readonly #reader = new ByteReader(Buffer.alloc(0));
+
+  message({ type, bytes, at, end }: Frame): Sent {
+    const layout = LAYOUTS[type];
+    invariant(layout !== undefined, 'a frame of no message came to a shard');
+    if (layout === null) return packr.unpack(bytes.subarray(at, end));
+    this.#reader.begin(bytes, at, end);
+    const message = layout.read(this.#reader);
+    invariant(this.#reader.isAtEnd, 'a message has other bytes than its layout');
+    return message;
+  }
+
+  reply({ type, bytes, at, end }: Frame): Reply | null {
+    if (type === ANSWERED) return { ok: true, body: bytes.toString(undefined, at, end) };
+    if (type === NOT_TAKEN) return null;
+    invariant(type === REFUSED, 'a frame of no reply came from a shard');
+    return packr.unpack(bytes.subarray(at, end));
+  }
+}
+
+const ANSWERED = 1;
+const REFUSED = 2;
+const NOT_TAKEN = 3;
+
+/** Null: a command that the disk has no room for. */
+export function writeReply(to: ByteWriter, reply: Reply | null): void {
+  const start = beginFrame(to, reply === null ? NOT_TAKEN : reply.ok ? ANSWERED : REFUSED);
+  if (reply?.ok) to.rest(reply.body);
+  else if (reply !== null) to.packed(packr.pack(reply));
+  endFrame(to, start);
+}

@@ -9,7 +9,7 @@ import type { Uuid } from '../rules/units.ts';
 
 /** Bytes being written, one record after another. */
 export class ByteWriter {
-  #bytes = new Uint8Array(4096);
+  #bytes = Buffer.allocUnsafeSlow(4096);
   #view = new DataView(this.#bytes.buffer);
   #at = 0;
 
@@ -40,11 +40,15 @@ export class ByteWriter {
   text(text: string): void {
     // A character takes three bytes at most. What is claimed too much is given back.
     const at = this.#claim(4 + text.length * 3);
-    const length = isAscii(text)
-      ? writeAscii(this.#bytes, at + 4, text)
-      : encoder.encodeInto(text, this.#bytes.subarray(at + 4)).written;
+    const length = this.#bytes.write(text, at + 4);
     this.#view.setUint32(at, length);
     this.#at = at + 4 + length;
+  }
+
+  /** UTF-8 to the end of what is being written. */
+  rest(text: string): void {
+    const at = this.#claim(text.length * 3);
+    this.#at = at + this.#bytes.write(text, at);
   }
 
   blob(bytes: Uint8Array): void {
@@ -81,8 +85,13 @@ export class ByteWriter {
     return copy;
   }
 
+  /** Puts a number in place of what was written at `at`. */
+  setU32(at: number, value: number): void {
+    this.#view.setUint32(at, value);
+  }
+
   /** A part of it, which stays as it is until `begin`. */
-  view(from: number, end: number): Uint8Array {
+  view(from: number, end: number): Buffer {
     return this.#bytes.subarray(from, end);
   }
 
@@ -94,8 +103,8 @@ export class ByteWriter {
   }
 
   #grow(): void {
-    const grown = new Uint8Array(2 ** Math.ceil(Math.log2(this.#at)));
-    grown.set(this.#bytes);
+    const grown = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(this.#at)));
+    this.#bytes.copy(grown);
     this.#bytes = grown;
     this.#view = new DataView(grown.buffer);
   }
@@ -103,17 +112,29 @@ export class ByteWriter {
 
 /** Bytes being read, in the order in which they were written. */
 export class ByteReader {
-  readonly #bytes: Uint8Array;
-  readonly #view: DataView;
+  #bytes: Buffer;
+  #view: DataView;
   #at = 0;
+  #end: number;
 
   constructor(bytes: Uint8Array) {
-    this.#bytes = bytes;
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#bytes = bufferOf(bytes);
+    this.#view = viewOf(bytes);
+    this.#end = bytes.length;
+  }
+
+  /** Goes on with a part of these bytes. */
+  begin(bytes: Buffer, at: number, end: number): void {
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes;
+      this.#view = viewOf(bytes);
+    }
+    this.#at = at;
+    this.#end = end;
   }
 
   get isAtEnd(): boolean {
-    return this.#at === this.#bytes.length;
+    return this.#at === this.#end;
   }
 
   u8(): number {
@@ -140,13 +161,31 @@ export class ByteReader {
   }
 
   text(): string {
-    return decoder.decode(this.blob());
+    const length = this.u32();
+    return this.#textOf(this.#advance(length));
   }
 
   blob(): Uint8Array {
     const length = this.u32();
     const at = this.#advance(length);
     return this.#bytes.subarray(at, this.#at);
+  }
+
+  /** All that is left, as `rest` of `ByteWriter` wrote it. */
+  restText(): string {
+    return this.#textOf(this.#advance(this.#end - this.#at));
+  }
+
+  /** All that is left. */
+  rest(): Uint8Array {
+    const at = this.#advance(this.#end - this.#at);
+    return this.#bytes.subarray(at, this.#at);
+  }
+
+  #textOf(at: number): string {
+    const text = this.#bytes.toString(undefined, at, this.#at);
+    // It stands where a byte was no UTF-8, unless it was meant: then this does not throw.
+    return text.includes('\ufffd') ? decoder.decode(this.#bytes.subarray(at, this.#at)) : text;
   }
 
   #advance(bytes: number): number {
@@ -156,17 +195,15 @@ export class ByteReader {
   }
 }
 
-const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { fatal: true });
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function isAscii(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
-  return true;
+function bufferOf(bytes: Uint8Array): Buffer {
+  if (Buffer.isBuffer(bytes)) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function writeAscii(bytes: Uint8Array, start: number, text: string): number {
-  for (let at = 0; at < text.length; at++) bytes[start + at] = text.charCodeAt(at);
-  return text.length;
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 /**

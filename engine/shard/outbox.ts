@@ -4,9 +4,10 @@
  * (engine/RULES.md).
  */
 
-import type { Message } from '../format/codec.ts';
+import type { Control, Message, Sent } from '../format/codec.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
+import { Fifo } from './fifo.ts';
 
 /** Gets the answer once. It is a callback, since every request would pay for a promise. */
 export interface Waiter<T = Reply> {
@@ -16,9 +17,9 @@ export interface Waiter<T = Reply> {
 
 export class Outbox {
   readonly #ticksMax: number;
-  #messages: Message[] = [];
+  readonly #messages = new Fifo<Sent>();
   /** One a message; null: a tick, which nobody waits for. */
-  #waiters: (Waiter | null)[] = [];
+  readonly #waiters = new Fifo<Waiter | null>();
   /** Messages sent so far: the one at place `p` since the start is at `p - taken` now. */
   #taken = 0;
   /** The place of a market's newest quote, since the start. */
@@ -32,7 +33,7 @@ export class Outbox {
     return this.#messages.length;
   }
 
-  addRequest(request: Command | Query, waiter: Waiter): void {
+  addRequest(request: Command | Query | Control, waiter: Waiter): void {
     this.#messages.push(request);
     this.#waiters.push(waiter);
   }
@@ -45,22 +46,25 @@ export class Outbox {
   }
 
   /** The next messages, at most `max`, with the waiters of the requests among them. */
-  take(max: number): { messages: Message[]; waiters: Waiter[] } {
-    const messages = this.#messages.slice(0, max);
-    const waiters = this.#waiters.slice(0, max).filter(isWaiter);
-    this.#messages = this.#messages.slice(max);
-    this.#waiters = this.#waiters.slice(max);
+  take(max: number): { messages: Sent[]; waiters: Waiter[] } {
+    const messages: Sent[] = [];
+    const waiters: Waiter[] = [];
+    for (let taken = 0; taken < max; taken++) {
+      const message = this.#messages.shift();
+      if (message === undefined) break;
+      const waiter = this.#waiters.shift();
+      messages.push(message);
+      if (waiter != null) waiters.push(waiter);
+    }
     this.#taken += messages.length;
     return { messages, waiters };
   }
 
   /** Drops everything; the waiters are the caller's to answer. */
   clear(): Waiter[] {
-    const waiters = this.#waiters.filter(isWaiter);
-    this.#messages = [];
-    this.#waiters = [];
+    this.#messages.clear();
     this.#quotePlaces.clear();
-    return waiters;
+    return this.#waiters.clear().filter(isWaiter);
   }
 
   #append(tick: Tick): void {
@@ -78,7 +82,7 @@ export class Outbox {
   /** At most one quote a market is added past the bound. */
   #replaceQuote(tick: Extract<Tick, { kind: 'quote' }>): void {
     const at = (this.#quotePlaces.get(tick.market) ?? -1) - this.#taken;
-    if (at >= 0) this.#messages[at] = tick;
+    if (at >= 0) this.#messages.replace(at, tick);
     else this.#append(tick);
   }
 }

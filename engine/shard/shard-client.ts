@@ -1,9 +1,10 @@
 /**
- * The way to one shard's thread and back. What arrives in one turn of the event loop travels as one
- * batch; while batches are in flight the next one grows. Both ways are bounded: past the bound
- * callers get 503, and quotes of one market replace each other. Rules D6 to D10 (engine/RULES.md).
+ * The way to one shard's thread and back. What arrives in one turn of the event loop leaves
+ * together. Both ways are bounded: past the bound callers get 503, and quotes of one market replace
+ * each other. Rules D6 to D10 (engine/RULES.md).
  */
 
+import type { Control } from '../format/codec.ts';
 import { checkLmdbFile, LmdbFileError, missingFile } from '../lmdb/lmdb-file.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
@@ -12,18 +13,14 @@ import { DiskFull, troubleText } from './disk-reserve.ts';
 import { isCommand, isJournaled } from './message-kinds.ts';
 import type { OpenReport } from './open-report.ts';
 import { isTick, Outbox, type Waiter } from './outbox.ts';
+import { QueueBound } from './queue-bound.ts';
 import { Restarts } from './restarts.ts';
 import type { ShardClientOptions } from './shard-client-options.ts';
+import { ShardLink } from './shard-link.ts';
 import { ShardThread } from './thread.ts';
 
-/** A batch this large is sent while others are in flight; a smaller one waits for their return. */
-const BATCH_FULL = 96;
-const BATCH_MAX = 256;
-/**
- * Enough batches for all that may wait. Under thousands of callers the event loop comes to a
- * shard's answers only now and then, and the shard must not stand still meanwhile.
- */
-const IN_FLIGHT_MAX = 32;
+/** So many messages are shown to the shard at a time: it takes the first while the next are packed. */
+const SENT_TOGETHER = 64;
 const TICKS_MAX = 50_000;
 
 type ClientState = 'opening' | 'open' | 'restarting' | 'closed';
@@ -35,18 +32,21 @@ export class ShardClient {
   /** Why nothing is placed here now, in words; null: nothing is in the way. */
   #trouble: string | null = null;
   #state: ClientState = 'opening';
-  #depth = 0;
-  #inFlight = 0;
+  readonly #bound: QueueBound;
   #scheduled = false;
+  /** Null: no thread is served. */
+  #link: ShardLink | null = null;
+  /** Resolves once the shard is closed; rejects when its thread fails. */
+  #ended = Promise.resolve();
   readonly #restarts = new Restarts();
   #wasMade: boolean;
-  readonly #whenIdle: (() => void)[] = [];
 
   constructor(options: ShardClientOptions) {
     this.#options = options;
     this.#wasMade = options.wasMade;
+    this.#bound = new QueueBound(options.queueDepthMax);
     const { config, log } = options;
-    this.#thread = new ShardThread(config, IN_FLIGHT_MAX, (error) => {
+    this.#thread = new ShardThread(config, (error) => {
       log.error({ path: config.path, error: String(error) }, 'shard thread ended');
     });
   }
@@ -67,7 +67,7 @@ export class ShardClient {
 
   /** Requests waiting or in flight. */
   get depth(): number {
-    return this.#depth;
+    return this.#bound.waiting;
   }
 
   /** Starts the thread; rejects when the shard's data cannot be read. */
@@ -77,6 +77,7 @@ export class ShardClient {
     if (checkLmdbFile(path) === null && this.#wasMade) throw missingFile(path);
     const report = await this.#thread.open();
     this.#wasMade = true;
+    this.#serve();
     // In one step, so that later messages queue up behind those that the shard must get first.
     this.#state = 'open';
     this.#restarts.opened(this.#trouble !== null);
@@ -95,6 +96,17 @@ export class ShardClient {
     this.#restartLater(trouble);
   }
 
+  #serve(): void {
+    const { end, ended } = this.#thread.serve();
+    const link = new ShardLink(end, () => this.#takeNews());
+    this.#link = link;
+    this.#ended = ended;
+    ended.then(
+      () => this.#unlink(link),
+      (error: Error) => this.#failed(error, link),
+    );
+  }
+
   async #tellPrelude(): Promise<void> {
     const delivered = this.#options.startupMessages().map((message) => {
       if (isTick(message)) this.tick(message);
@@ -110,7 +122,7 @@ export class ShardClient {
     if (this.#state !== 'open') {
       return new EngineBusy(this.#trouble ?? `the engine is ${this.#state}`);
     }
-    return this.#depth >= this.#options.queueDepthMax ? AT_ITS_LIMIT : null;
+    return this.depth >= this.#bound.requests ? AT_ITS_LIMIT : null;
   }
 
   /**
@@ -122,7 +134,6 @@ export class ShardClient {
     else waiter.reject(refusal);
   }
 
-  /** `ask` as a promise. */
   call(request: Command | Query): Promise<Reply> {
     return new Promise((resolve, reject) => this.ask(request, { resolve, reject }));
   }
@@ -154,33 +165,38 @@ export class ShardClient {
     this.#schedule();
   }
 
-  #send(request: Command | Query, waiter: Waiter): void {
-    this.#depth++;
+  #send(request: Command | Query | Control, waiter: Waiter): void {
+    this.#bound.came();
     this.#outbox.addRequest(request, waiter);
     this.#schedule();
   }
 
-  async checkpoint(): Promise<void> {
-    await this.#thread.checkpoint();
-  }
-
-  /** Resolves when nothing waits and nothing is in flight. */
+  /** Resolves when the shard has taken everything sent so far, or has lost it. */
   drained(): Promise<void> {
-    if (this.#isIdle()) return Promise.resolve();
-    return new Promise((resolve) => this.#whenIdle.push(resolve));
+    if (this.#link === null) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#send({ kind: 'barrier' }, { resolve: () => resolve(), reject: () => resolve() });
+    });
   }
 
   /** Answers what is queued, writes a checkpoint, ends the thread. */
   async close(): Promise<void> {
-    const wasOpen = this.#state === 'open';
     this.#state = 'closed';
     this.#restarts.cancel();
-    await this.drained();
-    await this.#thread.close(wasOpen);
+    try {
+      if (this.#link === null) return;
+      // The last that the shard is sent; its thread ends instead of an answer.
+      this.#send({ kind: 'close' }, { resolve() {}, reject() {} });
+      await this.#ended;
+    } finally {
+      await this.#thread.destroy();
+    }
   }
 
+  /** What came in one turn leaves together; in a flood a turn is long, and much leaves before. */
   #schedule(): void {
-    if (this.#scheduled || !this.#maySend()) return;
+    if (this.#outbox.length >= SENT_TOGETHER) this.#flush();
+    if (this.#scheduled || this.#link === null) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
@@ -188,30 +204,28 @@ export class ShardClient {
     });
   }
 
+  /** Sends what waits, as far as there is room. */
   #flush(): void {
-    while (this.#outbox.length > 0 && this.#maySend()) {
-      const { messages, waiters } = this.#outbox.take(BATCH_MAX);
-      this.#inFlight++;
-      this.#thread.take(messages).then(
-        (replies) => this.#answered(waiters, replies),
-        (error: Error) => this.#failed(error, waiters),
-      );
+    this.#noteDisk();
+    const link = this.#link;
+    while (link !== null && !link.isFull && this.#outbox.length > 0) {
+      const { messages, waiters } = this.#outbox.take(SENT_TOGETHER);
+      link.send(messages, waiters);
     }
   }
 
-  /** The next batch leaves before these answers are passed on: both threads work meanwhile. */
-  #answered(waiters: Waiter[], replies: (Reply | null)[]): void {
-    this.#inFlight--;
-    this.#depth -= waiters.length;
-    this.#noteDisk();
+  /** What waits leaves before answers are passed on: both threads work meanwhile. */
+  #takeNews(): void {
     this.#flush();
-    for (let at = 0; at < waiters.length; at++) {
-      const reply = replies[at]!;
-      if (reply === null) waiters[at]!.reject(new DiskFull(this.#thread.disk.errno, 0));
-      else waiters[at]!.resolve(reply);
-    }
-    this.#tellIfIdle();
+    this.#link?.receive(this.#answer);
+    this.#bound.measure();
   }
+
+  readonly #answer = (waiter: Waiter, reply: Reply | null): void => {
+    this.#bound.answered();
+    if (reply === null) waiter.reject(new DiskFull(this.#thread.disk.errno, 0));
+    else waiter.resolve(reply);
+  };
 
   /**
    * The disk has space again: the shard goes on by itself, and gets again what it could only show.
@@ -232,35 +246,25 @@ export class ShardClient {
     });
   }
 
-  #tellIfIdle(): void {
-    if (this.#isIdle()) for (const resolve of this.#whenIdle.splice(0)) resolve();
-  }
-
-  /** Sends at once when nothing is in flight, else only a full batch: requests share commits. */
-  #maySend(): boolean {
-    if (this.#inFlight === 0) return true;
-    return this.#inFlight < IN_FLIGHT_MAX && this.#outbox.length >= BATCH_FULL;
-  }
-
-  #isIdle(): boolean {
-    return this.#outbox.length === 0 && this.#inFlight === 0;
-  }
-
-  /** The thread ended. Whether these batches are on disk, a retry under the same key finds out. */
-  #failed(error: Error, waiters: Waiter[]): void {
+  /** The thread is served no more. Answers the rest, so that nobody waits for ever. */
+  #unlink(link: ShardLink): void {
+    const waiters = [...link.end(this.#answer), ...this.#outbox.clear()];
+    this.#link = null;
     const busy = new EngineBusy('the engine is restarting');
-    this.#inFlight--;
+    this.#bound.lost(waiters.length);
+    for (const waiter of waiters) waiter.reject(busy);
+  }
+
+  /** The thread ended. Whether what it took is on disk, a retry under the same key finds out. */
+  #failed(error: Error, link: ShardLink): void {
     const { config, log } = this.#options;
+    const reason = this.#thread.faultOf(error);
     if (this.#state === 'open') {
       this.#state = 'restarting';
-      const reason = this.#thread.faultOf(error);
       log.error({ path: config.path, error: reason }, 'shard failed; starting it again');
-      waiters.push(...this.#outbox.clear());
       this.#restartLater(reason);
     }
-    this.#depth -= waiters.length;
-    for (const waiter of waiters) waiter.reject(busy);
-    this.#tellIfIdle();
+    this.#unlink(link);
   }
 
   #restartLater(reason: string): void {

@@ -29,6 +29,9 @@ export type ShardConfig = CoreConfig & {
   checkpointEveryEvents: number;
 };
 
+/** Messages that come one at a time, at most `length`: what arrives meanwhile shares their commit. */
+export type Batch = Iterable<Message> & { readonly length: number };
+
 /** A checkpoint is spread over so much of the events until the next one is due. */
 const PACE = 0.6;
 /** Steps that share a commit when no batch does. */
@@ -85,7 +88,7 @@ export class Shard {
    * fault of ours or of the disk: memory is then ahead of the journal, and the shard must start
    * again.
    */
-  take(messages: Message[]): (Reply | null)[] {
+  take(messages: Batch): (Reply | null)[] {
     const events = messages.length * MESSAGE_EVENTS;
     const steps = this.#stepsWith(events);
     if (!this.#mayWrite(messages.length * MESSAGE_BYTES, steps)) return this.#readOnly(messages);
@@ -105,6 +108,16 @@ export class Shard {
     return this.#sequence;
   }
 
+  /** Whether work goes on that ends only while the event loop turns: all of it is synchronous. */
+  get isWriting(): boolean {
+    return false;
+  }
+
+  /** Why it cannot write now; 0: it can. */
+  get diskErrno(): number {
+    return this.#disk.errno;
+  }
+
   /** `take` where the disk has room. Throws `DiskFull`. */
   run(messages: Message[]): Reply[] {
     return this.take(messages).map((reply) => {
@@ -114,7 +127,7 @@ export class Shard {
   }
 
   /** Shows quotes and lets nothing follow from them, since no event could be journaled. */
-  #readOnly(messages: Message[]): (Reply | null)[] {
+  #readOnly(messages: Batch): (Reply | null)[] {
     const replies: (Reply | null)[] = [];
     for (const message of messages) {
       if (isTick(message)) watch(this.state, message);

@@ -1,8 +1,7 @@
 /** The thread of one shard as its shard client sees it: a Piscina pool of one, and what both share. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
-import { type Message, messagesCodec, repliesCodec } from '../format/codec.ts';
-import type { Reply } from '../rules/messages.ts';
+import { channelMemory, Endpoint } from '../ring/endpoint.ts';
 import { moduleBeside } from './beside.ts';
 import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
@@ -19,10 +18,10 @@ export class ShardThread {
   readonly #pool: Piscina<Task, unknown>;
 
   /**
-   * `onEnd` is called with the error of a thread that ended by itself. Its tasks reject with that
+   * `onEnd` is called with the error of a thread that ended by itself. Its task rejects with that
    * error too.
    */
-  constructor(config: ShardConfig, inFlightMax: number, onEnd: (error: unknown) => void) {
+  constructor(config: ShardConfig, onEnd: (error: unknown) => void) {
     this.#pool = new Piscina({
       filename: moduleBeside(import.meta.url, './worker').href,
       workerData: {
@@ -32,7 +31,6 @@ export class ShardThread {
       } satisfies WorkerData,
       minThreads: 1,
       maxThreads: 1,
-      concurrentTasksPerWorker: inFlightMax,
       // The longest time that a timer takes; with Infinity it would fire at once.
       idleTimeout: 2 ** 31 - 1,
       atomics: 'disabled',
@@ -46,17 +44,20 @@ export class ShardThread {
    */
   async open(): Promise<OpenReport> {
     for (;;) {
-      const report = (await this.#pool.run('open')) as OpenReport | 'ending';
+      const report = (await this.#pool.run({ kind: 'open' })) as OpenReport | 'ending';
       if (report !== 'ending') return report;
       await sleep(ENDING_MS);
     }
   }
 
-  /** Null: a command that the disk has no space for. Rejects when the thread fails at it. */
-  async take(messages: Message[]): Promise<(Reply | null)[]> {
-    const bytes = messagesCodec.pack(messages);
-    const answer = await this.#pool.run(bytes, { transferList: [bytes.buffer] });
-    return repliesCodec.unpack(answer as Uint8Array);
+  /**
+   * Serves the shard that is open, over a pair of rings of its own. `ended` resolves once the shard
+   * is closed, as `close` asks it, and rejects with what its thread failed at.
+   */
+  serve(): { end: Endpoint; ended: Promise<void> } {
+    const channel = channelMemory();
+    const ended = this.#pool.run({ kind: 'serve', channel }).then(() => undefined);
+    return { end: new Endpoint(channel, 'caller'), ended };
   }
 
   /** What the thread failed at, for a task that was refused with `error`. */
@@ -64,13 +65,8 @@ export class ShardThread {
     return this.#fault.take() ?? String(error);
   }
 
-  async checkpoint(): Promise<void> {
-    await this.#pool.run('checkpoint');
-  }
-
-  /** Ends it; `isOpen`: with a checkpoint. */
-  async close(isOpen: boolean): Promise<void> {
-    if (isOpen) await this.#pool.run('close');
+  /** Ends the thread, whatever it does. */
+  async destroy(): Promise<void> {
     await this.#pool.destroy();
   }
 }

@@ -1,17 +1,18 @@
 /**
- * The thread of one shard, as Piscina runs it: one task a batch, several in flight. The first task
- * opens the shard; `close` ends it with a checkpoint.
+ * The thread of one shard, as Piscina runs it: a first task opens the shard, and a second one lasts
+ * as long as the shard is served.
  */
 import { workerData } from 'node:worker_threads';
-import { move } from 'piscina';
-import { messagesCodec, repliesCodec } from '../format/codec.ts';
+import { type ChannelMemory, Endpoint } from '../ring/endpoint.ts';
 import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
 import type { OpenReport } from './open-report.ts';
+import { serve } from './serve.ts';
 import { Shard, type ShardConfig } from './shard.ts';
 import { openStore } from './store.ts';
 
-export type Task = 'open' | 'checkpoint' | 'close' | Uint8Array;
+/** `serve` ends once it is asked to close, with a checkpoint; or with what the shard failed at. */
+export type Task = { kind: 'open' } | { kind: 'serve'; channel: ChannelMemory };
 
 /** The memory of a `DiskStatus`, and of a `FaultNote`. */
 export type WorkerData = {
@@ -24,8 +25,8 @@ let shard: Shard | null = null;
 /** The thread has failed and still has its file open. */
 let isEnding = false;
 
-export default async function run(task: Task): Promise<OpenReport | 'ending' | Uint8Array | null> {
-  if (task === 'open') {
+export default async function run(task: Task): Promise<OpenReport | 'ending' | null> {
+  if (task.kind === 'open') {
     if (isEnding) return 'ending';
     shard ??= await openShard(workerData as WorkerData);
     return shard.report;
@@ -33,19 +34,10 @@ export default async function run(task: Task): Promise<OpenReport | 'ending' | U
   if (shard === null) throw new Error('the shard is not open');
   const opened = shard;
   try {
-    if (task === 'checkpoint') {
-      opened.checkpoint();
-      return null;
-    }
-    if (task === 'close') {
-      await opened.close();
-      shard = null;
-      return null;
-    }
-    const { journalSequence } = opened;
-    const replies = opened.take(messagesCodec.unpack(task));
-    goOnWithCheckpoint(opened.journalSequence > journalSequence);
-    return move(repliesCodec.pack(replies)) as unknown as Uint8Array;
+    await serve(opened, new Endpoint(task.channel, 'shard'));
+    await opened.close();
+    shard = null;
+    return null;
   } catch (error) {
     void endThread(opened, error);
     throw error;
@@ -63,32 +55,12 @@ async function openShard({ config, disk }: WorkerData): Promise<Shard> {
   }
 }
 
-const QUIET_MS = 20;
-let quietTimer: NodeJS.Timeout | null = null;
-
-/** A checkpoint takes its steps in the commits of batches. Without batches it goes on by itself. */
-function goOnWithCheckpoint(tookSteps: boolean): void {
-  if (quietTimer !== null) {
-    if (tookSteps) quietTimer.refresh();
-    return;
-  }
-  quietTimer = setTimeout(() => {
-    quietTimer = null;
-    const current = shard;
-    try {
-      if (current?.idle() === true) goOnWithCheckpoint(false);
-    } catch (error) {
-      if (current !== null) void endThread(current, error);
-    }
-  }, QUIET_MS);
-}
-
 /**
  * Memory may now be ahead of the journal, or wrong. So the thread ends without a checkpoint, and
  * the next one starts from disk.
  */
 async function endThread(failed: Shard, fault: unknown): Promise<void> {
-  if (!isEnding) new FaultNote((workerData as WorkerData).fault).write(String(fault));
+  new FaultNote((workerData as WorkerData).fault).write(String(fault));
   isEnding = true;
   shard = null;
   await failed.abandon().catch(() => undefined);

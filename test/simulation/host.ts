@@ -6,11 +6,12 @@
 import { deepStrictEqual } from 'node:assert';
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { type Message, messagesCodec, repliesCodec } from '../../engine/format/codec.ts';
+import type { Message } from '../../engine/format/codec.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import { Shard, type ShardConfig } from '../../engine/shard/shard.ts';
 import { openStore, type ShardStore } from '../../engine/shard/store.ts';
 import { verifyShard } from '../../engine/shard/verify.ts';
+import { messagesThrough, repliesThrough } from '../engine/format/frames.ts';
 import type { Tally } from './tally.ts';
 
 /** The moment of a crash: the commits of one call are counted from 0. */
@@ -41,12 +42,8 @@ export class Host {
 
   /** One batch, through the codecs that the callers' thread and the shard's use. */
   run(messages: Message[], crash: CrashPoint | null): { replies: Reply[] } | { crash: CrashPoint } {
-    const bytes = messagesCodec.pack(messages);
-    const { result, crashed } = this.#do(crash, () => {
-      const replies = this.#shard.run(messagesCodec.unpack(bytes));
-      // A shard with room takes every command.
-      return repliesCodec.unpack(repliesCodec.pack(replies)) as Reply[];
-    });
+    const sent = messagesThrough(messages);
+    const { result, crashed } = this.#do(crash, () => repliesThrough(this.#shard.run(sent)));
     return crashed === null ? { replies: result } : { crash: crashed };
   }
 

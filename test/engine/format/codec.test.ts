@@ -1,9 +1,17 @@
 /** Whatever a shard is asked arrives as it was asked. */
 import test from 'ava';
-import { type Message, messagesCodec } from '../../../engine/format/codec.ts';
-import { rowOf } from '../../../engine/format/hop-tuples.ts';
-import type { CancelOrder, TradeCounting } from '../../../engine/rules/messages.ts';
-import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { addExtension, Unpackr } from 'msgpackr';
+import {
+  FrameDecoder,
+  type Message,
+  writeMessage,
+  writeReply,
+} from '../../../engine/format/codec.ts';
+import { FRAME_HEADER_BYTES } from '../../../engine/format/frame.ts';
+import { ByteWriter } from '../../../engine/format/layout.ts';
+import type { CancelOrder, Reply, TradeCounting } from '../../../engine/rules/messages.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { framesOf, messagesThrough, repliesThrough } from './frames.ts';
 
 const COUNTING: TradeCounting = {
   keyId: uuidOf(9),
@@ -43,41 +51,60 @@ test('orders, cancels, queries and ticks arrive in order, every field of them', 
     { ...CANCEL, counting: null },
     { ...CANCEL, counting: { ...COUNTING, elsewhere: null } },
     { kind: 'adjust', atMs: NOON_MS, account: uuidOf(1), amountCents: -5 },
+    { ...quoteTick(), depth: { yesBids: [[40, 5]], yesAsks: [] } },
+    { kind: 'trade', atMs: 1, source: 2, market: 3, yesPriceCents: 4, contracts: 5, side: 'no' },
+    { kind: 'status', atMs: 1, source: 2, market: 3, status: 'paused' },
+    { kind: 'heartbeat', atMs: NOON_MS, source: 70_000 },
+    { kind: 'time', atMs: NOON_MS },
+    { kind: 'instrument_quote', atMs: NOON_MS, instrumentId: 'ins_ü' },
+    { kind: 'catalog', atMs: NOON_MS, catalog: CATALOG },
+    placeOrder({ contracts: 2 ** 40, idempotencyKey: '\ufffd' }),
     placeOrder(),
   ];
-  t.deepEqual(messagesCodec.unpack(messagesCodec.pack(messages)), messages);
+  t.deepEqual(messagesThrough(messages), messages);
 });
 
 test('each flag of an order arrives as its own, and not as another', (t) => {
   const flags = ['placedPrivate', 'mayOpen', 'mayTrade'] as const;
   const none = { placedPrivate: false, mayOpen: false, mayTrade: false };
   const messages: Message[] = flags.map((flag) => placeOrder({ ...none, [flag]: true }));
-  t.deepEqual(messagesCodec.unpack(messagesCodec.pack(messages)), messages);
+  t.deepEqual(messagesThrough(messages), messages);
 });
 
-test('an order and a cancel go as the values of their fields, in this order', (t) => {
-  const limits = [COUNTING.keyLimits, COUNTING.accountLimits].flatMap((limit) => [
-    limit.newPerMinute,
-    limit.newPerDay,
-    limit.closingPerMinute,
-  ]);
-  const counting = [COUNTING.keyId, ...limits, [NOON_MS, 4, 5, 6]];
-  const ids = [NOON_MS, CANCEL.account, CANCEL.orderId];
-  t.deepEqual([...rowOf(CANCEL)] as unknown[], ['cancel', ...ids, counting]);
-  const order = placeOrder({
-    orderId: CANCEL.orderId,
-    idempotencyKey: 'k',
-    type: 'limit',
-    tradeId: uuidOf(3),
-    limitPriceCents: 41,
-    boundPriceCents: 42,
-    expiresAtMs: 43,
-    statedProbPct: 60,
-    ticker: 'T-1',
-    mayTrade: false,
-    counting: COUNTING,
-  });
-  const what = ['k', 'buy', 'limit', order.instrumentId, 'T-1', 'yes', 10, uuidOf(3), 41, 42];
-  const rest = ['gtc', 43, 'venue_a', 60, 'api', true, true, false, counting];
-  t.deepEqual([...rowOf(order)] as unknown[], ['place', ...ids, ...what, ...rest]);
+test('answers arrive as their text, refusals with their reason, and what was not taken as such', (t) => {
+  const replies: (Reply | null)[] = [
+    { ok: true, body: '{"label":"Zürich – 東京 😀"}' },
+    { ok: false, code: 'rate_limited', message: 'Over a hard trade limit.', retryAfterSeconds: 7 },
+    null,
+    { ok: false, code: 'order_not_found', message: 'No such order.' },
+    { ok: true, body: '' },
+    { ok: true, body: 'x'.repeat(100_000) },
+  ];
+  t.deepEqual(repliesThrough(replies), replies);
+});
+
+test('what goes between the threads is a stream of msgpack values', (t) => {
+  const seen: number[] = [];
+  for (const type of [0, 1]) {
+    addExtension({ type, unpack: (bytes: Uint8Array) => seen.push(type, bytes.length) } as never);
+  }
+  const writer = new ByteWriter();
+  writer.begin();
+  writeMessage(writer, { kind: 'adjust', atMs: NOON_MS, account: uuidOf(1), amountCents: -5 });
+  const rare = writer.length;
+  writeReply(writer, { ok: true, body: 'text' });
+  new Unpackr().unpackMultiple(writer.copy());
+  t.deepEqual(seen, [0, rare - FRAME_HEADER_BYTES, 1, 4]);
+});
+
+test('a message with other bytes than its layout is a fault, and not another message', (t) => {
+  const writer = new ByteWriter();
+  writer.begin();
+  writeMessage(writer, quoteTick());
+  const [frame] = framesOf(writer.copy());
+  const decoder = new FrameDecoder();
+  const cut = { ...frame!, end: frame!.end - 1 };
+  t.throws(() => decoder.message(cut), { message: /other bytes than its layout/ });
+  t.throws(() => decoder.message({ ...frame!, type: 99 }), { message: /no message/ });
+  t.throws(() => decoder.reply({ ...frame!, type: 99 }), { message: /no reply/ });
 });

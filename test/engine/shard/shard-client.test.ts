@@ -53,6 +53,49 @@ test('a shard that fails is busy, then back with all it acknowledged and its quo
   await engine.close();
 });
 
+test('D6: when a thread ends amid a flood, everybody is answered or busy, and what was answered is kept', async (t) => {
+  const engine = await openShards(tempDir(t), { queueDepthMax: 5000, checkpointEveryEvents: 500 });
+  engine.tick(quoteTick({ yesAskContracts: 10_000 }));
+  const orders = Array.from({ length: 1500 }, () => placeOrder({ contracts: 1 }));
+  const outcomes: Promise<'kept' | 'busy'>[] = [];
+  for (const [at, order] of orders.entries()) {
+    if (at % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (at === 700) void breakShard(engine, order.account);
+    const busy = (error: unknown) => {
+      if (error instanceof EngineBusy) return 'busy' as const;
+      throw error;
+    };
+    outcomes.push(engine.call(order.account, order).then(() => 'kept' as const, busy));
+  }
+  const known = await Promise.all(outcomes);
+  t.true(known.includes('busy'));
+  await untilReady(engine);
+  for (const [at, order] of orders.entries()) {
+    if (known[at] === 'busy') continue;
+    const again = await engine.call(order.account, order);
+    t.true(again.ok && JSON.parse(again.body).replayed);
+  }
+  t.deepEqual(engine.depths, [0]);
+  await engine.close();
+});
+
+test('a catalog larger than the rings between the threads arrives whole', async (t) => {
+  const engine = await openShards(tempDir(t));
+  const [one] = CATALOG.instruments;
+  const more = Array.from({ length: 3000 }, (_, at) => `ins_${String(at).padStart(12, '0')}`);
+  await engine.setCatalog({
+    ...CATALOG,
+    instruments: [
+      ...CATALOG.instruments,
+      ...more.map((id) => ({ ...one!, id, slug: id, yesMeans: id.repeat(50), listings: [] })),
+    ],
+    instrumentIds: [...CATALOG.instrumentIds, ...more],
+  });
+  const quote = await engine.quote(more.at(-1)!, NOON_MS);
+  t.like(JSON.parse(quote.ok ? quote.body : '{}'), { instrumentId: more.at(-1)! });
+  await engine.close();
+});
+
 for (const left of ['no file', 'an empty file']) {
   test(`of a shard that an earlier start made ${left} is damage, not a new shard`, async (t) => {
     const dir = tempDir(t);

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import test from 'ava';
 import { FaultNote } from '../../../engine/shard/fault-note.ts';
+import { ShardLink } from '../../../engine/shard/shard-link.ts';
 import { ShardThread } from '../../../engine/shard/thread.ts';
 import { quoteTick } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
@@ -17,29 +18,37 @@ test('a shard that cannot come back says why at every try', async (t) => {
   const dir = path.join(tempDir(t), 'shard-0');
   await tradedShard(dir);
   await plant(dir, (tables) => tables.journal.removeSync(lastBatch(tables) - 1));
-  const thread = new ShardThread({ ...CONFIG, path: dir }, 4, () => undefined);
+  const thread = new ShardThread({ ...CONFIG, path: dir }, () => undefined);
   for (let tries = 0; tries < 3; tries++) {
     await t.throwsAsync(thread.open(), { message: /^journal: batch \d+ is missing/ });
   }
-  await thread.close(false);
+  await thread.destroy();
 });
 
 test('a thread that failed leaves its reason, and is not opened again while it ends', async (t) => {
   const dir = path.join(tempDir(t), 'shard-0');
   await tradedShard(dir);
-  const thread = new ShardThread({ ...CONFIG, path: dir }, 4, () => undefined);
+  const thread = new ShardThread({ ...CONFIG, path: dir }, () => undefined);
   const { accounts } = await thread.open();
-  const failing = thread.take([quoteTick({ market: 999 })]);
+  const failing = serve(thread);
+  failing.link.send([quoteTick({ market: 999 })], []);
   // It may be asked while it still has the file open.
   const again = thread.open().catch(() => thread.open());
-  await t.throwsAsync(failing);
+  await t.throwsAsync(failing.ended);
   t.regex(thread.faultOf('worker exited'), /^TypeError: /, 'also where its error was lost');
   t.is((await again).accounts, accounts);
   // Long enough for the thread that failed to be gone: what is open now is another one.
   await new Promise((resolve) => setTimeout(resolve, 100));
-  t.deepEqual(await thread.take([quoteTick()]), []);
-  await thread.close(true);
+  const { link, ended } = serve(thread);
+  link.send([quoteTick(), { kind: 'close' }], []);
+  await ended;
+  await thread.destroy();
 });
+
+function serve(thread: ShardThread) {
+  const { end, ended } = thread.serve();
+  return { link: new ShardLink(end, () => undefined), ended };
+}
 
 test('a note is taken once, and is cut to the room that there is', (t) => {
   const note = new FaultNote();

@@ -1,0 +1,25 @@
+/**
+ * A frame, as it goes between two threads: an extension value of msgpack with its length in 32 bits.
+ * So a stream of frames is one of msgpack, and any reader of that can take it apart.
+ */
+import type { ByteWriter } from './layout.ts';
+
+/** The byte that it begins with; its length and its type follow. */
+export const EXTENSION = 0xc9;
+export const FRAME_HEADER_BYTES = 6;
+
+/** A frame where it lies: its bytes are `bytes` from `at` to `end`. */
+export type Frame = { type: number; bytes: Buffer; at: number; end: number };
+
+/** @returns where it begins. */
+export function beginFrame(to: ByteWriter, type: number): number {
+  const start = to.length;
+  to.u8(EXTENSION);
+  to.u32(0);
+  to.u8(type);
+  return start;
+}
+
+export function endFrame(to: ByteWriter, start: number): void {
+  to.setU32(start + 1, to.length - start - FRAME_HEADER_BYTES);
+}

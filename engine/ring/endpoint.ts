@@ -1,0 +1,131 @@
+/**
+ * One end of a pair of rings: the caller's, which asks and never blocks, or the shard's, which
+ * answers and blocks where there is nothing to do. What is sent within one turn is published once,
+ * and the other end is woken only where it sleeps.
+ */
+import { Bell, bellMemory } from './bell.ts';
+import { ByteRing, ringMemory } from './byte-ring.ts';
+import { FrameReader } from './frame-reader.ts';
+
+/** Large enough that neither thread waits for the other at a few hundred answers a turn. */
+const CAPACITY_BYTES = 1024 * 1024;
+
+export type ChannelMemory = {
+  requests: SharedArrayBuffer;
+  answers: SharedArrayBuffer;
+  callerBell: SharedArrayBuffer;
+  shardBell: SharedArrayBuffer;
+};
+
+export function channelMemory(capacityBytes = CAPACITY_BYTES): ChannelMemory {
+  return {
+    requests: ringMemory(capacityBytes),
+    answers: ringMemory(capacityBytes),
+    callerBell: bellMemory(),
+    shardBell: bellMemory(),
+  };
+}
+
+export class Endpoint {
+  readonly #out: ByteRing;
+  readonly #in: ByteRing;
+  /** This end sleeps by the first, and wakes the other end by the second. */
+  readonly #own: Bell;
+  readonly #other: Bell;
+  readonly #frames: FrameReader;
+  /** What the ring had no room for. */
+  #unsent: Buffer | null = null;
+  #unsentAt = 0;
+
+  constructor(memory: ChannelMemory, end: 'caller' | 'shard') {
+    const requests = new ByteRing(memory.requests);
+    const answers = new ByteRing(memory.answers);
+    const callerBell = new Bell(memory.callerBell);
+    const shardBell = new Bell(memory.shardBell);
+    [this.#out, this.#in] = end === 'caller' ? [requests, answers] : [answers, requests];
+    [this.#own, this.#other] = end === 'caller' ? [callerBell, shardBell] : [shardBell, callerBell];
+    this.#frames = new FrameReader(this.#in);
+  }
+
+  /** Whether a frame is there whole. */
+  isReady(): boolean {
+    const isReady = this.#frames.isReady();
+    if (this.#in.takeWanted()) this.#other.ring();
+    return isReady;
+  }
+
+  /** The next frame, after `isReady`; it stays as it is until the next call of that. */
+  next() {
+    return this.#frames.next();
+  }
+
+  /** Something sent waits for room: nothing further may be sent before `flush` says otherwise. */
+  get isFull(): boolean {
+    return this.#unsent !== null;
+  }
+
+  /** Sends whole frames and returns at once. What there is no room for waits for `flush`. */
+  send(bytes: Buffer): void {
+    const sent = this.#out.write(bytes, 0, bytes.length);
+    if (sent < bytes.length) {
+      this.#unsent = Buffer.from(bytes.subarray(sent));
+      this.#unsentAt = 0;
+    }
+    this.flush();
+  }
+
+  /** Sends what waits for room, as far as there is some. False: something still waits. */
+  flush(): boolean {
+    while (this.#unsent !== null) {
+      const { length } = this.#unsent;
+      this.#unsentAt += this.#out.write(this.#unsent, this.#unsentAt, length);
+      if (this.#unsentAt === length) this.#unsent = null;
+      else if (this.#isWithoutRoom()) break;
+    }
+    this.#publish();
+    return this.#unsent === null;
+  }
+
+  /** Sends whole frames; blocks the thread until the last of them has room. */
+  sendBlocking(bytes: Buffer): void {
+    for (let at = 0; ; ) {
+      at += this.#out.write(bytes, at, bytes.length);
+      this.#publish();
+      if (at === bytes.length) return;
+      if (this.#isWithoutRoom()) this.#own.sleep(this.#hasRoom, Number.POSITIVE_INFINITY);
+    }
+  }
+
+  /** Blocks the thread until there may be news, at most for `timeoutMs`. */
+  sleep(timeoutMs: number): void {
+    if (!this.isReady()) this.#own.sleep(this.#hasNews, timeoutMs);
+  }
+
+  /** As `sleep`, while the event loop turns; null: there is news. */
+  sleepAsync(timeoutMs?: number): Promise<void> | null {
+    return this.isReady() ? null : this.#own.sleepAsync(this.#hasNews, timeoutMs);
+  }
+
+  /** Wakes this end where it sleeps with its event loop turning. */
+  wakeOwn(): void {
+    this.#own.ring();
+  }
+
+  /** Wakes the other end, for news that is in no ring. */
+  wakeOther(): void {
+    this.#other.ring();
+  }
+
+  readonly #hasRoom = () => this.#out.room > 0;
+  readonly #hasNews = () => this.#in.waiting > 0 || (this.#unsent !== null && this.#hasRoom());
+
+  /** Asks for room first, so that what is freed from here on rings. */
+  #isWithoutRoom(): boolean {
+    this.#out.wantRoom();
+    return !this.#hasRoom();
+  }
+
+  #publish(): void {
+    if (this.#out.publish()) this.#other.ring();
+  }
+}

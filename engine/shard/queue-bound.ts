@@ -1,0 +1,72 @@
+/**
+ * How many requests may wait for a shard. A request that would wait too long is better refused at
+ * once, so the bound is a time: as many as the shard answers in it, at the rate that was measured
+ * while others waited. Rules D6, D7 (engine/RULES.md).
+ */
+
+/** What the last one taken waits for the shard. In a flood it has waited as long for its turn. */
+const WAIT_MAX_MS = 75;
+/** However slow the disk is: what shares a commit waits no longer for being more. */
+const REQUESTS_MIN = 512;
+/** A rate is measured over at least so long, and one measured over less than the second counts less. */
+const SAMPLE_MS = 20;
+const SETTLED_MS = 200;
+/** One sample of a moment in which the disk stood still is no rate. */
+const SHARE_MAX = 0.5;
+
+export class QueueBound {
+  readonly #requestsMax: number;
+  /** In milliseconds of a clock that never goes back. */
+  readonly #now: () => number;
+  #waiting = 0;
+  /** Answers a millisecond; none was measured yet: whatever the highest bound needs. */
+  #rate: number;
+  /** Since when requests have always waited, or since the last sample. */
+  #sinceMs = 0;
+  #answers = 0;
+
+  constructor(requestsMax: number, now: () => number = () => performance.now()) {
+    this.#requestsMax = requestsMax;
+    this.#now = now;
+    this.#rate = requestsMax / WAIT_MAX_MS;
+  }
+
+  /** Requests that wait for their answer. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Requests that may wait now. */
+  get requests(): number {
+    return Math.min(this.#requestsMax, Math.max(REQUESTS_MIN, this.#rate * WAIT_MAX_MS));
+  }
+
+  came(): void {
+    if (this.#waiting++ === 0) this.#begin();
+  }
+
+  answered(): void {
+    this.#waiting--;
+    this.#answers++;
+  }
+
+  /** These get no answer. */
+  lost(requests: number): void {
+    this.#waiting -= requests;
+  }
+
+  /** Looks at the rate, where requests have waited all the time. */
+  measure(): void {
+    if (this.#waiting === 0) return;
+    const tookMs = this.#now() - this.#sinceMs;
+    if (tookMs < SAMPLE_MS) return;
+    const share = Math.min(SHARE_MAX, tookMs / SETTLED_MS);
+    this.#rate += (this.#answers / tookMs - this.#rate) * share;
+    this.#begin();
+  }
+
+  #begin(): void {
+    this.#sinceMs = this.#now();
+    this.#answers = 0;
+  }
+}

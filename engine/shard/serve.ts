@@ -1,0 +1,117 @@
+/**
+ * What the thread of a shard does from its start to its end: it takes what has come, answers it
+ * once that is safe, and sleeps where nothing has. The thread is blocked while it sleeps and its
+ * event loop stands still, so no timer fires in here: timeouts of the sleep take their place.
+ */
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Control, FrameDecoder, type Message, writeReply } from '../format/codec.ts';
+import { ByteWriter } from '../format/layout.ts';
+import type { Endpoint } from '../ring/endpoint.ts';
+import type { Reply } from '../rules/messages.ts';
+import type { Batch } from './shard.ts';
+
+/** What it does of a shard. */
+export type Served = {
+  take(messages: Batch): (Reply | null)[];
+  readonly journalSequence: number;
+  /** Goes on with a checkpoint; false: there is nothing to do now. */
+  idle(): boolean;
+  /** Work is under way that ends only while the thread's event loop turns. */
+  readonly isWriting: boolean;
+  /** 0: it can write. The other end learns of a change at once. */
+  readonly diskErrno: number;
+};
+
+/** More would let the two threads take turns rather than work at the same time. */
+const BATCH_MAX = 256;
+/** A checkpoint takes its steps in the commits of batches. After so long without it goes on alone. */
+const QUIET_MS = 20;
+
+/** Returns when it is asked to close, with all before that answered. Throws what the shard throws. */
+export async function serve(shard: Served, end: Endpoint): Promise<void> {
+  const server = new Server(shard, end);
+  while (!server.isClosed) {
+    if (server.takeBatch()) {
+      if (shard.isWriting) await turn();
+      continue;
+    }
+    const timeoutMs = server.goOnWithCheckpoint();
+    if (shard.isWriting) await end.sleepAsync(timeoutMs);
+    else end.sleep(timeoutMs);
+  }
+}
+
+class Server {
+  isClosed = false;
+  readonly #shard: Served;
+  readonly #end: Endpoint;
+  readonly #decoder = new FrameDecoder();
+  readonly #writer = new ByteWriter();
+  /** What ended the batch before its time. */
+  #control: Control | null = null;
+  /** When a checkpoint goes on without batches, on the clock of `performance.now`. */
+  #quietAtMs = Number.POSITIVE_INFINITY;
+  #diskErrno = 0;
+
+  constructor(shard: Served, end: Endpoint) {
+    this.#shard = shard;
+    this.#end = end;
+  }
+
+  /** False: nothing has come. */
+  takeBatch(): boolean {
+    if (!this.#end.isReady()) return false;
+    const { journalSequence } = this.#shard;
+    this.#writer.begin();
+    for (const reply of this.#shard.take(this.#batch)) writeReply(this.#writer, reply);
+    if (this.#control !== null) this.#obey(this.#control);
+    if (this.#writer.length > 0) {
+      this.#end.sendBlocking(this.#writer.view(0, this.#writer.length));
+    }
+    if (this.#shard.journalSequence > journalSequence) this.#waitForQuiet();
+    this.#showDisk();
+    return true;
+  }
+
+  readonly #batch: Batch = {
+    length: BATCH_MAX,
+    [Symbol.iterator]: () => this.#messages(),
+  };
+
+  *#messages(): Generator<Message> {
+    for (let taken = 0; taken < BATCH_MAX && this.#end.isReady(); taken++) {
+      const sent = this.#decoder.message(this.#end.next());
+      if (sent.kind === 'barrier' || sent.kind === 'close') {
+        this.#control = sent;
+        return;
+      }
+      yield sent;
+    }
+  }
+
+  #obey({ kind }: Control): void {
+    this.#control = null;
+    if (kind === 'close') this.isClosed = true;
+    else writeReply(this.#writer, { ok: true, body: '' });
+  }
+
+  #waitForQuiet(): void {
+    this.#quietAtMs = performance.now() + QUIET_MS;
+  }
+
+  /** @returns for how long there is nothing to do. */
+  goOnWithCheckpoint(): number {
+    const waitMs = this.#quietAtMs - performance.now();
+    if (waitMs > 0) return waitMs;
+    if (this.#shard.idle()) this.#waitForQuiet();
+    else this.#quietAtMs = Number.POSITIVE_INFINITY;
+    return this.#quietAtMs - performance.now();
+  }
+
+  #showDisk(): void {
+    const { diskErrno } = this.#shard;
+    if (diskErrno === this.#diskErrno) return;
+    this.#diskErrno = diskErrno;
+    this.#end.wakeOther();
+  }
+}

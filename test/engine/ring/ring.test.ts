@@ -1,0 +1,139 @@
+/** Rings and bells between two real threads: nothing is lost, mixed up or left asleep. */
+import { Worker } from 'node:worker_threads';
+import test, { type ExecutionContext } from 'ava';
+import { Bell, bellMemory } from '../../../engine/ring/bell.ts';
+import { ByteRing, ringMemory } from '../../../engine/ring/byte-ring.ts';
+import { channelMemory, Endpoint } from '../../../engine/ring/endpoint.ts';
+import type { Echo } from './echo-worker.ts';
+import { faultOf, numberedFrame, randomNumbers } from './frames.ts';
+
+test('bytes come out as they went in, whatever they meet the edge with', (t) => {
+  const memory = ringMemory(16);
+  const [writer, reader] = [new ByteRing(memory), new ByteRing(memory)];
+  const from = Buffer.from('abcdefghijklmnopqrstuvwxyz');
+  const to = Buffer.alloc(26);
+  for (let bytes = 1; bytes <= 16; bytes++) {
+    for (let round = 0; round < 20; round++) {
+      t.is(writer.write(from, 0, bytes), bytes);
+      t.is(reader.waiting, 0, 'nothing is shown before it is published');
+      t.true(writer.publish());
+      t.is(reader.read(to.fill(0), 3), bytes);
+      t.is(to.toString('latin1', 3, 3 + bytes), from.toString('latin1', 0, bytes));
+    }
+  }
+  t.is(writer.write(from, 0, 26), 16, 'and no more than there is room for');
+  t.is(writer.room, 0);
+  t.false(reader.takeWanted());
+  writer.wantRoom();
+  t.true(reader.takeWanted());
+  t.false(reader.takeWanted(), 'room is asked for once');
+});
+
+test('positions go on past 32 bits', (t) => {
+  const memory = ringMemory(16);
+  new Int32Array(memory).fill(-8, 0, 17);
+  const [writer, reader] = [new ByteRing(memory), new ByteRing(memory)];
+  const to = Buffer.alloc(12);
+  for (let round = 0; round < 4; round++) {
+    t.is(writer.write(Buffer.from('0123456789ab'), 0, 12), 12);
+    writer.publish();
+    t.is(reader.read(to, 0), 12);
+    t.is(to.toString(), '0123456789ab');
+  }
+});
+
+test('a bell that rang before the sleep, or between the look and the sleep, ends it at once', async (t) => {
+  const memory = bellMemory();
+  const [sleeper, ringer] = [new Bell(memory), new Bell(memory)];
+  const rungBetween = () => {
+    ringer.ring();
+    return false;
+  };
+  sleeper.sleep(rungBetween, 60_000);
+  t.is(sleeper.sleepAsync(rungBetween), null);
+  t.is(
+    sleeper.sleepAsync(() => true),
+    null,
+  );
+  const sleeping = sleeper.sleepAsync(() => false);
+  t.is(
+    sleeper.sleepAsync(() => true),
+    sleeping,
+    'it sleeps already',
+  );
+  ringer.ring();
+  await sleeping;
+  await sleeper.sleepAsync(() => false, 1);
+  t.pass('its time was over');
+});
+
+for (const [name, sizes] of Object.entries({
+  'one at a time': { window: 1, capacity: 1024, requestBytesMax: 40, answerBytesMax: 40 },
+  'many at a time': { window: 100, capacity: 4096, requestBytesMax: 200, answerBytesMax: 300 },
+  'each around the size of the ring': {
+    window: 4,
+    capacity: 256,
+    requestBytesMax: 280,
+    answerBytesMax: 280,
+  },
+  'each many times the ring': {
+    window: 2,
+    capacity: 512,
+    requestBytesMax: 10_000,
+    answerBytesMax: 10_000,
+  },
+})) {
+  test(`D1: frames come once each and in order, and no thread is left asleep: ${name}`, async (t) => {
+    const { frames, wakeUps } = await exchange(t, sizes);
+    t.true(frames > 100, 'it was tried often');
+    t.log(`${frames} frames each way, the caller slept ${wakeUps} times`);
+  });
+}
+
+type Sizes = { window: number; capacity: number; requestBytesMax: number; answerBytesMax: number };
+
+/** How long each exchange goes on, and how long nothing may come: a lost wake-up lasts for ever. */
+const RUN_MS = 2500;
+const STALL_MS = 20_000;
+const ROUND_FRAMES = 2_000_000;
+
+/** Sends frames to a thread that answers each, until the time is over. */
+async function exchange(t: ExecutionContext, sizes: Sizes) {
+  const channel = channelMemory(sizes.capacity);
+  const echo: Echo = { channel, frames: ROUND_FRAMES, answerBytesMax: sizes.answerBytesMax };
+  const worker = new Worker(new URL('echo-worker.ts', import.meta.url), { workerData: echo });
+  t.teardown(() => worker.terminate());
+  const failed = new Promise<never>((_, reject) => worker.once('error', reject));
+  failed.catch(() => undefined);
+  const end = new Endpoint(channel, 'caller');
+  const random = randomNumbers(1);
+  const endMs = performance.now() + RUN_MS;
+  let [sent, answered, wakeUps] = [0, 0, 0];
+  for (;;) {
+    while (end.isReady()) {
+      const fault = faultOf(end.next(), answered);
+      if (fault !== null) throw new Error(fault);
+      answered++;
+    }
+    end.flush();
+    const isOver = performance.now() > endMs || sent === ROUND_FRAMES;
+    if (isOver && answered === sent) return { frames: answered, wakeUps };
+    while (!isOver && !end.isFull && sent - answered < sizes.window && sent < ROUND_FRAMES) {
+      end.send(numberedFrame(sent++, random(sizes.requestBytesMax)));
+    }
+    const sleeping = end.sleepAsync();
+    if (sleeping === null) continue;
+    wakeUps++;
+    await Promise.race([sleeping, failed, stalled(() => `no answer to frame ${answered}`)]);
+  }
+}
+
+let watchdog: NodeJS.Timeout | undefined;
+
+function stalled(message: () => string): Promise<never> {
+  clearTimeout(watchdog);
+  return new Promise((_, reject) => {
+    watchdog = setTimeout(() => reject(new Error(message())), STALL_MS);
+    watchdog.unref();
+  });
+}
