@@ -36,6 +36,8 @@ export type InstrumentEntry = {
   startsAtMs: EpochMs;
   /** 0 where the catalog names no time. */
   opensAtMs: EpochMs;
+  /** Infinite where the catalog names no time. */
+  closesAtMs: EpochMs;
   instrument: CatalogInstrument;
   game: GameEntry | null;
   /** JSON texts of the wire object, made at first use: with venue references and without. */
@@ -101,8 +103,9 @@ export class CatalogView {
    * open, and its game is not cancelled. Whether there is a price is for its quote to say. Rule A46
    * (api/RULES.md).
    */
-  isTradable({ instrument, game, opensAtMs }: InstrumentEntry, nowMs: EpochMs): boolean {
-    if (game?.status === 'cancelled' || nowMs < opensAtMs) return false;
+  isTradable(entry: InstrumentEntry, nowMs: EpochMs): boolean {
+    const { instrument, game, opensAtMs, closesAtMs } = entry;
+    if (game?.status === 'cancelled' || nowMs < opensAtMs || nowMs >= closesAtMs) return false;
     const [listing, ...more] = instrument.listings.filter(({ venue }) => venue === HOME_VENUE);
     if (listing === undefined || more.length > 0) return false;
     const status = this.#markets.get(marketName(listing.venue, listing.venueMarketId));
@@ -158,6 +161,10 @@ function indexOf(catalog: Catalog): Index {
       id: instrument.id,
       startsAtMs: Date.parse(instrument.startsAt),
       opensAtMs: instrument.opensAt === null ? 0 : Date.parse(instrument.opensAt),
+      closesAtMs:
+        instrument.closesAt === undefined
+          ? Number.POSITIVE_INFINITY
+          : Date.parse(instrument.closesAt),
       instrument,
       game: gamesBySlug.get(instrument.gameSlug ?? '') ?? null,
       text: { on: null, off: null },

@@ -1,6 +1,6 @@
 /**
  * The catalog inside a shard: markets and instruments by number, kept across replacements. Rules
- * T3, T5, T6, T120 to T123 (engine/RULES.md).
+ * T3, T5, T6, T120 to T129 (engine/RULES.md).
  */
 import { invariant } from './invariant.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './messages.ts';
@@ -40,7 +40,10 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   state.catalog = catalog;
   for (const { slug } of catalog.games) state.listedGames.add(slug);
   for (const instrument of state.instruments) instrument.listed = false;
-  for (const market of state.markets) market.shownBy = null;
+  for (const market of state.markets) {
+    market.shownBy = null;
+    market.closesAtMs = Number.POSITIVE_INFINITY;
+  }
   const games = new Map(catalog.games.map((game) => [game.slug, game]));
   for (const entry of catalog.instruments) {
     const instrument = state.instrumentsById.get(entry.id)!;
@@ -52,7 +55,21 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
       if (isBetter) market.shownBy = { instrument, polarity };
     }
   }
+  for (const instrument of state.instruments) if (!instrument.listed) closeMarkets(instrument);
   for (const book of state.books) watchMarkets(book);
+}
+
+/**
+ * The earliest closing time of the instruments that list a market counts. Dropped ones, which come
+ * last, count for a market that no other lists. Rule T129 (engine/RULES.md).
+ */
+function closeMarkets({ entry, listed, listings }: Instrument): void {
+  if (entry?.closesAt === undefined) return;
+  const closesAtMs = Date.parse(entry.closesAt);
+  for (const { market } of listings) {
+    const counts = listed || market.shownBy === null;
+    if (counts) market.closesAtMs = Math.min(market.closesAtMs, closesAtMs);
+  }
 }
 
 /** The games whose status in the catalog is another than before: there a feed's status ends. */
@@ -84,6 +101,7 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     outcome: null,
     payouts: null,
     status: 'open',
+    closesAtMs: Number.POSITIVE_INFINITY,
     quote: null,
     lastTrade: null,
     lastTradeOf: { yes: null, no: null },
@@ -116,4 +134,5 @@ export function describe(
     .sort((a, b) => VENUES.indexOf(a.market.venue) - VENUES.indexOf(b.market.venue));
   const homes = instrument.listings.filter(({ market }) => market.venue === HOME_VENUE);
   instrument.home = homes.length === 1 ? homes[0]! : null;
+  closeMarkets(instrument);
 }

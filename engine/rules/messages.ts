@@ -19,6 +19,7 @@ import type {
   Routing,
   Side,
   SourceNumber,
+  STRIKE_TYPES,
   TimeInForce,
   TradeUse,
   Uuid,
@@ -233,6 +234,13 @@ export type CatalogGame = {
   week: number | null;
 };
 
+/** Yes when the number is above `floor`, below `cap`, or between both, by `type`. */
+export type Strike = {
+  type: (typeof STRIKE_TYPES)[number];
+  floor: number | null;
+  cap: number | null;
+};
+
 /** SPEC.md section 2, Instrument, without what is derived from its game and listings. */
 export type CatalogInstrument = {
   id: string;
@@ -249,6 +257,10 @@ export type CatalogInstrument = {
   startsAt: string;
   /** When its markets open; null: they are open, as far as the catalog knows. */
   opensAt: string | null;
+  /** From when its markets trade no more, whatever they still quote; left out: no such time. */
+  closesAt?: string;
+  /** Of a market about a number: what of it makes yes. */
+  strike?: Strike;
   pushPossible: boolean;
   stat: string | null;
   tieRule: string | null;

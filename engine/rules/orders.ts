@@ -62,9 +62,8 @@ function decideNew(state: ShardState, order: PlaceOrder, account: AccountRow): D
   if ('kind' in subject) return subject;
   const { market } = subject;
   if (market.outcome !== null) return reject('market_resolved');
-  if (market.status !== 'open' || state.nowMs < subject.instrument.opensAtMs) {
-    return reject('market_not_open');
-  }
+  const isOpen = market.status === 'open' && state.nowMs < market.closesAtMs;
+  if (!isOpen || state.nowMs < subject.instrument.opensAtMs) return reject('market_not_open');
 
   const fill = fillNow(state, order, subject, account);
   if (!isLimit(order)) {

@@ -55,6 +55,7 @@ export function isFresh(source: Source, nowMs: EpochMs, quoteMaxAgeMs: number): 
 export function notLive(context: PricingContext, market: Market, nowMs: EpochMs): NotLive | null {
   if (market.outcome !== null) return 'market resolved';
   if (market.status !== 'open') return `market ${market.status}`;
+  if (nowMs >= market.closesAtMs) return 'market closed';
   const { quote } = market;
   if (quote === null) return 'no quote';
   const source = context.sources[quote.source];

@@ -41,6 +41,8 @@ export type Market = {
   payouts: Payouts | null;
   /** Live: gone with a restart. */
   status: MarketStatus;
+  /** When the catalog closes it; infinite where it names no time. Rule T129 (engine/RULES.md). */
+  closesAtMs: EpochMs;
   quote: Quote | null;
   /** In yes cents. */
   lastTrade: LastTrade | null;

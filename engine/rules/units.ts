@@ -101,6 +101,13 @@ export const GAME_STATUSES = [
 export const MARKET_STATUSES = ['open', 'paused', 'closed'] as const;
 /** What is on disk names them by their place: append, never reorder. */
 export const PLACED_VIA = ['api', 'web', 'cli'] as const;
+export const STRIKE_TYPES = [
+  'greater',
+  'greater_or_equal',
+  'less',
+  'less_or_equal',
+  'between',
+] as const;
 export const FUNGIBILITIES = ['exact', 'near', 'none'] as const;
 
 /** No price: the value of an empty or unusable side of a book. */

@@ -134,6 +134,18 @@ test('A47: a market that is not open yet says when it opens', async (t) => {
   t.deepEqual(await opening(NOW_MS), [['of the venue', null], true]);
 });
 
+test('A46: an instrument whose closing time has come is not tradable', async (t) => {
+  const api = await startApi(t);
+  const isTradableWhenClosing = async (atMs: number) => {
+    const catalog = sampleCatalog();
+    catalog.instruments[0]!.closesAt = new Date(atMs).toISOString();
+    api.setCatalog(catalog);
+    return (await listed(api, 'tradable=true')).includes(IDS.lions);
+  };
+  t.true(await isTradableWhenClosing(NOW_MS + 1));
+  t.false(await isTradableWhenClosing(NOW_MS));
+});
+
 test('P3: malformed cursors are 400', async (t) => {
   const api = await startApi(t);
   const { json } = await api.call('GET', '/instruments?limit=1');

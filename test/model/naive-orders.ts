@@ -11,6 +11,7 @@ import { end, fill, openedAccount, rest } from './naive-ledger.ts';
 import { countOrRefuse } from './naive-limits.ts';
 import { isAtLimitOrBetter, offerFor } from './naive-prices.ts';
 import {
+  hasClosed,
   hasOpened,
   type ModelOrder,
   type ModelState,
@@ -50,7 +51,8 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   if (typeof target === 'string') return refuse(target);
   const market = marketOf(state, target.market);
   if (market.result !== null) return refuse('market_resolved');
-  if (market.status !== 'open' || !hasOpened(state, target.instrumentId, state.nowMs)) {
+  const isClosed = market.status !== 'open' || hasClosed(state, target.market, state.nowMs);
+  if (isClosed || !hasOpened(state, target.instrumentId, state.nowMs)) {
     return refuse('market_not_open');
   }
 

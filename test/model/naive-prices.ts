@@ -17,6 +17,7 @@ import type {
 import { HOME_VENUE, oppositeSide, VENUES } from '../../engine/rules/units.ts';
 import { firstOf, type Lot, lotsFor } from './naive-depth.ts';
 import {
+  hasClosed,
   instrumentOf,
   type ModelQuote,
   type ModelState,
@@ -49,6 +50,7 @@ export function notLiveBecause(
   if (market.result !== null) return 'market resolved';
   if (market.status === 'closed') return 'market closed';
   if (market.status === 'paused') return 'market paused';
+  if (hasClosed(state, number, nowMs)) return 'market closed';
   const quote = market.quote;
   if (quote === null) return 'no quote';
   const source = state.sources.get(quote.source)!;

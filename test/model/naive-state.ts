@@ -244,6 +244,16 @@ export function hasOpened(state: ModelState, id: string, nowMs: EpochMs): boolea
   return opensAt === null || Date.parse(opensAt) <= nowMs;
 }
 
+/** Whether a market's closing time has passed: that of the catalog, or what dropped ones said. */
+export function hasClosed(state: ModelState, number: MarketNumber, nowMs: EpochMs): boolean {
+  const listing = [...state.instruments.values()].filter(({ listings }) =>
+    listings.some((one) => marketNumberOfListing(state, one) === number),
+  );
+  const listed = listing.filter(({ id }) => state.listed.has(id));
+  const counted = listed.length > 0 ? listed : listing;
+  return counted.some(({ closesAt }) => closesAt !== undefined && Date.parse(closesAt) <= nowMs);
+}
+
 export function accountOf(state: ModelState, id: Uuid): ModelAccount {
   const account = state.accounts.get(id);
   if (account === undefined) throw new Error(`the model lost account ${id}`);

@@ -28,6 +28,11 @@ const ROUNDS_LISTED = 2;
 /** This instrument of the first round opens while a run goes on; later ones are long open. */
 const OPENS_LATE = 'home-two';
 const OPENING_MS = Date.UTC(2026, 1, 1, 12, 30);
+/** This one's markets close while a run goes on; another of the same market names a later time. */
+const CLOSES = new Map([
+  ['away-one', Date.UTC(2026, 1, 1, 14)],
+  ['home-one', Date.UTC(2026, 1, 1, 15)],
+]);
 
 /** Of a round: venue, market, connection, theme, sign. Two connections serve venue_a. */
 const MARKETS = [
@@ -153,6 +158,7 @@ function instrumentsOfRound(round: number): CatalogInstrument[] {
     yesMeans: `${name} wins round ${round}`,
     startsAt: '2026-03-01T18:00:00.000Z',
     opensAt: name === OPENS_LATE ? isoOf(OPENING_MS) : null,
+    ...closing(name, round),
     pushPossible: false,
     stat: null,
     tieRule: null,
@@ -161,6 +167,12 @@ function instrumentsOfRound(round: number): CatalogInstrument[] {
     rulesVersion: 1,
     listings: spots.map((spot) => listing(spot, round)),
   }));
+}
+
+/** In every fourth round; the others of the same market stay open. */
+function closing(name: string, round: number): { closesAt?: string } {
+  const atMs = CLOSES.get(name);
+  return atMs === undefined || round % 4 !== 0 ? {} : { closesAt: isoOf(atMs) };
 }
 
 function listing(spot: Spot, round: number): CatalogListing {

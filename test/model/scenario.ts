@@ -65,6 +65,8 @@ export type Scenario = {
   book(market: number, yesBids: DepthLevel[], yesAsks: DepthLevel[]): void;
   /** A catalog that says when an instrument opens. */
   opensAt(instrumentId: string, atMs: number): void;
+  /** A catalog that says when an instrument closes, and nothing else new. */
+  closesAt(instrumentId: string, atMs: number): void;
   tick(tick: DistributiveOmit<Tick, 'atMs'>): void;
   place(order: Partial<PlaceOrder>): Reading;
   buy(contracts: number, order?: Partial<PlaceOrder>): Reading;
@@ -142,6 +144,11 @@ function scenarioOn(create: CreateEngine, options: ScenarioOptions = {}): Scenar
     opensAt(instrumentId, atMs) {
       const changed = catalog();
       changed.instruments.find(({ id }) => id === instrumentId)!.opensAt = isoOf(atMs);
+      engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: changed });
+    },
+    closesAt(instrumentId, atMs) {
+      const changed = catalog();
+      changed.instruments.find(({ id }) => id === instrumentId)!.closesAt = isoOf(atMs);
       engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: changed });
     },
     tick: (tick) => engine.tick({ ...tick, atMs: scenario.nowMs } as Tick),

@@ -66,6 +66,39 @@ scenarioTest('T18: an instrument is not bought before its opening time', (t, cre
   t.is(scenario.buy(1).code, null, 'open at the very moment');
 });
 
+scenarioTest('T129: a market past its closing time trades no more', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 43);
+  const held = idOfTrade(scenario.buy(1));
+  const resting = scenario.limitBuy(40, 1);
+  t.is(resting.body.status, 'resting');
+  scenario.closesAt(HOME, scenario.nowMs + HOUR_MS);
+  scenario.nowMs += HOUR_MS - 1;
+  scenario.quote(WIN, 41, 43);
+  t.is(scenario.buy(1).code, null, 'open until then');
+  scenario.nowMs += 1;
+  scenario.quote(WIN, 30, 35);
+  for (const late of [scenario.buy(1), scenario.limitBuy(50, 1), scenario.sell(held)]) {
+    t.is(late.code, 'market_not_open');
+  }
+  t.is(scenario.buy(1, { instrumentId: AWAY }).code, 'market_not_open', 'the same market');
+  const { restingOrders } = scenario.account();
+  t.is(restingOrders, 1, 'no fill at 35 of the buy at 40');
+  const quote = scenario.ask({ kind: 'instrument_quote', instrumentId: HOME }).body;
+  const [omitted] = quote.omitted as { note: string }[];
+  t.is(omitted?.note, 'market closed');
+  scenario.tick({
+    kind: 'result',
+    source: 0,
+    market: WIN,
+    outcome: 'yes',
+    yesPayoutCents: 100,
+    noPayoutCents: 0,
+  });
+  t.is(scenario.account().restingOrders, 0);
+  t.deepEqual(scenario.engine.conservation(), []);
+});
+
 scenarioTest('T6: a ticker takes the side of the market', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
