@@ -36,16 +36,12 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'read only once the catalog has described the instrument',
   ],
   [
-    'engine/rules/evolve.ts | state.referenceDataVersion++; | ++ -> --',
+    'engine/rules/evolve.ts | state.referenceDataVersion++; | ++ -> -- (2)',
     'read only for whether it has changed',
   ],
   [
-    'engine/rules/evolve.ts | state.referenceDataVersion++; | ++ -> --',
+    'engine/rules/evolve.ts | state.referenceDataVersion++; | ++ -> -- (3)',
     'read only for whether it has changed',
-  ],
-  [
-    "engine/rules/evolve.ts | invariant(priceCents >= 1 && priceCents <= 99, 'a fill has no price of 1 to 99 cents'); | && -> ||",
-    'finishOrder takes back what is set too much',
   ],
   [
     'engine/rules/ids.ts | if (bytes.length !== 17 || bytes[0] !== CURSOR_MARKS[list]) return null; | || -> &&',
@@ -67,10 +63,9 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     "engine/rules/matching.ts | if (side !== b.reached.side) return side === 'yes' ? -1 : 1; | 1 -> 2",
     'a comparison says its sign alone',
   ],
-  ['engine/rules/observe.ts | break; | break; -> ;', 'no game has the name undefined'],
   [
-    'engine/rules/observe.ts | return revived.length === 0 ? [market] : [market, ...revived]; | 0 -> 1',
-    'as old as can be, either way',
+    "engine/rules/matching.ts | if (side !== b.reached.side) return side === 'yes' ? -1 : 1; | 1 -> 2 (2)",
+    'a comparison says its sign alone',
   ],
   [
     "engine/rules/partial-fills.ts | invariant(part > 0 && part < contracts, 'a part is none, or all'); | && -> ||",
@@ -101,7 +96,79 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'a void pays the cost, and no payout',
   ],
   [
+    "engine/rules/settlement.ts | const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const; | 0 -> 1 (2)",
+    'a void pays the cost, and no payout',
+  ],
+  [
     "engine/rules/units.ts | day <= '28' || new Date(Date.parse(text.slice(0, 10))).getUTCDate() === Number(day); | <= -> <",
     'the longer way says the same of the 28th',
+  ],
+  [
+    'engine/rules/evolve.ts | state.referenceDataVersion++; | ++ -> --',
+    'read only for whether it has changed',
+  ],
+  [
+    'engine/rules/matching.ts | read += balanceCents.get(owner) + adjustedCents.get(owner); | read += balanceCents.get(owner) + adjustedCents.get(owner); -> ;',
+    'what is prefetched is read for no other use',
+  ],
+  [
+    'engine/rules/matching.ts | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); | += -> -=',
+    'what is prefetched is read for no other use',
+  ],
+  [
+    'engine/rules/matching.ts | read += balanceCents.get(owner) + adjustedCents.get(owner); | += -> -=',
+    'what is prefetched is read for no other use',
+  ],
+  [
+    'engine/rules/matching.ts | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); | + -> -',
+    'what is prefetched is read for no other use',
+  ],
+  [
+    'engine/rules/book-depth.ts | if (part === 0) continue; | continue; -> ;',
+    'nothing is consumed of the level then',
+  ],
+  [
+    'engine/rules/accounts.ts | col[name].set(row, 0); | col[name].set(row, 0); -> ;',
+    'an account keeps its row for good, so a new row has never been used',
+  ],
+  [
+    "engine/rules/evolve.ts | invariant(event.atMs <= event.fromMs, 'the clock was set forward'); | <= -> <",
+    'decide lets no clock be set to the time that it has',
+  ],
+  [
+    'engine/rules/evolve.ts | col.limitPriceCents.set(row, event.limitPriceCents ?? 0); | 0 -> 1',
+    'a market order leaves its row before anything reads its limit',
+  ],
+  [
+    'engine/rules/ids.ts | const w1 = ((openedAtMs - w0 * 0x10000) * 0x10000) | (from.word(order, 1) & 0xffff); | - -> +',
+    'the two differ by a multiple of 2^32',
+  ],
+  [
+    "engine/rules/ledger.ts | invariant(cost >= 0, 'a cost below zero left a stake'); | >= -> >",
+    'a position costs a cent at least',
+  ],
+  [
+    "engine/rules/observe.ts | case 'result': | 'result' -> 'mutant' (2)",
+    'nothing follows from the case, nor behind it',
+  ],
+  [
+    'engine/rules/observe.ts | const source: Source = { lastHeardMs: 0, epoch: 0 }; | 0 -> 1',
+    'as old as can be, either way',
+  ],
+  [
+    'engine/rules/observe.ts | const source: Source = { lastHeardMs: 0, epoch: 0 }; | 0 -> 1 (2)',
+    'as old as can be, either way',
+  ],
+  [
+    "engine/rules/partial-fills.ts | invariant(part > 0 && part < contracts, 'a part is none, or all'); | > -> >=",
+    'an invariant that no caller breaks',
+  ],
+  [
+    'engine/rules/positions.ts | to.soldVenue.set(row, 0); | 0 -> 1',
+    'startSale sets it before anything reads it',
+  ],
+  [
+    "engine/rules/settlement.ts | const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const; | 'result' -> 'mutant'",
+    'settle reads no kind',
   ],
 ]);

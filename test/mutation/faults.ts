@@ -6,7 +6,10 @@ import { type Mutant, mutantsOf } from './mutants.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** `file`: from the root. `key` names the fault however lines move. */
+/**
+ * `file`: from the root. `key` names the fault however lines move; where a line stands more than
+ * once in its file, it ends in the number of the place: ` (2)`.
+ */
 export type Fault = { file: string; mutant: Mutant; shown: string; key: string };
 
 /** Of a folder, a file, or one line of a file (`engine/rules/pricing.ts:90`). */
@@ -26,10 +29,14 @@ export function filesUnder(place: string): string[] {
 
 function faultsOf(file: string): Fault[] {
   const text = readFileSync(path.join(ROOT, file), 'utf8');
+  const seen = new Map<string, number>();
   return mutantsOf(file, text).map((mutant) => {
     const before = text.slice(mutant.start, mutant.end).replaceAll(/\s+/g, ' ');
     const change = `${before} -> ${mutant.replacement}`;
-    const key = `${file} | ${text.split('\n')[mutant.line - 1]!.trim()} | ${change}`;
+    const words = `${file} | ${text.split('\n')[mutant.line - 1]!.trim()} | ${change}`;
+    const place = 1 + (seen.get(words) ?? 0);
+    seen.set(words, place);
+    const key = place === 1 ? words : `${words} (${place})`;
     return { file, mutant, shown: `${file}:${mutant.line}: ${change}`, key };
   });
 }

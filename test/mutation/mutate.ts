@@ -22,6 +22,7 @@ const TEST_PATHS = [
   'test/engine/shard/views.test.ts',
   'test/feeds/catalog.test.ts',
   'test/feeds/ingest.test.ts',
+  'test/feeds/native.test.ts',
 ];
 /** The share of the usual seeds that tests take here. */
 const SEEDS_PERCENT = '10';

@@ -61,6 +61,9 @@ const MISTAKES: Mistake[] = [
   ],
   ['an order is of no account', (s) => place(s, { account: accountRow(9) }), /by no account/],
   ['an order is of no market', (s) => place(s, { market: 99 }), /names no market/],
+  ['an order has no contracts', (s) => place(s, { contracts: 0 }), /no contracts was placed/],
+  ['a fill is at nothing', (s) => fillAt(s, 0), /no price of 1 to 99 cents/],
+  ['a fill is at all that is paid', (s) => fillAt(s, 100), /no price of 1 to 99 cents/],
   [
     'a market order rests',
     (s) => place(s, { type: 'market', rests: true, limitPriceCents: 20 }),
@@ -103,6 +106,11 @@ function place(state: ShardState, over: Partial<OrderPlaced>): void {
     rests: true,
     ...over,
   });
+}
+
+function fillAt(state: ShardState, priceCents: number): void {
+  const order = orderRow(0);
+  evolve(state, { kind: 'order_filled', atMs: NOON_MS, order, priceCents, venue: 0 });
 }
 
 function restSettled(state: ShardState): void {

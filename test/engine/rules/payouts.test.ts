@@ -81,6 +81,13 @@ scenarioTest('M11: what is at stake counts as what it could win', (t, createScen
   t.is(scenario.engine.roomCents(ALICE), MOST_CENTS - 100 * 200_000 - 1);
 });
 
+scenarioTest('M11: a resting buy counts as what it holds and could win', (t, createScenario) => {
+  const scenario = createScenario();
+  t.is(scenario.limitBuy(50, 100_000).body.status, 'resting');
+  t.like(scenario.account(), { balanceDollars: 50_000, heldDollars: 50_000 });
+  t.is(scenario.engine.roomCents(ALICE), MOST_CENTS - 10_000_000 - 100 * 100_000);
+});
+
 scenarioTest('M11: winnings that an operator took off leave no more room', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 0, 1);

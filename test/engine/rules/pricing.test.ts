@@ -7,6 +7,7 @@ import {
   MAX_AGE_MS,
   type Scenario,
   scenarioTest,
+  TOTAL,
   WIN,
   WIN_B,
   WIN_C,
@@ -109,6 +110,15 @@ scenarioTest('T46, T17: fills when the market opens, and after a silence', (t, c
   scenario.tick({ kind: 'heartbeat', source: 0 });
   t.is(scenario.account().restingOrders, 0);
   t.is(scenario.account().openPositions, 2);
+});
+
+scenarioTest('T17: any frame of a connection revives all its quotes', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 43);
+  scenario.nowMs += MAX_AGE_MS + 1;
+  t.is(scenario.limitBuy(45, 1).body.status, 'resting', 'the quote is stale');
+  scenario.quote(TOTAL, 20, 24);
+  t.is(scenario.account().restingOrders, 0, 'the first quote of another market');
 });
 
 scenarioTest('T80: a better exact price, through both polarities', (t, createScenario) => {

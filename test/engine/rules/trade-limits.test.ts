@@ -56,6 +56,20 @@ test('L1, hard trade limits: a key has fifty new orders a day', (t) => {
   t.is(codeOf(engine.command(buy(1, { atMs: tomorrow }))), 'ok');
 });
 
+test('L1, hard trade limits: an account has a hundred new orders a day', (t) => {
+  const engine = tradingEngine();
+  const minute = (n: number) => NOON_MS + Math.floor(n / 20) * 60_000;
+  for (let n = 0; n < 100; n++) {
+    t.is(
+      codeOf(engine.command(buy(n % 3, { atMs: minute(n), boundPriceCents: 1 }))),
+      'price_moved',
+    );
+    engine.tick(quoteTick({ atMs: minute(n + 1) }));
+  }
+  const refused = engine.command(buy(9, { atMs: NOON_MS + 3_600_000 }));
+  t.regex(refused.ok ? '' : refused.message, /account .* 100 new orders a day/);
+});
+
 test('L3: refusals count and replays do not', (t) => {
   const engine = tradingEngine();
   const first = buy(1);
