@@ -17,6 +17,12 @@ import { SentHeaders } from './sent-headers.ts';
 
 // Handlers run one behind the other, each to its end before the next.
 const sent = new SentHeaders();
+/**
+ * Of answers without a body so many end their connection, by chance. Such an answer does not show
+ * whether the socket took it, nor on which connection it is: a caller who sends requests and reads
+ * nothing is dropped after some 256 of them, and cannot say which.
+ */
+const ENDING_SHARE = 1 / 256;
 const keepHeader = (name: string, value: string) => sent.add(name, value);
 
 export type ExchangeOptions = {
@@ -98,9 +104,9 @@ export class Exchange {
     return this.#headersSent().only(name);
   }
 
-  /** Every value of a header, joined as HTTP joins them; null without one. */
-  joinedHeader(name: string): string | null {
-    return this.#headersSent().joined(name);
+  /** Every value of a header in one text; null without one. Several `Cookie` lines join by `; `. */
+  joinedHeader(name: string, separator = ', '): string | null {
+    return this.#headersSent().joined(name, separator);
   }
 
   #headersSent(): SentHeaders {
@@ -162,8 +168,14 @@ export class Exchange {
     this.#isOpen = false;
     const counted = reservation === null ? '' : reservation.headers(this);
     const lines = this.requestId + this.#headers + headers + counted;
-    if (body === null || this.#isLast || this.method === 'HEAD') {
+    const isBare = body === null || this.method === 'HEAD';
+    if (this.#isLast || (isBare && Math.random() < ENDING_SHARE)) {
       this.#writeLast(statusLines.get(status)!, lines, body);
+      return;
+    }
+    if (isBare) {
+      const bytes = body === null ? null : Buffer.byteLength(body);
+      this.#writeWithoutBody(statusLines.get(status)!, lines, bytes);
       return;
     }
     pendingWrite.res = this.#res;
@@ -194,13 +206,23 @@ export class Exchange {
     });
   }
 
+  /** An answer whose headers are all of it; those of HEAD name the length that GET would have. */
+  #writeWithoutBody(status: string, lines: string, bytes: number | null): void {
+    this.#res.cork(() => {
+      this.#res.writeStatus(status);
+      this.#res.writeHeader('X-Request-Id', lines);
+      if (bytes !== null) this.#res.writeHeader('Content-Length', String(bytes));
+      // With a length of its own it would wait for so many bytes.
+      this.#res.endWithoutBody();
+    });
+    this.#release();
+  }
+
   /**
    * An answer that ends the connection, in our own words to the last byte, so that to
-   * uWebSockets.js it is not over: a request behind it closes the connection unread. This is how
-   * answers without a body go out, since those do not tell whether the socket took them.
+   * uWebSockets.js it is not over: a request behind it closes the connection unread.
    */
   #writeLast(status: string, lines: string, body: string | Uint8Array | null): void {
-    this.#keep();
     const isShown = body !== null && this.method !== 'HEAD';
     // What ends a connection with a body is a refusal, and those are text.
     if (isShown && typeof body !== 'string') throw new Error('bytes cannot end a connection');
@@ -212,7 +234,12 @@ export class Exchange {
       this.#res.writeStatus(status);
       this.#res.writeHeader('X-Request-Id', isShown ? `${head}\r\n${body}` : head);
     });
-    // Behind the turn in which the cork is drawn.
+    this.#closeSoon();
+  }
+
+  /** Closes the connection behind the turn in which the cork is drawn. */
+  #closeSoon(): void {
+    this.#keep();
     setImmediate(() => {
       if (this.#isHeld) this.#res.close();
     });

@@ -169,7 +169,6 @@ async function startMarkets(
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
   const resolved = reports.flatMap((report) => resolvedMarkets(report?.results ?? []));
-  for (const market of resolved) catalog.settled(market);
   const connections: Connection[] = [];
   stack.add(async () => {
     for (const connection of connections) connection.close();
@@ -183,7 +182,7 @@ async function startMarkets(
   const view = new CatalogView(() => catalog.current);
   const games = reports.find((report) => report !== null)?.games ?? [];
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
-  for (const market of resolved) view.setMarketStatus(market, 'resolved');
+  for (const market of resolved) settle({ catalog, view }, market);
   const ingest = ingestInto({ catalog, view, engine, log });
   // On the feed's clock a live frame is what moves time, so it brings the wall's.
   const nowMs = config.clock === 'feed' ? Date.now : () => engine.nowMs();
@@ -207,10 +206,7 @@ function ingestInto(to: {
     sink: (tick: Tick) => {
       if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);
       if (tick.kind === 'status') view.setMarketStatus(tick.market, tick.status);
-      if (tick.kind === 'result') {
-        view.setMarketStatus(tick.market, 'resolved');
-        catalog.settled(tick.market);
-      }
+      if (tick.kind === 'result') settle(to, tick.market);
       engine.tick(tick);
     },
     log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
@@ -220,6 +216,15 @@ function ingestInto(to: {
 function clockProblems(engine: Shards): string[] {
   const problem = engine.clockProblem();
   return problem === null ? [] : [problem];
+}
+
+/** A market has its result: answers show it, and no quote is awaited any more. */
+function settle(
+  { catalog, view }: { catalog: LiveCatalog; view: CatalogView },
+  market: MarketNumber,
+): void {
+  view.setMarketStatus(market, 'resolved');
+  catalog.settled(market);
 }
 
 /** The markets that have a result. */

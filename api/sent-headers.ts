@@ -41,12 +41,12 @@ export class SentHeaders {
   }
 
   /** Every value of a header, joined as HTTP joins what is sent twice; null without one. */
-  joined(name: string): string | null {
+  joined(name: string, separator = ', '): string | null {
     let values: string | null = null;
     for (let at = 0; at < this.#end; at += 2) {
       if (this.#lines[at] !== name) continue;
       const value = this.#lines[at + 1]!;
-      values = values === null ? value : `${values}, ${value}`;
+      values = values === null ? value : values + separator + value;
     }
     return values;
   }

@@ -17,7 +17,10 @@ export function ownerlessLines(ids: Iterable<Uuid>, isOwner: (id: Uuid) => boole
   let more = 0;
   for (const id of ids) {
     if (isOwner(id)) continue;
-    if (lines.length < LISTED_MAX) lines.push(`account ${id} is of no user or organization`);
+    const line = `account ${id} is of no user or organization`;
+    // Ids of damaged accounts can be the same.
+    if (lines.includes(line)) continue;
+    if (lines.length < LISTED_MAX) lines.push(line);
     else more++;
   }
   if (more > 0) lines.push(`and ${more} more accounts are of no user or organization`);

@@ -70,7 +70,7 @@ function sessionToken(exchange: Exchange, scheme: string): SessionToken {
     throw new ApiError('session_required', { headers: ['WWW-Authenticate', 'Bearer'] });
   }
   if (bearer !== null) return { token: bearer, via: 'cli' };
-  const cookie = cookieOf(exchange.header('cookie'));
+  const cookie = cookieOf(exchange.joinedHeader('cookie', '; ') ?? '');
   if (cookie === null) throw unauthorized('Send the access token of a session: sign in first.');
   requireSameOriginJson(exchange, scheme);
   return { token: cookie, via: 'web' };

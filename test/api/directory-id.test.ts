@@ -115,3 +115,10 @@ test(`${SECTION}: of many accounts of nobody the first few are named, the others
     [],
   );
 });
+
+test(`${SECTION}: two accounts of nobody whose ids are damaged alike are one line`, (t) => {
+  const none = '00000000-0000-0000-0000-000000000000';
+  const line = (id: string) => `account ${id} is of no user or organization`;
+  const lines = ownerlessLines([none, uuidOf(7), none], (id) => id === OWN);
+  t.deepEqual(lines, [line(none), line(uuidOf(7))]);
+});

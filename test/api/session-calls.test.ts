@@ -1,5 +1,5 @@
 import test from 'ava';
-import { RawConnection } from './raw-connection.ts';
+import { RawConnection, request } from './raw-connection.ts';
 import { create, isRefused, JSON_TYPE, newcomer, slowRequest } from './signed-in.ts';
 import { type Answer, startApi } from './support.ts';
 
@@ -66,6 +66,26 @@ test('I22: the cookie, on same-origin JSON requests only', async (t) => {
   t.is([...api.store.keysOf(api.user.id)].length, 3, 'and nothing was made');
   const foreign = await api.call('OPTIONS', '/api_keys', { headers: { origin: 'https://a.b' } });
   t.is(foreign.headers.get('access-control-allow-origin'), null);
+});
+
+test('I20: the cookie is read from whichever Cookie line has it', async (t) => {
+  const api = await startApi(t);
+  const session = `sb-access-token=${await api.signIn()}`;
+  for (const cookies of [
+    ['theme=dark', session],
+    [session, 'theme=dark'],
+    ['a=b; c=d', `e=f; ${session}; g=h`],
+  ]) {
+    const raw = new RawConnection(t, api.port);
+    const lines = cookies.map((cookie) => `Cookie: ${cookie}\r\n`).join('');
+    raw.send(request('GET', '/v1/api_keys', null, lines));
+    await raw.until(({ text }) => text.includes('\r\n\r\n'));
+    t.regex(raw.text, /^HTTP\/1.1 200 /, cookies.join(' | '));
+  }
+  const raw = new RawConnection(t, api.port);
+  raw.send(request('GET', '/v1/api_keys', null, `Cookie: other=a, ${session}\r\n`));
+  await raw.until(({ text }) => text.includes('\r\n\r\n'));
+  t.regex(raw.text, /^HTTP\/1.1 401 /, 'what stands in the value of another cookie is none');
 });
 
 test('I23: a session call with another content type than JSON is 400', async (t) => {

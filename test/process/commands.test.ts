@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { catalogOf, game, instrument } from './catalogs.ts';
@@ -47,6 +47,14 @@ test.serial('U1: every command has --help, exit code 0', async (t) => {
     const { code, stdout, stderr } = await run([...command, '--help']);
     t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, command.join(' '));
     t.true(stdout.startsWith(`Usage: paperbook ${command.join(' ')} `), stdout);
+  }
+});
+
+test.serial('U1: --version prints the version of package.json', async (t) => {
+  const file = new URL('../../package.json', import.meta.url);
+  const { version } = JSON.parse(readFileSync(file, 'utf8'));
+  for (const flag of ['--version', '-V']) {
+    t.like(await run([flag]), { code: 0, stdout: `${version}\n`, stderr: '' });
   }
 });
 

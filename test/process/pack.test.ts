@@ -1,5 +1,5 @@
 /** What `npm pack` makes, used as a newcomer does: installed in an empty folder, and run there. */
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -130,6 +130,14 @@ test.serial('U2: npx paperbook demo from the tarball, in an empty folder', async
   // It reads every shard in a process of its own, which is found beside the one that asks.
   const verified = await runFile('npx', ['paperbook', 'verify'], { cwd: project });
   t.regex(verified.stdout, /every invariant holds/);
+});
+
+test.serial('npm run pack:client: a directory that is missing is one clear line', (t) => {
+  const pack = fileURLToPath(new URL('../../api/client/pack.ts', import.meta.url));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [pack, '/nowhere/at/all']);
+  t.is(status, 2);
+  t.is(String(stdout), '');
+  t.is(String(stderr), 'pack:client: /nowhere/at/all is no directory\n');
 });
 
 test.serial('npm run pack:client: the client alone, without another package', async (t) => {
