@@ -1,33 +1,8 @@
 import test from 'ava';
-import type { CatalogFile, GameEntry, InstrumentEntry } from '../../feeds/catalog-schema.ts';
+import type { CatalogFile } from '../../feeds/catalog-schema.ts';
 import { mergeCatalogs } from '../../feeds/merge-catalogs.ts';
+import { game, instrument, listing } from './catalog-entries.ts';
 import { catalogOf } from './discovered.ts';
-
-const game = (slug: string, fields: Partial<GameEntry> = {}): GameEntry => ({
-  slug,
-  league: 'mlb',
-  startsAt: '2026-07-12T18:10:00.000Z',
-  status: 'scheduled',
-  home: { code: 'CWS', name: 'Chicago' },
-  away: { code: 'ATH', name: 'Athletics' },
-  ...fields,
-});
-
-const listing = (venue: 'venue_a' | 'venue_b', venueMarketId: string) => {
-  return { venue, venueMarketId, polarity: 1, fungibility: 'exact', reviewed: true } as const;
-};
-
-const instrument = (slug: string, fields: Partial<InstrumentEntry> = {}): InstrumentEntry => ({
-  slug,
-  gameSlug: 'g1',
-  marketType: 'moneyline',
-  period: 'game',
-  label: 'before',
-  yesMeans: 'ATH wins the game',
-  pushPossible: false,
-  listings: [listing('venue_a', 'T1')],
-  ...fields,
-});
 
 test('K28: the same slug is replaced where it stands, the rest follows', (t) => {
   const id = 'ins_000000000001';
