@@ -137,6 +137,8 @@ test('F24: the published examples of Polymarket US, half to even', (t) => {
     t.deepEqual(polymarketUsFees(POLYMARKET_US, [fill(price, 1000)]), [taker * 10_000]);
     t.deepEqual(polymarketUsFees(POLYMARKET_US, [fill(price, 1000, 'maker')]), [maker * -10_000]);
   }
+  // 18.765 dollars, half way, goes down to the even cent.
+  t.deepEqual(polymarketUsFees(POLYMARKET_US, [fill(10, 3000)]), [18_760_000]);
 });
 
 test('F24: an order pays at most the half-even cent of its exact sum', (t) => {
