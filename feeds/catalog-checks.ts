@@ -6,6 +6,7 @@
 import type {
   CatalogError,
   CatalogFile,
+  FeeLine,
   GameEntry,
   InstrumentEntry,
   ListingEntry,
@@ -36,7 +37,9 @@ export function crossErrors(file: CatalogFile, usable: (place: string) => boolea
     if (game === undefined) checkWithoutGame(entry, place, report);
     else if (usable(places.get(game)!)) checkGame(entry, game, place, report);
     checkListings(entry, place, report);
+    checkTimes(entry, place, report);
   });
+  checkFees(Array.isArray(file.fees) ? file.fees : [], usable, report);
   file.games.forEach((entry, i) => {
     if (usable(`games[${i}]`)) checkTeams(entry, counts.get(entry) ?? 0, `games[${i}]`, report);
   });
@@ -172,4 +175,42 @@ function checkSides(listing: ListingEntry, place: string, report: Report): void 
   if (listing.buyForNo !== undefined && listing.buyForNo !== forNo) {
     report(`${place}.buyForNo`, `must be ${forNo} with polarity ${listing.polarity}`);
   }
+}
+
+function checkTimes({ opensAt, closesAt, strike }: InstrumentEntry, place: string, report: Report) {
+  if (opensAt != null && closesAt != null && Date.parse(closesAt) <= Date.parse(opensAt)) {
+    report(`${place}.closesAt`, 'must be after opensAt');
+  }
+  if (strike == null) return;
+  const { type, floor, cap } = strike;
+  const needs = { floor: !type.startsWith('less'), cap: !type.startsWith('greater') };
+  for (const bound of ['floor', 'cap'] as const) {
+    if (needs[bound] && strike[bound] === null) {
+      report(`${place}.strike.${bound}`, `is required with ${type}`);
+    }
+  }
+  if (floor !== null && cap !== null && cap < floor) {
+    report(`${place}.strike.cap`, 'must not be below floor');
+  }
+}
+
+function checkFees(
+  fees: readonly FeeLine[],
+  usable: (place: string) => boolean,
+  report: Report,
+): void {
+  const seen = new Map<string, string>();
+  fees.forEach((line, i) => {
+    const place = `fees[${i}]`;
+    if (!usable(place)) return;
+    const key = feeKey(line);
+    const first = seen.get(key);
+    if (first === undefined) seen.set(key, place);
+    else report(place, `has the venue, series and time of ${first}`);
+  });
+}
+
+/** What a line of a fee table is about: one line for each. */
+export function feeKey({ venue, series, from }: FeeLine): string {
+  return JSON.stringify([venue, series ?? null, Date.parse(from)]);
 }

@@ -7,12 +7,14 @@
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Ajv, type ErrorObject } from 'ajv';
+import { FEE_SCHEDULES, RATE } from '../engine/rules/fees.ts';
 import {
   FUNGIBILITIES,
   GAME_STATUSES,
   instantOf,
   MARKET_TYPES,
   PERIODS,
+  STRIKE_TYPES,
   VENUES,
 } from '../engine/rules/units.ts';
 import { GAME_ID, INSTRUMENT_ID } from './ids.ts';
@@ -84,8 +86,19 @@ const game = Type.Object(
     season: Type.Optional(nullable(Type.Integer())),
     seasonType: optionalText,
     week: Type.Optional(nullable(Type.Integer())),
+    /** For whoever reads the file. */
+    note: optionalText,
     /** Derived; checked. */
     instrumentCount: Type.Optional(Type.Integer({ minimum: 0 })),
+  },
+  closed,
+);
+
+const strike = Type.Object(
+  {
+    type: oneOf(STRIKE_TYPES),
+    floor: nullable(Type.Number()),
+    cap: nullable(Type.Number()),
   },
   closed,
 );
@@ -103,6 +116,9 @@ const instrument = Type.Object(
     startsAt: Type.Optional(dateTime),
     /** Left out or null: open, as far as the catalog knows. */
     opensAt: Type.Optional(nullable(dateTime)),
+    /** Left out or null: no such time is known. */
+    closesAt: Type.Optional(nullable(dateTime)),
+    strike: Type.Optional(nullable(strike)),
     marketType: oneOf(MARKET_TYPES),
     period: oneOf(PERIODS),
     line: Type.Optional(nullable(Type.Number())),
@@ -129,8 +145,32 @@ const instrument = Type.Object(
   closed,
 );
 
+const rate = matching(RATE, 'a decimal text like 0.0695, with at most eight decimals');
+
+const fee = Type.Object(
+  {
+    venue: oneOf(VENUES),
+    /** Left out or null: every market of the venue. */
+    series: Type.Optional(nullable(marketId)),
+    from: dateTime,
+    schedule: oneOf(FEE_SCHEDULES),
+    taker: rate,
+    /** Left out: 0. */
+    maker: Type.Optional(rate),
+    /** Left out: 1. */
+    multiplier: Type.Optional(rate),
+    /** Left out: 1. */
+    exponent: Type.Optional(Type.Integer({ minimum: 1, maximum: 4 })),
+  },
+  closed,
+);
+
 const catalogFile = Type.Object(
-  { games: Type.Array(game), instruments: Type.Array(instrument) },
+  {
+    games: Type.Array(game),
+    instruments: Type.Array(instrument),
+    fees: Type.Optional(Type.Array(fee)),
+  },
   closed,
 );
 
@@ -138,6 +178,7 @@ const catalogFile = Type.Object(
 export type CatalogFile = Static<typeof catalogFile>;
 export type GameEntry = CatalogFile['games'][number];
 export type InstrumentEntry = CatalogFile['instruments'][number];
+export type FeeLine = NonNullable<CatalogFile['fees']>[number];
 export type ListingEntry = InstrumentEntry['listings'][number];
 
 /** `place` is a path into the file, like `instruments[3].listings[0].polarity`. */
@@ -192,4 +233,24 @@ function placeOf(pointer: string): string {
 
 function member(place: string, name: string): string {
   return place === '' ? name : `${place}.${name}`;
+}
+
+/** The shape of a catalog file as a JSON Schema (draft 2020-12), for editors and other programs. */
+export function catalogJsonSchema(): object {
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Paperbook catalog file',
+    ...(plainSchema(JSON.parse(JSON.stringify(catalogFile))) as object),
+  };
+}
+
+/** `nullable` is OpenAPI's word: JSON Schema says it by a choice. */
+function plainSchema(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(plainSchema);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const { nullable: isNullable, ...words } = schema as Record<string, unknown>;
+  const plain = Object.fromEntries(
+    Object.entries(words).map(([word, value]) => [word, plainSchema(value)]),
+  );
+  return isNullable === true ? { anyOf: [plain, { type: 'null' }] } : plain;
 }

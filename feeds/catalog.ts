@@ -5,6 +5,7 @@
  */
 import { type BigIntStats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import type { FeeEntry } from '../engine/rules/fees.ts';
 import type {
   Catalog,
   CatalogGame,
@@ -16,6 +17,7 @@ import { crossErrors, gameIndex, gameNamedBy } from './catalog-checks.ts';
 import {
   type CatalogError,
   type CatalogFile,
+  type FeeLine,
   type GameEntry,
   type InstrumentEntry,
   type ListingEntry,
@@ -23,7 +25,10 @@ import {
 } from './catalog-schema.ts';
 import { gameIdOf, instrumentIdOf } from './ids.ts';
 
-export type CatalogReading = { ok: true; catalog: Catalog } | { ok: false; errors: CatalogError[] };
+/** `fees` is the file's fee table. Rule F20 (feeds/FORMATS.md). */
+export type CatalogReading =
+  | { ok: true; catalog: Catalog; fees: FeeEntry[] }
+  | { ok: false; errors: CatalogError[] };
 
 /**
  * Reads a catalog file's text. Market and instrument numbers of `previous` stay as they are and new
@@ -42,13 +47,14 @@ export function parseCatalog(
   const errors = fileErrors(file);
   if (errors.length > 0) return refused(errors);
 
-  const { games, instruments } = file as CatalogFile;
+  const { games, instruments, fees = [] } = file as CatalogFile;
   const index = gameIndex(games);
   const instrumentsRead = instruments.map((entry) => {
     const game = gameNamedBy(entry, index);
     return instrumentOf(entry, game === undefined ? null : gameOf(game));
   });
-  return { ok: true, catalog: numbered(games.map(gameOf), instrumentsRead, previous) };
+  const catalog = numbered(games.map(gameOf), instrumentsRead, previous);
+  return { ok: true, catalog, fees: fees.map(feeOf) };
 }
 
 /** Errors of form, and of references between the entries whose form is right. */
@@ -56,8 +62,13 @@ function fileErrors(file: unknown): CatalogError[] {
   const errors = schemaErrors(file);
   const damaged = new Set<string>();
   for (const { place } of errors) {
+<<<<<<< HEAD
     const entry = /^(games|instruments)\[\d+\]/.exec(place)?.[0];
     // The file's own shape is wrong, so there are no entries to check.
+=======
+    const entry = /^(games|instruments|fees)\[\d+\]/.exec(place)?.[0];
+    // The file itself is not of the right shape: there are no entries to look at.
+>>>>>>> discover
     if (entry === undefined && !hasEntries(file)) return errors;
     if (entry !== undefined) damaged.add(entry);
   }
@@ -197,6 +208,8 @@ function instrumentOf(entry: InstrumentEntry, game: CatalogGame | null): Catalog
     yesMeans: entry.yesMeans,
     startsAt: entry.startsAt === undefined ? (game?.startsAt ?? '') : instant(entry.startsAt),
     opensAt: entry.opensAt == null ? null : instant(entry.opensAt),
+    ...(entry.closesAt == null ? {} : { closesAt: instant(entry.closesAt) }),
+    ...(entry.strike == null ? {} : { strike: entry.strike }),
     pushPossible: entry.pushPossible,
     stat: entry.stat ?? null,
     tieRule: entry.tieRule ?? null,
@@ -221,6 +234,11 @@ function listingOf(entry: ListingEntry): CatalogListing {
     venueSideRef: entry.venueSideRef ?? null,
     venueEvent: entry.venueEvent ?? null,
   };
+}
+
+function feeOf({ series, from, ...line }: FeeLine): FeeEntry {
+  const left = { maker: '0', multiplier: '1', exponent: 1 };
+  return { ...left, ...line, series: series ?? null, from: instant(from) };
 }
 
 function instant(text: string): string {

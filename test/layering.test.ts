@@ -82,7 +82,12 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
   { layer: 'engine/shard', may: inAny('engine') },
   {
     layer: 'feeds',
-    may: inAny('feeds', 'engine/rules/units.ts', 'engine/rules/messages.ts'),
+    may: inAny(
+      'feeds',
+      'engine/rules/units.ts',
+      'engine/rules/messages.ts',
+      'engine/rules/fees.ts',
+    ),
   },
   { layer: 'api', may: inAny('api', 'engine', 'feeds') },
 ];

@@ -1,9 +1,18 @@
-/** `paperbook catalog check`: reads a catalog file and says all that is wrong with it. */
+/** `paperbook catalog`: makes catalog files, adds to them, and says all that is wrong with one. */
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { catalogErrorText, loadCatalog } from '../../feeds/catalog.ts';
+import { catalogJsonSchema } from '../../feeds/catalog-schema.ts';
+import { mergeCatalogs } from '../../feeds/merge-catalogs.ts';
+import { checkedText, readCatalogFile, writeWhole } from './catalog-file.ts';
+import { addDiscoverCommand } from './discover.ts';
+import { UsageError } from './usage.ts';
 
 export function addCatalogCommands(program: Command): void {
   const catalog = program.command('catalog').description('catalog files');
+  addDiscoverCommand(catalog);
+  addImportCommand(catalog);
+  addSchemaCommand(catalog);
   catalog
     .command('check <file>')
     .description('check a catalog file; every error is named with its place')
@@ -23,5 +32,34 @@ export function addCatalogCommands(program: Command): void {
       const line = `${summary.games} games and ${summary.instruments} instruments, no errors`;
       process.stdout.write(`${json === true ? JSON.stringify(summary) : line}\n`);
       if (!reading.ok) process.exitCode = 1;
+    });
+}
+
+function addImportCommand(catalog: Command): void {
+  catalog
+    .command('import <file...>')
+    .description('add catalog files to a catalog; - is standard input')
+    .option('--into <catalog>', 'the catalog, which need not be there yet (PAPERBOOK_CATALOG)')
+    .option('--json', 'print JSON')
+    .action(async (files: string[], options: { into?: string; json?: boolean }) => {
+      const into = options.into ?? process.env.PAPERBOOK_CATALOG;
+      if (into === undefined || into === '') {
+        throw new UsageError('name the catalog by --into or PAPERBOOK_CATALOG');
+      }
+      let merged = existsSync(into) ? await readCatalogFile(into) : { games: [], instruments: [] };
+      for (const file of files) merged = mergeCatalogs(merged, await readCatalogFile(file));
+      await writeWhole(into, checkedText(merged, into));
+      const summary = { games: merged.games.length, instruments: merged.instruments.length };
+      const line = `${into}: ${summary.games} games and ${summary.instruments} instruments`;
+      process.stdout.write(`${options.json === true ? JSON.stringify(summary) : line}\n`);
+    });
+}
+
+function addSchemaCommand(catalog: Command): void {
+  catalog
+    .command('schema')
+    .description('print the JSON Schema of a catalog file')
+    .action(() => {
+      process.stdout.write(`${JSON.stringify(catalogJsonSchema(), null, 2)}\n`);
     });
 }

@@ -1,0 +1,67 @@
+/** `paperbook catalog discover`: a catalog of what a venue lists. */
+import { readFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import { VENUES, type Venue } from '../../engine/rules/units.ts';
+import type { CatalogFile } from '../../feeds/catalog-schema.ts';
+import { type Answer, findIn } from '../../feeds/discover/answers.ts';
+import { assemble } from '../../feeds/discover/assemble.ts';
+import { restAnswers } from '../../feeds/discover/rest.ts';
+import { checkedText, readCatalogFile } from './catalog-file.ts';
+import { UsageError } from './usage.ts';
+
+type DiscoverOptions = { venue: Venue; from?: string[]; url?: string; into?: string };
+
+export function addDiscoverCommand(catalog: Command): void {
+  catalog
+    .command('discover')
+    .description("make a catalog of a venue's markets, from its REST API or answers of it")
+    .addOption(
+      new Option('--venue <venue>', 'the venue they list on').choices(VENUES).makeOptionMandatory(),
+    )
+    .option('--from <file...>', 'answers of the REST API: markets, events, series')
+    .option('--url <address>', 'the REST API itself: its base, or a list of markets with a query')
+    .option('--into <catalog>', 'add to this catalog, joining games that it has')
+    .action(async (options: DiscoverOptions) => {
+      const { venue, from, url, into } = options;
+      if ((from === undefined) === (url === undefined)) {
+        throw new UsageError('give either --from or --url');
+      }
+      const base = into === undefined ? undefined : await readCatalogFile(into);
+      const answers = from === undefined ? await pagesOf(url!) : await Promise.all(from.map(read));
+      const finding = findIn(venue, answers, (name) => say(`${name}: no market, passed over`));
+      const file = assemble(finding, base);
+      const text = checkedText(file, 'what was found');
+      for (const [reason, count] of finding.skipped) say(`${count} markets left out: ${reason}`);
+      say(summaryOf(file));
+      process.stdout.write(text);
+    });
+}
+
+function pagesOf(url: string): Promise<Answer[]> {
+  const isShown = process.stderr.isTTY;
+  const onPage = (markets: number) => isShown && say(`${markets} markets`);
+  return restAnswers(url, { onPage });
+}
+
+async function read(file: string): Promise<Answer> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`${file}: cannot be read (${code ?? 'unknown'})`);
+  }
+  try {
+    return { name: file, body: JSON.parse(text) };
+  } catch (error) {
+    throw new Error(`${file}: is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function summaryOf({ games, instruments, fees = [] }: CatalogFile): string {
+  return `${games.length} games, ${instruments.length} instruments, ${fees.length} lines of fees`;
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

@@ -1,0 +1,244 @@
+/**
+ * What venues charge for a trade: dated tables, and the arithmetic of each venue. Paper trades pay
+ * no fee; these say what a trade would have paid. Rules F20 to F27 (feeds/FORMATS.md).
+ *
+ * All of it is exact: rates are decimal texts, products are whole numbers (BigInt) over a power of
+ * ten, and each is rounded once, where the venue rounds. Amounts are in millionths of a dollar.
+ */
+import { invariant } from './invariant.ts';
+import {
+  type Cents,
+  type Contracts,
+  type EpochMs,
+  instantOf,
+  type PriceCents,
+  type Tagged,
+  type Venue,
+} from './units.ts';
+
+/** Money in millionths of a dollar, a safe integer; below zero it is paid to the trader. */
+export type Micros = Tagged<number, 'Micros'>;
+
+/** Whose formula and rounding. */
+export const FEE_SCHEDULES = ['kalshi', 'polymarket_us', 'polymarket'] as const;
+export type FeeSchedule = (typeof FEE_SCHEDULES)[number];
+
+/** One line of a fee table. Rates are decimal texts, as `0.0695`; a rebate is below zero. */
+export type FeeEntry = {
+  venue: Venue;
+  /** A series, event or market: that name itself and what begins with it and `-`. Null: all. */
+  series: string | null;
+  /** Date-time from which it holds. */
+  from: string;
+  schedule: FeeSchedule;
+  taker: string;
+  maker: string;
+  /** Both rates are multiplied by it. */
+  multiplier: string;
+  /** Of p(1-p), from 1 to 4. */
+  exponent: number;
+};
+
+/** A fill as a venue counts it: fractions of a contract and of a cent are possible there. */
+export type VenueFill = {
+  /** Ten-thousandths of a dollar, 0 to 10000. */
+  priceE4: number;
+  /** Hundredths of a contract. */
+  contractsE2: number;
+  role: 'taker' | 'maker';
+};
+
+/** A whole number over a power of ten. */
+type Exact = { units: bigint; decimals: number };
+
+const MICRO_DECIMALS = 6;
+const CENT_MICROS = 10_000;
+
+/** Contracts times rate times (p(1-p))^exponent, in dollars, before any rounding. Rule F21. */
+function exactFee(entry: FeeEntry, { priceE4, contractsE2, role }: VenueFill): Exact {
+  invariant(Number.isInteger(priceE4) && priceE4 >= 0 && priceE4 <= 10_000, 'a price of a fee');
+  invariant(Number.isSafeInteger(contractsE2) && contractsE2 >= 0, 'a size of a fee');
+  const rate = parseRate(role === 'taker' ? entry.taker : entry.maker);
+  const multiplier = parseRate(entry.multiplier);
+  const spread = BigInt(priceE4) * BigInt(10_000 - priceE4);
+  const units =
+    BigInt(contractsE2) * rate.units * multiplier.units * spread ** BigInt(entry.exponent);
+  return { units, decimals: 2 + rate.decimals + multiplier.decimals + 8 * entry.exponent };
+}
+
+/** A rate: at most six digits before the point and eight behind it. */
+export const RATE = /^(-?)(\d{1,6})(?:\.(\d{1,8}))?$/;
+
+function parseRate(text: string): Exact {
+  const match = RATE.exec(text);
+  invariant(match !== null, 'a rate of a fee table');
+  const [, sign, whole, fraction = ''] = match;
+  const units = BigInt(`${whole}${fraction}`);
+  return { units: sign === '-' ? -units : units, decimals: fraction.length };
+}
+
+type Rounding = 'up' | 'down' | 'half_even';
+
+/** To a step of ten to the power of minus `decimals` dollars; `down` is towards minus infinity. */
+function rounded({ units, decimals: from }: Exact, decimals: number, rounding: Rounding): Micros {
+  const toMicros = 10n ** BigInt(MICRO_DECIMALS - decimals);
+  if (from <= decimals) return safe(units * 10n ** BigInt(decimals - from) * toMicros);
+  const step = 10n ** BigInt(from - decimals);
+  const rest = ((units % step) + step) % step;
+  const floor = (units - rest) / step;
+  const twice = rest * 2n;
+  const isUp =
+    rounding === 'up' ? rest > 0n : twice > step || (twice === step && floor % 2n !== 0n);
+  return safe((rounding !== 'down' && isUp ? floor + 1n : floor) * toMicros);
+}
+
+function safe(micros: bigint): Micros {
+  const value = Number(micros);
+  invariant(Number.isSafeInteger(value), 'a fee too large to count');
+  return value;
+}
+
+/**
+ * Kalshi: up to a millionth of a dollar a fill. Rule F22; Kalshi's fee schedule of 2026-07-07 and
+ * its page "Fee Rounding" as of 2026-10.
+ */
+export function kalshiTradeFee(entry: FeeEntry, fill: VenueFill): Micros {
+  return rounded(exactFee(entry, fill), 6, 'up');
+}
+
+/** What rounding has taken of an order so far, and not yet given back. */
+export type KalshiCarry = { micros: Micros };
+
+/** The parts of a fill's fee; `net` is trade fee + rounding fee - rebate and never below zero. */
+export type KalshiFee = { trade: Micros; rounding: Micros; rebate: Micros; net: Micros };
+
+/**
+ * Kalshi's fee of one fill of an order, whose balance moves in whole steps (a cent; a hundredth of
+ * one for direct members). What rounding takes is carried over the order's fills in `carry`, and
+ * given back in whole steps. Rule F23; Kalshi's page "Fee Rounding" as of 2026-10.
+ *
+ * @param side a seller is paid the price, a buyer pays it: both balances are rounded down.
+ */
+export function kalshiFillFee(
+  entry: FeeEntry,
+  fill: VenueFill,
+  { side, carry, stepMicros = CENT_MICROS }: KalshiOrder,
+): KalshiFee {
+  const trade = kalshiTradeFee(entry, fill);
+  const value = safe(BigInt(fill.priceE4) * BigInt(fill.contractsE2));
+  const change = (side === 'sell' ? value : -value) - trade;
+  const rounding = ((change % stepMicros) + stepMicros) % stepMicros;
+  carry.micros += rounding;
+  const charged = trade + rounding;
+  const steps = Math.min(Math.floor(carry.micros / stepMicros), Math.floor(charged / stepMicros));
+  const rebate = steps * stepMicros;
+  carry.micros -= rebate;
+  return { trade, rounding, rebate, net: charged - rebate };
+}
+
+export type KalshiOrder = { side: 'buy' | 'sell'; carry: KalshiCarry; stepMicros?: number };
+
+/**
+ * Polymarket US, all fills of one order: each is rounded half to even to the cent. A taker's may
+ * only be lowered, so that the order pays at most the half-even cent of its exact sum. Rule F24;
+ * the page "Fee Schedule" of docs.polymarket.us, in effect since 2026-09-25.
+ */
+export function polymarketUsFees(entry: FeeEntry, fills: readonly VenueFill[]): Micros[] {
+  let exact: Exact = { units: 0n, decimals: 0 };
+  let taken = 0;
+  return fills.map((fill) => {
+    const fee = exactFee(entry, fill);
+    const own = rounded(fee, 2, 'half_even');
+    if (fill.role === 'maker') return own;
+    exact = sum(exact, fee);
+    const charged = Math.max(0, Math.min(own, rounded(exact, 2, 'half_even') - taken));
+    taken += charged;
+    return charged;
+  });
+}
+
+function sum(a: Exact, b: Exact): Exact {
+  const decimals = Math.max(a.decimals, b.decimals);
+  const scaled = (one: Exact) => one.units * 10n ** BigInt(decimals - one.decimals);
+  return { units: scaled(a) + scaled(b), decimals };
+}
+
+/**
+ * Polymarket: takers alone, down to a hundred-thousandth of a dollar. Rule F25; the page "Fees" of
+ * docs.polymarket.com as of 2026-09: five decimals, and less than 0.00001 is nothing.
+ */
+export function polymarketFee(entry: FeeEntry, fill: VenueFill): Micros {
+  return fill.role === 'maker' ? 0 : rounded(exactFee(entry, fill), 5, 'down');
+}
+
+/**
+ * The line of a table for a market at a moment: of those that name it the closest one, and of
+ * these the newest that holds then. Null: the table has none. Rule F20.
+ */
+export function feeEntryFor(
+  table: readonly FeeEntry[],
+  { venue, venueMarketId, atMs }: FeeQuestion,
+): FeeEntry | null {
+  let best: FeeEntry | null = null;
+  let bestFromMs = 0;
+  for (const entry of table) {
+    const fromMs = instantOf(entry.from)!;
+    if (entry.venue !== venue || fromMs > atMs || !names(entry.series, venueMarketId)) continue;
+    const closer = (entry.series ?? '').length - (best?.series ?? '').length;
+    if (best !== null && (closer < 0 || (closer === 0 && fromMs < bestFromMs))) continue;
+    best = entry;
+    bestFromMs = fromMs;
+  }
+  return best;
+}
+
+export type FeeQuestion = { venue: Venue; venueMarketId: string; atMs: EpochMs };
+
+function names(series: string | null, market: string): boolean {
+  return series === null || market === series || market.startsWith(`${series}-`);
+}
+
+/** Where no table says otherwise. CONTRACT.md section 19, Eval. */
+const NO_TABLE: FeeEntry = {
+  venue: 'venue_a',
+  series: null,
+  from: '1970-01-01T00:00:00.000Z',
+  schedule: 'kalshi',
+  taker: '0.07',
+  maker: '0',
+  multiplier: '1',
+  exponent: 1,
+};
+
+/**
+ * The taker's fee of a paper trade at its entry, in whole cents, up where the venue counts finer.
+ * Without a line in the table 0.07·C·P·(1-P), up to the cent. Rule F26.
+ */
+export function takerFeeCents(
+  table: readonly FeeEntry[],
+  trade: FeeQuestion & { priceCents: PriceCents; contracts: Contracts },
+): Cents {
+  const entry = feeEntryFor(table, trade) ?? NO_TABLE;
+  const fill: VenueFill = {
+    priceE4: trade.priceCents * 100,
+    contractsE2: trade.contracts * 100,
+    role: 'taker',
+  };
+  return Math.ceil(takerMicros(entry, fill) / CENT_MICROS);
+}
+
+function takerMicros(entry: FeeEntry, fill: VenueFill): Micros {
+  if (entry.schedule === 'kalshi') {
+    return kalshiFillFee(entry, fill, { side: 'buy', carry: { micros: 0 } }).net;
+  }
+  if (entry.schedule === 'polymarket') return polymarketFee(entry, fill);
+  return polymarketUsFees(entry, [fill])[0]!;
+}
+
+/** P&L less the taker's fee at entry, in whole cents: `pnlAfterFeesDollars`. Rule F27. */
+export function pnlAfterFeesCents(
+  table: readonly FeeEntry[],
+  trade: Parameters<typeof takerFeeCents>[1] & { pnlCents: Cents },
+): Cents {
+  return trade.pnlCents - takerFeeCents(table, trade);
+}
