@@ -62,13 +62,8 @@ function fileErrors(file: unknown): CatalogError[] {
   const errors = schemaErrors(file);
   const damaged = new Set<string>();
   for (const { place } of errors) {
-<<<<<<< HEAD
-    const entry = /^(games|instruments)\[\d+\]/.exec(place)?.[0];
-    // The file's own shape is wrong, so there are no entries to check.
-=======
     const entry = /^(games|instruments|fees)\[\d+\]/.exec(place)?.[0];
-    // The file itself is not of the right shape: there are no entries to look at.
->>>>>>> discover
+    // The file's own shape is wrong, so there are no entries to check.
     if (entry === undefined && !hasEntries(file)) return errors;
     if (entry !== undefined) damaged.add(entry);
   }
