@@ -1,0 +1,53 @@
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { loadCatalog, watchCatalog } from '../../feeds/catalog.ts';
+
+test('K2, PAPERBOOK_CATALOG: a file that cannot be read is an error, not a throw', async (t) => {
+  const reading = await loadCatalog(join(tmpdir(), 'no-such-folder', 'catalog.json'));
+  t.deepEqual(reading, {
+    ok: false,
+    errors: [{ place: 'file', message: 'cannot be read (ENOENT)' }],
+  });
+});
+
+test('K1, PAPERBOOK_CATALOG: loaded on change, also when replaced by a rename', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'paperbook-catalog-'));
+  const path = join(folder, 'catalog.json');
+  await writeFile(path, '1');
+  const seen: string[] = [];
+  let wake = () => {};
+  const sees = (text: string) =>
+    new Promise<void>((resolve) => {
+      wake = () => {
+        if (seen.at(-1) === text) resolve();
+      };
+      wake();
+    });
+  const warnings: string[] = [];
+  // The watch leaves the process free to end; the test must not.
+  const alive = setInterval(() => {}, 1000);
+  const watch = watchCatalog(
+    path,
+    async () => {
+      seen.push(await readFile(path, 'utf8'));
+      wake();
+      if (seen.length === 1) throw new Error('a first reader that fails');
+    },
+    { warn: (_fields, message) => warnings.push(message) },
+    { intervalMs: 20 },
+  );
+  try {
+    await writeFile(path, 'two');
+    await sees('two');
+    await writeFile(join(folder, 'next'), 'three!');
+    await rename(join(folder, 'next'), path);
+    await sees('three!');
+    t.deepEqual(warnings, ['the changed catalog could not be taken']);
+  } finally {
+    watch.close();
+    clearInterval(alive);
+    await rm(folder, { recursive: true });
+  }
+});
