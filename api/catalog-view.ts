@@ -82,8 +82,8 @@ export class CatalogView {
   }
 
   /**
-   * What a feed told before the last stop, while the catalog said `over` of the game (null: nothing).
-   * A catalog that has changed meanwhile knows better.
+   * The status that a feed sent before the last stop, while the catalog had the status `over` for
+   * the game (null: none). A catalog that has changed since then wins.
    */
   restoreGameStatus(slug: string, status: GameStatus, over: GameStatus | null): void {
     const entry = this.#current().gamesBySlug.get(slug);

@@ -249,7 +249,7 @@ function settleShards(directory: string, { wanted, byDefault, fromReplay }: Shar
   return meta.shards;
 }
 
-/** Nobody can tell anymore in which shard an account lives: another number would open it anew. */
+/** It is not known any more in which shard an account lives: another number would open it anew. */
 function refuseLostMeta(directory: string): void {
   const shards = shardsIn(directory);
   if (shards.length === 0) return;

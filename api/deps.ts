@@ -4,6 +4,7 @@ import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
 import type { Engine } from './engine.ts';
 import type { ControlStore } from './identity/store.ts';
+import type { InstrumentSearch } from './instrument-search.ts';
 import type { RequestMeter } from './limits/request-meter.ts';
 import type { Log } from './log.ts';
 import type { Organizations } from './organizations.ts';
@@ -15,6 +16,7 @@ export type FeedStatus = Omit<ConnectionStatus, 'downSinceMs'>;
 export type Deps = {
   engine: Engine;
   catalog: CatalogView;
+  search: InstrumentSearch;
   feeds: () => FeedStatus[];
   log: Log;
   config: Config;

@@ -7,17 +7,17 @@ import type { Waiter } from '../engine/shard/outbox.ts';
 
 /** The sharded engine. It rejects with `EngineBusy` what it cannot take now. */
 export interface Engine {
-  /** Runs a query of one account in that account's shard, and tells the waiter. */
+  /** Runs a query of one account in that account's shard, and gives the waiter the answer. */
   ask(account: Uuid, query: Query, waiter: Waiter): undefined;
   /** Runs a command in its account's shard, within the limits of a key of `owner`. */
   trade(owner: Uuid, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined;
-  /** Tells the waiter what `find` finds, once for all who ask the same in one turn of the event loop. */
+  /** Gives the waiter what `find` finds, once for all who ask it in one turn of the event loop. */
   coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
   /** One Quote as JSON text, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
   /** Why no request can be taken now; null: one may be. */
   refusal(): EngineBusy | null;
-  /** Tells every shard the switches that their answers depend on. */
+  /** Sends every shard the switches that their answers depend on. */
   broadcast(command: SetSwitches): Promise<void>;
   /** Checks every invariant of every shard. */
   audit(): Promise<AuditReport>;

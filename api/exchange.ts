@@ -37,7 +37,7 @@ export type ExchangeOptions = {
 /** Requests whose answer is still to come. */
 export type Held = { count: number; whenNone: (() => void) | null };
 
-/** What a request is counted under: told how it was answered, it gives the headers that say so. */
+/** What a request is counted under: it takes the answer's status and gives the quota headers. */
 export interface QuotaReservation {
   /** Whether `headers` asks for the address of the caller. */
   isByAddress: boolean;

@@ -24,6 +24,7 @@ import { type DataDir, openDataDir } from './data-dir.ts';
 import { refuseLostControl, settleDirectoryId } from './directory-id.ts';
 import { ownerlessIn } from './identity/ownerless.ts';
 import { ControlStore } from './identity/store.ts';
+import { InstrumentSearch } from './instrument-search.ts';
 import { RequestMeter } from './limits/request-meter.ts';
 import { LiveCatalog } from './live-catalog.ts';
 import type { Log } from './log.ts';
@@ -94,6 +95,7 @@ async function start(
   const server = await startServer({
     engine,
     catalog: view,
+    search: new InstrumentSearch(view),
     feeds,
     log,
     config,

@@ -244,5 +244,5 @@ export function apiRoutes(deps: Deps): Route<Caller>[] {
     ...portfolioRoutes(deps),
     ...orderRoutes(deps),
   ];
-  return [...routes, descriptionRoute(routes, BASE_PATH)];
+  return [...routes, descriptionRoute(routes, BASE_PATH, deps)];
 }

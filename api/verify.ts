@@ -143,19 +143,19 @@ function checkOutcomes(shards: Part<ShardVerification>[], { notes, across }: Fin
   for (const [shard, { found }] of shards.entries()) {
     for (const [number, outcome] of (found?.outcomes ?? []).entries()) {
       const name = found!.marketNames[number]!;
-      const told = first.get(name);
+      const known = first.get(name);
       if (outcome === null) continue;
-      if (told === undefined) first.set(name, outcome);
-      else if (told !== outcome)
-        across.add(`shard-${shard}: ${name} ended ${outcome}, and ${told}`);
+      if (known === undefined) first.set(name, outcome);
+      else if (known !== outcome)
+        across.add(`shard-${shard}: ${name} ended ${outcome}, and ${known}`);
     }
   }
   for (const [shard, { found }] of shards.entries()) {
     for (const number of found?.openMarkets ?? []) {
       const name = found!.marketNames[number]!;
-      const told = first.get(name);
-      if (told === undefined) continue;
-      notes.add(`shard-${shard}: ${name} is open here, and has ended ${told} in another shard`);
+      const known = first.get(name);
+      if (known === undefined) continue;
+      notes.add(`shard-${shard}: ${name} is open here, and has ended ${known} in another shard`);
     }
   }
 }

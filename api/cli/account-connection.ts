@@ -12,7 +12,7 @@ import { UsageError } from './usage.ts';
 export type SessionFlags = { session: string; json?: true };
 export type KeyFlags = SessionFlags & { keyFile?: string; server?: string };
 export type AccountFlags = KeyFlags & { org?: string };
-/** A client, and what it is told of in messages. */
+/** A client, and the server that messages name. */
 export type Connection = { client: Client; server: string };
 
 export const DEFAULT_SERVER = 'http://127.0.0.1:8080';

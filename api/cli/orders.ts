@@ -99,14 +99,14 @@ function termsOf({ limit, tif, expires, routing, ...flags }: BuyFlags & SellFlag
 async function place(order: OrderRequest, options: OrderFlags): Promise<void> {
   const { server, client } = byKey(options);
   const idempotencyKey = options.idempotencyKey ?? newUuid(Date.now());
-  // Told before, since a command can be cut off before its answer comes.
+  // Written before, since a command can be cut off before its answer comes.
   if (options.json !== true) process.stderr.write(`idempotency key ${idempotencyKey}\n`);
   const asked = client.placeOrder({ body: { ...order, idempotencyKey }, ...headersOf(options) });
   const placed = await answerOf(server, asked).catch((error: Error) => {
     if (error.cause instanceof RefusedError && error.cause.status < 500) throw error;
     throw new Error(
       `${error.message}; it may have been placed: the same command with --idempotency-key ` +
-        `${idempotencyKey} tells, and places it once`,
+        `${idempotencyKey} shows whether it was, and places it once`,
     );
   });
   show(options, placed, placementOf);

@@ -78,7 +78,7 @@ function refuseUnknown(program: Command, words: readonly string[]): void {
   }
 }
 
-/** Writes what went wrong, unless commander did, and tells how to exit. */
+/** Writes what went wrong, unless commander did, and returns the exit code. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const message = error instanceof Error ? error.message : String(error);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openDataDir } from '../data-dir.ts';
 
-/** `release` tells whether the replay came to its end. */
+/** `release` takes whether the replay came to its end. */
 export type Directory = { path: string; release(done: boolean): Promise<void> };
 
 /** The data directory of one replay: removed at its end, or kept where one was asked for. */

@@ -30,7 +30,7 @@ export function guardWrites(root: RootDatabase<unknown, string>, directory: stri
         writing++;
         const written = write(...args);
         written.then(done, done);
-        // The promise itself: LMDB tells by it what it did at once.
+        // The promise itself: LMDB shows by it what it did at once.
         return written;
       };
     }

@@ -17,7 +17,7 @@ export type Person = { user: User; sessionId: Uuid | null } | 'guest';
 
 /** Where sessions come from: the embedded auth server or an outside one. */
 export interface SessionSource {
-  /** Whose access token this is; null when it is not valid. Rejects when that cannot be told. */
+  /** Whose access token this is; null when it is not valid. Rejects when that cannot be found out. */
   personOf(accessToken: string): Promise<Person | null>;
   /** Whether a session has not ended since. */
   isLive(sessionId: Uuid): boolean;

@@ -1,9 +1,11 @@
 /** GET /openapi.json: the description of every route. Rule A70 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
 import type { Caller } from '../access.ts';
+import type { Deps } from '../deps.ts';
 import { describeApi } from '../openapi/document.ts';
 import { open, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
+import { INSTRUMENT_ID } from '../schemas/examples.ts';
 
 const OpenApiDocument = Type.Object(
   {
@@ -15,10 +17,14 @@ const OpenApiDocument = Type.Object(
   { title: 'OpenApiDocument', description: 'An OpenAPI 3.1 document.' },
 );
 
-/** The route that describes `routes` and itself, once somebody asks. */
+/**
+ * The route that describes `routes` and itself, once somebody asks. Its examples name an instrument
+ * that can be traded, so that they can be tried.
+ */
 export function descriptionRoute(
   routes: readonly Route<Caller>[],
   basePath: string,
+  deps: Pick<Deps, 'catalog' | 'engine'>,
 ): Route<Caller> {
   let text: string | null = null;
   const own: Route<Caller> = open({
@@ -40,7 +46,10 @@ export function descriptionRoute(
     cacheSeconds: 60,
     run: () => {
       text ??= JSON.stringify(describeApi([...routes, own], basePath));
-      return text;
+      const { catalog, engine } = deps;
+      const nowMs = engine.nowMs();
+      const tradable = catalog.instruments().find((entry) => catalog.isTradable(entry, nowMs));
+      return tradable === undefined ? text : text.replaceAll(INSTRUMENT_ID, tradable.id);
     },
   });
   return own;

@@ -4,7 +4,6 @@ import type { Caller } from '../access.ts';
 import { type InstrumentEntry, instrumentText } from '../catalog-view.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { InstrumentSearch } from '../instrument-search.ts';
 import { placeOfCursor, takePage } from '../paging.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
@@ -51,7 +50,6 @@ function listInstruments(deps: Deps): Route<Caller> {
 }
 
 function searchInstruments(deps: Deps): Route<Caller> {
-  const search = new InstrumentSearch(deps.catalog);
   return keyed({
     method: 'GET',
     path: '/instruments/search',
@@ -64,7 +62,9 @@ function searchInstruments(deps: Deps): Route<Caller> {
     scope: 'markets:read',
     query: InstrumentSearchQuery,
     response: InstrumentSearchAnswer,
-    run: ({ query }) => listText(deps, search.find(query.q, query.league, query.limit), ''),
+    run: ({ query }) => {
+      return listText(deps, deps.search.find(query.q, query.league, query.limit), '');
+    },
   });
 }
 

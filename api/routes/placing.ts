@@ -5,7 +5,7 @@
 import type { Static } from '@sinclair/typebox';
 import type { ErrorCode } from '../errors.ts';
 import type { About } from '../route.ts';
-import { TRADE } from '../schemas/examples.ts';
+import { INSTRUMENT_ID, TRADE } from '../schemas/examples.ts';
 import type { OrderBody } from '../schemas/order-body.ts';
 import type { PlacementAnswer } from '../schemas/trading.ts';
 
@@ -30,7 +30,7 @@ export const PLACING_ERRORS: readonly ErrorCode[] = [
   'insufficient_balance',
 ];
 
-const BUY = { action: 'buy', instrumentId: 'ins_8QK2M4T7VWXA', side: 'yes', count: 10 } as const;
+const BUY = { action: 'buy', instrumentId: INSTRUMENT_ID, side: 'yes', count: 10 } as const;
 const SELL = { action: 'sell', tradeId: TRADE.tradeId } as const;
 
 export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {

@@ -6,7 +6,8 @@ import type { Account, Order, PortfolioAnswer, Trade } from './trading.ts';
 
 const AT = '2026-11-21T05:00:00.000Z';
 const STARTS_AT = '2026-11-21T18:00:00.000Z';
-const INSTRUMENT_ID = 'ins_8QK2M4T7VWXA';
+/** Where the description is served, one that can be traded now stands in its place. */
+export const INSTRUMENT_ID = 'ins_8QK2M4T7VWXA';
 const LABEL = 'Lions to beat Bears';
 const HOME = { code: 'BEA', name: 'Bears' };
 const AWAY = { code: 'LIO', name: 'Lions' };

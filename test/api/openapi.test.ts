@@ -8,7 +8,7 @@ import test from 'ava';
 import { missingText, PLANNED } from '../../api/openapi/planned.ts';
 import { apiRoutes } from '../../api/server.ts';
 import { AnswerCheck, type SeenAnswer } from './answer-check.ts';
-import { samplePortfolio } from './samples.ts';
+import { IDS, sampleCatalog, samplePortfolio } from './samples.ts';
 import { type Api, type Json, startApi } from './support.ts';
 
 async function descriptionOf(api: Api): Promise<Json> {
@@ -34,6 +34,26 @@ test('A70, GET /openapi.json: for anyone, kept for 60 s, version 1.11.0', async 
     answer.json.servers.map(({ url }: Json) => url),
     ['/v1'],
   );
+});
+
+test('A70: examples name an instrument that can be traded now, where there is one', async (t) => {
+  const api = await startApi(t);
+  const named = async () => {
+    const { paths } = await descriptionOf(api);
+    const { content } = paths['/portfolio/orders'].post.requestBody;
+    const { example, examples = {} } = content['application/json'];
+    const bodies = [example, ...Object.values<Json>(examples).map(({ value }) => value)];
+    return new Set(bodies.flatMap((body) => body?.instrumentId ?? []));
+  };
+  t.deepEqual(
+    await named(),
+    new Set([IDS.old]),
+    'the first that GET /instruments?tradable=true has',
+  );
+  api.catalog.setMarketStatus(sampleCatalog().marketNames.indexOf('venue_a/T-D1'), 'closed');
+  t.deepEqual(await named(), new Set([IDS.lions]));
+  api.setCatalog({ ...sampleCatalog(), instruments: [] });
+  t.is((await named()).size, 1, 'some id, for want of one to trade');
 });
 
 test('A70: every route is described, with its scope', async (t) => {

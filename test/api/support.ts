@@ -24,6 +24,7 @@ import { SignIn } from '../../api/identity/sign-in.ts';
 import { ensureSigningKey } from '../../api/identity/signing-key.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser, type Plan, type User } from '../../api/identity/users.ts';
+import { InstrumentSearch } from '../../api/instrument-search.ts';
 import { RequestMeter } from '../../api/limits/request-meter.ts';
 import type { Log } from '../../api/log.ts';
 import { Metrics } from '../../api/metrics.ts';
@@ -134,6 +135,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const deps: Deps = {
     engine: asked,
     catalog,
+    search: new InstrumentSearch(catalog),
     feeds: () => feeds,
     log: logInto(t, log),
     config,

@@ -240,7 +240,7 @@ test.serial('U8: an order that was not answered names its key', async (t) => {
   const at = ['--key-file', keyFile, '--server', `http://127.0.0.1:${port}`, '--json'];
   const { code, stdout, stderr } = await command(['buy', 'ins_000000000000', 'yes', '1', ...at]);
   t.deepEqual([code, stdout], [1, '']);
-  const [, key] = /--idempotency-key (\S+) tells/.exec(stderr) ?? [];
+  const [, key] = /--idempotency-key (\S+) shows/.exec(stderr) ?? [];
   t.regex(key ?? stderr, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   t.true(stderr.startsWith('paperbook: internal_error: Busy. (try again in 11 s); '));
   t.false(existsSync(file), 'a key of a file leaves no session');
