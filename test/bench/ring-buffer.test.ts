@@ -1,5 +1,5 @@
 import test from 'ava';
-import { RingReader, ringMemory, RingWriter } from '../../bench/processes/ring-buffer.ts';
+import { RingReader, RingWriter, ringMemory } from '../../bench/processes/ring-buffer.ts';
 
 /** Some frames of all lengths, several times the ring's size in all. */
 const FRAMES = 60_000;
