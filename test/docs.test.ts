@@ -13,7 +13,7 @@ const filesIn = (pattern: string) =>
   FOLDERS.flatMap((folder) => globSync(`${folder}/**/${pattern}`, { cwd: ROOT }));
 
 const pages = [...globSync('*.md', { cwd: ROOT }), ...filesIn('*.md')];
-/** The changelog tells of files as they were called then. */
+/** The changelog names files as they were called then. */
 const current = pages.filter((page) => page !== 'CHANGELOG.md');
 const sources = [...filesIn('*.ts'), ...filesIn('*.js')].filter(
   (file) => !file.startsWith('api/client/generated.'),

@@ -323,8 +323,8 @@ test('O9, V1, PAPERBOOK_VENUE_DATA: the switch is turned live', async (t) => {
   t.is((await api.call('GET', '/quotes?ids=x')).json.error.code, 'venue_data_off');
   t.deepEqual((await turn(api, '/admin/venue-data', true)).json, { on: true });
   t.is((await api.call('GET', '/quotes?ids=x')).status, 200);
-  const told = api.engine.broadcasts.map(({ venueData }) => venueData);
-  t.deepEqual(told, [true, false, true], 'the shards were told at the start and at each turn');
+  const switched = api.engine.broadcasts.map(({ venueData }) => venueData);
+  t.deepEqual(switched, [true, false, true], 'the shards got it at the start and at each turn');
   t.like(api.engine.broadcasts[0], { kind: 'switches', atMs: NOW_MS, selfReset: false });
   t.is((await turn(api, '/admin/venue-data', 'on')).json.error.message, 'on must be a boolean');
 });

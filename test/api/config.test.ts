@@ -200,7 +200,7 @@ test('G2: an unknown variable or key is an error that names it', (t) => {
   }
 });
 
-test('G2: every problem is told at once', (t) => {
+test('G2: every problem is reported at once', (t) => {
   const file = fileWith(t, '{"PAPERBOOK_CLOCK":null,"PAPERBOOK_X":1}');
   const env = { PAPERBOOK_PORT: 'x', PAPERBOOK_Y: '1' };
   const error = t.throws(() => loadConfig(env, file), { instanceOf: ConfigError });

@@ -76,7 +76,7 @@ test('E1: the wire body', (t) => {
   }
 });
 
-test('an error of the table carries its own sentence and status unless told otherwise', (t) => {
+test('an error of the table carries its own sentence and status by default', (t) => {
   const error = new ApiError('trade_not_found');
   t.like(error, { status: 404, message: 'No such trade.', retryAfterSeconds: null });
   t.like(new ApiError('invalid_request', { status: 413, message: 'x' }), {

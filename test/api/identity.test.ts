@@ -141,7 +141,7 @@ test('V4: prices stop first here and start here last', async (t) => {
   const log = { info() {}, warn() {}, error() {} };
   const config = { venueData: true, trading: true };
   const switches = new Switches(config, store, engine, log);
-  const shown: [told: boolean, here: boolean][] = [];
+  const shown: [said: boolean, here: boolean][] = [];
   engine.broadcast = async ({ venueData }) => {
     shown.push([venueData, switches.venueData]);
   };

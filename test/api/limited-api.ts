@@ -42,8 +42,8 @@ export async function addEnterprise(
   return token;
 }
 
-/** What the headers tell: limit, remaining and reset of both windows. */
-export function told({ headers }: Answer) {
+/** What the headers say: limit, remaining and reset of both windows. */
+export function windowsOf({ headers }: Answer) {
   const number = (name: string) => Number(headers.get(name));
   return {
     minute: [number('ratelimit-limit'), number('ratelimit-remaining'), number('ratelimit-reset')],

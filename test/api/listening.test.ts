@@ -71,7 +71,7 @@ test('HTTPS is TLS 1.2 or 1.3, and nothing older', async (t) => {
   t.is(await spoken('TLSv1'), null);
 });
 
-test('behind a TLS proxy browsers are told to stay with HTTPS', async (t) => {
+test('behind a TLS proxy browsers are asked to stay with HTTPS', async (t) => {
   const api = await startApi(t, { env: { PAPERBOOK_BEHIND_TLS_PROXY: 'on' } });
   const answer = await api.call('GET', '/status');
   t.is(answer.headers.get('strict-transport-security'), 'max-age=31536000');

@@ -300,7 +300,7 @@ test('a game status from before a stop yields to a catalog that changed meanwhil
   const api = await startApi(t);
   const shown = async () => (await api.call('GET', '/games/bears-lions')).json.game.status;
   api.catalog.restoreGameStatus('bears-lions', 'inprogress', 'postponed');
-  t.is(await shown(), 'scheduled', 'it was told of a game that was postponed');
+  t.is(await shown(), 'scheduled', 'the engine knows a game that was postponed');
   api.catalog.restoreGameStatus('bears-lions', 'inprogress', 'scheduled');
   t.is(await shown(), 'inprogress');
   api.catalog.restoreGameStatus('bears-lions', 'final', null);
@@ -333,7 +333,7 @@ test('A47, GET /instruments/search: any one typo in a word of four letters or mo
       const [head, letter, tail] = [word.slice(0, at), word[at]!, word.slice(at + 1)];
       const typos = [`${head}x${letter}${tail}`, `${head}x${tail}`, `${head}${tail}`];
       if (tail !== '') typos.push(`${head}${tail[0]}${letter}${tail.slice(1)}`);
-      // Three letters are too few to tell a misspelt word from another one.
+      // Three letters are too few to distinguish a misspelt word from another one.
       for (const typo of typos.filter(({ length }) => length > 3)) {
         const { json } = await api.call('GET', `/instruments/search?q=${typo}`);
         t.true(idsOf(json.instruments).includes(id), typo);

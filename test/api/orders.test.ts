@@ -89,7 +89,7 @@ test('T6, ticker: an unknown one is named as what is wrong, and never echoed', a
   t.is(listed.json.error.message, REJECTIONS.no_tradable_listing);
 });
 
-test('A38, membership_required: an order tells whether its plan may open', async (t) => {
+test('A38, membership_required: an order says whether its plan may open', async (t) => {
   const api = await startApi(t);
   const plans = { none: false, basic: true, builder: true, desk: true, enterprise: true } as const;
   for (const [plan, mayOpen] of Object.entries(plans)) {
@@ -245,7 +245,7 @@ test('L2, hard trade limits: orders and cancels carry what limits them', async (
   for (const counting of await send()) t.like(counting, { keyLimits: own, accountLimits: own });
 });
 
-test('L6, rate_limited: a hard trade limit tells when it ends', async (t) => {
+test('L6, rate_limited: a hard trade limit says when it ends', async (t) => {
   const api = await startApi(t);
   const refusal = { code: 'rate_limited', message: 'Enough.', retryAfterSeconds: 17 } as const;
   api.engine.reply = async () => ({ ok: false, ...refusal });

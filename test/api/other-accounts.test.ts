@@ -236,7 +236,7 @@ function codeOf(answer: string): string {
   return `${status} ${JSON.parse(body!).error?.code}`;
 }
 
-/** What an answer tells of somebody, but for what it was asked with. */
+/** What an answer shows of somebody, but for what it was asked with. */
 function secretsIn(answer: string, { ids, key, session }: Person, sent: string): string[] {
   return [...Object.values(ids), key, session].filter((secret) => {
     return secret !== sent && answer.includes(secret);

@@ -163,7 +163,7 @@ test('beside an outside auth server there is nothing at /auth/v1', async (t) => 
   }
 });
 
-test('while its keys cannot be had, nobody is told that a token is invalid', async (t) => {
+test('while its keys cannot be had, no token is called invalid', async (t) => {
   const { api, sign, keysWith, stop } = await startOutside(t);
   await stop();
   const answer = await keysWith(await sign({ sub: 'ann' }));

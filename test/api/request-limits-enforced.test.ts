@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { Reply } from '../../engine/rules/messages.ts';
 import { ok } from './fake-engine.ts';
-import { addEnterprise, startAt, TO_DECEMBER_SECONDS, told, usedBy } from './limited-api.ts';
+import { addEnterprise, startAt, TO_DECEMBER_SECONDS, usedBy, windowsOf } from './limited-api.ts';
 import { RawConnection, request, until } from './raw-connection.ts';
 import { samplePortfolio } from './samples.ts';
 import type { Api } from './support.ts';
@@ -13,7 +13,7 @@ test('Q5: not enforced, nothing is refused and all is counted', async (t) => {
   for (const remaining of [1, 0, 0, 0]) {
     const answer = await api.call('GET', '/me', { token });
     t.is(answer.status, 200);
-    t.is(told(answer).minute[1], remaining);
+    t.is(windowsOf(answer).minute[1], remaining);
   }
   const usage = await api.call('GET', '/usage', { token });
   t.like(usage.json, { minute: { remaining: 0 }, month: { used: 4, remaining: 0 } });
@@ -34,8 +34,8 @@ test('Q5: over the minute is 429 rate_limited until it ends', async (t) => {
       retryAfterSeconds: 40,
     });
     t.is(refused.headers.get('retry-after'), '40');
-    t.deepEqual(told(refused).minute, [2, 0, 40]);
-    t.is(told(refused).month[1], 98, 'a refusal is not counted');
+    t.deepEqual(windowsOf(refused).minute, [2, 0, 40]);
+    t.is(windowsOf(refused).month[1], 98, 'a refusal is not counted');
   }
   t.is((await api.call('GET', '/usage', { token })).status, 200, 'never counted, so never over');
   t.is((await api.call('GET', '/status', { token })).status, 200);
@@ -44,7 +44,7 @@ test('Q5: over the minute is 429 rate_limited until it ends', async (t) => {
   api.clock.ms = Date.parse('2026-11-21T05:00:59.999Z');
   t.is((await api.call('GET', '/me', { token })).json.error.retryAfterSeconds, 1);
   api.clock.ms = Date.parse('2026-11-21T05:01:00.000Z');
-  t.deepEqual(told(await api.call('GET', '/me', { token })).minute, [2, 1, 60]);
+  t.deepEqual(windowsOf(await api.call('GET', '/me', { token })).minute, [2, 1, 60]);
   t.like((await api.call('GET', '/me', { token })).json.limits, { month: { used: 4 } });
 });
 
@@ -65,7 +65,7 @@ test('Q5: over the month is 429 quota_exceeded until the 1st', async (t) => {
   t.is((await api.call('GET', '/me', { token })).headers.get('retry-after'), '1');
   api.clock.ms = Date.parse('2026-12-01T00:00:00.000Z');
   const december = await api.call('GET', '/me', { token });
-  t.deepEqual(told(december), { minute: [2, 1, 60], month: [2, 1, 31 * 86_400] });
+  t.deepEqual(windowsOf(december), { minute: [2, 1, 60], month: [2, 1, 31 * 86_400] });
   t.regex(december.headers.get('ratelimit-policy')!, /"month";q=2;w=2678400$/);
 });
 
@@ -104,7 +104,7 @@ test('Q7: quotes that count as more than is left are refused whole', async (t) =
   t.deepEqual(api.engine.quoted, []);
   const three = await quotes(3);
   t.is(three.status, 200);
-  t.is(told(three).minute[1], 1);
+  t.is(windowsOf(three).minute[1], 1);
   t.is((await quotes(2)).status, 429);
   t.is((await quotes(1)).status, 200);
   t.is((await quotes(21)).status, 429);
@@ -127,7 +127,7 @@ test('Q6: requests under way do not slip over a limit together', async (t) => {
   for (const answer of answers.slice(1)) answer(ok(samplePortfolio));
   for (const answer of [await pending[1]!, await pending[2]!, await fifth]) {
     t.is(answer.status, 200);
-    t.is(told(answer).minute[1], 0);
+    t.is(windowsOf(answer).minute[1], 0);
   }
 });
 
@@ -160,7 +160,7 @@ test('Q3: a month that ends under a request begins with nothing', async (t) => {
   answers[0]!(ok(samplePortfolio));
   answers[1]!({ ok: false, code: 'rate_limited', message: 'full', retryAfterSeconds: 1 });
   for (const answer of await Promise.all(pending)) {
-    t.deepEqual(told(answer), {
+    t.deepEqual(windowsOf(answer), {
       minute: [60, 60, 60],
       month: [10_000, 10_000, 31 * 86_400],
     });
@@ -181,26 +181,26 @@ test('Q10: without a key 60 a minute are advised, none refused', async (t) => {
     await unkeyed('/status', api.token),
   ];
   for (const [index, answer] of answers.entries()) {
-    t.deepEqual(told(answer).minute, [60, 59 - index, 40], `call ${index}: ${answer.text}`);
+    t.deepEqual(windowsOf(answer).minute, [60, 59 - index, 40], `call ${index}: ${answer.text}`);
   }
   const [first] = answers;
   t.is(first!.headers.get('ratelimit-policy'), '"address";q=60;w=60');
   t.is(first!.headers.get('ratelimit'), '"address";r=59;t=40');
   for (let left = 53; left >= 0; left--) {
-    t.is(told(await unkeyed('/status')).minute[1], left);
+    t.is(windowsOf(await unkeyed('/status')).minute[1], left);
   }
   const over = await unkeyed('/status');
   t.is(over.status, 200);
-  t.is(told(over).minute[1], 0);
+  t.is(windowsOf(over).minute[1], 0);
   t.is(await usedBy(api), 0, 'an account has no part in it');
   api.clock.ms += 60_000;
-  t.is(told(await unkeyed('/status')).minute[1], 59);
+  t.is(windowsOf(await unkeyed('/status')).minute[1], 59);
 });
 
 test('Q11: behind a proxy the address is the last that it names', async (t) => {
   const left = async (api: Api, forwardedFor: string) => {
     const headers = { 'x-forwarded-for': forwardedFor };
-    return told(await api.call('GET', '/status', { token: null, headers })).minute[1];
+    return windowsOf(await api.call('GET', '/status', { token: null, headers })).minute[1];
   };
   const behind = await startAt(t, { env: { PAPERBOOK_BEHIND_TLS_PROXY: 'on' } });
   t.is(await left(behind, '203.0.113.7'), 59);
@@ -221,7 +221,7 @@ test('Q10: the address that a proxy names counts without its port', async (t) =>
   const api = await startAt(t, { env: { PAPERBOOK_BEHIND_TLS_PROXY: 'on' } });
   const left = async (forwardedFor: string) => {
     const headers = { 'x-forwarded-for': forwardedFor };
-    return told(await api.call('GET', '/status', { token: null, headers })).minute[1];
+    return windowsOf(await api.call('GET', '/status', { token: null, headers })).minute[1];
   };
   t.is(await left('203.0.113.7'), 59);
   t.is(await left('198.51.100.1:1, 203.0.113.7:50123'), 58, 'each connection has another port');

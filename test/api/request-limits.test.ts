@@ -4,7 +4,14 @@ import type { Plan } from '../../api/identity/users.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import type { RejectionCode } from '../../engine/rules/rejections.ts';
 import { EngineBusy } from '../../engine/shard/busy.ts';
-import { addEnterprise, BUY, startAt, TO_DECEMBER_SECONDS, told, usedBy } from './limited-api.ts';
+import {
+  addEnterprise,
+  BUY,
+  startAt,
+  TO_DECEMBER_SECONDS,
+  usedBy,
+  windowsOf,
+} from './limited-api.ts';
 import { RawConnection, request } from './raw-connection.ts';
 import { IDS } from './samples.ts';
 import { type Answer, TRADER_SCOPES } from './support.ts';
@@ -21,7 +28,7 @@ test('Q1: every plan`s numbers, in the headers', async (t) => {
   for (const [plan, perMonth, perMinute] of plans) {
     const token = await api.addKey({}, plan);
     const answer = await api.call('GET', '/me', { token });
-    t.deepEqual(told(answer), {
+    t.deepEqual(windowsOf(answer), {
       minute: [perMinute, perMinute - 1, 40],
       month: [perMonth, perMonth - 1, TO_DECEMBER_SECONDS],
     });
@@ -42,7 +49,7 @@ test('Q12, enterprise: set per account, live, and on that plan alone', async (t)
   const own = { perMinute: 7, perMonth: 70 };
   const change = (body: object) => api.admin('PATCH', `/admin/users/${api.user.id}`, { body });
   const limits = async () => {
-    const { minute, month } = told(await api.call('GET', '/usage'));
+    const { minute, month } = windowsOf(await api.call('GET', '/usage'));
     return [minute[0], month[0]];
   };
   const changed = await change({ plan: 'enterprise', requestLimits: own });
@@ -70,8 +77,8 @@ test('Q4: a keyed request counts one, over all keys of an account', async (t) =>
   t.is((await api.call('POST', '/portfolio/orders', { body: BUY })).status, 200);
   t.is(await usedBy(api), 6);
   const answer = await api.call('GET', '/me', { token: second.token });
-  t.deepEqual(told(answer).minute, [60, 53, 40]);
-  t.deepEqual(told(answer).month.slice(0, 2), [10_000, 9_993]);
+  t.deepEqual(windowsOf(answer).minute, [60, 53, 40]);
+  t.deepEqual(windowsOf(answer).month.slice(0, 2), [10_000, 9_993]);
   t.is(api.meter.requestsThisMonth(second.key.id), 1);
   t.is((await api.call('GET', '/usage')).json.key.requestsThisMonth, 6);
   t.is(await usedBy(api, stranger), 0);
@@ -91,7 +98,7 @@ test('Q4: GET /quotes counts one per instrument id, each id once', async (t) => 
     const answer = await api.call('GET', `/quotes?ids=${ids.join(',')}`);
     t.is(answer.status, 200);
     used += counted;
-    t.is(told(answer).minute[1], 60 - used, ids.join(','));
+    t.is(windowsOf(answer).minute[1], 60 - used, ids.join(','));
   }
   t.is(await usedBy(api), used);
 });
@@ -128,7 +135,10 @@ test('Q4: whatever its status but 429, a keyed request counts', async (t) => {
     const answer = await answering;
     used += requests;
     t.is(answer.status, status, answer.text);
-    t.deepEqual([told(answer).minute[1], told(answer).month[1]], [60 - used, 10_000 - used]);
+    t.deepEqual(
+      [windowsOf(answer).minute[1], windowsOf(answer).month[1]],
+      [60 - used, 10_000 - used],
+    );
   };
   const order = (body: unknown) => api.call('POST', '/portfolio/orders', { body });
 
@@ -166,7 +176,7 @@ test('Q4: whatever its status but 429, a keyed request counts', async (t) => {
   const reader = await api.addKey({ scopes: ['records:read'] });
   const scope = await api.call('GET', '/portfolio', { token: reader });
   t.is(scope.status, 403);
-  t.deepEqual(told(scope).minute, [60, 59, 40]);
+  t.deepEqual(windowsOf(scope).minute, [60, 59, 40]);
 });
 
 test('Q4: asking for what is not there in a loop is throttled', async (t) => {
@@ -229,7 +239,7 @@ test('A57, A58, GET /me and GET /usage: as the headers', async (t) => {
     month: { limit: 10_000, used: 2 },
     enforced: false,
   });
-  t.like(told(me), { minute: { 1: 58 }, month: { 1: 9_998 } });
+  t.like(windowsOf(me), { minute: { 1: 58 }, month: { 1: 9_998 } });
   const usage = await api.call('GET', '/usage');
   t.deepEqual(usage.json, {
     plan: 'basic',
@@ -239,7 +249,7 @@ test('A57, A58, GET /me and GET /usage: as the headers', async (t) => {
     enforced: false,
     mode: 'paper',
   });
-  t.deepEqual(told(usage), {
+  t.deepEqual(windowsOf(usage), {
     minute: [60, 58, 40],
     month: [10_000, 9_998, TO_DECEMBER_SECONDS],
   });

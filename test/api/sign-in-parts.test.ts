@@ -43,7 +43,7 @@ test('a password matches its hash alone, in whichever code points it is typed', 
   t.false(await matchesPassword('anything', null));
 });
 
-test.serial('only so many passwords wait to be hashed; more are told to come back', async (t) => {
+test.serial('only so many passwords wait to be hashed; more are asked to come back', async (t) => {
   const hashes = Array.from({ length: 36 }, () => hashPassword('correct horse'));
   const settled = await Promise.allSettled(hashes);
   const refused = settled.filter(({ status }) => status === 'rejected');

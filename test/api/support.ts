@@ -67,7 +67,7 @@ export type Api = {
   addKey(input: KeyInput, plan?: Plan): Promise<string>;
   /** A request of the public API; `token` null sends no credential. */
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** A request of /auth/v1, without a credential unless told otherwise. */
+  /** A request of /auth/v1, without a credential by default. */
   auth(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** The access token of a new session of the user. */
   signIn(user?: User): Promise<string>;

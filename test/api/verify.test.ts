@@ -125,17 +125,17 @@ test.serial(`${SECTION}: shards that do not agree on a result`, async (t) => {
   const dir = await dataDirOf(t);
   await tradedShard(path.join(dir, 'shard-1'));
   writeMeta(dir, 2);
-  const tell = async (shard: number, outcome: 'yes' | 'no') => {
-    const told = openShard(path.join(dir, `shard-${shard}`));
+  const settleIn = async (shard: number, outcome: 'yes' | 'no') => {
+    const opened = openShard(path.join(dir, `shard-${shard}`));
     const pays = { outcome, yesPayoutCents: outcome === 'yes' ? 100 : 0 };
     const noPayoutCents = 100 - pays.yesPayoutCents;
-    told.run([{ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...pays, noPayoutCents }]);
-    await told.close();
+    opened.run([{ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...pays, noPayoutCents }]);
+    await opened.close();
   };
-  await tell(0, 'yes');
+  await settleIn(0, 'yes');
   const { notes } = await verifyDataDir(dir);
   t.deepEqual(notes, ['shard-1: venue_a/T1 is open here, and has ended yes in another shard']);
-  await tell(1, 'no');
+  await settleIn(1, 'no');
   const { problems } = await verifyDataDir(dir);
   t.true(problems.includes('shard-1: venue_a/T1 ended no, and yes'), problems.join('; '));
 });

@@ -108,7 +108,7 @@ export function quoteTick(over: Partial<QuoteTick> = {}): QuoteTick {
 
 let orders = 0;
 
-/** A market buy of 10 yes of `AWAY`, unless told otherwise; a new id and key at each call. */
+/** A market buy of 10 yes of `AWAY`, by default; a new id and key at each call. */
 export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
   const atMs = over.atMs ?? NOON_MS;
   orders++;

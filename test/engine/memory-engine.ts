@@ -93,7 +93,7 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
         rebuildDerived(state);
       }
       for (const event of journal) evolve(state, event);
-      hearAgain(before, state);
+      quoteAgain(before, state);
     },
   };
 }
@@ -120,7 +120,7 @@ function createEndingLog(): { all: Ending[]; read(events: readonly Event[]): voi
 }
 
 /** What is not journaled comes again after a start: switches from the operator, quotes by feeds. */
-function hearAgain(before: ShardState, after: ShardState): void {
+function quoteAgain(before: ShardState, after: ShardState): void {
   after.switches = before.switches;
   after.nowMs = before.nowMs;
   after.sources.push(...before.sources);

@@ -20,7 +20,7 @@ test('W2: subscribes to its markets and hands frames over in order', async (t) =
   t.not(status.lastHeardMs, null);
 });
 
-test('W6: a lost connection is told once, then dialed and subscribed again', async (t) => {
+test('W6: a lost connection is reported once, then dialed and subscribed again', async (t) => {
   const venue = await openVenue(t);
   const { connection, log } = connect(t, venue.url);
   await until(() => venue.received.length === 1, 'the first subscribe');
@@ -49,7 +49,7 @@ test('T14: after a gap quotes are lost until a fresh snapshot of a new connectio
   t.is(log.lost, 1, 'the sequence started over');
 });
 
-test('W2: pings are heard and keep a quiet connection open', async (t) => {
+test('W2: pings count as heartbeats and keep a quiet connection open', async (t) => {
   const venue = await openVenue(t);
   const { log } = connect(t, venue.url, { timing: { ...TIMING, silenceMs: 1500 } });
   await until(() => venue.received.length === 1, 'a subscribe');
@@ -59,7 +59,7 @@ test('W2: pings are heard and keep a quiet connection open', async (t) => {
   await until(() => Date.now() - startMs > 2000, 'more than the silence bound');
   t.is(venue.sockets.length, 1);
   t.is(log.lost, 0);
-  t.true(log.heard > 5);
+  t.true(log.heartbeats > 5);
   t.is(log.frames.length, 0);
 });
 
@@ -71,7 +71,7 @@ test('W4: silence ends a connection that is still open', async (t) => {
   t.is(connection.status().lastProblem, 'silent for 30 ms');
 });
 
-test('W2: keepalive texts are sent, and their answers are heard but no frames', async (t) => {
+test('W2: keepalive texts are sent, and their answers are heartbeats and no frames', async (t) => {
   const venue = await openVenue(t);
   const adapter: VenueAdapter = { ...plainAdapter(), keepalive: { text: 'PING', everyMs: 5 } };
   const { log } = connect(t, venue.url, { adapter });
@@ -80,7 +80,7 @@ test('W2: keepalive texts are sent, and their answers are heard but no frames', 
   venue.sockets[0]?.send('[]');
   await until(() => log.frames.length === 1, 'the frame after the answer');
   t.deepEqual(log.frames, ['[]']);
-  t.is(log.heard, 1);
+  t.is(log.heartbeats, 1);
 });
 
 test('W20: each handshake carries freshly made headers', async (t) => {

@@ -36,7 +36,7 @@ function subscribed(adapter: VenueAdapter): VenueAdapter {
   return adapter;
 }
 
-const heard: Tick = { kind: 'heartbeat', atMs: AT, source: SOURCE };
+const heartbeat: Tick = { kind: 'heartbeat', atMs: AT, source: SOURCE };
 const down: Tick = { kind: 'down', atMs: AT, source: SOURCE };
 const place = { atMs: AT, source: SOURCE, market: 7 };
 
@@ -102,9 +102,9 @@ test('B3: a trade rounds against its taker', (t) => {
     return taken();
   };
   const tick = { kind: 'trade', ...place, contracts: 46 } as const;
-  t.deepEqual(trade('0.6810', 'yes'), [{ ...tick, yesPriceCents: 69, side: 'yes' }, heard]);
-  t.deepEqual(trade('0.6890', 'no'), [{ ...tick, yesPriceCents: 68, side: 'no' }, heard]);
-  t.deepEqual(trade('0.9910', 'yes'), [heard]);
+  t.deepEqual(trade('0.6810', 'yes'), [{ ...tick, yesPriceCents: 69, side: 'yes' }, heartbeat]);
+  t.deepEqual(trade('0.6890', 'no'), [{ ...tick, yesPriceCents: 68, side: 'no' }, heartbeat]);
+  t.deepEqual(trade('0.9910', 'yes'), [heartbeat]);
   t.deepEqual(ingest.counts().skippedByReason, { 'trade price outside 1..99': 1 });
 });
 
@@ -114,7 +114,7 @@ test('B8: what one contract of each side receives', (t) => {
   const payouts = (fields: object) => {
     connection.frame({ type: 'status', market: 'T', status: 'resolved', ...fields }, AT);
     const [tick, second] = taken();
-    t.deepEqual(second, heard);
+    t.deepEqual(second, heartbeat);
     if (tick?.kind !== 'result') return tick;
     return [tick.outcome, tick.yesPayoutCents, tick.noPayoutCents];
   };
@@ -130,16 +130,16 @@ test('T13: every frame is a sign of life', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection('venue_a', nativeAdapter(RECORDED), SOURCE);
   connection.frame('{"type":"heartbeat"}', AT);
-  t.deepEqual(taken(), [heard]);
+  t.deepEqual(taken(), [heartbeat]);
   connection.frame('no json', AT);
-  t.deepEqual(taken(), [heard]);
+  t.deepEqual(taken(), [heartbeat]);
   connection.frame({ type: 'game', game: 'g', status: 'final' }, AT);
   const game: Tick = { kind: 'game', atMs: AT, source: SOURCE, game: 'g', status: 'final' };
-  t.deepEqual(taken(), [game, heard]);
+  t.deepEqual(taken(), [game, heartbeat]);
   connection.frame({ type: 'status', market: 'T', status: 'paused' }, AT);
-  t.deepEqual(taken(), [{ kind: 'status', ...place, status: 'paused' }, heard]);
+  t.deepEqual(taken(), [{ kind: 'status', ...place, status: 'paused' }, heartbeat]);
   connection.heartbeat(AT);
-  t.deepEqual(taken(), [heard]);
+  t.deepEqual(taken(), [heartbeat]);
 });
 
 test('B12: a live gap ends every quote and book', (t) => {
@@ -153,7 +153,7 @@ test('B12: a live gap ends every quote and book', (t) => {
   t.true(reading.gap);
   t.deepEqual(taken(), [down]);
   connection.frame({ type: 'orderbook_delta', sid: 1, seq: 4, msg: delta }, AT);
-  t.deepEqual(taken(), [heard]); // nothing to stand on until a fresh snapshot
+  t.deepEqual(taken(), [heartbeat]); // nothing to stand on until a fresh snapshot
   subscribed(adapter);
   connection.frame({ type: 'orderbook_snapshot', sid: 2, seq: 1, msg: delta }, AT);
   t.is(taken()[0]?.kind, 'quote');
@@ -296,7 +296,7 @@ test('B5, book_depth: levels come in whole cents and contracts, best first', (t)
   t.deepEqual<unknown, unknown>(depth(), { yesBids: [[40, 15]], yesAsks });
 });
 
-test('B5, book_depth: at most 20 levels a side are told', (t) => {
+test('B5, book_depth: a tick has at most 20 levels a side', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection(
     'venue_a',
@@ -307,14 +307,14 @@ test('B5, book_depth: at most 20 levels a side are told', (t) => {
   const snapshot = { type: 'snapshot', market: 'T', status: 'paused', yesBids, yesAsks: [] };
   connection.frame(snapshot, AT);
   const tick = taken().find(({ kind }) => kind === 'quote');
-  const told = tick?.kind === 'quote' ? tick.depth!.yesBids : [];
+  const bids = tick?.kind === 'quote' ? tick.depth!.yesBids : [];
   t.deepEqual(
-    told.map(([cents]) => cents),
+    bids.map(([cents]) => cents),
     Array.from({ length: 20 }, (_, behind) => 49 - behind),
   );
 });
 
-test('B5, book_depth: levels are told only where they are asked for and known', (t) => {
+test('B5, book_depth: a tick has levels only where they are asked for and known', (t) => {
   const { ingest, taken } = world();
   const level = { px: { value: '0.48' }, qty: '10' };
   const whole = { marketData: { marketSlug: 'T', bids: [level], offers: [] } };

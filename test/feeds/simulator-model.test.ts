@@ -182,22 +182,22 @@ test('feeds/simulator/model.ts: an express game opens, starts, drifts to its res
   t.deepEqual(model.introduce(market), [
     { type: 'snapshot', market, status: 'closed', yesBids: [], yesAsks: [] },
   ]);
-  const told: NativeFrame[] = [];
+  const sent: NativeFrame[] = [];
   for (let atMs = game.listedAtMs; atMs <= game.resolvesAtMs + 500; atMs += 500) {
     for (const frame of model.step(atMs)) {
       const about = frame.type === 'game' ? frame.game : 'market' in frame && frame.market;
-      if (about === market || about === game.slug) told.push(frame);
+      if (about === market || about === game.slug) sent.push(frame);
     }
   }
-  t.is(told[0]?.type, 'snapshot');
-  t.like(told[0], { status: 'open' });
-  const quotes = told.filter((frame) => frame.type === 'quote');
+  t.is(sent[0]?.type, 'snapshot');
+  t.like(sent[0], { status: 'open' });
+  const quotes = sent.filter((frame) => frame.type === 'quote');
   const { result } = game.markets[0]!;
   const last = quotes.at(-2)!; // the very last one empties the book
   if (result === 'yes') t.true((last.yesBidCents ?? 0) >= 95);
   else t.true((last.yesAskCents ?? 100) <= 5);
-  t.true(told.some(({ type }) => type === 'trade'));
-  t.deepEqual(told.filter(({ type }) => type === 'game' || type === 'status').slice(-4), [
+  t.true(sent.some(({ type }) => type === 'trade'));
+  t.deepEqual(sent.filter(({ type }) => type === 'game' || type === 'status').slice(-4), [
     { type: 'game', game: game.slug, status: 'inprogress' },
     { type: 'status', market, status: 'closed' },
     { type: 'status', market, status: 'resolved', result },
@@ -205,7 +205,7 @@ test('feeds/simulator/model.ts: an express game opens, starts, drifts to its res
   ]);
 });
 
-test('feeds/simulator/model.ts: what resolved while the server was down is told as resolved, a cancelled game as void', (t) => {
+test('feeds/simulator/model.ts: what resolved while the server was down is sent as resolved, a cancelled game as void', (t) => {
   for (const cancelled of [false, true]) {
     const game = expressGame(cancelled);
     const { key, result } = game.markets[0]!;
@@ -222,7 +222,7 @@ test('feeds/simulator/model.ts: what resolved while the server was down is told 
   }
 });
 
-test('feeds/simulator/model.ts: a jump in time tells the results that it passed', (t) => {
+test('feeds/simulator/model.ts: a jump in time sends the results that it passed', (t) => {
   const model = createModel(SCHEDULE, 'venue_a', START);
   const game = scheduleUntil(SCHEDULE, START).find(({ slug }) => slug.endsWith('-x0'))!;
   const frames = model.step(START + 5 * HOUR);
@@ -273,7 +273,7 @@ test('feeds/simulator/model.ts: there is no market but those of the schedule', (
   t.not(model.introduce('SIM-L0A-ML'), null);
 });
 
-test('feeds/simulator/model.ts: asked for depth, it tells books by their levels', (t) => {
+test('feeds/simulator/model.ts: asked for depth, it sends books by their levels', (t) => {
   const model = createModel(SCHEDULE, 'venue_a', START, { depth: true });
   const top = createModel(SCHEDULE, 'venue_a', START);
   let snapshots = 0;
@@ -284,7 +284,7 @@ test('feeds/simulator/model.ts: asked for depth, it tells books by their levels'
       if (frame.type !== 'quote') continue;
       const whole = frames.find((one) => one.type === 'snapshot' && one.market === frame.market);
       if (whole?.type !== 'snapshot') {
-        t.fail(`${frame.market} was not told`);
+        t.fail(`${frame.market} was not sent`);
         continue;
       }
       snapshots++;

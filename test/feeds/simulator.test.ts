@@ -75,7 +75,7 @@ test('N2: a snapshot a market, then what changes, numbered from 1', async (t) =>
   t.true(frames.every(({ market }) => market === 'SIM-L0A-ML' || market === 'SIM-L0B-ML'));
 });
 
-test('N20: every connection is told the same by the same seed', async (t) => {
+test('N20: every connection gets the same frames by the same seed', async (t) => {
   const runs: string[] = [];
   for (let run = 0; run < 2; run++) {
     const sim = await simulator(t);
@@ -90,7 +90,7 @@ test('N20: every connection is told the same by the same seed', async (t) => {
   t.is(runs[0], runs[1]);
 });
 
-test('N2: * also tells of markets that open later', async (t) => {
+test('N2: * also subscribes to markets that open later', async (t) => {
   const sim = await simulator(t);
   const { frames, subscribe } = await client(t, sim.urls.venue_a);
   subscribe('*');
@@ -123,7 +123,7 @@ test('N10: what is not a subscribe gets an error, and the connection lives on', 
   t.is(frames.at(-1)?.seq, 1);
 });
 
-test('feeds/simulator/server.ts: ticks by itself, and pauses, opens and releases a market when told', async (t) => {
+test('feeds/simulator/server.ts: ticks by itself, and pauses, opens and releases a market on request', async (t) => {
   let nowMs = START;
   const sim = await simulator(t, { tickMs: 1, nowMs: () => (nowMs += 20) });
   const { frames, subscribe } = await client(t, sim.urls.venue_b);

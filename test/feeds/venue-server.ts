@@ -49,7 +49,7 @@ export async function openVenue(t: ExecutionContext): Promise<Venue> {
 
 export type Log = {
   frames: string[];
-  heard: number;
+  heartbeats: number;
   lost: number;
   states: ConnectionState[];
   logged: string;
@@ -61,7 +61,7 @@ export function connect(
   options: Partial<ConnectionOptions> = {},
 ): { connection: Connection; log: Log } {
   const adapter = options.adapter ?? nativeAdapter();
-  const log: Log = { frames: [], heard: 0, lost: 0, states: [], logged: '' };
+  const log: Log = { frames: [], heartbeats: 0, lost: 0, states: [], logged: '' };
   const write = (fields: object, message: string) => {
     log.logged += `${message} ${JSON.stringify(fields)}\n`;
   };
@@ -74,7 +74,7 @@ export function connect(
       log.frames.push(text);
       return adapter.read(text.startsWith('{') ? JSON.parse(text) : text);
     },
-    onHeartbeat: () => void log.heard++,
+    onHeartbeat: () => void log.heartbeats++,
     onLost: () => void log.lost++,
     onState: ({ state }) => void log.states.push(state),
     nowMs: Date.now,

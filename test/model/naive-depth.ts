@@ -17,20 +17,20 @@ export type Lot = {
   contracts: Contracts;
 };
 
-/** The displayed levels of a quote; without any told, its top is all that is known. */
+/** The displayed levels of a quote; without levels, its top is all that is known. */
 export function booksOf(tick: QuoteTick): Pick<ModelQuote, 'bids' | 'asks'> {
-  const told = tick.depth;
+  const depth = tick.depth;
   const level = (yesCents: PriceCents, contracts: Contracts): Level[] =>
     yesCents === 0 || contracts === 0 ? [] : [{ yesCents, contracts, takenBy: [] }];
   return {
     bids:
-      told === undefined
+      depth === undefined
         ? level(tick.yesBidCents, tick.yesBidContracts)
-        : told.yesBids.flatMap(([cents, contracts]) => level(cents, contracts)),
+        : depth.yesBids.flatMap(([cents, contracts]) => level(cents, contracts)),
     asks:
-      told === undefined
+      depth === undefined
         ? level(tick.yesAskCents, tick.yesAskContracts)
-        : told.yesAsks.flatMap(([cents, contracts]) => level(cents, contracts)),
+        : depth.yesAsks.flatMap(([cents, contracts]) => level(cents, contracts)),
   };
 }
 

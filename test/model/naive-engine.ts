@@ -214,7 +214,7 @@ function sourceOf(state: ModelState, number: SourceNumber): ModelSource {
   return source;
 }
 
-/** Hears the source; the markets it had gone stale on may have their live prices back. */
+/** Notes a frame of the source. Markets that were stale by its silence may be live again. */
 function marketsRevivedBy(state: ModelState, number: SourceNumber, atMs: EpochMs): number[] {
   const source = sourceOf(state, number);
   const isStale = () => state.nowMs - source.lastHeardMs > state.options.quoteMaxAgeMs;

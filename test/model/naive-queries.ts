@@ -99,7 +99,7 @@ type Page<R> = { rows: R[]; nextId: Uuid | null };
 
 /**
  * The rows of one status after the row `before`, which may have changed its status since. A row's
- * id carries its time, so that it tells its place.
+ * id carries its time, so that its place is known.
  */
 function pageOf<R extends Row>(
   all: R[],

@@ -45,7 +45,7 @@ export type ModelQuote = {
   yesAskCents: PriceCents | null;
   yesAskContracts: Contracts;
   crossed: boolean;
-  /** Displayed levels, as far as they were told. */
+  /** Displayed levels, as far as quotes say them. */
   bids: Level[];
   asks: Level[];
 };
@@ -178,7 +178,7 @@ export function emptyState(options: TradingOptions): ModelState {
   };
 }
 
-/** Quotes, trades, statuses and switches live in memory alone: they are told again after a start. */
+/** Quotes, trades, statuses and switches live in memory alone: after a start they come again. */
 export function forgetLive(state: ModelState): void {
   state.venueData = false;
   state.selfReset = false;

@@ -58,7 +58,7 @@ function tickTime({ random, nowMs }: RandomWorld): EpochMs {
   return random.oneIn(20) ? nowMs + random.int(1, 60) : nowMs;
 }
 
-/** A new book, or now and then the last one told once more. */
+/** A new book, or now and then the last one once more. */
 function nextBook(world: RandomWorld, market: RandomMarket): RandomBook {
   const { random, books } = world;
   const last = books.get(market.name);

@@ -24,7 +24,7 @@ export type RandomWorld = {
   known: RandomCatalog;
   /** By theme, about where its yes trades. */
   fairs: Map<string, number>;
-  /** By market name, the book told last. */
+  /** By market name, the last book. */
   books: Map<string, RandomBook>;
   /** Names of markets that were given a result. */
   resolved: Set<string>;
@@ -42,9 +42,9 @@ const FAIR_START_CENTS = 50;
 /** What a run is like. */
 export type WorldOptions = {
   seed: number;
-  /** 4 unless told. */
+  /** 4 by default. */
   accounts?: number;
-  /** How seldom a command counts towards the hard trade limits; one in 10 unless told. */
+  /** How seldom a command counts towards the hard trade limits; one in 10 by default. */
   countedOneIn?: number;
 };
 

@@ -171,4 +171,32 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     "engine/rules/settlement.ts | const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const; | 'result' -> 'mutant'",
     'settle reads no kind',
   ],
+  [
+    'engine/rules/matching.ts | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); | read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner); -> ;',
+    'what is prefetched is read for no other use',
+  ],
+  [
+    "engine/rules/partial-fills.ts | invariant(part > 0 && part < contracts, 'a part is none, or all'); | < -> <=",
+    'an invariant that no caller breaks',
+  ],
+  [
+    "engine/rules/positions.ts | invariant(cents >= 0, 'a part of a position cost less than nothing'); | 0 -> 1",
+    'a part costs a cent at least',
+  ],
+  [
+    'engine/rules/positions.ts | to.soldVenue.set(row, 0); | to.soldVenue.set(row, 0); -> ;',
+    'startSale sets it before anything reads it',
+  ],
+  [
+    'engine/rules/observe.ts | if (atMs > state.nowMs) state.nowMs = atMs; | > -> >=',
+    'equal times change nothing',
+  ],
+  [
+    "engine/rules/matching.ts | const noLadder = ladderOf(book, 'no'); | 'no' -> 'mutant'",
+    'ladderOf takes every word but yes for no',
+  ],
+  [
+    "engine/rules/resting.ts | for (const side of ['yes', 'no'] as const) { | 'no' -> 'mutant'",
+    'ladderOf takes every word but yes for no',
+  ],
 ]);

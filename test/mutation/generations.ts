@@ -1,5 +1,5 @@
 /**
- * Loads the project's modules anew, once a generation (`?7` behind the path), and plants a fault in one of
+ * Loads the project's modules anew, once a generation (a query, `?7`), and plants a fault in one of
  * them. A module of a generation imports others of the same one. `ava` is test-cases.ts.
  */
 import { readFileSync } from 'node:fs';

@@ -20,7 +20,7 @@ const TEST_PATHS = [
   'test/engine/shard/quote.test.ts',
   'test/engine/shard/unarchived-records.test.ts',
   'test/engine/shard/views.test.ts',
-  'test/feeds/catalog.test.ts',
+  'test/feeds/catalog-words.test.ts',
   'test/feeds/ingest.test.ts',
   'test/feeds/native.test.ts',
 ];
@@ -90,7 +90,7 @@ function report(): void {
   const seconds = Math.round((Date.now() - startMs) / 1000);
   const lines = [
     `${killed} of ${planted.length} faults were seen (${percent(killed, planted.length)}), ` +
-      `${endless} of them since a test did not end; ` +
+      `${endless} of them because a test did not end; ` +
       `${faults.length - planted.length} more change nothing; ${seconds} s`,
   ];
   const known = new Set(all.map(({ key }) => key));

@@ -12,7 +12,7 @@ const FAULTS_PER_PROCESS = 60;
 const COUNTED = ['--no-opt', '--no-maglev'];
 const EXEC_ARGV = ['--max-old-space-size=1024', '--disable-warning=ExperimentalWarning'];
 /** How long a test may take: what it takes without a fault, many times over, and this. */
-const PATIENCE = { factor: 20, atLeastMs: 3_000 };
+const PATIENCE = { factor: 5, atLeastMs: 3_000 };
 
 /** `seenBy`: the test that fell, or null; `isEndless` where it did not end. */
 export type Outcome = { seenBy: Measured | null; isEndless: boolean };

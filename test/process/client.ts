@@ -1,5 +1,5 @@
 /**
- * HTTP against a running server, told apart by what the caller then knows. Answers of the API that
+ * HTTP against a running server, by what the caller then knows. Answers of the API that
  * stray from its OpenAPI description are errors.
  */
 import { AnswerCheck } from '../api/answer-check.ts';

@@ -1,4 +1,4 @@
-/** What the Dockerfile puts into its image is enough to run, and its health check tells. */
+/** What the Dockerfile puts into its image is enough to run, and its health check works. */
 import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';

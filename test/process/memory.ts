@@ -1,5 +1,5 @@
 /**
- * What one trader was told. Every answer that shows an order or a trade is held against the newest
+ * The answers that one trader got. Every answer that shows an order or a trade is held against the newest
  * one before it: what was acknowledged may only move on in ways that the rules allow.
  */
 import { isDeepStrictEqual } from 'node:util';

@@ -187,7 +187,7 @@ export async function startServer(
   }
 }
 
-/** `startServer` for one test, on a directory of its own unless told; ended with the test. */
+/** `startServer` for one test, by default on a directory of its own; ended with the test. */
 export async function startFor(
   t: ExecutionContext,
   name: 'demo' | 'serve',

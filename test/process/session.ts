@@ -125,7 +125,7 @@ export class Session {
     await this.#verify();
   }
 
-  /** Ends the server whatever happened; what it complained of may tell why. */
+  /** Ends the server whatever happened; its log may say why. */
   async abandon(): Promise<void> {
     await this.#options.venues?.close();
     const command = this.#server?.command;

@@ -5,7 +5,7 @@ import { startSimulator } from '../../feeds/simulator/server.ts';
 import type { Env } from './server.ts';
 
 export type Venues = {
-  /** What `paperbook serve` is told of them. */
+  /** How `paperbook serve` is configured for them. */
   env: Env;
   close(): Promise<void>;
 };

@@ -1,5 +1,5 @@
 /**
- * A recorded day as its CSV files tell it, for the independent calculation of oracle.ts: nothing of
+ * A recorded day as its CSV files have it, for the independent calculation of oracle.ts: nothing of
  * the product is imported, and the feed file is not read. Prices are strings until they are cents.
  */
 import { readFileSync } from 'node:fs';

@@ -84,7 +84,7 @@ function firstPolls(idOf: (market: string, polarity: 1 | -1) => string): HandLin
       'revived',
       buy(MIL, 'yes', 10, { limitPriceCents: 60 }),
       'executed 48',
-      "the connection is heard before this market's new quote of 47",
+      "the connection sends a frame before this market's new quote of 47",
     ],
     ['04:02:54', 'capped', buy(ATH, 'yes', 10, { maxPriceCents: 47 }), 'price_moved', 'ask 48'],
     [

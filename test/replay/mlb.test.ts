@@ -94,7 +94,7 @@ sharedTest('T30 to T57: what was placed by hand ends as written beside it', asyn
 for (const [cut, lastOrder, marks] of [
   ['2026-07-12T16:43:00Z', '2026-07-12T16:43:00Z', 'at live bids'],
   ['2026-07-12T20:15:31Z', '2026-07-12T20:15:45Z', 'at live bids, some one-sided'],
-  ['2026-07-12T20:28:00Z', '2026-07-12T20:28:00Z', 'at cost, a native frame heard last'],
+  ['2026-07-12T20:28:00Z', '2026-07-12T20:28:00Z', 'at cost, a native frame came last'],
   ['2026-07-12T19:30:33Z', '2026-07-12T19:31:33Z', 'at cost, an order came last'],
 ] as const) {
   sharedTest(`M21: at ${cut} positions are marked ${marks}`, async (t) => {

@@ -282,7 +282,7 @@ test('T4: polarity -1 turns the side', async (t) => {
   ]);
 });
 
-test('T13: 15 s after the connection was last heard', async (t) => {
+test('T13: 15 s after the last frame of the connection', async (t) => {
   const venueB = { venue: 'venue_b' };
   const trade = { type: 'trade', market: 'A', yesPriceCents: 42, contracts: 5, side: 'yes' };
   const frames: Frame[] = [
@@ -301,7 +301,7 @@ test('T13: 15 s after the connection was last heard', async (t) => {
     [43, 'hal', 'edge', one],
     [43.001, 'hal', 'stale', one], // refused
     [44, 'hal', 'other-connection', one], // refused
-    [44, 'hal', 'rest', buy('A', 'yes', 1, { limitPriceCents: 43 })], // fills when heard again
+    [44, 'hal', 'rest', buy('A', 'yes', 1, { limitPriceCents: 43 })], // fills after the silence
     [75, 'hal', 'again', one],
   ];
   const { summary, trades } = await play(t, frames, steps);

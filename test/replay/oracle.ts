@@ -55,7 +55,7 @@ class World {
     this.#pass(atMs);
     this.#heardMs = atMs;
     Object.assign(this.#markets.get(market)!, { yesBid, yesAsk });
-    // The connection was heard from: every market's last quote is live, not this one's alone.
+    // The connection sent a frame: every market's last quote is live, not this one's alone.
     for (const order of this.#resting()) {
       const price = this.#live(order.market, order.body.action, order.side);
       if (price !== null && reaches(order, price)) this.#fill(order, price);

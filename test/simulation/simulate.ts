@@ -37,7 +37,7 @@ try {
 }
 
 async function runSeed(seed: number): Promise<void> {
-  // A state that went wrong can also loop for ever, and then this is all that tells of it.
+  // A state that went wrong can also loop for ever, and then this line is the only sign.
   process.stderr.write(`\rseed ${seed} `);
   const seedDir = path.join(dir, String(seed));
   mkdirSync(seedDir);

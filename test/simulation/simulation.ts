@@ -15,8 +15,8 @@ import { createRandomSource, type RandomSource } from '../model/random-source.ts
 import type { UserQuery } from '../model/trading-engine.ts';
 import { answerOf, messageOf, sameAnswers } from './answers.ts';
 import { type CrashPoint, Host } from './host.ts';
+import { StartupInput } from './startup-input.ts';
 import type { Tally } from './tally.ts';
-import { Told } from './told.ts';
 
 export type SimulationOptions = {
   seed: number;
@@ -61,7 +61,7 @@ class Simulation {
   readonly #input: ReturnType<typeof createRandomInput>;
   readonly #host: Host;
   readonly #isCrowd: boolean;
-  readonly #told = new Told();
+  readonly #startupInput = new StartupInput();
   readonly #placements: PlaceOrder[] = [];
   #nowMs = 0;
 
@@ -152,7 +152,7 @@ class Simulation {
     const expected: Reply[] = [];
     for (const step of steps) {
       all.push(step);
-      this.#told.hear(step);
+      this.#startupInput.note(step);
       const { atMs } = messageOf(step);
       this.#nowMs = Math.max(this.#nowMs, atMs);
       const reply = answerOf(this.#model, step);
@@ -218,7 +218,7 @@ class Simulation {
     await this.#started(atCrash);
   }
 
-  /** Everything is there, whole; then the shard is told what it cannot know. */
+  /** Everything is there, whole; then the shard gets what memory alone had. */
   async #started(atCrash: string): Promise<void> {
     const { report, state } = this.#host.shard;
     deepStrictEqual(this.#digest(), atCrash, 'a start finds what was committed, and nothing else');
@@ -226,8 +226,8 @@ class Simulation {
     deepStrictEqual(audit(state).problems, []);
     this.#model.restart();
     // A shard's thread alone, or the whole process.
-    if (this.#chance.oneIn(2)) this.#told.forgetFeeds();
-    await this.#batch(this.#told.again(this.#nowMs));
+    if (this.#chance.oneIn(2)) this.#startupInput.forgetFeeds();
+    await this.#batch(this.#startupInput.again(this.#nowMs));
     this.#compareAccounts();
   }
 

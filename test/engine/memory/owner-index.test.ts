@@ -33,7 +33,7 @@ function ownedRows() {
   };
 }
 
-test('the rows of an owner are told newest first', (t) => {
+test('the rows of an owner come newest first', (t) => {
   const { lists, add } = ownedRows();
   for (const owner of [0, 1, 0, 0]) add(owner);
   t.deepEqual([...lists.of(0)], [3, 2, 0]);
@@ -43,7 +43,7 @@ test('the rows of an owner are told newest first', (t) => {
   t.is(lists.count(2), 0);
 });
 
-test('a row that its owner is given again is told once, where it is now', (t) => {
+test('a row that its owner is given again comes once, at its place of now', (t) => {
   const { lists, add, removeOne } = ownedRows();
   for (let row = 0; row < 3; row++) add(0);
   // Row 0, which is the last of the newest first, goes and comes again.

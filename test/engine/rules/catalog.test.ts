@@ -98,8 +98,8 @@ scenarioTest(
   'T122, instrument_dropped: a catalog that drops an instrument cancels its buys',
   (t, createScenario) => {
     const scenario = createScenario({ fillModel: 'book_depth' });
-    const send = (told: Catalog) =>
-      scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: told }).ok;
+    const send = (sent: Catalog) =>
+      scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: sent }).ok;
     scenario.book(WIN, [[41, 500]], [[43, 10]]);
     scenario.quote(TOTAL, 20, 24);
     const idOf = ({ body }: { body: Record<string, unknown> }) =>

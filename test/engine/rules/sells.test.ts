@@ -43,29 +43,29 @@ const ASKS: [number, number][] = [
 ];
 
 scenarioTest('T52: an ioc sell that fills in part ends the resting one', (t, createScenario) => {
-  const told = createScenario({ fillModel: 'book_depth' });
-  told.book(WIN, [[41, 100]], ASKS);
-  const trade = idOfTrade(told.buy(120));
+  const scenario = createScenario({ fillModel: 'book_depth' });
+  scenario.book(WIN, [[41, 100]], ASKS);
+  const trade = idOfTrade(scenario.buy(120));
   const limit = { type: 'limit', limitPriceCents: 42 } as const;
-  const resting = idOfOrder(told.sell(trade, { ...limit, timeInForce: 'gtc' }));
-  told.book(WIN, [[44, 30]], [[46, 100]]);
-  t.like(told.order(resting), { filledContracts: 30, fillPriceCents: 44 });
+  const resting = idOfOrder(scenario.sell(trade, { ...limit, timeInForce: 'gtc' }));
+  scenario.book(WIN, [[44, 30]], [[46, 100]]);
+  t.like(scenario.order(resting), { filledContracts: 30, fillPriceCents: 44 });
 
   // It does not fill, and what the resting one has sold, and for what, stays so.
-  const missed = told.sell(trade, { ...limit, limitPriceCents: 60, timeInForce: 'ioc' });
+  const missed = scenario.sell(trade, { ...limit, limitPriceCents: 60, timeInForce: 'ioc' });
   t.like(orderOf(missed), { status: 'canceled', contracts: 90, filledContracts: 0 });
-  const fok = told.sell(trade, { ...limit, limitPriceCents: 41, timeInForce: 'fok' });
+  const fok = scenario.sell(trade, { ...limit, limitPriceCents: 41, timeInForce: 'fok' });
   t.is(orderOf(fok).cancelReason, 'fok_not_filled');
-  t.like(told.order(resting), { status: 'resting', filledContracts: 30, fillPriceCents: 44 });
+  t.like(scenario.order(resting), { status: 'resting', filledContracts: 30, fillPriceCents: 44 });
 
   // 20 of the 90 that are left at 41, below the resting one's limit: the others stay, unsold.
-  told.book(WIN, [[41, 20]], ASKS);
-  const part = told.sell(trade, { ...limit, limitPriceCents: 41, timeInForce: 'ioc' });
+  scenario.book(WIN, [[41, 20]], ASKS);
+  const part = scenario.sell(trade, { ...limit, limitPriceCents: 41, timeInForce: 'ioc' });
   t.like(part.body, { status: 'executed', fillPriceCents: 41 });
   t.like(orderOf(part), { cancelReason: 'ioc_not_filled', filledContracts: 20 });
   t.like(tradeOf(part), { status: 'open', contracts: 70 });
-  t.like(told.order(resting), { status: 'canceled', cancelReason: 'position_closed' });
-  t.like(told.order(resting), { filledContracts: 30, fillPriceCents: 44 });
-  t.is(told.account().restingOrders, 0);
-  t.deepEqual(told.engine.conservation(), []);
+  t.like(scenario.order(resting), { status: 'canceled', cancelReason: 'position_closed' });
+  t.like(scenario.order(resting), { filledContracts: 30, fillPriceCents: 44 });
+  t.is(scenario.account().restingOrders, 0);
+  t.deepEqual(scenario.engine.conservation(), []);
 });

@@ -70,7 +70,7 @@ test('time follows the machine, and goes on where the machine is set back', (t) 
   machine.set(-500);
   machine.pass(10);
   t.is(clock.nowMs(), NOON_MS + 20);
-  t.is(clock.problem(), null, 'half a second is nothing to tell of');
+  t.is(clock.problem(), null, 'half a second is no problem');
   machine.set(-MINUTE_MS);
   machine.pass(10);
   t.is(clock.nowMs(), NOON_MS + 30);
@@ -251,7 +251,7 @@ test('C6: expiries stay as they are when time goes back', async (t) => {
 });
 
 for (const isBroken of [false, true]) {
-  const title = isBroken ? ', also in a shard that failed and is told them again' : '';
+  const title = isBroken ? ', also in a shard that failed and gets them again' : '';
   test(`quotes keep their age when time goes back${title}`, async (t) => {
     const machine = new TestMachine();
     const engine = await openShards(tempDir(t), { clock: wallClock({ machine }) });

@@ -14,7 +14,7 @@ export function tempDir(t: ExecutionContext): string {
   return dir;
 }
 
-/** Open, with the catalog of the fixtures, unless told another one, and venue data on. */
+/** Open, with the catalog of the fixtures, unless another one is given, and venue data on. */
 export async function openShards(
   dataDir: string,
   options: Partial<ShardsOptions> = {},
@@ -46,7 +46,7 @@ export async function breakShard(engine: Shards, account: string): Promise<void>
   await engine.call(account, query).catch(() => undefined);
 }
 
-/** Open again, and told what it had to be told. */
+/** Open again, and sent what every start sends. */
 export async function untilReady(engine: Shards): Promise<void> {
   while (engine.state() !== 'ready') await new Promise((resolve) => setTimeout(resolve, 20));
   await engine.drained();

@@ -3,12 +3,12 @@ import type { Tick } from '../../../engine/rules/messages.ts';
 import { Outbox } from '../../../engine/shard/outbox.ts';
 import { NOON_MS, quoteTick } from '../fixtures.ts';
 
-const heard: Tick = { kind: 'heartbeat', atMs: NOON_MS, source: 0 };
+const heartbeat: Tick = { kind: 'heartbeat', atMs: NOON_MS, source: 0 };
 const waiter = { resolve() {}, reject() {} };
 
 test('requests and ticks leave in the order in which they came', (t) => {
   const outbox = new Outbox(10);
-  outbox.addTick(heard);
+  outbox.addTick(heartbeat);
   outbox.addRequest({ kind: 'audit', atMs: 1 }, waiter);
   outbox.addTick(quoteTick());
   const first = outbox.take(2);
@@ -23,23 +23,23 @@ test('requests and ticks leave in the order in which they came', (t) => {
 
 test('past its bound the newest quote of a market replaces the one that waits', (t) => {
   const outbox = new Outbox(3);
-  outbox.addTick(heard);
+  outbox.addTick(heartbeat);
   outbox.addTick(quoteTick({ yesBidCents: 1 }));
-  outbox.addTick(heard);
+  outbox.addTick(heartbeat);
   outbox.take(1);
-  outbox.addTick(heard);
+  outbox.addTick(heartbeat);
   outbox.addTick(quoteTick({ yesBidCents: 2 }));
-  outbox.addTick(heard);
+  outbox.addTick(heartbeat);
   const { messages } = outbox.take(9);
-  t.deepEqual(messages, [quoteTick({ yesBidCents: 2 }), heard, heard]);
+  t.deepEqual(messages, [quoteTick({ yesBidCents: 2 }), heartbeat, heartbeat]);
 });
 
 test('past its bound no newest quote is lost, and results and statuses are kept', (t) => {
   const outbox = new Outbox(2);
   outbox.addTick(quoteTick({ yesBidCents: 1 }));
-  outbox.addTick(heard);
+  outbox.addTick(heartbeat);
   outbox.take(1);
-  outbox.addTick(heard);
+  outbox.addTick(heartbeat);
   // Its quote has left already: the newer one must not be dropped, nor the one after it.
   outbox.addTick(quoteTick({ yesBidCents: 2 }));
   outbox.addTick(quoteTick({ yesBidCents: 3 }));

@@ -137,7 +137,7 @@ test('L10, hard trade limits: of a key, after its shards have failed', async (t)
   await engine.close();
 });
 
-/** Answers when it is told to. */
+/** Answers when the test says so. */
 class FakeShard {
   readonly asked: { request: Command | Query; waiter: Waiter }[] = [];
   use: TradeUse = { atMs: NOON_MS, newInMinute: 1, newInDay: 2, closingInMinute: 3 };

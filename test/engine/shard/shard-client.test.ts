@@ -49,7 +49,7 @@ test('a shard that fails is busy, then back with all it acknowledged and its quo
 
   t.is(await engine.stateHash(), hash);
   const again = placeOrder();
-  t.true((await engine.call(again.account, again)).ok, 'the quote was told again');
+  t.true((await engine.call(again.account, again)).ok, 'the quote came again');
   await engine.close();
 });
 
@@ -131,7 +131,7 @@ test('a stopping engine is busy', async (t) => {
   await closing;
 });
 
-test('a result told while a shard restarts settles its market all the same', async (t) => {
+test('a result that comes while a shard restarts settles its market all the same', async (t) => {
   const engine = await openShards(tempDir(t));
   const order = placeOrder();
   engine.tick(quoteTick());
@@ -151,7 +151,7 @@ test('a result told while a shard restarts settles its market all the same', asy
   await engine.close();
 });
 
-test('a shard that restarts settles by what was told first, a result or the end of the game', async (t) => {
+test('a shard that restarts settles by what came first, a result or the end of the game', async (t) => {
   const engine = await openShards(tempDir(t));
   engine.tick(quoteTick());
   const order = placeOrder();
@@ -167,7 +167,7 @@ test('a shard that restarts settles by what was told first, a result or the end 
   await engine.close();
 });
 
-test('a game status that a catalog has put right is not told again to a shard that restarts', async (t) => {
+test('a game status that a catalog has put right does not come again to a shard that restarts', async (t) => {
   const engine = await openShards(tempDir(t));
   const [game] = CATALOG.games;
   engine.tick({ kind: 'game', atMs: NOON_MS, source: 0, game: game!.slug, status: 'cancelled' });
@@ -192,7 +192,7 @@ test('a game status that a catalog has put right is not told again to a shard th
   await engine.close();
 });
 
-test('a catalog and switches told while a shard is busy or restarts are taken by it', async (t) => {
+test('a catalog and switches sent while a shard is busy or restarts are taken by it', async (t) => {
   const engine = await openShards(tempDir(t), { queueDepthMax: 1 });
   const account = uuidOf(1);
   const waiting = engine.call(account, { ...portfolio, account });
@@ -215,7 +215,7 @@ test('D10: a shard that fails at every start is listed with its reason', async (
   const note = (_details: object, line: string) => lines.push(line);
   const engine = await openShards(tempDir(t), { log: { info: note, error: note } });
   const { account } = placeOrder();
-  // Told again at every start, and a fault of ours each time.
+  // Sent again at every start, and a fault of ours each time.
   engine.tick({ kind: 'status', atMs: NOON_MS, source: 0, market: 3, status: 'open' });
   const [line] = await untilListed(engine);
   t.regex(line!, /^shard 0 failed [2-9] times in a row: TypeError: /);

@@ -109,12 +109,12 @@ test('D3, book_depth: what filled in part is the same after a crash', async (t) 
   shard.run([quoteTick({ depth }), orders[0]!, orders[1]!, orders[2]!]);
   shard.run([quoteTick({ depth: { ...depth, yesAsks: [[45, 170]] } })]);
   const query = { kind: 'orders', atMs: NOON_MS, account, limit: 9, before: null } as const;
-  const told = () =>
+  const reported = () =>
     shard.run([
       { ...query, status: null, organizationSlug: null },
       { kind: 'audit', atMs: NOON_MS },
     ]);
-  const before = told();
+  const before = reported();
   const [page] = before;
   const filled = JSON.parse(page?.ok ? page.body : '').orders;
   t.like(filled[2], { status: 'executed', filledContracts: 100, remainingContracts: 50 });
@@ -123,11 +123,11 @@ test('D3, book_depth: what filled in part is the same after a crash', async (t) 
 
   await shard.abandon();
   shard = open();
-  t.deepEqual(told(), before, 'from the journal');
+  t.deepEqual(reported(), before, 'from the journal');
   shard.checkpoint();
   await shard.abandon();
   shard = open();
-  t.deepEqual(told(), before, 'from a checkpoint and the archive');
+  t.deepEqual(reported(), before, 'from a checkpoint and the archive');
   await shard.close();
 });
 
@@ -139,7 +139,7 @@ test('a checkpoint takes every batch that it covers out of the journal', async (
   t.like(await verifyShard(dir, 0, 1), { journalBatches: 0, limitOrders: 600, problems: [] });
 });
 
-test('a start tells what feeds said of games, and over which status of the catalog', async (t) => {
+test('a start reports what feeds said of games, and over which status of the catalog', async (t) => {
   const dir = tempDir(t);
   const [game] = CATALOG.games;
   const { slug, status } = game!;

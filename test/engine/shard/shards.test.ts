@@ -111,9 +111,9 @@ test('a result that a crash kept from one shard settles there after the next sta
     for (const account of [1, 2]) await engine.call(uuidOf(account), buyOf(account));
     await engine.close();
     // What the crash left: one shard has the result in its journal.
-    const told = openShard(path.join(dir, 'shard-0'));
-    told.run([{ kind: 'result', atMs: NOON_MS, source: 0 as SourceNumber, market: 0, ...result }]);
-    await told.close();
+    const alone = openShard(path.join(dir, 'shard-0'));
+    alone.run([{ kind: 'result', atMs: NOON_MS, source: 0 as SourceNumber, market: 0, ...result }]);
+    await alone.close();
 
     const after = await openShards(dir, { shards: 2 });
     const balances = await Promise.all([1, 2].map((account) => balanceOf(after, account)));

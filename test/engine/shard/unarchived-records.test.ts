@@ -110,7 +110,7 @@ test('SPEC section 2, Trade: closed trades and limit orders are listed by accoun
   t.deepEqual([...records.limitOrdersOf(accountRow(9))], []);
 });
 
-test('rows whose keys have equal hashes are told apart by their keys', (t) => {
+test('rows whose keys have equal hashes are distinguished by their keys', (t) => {
   const index = new KeyIndex();
   index.add(1, 5);
   index.add(2, 5);
@@ -125,7 +125,7 @@ test('rows whose keys have equal hashes are told apart by their keys', (t) => {
   t.deepEqual([...index.hashes()], [5, 5]);
 });
 
-test('SPEC section 8, Idempotency: a used key is told as used, also after a start, and a new one seldom', (t) => {
+test('SPEC section 8, Idempotency: a used key is known as used, also after a start, and a new one seldom', (t) => {
   const used = new IdempotencyFilter(7);
   const hashes = Array.from({ length: 200_000 }, (_, n) => used.hashOf(n % 9, `key-${n}`));
   for (const hash of hashes) used.add(hash);

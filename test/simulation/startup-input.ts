@@ -1,4 +1,4 @@
-/** What a shard that starts again is told by those who know: operators, and the venues' feeds. */
+/** What a shard gets when it starts again: from operators, and from the venues' feeds. */
 import type {
   Catalog,
   GameTick,
@@ -10,7 +10,7 @@ import type {
 import type { EpochMs } from '../../engine/rules/units.ts';
 import type { Step } from '../model/random-input.ts';
 
-export class Told {
+export class StartupInput {
   #catalog: Catalog | null = null;
   #switches: SetSwitches | null = null;
   readonly #results = new Map<number, ResultTick>();
@@ -18,7 +18,7 @@ export class Told {
   readonly #statuses = new Map<number, StatusTick>();
   readonly #quotes = new Map<number, QuoteTick>();
 
-  hear(step: Step): void {
+  note(step: Step): void {
     if (step.on === 'command') {
       if (step.command.kind === 'catalog') this.#catalog = step.command.catalog;
       if (step.command.kind === 'switches') this.#switches = step.command;
@@ -37,21 +37,21 @@ export class Told {
     }
   }
 
-  /** The process went, and with it all that only feeds had told it. */
+  /** The process ended, and with it what only feeds had sent. */
   forgetFeeds(): void {
-    for (const told of [this.#results, this.#games, this.#statuses, this.#quotes]) told.clear();
+    for (const kept of [this.#results, this.#games, this.#statuses, this.#quotes]) kept.clear();
   }
 
-  /** In the order in which engine/shard/shards.ts tells a shard. */
+  /** In the order in which engine/shard/shards.ts sends it. */
   *again(atMs: EpochMs): Generator<Step> {
     if (this.#catalog !== null) yield command({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#switches !== null) yield command({ ...this.#switches, atMs });
-    for (const told of [this.#results, this.#games, this.#statuses, this.#quotes]) {
-      for (const tick of [...told.values()]) yield { on: 'tick', tick };
+    for (const kept of [this.#results, this.#games, this.#statuses, this.#quotes]) {
+      for (const tick of [...kept.values()]) yield { on: 'tick', tick };
     }
   }
 }
 
-function command(told: Extract<Step, { on: 'command' }>['command']): Step {
-  return { on: 'command', command: told };
+function command(sent: Extract<Step, { on: 'command' }>['command']): Step {
+  return { on: 'command', command: sent };
 }
