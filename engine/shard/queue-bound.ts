@@ -6,8 +6,11 @@
 
 /** What the last one taken waits for the shard. In a flood it has waited for its turn before. */
 const WAIT_MAX_MS = 150;
-/** However slow the disk is: what shares a commit waits no longer for being more. */
-const REQUESTS_MIN = 512;
+/**
+ * However slow a moment is, so many may wait: callers who each wait for their answer, two thousand at
+ * a time, are never refused.
+ */
+const REQUESTS_MIN = 2048;
 /** A rate is measured over at least so long, and one measured over less than the second counts less. */
 const SAMPLE_MS = 20;
 const SETTLED_MS = 200;
