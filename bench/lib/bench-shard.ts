@@ -1,8 +1,7 @@
 /** A shard of the engine in this thread, driven by an order flow as its worker would drive it. */
 import path from 'node:path';
 import type { Message } from '../../engine/format/codec.ts';
-import { packEvents } from '../../engine/format/event-layouts.ts';
-import type { Event } from '../../engine/rules/events.ts';
+import { FactBuffer } from '../../engine/format/facts.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import { observe } from '../../engine/rules/observe.ts';
 import { execute } from '../../engine/shard/requests.ts';
@@ -77,17 +76,17 @@ export class BenchShard {
 export function journalBlobs(options: FlowOptions, size: number, batches: number): Uint8Array[] {
   const flow = new OrderFlow(options);
   const state = coreState(options.markets, flow.nowMs);
-  const ignored: Event[] = [];
-  for (const quote of flow.quotes()) observe(state, quote, ignored);
+  const facts = new FactBuffer();
+  for (const quote of flow.quotes()) observe(state, quote, facts);
   // Accounts open once; what follows is what a batch is like from then on.
   for (const accountId of flow.accounts) {
     const account = state.accounts.nextRow;
     evolve(state, { kind: 'account_opened', atMs: flow.nowMs, account, accountId });
   }
   return Array.from({ length: batches }, () => {
-    const journal: Event[] = [];
-    observe(state, flow.heartbeat(), journal);
-    for (const command of flow.batch(size)) execute(state, command, journal);
-    return packEvents(journal);
+    facts.begin(0, 1);
+    observe(state, flow.heartbeat(), facts);
+    for (const command of flow.batch(size)) execute(state, command, facts);
+    return Uint8Array.from(facts.payload());
   });
 }

@@ -3,8 +3,8 @@
  * ledger and events. What fills is planned beforehand and counted afterwards.
  */
 
+import { FactBuffer } from '../../engine/format/facts.ts';
 import { Ladders } from '../../engine/memory/ladder.ts';
-import type { Event } from '../../engine/rules/events.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import { observe } from '../../engine/rules/observe.ts';
 import { complement } from '../../engine/rules/pricing.ts';
@@ -32,10 +32,12 @@ export type TickSizes = {
 
 const SEED = 5;
 const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
-/** A batch's events; the journal takes them and the array is new again. */
+/** A batch's facts; the log takes them and the buffer is empty again. */
 const BATCH_TICKS = 64;
-/** As the server's checkpoints: what ended leaves memory after so many events. */
-const FORGET_EVERY_EVENTS = 100_000;
+/** As the server's checkpoints: what ended leaves memory after so many facts. */
+const FORGET_EVERY_FACTS = 100_000;
+/** order_filled and trade_opened. */
+const FACTS_A_FILL = 2;
 
 export const tick: Suite<TickSizes> = {
   name: 'tick',
@@ -158,8 +160,8 @@ function coreRound(resting: RestingPlan, accounts: number): Round {
     },
     play(plan) {
       let fills = 0;
-      let events = 0;
-      let journal: Event[] = [];
+      let facts = 0;
+      const buffer = new FactBuffer();
       for (let at = 0; at < plan.markets.length; at++) {
         observe(
           state,
@@ -175,17 +177,17 @@ function coreRound(resting: RestingPlan, accounts: number): Round {
             yesAskContracts: 100,
             crossed: false,
           },
-          journal,
+          buffer,
         );
         if (at % BATCH_TICKS !== 0) continue;
-        fills += journal.length;
-        events += journal.length;
-        journal = [];
-        if (events < FORGET_EVERY_EVENTS) continue;
-        events = 0;
+        fills += buffer.count / FACTS_A_FILL;
+        facts += buffer.count;
+        buffer.begin(0, 1);
+        if (facts < FORGET_EVERY_FACTS) continue;
+        facts = 0;
         forgetRecords(state);
       }
-      return fills + journal.length;
+      return fills + buffer.count / FACTS_A_FILL;
     },
   };
 }
@@ -212,7 +214,7 @@ function restingState(
       priceLevel: priceLevels[order]!,
     });
     evolve(state, placed);
-    if (order % FORGET_EVERY_EVENTS === 0) forgetRecords(state);
+    if (order % FORGET_EVERY_FACTS === 0) forgetRecords(state);
   }
   forgetRecords(state);
   return state;

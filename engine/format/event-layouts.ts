@@ -1,26 +1,23 @@
 /**
- * Events, orders and trades as bytes: what the journal and the archive are made of. Part of the
- * data directory's format: append kinds and words, never change or reorder one.
+ * Orders and trades as bytes: what the archive is made of. Part of the data directory's format:
+ * append words, never change or reorder one.
  */
 
 import {
   CANCEL_REASONS,
   type ClosedTrade,
-  type Event,
   type OrderOutcome,
   type OrderPlaced,
 } from '../rules/events.ts';
-import type { Catalog, MarketOutcome } from '../rules/messages.ts';
+import type { MarketOutcome } from '../rules/messages.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
-import { GAME_STATUSES, PLACED_VIA, type Side } from '../rules/units.ts';
+import { PLACED_VIA, type Side } from '../rules/units.ts';
+import { ByteReader, ByteWriter } from './bytes.ts';
 import {
   always,
-  ByteReader,
-  ByteWriter,
   compile,
   f64,
   flag,
-  json,
   type Layout,
   nullable,
   packed,
@@ -49,7 +46,6 @@ const positionRow = u32 as unknown as Layout<PositionRow>;
 const side = word<Side>('yes', 'no');
 const outcome = word<MarketOutcome>('yes', 'no', 'void', 'scalar');
 const via = word(...PLACED_VIA);
-const endedAs = word('canceled', 'expired', 'executed');
 const reason = word(...CANCEL_REASONS);
 
 /** A placement as the journal and the archive keep it. `PlacedBytes` knows how it begins. */
@@ -113,107 +109,7 @@ const trade = record<ClosedTrade>({
   outcome: nullable(outcome),
 });
 
-type EventLayouts = { [K in Event['kind']]: Layout<Extract<Event, { kind: K }>> };
-
-/** In the order of their numbers in a journal record. */
-const EVENTS: EventLayouts = {
-  account_opened: record({
-    kind: always('account_opened'),
-    atMs: f64,
-    account: accountRow,
-    accountId: uuid,
-  }),
-  order_placed: placed,
-  order_filled: record({
-    kind: always('order_filled'),
-    atMs: f64,
-    order: orderRowNumber,
-    priceCents: u8,
-    venue: u8,
-  }),
-  order_ended: record({
-    kind: always('order_ended'),
-    atMs: f64,
-    order: orderRowNumber,
-    status: endedAs,
-    reason,
-  }),
-  position_settled: record({
-    kind: always('position_settled'),
-    atMs: f64,
-    position: positionRow,
-    proceedsCents: f64,
-    outcome,
-  }),
-  market_resolved: record({ kind: always('market_resolved'), atMs: f64, market: u32, outcome }),
-  game_changed: record({
-    kind: always('game_changed'),
-    atMs: f64,
-    game: text,
-    status: word(...GAME_STATUSES),
-  }),
-  cash_adjusted: record({
-    kind: always('cash_adjusted'),
-    atMs: f64,
-    account: accountRow,
-    amountCents: f64,
-  }),
-  catalog_replaced: record({
-    kind: always('catalog_replaced'),
-    atMs: f64,
-    catalog: json as Layout<Catalog>,
-  }),
-  trade_counted: record({
-    kind: always('trade_counted'),
-    atMs: f64,
-    account: uuid,
-    keyId: uuid,
-    closing: flag,
-  }),
-  order_part_filled: record({
-    kind: always('order_part_filled'),
-    atMs: f64,
-    order: orderRowNumber,
-    contracts: u32,
-    priceCents: u8,
-    venue: u8,
-  }),
-  market_valued: record({
-    kind: always('market_valued'),
-    atMs: f64,
-    market: u32,
-    yesPayoutCents: u8,
-    noPayoutCents: u8,
-  }),
-  clock_set: record({ kind: always('clock_set'), atMs: f64, fromMs: f64 }),
-};
-
-const kinds = Object.values(EVENTS).map((layout) => compile(layout as Layout<Event>));
-const kindNumbers = new Map(Object.keys(EVENTS).map((kind, number) => [kind, number]));
 const writer = new ByteWriter();
-
-/** One batch's events, as the journal keeps them. */
-export function packEvents(events: readonly Event[]): Buffer {
-  writer.begin();
-  for (const event of events) {
-    const number = kindNumbers.get(event.kind)!;
-    writer.u8(number);
-    kinds[number]!.write(writer, event);
-  }
-  return writer.copy();
-}
-
-/** Throws on bytes that no version of this code has written. */
-export function unpackEvents(bytes: Uint8Array): Event[] {
-  const reader = new ByteReader(bytes);
-  const events: Event[] = [];
-  while (!reader.isAtEnd) {
-    const kind = kinds[reader.u8()];
-    if (kind === undefined) throw new Error('an event of an unknown kind');
-    events.push(kind.read(reader));
-  }
-  return events;
-}
 
 /** The bytes of the values of one archive table. */
 export type RowFormat<T> = { pack(value: T): Buffer; unpack(bytes: Uint8Array): T };

@@ -91,6 +91,7 @@ export function closePosition(
   const outcome = event.kind === 'position_settled' ? event.outcome : null;
   const trade = closedTradeOf(state, position, event.atMs, proceedsCents, outcome);
   state.records.addClosedTrade(trade);
+  state.effects.trade = 'closed';
   state.positionsOfAccount.remove(trade.account);
   state.positionsOfMarket.remove(trade.market);
   state.positionIds.remove(position);

@@ -14,6 +14,7 @@ import { Table } from '../memory/table.ts';
 import { TradeCounts } from '../memory/trade-counts.ts';
 import { UuidIndex } from '../memory/uuid-index.ts';
 import { bookDepth } from '../rules/book-depth.ts';
+import { Effects } from '../rules/effects.ts';
 import type { FillModel } from '../rules/fill-model.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../rules/state.ts';
@@ -50,6 +51,7 @@ export function createState(config: CoreConfig, archive: Archive): StoredState {
     ladders: new Ladders(),
     expiries: new ExpiryQueue(orders),
     records: new ShardRecords(archive),
+    effects: new Effects(),
     tradeCounts: new TradeCounts(),
     sequence: 0,
     nowMs: 0,

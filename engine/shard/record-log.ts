@@ -3,7 +3,8 @@
  * thousand and are read seldom; as bytes they cost the garbage collector nothing.
  */
 
-import { ByteReader, ByteWriter, type Compiled } from '../format/layout.ts';
+import { ByteReader, ByteWriter } from '../format/bytes.ts';
+import type { Compiled } from '../format/layout.ts';
 import { Table } from '../memory/table.ts';
 import { UuidIndex } from '../memory/uuid-index.ts';
 import { invariant } from '../rules/invariant.ts';

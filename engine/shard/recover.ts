@@ -3,7 +3,7 @@
  * (engine/RULES.md).
  */
 
-import { evolve } from '../rules/evolve.ts';
+import { FactBuffer } from '../format/facts.ts';
 import type { ShardState } from '../rules/state.ts';
 import { tablesOf } from '../rules/state.ts';
 import {
@@ -12,6 +12,7 @@ import {
   rebuildDerived,
   type StateHead,
 } from './checkpoint-state.ts';
+import { replayFacts } from './replay.ts';
 import type { StoreReader } from './store.ts';
 
 /** The journal sequence that the state now shows, and how much of it was replayed. */
@@ -21,13 +22,15 @@ export type Recovered = { sequence: number; batches: number; events: number };
 export function recover(state: ShardState, store: StoreReader): Recovered {
   const recovered = { sequence: loadTables(state, store), batches: 0, events: 0 };
   rebuildDerived(state);
-  for (const { sequence, events } of store.journalAfter(recovered.sequence)) {
+  const buffer = new FactBuffer();
+  for (const { sequence, facts } of store.journalAfter(recovered.sequence)) {
     if (sequence !== recovered.sequence + 1) {
       throw new Error(`journal: batch ${recovered.sequence + 1} is missing before ${sequence}`);
     }
-    for (const event of events) evolve(state, event);
+    buffer.begin(sequence, 1);
+    replayFacts(state, buffer, facts);
     recovered.sequence = sequence;
-    recovered.events += events.length;
+    recovered.events += buffer.count;
     recovered.batches++;
   }
   return recovered;

@@ -7,8 +7,8 @@ import { audit } from '../audit/audit.ts';
 import { digest } from '../audit/digest.ts';
 import { decide } from '../rules/decide.ts';
 import type { Decision, Rejection } from '../rules/decision.ts';
-import type { Event } from '../rules/events.ts';
 import { emit } from '../rules/evolve.ts';
+import type { FactSink } from '../rules/facts.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Command, PlaceOrder, Reply, SetSwitches } from '../rules/messages.ts';
 import { advance, afterCatalog, keepAges } from '../rules/observe.ts';
@@ -20,19 +20,19 @@ import { endedJustNowText, orderText, placementText } from './views/order.ts';
 import { envelopeText, ordersText, portfolioText, tradesText } from './views/portfolio.ts';
 import { quoteText } from './views/quote.ts';
 
-/** Runs a command; its events are applied and appended to `journal`. */
-export function execute(state: ShardState, command: Command, journal: Event[]): Reply {
+/** Runs a command; its events are applied and noted in `facts`. */
+export function execute(state: ShardState, command: Command, facts: FactSink): Reply {
   // The engine's time may be ahead of the caller's. Commands take effect at the engine's.
-  const atMs = advance(state, command.atMs, journal);
+  const atMs = advance(state, command.atMs, facts);
   const timed = atMs === command.atMs ? command : { ...command, atMs };
   const decision = decide(state, timed);
   if (decision.kind === 'accept' && decision.consumption !== null) {
     state.fillModel.consume(decision.consumption);
   }
   if (decision.kind !== 'replay') {
-    for (const event of decision.events) emit(state, journal, event);
+    for (const event of decision.events) emit(state, facts, event);
   }
-  if (timed.kind === 'catalog') afterCatalog(state, atMs, journal);
+  if (timed.kind === 'catalog') afterCatalog(state, atMs, facts);
   if (timed.kind === 'clock') keepAges(state, Math.max(0, atMs - state.nowMs));
   if (decision.kind === 'reject') return refuse(decision.rejection);
   if (timed.kind === 'switches') return setSwitches(state, timed);

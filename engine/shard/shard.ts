@@ -6,7 +6,7 @@
  */
 
 import type { Message } from '../format/codec.ts';
-import type { Event } from '../rules/events.ts';
+import { FactBuffer } from '../format/facts.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Reply } from '../rules/messages.ts';
 import { observe, watch } from '../rules/observe.ts';
@@ -48,6 +48,7 @@ export class Shard {
   readonly report: OpenReport;
   readonly #store: ShardStore;
   readonly #config: ShardConfig;
+  readonly #facts = new FactBuffer();
   /** Journal sequence of the last batch appended. */
   #sequence = 0;
   #eventsSinceCheckpoint = 0;
@@ -89,14 +90,15 @@ export class Shard {
     const events = messages.length * MESSAGE_EVENTS;
     const steps = this.#stepsWith(events);
     if (!this.#mayWrite(messages.length * MESSAGE_BYTES, steps)) return this.#readOnly(messages);
-    const journal: Event[] = [];
+    const facts = this.#facts;
+    facts.begin(this.#sequence + 1, 1);
     const replies: Reply[] = [];
     for (const message of messages) {
-      if (isTick(message)) observe(this.state, message, journal);
-      else if (isCommand(message)) replies.push(execute(this.state, message, journal));
+      if (isTick(message)) observe(this.state, message, facts);
+      else if (isCommand(message)) replies.push(execute(this.state, message, facts));
       else replies.push(answerQuery(this.state, message));
     }
-    if (journal.length > 0) this.#append(journal, events);
+    if (facts.count > 0) this.#append(events);
     return replies;
   }
 
@@ -190,18 +192,19 @@ export class Shard {
   }
 
   /** `expected`: there is space for so many events already. */
-  #append(events: Event[], expected: number): void {
+  #append(expected: number): void {
+    const { count } = this.#facts;
     const sequence = this.#sequence + 1;
-    this.#stepsDue = this.#stepsWith(events.length);
+    this.#stepsDue = this.#stepsWith(count);
     this.#commit(() => {
-      if (events.length > expected) {
-        this.#store.ensureRoom(events.length * EVENT_BYTES, this.#stepsDue);
+      if (count > expected) {
+        this.#store.ensureRoom(count * EVENT_BYTES, this.#stepsDue);
       }
-      this.#store.append(sequence, events);
+      this.#store.append(sequence, this.#facts.payload());
       for (; this.#stepsDue >= 1; this.#stepsDue--) this.#step();
     });
     this.#sequence = sequence;
-    this.#eventsSinceCheckpoint += events.length;
+    this.#eventsSinceCheckpoint += count;
     if (this.#eventsSinceCheckpoint < this.#config.checkpointEveryEvents) return;
     this.#finishCheckpoint();
     if (this.#checkpoint === null) this.#beginCheckpoint();

@@ -7,9 +7,7 @@
 import { mkdirSync } from 'node:fs';
 import { open, type RootDatabase } from 'lmdb';
 import { headCodec } from '../format/codec.ts';
-import { packEvents, unpackEvents } from '../format/event-layouts.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../lmdb/lmdb-file.ts';
-import type { Event } from '../rules/events.ts';
 import { invariant } from '../rules/invariant.ts';
 import { archiveOf, openArchive, recordWrites } from './archive.ts';
 import { DiskReserve } from './disk-reserve.ts';
@@ -84,15 +82,14 @@ export function openStore(path: string, durability: Durability) {
       });
     },
 
-    /** Inside `commit`: one batch's events. */
-    append(sequence: number, events: Event[]): void {
-      invariant(events.length > 0, 'a batch without events is no batch');
+    /** Inside `commit`: one batch's facts. */
+    append(sequence: number, facts: Uint8Array): void {
+      invariant(facts.length > 0, 'a batch without events is no batch');
       const isNext = appended === 0 || sequence === appended + 1;
       invariant(isNext, 'a batch does not follow the last one');
       appended = sequence;
-      const bytes = packEvents(events);
-      room.ensureLarge(bytes.length);
-      tables.journal.put(sequence, bytes);
+      room.ensureLarge(facts.length);
+      tables.journal.put(sequence, Buffer.from(facts));
     },
 
     /** A checkpoint as steps to take inside `commit`, and about how many they are. */
@@ -189,9 +186,9 @@ export function readerOf(
 ) {
   return {
     /** Journal batches after a sequence, in order. */
-    *journalAfter(sequence: number): Generator<{ sequence: number; events: Event[] }> {
+    *journalAfter(sequence: number): Generator<{ sequence: number; facts: Buffer }> {
       for (const { key, value } of journal.getRange({ start: sequence + 1 })) {
-        yield { sequence: key, events: unpackEvents(value) };
+        yield { sequence: key, facts: value };
       }
     },
 

@@ -7,9 +7,9 @@ import { audit } from '../audit/audit.ts';
 import { auditRecords } from '../audit/audit-records.ts';
 import { auditRows } from '../audit/audit-rows.ts';
 import { Problems } from '../audit/problems.ts';
+import { FactBuffer } from '../format/facts.ts';
 import { uuidWord } from '../memory/uuid-words.ts';
 import type { Event } from '../rules/events.ts';
-import { evolve } from '../rules/evolve.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import { tablesOf } from '../rules/state.ts';
@@ -17,6 +17,7 @@ import type { Uuid } from '../rules/units.ts';
 import { rebuildDerived } from './checkpoint-state.ts';
 import { createState, type StoredState } from './create-state.ts';
 import { loadTables } from './recover.ts';
+import { replayFacts } from './replay.ts';
 import { openSnapshot, type Snapshot } from './snapshot.ts';
 import { STAMP_BYTES, stampOf } from './store.ts';
 import type { Archive } from './unarchived-records.ts';
@@ -198,17 +199,16 @@ class ShardVerifier {
   }
 
   #replay(): void {
-    for (const { sequence, events } of this.#snapshot.journalAfter(this.#checkpointSequence)) {
+    const buffer = new FactBuffer();
+    for (const { sequence, facts } of this.#snapshot.journalAfter(this.#checkpointSequence)) {
       this.#journalBatches++;
-      for (const event of events) {
-        const subject = `journal batch ${sequence}, ${event.kind}`;
-        this.#checkPlacedOnce(event, subject);
-        try {
-          evolve(this.#state, event);
-        } catch (error) {
-          this.#problems.add(`${subject}: ${(error as Error).message}`);
-          return;
-        }
+      buffer.begin(sequence, 1);
+      const subject = `journal batch ${sequence}`;
+      try {
+        replayFacts(this.#state, buffer, facts, (event) => this.#checkPlacedOnce(event, subject));
+      } catch (error) {
+        this.#problems.add(`${subject}: ${(error as Error).message}`);
+        return;
       }
     }
   }

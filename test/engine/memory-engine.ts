@@ -2,9 +2,10 @@
 
 import { audit } from '../../engine/audit/audit.ts';
 import { digest } from '../../engine/audit/digest.ts';
+import { FactBuffer } from '../../engine/format/facts.ts';
 import { IdempotencyFilter } from '../../engine/memory/idempotency-filter.ts';
 import type { Event, OrderOutcome } from '../../engine/rules/events.ts';
-import { evolve } from '../../engine/rules/evolve.ts';
+import type { FactSink } from '../../engine/rules/facts.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from '../../engine/rules/ledger.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import { observe } from '../../engine/rules/observe.ts';
@@ -20,6 +21,7 @@ import {
   referenceDataOf,
 } from '../../engine/shard/checkpoint-state.ts';
 import { createState, type StoredState } from '../../engine/shard/create-state.ts';
+import { replayFacts } from '../../engine/shard/replay.ts';
 import { answerQuery, execute } from '../../engine/shard/requests.ts';
 import {
   type Archive,
@@ -30,6 +32,8 @@ import type { Ending, TradingEngine } from '../model/trading-engine.ts';
 
 export interface MemoryEngine extends TradingEngine {
   state(): StoredState;
+  /** The facts of everything so far, a record for each tick and command that led to some. */
+  records(): readonly MemoryRecord[];
   /** Also what looks inside. */
   query(query: Query): Reply;
   /** Writes what a checkpoint would, to memory. */
@@ -41,22 +45,23 @@ export interface MemoryEngine extends TradingEngine {
 export function createMemoryEngine(config: CoreConfig): MemoryEngine {
   const disk = createDisk();
   let state = createState(config, disk.archive);
-  let journal: Event[] = [];
+  const log = new MemoryLog();
   const endings = createEndingLog();
-  /** Carries something out, and keeps its events. */
-  const run = <T>(act: (events: Event[]) => T): T => {
-    const events: Event[] = [];
-    const result = act(events);
-    journal.push(...events);
-    endings.read(events);
+  /** Carries something out, and keeps its facts. */
+  const run = <T>(act: (facts: FactSink) => T): T => {
+    const result = act(log.begin());
+    endings.read(log.end());
     return result;
   };
+  /** The records from here on are not in the checkpoint. */
+  let covered = 0;
   let saved: { head: unknown; pages: [string, number, Uint8Array][] } | null = null;
   const pages = new Map<string, [string, number, Uint8Array]>();
   return {
     state: () => state,
-    tick: (tick) => run((events) => observe(state, tick, events)),
-    command: (command) => run((events) => execute(state, command, events)),
+    records: () => log.records,
+    tick: (tick) => run((facts) => observe(state, tick, facts)),
+    command: (command) => run((facts) => execute(state, command, facts)),
     query: (query) => answerQuery(state, query),
     conservation: () => audit(state).problems,
     endings: () => [...endings.all],
@@ -77,7 +82,7 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
       };
       disk.write(state.records.beginCheckpoint());
       state.records.endCheckpoint();
-      journal = [];
+      covered = log.records.length;
     },
     crash() {
       const before = state;
@@ -92,10 +97,55 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
         }
         rebuildDerived(state);
       }
-      for (const event of journal) evolve(state, event);
+      for (const record of log.records.slice(covered)) playAgain(state, record);
       hearAgain(before, state);
     },
   };
+}
+
+/** A record as a log would keep it; its place is its number. */
+export type MemoryRecord = { place: number; firstNumber: number; payload: Uint8Array };
+
+/** Applies a record that follows on what the state has. */
+export function playAgain(state: ShardState, { place, firstNumber, payload }: MemoryRecord): void {
+  const facts = new FactBuffer();
+  facts.begin(place, firstNumber);
+  replayFacts(state, facts, payload);
+}
+
+class MemoryLog {
+  readonly records: MemoryRecord[] = [];
+  readonly #facts = new FactBuffer();
+  #events: Event[] = [];
+  #nextNumber = 1;
+
+  /** What takes the facts of the next record. */
+  begin(): FactSink {
+    const facts = this.#facts;
+    const events: Event[] = [];
+    this.#events = events;
+    facts.begin(this.records.length, this.#nextNumber);
+    return {
+      record: facts.record,
+      get offset() {
+        return facts.offset;
+      },
+      add(state, event) {
+        facts.add(state, event);
+        events.push(event);
+      },
+    };
+  }
+
+  /** Keeps the record, if there is anything in it; its events. */
+  end(): readonly Event[] {
+    const { record: place, firstNumber, count } = this.#facts;
+    if (count > 0) {
+      this.records.push({ place, firstNumber, payload: Uint8Array.from(this.#facts.payload()) });
+    }
+    this.#nextNumber += count;
+    return this.#events;
+  }
 }
 
 /** How orders ended, from the events alone; an event names an order by the row it had. */

@@ -1,53 +1,47 @@
 /** Breaches planted in the store of a shard. */
 import test from 'ava';
-import { packEvents } from '../../../engine/format/event-layouts.ts';
-import type { Event, OrderPlaced } from '../../../engine/rules/events.ts';
+import { ByteWriter } from '../../../engine/format/bytes.ts';
+import { writeFact } from '../../../engine/format/fact-layouts.ts';
+import type { Fact, OrderPlacedFact } from '../../../engine/rules/facts.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
-import { accountRow, orderRow, uuidOf } from '../fixtures.ts';
+import { uuidOf } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
-import { lastBatch, plant, type Tables, type Traded, tradedShard } from './environment.ts';
+import { ALICE, lastBatch, plant, type Tables, type Traded, tradedShard } from './environment.ts';
 
 export const SECTION = 'D16, verify';
 
 /** What is planted, and a breach that must be named. */
 export type Planted = [what: string, change: (tables: Tables, ids: Traded) => void, breach: RegExp];
 
-export const placedAgain = (tables: Tables, over: Partial<OrderPlaced>): Event[] => {
-  const events = [...tables.journal.getRange({})].length;
-  if (events === 0) throw new Error('the journal is empty');
-  return [{ ...PLACED, ...over }];
-};
-
-export const PLACED: OrderPlaced = {
+export const PLACED: OrderPlacedFact = {
   kind: 'order_placed',
   atMs: 0,
-  order: orderRow(3),
-  account: accountRow(0),
-  orderId: uuidOf(77),
+  account: ALICE,
+  order: uuidOf(77),
   idempotencyKey: 'another',
-  action: 'buy',
-  type: 'limit',
   market: 0,
   instrument: 0,
+  contracts: 1,
+  action: 'buy',
   side: 'yes',
   instrumentSide: 'yes',
   byTicker: false,
-  contracts: 1,
-  position: null,
-  tradeId: null,
-  limitPriceCents: 5,
-  boundPriceCents: null,
-  timeInForce: 'gtc',
-  expiresAtMs: null,
   routing: 'venue_a',
-  statedProbPct: null,
   placedVia: 'api',
   placedPrivate: true,
   rests: true,
+  timeInForce: 'gtc',
+  limitPriceCents: 5,
+  boundPriceCents: null,
+  statedProbPct: null,
+  expiresAtMs: null,
+  trade: null,
 };
 
-export const append = (tables: Tables, events: Event[]) => {
-  tables.journal.putSync(lastBatch(tables) + 1, packEvents(events));
+export const append = (tables: Tables, facts: Fact[]) => {
+  const to = new ByteWriter();
+  for (const fact of facts) writeFact(to, fact);
+  tables.journal.putSync(lastBatch(tables) + 1, to.copy());
 };
 
 /** A test a breach: a shard that traded, what is planted in it, and what is found. */

@@ -1,6 +1,6 @@
 import test from 'ava';
+import { ByteWriter } from '../../../engine/format/bytes.ts';
 import { placedRecord } from '../../../engine/format/event-layouts.ts';
-import { ByteWriter } from '../../../engine/format/layout.ts';
 import {
   accountAndId,
   accountAndKey,

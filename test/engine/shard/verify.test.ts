@@ -1,11 +1,10 @@
 import test from 'ava';
-import type { Event, OrderPlaced } from '../../../engine/rules/events.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
-import { orderRow, uuidOf } from '../fixtures.ts';
+import { uuidOf } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
 import { ALICE, lastBatch, plant, setCell, type Tables, tradedShard } from './environment.ts';
 
-import { append, PLACED, type Planted, placedAgain, SECTION, testBreaches } from './planted.ts';
+import { append, PLACED, type Planted, SECTION, testBreaches } from './planted.ts';
 
 test.serial(
   `${SECTION}: a healthy shard has no breach, with a checkpoint and a journal behind it`,
@@ -63,52 +62,32 @@ const JOURNAL: Planted[] = [
   [
     'a batch is no batch',
     ({ journal }) => journal.putSync(lastBatch({ journal } as Tables), Buffer.from([0xc1])),
-    /^journal: cannot be checked: an event of an unknown kind$/,
+    /^journal batch \d+: a fact of an unknown kind \(193\)$/,
   ],
   [
-    'an event breaks an invariant',
-    (tables) =>
-      append(tables, [
-        { kind: 'order_filled', atMs: 0, order: orderRow(9), priceCents: 5, venue: 0 },
-      ]),
-    /^journal batch \d+, order_filled: /,
+    'a fact breaks an invariant',
+    (tables) => append(tables, [{ ...PLACED, market: 99 }]),
+    /^journal batch \d+: fact \d+ \(order_placed\): invariant: an order names no market$/,
   ],
   [
-    'an order takes a row that is taken',
-    (tables) => append(tables, placedAgain(tables, { order: orderRow(0) })),
-    /^journal batch \d+, order_placed: invariant: an order took another row$/,
+    'a fact names an account that never was',
+    (tables) => append(tables, [{ ...PLACED, account: uuidOf(55) }]),
+    /^journal batch \d+: fact 1 \(order_placed\): account \S+ is not open$/,
   ],
   [
     'an order is placed twice',
-    (tables) =>
-      append(tables, [PLACED, { ...PLACED, order: orderRow(4), idempotencyKey: 'other' }]),
-    /^journal batch \d+, order_placed: order \S+ is placed twice$/,
+    (tables) => append(tables, [PLACED, { ...PLACED, idempotencyKey: 'other' }]),
+    /^journal batch \d+: order \S+ is placed twice$/,
   ],
   [
-    'a market order is placed twice',
-    (tables) => {
-      const market = {
-        ...PLACED,
-        type: 'market',
-        limitPriceCents: null,
-        timeInForce: null,
-      } as const;
-      const placed: OrderPlaced = { ...market, rests: false };
-      const filled: Event = {
-        kind: 'order_filled',
-        atMs: 0,
-        order: orderRow(3),
-        priceCents: 5,
-        venue: 0,
-      };
-      append(tables, [placed, filled, placed, filled]);
-    },
-    /^journal batch \d+, order_placed: key another is used twice$/,
+    'a key is used twice',
+    (tables) => append(tables, [PLACED, { ...PLACED, order: uuidOf(78) }]),
+    /^journal batch \d+: key another is used twice$/,
   ],
   [
     'a key is used twice, once in the archive',
-    (tables) => append(tables, placedAgain(tables, { idempotencyKey: 'resting' })),
-    /^journal batch \d+, order_placed: key resting is used twice$/,
+    (tables) => append(tables, [{ ...PLACED, idempotencyKey: 'resting' }]),
+    /^journal batch \d+: key resting is used twice$/,
   ],
 ];
 
@@ -159,7 +138,7 @@ const ROWS: Planted[] = [
   [
     'an account has a cent too much',
     (tables) => setCell(tables, 'accounts', 'balanceCents', 0, 9_999_999),
-    /^journal batch \d+, cash_adjusted: invariant: an account does not add up$/,
+    /^journal batch \d+: fact \d+ \(cash_adjusted\): invariant: an account does not add up$/,
   ],
   [
     'an account without a run',
