@@ -75,6 +75,13 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
     ),
   },
   { layer: 'engine/lmdb', may: inAny('engine/lmdb') },
+  {
+    layer: 'engine/index',
+    may: inAny(
+      ...['engine/index', 'engine/memory'],
+      ...['engine/rules/units.ts', 'engine/rules/invariant.ts'],
+    ),
+  },
   { layer: 'engine/shard', may: inAny('engine') },
   {
     layer: 'feeds',
@@ -107,6 +114,20 @@ test('what is pure knows no package, no node module, no clock and no chance', (t
   const pure = inAny('engine/rules', 'engine/memory', 'engine/audit');
   for (const { file, packages, text } of sources.filter(({ file }) => pure(file))) {
     t.deepEqual(packages, [], file);
+    t.notRegex(text, /Date\.now|Math\.random|performance\.now|process\.|crypto\./, file);
+  }
+});
+
+test('the index reads no clock, and of packages knows a checksum and the types of LMDB', (t) => {
+  for (const { file, packages, text } of sources.filter(({ file }) =>
+    under('engine/index')(file),
+  )) {
+    t.deepEqual(
+      packages.filter((name) => !['node:zlib', 'lmdb'].includes(name)),
+      [],
+      file,
+    );
+    t.notRegex(text, /^import (?!type).*'lmdb'/m, file);
     t.notRegex(text, /Date\.now|Math\.random|performance\.now|process\.|crypto\./, file);
   }
 });
@@ -170,7 +191,7 @@ test('functions stay short', (t) => {
 test('there are no barrels and no utils', (t) => {
   for (const { file, text } of sources.filter(({ file }) => !inAny('test', 'bench')(file))) {
     t.notRegex(text, /^export (\*|\{[^}]*\}) from/m, `${file} only passes on`);
-    t.notRegex(file, /\/(utils?|helpers?|index)(\/|\.ts)/, file);
+    t.notRegex(file, /\/((utils?|helpers?)(\/|\.ts)|index\.ts)/, file);
   }
 });
 
