@@ -76,7 +76,6 @@ function placedEvent(state: ShardState, fact: OrderPlacedFact): OrderPlaced {
     order: state.orders.nextRow,
     account: accountOf(state, account),
     orderId: order,
-    type: fact.limitPriceCents === null ? 'market' : 'limit',
     position: trade === null ? null : positionOf(state, trade),
     tradeId: trade,
   };

@@ -16,6 +16,7 @@ import type { FactSink } from '../rules/facts.ts';
 import { instrumentSideOf, isPlacedPrivate, sideOf } from '../rules/flags.ts';
 import { invariant } from '../rules/invariant.ts';
 import { viaCode } from '../rules/row-records.ts';
+import type { MarketOutcome } from '../rules/messages.ts';
 import type { ShardState } from '../rules/state.ts';
 import type { AccountRow, EpochMs, OrderRow, PositionRow, Side } from '../rules/units.ts';
 import { GAME_STATUSES, NO_ROW } from '../rules/units.ts';
@@ -81,6 +82,7 @@ export class FactBuffer implements FactSink {
   }
 
   #orderPlaced(state: ShardState, event: OrderPlaced): void {
+    state.records.noteKey(event.account, event.idempotencyKey, this.record, this.offset);
     const to = this.#begin(KIND.order_placed, event.atMs);
     to.uuidAt(state.accounts.col.id, event.account);
     to.uuidAt(state.orders.col.id, event.order);
@@ -115,6 +117,7 @@ export class FactBuffer implements FactSink {
 
   #orderFilled(state: ShardState, event: OrderFilled): void {
     const { effects } = state;
+    this.#noteOrder(state, event.order);
     const to = this.#begin(KIND.order_filled, event.atMs);
     this.#fill(state, event);
     to.uuidAt(state.positions.col.id, effects.position);
@@ -131,6 +134,7 @@ export class FactBuffer implements FactSink {
 
   #orderEnded(state: ShardState, event: OrderEnded): void {
     const { effects } = state;
+    this.#noteOrder(state, event.order);
     const to = this.#begin(KIND.order_ended, event.atMs);
     this.#ofOrder(state, event.order);
     to.u8(ENDINGS.indexOf(event.status));
@@ -158,6 +162,7 @@ export class FactBuffer implements FactSink {
         this.#to.u8(priceCents);
         return;
       case 'closed':
+        this.#noteTrade(state, null);
         this.#begin(KIND.trade_closed, atMs);
         return this.#overTrade(state);
       case 'grown':
@@ -179,6 +184,7 @@ export class FactBuffer implements FactSink {
   }
 
   #tradeSettled(state: ShardState, { atMs, outcome }: PositionSettled): void {
+    this.#noteTrade(state, outcome);
     this.#begin(KIND.trade_settled, atMs);
     this.#overTrade(state);
     this.#to.u8(OUTCOMES.indexOf(outcome));
@@ -213,6 +219,18 @@ export class FactBuffer implements FactSink {
       default:
         event satisfies never;
     }
+  }
+
+  /** A market order is a fill and no order. */
+  #noteOrder({ orders: { col }, effects, records }: ShardState, order: OrderRow): void {
+    if (col.limitPriceCents.get(order) === 0) return;
+    const { account, status } = effects;
+    records.noteOrder(account, status, col.id, order, this.record, this.offset);
+  }
+
+  #noteTrade({ positions, effects, records }: ShardState, outcome: MarketOutcome | null): void {
+    const { account, position } = effects;
+    records.noteTrade(account, outcome, positions.col.id, position, this.record, this.offset);
   }
 
   /** The row of an order that has ended keeps all but its account. */

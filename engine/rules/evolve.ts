@@ -30,7 +30,7 @@ import type { Market } from './reference-data.ts';
 import { rest } from './resting.ts';
 import { viaCode } from './row-records.ts';
 import type { ShardState } from './state.ts';
-import { type Cents, type Contracts, type EpochMs, NO_ROW, type OrderRow } from './units.ts';
+import { type Cents, type Contracts, NO_ROW, type OrderRow } from './units.ts';
 
 export function evolve(state: ShardState, event: Event): void {
   if (event.atMs > state.nowMs) state.nowMs = event.atMs;
@@ -123,7 +123,6 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
     hold(state, event.account, costCents(event.limitPriceCents!, event.contracts));
   }
   if (event.rests) rest(state, row);
-  state.records.addPlacement(event);
 }
 
 /** What no refusal of `decide` lets through: rows and numbers that are not there. */
@@ -145,7 +144,7 @@ function orderFilled(state: ShardState, event: OrderFilled): void {
   effects.status = 'executed';
   effects.reason = null;
   effects.filledContracts = 0;
-  finishOrder(state, event.order, event.atMs);
+  finishOrder(state, event.order);
 }
 
 /** Contracts change hands: money, and the position that a buy opens and a sell closes. */
@@ -199,7 +198,7 @@ function sell(state: ShardState, event: OrderFilled | OrderPartFilled, contracts
     invariant(contracts === col.contracts.get(position), 'a position closed with contracts left');
     effects.costCents = col.costCents.get(position);
     realize(state, account, effects.costCents, cents);
-    closePosition(state, position, event, cents);
+    closePosition(state, position);
   } else {
     const cost = costOfPart(col.costCents.get(position), contracts, col.contracts.get(position));
     effects.costCents = cost;
@@ -210,7 +209,7 @@ function sell(state: ShardState, event: OrderFilled | OrderPartFilled, contracts
 }
 
 function orderEnded(state: ShardState, event: OrderEnded): void {
-  const { order, atMs, status, reason } = event;
+  const { order, status, reason } = event;
   invariant(state.orders.isLive(order), 'an order ended that is done');
   const filled = filledSoFar(state, order);
   const account = state.orders.col.account.get(order);
@@ -226,7 +225,7 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   effects.fillPriceCents = filled.priceCents ?? 0;
   effects.fillVenue = filled.venue;
   effects.filledContracts = filled.contracts;
-  finishOrder(state, order, atMs);
+  finishOrder(state, order);
 }
 
 /**
@@ -239,9 +238,9 @@ function holdOf(state: ShardState, order: OrderRow, contracts: Contracts): Cents
 }
 
 /** Its outcome is in the effects. */
-function finishOrder(state: ShardState, order: OrderRow, atMs: EpochMs): void {
-  const { orders, positions, effects } = state;
-  const { account, position: traded } = effects;
+function finishOrder(state: ShardState, order: OrderRow): void {
+  const { orders, positions } = state;
+  const { account } = state.effects;
   if (state.ladders.isWaiting(order)) {
     state.ladders.remove(order);
     state.ordersOfAccount.remove(account);
@@ -252,17 +251,6 @@ function finishOrder(state: ShardState, order: OrderRow, atMs: EpochMs): void {
   }
   state.orderIds.remove(order);
   orders.release(order);
-  const ids = {
-    orders: orders.col.id,
-    order,
-    positions: positions.col.id,
-    position: traded === NO_ROW ? null : traded,
-  };
-  const { status, reason, fillVenue: venue } = effects;
-  const fillPriceCents = effects.fillPriceCents || null;
-  const filledContracts = effects.filledContracts || null;
-  const outcome = { atMs, status, reason, fillPriceCents, venue, filledContracts };
-  state.records.addOutcome(account, ids, outcome);
   countBust(state, account);
 }
 
@@ -282,6 +270,6 @@ function positionSettled(state: ShardState, event: PositionSettled): void {
   effects.costCents = col.costCents.get(position);
   countPayable(state, account, -effects.contracts);
   realize(state, account, effects.costCents, proceedsCents);
-  closePosition(state, position, event, proceedsCents);
+  closePosition(state, position);
   countBust(state, account);
 }
