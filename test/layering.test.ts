@@ -75,6 +75,13 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
     ),
   },
   { layer: 'engine/lmdb', may: inAny('engine/lmdb') },
+  {
+    layer: 'engine/log',
+    may: inAny(
+      ...['engine/log', 'engine/rules/units.ts', 'engine/rules/invariant.ts'],
+      'engine/shard/disk-full.ts',
+    ),
+  },
   { layer: 'engine/shard', may: inAny('engine') },
   {
     layer: 'feeds',
@@ -108,6 +115,17 @@ test('what is pure knows no package, no node module, no clock and no chance', (t
   for (const { file, packages, text } of sources.filter(({ file }) => pure(file))) {
     t.deepEqual(packages, [], file);
     t.notRegex(text, /Date\.now|Math\.random|performance\.now|process\.|crypto\./, file);
+  }
+});
+
+test('the log knows files, checksums and timers, and no package', (t) => {
+  const known = ['node:fs', 'node:path', 'node:timers/promises', 'node:zlib'];
+  for (const { file, packages } of sources.filter(({ file }) => under('engine/log')(file))) {
+    t.deepEqual(
+      packages.filter((name) => !known.includes(name)),
+      [],
+      file,
+    );
   }
 });
 
