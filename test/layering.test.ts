@@ -82,6 +82,13 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
       ...['engine/rules/units.ts', 'engine/rules/invariant.ts'],
     ),
   },
+  {
+    layer: 'engine/log',
+    may: inAny(
+      ...['engine/log', 'engine/rules/units.ts', 'engine/rules/invariant.ts'],
+      'engine/shard/disk-full.ts',
+    ),
+  },
   { layer: 'engine/shard', may: inAny('engine') },
   {
     layer: 'feeds',
@@ -129,6 +136,17 @@ test('the index reads no clock, and of packages knows a checksum and the types o
     );
     t.notRegex(text, /^import (?!type).*'lmdb'/m, file);
     t.notRegex(text, /Date\.now|Math\.random|performance\.now|process\.|crypto\./, file);
+  }
+});
+
+test('the log knows files, checksums and timers, and no package', (t) => {
+  const known = ['node:fs', 'node:path', 'node:timers/promises', 'node:zlib'];
+  for (const { file, packages } of sources.filter(({ file }) => under('engine/log')(file))) {
+    t.deepEqual(
+      packages.filter((name) => !known.includes(name)),
+      [],
+      file,
+    );
   }
 });
 
