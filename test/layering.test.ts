@@ -79,6 +79,20 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
     may: inAny('engine/ring', 'engine/rules/invariant.ts', 'engine/format/frame.ts'),
   },
   { layer: 'engine/lmdb', may: inAny('engine/lmdb') },
+  {
+    layer: 'engine/index',
+    may: inAny(
+      ...['engine/index', 'engine/memory'],
+      ...['engine/rules/units.ts', 'engine/rules/invariant.ts'],
+    ),
+  },
+  {
+    layer: 'engine/log',
+    may: inAny(
+      ...['engine/log', 'engine/rules/units.ts', 'engine/rules/invariant.ts'],
+      'engine/shard/disk-full.ts',
+    ),
+  },
   { layer: 'engine/shard', may: inAny('engine') },
   {
     layer: 'feeds',
@@ -117,6 +131,31 @@ test('what is pure knows no package, no node module, no clock and no chance', (t
   for (const { file, packages, text } of sources.filter(({ file }) => pure(file))) {
     t.deepEqual(packages, [], file);
     t.notRegex(text, /Date\.now|Math\.random|performance\.now|process\.|crypto\./, file);
+  }
+});
+
+test('the index reads no clock, and of packages knows a checksum and the types of LMDB', (t) => {
+  for (const { file, packages, text } of sources.filter(({ file }) =>
+    under('engine/index')(file),
+  )) {
+    t.deepEqual(
+      packages.filter((name) => !['node:zlib', 'lmdb'].includes(name)),
+      [],
+      file,
+    );
+    t.notRegex(text, /^import (?!type).*'lmdb'/m, file);
+    t.notRegex(text, /Date\.now|Math\.random|performance\.now|process\.|crypto\./, file);
+  }
+});
+
+test('the log knows files, checksums and timers, and no package', (t) => {
+  const known = ['node:fs', 'node:path', 'node:timers/promises', 'node:zlib'];
+  for (const { file, packages } of sources.filter(({ file }) => under('engine/log')(file))) {
+    t.deepEqual(
+      packages.filter((name) => !known.includes(name)),
+      [],
+      file,
+    );
   }
 });
 
@@ -179,7 +218,7 @@ test('functions stay short', (t) => {
 test('there are no barrels and no utils', (t) => {
   for (const { file, text } of sources.filter(({ file }) => !inAny('test', 'bench')(file))) {
     t.notRegex(text, /^export (\*|\{[^}]*\}) from/m, `${file} only passes on`);
-    t.notRegex(file, /\/(utils?|helpers?|index)(\/|\.ts)/, file);
+    t.notRegex(file, /\/((utils?|helpers?)(\/|\.ts)|index\.ts)/, file);
   }
 });
 

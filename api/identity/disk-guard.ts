@@ -4,7 +4,8 @@
  */
 import { constants } from 'node:os';
 import type { RootDatabase } from 'lmdb';
-import { DiskFull, DiskReserve } from '../../engine/shard/disk-reserve.ts';
+import { DiskFull } from '../../engine/shard/disk-full.ts';
+import { DiskReserve } from '../../engine/shard/disk-reserve.ts';
 
 /** More than any one record here. */
 const WRITE_BYTES = 1_000_000;

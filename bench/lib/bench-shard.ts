@@ -1,19 +1,19 @@
 /** A shard of the engine in this thread, driven by an order flow as its worker would drive it. */
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Message } from '../../engine/format/codec.ts';
-import { packEvents } from '../../engine/format/event-layouts.ts';
-import type { Event } from '../../engine/rules/events.ts';
+import { FactBuffer } from '../../engine/format/facts.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import { observe } from '../../engine/rules/observe.ts';
+import type { Durability } from '../../engine/shard/checkpoints.ts';
 import { execute } from '../../engine/shard/requests.ts';
 import { Shard } from '../../engine/shard/shard.ts';
-import type { Durability } from '../../engine/shard/store.ts';
 import { catalogOf } from './catalog.ts';
 import { CORE_CONFIG, coreState } from './core-state.ts';
 import { type FlowOptions, OrderFlow } from './order-flow.ts';
 
 /** As the server sets it (api/main.ts). */
-export const CHECKPOINT_EVERY_EVENTS = 100_000;
+export const CHECKPOINT_EVERY_FACTS = 100_000;
 
 const OPENED_TOGETHER = 4096;
 
@@ -24,35 +24,40 @@ export class BenchShard {
   begun = 0;
   finished = 0;
 
-  constructor(
-    dir: string,
-    durability: Durability,
-    flow: FlowOptions,
-    checkpointEveryEvents: number = CHECKPOINT_EVERY_EVENTS,
-  ) {
-    this.flow = new OrderFlow(flow);
-    this.shard = new Shard({
-      ...CORE_CONFIG,
-      path: path.join(dir, 'shard'),
-      durability,
-      checkpointEveryEvents,
-    });
+  private constructor(shard: Shard, options: FlowOptions) {
+    this.shard = shard;
+    this.flow = new OrderFlow(options);
     this.#countCheckpoints();
     const atMs = this.flow.nowMs;
     this.shard.run([
-      { kind: 'catalog', atMs, catalog: catalogOf(flow.markets) },
+      { kind: 'catalog', atMs, catalog: catalogOf(options.markets) },
       ...this.flow.quotes(),
     ]);
   }
 
   /** An order by every account, so that none opens later on; in batches, as fast as it goes. */
-  openAccounts(): void {
+  async openAccounts(): Promise<void> {
     const { accounts } = this.flow;
     for (let opened = 0; opened < accounts.length; opened += OPENED_TOGETHER) {
       const heartbeat = this.flow.heartbeat();
-      this.run([heartbeat, ...this.flow.openings(opened, opened + OPENED_TOGETHER)]);
-      this.shard.idle();
+      await this.run([heartbeat, ...this.flow.openings(opened, opened + OPENED_TOGETHER)]);
     }
+  }
+
+  static async open(
+    dir: string,
+    durability: Durability,
+    flow: FlowOptions,
+    checkpointEveryFacts: number = CHECKPOINT_EVERY_FACTS,
+  ): Promise<BenchShard> {
+    const shard = await Shard.open({
+      ...CORE_CONFIG,
+      path: path.join(dir, 'shard'),
+      shard: 0,
+      durability,
+      checkpointEveryFacts,
+    });
+    return new BenchShard(shard, flow);
   }
 
   /** A batch as a shard client sends it. */
@@ -61,45 +66,46 @@ export class BenchShard {
     return [heartbeat, ...this.flow.batch(size)];
   }
 
-  /** Runs a batch, as the worker would while others wait. */
-  run(messages: Message[]): void {
+  /** Runs a batch as the worker does: its event loop turns while a checkpoint is being written. */
+  async run(messages: Message[]): Promise<void> {
     const replies = this.shard.run(messages);
     for (const reply of replies) {
       if (!reply.ok) throw new Error(`the flow placed a bad order: ${reply.code}`);
     }
+    if (this.shard.isWriting) await turn();
   }
 
-  /** A shard has no such counter, so its records are asked. */
+  /** A shard has no such counter, so its index is asked. */
   #countCheckpoints(): void {
-    const { records } = this.shard.state;
-    const begin = records.beginCheckpoint.bind(records);
-    const end = records.endCheckpoint.bind(records);
-    records.beginCheckpoint = () => {
+    const { index } = this.shard.state.records;
+    const begin = index.beginSeal.bind(index);
+    const end = index.endSeal.bind(index);
+    index.beginSeal = () => {
       this.begun++;
       return begin();
     };
-    records.endCheckpoint = () => {
+    index.endSeal = () => {
       this.finished++;
       end();
     };
   }
 }
 
-/** The journal records that a flow's first batches of this size come to: so many bytes each. */
-export function journalBlobs(options: FlowOptions, size: number, batches: number): Uint8Array[] {
+/** The payloads that a flow's first batches of this size come to: so many bytes each. */
+export function recordPayloads(options: FlowOptions, size: number, batches: number): Uint8Array[] {
   const flow = new OrderFlow(options);
   const state = coreState(options.markets, flow.nowMs);
-  const ignored: Event[] = [];
-  for (const quote of flow.quotes()) observe(state, quote, ignored);
+  const facts = new FactBuffer();
+  for (const quote of flow.quotes()) observe(state, quote, facts);
   // Accounts open once; what follows is what a batch is like from then on.
   for (const accountId of flow.accounts) {
     const account = state.accounts.nextRow;
     evolve(state, { kind: 'account_opened', atMs: flow.nowMs, account, accountId });
   }
   return Array.from({ length: batches }, () => {
-    const journal: Event[] = [];
-    observe(state, flow.heartbeat(), journal);
-    for (const command of flow.batch(size)) execute(state, command, journal);
-    return packEvents(journal);
+    facts.begin(0, 1);
+    observe(state, flow.heartbeat(), facts);
+    for (const command of flow.batch(size)) execute(state, command, facts);
+    return Uint8Array.from(facts.payload());
   });
 }

@@ -8,14 +8,17 @@ export type Cost = { wall: number; cpu: number };
 /** `rate` and CPU microseconds an order are of everything timed, `slices` of its parts. */
 export type Rate = { rate: number; cpuMicros: number; writtenBytes: number; slices: Spread };
 
-export function costOf(work: () => void): Cost {
+export async function costOf(work: () => Promise<void>): Promise<Cost> {
   const cpuBefore = process.cpuUsage();
   const startedMs = performance.now();
-  work();
+  await work();
   const wall = performance.now() - startedMs;
   const { user, system } = process.cpuUsage(cpuBefore);
   return { wall, cpu: (user + system) / 1000 };
 }
+
+/** Times one of several runs, counted from 0. */
+type Timed = (at: number) => Promise<Cost>;
 
 /** Repeats what is timed, and what it cost an order. */
 export class Slices {
@@ -30,24 +33,24 @@ export class Slices {
   }
 
   /** Repeats until so many milliseconds were spent in what is timed. */
-  add(size: number, forMs: number, timed: (at: number) => Cost): void {
-    this.#add(size, timed, (spentMs) => spentMs < forMs);
+  add(size: number, forMs: number, timed: Timed): Promise<void> {
+    return this.#add(size, timed, (spentMs) => spentMs < forMs);
   }
 
-  repeat(size: number, times: number, timed: (at: number) => Cost): void {
-    this.#add(size, timed, (_, runs) => runs < times);
+  repeat(size: number, times: number, timed: Timed): Promise<void> {
+    return this.#add(size, timed, (_, runs) => runs < times);
   }
 
-  #add(
+  async #add(
     size: number,
-    timed: (at: number) => Cost,
+    timed: Timed,
     goesOn: (spentMs: number, runs: number) => boolean,
-  ): void {
+  ): Promise<void> {
     const writtenBefore = writtenBytes('self');
     let spentMs = 0;
     let runs = 0;
     while (goesOn(spentMs, runs)) {
-      const { wall, cpu } = timed(runs++);
+      const { wall, cpu } = await timed(runs++);
       spentMs += wall;
       this.#cpuMillis += cpu;
     }

@@ -1,30 +1,32 @@
 /**
- * What a shard does with the events of a batch before it answers, but for the wait for the disk:
- * packs them and appends them to a file. The one place to change with the form of a record.
+ * What a shard does with the facts of a batch before it answers, but for the wait for the disk: they
+ * stand in one buffer, which is appended to its log.
  */
-import { closeSync, openSync, writeSync } from 'node:fs';
-import path from 'node:path';
-import { packEvents } from '../../engine/format/event-layouts.ts';
-import type { Event } from '../../engine/rules/events.ts';
+import { FactBuffer } from '../../engine/format/facts.ts';
+import { LogWriter } from '../../engine/log/log-writer.ts';
+import { identityOf } from '../../engine/shard/data-format.ts';
 import { dropDir, tempDir } from './temp.ts';
 
 export class BenchJournal {
-  /** Of the batch at hand; another array after each commit. */
-  events: Event[] = [];
-  /** Events so far. */
+  /** Of the batch at hand. */
+  readonly facts = new FactBuffer();
+  /** Facts so far. */
   committed = 0;
   readonly #dir = tempDir();
-  readonly #file = openSync(path.join(this.#dir, 'journal'), 'w');
+  readonly #log = LogWriter.open(this.#dir, { ...identityOf(0), durability: 'commit' });
 
   commit(): void {
-    if (this.events.length === 0) return;
-    writeSync(this.#file, packEvents(this.events));
-    this.committed += this.events.length;
-    this.events = [];
+    const { count } = this.facts;
+    if (count > 0) {
+      const firstNumber = this.#log.nextNumber;
+      this.#log.append({ firstNumber, count, atMs: 0, payload: this.facts.payload() });
+      this.committed += count;
+    }
+    this.facts.begin(this.#log.tail, this.#log.nextNumber);
   }
 
   close(): void {
-    closeSync(this.#file);
+    this.#log.close();
     dropDir(this.#dir);
   }
 }

@@ -3,12 +3,13 @@
  * has ended: half a million sign-ups by HTTP would take an hour, this takes a minute.
  */
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import { open } from 'lmdb';
 import { type Key, newKey } from '../../api/identity/keys.ts';
 import { newUser, type User } from '../../api/identity/users.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
 import { Shard } from '../../engine/shard/shard.ts';
-import { CHECKPOINT_EVERY_EVENTS } from './bench-shard.ts';
+import { CHECKPOINT_EVERY_FACTS } from './bench-shard.ts';
 import { CORE_CONFIG } from './core-state.ts';
 import { limitBuyOf } from './order-flow.ts';
 import { seededRandom } from './random.ts';
@@ -61,11 +62,12 @@ async function prepareOrders(
   atMs: number,
 ): Promise<void> {
   const random = seededRandom(SEED);
-  const shard = new Shard({
+  const shard = await Shard.open({
     ...CORE_CONFIG,
     path: path.join(dataDir, 'shard-0'),
+    shard: 0,
     durability: 'commit',
-    checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
+    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
   });
   for (let first = 0; first < ids.length; first += TOGETHER) {
     const orders = ids.slice(first, first + TOGETHER).map((account) => {
@@ -73,7 +75,7 @@ async function prepareOrders(
       return limitBuyOf(random, atMs, account, instrument);
     });
     for (const reply of shard.run(orders)) if (!reply.ok) throw new Error(reply.message);
-    shard.idle();
+    if (shard.isWriting) await turn();
   }
   await shard.close();
 }

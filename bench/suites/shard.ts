@@ -1,10 +1,10 @@
 /**
- * One shard in this thread, `sync` durability: decide, evolve, journal, checkpoints, at several
- * batch sizes and numbers of accounts; and beside each the ceiling: LMDB commits of the same bytes
- * and nothing else.
+ * One shard in this thread, `sync` durability: decide, evolve, log, checkpoints, at several
+ * batch sizes and numbers of accounts; and beside each the ceiling: appends of the same bytes to
+ * a log and nothing else.
  */
 import path from 'node:path';
-import { BenchShard, CHECKPOINT_EVERY_EVENTS, journalBlobs } from '../lib/bench-shard.ts';
+import { BenchShard, CHECKPOINT_EVERY_FACTS, recordPayloads } from '../lib/bench-shard.ts';
 import { openCeiling } from '../lib/ceiling.ts';
 import { type Cost, costOf, type Rate, Slices } from '../lib/cost.ts';
 import type { FlowOptions } from '../lib/order-flow.ts';
@@ -28,7 +28,7 @@ export type ShardSizes = {
   sliceMs: number;
   /** A size goes on until a whole checkpoint is in it, but not longer than this. */
   sizeMsMax: number;
-  checkpointEveryEvents: number;
+  checkpointEveryFacts: number;
   flow: Omit<FlowOptions, 'accounts'>;
   /** So many orders more on the shard with the most accounts, and in how many parts they are shown. */
   long: { orders: number; parts: number };
@@ -40,14 +40,14 @@ const LONG_BATCH = 256;
 
 export const shard: Suite<ShardSizes> = {
   name: 'shard',
-  about: 'decide, evolve and journal, durable, against bare LMDB commits of the same bytes',
+  about: 'decide, evolve and log, durable, against bare appends of the same bytes',
   full: {
     batches: [1, 4, 16, 64, 256],
     accounts: [1000, 500_000],
     slices: 5,
     sliceMs: 2000,
     sizeMsMax: 120_000,
-    checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
+    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
     flow: FLOW,
     long: { orders: 12_000_000, parts: 6 },
   },
@@ -57,7 +57,7 @@ export const shard: Suite<ShardSizes> = {
     slices: 3,
     sliceMs: 500,
     sizeMsMax: 4000,
-    checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
+    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
     flow: FLOW,
     long: { orders: 100_000, parts: 2 },
   },
@@ -73,9 +73,9 @@ async function run(sizes: ShardSizes, progress: (line: string) => void): Promise
     const dir = tempDir();
     const flow = { ...sizes.flow, accounts };
     progress(`shard: opening ${count(accounts)} accounts`);
-    const running = new BenchShard(dir, 'sync', flow, sizes.checkpointEveryEvents);
+    const running = await BenchShard.open(dir, 'sync', flow, sizes.checkpointEveryFacts);
     try {
-      running.openAccounts();
+      await running.openAccounts();
       for (const size of sizes.batches) {
         progress(`shard: ${count(accounts)} accounts, batches of ${size}`);
         const name = `${count(accounts)} accounts, batch ${size}`;
@@ -83,7 +83,7 @@ async function run(sizes: ShardSizes, progress: (line: string) => void): Promise
       }
       if (accounts !== accountsMost) continue;
       progress(`shard: ${count(accounts)} accounts, ${count(sizes.long.orders)} orders more`);
-      longRows.push(...measureLong(running, sizes.long, figures));
+      longRows.push(...(await measureLong(running, sizes.long, figures)));
     } finally {
       await running.shard.close();
       dropDir(dir);
@@ -96,7 +96,7 @@ function rowOf(
   name: string,
   size: number,
   figures: Figures,
-  { orders, ceiling, blobBytes, cycles }: SizeMeasured,
+  { orders, ceiling, payloadBytes, cycles }: SizeMeasured,
 ): string[] {
   const share = orders.rate / ceiling.rate;
   figures[`${name}/orders`] = { unit: 'orders/s', value: orders.rate };
@@ -115,7 +115,7 @@ function rowOf(
     percent(share),
     orders.cpuMicros.toFixed(1),
     ceiling.cpuMicros.toFixed(1),
-    (blobBytes / size).toFixed(0),
+    (payloadBytes / size).toFixed(0),
     orders.writtenBytes.toFixed(0),
     ceiling.writtenBytes.toFixed(0),
     String(cycles),
@@ -123,27 +123,29 @@ function rowOf(
 }
 
 /** Whether an order costs the same after millions of them, part by part. */
-function measureLong(
+async function measureLong(
   running: BenchShard,
   { orders, parts }: ShardSizes['long'],
   figures: Figures,
-): string[][] {
+): Promise<string[][]> {
   const batches = Math.ceil(orders / parts / LONG_BATCH);
-  return Array.from({ length: parts }, (_, part) => {
+  const rows: string[][] = [];
+  for (let part = 0; part < parts; part++) {
     const slices = new Slices();
-    slices.repeat(LONG_BATCH, batches, () => timeBatch(running, LONG_BATCH));
+    await slices.repeat(LONG_BATCH, batches, () => timeBatch(running, LONG_BATCH));
     const { rate, cpuMicros, writtenBytes } = slices.rate();
     const until = count(batches * LONG_BATCH * (part + 1));
     figures[`long/${until} orders/cpu`] = { unit: 'CPU us/order', value: cpuMicros };
     figures[`long/${until} orders/written`] = { unit: 'bytes/order', value: writtenBytes };
-    return [until, count(rate), cpuMicros.toFixed(1), writtenBytes.toFixed(0)];
-  });
+    rows.push([until, count(rate), cpuMicros.toFixed(1), writtenBytes.toFixed(0)]);
+  }
+  return rows;
 }
 
 function tablesOf(
   rows: string[][],
   longRows: string[][],
-  { checkpointEveryEvents }: ShardSizes,
+  { checkpointEveryFacts }: ShardSizes,
   accountsMost: number,
 ): Table[] {
   const columns = [
@@ -163,7 +165,7 @@ function tablesOf(
     'orders/s and ceiling/s are of all slices together: a checkpoint is in some of them only',
     'CPU: of the whole process, so what LMDB and the garbage collector do beside the shard counts',
     'written: bytes of write calls, an order (wchar of /proc/self/io)',
-    `checkpoints: begun while timed; one is due every ${count(checkpointEveryEvents)} events`,
+    `checkpoints: begun while timed; one is due every ${count(checkpointEveryFacts)} facts`,
   ];
   const long = `shard: ${count(accountsMost)} accounts, batches of ${LONG_BATCH}, one part after another`;
   return [
@@ -176,7 +178,7 @@ function tablesOf(
   ];
 }
 
-type SizeMeasured = { orders: Rate; ceiling: Rate; blobBytes: number; cycles: number };
+type SizeMeasured = { orders: Rate; ceiling: Rate; payloadBytes: number; cycles: number };
 
 async function measureSize(
   running: BenchShard,
@@ -185,36 +187,36 @@ async function measureSize(
   size: number,
   { slices, sliceMs, sizeMsMax }: ShardSizes,
 ): Promise<SizeMeasured> {
-  const blobs = journalBlobs(flow, size, Math.max(4, Math.ceil(2048 / size)));
+  const payloads = recordPayloads(flow, size, Math.max(4, Math.ceil(2048 / size)));
   const bare = openCeiling(path.join(dir, `bare-${size}`));
   const orders = new Slices();
   const ceiling = new Slices();
-  untilCheckpointBegins(running);
+  await untilCheckpointBegins(running);
   const begunBefore = running.begun;
   while (
     orders.count < slices ||
     (running.begun === begunBefore && orders.millis + ceiling.millis < sizeMsMax)
   ) {
-    orders.add(size, sliceMs, () => timeBatch(running, size));
-    ceiling.add(size, sliceMs, (at) => bare.timeCommit(blobs[at % blobs.length]!));
+    await orders.add(size, sliceMs, () => timeBatch(running, size));
+    await ceiling.add(size, sliceMs, (at) => bare.timeCommit(payloads[at % payloads.length]!));
   }
-  await bare.close();
+  bare.close();
   return {
     orders: orders.rate(),
     ceiling: ceiling.rate(),
-    blobBytes: blobs.reduce((sum, { length }) => sum + length, 0) / blobs.length,
+    payloadBytes: payloads.reduce((sum, { length }) => sum + length, 0) / payloads.length,
     cycles: running.begun - begunBefore,
   };
 }
 
 /** From one beginning to the next is what a checkpoint costs; earlier ones are another size's. */
-function untilCheckpointBegins(running: BenchShard): void {
+async function untilCheckpointBegins(running: BenchShard): Promise<void> {
   const { begun } = running;
-  while (running.begun === begun) running.run(running.messages(256));
+  while (running.begun === begun) await running.run(running.messages(256));
 }
 
 /** What is timed is the shard; making orders is not. */
-function timeBatch(running: BenchShard, size: number): Cost {
+function timeBatch(running: BenchShard, size: number): Promise<Cost> {
   const messages = running.messages(size);
   return costOf(() => running.run(messages));
 }

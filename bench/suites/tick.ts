@@ -1,6 +1,6 @@
 /**
  * Quotes over a million resting orders: in the ladders alone, and through the core's `observe` with
- * ledger and events, which are packed and journaled. What fills is planned beforehand and counted
+ * ledger and facts, which are appended to a log. What fills is planned beforehand and counted
  * afterwards.
  */
 
@@ -33,10 +33,12 @@ export type TickSizes = {
 
 const SEED = 5;
 const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
-/** What is journaled together. */
+/** What is appended together. */
 const BATCH_TICKS = 64;
-/** As the server's checkpoints: what ended leaves memory after so many events. */
-const FORGET_EVERY_EVENTS = 100_000;
+/** As the server's checkpoints: what ended leaves memory after so many facts. */
+const FORGET_EVERY_FACTS = 100_000;
+/** order_filled and trade_opened. */
+const FACTS_A_FILL = 2;
 
 export const tick: Suite<TickSizes> = {
   name: 'tick',
@@ -176,16 +178,16 @@ function coreRound(resting: RestingPlan, accounts: number): Round {
               yesAskContracts: 100,
               crossed: false,
             },
-            journal.events,
+            journal.facts,
           );
           if (at % BATCH_TICKS !== 0) continue;
           journal.commit();
-          if (journal.committed - forgotten < FORGET_EVERY_EVENTS) continue;
+          if (journal.committed - forgotten < FORGET_EVERY_FACTS) continue;
           forgotten = journal.committed;
           forgetRecords(state);
         }
         journal.commit();
-        return journal.committed;
+        return journal.committed / FACTS_A_FILL;
       } finally {
         journal.close();
       }
@@ -215,7 +217,7 @@ function restingState(
       priceLevel: priceLevels[order]!,
     });
     evolve(state, placed);
-    if (order % FORGET_EVERY_EVENTS === 0) forgetRecords(state);
+    if (order % FORGET_EVERY_FACTS === 0) forgetRecords(state);
   }
   forgetRecords(state);
   return state;

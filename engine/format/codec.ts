@@ -6,8 +6,9 @@ import { Packr } from 'msgpackr';
 import { invariant } from '../rules/invariant.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
+import { ByteReader, type ByteWriter } from './bytes.ts';
 import { beginFrame, endFrame, type Frame } from './frame.ts';
-import { ByteReader, type ByteWriter, type Compiled, compile, type Layout } from './layout.ts';
+import { type Compiled, compile, type Layout } from './layout.ts';
 import { MESSAGE_LAYOUTS } from './message-layouts.ts';
 
 /** What a shard is asked. Ticks are not answered. */

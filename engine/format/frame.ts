@@ -2,7 +2,7 @@
  * A frame, as it goes between two threads: an extension value of msgpack with its length in 32 bits.
  * So a stream of frames is one of msgpack, and any reader of that can take it apart.
  */
-import type { ByteWriter } from './layout.ts';
+import type { ByteWriter } from './bytes.ts';
 
 /** The byte that it begins with; its length and its type follow. */
 export const EXTENSION = 0xc9;

@@ -34,6 +34,9 @@ export const ORDER_COLUMNS = {
   id: 'uuid',
   sequence: 'f64',
   expiresAtMs: 'f64',
+  /** Where its `order_placed` lies in the log (FactPlace of rules/facts.ts). */
+  placedRecord: 'f64',
+  placedOffset: 'u32',
   account: 'i32',
   market: 'i32',
   instrument: 'i32',

@@ -31,7 +31,7 @@ export class Bell {
   }
 
   /** Blocks the thread until there may be news, or for `timeoutMs`. Its event loop stands still. */
-  sleep(hasNews: () => boolean, timeoutMs: number): void {
+  sleep(hasNews: () => boolean, timeoutMs = Number.POSITIVE_INFINITY): void {
     Atomics.store(this.#flag, 0, ASLEEP);
     if (!hasNews()) Atomics.wait(this.#flag, 0, ASLEEP, timeoutMs);
     Atomics.store(this.#flag, 0, AWAKE);

@@ -92,18 +92,18 @@ export class Endpoint {
       at += this.#out.write(bytes, at, bytes.length);
       this.#publish();
       if (at === bytes.length) return;
-      if (this.#isWithoutRoom()) this.#own.sleep(this.#hasRoom, Number.POSITIVE_INFINITY);
+      if (this.#isWithoutRoom()) this.#own.sleep(this.#hasRoom);
     }
   }
 
-  /** Blocks the thread until there may be news, at most for `timeoutMs`. */
-  sleep(timeoutMs: number): void {
-    if (!this.isReady()) this.#own.sleep(this.#hasNews, timeoutMs);
+  /** Blocks the thread until there may be news. */
+  sleep(): void {
+    if (!this.isReady()) this.#own.sleep(this.#hasNews);
   }
 
   /** As `sleep`, while the event loop turns; null: there is news. */
-  sleepAsync(timeoutMs?: number): Promise<void> | null {
-    return this.isReady() ? null : this.#own.sleepAsync(this.#hasNews, timeoutMs);
+  sleepAsync(): Promise<void> | null {
+    return this.isReady() ? null : this.#own.sleepAsync(this.#hasNews);
   }
 
   /** Wakes this end where it sleeps with its event loop turning. */

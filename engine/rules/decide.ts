@@ -42,7 +42,7 @@ function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder
   if (accountRow === NO_ROW) return reject('order_not_found');
   const order = state.orderIds.find(orderId);
   if (order === NO_ROW || state.orders.col.account.get(order) !== accountRow) {
-    const known = state.records.placement(accountRow, orderId) !== undefined;
+    const known = state.records.endedOrder(accountRow, orderId) !== undefined;
     return known
       ? reject('already_closed', 'The order is not resting.')
       : reject('order_not_found');

@@ -14,7 +14,6 @@ import type {
   InstrumentNumber,
   MarketNumber,
   OrderRow,
-  OrderType,
   PlacedVia,
   PositionRow,
   PriceCents,
@@ -42,7 +41,6 @@ export type OrderPlaced = {
   orderId: Uuid;
   idempotencyKey: string;
   action: Action;
-  type: OrderType;
   market: MarketNumber;
   instrument: InstrumentNumber;
   /** In the venue market's terms. */
@@ -53,6 +51,7 @@ export type OrderPlaced = {
   /** sell: the row and the id of the position. */
   position: PositionRow | null;
   tradeId: Uuid | null;
+  /** Null: a market order (T26). */
   limitPriceCents: PriceCents | null;
   boundPriceCents: PriceCents | null;
   timeInForce: TimeInForce | null;

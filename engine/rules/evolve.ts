@@ -9,11 +9,11 @@ import type {
   Event,
   OrderEnded,
   OrderFilled,
-  OrderOutcome,
   OrderPartFilled,
   OrderPlaced,
   PositionSettled,
 } from './events.ts';
+import type { FactSink } from './facts.ts';
 import { flagsOf, isBuy, isSell } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
@@ -30,7 +30,7 @@ import type { Market } from './reference-data.ts';
 import { rest } from './resting.ts';
 import { viaCode } from './row-records.ts';
 import type { ShardState } from './state.ts';
-import { type Cents, type Contracts, NO_ROW, type OrderRow, type PositionRow } from './units.ts';
+import { type Cents, type Contracts, NO_ROW, type OrderRow } from './units.ts';
 
 export function evolve(state: ShardState, event: Event): void {
   if (event.atMs > state.nowMs) state.nowMs = event.atMs;
@@ -80,10 +80,15 @@ export function evolve(state: ShardState, event: Event): void {
   }
 }
 
-/** Applies what has just happened, and notes it for the journal. */
-export function emit(state: ShardState, journal: Event[], event: Event): void {
+/** Applies what has just happened, and notes its facts for the log. */
+export function emit(state: ShardState, facts: FactSink, event: Event): void {
   evolve(state, event);
-  journal.push(event);
+  if (event.kind === 'order_placed') {
+    const { placedRecord, placedOffset } = state.orders.change(event.order);
+    placedRecord.set(event.order, facts.record);
+    placedOffset.set(event.order, facts.offset);
+  }
+  facts.add(state, event);
 }
 
 /** Once. Rule S1 (engine/RULES.md). */
@@ -118,7 +123,6 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
     hold(state, event.account, costCents(event.limitPriceCents!, event.contracts));
   }
   if (event.rests) rest(state, row);
-  state.records.addPlacement(event);
 }
 
 /** What no refusal of `decide` lets through: rows and numbers that are not there. */
@@ -135,94 +139,93 @@ function checkPlaced(state: ShardState, { account, position, ...event }: OrderPl
 }
 
 function orderFilled(state: ShardState, event: OrderFilled): void {
-  const { position, fillPriceCents, venue } = trade(state, event, remainingOf(state, event.order));
-  const end = {
-    atMs: event.atMs,
-    status: 'executed',
-    reason: null,
-    fillPriceCents,
-    venue,
-    filledContracts: null,
-  } as const;
-  finishOrder(state, event.order, end, position);
+  trade(state, event, remainingOf(state, event.order));
+  const { effects } = state;
+  effects.status = 'executed';
+  effects.reason = null;
+  effects.filledContracts = 0;
+  finishOrder(state, event.order);
 }
-
-/** How the fills of an order stand after one more of them. */
-type Traded = Pick<OrderOutcome, 'fillPriceCents' | 'venue'> & { position: PositionRow };
 
 /** Contracts change hands: money, and the position that a buy opens and a sell closes. */
 function trade(
   state: ShardState,
   event: OrderFilled | OrderPartFilled,
   contracts: Contracts,
-): Traded {
+): void {
   const { order, priceCents } = event;
   const { col } = state.orders;
   invariant(state.orders.isLive(order), 'an order was filled that is done');
   invariant(contracts > 0, 'an order was filled with no contracts');
   invariant(contracts <= remainingOf(state, order), 'an order was filled beyond what is left');
   invariant(priceCents >= 1 && priceCents <= 99, 'a fill has no price of 1 to 99 cents');
-  const cents = costCents(priceCents, contracts);
-  if (isSell(col.flags.get(order))) return sell(state, event, contracts, cents);
-  stake(state, col.account.get(order), cents, holdOf(state, order, contracts));
+  const { effects } = state;
+  effects.account = col.account.get(order);
+  effects.contracts = contracts;
+  effects.cents = costCents(priceCents, contracts);
+  if (isSell(col.flags.get(order))) return sell(state, event, contracts);
+  stake(state, effects.account, effects.cents, holdOf(state, order, contracts));
   const before = col.position.get(order);
   const position = before === NO_ROW ? openPosition(state, order, event, contracts) : before;
-  if (before !== NO_ROW) growPosition(state, position, contracts, cents);
+  if (before !== NO_ROW) growPosition(state, position, contracts, effects.cents);
   if (event.kind === 'order_part_filled' && before === NO_ROW) {
     state.orders.change(order).position.set(order, position);
     state.positions.derived.resting.set(position, order);
   }
-  return {
-    fillPriceCents: state.positions.col.entryPriceCents.get(position),
-    venue: state.positions.col.venue.get(position),
-    position,
-  };
+  effects.position = position;
+  effects.trade = before === NO_ROW ? 'opened' : 'grown';
+  effects.fillPriceCents = state.positions.col.entryPriceCents.get(position);
+  effects.fillVenue = state.positions.col.venue.get(position);
 }
 
-function sell(
-  state: ShardState,
-  event: OrderFilled | OrderPartFilled,
-  contracts: Contracts,
-  cents: Cents,
-): Traded {
+function sell(state: ShardState, event: OrderFilled | OrderPartFilled, contracts: Contracts): void {
   const { order } = event;
+  const { effects } = state;
+  const { account, cents } = effects;
   const { col } = state.positions;
   const position = state.orders.col.position.get(order);
   const all = state.orders.col.contracts.get(order);
   invariant(state.positions.isLive(position), 'a sell has no position');
   invariant(contracts <= col.contracts.get(position), 'more was sold than is held');
   if (col.contracts.get(position) === all) startSale(state, position, event.venue);
-  const venue = col.soldVenue.get(position);
   const soldCents = col.soldCents.get(position) - col.soldBeforeCents.get(position) + cents;
   const sold = all - col.contracts.get(position) + contracts;
-  const fillPriceCents = Math.floor(soldCents / sold);
-  const account = col.account.get(position);
+  effects.position = position;
+  effects.fillPriceCents = Math.floor(soldCents / sold);
+  effects.fillVenue = col.soldVenue.get(position);
   countPayable(state, account, -contracts);
   if (event.kind === 'order_filled') {
     invariant(contracts === col.contracts.get(position), 'a position closed with contracts left');
-    realize(state, account, col.costCents.get(position), cents);
-    closePosition(state, position, event, cents);
+    effects.costCents = col.costCents.get(position);
+    realize(state, account, effects.costCents, cents);
+    closePosition(state, position);
   } else {
     const cost = costOfPart(col.costCents.get(position), contracts, col.contracts.get(position));
+    effects.costCents = cost;
+    effects.trade = 'reduced';
     realize(state, account, cost, cents);
     shrinkPosition(state, position, { contracts, cost, cents });
   }
-  return { fillPriceCents, venue, position };
 }
 
 function orderEnded(state: ShardState, event: OrderEnded): void {
-  const { order, atMs, status, reason } = event;
+  const { order, status, reason } = event;
   invariant(state.orders.isLive(order), 'an order ended that is done');
   const filled = filledSoFar(state, order);
-  const position = state.orders.col.position.get(order);
   const account = state.orders.col.account.get(order);
   const remaining = remainingOf(state, order);
   if (isBuy(state.orders.col.flags.get(order))) countPayable(state, account, -remaining);
   hold(state, account, -holdOf(state, order, remaining));
-  const { priceCents: fillPriceCents, venue } = filled;
-  const filledContracts = filled.contracts === 0 ? null : filled.contracts;
-  const end = { atMs, status, reason, fillPriceCents, venue, filledContracts };
-  finishOrder(state, order, end, position === NO_ROW ? null : position);
+  const { effects } = state;
+  effects.account = account;
+  effects.position = state.orders.col.position.get(order);
+  effects.trade = null;
+  effects.status = status;
+  effects.reason = reason;
+  effects.fillPriceCents = filled.priceCents ?? 0;
+  effects.fillVenue = filled.venue;
+  effects.filledContracts = filled.contracts;
+  finishOrder(state, order);
 }
 
 /**
@@ -234,15 +237,10 @@ function holdOf(state: ShardState, order: OrderRow, contracts: Contracts): Cents
   return isRestingBuy ? costCents(col.limitPriceCents.get(order), contracts) : 0;
 }
 
-/** `traded`: its position. It may have ended already, but its row still has the id. */
-function finishOrder(
-  state: ShardState,
-  order: OrderRow,
-  outcome: Omit<OrderOutcome, 'tradeId'>,
-  traded: PositionRow | null,
-): void {
+/** Its outcome is in the effects. */
+function finishOrder(state: ShardState, order: OrderRow): void {
   const { orders, positions } = state;
-  const account = orders.col.account.get(order);
+  const { account } = state.effects;
   if (state.ladders.isWaiting(order)) {
     state.ladders.remove(order);
     state.ordersOfAccount.remove(account);
@@ -253,8 +251,6 @@ function finishOrder(
   }
   state.orderIds.remove(order);
   orders.release(order);
-  const ids = { orders: orders.col.id, order, positions: positions.col.id, position: traded };
-  state.records.addOutcome(account, ids, outcome);
   countBust(state, account);
 }
 
@@ -266,8 +262,14 @@ function positionSettled(state: ShardState, event: PositionSettled): void {
   invariant(col.resting.get(position) === NO_ROW, 'a position was settled while its order rests');
   const market = state.markets[col.market.get(position)]!;
   invariant(market.outcome === event.outcome, 'a position was settled before its market');
-  countPayable(state, account, -col.contracts.get(position));
-  realize(state, account, col.costCents.get(position), proceedsCents);
-  closePosition(state, position, event, proceedsCents);
+  const { effects } = state;
+  effects.account = account;
+  effects.position = position;
+  effects.contracts = col.contracts.get(position);
+  effects.cents = proceedsCents;
+  effects.costCents = col.costCents.get(position);
+  countPayable(state, account, -effects.contracts);
+  realize(state, account, effects.costCents, proceedsCents);
+  closePosition(state, position);
   countBust(state, account);
 }

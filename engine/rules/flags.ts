@@ -4,7 +4,7 @@
  */
 
 import type { OrderPlaced } from './events.ts';
-import type { Action, OrderType, Side } from './units.ts';
+import type { Action, OrderType, PriceCents, Side } from './units.ts';
 
 const FLAG = { sell: 1, no: 2, instrumentNo: 4, routed: 8, private: 16, limit: 32 } as const;
 
@@ -28,8 +28,8 @@ export function positionFlagsOf(order: Flags): Flags {
 }
 
 /** A limit order; any other is a market order, which is a fill and no order (T26). */
-export function isLimit({ type }: { type: OrderType }): boolean {
-  return type === 'limit';
+export function isLimit(order: { limitPriceCents: PriceCents | null }): boolean {
+  return order.limitPriceCents !== null;
 }
 
 export function typeOf(flags: Flags): OrderType {

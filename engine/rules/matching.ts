@@ -4,8 +4,9 @@
  */
 
 import { prefetched } from '../memory/prefetch.ts';
-import { type Event, fillEvent } from './events.ts';
+import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
+import type { FactSink } from './facts.ts';
 import { tradeOf } from './fill-model.ts';
 import { actionOf } from './flags.ts';
 import { remainingOf } from './partial-fills.ts';
@@ -20,20 +21,20 @@ export function fillMarkets(
   state: ShardState,
   markets: readonly Market[],
   atMs: EpochMs,
-  journal: Event[],
+  facts: FactSink,
 ): void {
-  if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, journal);
+  if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, facts);
   // No fill leaves less for another, so each book fills by itself.
   for (const market of markets) {
-    if (market.book !== null) fillBook(state, market.book, atMs, journal);
-    for (const book of market.routedBooks) fillBook(state, book, atMs, journal);
+    if (market.book !== null) fillBook(state, market.book, atMs, facts);
+    for (const book of market.routedBooks) fillBook(state, book, atMs, facts);
   }
 }
 
-function fillBook(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
+function fillBook(state: ShardState, book: Book, atMs: EpochMs, facts: FactSink): void {
   for (const reached of reachedOn(state, book, atMs)) {
     prefetchOwners(state, reached.orders);
-    for (const order of reached.orders) fillResting(state, reached, order, atMs, journal);
+    for (const order of reached.orders) fillResting(state, reached, order, atMs, facts);
   }
 }
 
@@ -62,13 +63,13 @@ function fillInOrder(
   state: ShardState,
   markets: readonly Market[],
   atMs: EpochMs,
-  journal: Event[],
+  facts: FactSink,
 ): void {
   const books = new Set(markets.flatMap(booksOf));
   const all = [...books].flatMap((book) => reachedOn(state, book, atMs));
   const orders = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
   if (books.size > 1) orders.sort((a, b) => byPriceAndTime(state, a, b));
-  for (const { reached, order } of orders) fillResting(state, reached, order, atMs, journal);
+  for (const { reached, order } of orders) fillResting(state, reached, order, atMs, facts);
 }
 
 type ReachedOrder = { reached: Reached; order: OrderRow };
@@ -138,7 +139,7 @@ function fillResting(
   { book, price, side }: Reached,
   order: OrderRow,
   atMs: EpochMs,
-  journal: Event[],
+  facts: FactSink,
 ): void {
   const { col } = state.orders;
   const contracts = remainingOf(state, order);
@@ -152,5 +153,5 @@ function fillResting(
   if (fill === null) return;
   if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
   const trade = tradeOf(actionOf(col.flags.get(order)), fill);
-  emit(state, journal, fillEvent(atMs, order, contracts, trade));
+  emit(state, facts, fillEvent(atMs, order, contracts, trade));
 }

@@ -3,8 +3,8 @@
  * expiries) comes out as events. Rules T12 to T17, T45, T46, S1 to S10, T124 (engine/RULES.md).
  */
 
-import type { Event } from './events.ts';
 import { emit } from './evolve.ts';
+import type { FactSink } from './facts.ts';
 import { isBuy } from './flags.ts';
 import { fillMarkets } from './matching.ts';
 import type { GameTick, QuoteTick, Tick, TradeTick } from './messages.ts';
@@ -14,9 +14,9 @@ import { settle, voidGame } from './settlement.ts';
 import type { ShardState } from './state.ts';
 import { type EpochMs, NO_PRICE, NO_ROW, type OrderRow, type SourceNumber } from './units.ts';
 
-/** Applies one tick; every event it led to is applied and appended to `journal`. */
-export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
-  const atMs = advance(state, tick.atMs, journal);
+/** Applies one tick; every event it led to is applied and appended to `facts`. */
+export function observe(state: ShardState, tick: Tick, facts: FactSink): void {
+  const atMs = advance(state, tick.atMs, facts);
   if (tick.kind === 'time') return;
   if (tick.kind === 'down') {
     sourceOf(state, tick.source).epoch++;
@@ -26,7 +26,7 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
   switch (tick.kind) {
     case 'quote':
       setQuote(state, tick);
-      fillMarkets(state, withRevived(state.markets[tick.market]!, revived), atMs, journal);
+      fillMarkets(state, withRevived(state.markets[tick.market]!, revived), atMs, facts);
       return;
     case 'trade':
       setLastTrade(state, tick);
@@ -34,14 +34,14 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
     case 'status': {
       const market = state.markets[tick.market]!;
       market.status = tick.status;
-      fillMarkets(state, withRevived(market, revived), atMs, journal);
+      fillMarkets(state, withRevived(market, revived), atMs, facts);
       return;
     }
     case 'result':
-      settle(state, { ...tick, atMs }, journal);
+      settle(state, { ...tick, atMs }, facts);
       break;
     case 'game':
-      setGame(state, { ...tick, atMs }, journal);
+      setGame(state, { ...tick, atMs }, facts);
       break;
     case 'heartbeat':
       break;
@@ -49,7 +49,7 @@ export function observe(state: ShardState, tick: Tick, journal: Event[]): void {
       tick satisfies never;
   }
   // Only after the tick itself is applied: a quote that it replaces must not fill anything.
-  fillMarkets(state, revived, atMs, journal);
+  fillMarkets(state, revived, atMs, facts);
 }
 
 /**
@@ -85,11 +85,11 @@ export function watch(state: ShardState, tick: Tick): void {
 }
 
 /** Moves time on, never back, and ends what expired on the way. */
-export function advance(state: ShardState, atMs: EpochMs, journal: Event[]): EpochMs {
+export function advance(state: ShardState, atMs: EpochMs, facts: FactSink): EpochMs {
   if (atMs > state.nowMs) state.nowMs = atMs;
   const now = state.nowMs;
   for (let order = state.expiries.nextDue(now); order !== NO_ROW; ) {
-    emit(state, journal, {
+    emit(state, facts, {
       kind: 'order_ended',
       // At the time when it was due, not when the shard next learned the time.
       atMs: state.orders.col.expiresAtMs.get(order),
@@ -180,31 +180,31 @@ function setLastTrade(state: ShardState, tick: TradeTick): void {
   state.fillModel.tradePrinted(tick);
 }
 
-function setGame(state: ShardState, tick: GameTick, journal: Event[]): void {
+function setGame(state: ShardState, tick: GameTick, facts: FactSink): void {
   const { atMs, game: slug, status } = tick;
   // A venue may name games that no catalog has listed. They are not kept.
   if (!state.listedGames.has(slug) || state.games.get(slug)?.status === status) return;
-  emit(state, journal, { kind: 'game_changed', atMs, game: slug, status });
-  if (status === 'cancelled') voidGame(state, slug, atMs, journal);
+  emit(state, facts, { kind: 'game_changed', atMs, game: slug, status });
+  if (status === 'cancelled') voidGame(state, slug, atMs, facts);
 }
 
 /**
  * What follows from the catalog as it is now. It runs at every start too, since an older version
  * may have left it undone.
  */
-export function afterCatalog(state: ShardState, atMs: EpochMs, journal: Event[]): void {
-  voidCancelledGames(state, atMs, journal);
-  cancelDropped(state, atMs, journal);
+export function afterCatalog(state: ShardState, atMs: EpochMs, facts: FactSink): void {
+  voidCancelledGames(state, atMs, facts);
+  cancelDropped(state, atMs, facts);
 }
 
 /**
  * A game that the catalog calls cancelled counts as one that a venue cancelled, since some venues
  * report none.
  */
-function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]): void {
+function voidCancelledGames(state: ShardState, atMs: EpochMs, facts: FactSink): void {
   for (const { slug, status } of state.catalog.games) {
     const shown = state.games.get(slug)?.status ?? status;
-    if (shown === 'cancelled') voidGame(state, slug, atMs, journal);
+    if (shown === 'cancelled') voidGame(state, slug, atMs, facts);
   }
 }
 
@@ -212,7 +212,7 @@ function voidCancelledGames(state: ShardState, atMs: EpochMs, journal: Event[]):
  * What the catalog has dropped cannot be bought any more. Its resting buys end, first placed first;
  * sells and positions stay. An order by ticker belongs to the instrument that it is shown as.
  */
-function cancelDropped(state: ShardState, atMs: EpochMs, journal: Event[]): void {
+function cancelDropped(state: ShardState, atMs: EpochMs, facts: FactSink): void {
   const { orders, instruments } = state;
   const { flags, instrument, sequence } = orders.col;
   const dropped: OrderRow[] = [];
@@ -221,7 +221,7 @@ function cancelDropped(state: ShardState, atMs: EpochMs, journal: Event[]): void
   }
   dropped.sort((a, b) => sequence.get(a) - sequence.get(b));
   for (const order of dropped) {
-    emit(state, journal, {
+    emit(state, facts, {
       kind: 'order_ended',
       atMs,
       order,

@@ -3,6 +3,7 @@
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, tradeOf } from './fill-model.ts';
+import type { PlacedOrder } from './finished-records.ts';
 import { instrumentSideOf, isLimit, isSell, sideOf } from './flags.ts';
 import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
@@ -39,7 +40,7 @@ type Subject = {
 export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   const account = state.accountIds.find(order.account);
   const known =
-    account === NO_ROW ? undefined : state.records.placementByKey(account, order.idempotencyKey);
+    account === NO_ROW ? undefined : state.records.orderByKey(account, order.idempotencyKey);
   const closing = order.action === 'sell';
   if (known !== undefined) {
     if (isSameOrder(state, known, order)) return { kind: 'replay' };
@@ -181,7 +182,6 @@ function placedEvent(
     orderId: order.orderId,
     idempotencyKey: order.idempotencyKey,
     action: order.action,
-    type: order.type,
     market: subject.market.number,
     instrument: subject.instrument.number,
     side: subject.side,
@@ -260,10 +260,9 @@ function isBeingSold({ orders, positions }: ShardState, position: PositionRow): 
 }
 
 /** Whether a placement under a known key asks for the same as the first one. */
-function isSameOrder(state: ShardState, known: OrderPlaced, order: PlaceOrder): boolean {
+function isSameOrder(state: ShardState, known: PlacedOrder, order: PlaceOrder): boolean {
   return (
     known.action === order.action &&
-    known.type === order.type &&
     known.limitPriceCents === order.limitPriceCents &&
     known.boundPriceCents === order.boundPriceCents &&
     known.timeInForce === order.timeInForce &&
@@ -275,7 +274,7 @@ function isSameOrder(state: ShardState, known: OrderPlaced, order: PlaceOrder): 
   );
 }
 
-function isSameSubject(state: ShardState, known: OrderPlaced, order: PlaceOrder): boolean {
+function isSameSubject(state: ShardState, known: PlacedOrder, order: PlaceOrder): boolean {
   if (known.contracts !== order.contracts || known.byTicker !== (order.ticker !== null)) {
     return false;
   }

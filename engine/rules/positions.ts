@@ -3,12 +3,11 @@
  * (engine/RULES.md).
  */
 
-import type { OrderFilled, OrderPartFilled, PositionSettled } from './events.ts';
+import type { OrderFilled, OrderPartFilled } from './events.ts';
 import { positionFlagsOf } from './flags.ts';
 import { writeTradeId } from './ids.ts';
 import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
-import { closedTradeOf } from './row-records.ts';
 import type { ShardState } from './state.ts';
 import type { Cents, Contracts, OrderRow, PositionRow } from './units.ts';
 import { NO_ROW } from './units.ts';
@@ -81,18 +80,12 @@ export function shrinkPosition(
   col.soldCents.add(row, cents);
 }
 
-export function closePosition(
-  state: ShardState,
-  position: PositionRow,
-  event: OrderFilled | OrderPartFilled | PositionSettled,
-  proceedsCents: Cents,
-): void {
+export function closePosition(state: ShardState, position: PositionRow): void {
   invariant(state.positions.isLive(position), 'a position was closed twice');
-  const outcome = event.kind === 'position_settled' ? event.outcome : null;
-  const trade = closedTradeOf(state, position, event.atMs, proceedsCents, outcome);
-  state.records.addClosedTrade(trade);
-  state.positionsOfAccount.remove(trade.account);
-  state.positionsOfMarket.remove(trade.market);
+  state.effects.trade = 'closed';
+  const { account, market } = state.positions.col;
+  state.positionsOfAccount.remove(account.get(position));
+  state.positionsOfMarket.remove(market.get(position));
   state.positionIds.remove(position);
   state.positions.release(position);
 }

@@ -1,6 +1,6 @@
 /** What a result leads to: its market settles once. Rules S1 to S10 (engine/RULES.md). */
-import type { Event } from './events.ts';
 import { emit } from './evolve.ts';
+import type { FactSink } from './facts.ts';
 import { sideOf } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
@@ -11,23 +11,19 @@ import type { ShardState } from './state.ts';
 import { type EpochMs, HOME_VENUE, PAYOUT_CENTS } from './units.ts';
 
 /** A venue_a result settles its market once, whatever arrives later. */
-export function settle(
-  state: ShardState,
-  tick: Omit<ResultTick, 'source'>,
-  journal: Event[],
-): void {
+export function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, facts: FactSink): void {
   const market = state.markets[tick.market]!;
   if (market.outcome !== null) return;
   const { atMs, outcome, yesPayoutCents, noPayoutCents } = tick;
   const { number } = market;
   if (outcome === 'scalar') {
     const payouts = { yesPayoutCents, noPayoutCents };
-    emit(state, journal, { kind: 'market_valued', atMs, market: number, ...payouts });
+    emit(state, facts, { kind: 'market_valued', atMs, market: number, ...payouts });
   }
-  emit(state, journal, { kind: 'market_resolved', atMs, market: number, outcome });
+  emit(state, facts, { kind: 'market_resolved', atMs, market: number, outcome });
   if (market.venue !== HOME_VENUE) return;
   for (const book of booksOf(market)) {
-    if (book.market === market) cancelAll(state, book, atMs, journal);
+    if (book.market === market) cancelAll(state, book, atMs, facts);
   }
   for (const position of [...state.positionsOfMarket.of(market.number)]) {
     const { col } = state.positions;
@@ -36,13 +32,13 @@ export function settle(
       outcome === 'void'
         ? col.costCents.get(position)
         : costCents(payout, col.contracts.get(position));
-    emit(state, journal, { kind: 'position_settled', atMs, position, proceedsCents, outcome });
+    emit(state, facts, { kind: 'position_settled', atMs, position, proceedsCents, outcome });
   }
 }
 
-function cancelAll(state: ShardState, book: Book, atMs: EpochMs, journal: Event[]): void {
+function cancelAll(state: ShardState, book: Book, atMs: EpochMs, facts: FactSink): void {
   for (const order of [...ordersOn(state, book)]) {
-    emit(state, journal, {
+    emit(state, facts, {
       kind: 'order_ended',
       atMs,
       order,
@@ -53,12 +49,12 @@ function cancelAll(state: ShardState, book: Book, atMs: EpochMs, journal: Event[
 }
 
 /** A cancelled game voids every market of its instruments that has no result. */
-export function voidGame(state: ShardState, slug: string, atMs: EpochMs, journal: Event[]): void {
+export function voidGame(state: ShardState, slug: string, atMs: EpochMs, facts: FactSink): void {
   for (const instrument of state.instruments) {
     if (instrument.entry?.gameSlug !== slug) continue;
     for (const { market } of instrument.listings) {
       if (market.venue !== HOME_VENUE) continue;
-      settle(state, { ...VOID, atMs, market: market.number }, journal);
+      settle(state, { ...VOID, atMs, market: market.number }, facts);
     }
   }
 }

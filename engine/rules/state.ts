@@ -20,6 +20,7 @@ import type { Schema } from '../memory/row-places.ts';
 import type { Table } from '../memory/table.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
+import type { Effects } from './effects.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
@@ -86,6 +87,7 @@ export type ShardState = {
   readonly ladders: Ladders<OrderRow>;
   readonly expiries: ExpiryQueue<OrderRow>;
   readonly records: FinishedRecords;
+  readonly effects: Effects;
   readonly tradeCounts: TradeCounts;
   /** Counts placements and openings: time order that does not depend on clocks. */
   sequence: number;

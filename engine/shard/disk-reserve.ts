@@ -5,31 +5,9 @@
  * the file's size then fails here, as an error like any other. Rule D8 (engine/RULES.md).
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { getSystemErrorMap } from 'node:util';
 import type { RootDatabase } from 'lmdb';
 import { dataFileIn, type LmdbMeta, metaBuffer, newestMeta } from '../lmdb/lmdb-file.ts';
-import { EngineBusy } from './busy.ts';
-
-/** Nothing can be written now, and nothing was. It ends by itself once there is space. */
-export class DiskFull extends EngineBusy {
-  readonly errno: number;
-  readonly bytes: number;
-
-  constructor(errno: number, bytes: number) {
-    super(troubleText(errno), RETRY_AFTER_SECONDS);
-    this.name = 'DiskFull';
-    this.errno = errno;
-    this.bytes = bytes;
-  }
-}
-
-const RETRY_AFTER_SECONDS = 5;
-
-/** What the system says of a failed write, as an operator and a caller read it. */
-export function troubleText(errno: number): string {
-  const known = getSystemErrorMap().get(errno);
-  return `the data directory cannot be written: ${known?.[1] ?? `error ${errno}`}`;
-}
+import { diskFullOf } from './disk-full.ts';
 
 const MIB = 2 ** 20;
 /** What transactions take beside what they write: the trees above, and the pages they replace. */
@@ -112,9 +90,7 @@ export class DiskReserve {
       this.#size = Math.max(from, size);
     } catch (error) {
       ftruncateSync(this.#fd, from);
-      const { errno } = error as NodeJS.ErrnoException;
-      if (errno === undefined) throw error;
-      throw new DiskFull(errno, bytes);
+      throw diskFullOf(error, bytes);
     }
   }
 }

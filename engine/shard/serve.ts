@@ -1,11 +1,11 @@
 /**
  * What the thread of a shard does from its start to its end: it takes what has come, answers it
- * once that is safe, and sleeps where nothing has. The thread is blocked while it sleeps and its
- * event loop stands still, so no timer fires in here: timeouts of the sleep take their place.
+ * once that is safe, and sleeps where nothing has. Its event loop turns only while a checkpoint is
+ * being written; otherwise a sleep blocks the thread, and no timer fires in here.
  */
 import { setImmediate as turn } from 'node:timers/promises';
+import { ByteWriter } from '../format/bytes.ts';
 import { type Control, FrameDecoder, type Message, writeReply } from '../format/codec.ts';
-import { ByteWriter } from '../format/layout.ts';
 import type { Endpoint } from '../ring/endpoint.ts';
 import type { Reply } from '../rules/messages.ts';
 import type { Batch } from './shard.ts';
@@ -13,9 +13,6 @@ import type { Batch } from './shard.ts';
 /** What it does of a shard. */
 export type Served = {
   take(messages: Batch): (Reply | null)[];
-  readonly journalSequence: number;
-  /** Goes on with a checkpoint; false: there is nothing to do now. */
-  idle(): boolean;
   /** Work is under way that ends only while the thread's event loop turns. */
   readonly isWriting: boolean;
   /** 0: it can write. The other end learns of a change at once. */
@@ -24,8 +21,6 @@ export type Served = {
 
 /** More would let the two threads take turns rather than work at the same time. */
 const BATCH_MAX = 256;
-/** A checkpoint takes its steps in the commits of batches. After so long without it goes on alone. */
-const QUIET_MS = 20;
 
 /** Returns when it is asked to close, with all before that answered. Throws what the shard throws. */
 export async function serve(shard: Served, end: Endpoint): Promise<void> {
@@ -35,9 +30,8 @@ export async function serve(shard: Served, end: Endpoint): Promise<void> {
       if (shard.isWriting) await turn();
       continue;
     }
-    const timeoutMs = server.goOnWithCheckpoint();
-    if (shard.isWriting) await end.sleepAsync(timeoutMs);
-    else end.sleep(timeoutMs);
+    if (shard.isWriting) await end.sleepAsync();
+    else end.sleep();
   }
 }
 
@@ -49,8 +43,6 @@ class Server {
   readonly #writer = new ByteWriter();
   /** What ended the batch before its time. */
   #control: Control | null = null;
-  /** When a checkpoint goes on without batches, on the clock of `performance.now`. */
-  #quietAtMs = Number.POSITIVE_INFINITY;
   #diskErrno = 0;
 
   constructor(shard: Served, end: Endpoint) {
@@ -61,14 +53,12 @@ class Server {
   /** False: nothing has come. */
   takeBatch(): boolean {
     if (!this.#end.isReady()) return false;
-    const { journalSequence } = this.#shard;
     this.#writer.begin();
     for (const reply of this.#shard.take(this.#batch)) writeReply(this.#writer, reply);
     if (this.#control !== null) this.#obey(this.#control);
     if (this.#writer.length > 0) {
       this.#end.sendBlocking(this.#writer.view(0, this.#writer.length));
     }
-    if (this.#shard.journalSequence > journalSequence) this.#waitForQuiet();
     this.#showDisk();
     return true;
   }
@@ -93,19 +83,6 @@ class Server {
     this.#control = null;
     if (kind === 'close') this.isClosed = true;
     else writeReply(this.#writer, { ok: true, body: '' });
-  }
-
-  #waitForQuiet(): void {
-    this.#quietAtMs = performance.now() + QUIET_MS;
-  }
-
-  /** @returns for how long there is nothing to do. */
-  goOnWithCheckpoint(): number {
-    const waitMs = this.#quietAtMs - performance.now();
-    if (waitMs > 0) return waitMs;
-    if (this.#shard.idle()) this.#waitForQuiet();
-    else this.#quietAtMs = Number.POSITIVE_INFINITY;
-    return this.#quietAtMs - performance.now();
   }
 
   #showDisk(): void {

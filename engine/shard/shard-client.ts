@@ -9,7 +9,7 @@ import { checkLmdbFile, LmdbFileError, missingFile } from '../lmdb/lmdb-file.ts'
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import { AT_ITS_LIMIT, EngineBusy } from './busy.ts';
-import { DiskFull, troubleText } from './disk-reserve.ts';
+import { DiskFull, troubleText } from './disk-full.ts';
 import { isCommand, isJournaled } from './message-kinds.ts';
 import type { OpenReport } from './open-report.ts';
 import { isTick, Outbox, type Waiter } from './outbox.ts';

@@ -2,8 +2,9 @@
  * The callers' end of the way to a shard's thread, from one start of it to its end. Answers come in
  * the order of the requests, so who waits stands in a queue, without numbers and promises.
  */
+
+import { ByteWriter } from '../format/bytes.ts';
 import { FrameDecoder, type Sent, writeMessage } from '../format/codec.ts';
-import { ByteWriter } from '../format/layout.ts';
 import type { Endpoint } from '../ring/endpoint.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Reply } from '../rules/messages.ts';

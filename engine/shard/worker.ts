@@ -9,7 +9,6 @@ import { FaultNote } from './fault-note.ts';
 import type { OpenReport } from './open-report.ts';
 import { serve } from './serve.ts';
 import { Shard, type ShardConfig } from './shard.ts';
-import { openStore } from './store.ts';
 
 /** `serve` ends once it is asked to close, with a checkpoint; or with what the shard failed at. */
 export type Task = { kind: 'open' } | { kind: 'serve'; channel: ChannelMemory };
@@ -44,15 +43,8 @@ export default async function run(task: Task): Promise<OpenReport | 'ending' | n
   }
 }
 
-async function openShard({ config, disk }: WorkerData): Promise<Shard> {
-  const store = openStore(config.path, config.durability);
-  try {
-    return new Shard(config, store, new DiskStatus(disk));
-  } catch (error) {
-    // Closed, since the next try opens it again, and no process may open it twice.
-    await store.close();
-    throw error;
-  }
+function openShard({ config, disk }: WorkerData): Promise<Shard> {
+  return Shard.open(config, new DiskStatus(disk));
 }
 
 /**

@@ -6,7 +6,7 @@ import { guardWrites } from '../../api/identity/disk-guard.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser } from '../../api/identity/users.ts';
-import { DiskFull } from '../../engine/shard/disk-reserve.ts';
+import { DiskFull } from '../../engine/shard/disk-full.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { limitFiles } from '../engine/shard/limited-files.ts';
 

@@ -30,7 +30,7 @@ test('bench tick: quotes fill what was planned, in the book and with ledger and 
   );
 });
 
-test('bench shard: every order of the flow is accepted and journaled', async (t) => {
+test('bench shard: every order of the flow is accepted and logged', async (t) => {
   // Throws when the shard refuses one.
   const { tables, figures } = await shard.run(
     {
@@ -39,7 +39,7 @@ test('bench shard: every order of the flow is accepted and journaled', async (t)
       slices: 1,
       sliceMs: 20,
       sizeMsMax: 0,
-      checkpointEveryEvents: 200,
+      checkpointEveryFacts: 200,
       flow: { seed: 1, markets: 5, restingMax: 100, positionsMax: 100 },
       long: { orders: 1024, parts: 2 },
     },

@@ -2,13 +2,21 @@
  * Order and placement result on the wire. Rules T24 to T28, A36 (engine/RULES.md, api/RULES.md).
  */
 import { uuidTimeMs } from '../../memory/uuid-words.ts';
-import type { OrderOutcome, OrderPlaced } from '../../rules/events.ts';
+import type { OrderEnded, OrderOutcome, OrderPlaced } from '../../rules/events.ts';
+import type { EndedOrder } from '../../rules/finished-records.ts';
 import { actionOf, instrumentSideOf, isLimit, isPlacedPrivate, sideOf } from '../../rules/flags.ts';
 import { costCents } from '../../rules/ledger.ts';
 import { filledSoFar, remainingOf } from '../../rules/partial-fills.ts';
 import { viaOf } from '../../rules/row-records.ts';
 import type { ShardState } from '../../rules/state.ts';
-import { dollarsOf, isoOf, NO_ROW, type OrderRow, VENUES } from '../../rules/units.ts';
+import {
+  dollarsOf,
+  type EpochMs,
+  isoOf,
+  NO_ROW,
+  type OrderRow,
+  VENUES,
+} from '../../rules/units.ts';
 import { wordText } from './json.ts';
 import { instrumentText, marketTickerText, venuePriceText } from './subject.ts';
 import { tradeTextOf } from './trade.ts';
@@ -37,23 +45,36 @@ export function restingOrderText(state: ShardState, row: OrderRow): string {
   return `{${restingFields(state, termsAt(state, row), row)}}`;
 }
 
-/** An order in any status. */
-export function orderText(state: ShardState, placed: OrderPlaced): string {
-  const row = rowOf(state, placed);
-  if (row === NO_ROW) return endedOrderText(state, placed, outcomeOf(state, placed));
+/** An order in any status: the row of one that rests, or what the log has of any other. */
+export function orderText(state: ShardState, order: { row: OrderRow } | EndedOrder): string {
+  if (!('row' in order)) return endedOrderText(state, order.placed, order.outcome);
+  const { row } = order;
   const position = state.orders.col.position.get(row);
   const tradeId = position === NO_ROW ? null : state.positionIds.idOf(position);
   return (
-    `{${restingFields(state, placed, row)},"type":"limit","cancelReason":null` +
+    `{${restingFields(state, termsAt(state, row), row)},"type":"limit","cancelReason":null` +
     `,"tradeId":${wordText(tradeId)}` +
     `${venuePriceText(state, 'fillPriceCents', filledSoFar(state, row).priceCents)}}`
   );
 }
 
-/** An order that has just ended: nobody has taken its row since. */
-export function endedJustNowText(state: ShardState, row: OrderRow): string {
-  const terms = termsAt(state, row);
-  return endedOrderText(state, terms, state.records.recentOutcome(terms.orderId)!);
+/** An order that the last event has ended: nobody has taken its row since. */
+export function endedJustNowText(state: ShardState, { atMs, order }: OrderEnded): string {
+  return endedOrderText(state, termsAt(state, order), outcomeJustNow(state, atMs));
+}
+
+/** How the last event has ended its order. */
+export function outcomeJustNow({ effects, positionIds }: ShardState, atMs: EpochMs): OrderOutcome {
+  const { status, reason, fillPriceCents, fillVenue, filledContracts, position } = effects;
+  return {
+    atMs,
+    status,
+    reason,
+    fillPriceCents: fillPriceCents || null,
+    venue: fillVenue,
+    tradeId: position === NO_ROW ? null : positionIds.idOf(position),
+    filledContracts: filledContracts || null,
+  };
 }
 
 function endedOrderText(state: ShardState, terms: Terms, outcome: Ended): string {
@@ -116,21 +137,30 @@ function termsAt(state: ShardState, row: OrderRow): Terms {
   };
 }
 
+/** An order as it was placed, and what has become of it: its row while it rests, or its end. */
+export type Placement = {
+  placed: Omit<OrderPlaced, 'kind' | 'order' | 'position'>;
+  row: OrderRow | null;
+  outcome: OrderOutcome | null;
+};
+
 /** The answer to a placement, now or again under the same idempotency key. */
-export function placementText(state: ShardState, placed: OrderPlaced, replayed: boolean): string {
-  const row = rowOf(state, placed);
-  const rests = row !== NO_ROW;
-  const outcome = rests ? null : outcomeOf(state, placed);
+export function placementText(
+  state: ShardState,
+  { placed, row, outcome }: Placement,
+  replayed: boolean,
+): string {
+  const rests = row !== null;
   const executed = outcome?.status === 'executed';
   const soFar = rests ? filledSoFar(state, row) : null;
   const venue = soFar?.venue ?? outcome?.venue ?? null;
   const fillPriceCents = soFar?.priceCents ?? outcome?.fillPriceCents ?? null;
   return (
     `{"status":"${rests ? 'resting' : executed ? 'executed' : 'canceled'}"` +
-    `,"action":"${placed.action}","type":"${placed.type}"` +
+    `,"action":"${placed.action}","type":"${isLimit(placed) ? 'limit' : 'market'}"` +
     `,"idempotencyKey":${JSON.stringify(placed.idempotencyKey)},"replayed":${replayed}` +
     `,"originalCreatedAt":${wordText(replayed ? isoOf(uuidTimeMs(placed.orderId)) : null)}` +
-    `,"order":${isLimit(placed) ? orderText(state, placed) : 'null'}` +
+    `,"order":${isLimit(placed) ? placedOrderText(state, { placed, row, outcome }) : 'null'}` +
     `,"trade":${executed ? tradeTextOf(state, placed.account, outcome!.tradeId!) : 'null'}` +
     `,"fillVenue":${wordText(venue === null ? null : VENUES[venue]!)},"mode":"paper"` +
     `,"venueData":${state.switches.venueData}` +
@@ -138,18 +168,6 @@ export function placementText(state: ShardState, placed: OrderPlaced, replayed: 
   );
 }
 
-/** `resting`, or how the order ended. */
-export function statusOf(state: ShardState, placed: OrderPlaced): string {
-  return rowOf(state, placed) === NO_ROW ? outcomeOf(state, placed).status : 'resting';
-}
-
-/** The row of an order that is not done; it has kept the one that it was placed in. */
-function rowOf({ orders, orderIds }: ShardState, { order, orderId }: OrderPlaced): OrderRow {
-  return orders.isLive(order) && orderIds.isOf(order, orderId) ? order : NO_ROW;
-}
-
-function outcomeOf(state: ShardState, placed: OrderPlaced): OrderOutcome {
-  const outcome = state.records.outcome(placed);
-  if (outcome === undefined) throw new Error(`order ${placed.orderId} has no outcome`);
-  return outcome;
+function placedOrderText(state: ShardState, { placed, row, outcome }: Placement): string {
+  return row === null ? endedOrderText(state, placed, outcome!) : orderText(state, { row });
 }

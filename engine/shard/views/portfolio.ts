@@ -3,7 +3,8 @@
  * engine/RULES.md).
  */
 
-import type { ClosedTrade, OrderPlaced } from '../../rules/events.ts';
+import type { ClosedTrade } from '../../rules/events.ts';
+import { type EndedOrder, ORDER_ENDS, TRADE_ENDS } from '../../rules/finished-records.ts';
 import { cursorOf } from '../../rules/ids.ts';
 import { costCents } from '../../rules/ledger.ts';
 import { positionBid } from '../../rules/orders.ts';
@@ -16,13 +17,13 @@ import {
   type EpochMs,
   isoOf,
   NO_ROW,
+  type OrderRow,
   type PositionRow,
   START_BALANCE_CENTS,
   type Uuid,
 } from '../../rules/units.ts';
-import { newestFirst } from '../unarchived-records.ts';
 import { listText, wordText } from './json.ts';
-import { orderText, restingOrderText, statusOf } from './order.ts';
+import { orderText, restingOrderText } from './order.ts';
 import { positionText, tradeText } from './trade.ts';
 
 /** Rule A40 (api/RULES.md). */
@@ -112,15 +113,8 @@ function openValueCents(state: ShardState, account: AccountRow, nowMs: EpochMs):
 
 export function ordersText(state: ShardState, query: OrdersQuery): string {
   const account = state.accountIds.find(query.account);
-  const { status, before, limit } = query;
-  const matches = (placed: OrderPlaced) => status === null || statusOf(state, placed) === status;
-  const placed =
-    account === NO_ROW
-      ? []
-      : status === 'resting'
-        ? restingOf(state, account, before)
-        : state.records.placements(account, before);
-  const page = takePage(placed, limit, matches, (order) => order.orderId);
+  const orders = account === NO_ROW ? [] : ordersOf(state, account, query);
+  const page = takePage(orders, query.limit, orderIdOf);
   const cursor = page.next === null ? null : cursorOf('orders', page.next);
   return (
     `{"orders":${listText(page.rows.map((order) => orderText(state, order)))}` +
@@ -128,24 +122,32 @@ export function ordersText(state: ShardState, query: OrdersQuery): string {
   );
 }
 
-/** Resting orders are in memory, however long the account's history is. */
-function* restingOf(
+type RestingOrder = { orderId: Uuid; row: OrderRow };
+
+const orderIdOf = (order: RestingOrder | EndedOrder): Uuid =>
+  'row' in order ? order.orderId : order.placed.orderId;
+
+/** Resting orders are in memory, the others in the log. */
+function ordersOf(
   state: ShardState,
   account: AccountRow,
-  before: Uuid | null,
-): Generator<OrderPlaced> {
-  const ids = [...state.ordersOfAccount.of(account)].map((row) => state.orderIds.idOf(row));
-  for (const id of ids.sort().reverse()) {
-    if (before === null || id < before) yield state.records.placement(account, id)!;
+  { status, before }: OrdersQuery,
+): Iterable<RestingOrder | EndedOrder> {
+  const resting: RestingOrder[] = [];
+  if (status === null || status === 'resting') {
+    for (const row of state.ordersOfAccount.of(account)) {
+      resting.push({ orderId: state.orderIds.idOf(row), row });
+    }
   }
+  const ends = status === null ? ORDER_ENDS : status === 'resting' ? [] : [status];
+  const ended = state.records.endedOrders(account, ends, before);
+  return newestFirst<RestingOrder | EndedOrder>(resting, ended, before, orderIdOf);
 }
 
 export function tradesText(state: ShardState, query: TradesQuery): string {
   const account = state.accountIds.find(query.account);
   const trades = account === NO_ROW ? [] : tradesOf(state, account, query);
-  const matches = (trade: OpenTrade | ClosedTrade) =>
-    'row' in trade || query.status === null || trade.status === query.status;
-  const page = takePage(trades, query.limit, matches, (trade) => trade.tradeId);
+  const page = takePage(trades, query.limit, (trade) => trade.tradeId);
   const cursor = page.next === null ? null : cursorOf('trades', page.next);
   return (
     `{"trades":${listText(page.rows.map((trade) => tradeText(state, trade)))}` +
@@ -166,35 +168,39 @@ function tradesOf(
       open.push({ tradeId: state.positionIds.idOf(row), row });
     }
   }
-  const closed = status === 'open' ? [] : state.records.closedTrades(account, before);
+  const ends = status === null ? TRADE_ENDS : status === 'open' ? [] : [status];
+  const closed = state.records.closedTrades(account, ends, before);
   return newestFirst<OpenTrade | ClosedTrade>(open, closed, before, (trade) => trade.tradeId);
 }
 
-/**
- * How many rows one page reads at most: a filter for a rare status must not walk a whole history.
- */
-const SCAN_MAX = 5000;
+/** Merges rows of memory with those of the log, which are newest first. */
+function* newestFirst<T>(
+  inMemory: readonly T[],
+  logged: Iterable<T>,
+  before: Uuid | null,
+  idOf: (row: T) => Uuid,
+): Generator<T> {
+  const rows = inMemory
+    .filter((row) => before === null || idOf(row) < before)
+    .sort((a, b) => (idOf(a) < idOf(b) ? 1 : -1));
+  let at = 0;
+  for (const old of logged) {
+    while (at < rows.length && idOf(rows[at]!) > idOf(old)) yield rows[at++]!;
+    yield old;
+  }
+  while (at < rows.length) yield rows[at++]!;
+}
 
-/**
- * One page, and the id to continue from when there is more. A page may be short or empty where few
- * rows match. Only the cursor says whether more follow.
- */
+/** One page, and the id to continue from when there is more. */
 function takePage<T>(
   rows: Iterable<T>,
   limit: number,
-  matches: (row: T) => boolean,
   idOf: (row: T) => Uuid,
 ): { rows: T[]; next: Uuid | null } {
   const page: T[] = [];
-  let scanned = 0;
-  let last: T | null = null;
   for (const row of rows) {
-    if (scanned++ === SCAN_MAX) return { rows: page, next: idOf(last!) };
-    if (matches(row)) {
-      if (page.length === limit) return { rows: page, next: idOf(page.at(-1)!) };
-      page.push(row);
-    }
-    last = row;
+    if (page.length === limit) return { rows: page, next: idOf(page.at(-1)!) };
+    page.push(row);
   }
   return { rows: page, next: null };
 }

@@ -1,6 +1,7 @@
 /** Whatever a shard is asked arrives as it was asked. */
 import test from 'ava';
 import { addExtension, Unpackr } from 'msgpackr';
+import { ByteWriter } from '../../../engine/format/bytes.ts';
 import {
   FrameDecoder,
   type Message,
@@ -8,7 +9,6 @@ import {
   writeReply,
 } from '../../../engine/format/codec.ts';
 import { FRAME_HEADER_BYTES } from '../../../engine/format/frame.ts';
-import { ByteWriter } from '../../../engine/format/layout.ts';
 import type { CancelOrder, Reply, TradeCounting } from '../../../engine/rules/messages.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { framesOf, messagesThrough, repliesThrough } from './frames.ts';

@@ -1,4 +1,6 @@
 /** Messages and replies on their way between two threads, without the threads. */
+
+import { ByteWriter } from '../../../engine/format/bytes.ts';
 import {
   FrameDecoder,
   type Message,
@@ -6,7 +8,6 @@ import {
   writeReply,
 } from '../../../engine/format/codec.ts';
 import { FRAME_HEADER_BYTES, type Frame } from '../../../engine/format/frame.ts';
-import { ByteWriter } from '../../../engine/format/layout.ts';
 import type { Reply } from '../../../engine/rules/messages.ts';
 
 /** The frames that lie one behind the other in `bytes`. */

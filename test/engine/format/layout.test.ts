@@ -1,8 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { ByteReader, ByteWriter } from '../../../engine/format/bytes.ts';
 import {
-  ByteReader,
-  ByteWriter,
   compile,
   f64,
   flag,

@@ -14,7 +14,7 @@ const random = randomNumbers(2);
 for (let number = 0; number < frames; ) {
   if (!end.isReady()) {
     // Both ways of sleeping, as a shard has them.
-    if (random(4) > 0) end.sleep(Number.POSITIVE_INFINITY);
+    if (random(4) > 0) end.sleep();
     else await (end.sleepAsync() ?? turn());
     continue;
   }

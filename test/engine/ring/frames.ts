@@ -1,6 +1,7 @@
 /** Frames of any size whose bytes say which one it is, for tests of the rings. */
+
+import { ByteWriter } from '../../../engine/format/bytes.ts';
 import { beginFrame, endFrame, type Frame } from '../../../engine/format/frame.ts';
-import { ByteWriter } from '../../../engine/format/layout.ts';
 
 const writer = new ByteWriter();
 

@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { FactBuffer } from '../../../engine/format/facts.ts';
 import type { FillModel, Want } from '../../../engine/rules/fill-model.ts';
 import type { Depth, Tick } from '../../../engine/rules/messages.ts';
 import { observe } from '../../../engine/rules/observe.ts';
@@ -33,7 +34,7 @@ function modelOf(fillModel: FillModelName, depth: Depth) {
   const [yesBidCents, yesBidContracts] = depth.yesBids[0] ?? [0, 0];
   const [yesAskCents, yesAskContracts] = depth.yesAsks[0] ?? [0, 0];
   const top = { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts };
-  observe(state, quoteTick({ ...top, depth }), []);
+  observe(state, quoteTick({ ...top, depth }), new FactBuffer());
   const asked = { market: state.markets[0]!, routed: null };
   const price = priceBook(state, asked, NOON_MS);
   const ask = (one: Want) => state.fillModel.orderArrives(state, asked, price, one, NOON_MS);
@@ -110,11 +111,11 @@ test('engine/rules/fill-model.ts: a model sees quotes, trades, orders and what t
   };
   Object.assign(state, { fillModel: recorder });
   const play = (tick: Tick) => {
-    observe(state, tick, []);
+    observe(state, tick, new FactBuffer());
     return seen.splice(0);
   };
   const limit = { type: 'limit', limitPriceCents: 51, timeInForce: 'gtc', contracts: 15 } as const;
-  execute(state, placeOrder(limit), []);
+  execute(state, placeOrder(limit), new FactBuffer());
   t.deepEqual(seen.splice(0), ['order of 15', 'consumed 10'], 'an order arrives and rests');
   const ask = { yesBidCents: 0, yesBidContracts: 0, yesAskCents: 51, yesAskContracts: 3 };
   t.deepEqual(play(quoteTick(ask)), ['quote 51', 'order of 5', 'consumed 3']);

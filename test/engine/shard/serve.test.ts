@@ -11,8 +11,6 @@ import { quoteTick } from '../fixtures.ts';
 /** Takes everything, answers queries with their time, and is written to as often as is asked. */
 class NotedShard implements Served {
   readonly batches: Message['kind'][][] = [];
-  journalSequence = 0;
-  idles = 0;
   isWriting = true;
   diskErrno = 0;
   /** Called before each message. */
@@ -27,13 +25,7 @@ class NotedShard implements Served {
       kinds.push(message.kind);
       if (message.kind === 'audit') replies.push({ ok: true, body: `at ${message.atMs}` });
     }
-    if (kinds.includes('audit')) this.journalSequence++;
     return replies;
-  }
-
-  idle(): boolean {
-    this.idles++;
-    return this.idles < 3;
   }
 }
 
@@ -93,21 +85,6 @@ test('D7: a batch is bounded; a barrier is answered behind all that came before 
   send(audit(4), { kind: 'close' });
   await serving;
   t.is(shard.batches.length, 4, 'what came before the end is taken');
-});
-
-test('D3: a checkpoint goes on by itself once no batch has come for a while, and not before', async (t) => {
-  const { shard, send, serving, answers } = linked(t);
-  send(quoteTick());
-  await until(() => shard.batches.length === 1);
-  await new Promise((resolve) => setTimeout(resolve, 40));
-  t.is(shard.idles, 0, 'nothing was journaled');
-  send(audit(1));
-  await until(() => shard.idles === 3);
-  t.deepEqual(answers, ['at 1']);
-  await new Promise((resolve) => setTimeout(resolve, 40));
-  t.is(shard.idles, 3, 'it was over');
-  send({ kind: 'close' });
-  await serving;
 });
 
 test('D8: the callers learn at once that the disk is full, or is not any more', async (t) => {

@@ -1,0 +1,275 @@
+/** Bytes being written and read, field after field: numbers at their own width, a uuid as 16. */
+import type { Ids } from '../memory/columns.ts';
+import { uuidOfWords, uuidWord } from '../memory/uuid-words.ts';
+import type { FactPlace } from '../rules/facts.ts';
+import { invariant } from '../rules/invariant.ts';
+import type { Uuid } from '../rules/units.ts';
+
+/** One more than the largest number of six bytes. */
+const U48_END = 2 ** 48;
+const U32_END = 2 ** 32;
+const U8_MAX = 255;
+
+/** Bytes being written, one record after another. */
+export class ByteWriter {
+  #bytes = Buffer.allocUnsafeSlow(4096);
+  #view = new DataView(this.#bytes.buffer);
+  #at = 0;
+
+  u8(value: number): void {
+    const at = this.#claim(1);
+    this.#view.setUint8(at, value);
+  }
+
+  u32(value: number): void {
+    const at = this.#claim(4);
+    this.#view.setUint32(at, value);
+  }
+
+  /** A whole number of six bytes: a time, the cents of a trade. */
+  u48(value: number): void {
+    invariant(value >= 0 && value < U48_END, 'a number does not fit into six bytes');
+    const at = this.#claim(6);
+    this.#view.setUint16(at, Math.floor(value / U32_END));
+    this.#view.setUint32(at + 2, value >>> 0);
+  }
+
+  f64(value: number): void {
+    const at = this.#claim(8);
+    this.#view.setFloat64(at, value);
+  }
+
+  place({ record, offset }: FactPlace): void {
+    this.u48(record);
+    this.u32(offset);
+  }
+
+  uuid(id: Uuid): void {
+    const at = this.#claim(16);
+    this.#view.setUint32(at, uuidWord(id, 0));
+    this.#view.setUint32(at + 4, uuidWord(id, 1));
+    this.#view.setUint32(at + 8, uuidWord(id, 2));
+    this.#view.setUint32(at + 12, uuidWord(id, 3));
+  }
+
+  /** The uuid in a row of a column. */
+  uuidAt<Row extends number>(ids: Ids<Row>, row: Row): void {
+    const at = this.#claim(16);
+    this.#view.setUint32(at, ids.word(row, 0));
+    this.#view.setUint32(at + 4, ids.word(row, 1));
+    this.#view.setUint32(at + 8, ids.word(row, 2));
+    this.#view.setUint32(at + 12, ids.word(row, 3));
+  }
+
+  /** ASCII of at most 255 characters, behind its length. */
+  word(text: string): void {
+    invariant(text.length <= U8_MAX && isAscii(text), 'a word is long, or is not ASCII');
+    const at = this.#claim(1 + text.length);
+    this.#view.setUint8(at, text.length);
+    writeAscii(this.#bytes, at + 1, text);
+  }
+
+  /** UTF-8 behind its length in bytes. */
+  text(text: string): void {
+    // A character takes three bytes at most. What is claimed too much is given back.
+    const at = this.#claim(4 + text.length * 3);
+    const length = this.#bytes.write(text, at + 4);
+    this.#view.setUint32(at, length);
+    this.#at = at + 4 + length;
+  }
+
+  /** UTF-8 to the end of what is being written. */
+  rest(text: string): void {
+    const at = this.#claim(text.length * 3);
+    this.#at = at + this.#bytes.write(text, at);
+  }
+
+  blob(bytes: Uint8Array): void {
+    const at = this.#claim(4 + bytes.length);
+    this.#view.setUint32(at, bytes.length);
+    this.#bytes.set(bytes, at + 4);
+  }
+
+  /** Bytes that a layout wrote before. */
+  packed(bytes: Uint8Array): void {
+    const at = this.#claim(bytes.length);
+    this.#bytes.set(bytes, at);
+  }
+
+  /** A word that its layout does not list. */
+  unknown(word: string): never {
+    throw new Error(`no layout has the word ${word}`);
+  }
+
+  /** Starts anew, whatever became of the last record. */
+  begin(): void {
+    this.#at = 0;
+  }
+
+  /** Bytes written since `begin`. */
+  get length(): number {
+    return this.#at;
+  }
+
+  /** A copy of what was written since `begin`. */
+  copy(): Buffer {
+    const copy = Buffer.allocUnsafe(this.#at);
+    copy.set(this.#bytes.subarray(0, this.#at));
+    return copy;
+  }
+
+  /** Puts a number in place of what was written at `at`. */
+  setU32(at: number, value: number): void {
+    this.#view.setUint32(at, value);
+  }
+
+  /** A part of it, which stays as it is until `begin`. */
+  view(from: number, end: number): Buffer {
+    return this.#bytes.subarray(from, end);
+  }
+
+  #claim(bytes: number): number {
+    const at = this.#at;
+    this.#at = at + bytes;
+    if (this.#at > this.#bytes.length) this.#grow();
+    return at;
+  }
+
+  #grow(): void {
+    const grown = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(this.#at)));
+    this.#bytes.copy(grown);
+    this.#bytes = grown;
+    this.#view = new DataView(grown.buffer);
+  }
+}
+
+/** Bytes being read, in the order in which they were written. */
+export class ByteReader {
+  #bytes: Buffer;
+  #view: DataView;
+  #at = 0;
+  #end: number;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bufferOf(bytes);
+    this.#view = viewOf(bytes);
+    this.#end = bytes.length;
+  }
+
+  /** Goes on with a part of these bytes. */
+  begin(bytes: Buffer, at: number, end: number): void {
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes;
+      this.#view = viewOf(bytes);
+    }
+    this.#at = at;
+    this.#end = end;
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#end;
+  }
+
+  /** Bytes read so far. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Reads on from there. */
+  goTo(at: number): void {
+    this.#at = at;
+  }
+
+  u8(): number {
+    return this.#view.getUint8(this.#advance(1));
+  }
+
+  u32(): number {
+    return this.#view.getUint32(this.#advance(4));
+  }
+
+  u48(): number {
+    const at = this.#advance(6);
+    return this.#view.getUint16(at) * U32_END + this.#view.getUint32(at + 2);
+  }
+
+  f64(): number {
+    return this.#view.getFloat64(this.#advance(8));
+  }
+
+  place(): FactPlace {
+    return { record: this.u48(), offset: this.u32() };
+  }
+
+  word(): string {
+    const length = this.u8();
+    const at = this.#advance(length);
+    return this.#bytes.toString('latin1', at, at + length);
+  }
+
+  /** A word that its layout does not list. */
+  unknown(): never {
+    throw new Error('a word that no layout has');
+  }
+
+  uuid(): Uuid {
+    const at = this.#advance(16);
+    const word = (index: number) => this.#view.getUint32(at + index * 4);
+    return uuidOfWords(word(0), word(1), word(2), word(3));
+  }
+
+  text(): string {
+    const length = this.u32();
+    return this.#textOf(this.#advance(length));
+  }
+
+  blob(): Uint8Array {
+    const length = this.u32();
+    const at = this.#advance(length);
+    return this.#bytes.subarray(at, this.#at);
+  }
+
+  /** All that is left, as `rest` of `ByteWriter` wrote it. */
+  restText(): string {
+    return this.#textOf(this.#advance(this.#end - this.#at));
+  }
+
+  /** All that is left. */
+  rest(): Uint8Array {
+    const at = this.#advance(this.#end - this.#at);
+    return this.#bytes.subarray(at, this.#at);
+  }
+
+  #textOf(at: number): string {
+    const text = this.#bytes.toString(undefined, at, this.#at);
+    // It stands where a byte was no UTF-8, unless it was meant: then this does not throw.
+    return text.includes('\ufffd') ? decoder.decode(this.#bytes.subarray(at, this.#at)) : text;
+  }
+
+  #advance(bytes: number): number {
+    const at = this.#at;
+    this.#at = at + bytes;
+    return at;
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  if (Buffer.isBuffer(bytes)) return bytes;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
+  return true;
+}
+
+function writeAscii(bytes: Uint8Array, start: number, text: string): number {
+  for (let at = 0; at < text.length; at++) bytes[start + at] = text.charCodeAt(at);
+  return text.length;
+}

@@ -1,0 +1,99 @@
+/**
+ * The event that a fact is of, in a state that has everything before it: uuids become the rows that
+ * they have now. Rule D3 (engine/RULES.md).
+ */
+import type { Event, OrderPlaced } from '../rules/events.ts';
+import type { Fact, OrderPlacedFact, PrimaryFact } from '../rules/facts.ts';
+import type { ShardState } from '../rules/state.ts';
+import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
+import { NO_ROW } from '../rules/units.ts';
+
+const DERIVED: ReadonlySet<Fact['kind']> = new Set<Fact['kind']>([
+  'trade_opened',
+  'trade_grown',
+  'trade_reduced',
+  'trade_closed',
+]);
+
+/** Whether it stands for an event. Any other follows from the fact before it. */
+export function isPrimary(fact: Fact): fact is PrimaryFact {
+  return !DERIVED.has(fact.kind);
+}
+
+/** Throws where the fact names what the state does not have. */
+export function eventOf(state: ShardState, fact: PrimaryFact): Event {
+  switch (fact.kind) {
+    case 'order_placed':
+      return placedEvent(state, fact);
+    case 'order_filled': {
+      const { atMs, priceCents, venue } = fact;
+      const order = orderOf(state, fact.order);
+      return { kind: 'order_filled', atMs, order, priceCents, venue };
+    }
+    case 'order_part_filled': {
+      const { atMs, contracts, priceCents, venue } = fact;
+      const order = orderOf(state, fact.order);
+      return { kind: 'order_part_filled', atMs, order, contracts, priceCents, venue };
+    }
+    case 'order_ended': {
+      const { atMs, status, reason } = fact;
+      return { kind: 'order_ended', atMs, order: orderOf(state, fact.order), status, reason };
+    }
+    case 'trade_settled': {
+      const { atMs, outcome } = fact;
+      const position = positionOf(state, fact.trade);
+      // Earlier parts of it were sold for the rest.
+      const proceedsCents = fact.proceedsCents - state.positions.col.soldCents.get(position);
+      return { kind: 'position_settled', atMs, position, proceedsCents, outcome };
+    }
+    case 'account_opened': {
+      const { kind, atMs } = fact;
+      return { kind, atMs, account: state.accounts.nextRow, accountId: fact.account };
+    }
+    case 'cash_adjusted': {
+      const { kind, atMs, amountCents } = fact;
+      return { kind, atMs, account: accountOf(state, fact.account), amountCents };
+    }
+    case 'trade_counted': {
+      const { kind, atMs, account, closing } = fact;
+      return { kind, atMs, account, keyId: fact.key, closing };
+    }
+    case 'market_resolved':
+    case 'market_valued':
+    case 'game_changed':
+    case 'catalog_replaced':
+    case 'clock_set':
+      return fact;
+    default:
+      return fact satisfies never;
+  }
+}
+
+function placedEvent(state: ShardState, fact: OrderPlacedFact): OrderPlaced {
+  const { account, order, trade, ...same } = fact;
+  return {
+    ...same,
+    order: state.orders.nextRow,
+    account: accountOf(state, account),
+    orderId: order,
+    position: trade === null ? null : positionOf(state, trade),
+    tradeId: trade,
+  };
+}
+
+function accountOf(state: ShardState, id: Uuid): AccountRow {
+  return found(state.accountIds.find(id), `account ${id} is not open`);
+}
+
+function orderOf(state: ShardState, id: Uuid): OrderRow {
+  return found(state.orderIds.find(id), `order ${id} was not placed, or is done`);
+}
+
+function positionOf(state: ShardState, id: Uuid): PositionRow {
+  return found(state.positionIds.find(id), `trade ${id} is not open`);
+}
+
+function found<Row extends number>(row: Row, otherwise: string): Row {
+  if ((row as number) === NO_ROW) throw new Error(otherwise);
+  return row;
+}

@@ -1,0 +1,243 @@
+/**
+ * How each fact stands in bytes: the number of its kind, then its fields. Part of the data
+ * directory's format: numbers and layouts that have been written never change.
+ * Rules D2, D3 (engine/RULES.md).
+ */
+import { CANCEL_REASONS } from '../rules/events.ts';
+import type { Fact } from '../rules/facts.ts';
+import type { Catalog, MarketOutcome } from '../rules/messages.ts';
+import { GAME_STATUSES, PLACED_VIA, type Side } from '../rules/units.ts';
+import { ByteReader, type ByteWriter } from './bytes.ts';
+import {
+  always,
+  type Compiled,
+  compile,
+  f64,
+  flag,
+  json,
+  type Layout,
+  nullable,
+  orNull,
+  place,
+  record,
+  shortText,
+  text,
+  u8,
+  u32,
+  u48,
+  uuid,
+  word,
+} from './layout.ts';
+
+export const ACTIONS = ['buy', 'sell'] as const;
+export const SIDES = ['yes', 'no'] as const;
+export const ROUTINGS = ['venue_a', 'best'] as const;
+export const TIMES_IN_FORCE = ['gtc', 'ioc', 'fok'] as const;
+export const ENDINGS = ['canceled', 'expired', 'executed'] as const;
+export const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const;
+
+const side = word<Side>(...SIDES);
+const outcome = word<MarketOutcome>(...OUTCOMES);
+const via = word(...PLACED_VIA);
+const ofOrder = { account: uuid, order: uuid, market: u32, instrument: u32 };
+const fill = { contracts: u32, priceCents: u8, venue: u8 };
+const ofTrade = {
+  account: uuid,
+  trade: uuid,
+  market: u32,
+  instrument: u32,
+  contracts: u32,
+  side,
+  instrumentSide: side,
+  venue: u8,
+  statedProbPct: orNull(u8),
+  placedVia: via,
+  placedPrivate: flag,
+};
+const overTrade = {
+  ...ofTrade,
+  costCents: u48,
+  entryPriceCents: u8,
+  proceedsCents: u48,
+};
+
+type FactOf<K> = Extract<Fact, { kind: K }>;
+/**
+ * The kinds' numbers. Kept for kinds to come: 18 account_reset, 19 privacy_changed, 20 fees, 21
+ * parlays.
+ */
+export const KIND = {
+  account_opened: 1,
+  cash_adjusted: 2,
+  order_placed: 3,
+  order_filled: 4,
+  order_part_filled: 5,
+  order_ended: 6,
+  trade_opened: 7,
+  trade_grown: 8,
+  trade_reduced: 9,
+  trade_closed: 10,
+  trade_settled: 11,
+  trade_counted: 12,
+  market_resolved: 13,
+  market_valued: 14,
+  game_changed: 15,
+  catalog_replaced: 16,
+  clock_set: 17,
+} as const satisfies Record<Fact['kind'], number>;
+
+const LAYOUTS: { [K in Fact['kind']]: Layout<FactOf<K>> } = {
+  account_opened: record({ kind: always('account_opened'), atMs: u48, account: uuid }),
+  cash_adjusted: record({
+    kind: always('cash_adjusted'),
+    atMs: u48,
+    account: uuid,
+    amountCents: f64,
+  }),
+  order_placed: record<FactOf<'order_placed'>>({
+    kind: always('order_placed'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    idempotencyKey: shortText,
+    market: u32,
+    instrument: u32,
+    contracts: u32,
+    action: word(...ACTIONS),
+    side,
+    instrumentSide: side,
+    byTicker: flag,
+    routing: word(...ROUTINGS),
+    placedVia: via,
+    placedPrivate: flag,
+    rests: flag,
+    timeInForce: nullable(word(...TIMES_IN_FORCE)),
+    limitPriceCents: orNull(u8),
+    boundPriceCents: orNull(u8),
+    statedProbPct: orNull(u8),
+    expiresAtMs: nullable(u48),
+    trade: nullable(uuid),
+  }),
+  order_filled: record<FactOf<'order_filled'>>({
+    kind: always('order_filled'),
+    atMs: u48,
+    ...ofOrder,
+    ...fill,
+    trade: uuid,
+    fillPriceCents: u8,
+    fillVenue: u8,
+    placed: place,
+  }),
+  order_part_filled: record<FactOf<'order_part_filled'>>({
+    kind: always('order_part_filled'),
+    atMs: u48,
+    ...ofOrder,
+    ...fill,
+    trade: uuid,
+  }),
+  order_ended: record<FactOf<'order_ended'>>({
+    kind: always('order_ended'),
+    atMs: u48,
+    ...ofOrder,
+    status: word(...ENDINGS),
+    reason: word(...CANCEL_REASONS),
+    fillPriceCents: orNull(u8),
+    fillVenue: nullable(u8),
+    filledContracts: orNull(u32),
+    trade: nullable(uuid),
+    placed: place,
+  }),
+  trade_opened: record<FactOf<'trade_opened'>>({
+    kind: always('trade_opened'),
+    atMs: u48,
+    ...ofTrade,
+    order: uuid,
+    priceCents: u8,
+  }),
+  trade_grown: record<FactOf<'trade_grown'>>({
+    kind: always('trade_grown'),
+    atMs: u48,
+    account: uuid,
+    trade: uuid,
+    order: uuid,
+    ...fill,
+  }),
+  trade_reduced: record<FactOf<'trade_reduced'>>({
+    kind: always('trade_reduced'),
+    atMs: u48,
+    account: uuid,
+    trade: uuid,
+    order: uuid,
+    ...fill,
+    costCents: u48,
+  }),
+  trade_closed: record<FactOf<'trade_closed'>>({
+    kind: always('trade_closed'),
+    atMs: u48,
+    ...overTrade,
+  }),
+  trade_settled: record<FactOf<'trade_settled'>>({
+    kind: always('trade_settled'),
+    atMs: u48,
+    ...overTrade,
+    outcome,
+  }),
+  trade_counted: record({
+    kind: always('trade_counted'),
+    atMs: u48,
+    account: uuid,
+    key: uuid,
+    closing: flag,
+  }),
+  market_resolved: record({ kind: always('market_resolved'), atMs: u48, market: u32, outcome }),
+  market_valued: record({
+    kind: always('market_valued'),
+    atMs: u48,
+    market: u32,
+    yesPayoutCents: u8,
+    noPayoutCents: u8,
+  }),
+  game_changed: record({
+    kind: always('game_changed'),
+    atMs: u48,
+    game: text,
+    status: word(...GAME_STATUSES),
+  }),
+  catalog_replaced: record({
+    kind: always('catalog_replaced'),
+    atMs: u48,
+    catalog: json as Layout<Catalog>,
+  }),
+  clock_set: record({ kind: always('clock_set'), atMs: u48, fromMs: u48 }),
+};
+
+const kindNames = Object.keys(KIND) as Fact['kind'][];
+const compiled = new Map<number, Compiled<Fact>>(
+  kindNames.map((kind) => [KIND[kind], compile(LAYOUTS[kind] as Layout<Fact>)]),
+);
+
+/** Reads the next fact. Throws on bytes that no version of this code has written. */
+export function readFact(from: ByteReader): Fact {
+  const number = from.u8();
+  const layout = compiled.get(number);
+  if (layout === undefined) throw new Error(`a fact of an unknown kind (${number})`);
+  return layout.read(from);
+}
+
+/** The fact that begins at an offset of a record's payload. */
+export function factAt(payload: Uint8Array, offset: number): Fact {
+  const from = new ByteReader(payload);
+  from.goTo(offset);
+  return readFact(from);
+}
+
+/** Writes a fact by its layout alone, as `FactBuffer` does from the state. */
+export function writeFact(to: ByteWriter, fact: Fact): void {
+  to.u8(KIND[fact.kind]);
+  compiled.get(KIND[fact.kind])!.write(to, fact);
+}
+
+/** All layouts in words: equal words, equal bytes. */
+export const FACT_FORMS: readonly string[] = kindNames.map(
+  (kind) => `${KIND[kind]} ${kind} ${LAYOUTS[kind].form}`,
+);

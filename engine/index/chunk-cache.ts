@@ -1,0 +1,26 @@
+/**
+ * Chunks that were read and checked lately. What an account has of a run stands in one chunk or
+ * two, and a list looks for several classes there.
+ */
+import { PIECES_MAX } from './pieces.ts';
+
+const CHUNKS_MAX = 64;
+
+export class ChunkCache {
+  /** The oldest first. */
+  readonly #chunks = new Map<number, Uint32Array>();
+
+  get(run: number, chunk: number): Uint32Array | undefined {
+    return this.#chunks.get(run * PIECES_MAX + chunk);
+  }
+
+  set(run: number, chunk: number, words: Uint32Array): void {
+    if (this.#chunks.size >= CHUNKS_MAX) {
+      for (const oldest of this.#chunks.keys()) {
+        this.#chunks.delete(oldest);
+        break;
+      }
+    }
+    this.#chunks.set(run * PIECES_MAX + chunk, words);
+  }
+}

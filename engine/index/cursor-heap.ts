@@ -1,0 +1,81 @@
+/** Merges sorted rows of entries: always at the first entry of all of them. */
+
+/** A place in a sorted row of entries. */
+export type EntryCursor = {
+  /** The entry it is at begins at the word `at`. */
+  readonly words: Uint32Array;
+  readonly at: number;
+  /** Goes on to the next entry; false: there is none. */
+  next(): boolean;
+};
+
+/**
+ * How entries are sorted: by rank, a number that is quick to compare, and among equal ranks by
+ * `compare`, below 0 where the first entry comes before the second.
+ */
+export type EntryOrder = {
+  rank(words: Uint32Array, at: number): number;
+  compare(words: Uint32Array, at: number, other: Uint32Array, otherAt: number): number;
+};
+
+export class CursorHeap {
+  readonly #heap: EntryCursor[];
+  /** The rank of each entry, turned around where the order goes down. */
+  readonly #ranks: Float64Array;
+  readonly #order: EntryOrder;
+  readonly #sign: 1 | -1;
+
+  /** @param cursors each at an entry; the heap moves them */
+  constructor(cursors: Iterable<EntryCursor>, order: EntryOrder, direction: 'up' | 'down') {
+    this.#heap = [...cursors];
+    this.#order = order;
+    this.#sign = direction === 'up' ? 1 : -1;
+    this.#ranks = Float64Array.from(this.#heap, (cursor) => this.#rankOf(cursor));
+    for (let node = (this.#heap.length >> 1) - 1; node >= 0; node--) {
+      this.#sink(node, this.#heap[node]!, this.#ranks[node]!);
+    }
+  }
+
+  /** The cursor at the first entry; undefined: all have come to their end. */
+  get first(): EntryCursor | undefined {
+    return this.#heap[0];
+  }
+
+  /** Goes on to the next entry. */
+  advance(): void {
+    const heap = this.#heap;
+    const first = heap[0]!;
+    if (first.next()) return this.#sink(0, first, this.#rankOf(first));
+    const last = heap.pop()!;
+    if (heap.length > 0) this.#sink(0, last, this.#ranks[heap.length]!);
+  }
+
+  #rankOf({ words, at }: EntryCursor): number {
+    return this.#order.rank(words, at) * this.#sign;
+  }
+
+  /** Puts a cursor at a node, or below it until none comes before it there. */
+  #sink(from: number, cursor: EntryCursor, rank: number): void {
+    const heap = this.#heap;
+    const ranks = this.#ranks;
+    let node = from;
+    for (let child = 2 * node + 1; child < heap.length; child = 2 * node + 1) {
+      const other = child + 1;
+      const isOther = other < heap.length && this.#isBefore(heap[other]!, ranks[other]!, child);
+      if (isOther) child = other;
+      if (rank < ranks[child]! || this.#isBefore(cursor, rank, child)) break;
+      heap[node] = heap[child]!;
+      ranks[node] = ranks[child]!;
+      node = child;
+    }
+    heap[node] = cursor;
+    ranks[node] = rank;
+  }
+
+  /** Whether the cursor comes before the one at a node. */
+  #isBefore(cursor: EntryCursor, rank: number, node: number): boolean {
+    if (rank !== this.#ranks[node]!) return rank < this.#ranks[node]!;
+    const { words, at } = this.#heap[node]!;
+    return this.#order.compare(cursor.words, cursor.at, words, at) * this.#sign < 0;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * Runs that no head on disk names any more: what merges have replaced, and what a crash left of
+ * runs that were being written. Their pieces go a few at a time.
+ */
+import type { RunStore } from './run-store.ts';
+
+const PIECES_A_STEP = 64;
+
+/** The runs that have pieces in the store. */
+export function* runsIn(store: RunStore): Generator<number> {
+  for (let at = store.next(0, 0); at !== null; at = store.next(at.run + 1, 0)) yield at.run;
+}
+
+export class Leftovers {
+  readonly #store: RunStore;
+  #runs: number[] = [];
+  /** Of the first run: where its next piece may be. */
+  #piece = 0;
+
+  constructor(store: RunStore) {
+    this.#store = store;
+  }
+
+  add(runs: Iterable<number>): void {
+    this.#runs.push(...runs);
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.#runs = [];
+    this.#piece = 0;
+  }
+
+  get isEmpty(): boolean {
+    return this.#runs.length === 0;
+  }
+
+  /** Removes some pieces. What was removed may still be there to read, so it never looks back. */
+  step(): void {
+    for (let count = 0; count < PIECES_A_STEP && !this.isEmpty; count++) {
+      const run = this.#runs[0]!;
+      const found = this.#store.next(run, this.#piece);
+      if (found === null || found.run !== run) {
+        this.#runs.shift();
+        this.#piece = 0;
+        continue;
+      }
+      this.#store.remove(run, found.piece);
+      this.#piece = found.piece + 1;
+    }
+  }
+}

@@ -1,0 +1,273 @@
+/**
+ * Entries in memory: those since the last seal, or those being sealed. They lie in slabs of
+ * `SLAB_ENTRIES`. A full slab is put in order, which takes well under a millisecond; so sealing
+ * has only to merge slabs, and a list to look into those that know its account. An entry takes
+ * 32 bytes, three more for the order and the accounts of its slab, and 5 to 11 in the table by
+ * which it is found.
+ */
+import { invariant } from '../rules/invariant.ts';
+import type { EntryCursor } from './cursor-heap.ts';
+import {
+  compareEntries,
+  compareToKey,
+  ENTRY_WORDS,
+  type EntryKey,
+  type FactPlace,
+  INDEX_CLASS,
+  isOf,
+  type ListBound,
+  placeAt,
+  RUN_ORDER,
+  writeEntry,
+} from './entry.ts';
+import { NameTable } from './name-table.ts';
+
+export const SLAB_ENTRIES = 4096;
+const ENTRIES_MAX = 2 ** 24;
+/** Bits by which a slab knows accounts and classes: eight an entry. An account's lie in one word. */
+const OWNER_WORDS = SLAB_ENTRIES / 4;
+const OWNER_SHIFT = 32 - Math.log2(OWNER_WORDS);
+
+export class MemoryPart {
+  readonly #slabs: Slab[] = [];
+  #last: Slab | null = null;
+  readonly #names: NameTable;
+  #count = 0;
+  #keys = 0;
+
+  /** @param expected entries, by which the table begins with its final size */
+  constructor(expected = 0) {
+    const hashOf = (entry: number) => this.#hashOf(entry);
+    const hasKey = (entry: number, key: EntryKey) => {
+      return compareToKey(this.#slabOf(entry).words, atOf(entry), key) === 0;
+    };
+    this.#names = new NameTable({ hashOf, hasKey }, expected);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** How many entries, and how many of them are of keys. */
+  get entries(): { entries: number; keys: number } {
+    return { entries: this.#count, keys: this.#keys };
+  }
+
+  add(key: EntryKey, place: FactPlace): void {
+    invariant(this.#count < ENTRIES_MAX, 'a seal is long overdue');
+    if (this.#count % SLAB_ENTRIES === 0) this.#beginSlab();
+    this.#last!.add(key, place);
+    this.#names.add(this.#count++, hashOfKey(key));
+    if (key.class === INDEX_CLASS.key) this.#keys++;
+  }
+
+  /** No entry comes any more. */
+  close(): void {
+    if (this.#last?.isSorted === false) this.#last.sort();
+  }
+
+  /** Adds the place of each entry with this key to `found`. */
+  find(key: EntryKey, found: FactPlace[]): void {
+    const entries: number[] = [];
+    this.#names.find(hashOfKey(key), key, entries);
+    for (const entry of entries) found.push(placeAt(this.#slabOf(entry).words, atOf(entry)));
+  }
+
+  /** All entries in order, as rows to be merged. The part must be closed. */
+  *ascending(): Generator<EntryCursor> {
+    for (const slab of this.#slabs) {
+      invariant(slab.isSorted, 'a slab that is not in order cannot be sealed');
+      yield new SlabCursor(slab.words, slab.order, { from: 0, end: slab.count, step: 1 });
+    }
+  }
+
+  /** The entries of an account in each class, below its bound, as rows that go down. */
+  *descending(bounds: readonly ListBound[]): Generator<EntryCursor> {
+    for (const slab of this.#slabs) {
+      for (const bound of bounds) {
+        const row = slab.mayHave(bound) ? slab.below(bound) : null;
+        if (row !== null) yield row;
+      }
+    }
+  }
+
+  #beginSlab(): void {
+    this.#last?.sort();
+    this.#last = new Slab();
+    this.#slabs.push(this.#last);
+  }
+
+  #slabOf(entry: number): Slab {
+    return this.#slabs[Math.floor(entry / SLAB_ENTRIES)]!;
+  }
+
+  #hashOf(entry: number): number {
+    const { words } = this.#slabOf(entry);
+    const at = atOf(entry);
+    const of = words[at + 1]! >>> 16;
+    return hashOf(words[at]!, of, words[at + 3]! ^ words[at + 5]!, words[at + 2]! ^ words[at + 4]!);
+  }
+}
+
+const atOf = (entry: number) => (entry % SLAB_ENTRIES) * ENTRY_WORDS;
+
+const hashOfKey = ({ account, class: of, w0, w1, w2, w3 }: EntryKey) =>
+  hashOf(account, of, w1 ^ w3, w0 ^ w2);
+
+function hashOf(account: number, of: number, odd: number, even: number): number {
+  let hash = Math.imul(odd ^ of, 0x9e3779b1) ^ Math.imul(account + (even >>> 3), 0x85ebca6b);
+  hash ^= hash >>> 15;
+  hash = Math.imul(hash ^ even, 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
+class Slab {
+  readonly words = new Uint32Array(SLAB_ENTRIES * ENTRY_WORDS);
+  readonly #owners = new Int32Array(OWNER_WORDS);
+  /** The entries in order, once the slab is full or the part is closed. */
+  #order: Uint16Array | null = null;
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get isFull(): boolean {
+    return this.#count === SLAB_ENTRIES;
+  }
+
+  get isSorted(): boolean {
+    return this.#order !== null;
+  }
+
+  get order(): Uint16Array {
+    invariant(this.#order !== null, 'a slab has no order yet');
+    return this.#order;
+  }
+
+  add(key: EntryKey, place: FactPlace): void {
+    invariant(!this.isFull && !this.isSorted, 'a slab takes no more entries');
+    writeEntry(this.words, this.#count++ * ENTRY_WORDS, key, place);
+    if (key.class === INDEX_CLASS.key) return;
+    const hash = ownerHash(key.account);
+    this.#owners[hash >>> OWNER_SHIFT]! |= ownerBit(hash, key.class);
+  }
+
+  /** False: the slab has nothing of the account and the class. */
+  mayHave({ account, class: of }: ListBound): boolean {
+    const hash = ownerHash(account);
+    return (this.#owners[hash >>> OWNER_SHIFT]! & ownerBit(hash, of)) !== 0;
+  }
+
+  sort(): void {
+    invariant(!this.isSorted, 'a slab is put in order once');
+    this.#order = orderOf(this.words, this.#count);
+  }
+
+  /** A row that goes down from the last entry of the class before its bound; null: none. */
+  below(bound: ListBound): EntryCursor | null {
+    const { words } = this;
+    const order = this.#order ?? this.#newEntriesOf(bound);
+    let low = 0;
+    for (let high = order.length; low < high; ) {
+      const middle = (low + high) >>> 1;
+      if (compareToKey(words, order[middle]! * ENTRY_WORDS, bound.below) < 0) low = middle + 1;
+      else high = middle;
+    }
+    if (low === 0 || !isOf(words, order[low - 1]! * ENTRY_WORDS, bound)) return null;
+    return new SlabCursor(words, order, { from: low - 1, end: -1, step: -1, bound });
+  }
+
+  /** What a slab has of the class while it is not in order yet. */
+  #newEntriesOf(bound: ListBound): Uint16Array {
+    const { words } = this;
+    const own: number[] = [];
+    for (let entry = 0; entry < this.#count; entry++) {
+      if (isOf(words, entry * ENTRY_WORDS, bound)) own.push(entry);
+    }
+    const entries = Uint16Array.from(own);
+    sortPart(words, entries, 0, entries.length);
+    return entries;
+  }
+}
+
+const ownerHash = (account: number) => Math.imul(account + 1, 0x9e3779b1);
+const ownerBit = (hash: number, of: number) => 1 << ((hash >>> 5) + of * 11);
+
+const ranked = new Float64Array(SLAB_ENTRIES);
+
+/** The first `count` entries in order: by rank at first, and then those of equal rank. */
+function orderOf(words: Uint32Array, count: number): Uint16Array {
+  const ranks = ranked.subarray(0, count);
+  for (let entry = 0; entry < count; entry++) {
+    ranks[entry] = RUN_ORDER.rank(words, entry * ENTRY_WORDS) * SLAB_ENTRIES + entry;
+  }
+  ranks.sort();
+  const order = new Uint16Array(count);
+  for (let start = 0, end = 0; start < count; start = end) {
+    const rank = Math.floor(ranks[start]! / SLAB_ENTRIES);
+    for (; end < count && Math.floor(ranks[end]! / SLAB_ENTRIES) === rank; end++) {
+      order[end] = ranks[end]! % SLAB_ENTRIES;
+    }
+    sortPart(words, order, start, end);
+  }
+  return order;
+}
+
+const scratch = new Uint16Array(SLAB_ENTRIES);
+
+/** Puts a part of the entries in order: rows of 1, 2, 4 … entries are merged in turn. */
+function sortPart(words: Uint32Array, entries: Uint16Array, from: number, to: number): void {
+  for (let width = 1; width < to - from; width *= 2) {
+    for (let start = from; start + width < to; start += 2 * width) {
+      const middle = start + width;
+      mergeRows(words, entries, { start, middle, end: Math.min(middle + width, to) });
+    }
+  }
+}
+
+/** Merges the rows from `start` to `middle` and from there to `end`. */
+function mergeRows(
+  words: Uint32Array,
+  entries: Uint16Array,
+  { start, middle, end }: { start: number; middle: number; end: number },
+): void {
+  if (compareAt(words, entries[middle - 1]!, entries[middle]!) <= 0) return;
+  for (let at = start; at < middle; at++) scratch[at] = entries[at]!;
+  let left = start;
+  let right = middle;
+  for (let at = start; left < middle; at++) {
+    const isRight = right < end && compareAt(words, entries[right]!, scratch[left]!) < 0;
+    entries[at] = isRight ? entries[right++]! : scratch[left++]!;
+  }
+}
+
+function compareAt(words: Uint32Array, one: number, other: number): number {
+  return compareEntries(words, one * ENTRY_WORDS, words, other * ENTRY_WORDS);
+}
+
+type Way = { from: number; end: number; step: 1 | -1; bound?: ListBound };
+
+class SlabCursor implements EntryCursor {
+  readonly words: Uint32Array;
+  readonly #order: Uint16Array;
+  readonly #way: Way;
+  #position: number;
+  at: number;
+
+  constructor(words: Uint32Array, order: Uint16Array, way: Way) {
+    this.words = words;
+    this.#order = order;
+    this.#way = way;
+    this.#position = way.from;
+    this.at = order[way.from]! * ENTRY_WORDS;
+  }
+
+  next(): boolean {
+    const { step, end, bound } = this.#way;
+    this.#position += step;
+    if (this.#position === end) return false;
+    this.at = this.#order[this.#position]! * ENTRY_WORDS;
+    return bound === undefined || isOf(this.words, this.at, bound);
+  }
+}

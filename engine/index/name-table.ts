@@ -1,0 +1,86 @@
+/**
+ * Finds entries by a hash: open addressing over their numbers. It is cut into parts that grow one
+ * at a time, so that no addition waits for a copy of the whole. A slot holds an entry's number and
+ * eight bits of its hash, so that a search looks at nearly no entry but the one that it finds.
+ */
+import { invariant } from '../rules/invariant.ts';
+import type { EntryKey } from './entry.ts';
+
+const PARTS = 1024;
+const PART_SHIFT = 32 - Math.log2(PARTS);
+const FIRST_SLOTS = 16;
+/** Of 4: how full a part may be. */
+const FULL_QUARTERS = 3;
+const TAG_SHIFT = 24;
+const ENTRY_MASK = 2 ** TAG_SHIFT - 1;
+const EMPTY = -1;
+
+/** What the table knows of an entry by its number alone. */
+export type NamedEntries = {
+  hashOf(entry: number): number;
+  hasKey(entry: number, key: EntryKey): boolean;
+};
+
+export class NameTable {
+  readonly #entries: NamedEntries;
+  readonly #firstSlots: number;
+  /** Made with their first entry. */
+  readonly #parts: (Int32Array | undefined)[] = new Array(PARTS).fill(undefined);
+  readonly #counts = new Uint32Array(PARTS);
+
+  constructor(entries: NamedEntries, expected: number) {
+    this.#entries = entries;
+    const slots = (expected / PARTS) * (4 / FULL_QUARTERS);
+    this.#firstSlots = Math.max(FIRST_SLOTS, 2 ** Math.ceil(Math.log2(slots + 1)));
+  }
+
+  add(entry: number, hash: number): void {
+    invariant(entry >= 0 && entry < ENTRY_MASK, 'an entry has no such number');
+    const part = hash >>> PART_SHIFT;
+    const slots = this.#parts[part] ?? newSlots(this.#firstSlots);
+    const count = ++this.#counts[part]!;
+    const isFull = count * 4 > slots.length * FULL_QUARTERS;
+    this.#parts[part] = isFull ? this.#grown(slots) : slots;
+    insert(this.#parts[part]!, entry, hash);
+  }
+
+  /** Adds each entry of this key to `found`. */
+  find(hash: number, key: EntryKey, found: number[]): void {
+    const slots = this.#parts[hash >>> PART_SHIFT];
+    if (slots === undefined) return;
+    const mask = slots.length - 1;
+    const tag = tagOf(hash);
+    for (let at = hash & mask; slots[at] !== EMPTY; at = (at + 1) & mask) {
+      const slot = slots[at]!;
+      if (slot >>> TAG_SHIFT !== tag) continue;
+      const entry = slot & ENTRY_MASK;
+      if (this.#entries.hasKey(entry, key)) found.push(entry);
+    }
+  }
+
+  #grown(old: Int32Array): Int32Array {
+    const slots = newSlots(old.length * 2);
+    for (const slot of old) {
+      if (slot === EMPTY) continue;
+      const entry = slot & ENTRY_MASK;
+      insert(slots, entry, this.#entries.hashOf(entry));
+    }
+    return slots;
+  }
+}
+
+function newSlots(count: number): Int32Array {
+  return new Int32Array(count).fill(EMPTY);
+}
+
+function insert(slots: Int32Array, entry: number, hash: number): void {
+  const mask = slots.length - 1;
+  let at = hash & mask;
+  while (slots[at] !== EMPTY) at = (at + 1) & mask;
+  slots[at] = (tagOf(hash) << TAG_SHIFT) | entry;
+}
+
+/** Bits that choose neither the part nor, in a part of usual size, the slot. */
+function tagOf(hash: number): number {
+  return (hash >>> 14) & 255;
+}

@@ -1,0 +1,79 @@
+/** Reads every byte of a log and names what is wrong with it. Rules D16, D21 (engine/RULES.md). */
+import { closeSync, openSync, readSync } from 'node:fs';
+import path from 'node:path';
+import { LogDamage, type LogIdentity, LogMismatch, SEGMENT_HEADER_BYTES } from './log-format.ts';
+import { RESERVE_NAME } from './reserve.ts';
+import { SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
+
+/** The first problem of each file. A log in use may grow meanwhile: that is none. */
+export function logProblems(directory: string, identity: LogIdentity): (LogDamage | LogMismatch)[] {
+  const segments = segmentsIn(directory);
+  const there = new Set(segments);
+  const problems: (LogDamage | LogMismatch)[] = [];
+  let number: number | null = 1;
+  for (let segment = 0; segment <= (segments.at(-1) ?? -1); segment++) {
+    try {
+      if (!there.has(segment)) throw new LogDamage(segmentName(segment), 0, 'it is missing');
+      number = numberAfter(directory, segment, identity, number, there.has(segment + 1));
+    } catch (error) {
+      if (!(error instanceof LogDamage || error instanceof LogMismatch)) throw error;
+      problems.push(error);
+      number = null;
+    }
+  }
+  return [...problems, ...reserveProblems(directory)];
+}
+
+/** Checks a segment that begins with this number (null: not known); returns the next one's. */
+function numberAfter(
+  directory: string,
+  segment: number,
+  identity: LogIdentity,
+  firstNumber: number | null,
+  isClosed: boolean,
+): number {
+  const file = new SegmentFile(directory, segment, identity, 'r');
+  try {
+    let number = file.header.firstNumber;
+    if (number !== (firstNumber ?? number)) {
+      throw new LogDamage(file.name, 0, 'it does not follow the segment before');
+    }
+    let offset = SEGMENT_HEADER_BYTES;
+    for (;;) {
+      const record = file.recordAt(offset, number);
+      if (record === null) break;
+      offset += record.bytes;
+      number += record.count;
+    }
+    const isWhole = isClosed
+      ? offset === file.size() && file.isFullAt(offset)
+      : !file.hasLostRecordAt(offset, number);
+    if (!isWhole) throw new LogDamage(file.name, offset, 'a record is not what was written');
+    return number;
+  } finally {
+    file.close();
+  }
+}
+
+/** The space held back is zeros, and says nothing. */
+function reserveProblems(directory: string): LogDamage[] {
+  let fd: number;
+  try {
+    fd = openSync(path.join(directory, RESERVE_NAME), 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+  try {
+    const bytes = Buffer.alloc(2 ** 16);
+    for (let at = 0; ; ) {
+      const read = readSync(fd, bytes, 0, bytes.length, at);
+      if (read === 0) return [];
+      const wrong = bytes.subarray(0, read).findIndex((byte) => byte !== 0);
+      if (wrong !== -1) return [new LogDamage(RESERVE_NAME, at + wrong, 'it is not zeros')];
+      at += read;
+    }
+  } finally {
+    closeSync(fd);
+  }
+}

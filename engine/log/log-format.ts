@@ -1,0 +1,223 @@
+/**
+ * How a shard's log stands in bytes: the header of a segment, the header of a record, and places in
+ * it. Rules D19, D20 (engine/RULES.md). A change of anything here is a change of the format.
+ */
+import { crc32 } from 'node:zlib';
+import { invariant } from '../rules/invariant.ts';
+import type { EpochMs, Tagged } from '../rules/units.ts';
+
+/** Where a record's header begins: segment x 2^32 + bytes from the start of the segment's file. */
+export type LogPosition = Tagged<number, 'LogPosition'>;
+
+const SEGMENT_SPAN = 2 ** 32;
+const SEGMENTS_MAX = 2 ** 16;
+/** A record's payload has fewer bytes than this. */
+export const PAYLOAD_BYTES_LIMIT = 2 ** 30;
+
+export function positionOf(segment: number, offset: number): LogPosition {
+  invariant(Number.isInteger(segment) && segment >= 0, 'a segment has no such number');
+  invariant(segment < SEGMENTS_MAX, 'a log has at most 65,536 segments');
+  invariant(
+    Number.isInteger(offset) && offset >= 0 && offset < SEGMENT_SPAN,
+    'a place is inside its segment',
+  );
+  return segment * SEGMENT_SPAN + offset;
+}
+
+export const segmentOf = (at: LogPosition): number => Math.floor(at / SEGMENT_SPAN);
+export const offsetOf = (at: LogPosition): number => at % SEGMENT_SPAN;
+
+/** Whose log it is, and by which format the payloads of its records are read. */
+export type LogIdentity = {
+  shard: number;
+  formatVersion: number;
+  /** Of all layouts of that version, u32. */
+  fingerprint: number;
+};
+
+/** The log is not what was written; `file` is its name and `offset` where that begins. */
+export class LogDamage extends Error {
+  readonly file: string;
+  readonly offset: number;
+
+  constructor(file: string, offset: number, problem: string) {
+    super(`${file} is damaged at byte ${offset}: ${problem}`);
+    this.name = 'LogDamage';
+    this.file = file;
+    this.offset = offset;
+  }
+}
+
+/** The log is whole, and of another version of the format or of another shard. */
+export class LogMismatch extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LogMismatch';
+  }
+}
+
+export type SegmentHeader = LogIdentity & {
+  segment: number;
+  /** The segment takes no further record once it has this size. */
+  segmentBytes: number;
+  /** Of the first fact in it. */
+  firstNumber: number;
+};
+
+/** The first 16 bytes mean the same in every version of the format, and the size is this one. */
+export const SEGMENT_HEADER_BYTES = 64;
+const MAGIC = Buffer.from('PAPERLOG', 'latin1');
+const SEGMENT = {
+  magic: 0,
+  checksum: 8,
+  formatVersion: 12,
+  fingerprint: 16,
+  shard: 20,
+  segment: 24,
+  segmentBytes: 28,
+  firstNumber: 32,
+} as const;
+
+export function segmentHeaderBytes(header: SegmentHeader): Buffer {
+  const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
+  MAGIC.copy(bytes, SEGMENT.magic);
+  bytes.writeUInt32LE(header.formatVersion, SEGMENT.formatVersion);
+  bytes.writeUInt32LE(header.fingerprint, SEGMENT.fingerprint);
+  bytes.writeUInt32LE(header.shard, SEGMENT.shard);
+  bytes.writeUInt32LE(header.segment, SEGMENT.segment);
+  bytes.writeUInt32LE(header.segmentBytes, SEGMENT.segmentBytes);
+  bytes.writeDoubleLE(header.firstNumber, SEGMENT.firstNumber);
+  bytes.writeUInt32LE(segmentChecksum(bytes), SEGMENT.checksum);
+  return bytes;
+}
+
+/** Throws `LogDamage` and `LogMismatch`; `file` is the name that they show. */
+export function readSegmentHeader(
+  bytes: Buffer,
+  file: string,
+  segment: number,
+  identity: LogIdentity,
+): SegmentHeader {
+  if (bytes.length < SEGMENT_HEADER_BYTES) throw new LogDamage(file, 0, 'it has no whole header');
+  const isOurs = MAGIC.equals(bytes.subarray(0, MAGIC.length));
+  if (!isOurs || bytes.readUInt32LE(SEGMENT.checksum) !== segmentChecksum(bytes)) {
+    throw new LogDamage(file, 0, 'its header does not have its checksum');
+  }
+  const header = {
+    formatVersion: bytes.readUInt32LE(SEGMENT.formatVersion),
+    fingerprint: bytes.readUInt32LE(SEGMENT.fingerprint),
+    shard: bytes.readUInt32LE(SEGMENT.shard),
+    segment: bytes.readUInt32LE(SEGMENT.segment),
+    segmentBytes: bytes.readUInt32LE(SEGMENT.segmentBytes),
+    firstNumber: bytes.readDoubleLE(SEGMENT.firstNumber),
+  };
+  checkIdentity(header, file, identity);
+  if (header.segment !== segment) {
+    throw new LogDamage(file, 0, `its header is that of segment ${header.segment}`);
+  }
+  return header;
+}
+
+function checkIdentity(header: SegmentHeader, file: string, wanted: LogIdentity): void {
+  const { formatVersion, fingerprint, shard } = header;
+  if (formatVersion !== wanted.formatVersion) {
+    throw new LogMismatch(
+      `${file} has version ${formatVersion} of the format, and this is version ` +
+        `${wanted.formatVersion}`,
+    );
+  }
+  if (fingerprint !== wanted.fingerprint) {
+    throw new LogMismatch(`${file} has other layouts than version ${formatVersion} here`);
+  }
+  if (shard !== wanted.shard) {
+    throw new LogMismatch(`${file} belongs to shard ${shard}, not to shard ${wanted.shard}`);
+  }
+}
+
+/** Checksums of a segment's records begin from this one, so that none counts elsewhere. */
+export function seedOf(headerBytes: Buffer): number {
+  return headerBytes.readUInt32LE(SEGMENT.checksum);
+}
+
+function segmentChecksum(bytes: Buffer): number {
+  return crc32(bytes.subarray(SEGMENT.formatVersion, SEGMENT_HEADER_BYTES));
+}
+
+/** The facts of one batch. `firstNumber` is that of the first; `count` is how many they are. */
+export type LogRecord = {
+  firstNumber: number;
+  count: number;
+  atMs: EpochMs;
+  payload: Uint8Array;
+};
+
+export const RECORD_HEADER_BYTES = 32;
+const RECORD = {
+  checksum: 0,
+  payloadBytes: 4,
+  firstNumber: 8,
+  atMs: 16,
+  count: 24,
+  durableBytes: 28,
+} as const;
+/** What the checksum covers of the header: all of it but itself. */
+const CHECKED_FROM = RECORD.payloadBytes;
+
+/** A buffer for one record after the other: header and payload lie in it as they do on disk. */
+export class RecordFrame {
+  bytes = Buffer.alloc(0);
+  #checkedHeader = this.bytes;
+
+  /** Puts the record into `bytes`, and returns how many of them it takes. */
+  fill(seed: number, record: LogRecord, durableBytes: number): number {
+    const { payload } = record;
+    const size = RECORD_HEADER_BYTES + payload.length;
+    if (this.bytes.length < size) {
+      this.bytes = Buffer.alloc(Math.max(size * 2, FRAME_BYTES));
+      this.#checkedHeader = this.bytes.subarray(CHECKED_FROM, RECORD_HEADER_BYTES);
+    }
+    const { bytes } = this;
+    bytes.writeUInt32LE(payload.length, RECORD.payloadBytes);
+    bytes.writeDoubleLE(record.firstNumber, RECORD.firstNumber);
+    bytes.writeDoubleLE(record.atMs, RECORD.atMs);
+    bytes.writeUInt32LE(record.count, RECORD.count);
+    bytes.writeUInt32LE(durableBytes, RECORD.durableBytes);
+    const checksum = crc32(payload, crc32(this.#checkedHeader, seed));
+    bytes.writeUInt32LE(checksum, RECORD.checksum);
+    bytes.set(payload, RECORD_HEADER_BYTES);
+    return size;
+  }
+}
+
+const FRAME_BYTES = 2 ** 16;
+
+/** A record that was read: `bytes` is its size, `durableBytes` what was on disk before it. */
+export type StoredRecord = LogRecord & { bytes: number; durableBytes: number };
+
+/** Bytes of the record whose header stands at `at`, if it is one; what follows may be missing. */
+export function recordBytesAt(bytes: Buffer, at: number): number {
+  return RECORD_HEADER_BYTES + bytes.readUInt32LE(at + RECORD.payloadBytes);
+}
+
+/** The record at `at` of `bytes`; null where it is not whole or its checksum does not hold. */
+export function readRecord(bytes: Buffer, at: number, seed: number): StoredRecord | null {
+  if (bytes.length - at < RECORD_HEADER_BYTES) return null;
+  const size = recordBytesAt(bytes, at);
+  if (bytes.length - at < size) return null;
+  const checksum = bytes.readUInt32LE(at + RECORD.checksum);
+  if (crc32(bytes.subarray(at + CHECKED_FROM, at + size), seed) !== checksum) return null;
+  return {
+    firstNumber: bytes.readDoubleLE(at + RECORD.firstNumber),
+    count: bytes.readUInt32LE(at + RECORD.count),
+    atMs: bytes.readDoubleLE(at + RECORD.atMs),
+    payload: bytes.subarray(at + RECORD_HEADER_BYTES, at + size),
+    bytes: size,
+    durableBytes: bytes.readUInt32LE(at + RECORD.durableBytes),
+  };
+}
+
+/** Whether a header may stand at `at`, before its checksum is looked at. */
+export function mayBeRecord(bytes: Buffer, at: number, number: number): boolean {
+  const first = bytes.readDoubleLE(at + RECORD.firstNumber);
+  return first >= number && first < number + SEGMENT_SPAN && Number.isInteger(first);
+}

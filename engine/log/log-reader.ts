@@ -1,0 +1,277 @@
+/**
+ * Reads a shard's log from any thread or process, also while it is written: whole records whose
+ * checksum holds, and only once they are on disk. Rules D19 to D22 (engine/RULES.md).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { invariant } from '../rules/invariant.ts';
+import { logProblems } from './check-log.ts';
+import {
+  LogDamage,
+  type LogIdentity,
+  type LogMismatch,
+  type LogPosition,
+  type LogRecord,
+  offsetOf,
+  positionOf,
+  SEGMENT_HEADER_BYTES,
+  type StoredRecord,
+  segmentOf,
+} from './log-format.ts';
+import { RecordCache } from './record-cache.ts';
+import { SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
+
+export type LogReaderOptions = LogIdentity & {
+  /**
+   * Records before this place are shown without a sync: the log's writer in this thread answers for
+   * them. Without it the reader makes durable what it shows.
+   */
+  settledTail?: () => LogPosition;
+};
+
+export type PlacedRecord = LogRecord & { position: LogPosition };
+
+export type FollowOptions = { signal: AbortSignal; from?: LogPosition; pollMs?: number };
+
+/** A file of the log, and how much of it is whole and on disk. A closed one never changes. */
+export type DurableFile = { name: string; bytes: number; isClosed: boolean };
+
+/** Where a record is expected, and the number of its first fact (null: not known). */
+type Place = { segment: number; offset: number; number: number | null };
+/** Records that lie one behind the other, and what follows them. */
+type Group = { records: PlacedRecord[]; next: Place };
+/** Records begin at these places of a segment, ascending. */
+type Waypoints = { offset: number; number: number }[];
+
+/** Records are read, made durable and shown in groups of about this size. */
+const GROUP_BYTES = 2 ** 20;
+const WAYPOINT_EVERY_BYTES = 2 ** 18;
+const OPEN_FILES_MAX = 64;
+const POLL_MS = 20;
+
+export class LogReader {
+  readonly #directory: string;
+  readonly #options: LogReaderOptions;
+  readonly #files = new Map<number, SegmentFile>();
+  readonly #waypoints = new Map<number, Waypoints>();
+  readonly #cache = new RecordCache();
+  /** The highest segment that was seen. */
+  #last: number;
+
+  /** A log that is not there yet is empty until it is. */
+  static open(directory: string, options: LogReaderOptions): LogReader {
+    return new LogReader(directory, options);
+  }
+
+  private constructor(directory: string, options: LogReaderOptions) {
+    this.#directory = directory;
+    this.#options = options;
+    this.#last = Math.max(0, segmentsIn(directory).at(-1) ?? 0);
+  }
+
+  /** The record whose header begins at `at`. Throws `LogDamage` where there is none. */
+  record(at: LogPosition): LogRecord {
+    invariant(Number.isSafeInteger(at) && at >= 0, 'a place in a log is a whole number');
+    const cached = this.#cache.get(at);
+    if (cached !== undefined) return cached;
+    const offset = offsetOf(at);
+    const file = this.#file(segmentOf(at));
+    const stored = file === null ? null : file.lonelyRecordAt(offset);
+    if (file === null || stored === null) {
+      throw new LogDamage(segmentName(segmentOf(at)), offset, 'there is no whole record');
+    }
+    this.#makeDurable(file, offset + stored.bytes);
+    const record = recordOf(stored);
+    this.#cache.put(at, record);
+    return record;
+  }
+
+  /**
+   * Whole records with facts after this number, from `from` where the caller knows a place before
+   * them. It ends where the log ends now. Throws `LogDamage`, `LogMismatch`.
+   */
+  *records(afterNumber: number, from?: LogPosition): Generator<PlacedRecord> {
+    let place = this.#placeOf(afterNumber, from);
+    for (;;) {
+      const group: Group = this.#group(place);
+      if (group.records.length === 0) return;
+      for (const record of group.records) if (hasAfter(record, afterNumber)) yield record;
+      place = group.next;
+    }
+  }
+
+  /** As `records`, and then what is written later, until `signal`. */
+  async *follow(afterNumber: number, options: FollowOptions): AsyncGenerator<PlacedRecord> {
+    const { signal, from, pollMs = POLL_MS } = options;
+    let place = this.#placeOf(afterNumber, from);
+    let wasIdle = false;
+    while (!signal.aborted) {
+      const isIdle = wasIdle && this.#isUntouchedAt(place);
+      const group: Group = isIdle ? { records: [], next: place } : this.#group(place);
+      for (const record of group.records) {
+        if (hasAfter(record, afterNumber)) yield record;
+        if (signal.aborted) return;
+      }
+      place = group.next;
+      wasIdle = group.records.length === 0;
+      if (wasIdle) await sleep(pollMs, undefined, { signal }).catch(ignoreAbort);
+    }
+  }
+
+  /** The files of the log with what of them is whole and on disk: what a backup copies. */
+  durableFiles(): DurableFile[] {
+    let end = this.#placeOf(Number.POSITIVE_INFINITY);
+    for (;;) {
+      const { records, next } = this.#group(end);
+      end = next;
+      if (records.length === 0) break;
+    }
+    const files: DurableFile[] = [];
+    for (let segment = 0; segment <= end.segment; segment++) {
+      const file = this.#file(segment);
+      if (file === null) break;
+      const isClosed = segment < end.segment;
+      const bytes = isClosed ? file.size() : end.offset;
+      files.push({ name: file.name, bytes, isClosed });
+    }
+    return files;
+  }
+
+  /** What is wrong with the log: every header and record is read. */
+  problems(): (LogDamage | LogMismatch)[] {
+    return logProblems(this.#directory, this.#options);
+  }
+
+  close(): void {
+    for (const file of this.#files.values()) file.close();
+    this.#files.clear();
+  }
+
+  /** A group of records from `place`, on disk; none at the end of the log. */
+  #group(place: Place): Group {
+    const records: PlacedRecord[] = [];
+    let next = place;
+    for (let bytes = 0; bytes < GROUP_BYTES; ) {
+      const file = this.#file(next.segment);
+      if (file === null) break;
+      this.#checkStart(file, next);
+      const { segment, offset } = next;
+      if (file.isFullAt(offset)) {
+        if (this.#file(segment + 1) === null) break;
+        if (file.size() !== offset) throw new LogDamage(file.name, offset, 'more follows its end');
+        next = { ...next, segment: segment + 1, offset: SEGMENT_HEADER_BYTES };
+        continue;
+      }
+      const stored = this.#recordAt(file, next);
+      if (stored === null) break;
+      records.push({ ...recordOf(stored), position: positionOf(segment, offset) });
+      this.#noteWaypoint(next, stored.firstNumber);
+      bytes += stored.bytes;
+      next = { segment, offset: offset + stored.bytes, number: numberAfter(stored) };
+    }
+    const file = records.length === 0 ? null : this.#file(next.segment);
+    if (file !== null) this.#makeDurable(file, next.offset);
+    return { records, next };
+  }
+
+  /** The record of a place; null at the end of the log. Throws `LogDamage` in front of it. */
+  #recordAt(file: SegmentFile, { segment, offset, number }: Place): StoredRecord | null {
+    const record = file.recordAt(offset, number);
+    if (record !== null) return record;
+    const isClosed = this.#file(segment + 1) !== null;
+    // A writer may have gone on meanwhile.
+    const again = isClosed ? file.recordAt(offset, number) : null;
+    if (again === null && (isClosed || file.hasLostRecordAt(offset, number))) {
+      throw new LogDamage(file.name, offset, 'a record is not what was written');
+    }
+    return again;
+  }
+
+  #checkStart(file: SegmentFile, { offset, number }: Place): void {
+    const isStart = offset === SEGMENT_HEADER_BYTES && number !== null;
+    if (isStart && file.header.firstNumber !== number) {
+      throw new LogDamage(file.name, 0, 'it does not follow the segment before');
+    }
+  }
+
+  #isUntouchedAt({ segment, offset }: Place): boolean {
+    const file = this.#file(segment);
+    if (file === null) return true;
+    return !file.isFullAt(offset) && file.isUntouchedAt(offset);
+  }
+
+  /** Closed segments are on disk: their writer sees to it before it begins another. */
+  #makeDurable(file: SegmentFile, end: number): void {
+    const { segment } = file.header;
+    if (segment < this.#last || end <= file.durableBytes) return;
+    const settled = this.#options.settledTail?.() ?? 0;
+    if (positionOf(segment, end) <= settled) return;
+    file.sync();
+    file.durableBytes = end;
+  }
+
+  /** Where to begin to look for the fact after this number. */
+  #placeOf(afterNumber: number, from?: LogPosition): Place {
+    if (from !== undefined) {
+      return { segment: segmentOf(from), offset: offsetOf(from), number: null };
+    }
+    const isBefore = (segment: number) =>
+      (this.#file(segment)?.header.firstNumber ?? Number.POSITIVE_INFINITY) <= afterNumber + 1;
+    this.#last = Math.max(this.#last, segmentsIn(this.#directory).at(-1) ?? 0);
+    let segment = 0;
+    for (let high = this.#last; segment < high; ) {
+      const middle = Math.ceil((segment + high) / 2);
+      if (isBefore(middle)) segment = middle;
+      else high = middle - 1;
+    }
+    const known = this.#waypoints.get(segment)?.findLast((at) => at.number <= afterNumber + 1);
+    const number = this.#file(segment)?.header.firstNumber ?? null;
+    return { segment, offset: SEGMENT_HEADER_BYTES, number, ...known };
+  }
+
+  #noteWaypoint({ segment, offset }: Place, number: number): void {
+    const known = this.#waypoints.get(segment);
+    if (known === undefined) this.#waypoints.set(segment, [{ offset, number }]);
+    else if (offset >= known.at(-1)!.offset + WAYPOINT_EVERY_BYTES) known.push({ offset, number });
+  }
+
+  /** Null: the log has not come to this segment. Throws `LogDamage` where it is gone. */
+  #file(segment: number): SegmentFile | null {
+    const open = this.#files.get(segment);
+    if (open !== undefined) return open;
+    let file: SegmentFile;
+    try {
+      file = new SegmentFile(this.#directory, segment, this.#options, 'r');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      const isGone = segmentsIn(this.#directory).some((other) => other >= segment);
+      if (isGone) throw new LogDamage(segmentName(segment), 0, 'it is missing');
+      return null;
+    }
+    if (this.#files.size >= OPEN_FILES_MAX) this.#closeOldest();
+    this.#files.set(segment, file);
+    this.#last = Math.max(this.#last, segment);
+    return file;
+  }
+
+  #closeOldest(): void {
+    const [segment, file] = this.#files.entries().next().value!;
+    file.close();
+    this.#files.delete(segment);
+  }
+}
+
+function recordOf({ firstNumber, count, atMs, payload }: StoredRecord): LogRecord {
+  return { firstNumber, count, atMs, payload };
+}
+
+function numberAfter({ firstNumber, count }: LogRecord): number {
+  return firstNumber + count;
+}
+
+function hasAfter(record: LogRecord, number: number): boolean {
+  return numberAfter(record) > number + 1;
+}
+
+function ignoreAbort(error: Error): void {
+  if (error.name !== 'AbortError') throw error;
+}

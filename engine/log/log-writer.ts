@@ -1,0 +1,262 @@
+/**
+ * Appends a shard's records to its log: one write and one sync each. One writer has a log at a
+ * time, and only it changes files. Rules D1, D2, D8, D19 to D22 (engine/RULES.md).
+ */
+import { ftruncateSync, mkdirSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { invariant } from '../rules/invariant.ts';
+import { diskFullOf } from '../shard/disk-full.ts';
+import {
+  LogDamage,
+  type LogIdentity,
+  type LogPosition,
+  type LogRecord,
+  PAYLOAD_BYTES_LIMIT,
+  positionOf,
+  RECORD_HEADER_BYTES,
+  RecordFrame,
+  SEGMENT_HEADER_BYTES,
+} from './log-format.ts';
+import { Reserve } from './reserve.ts';
+import {
+  createSegment,
+  SegmentFile,
+  segmentName,
+  segmentsIn,
+  syncDirectory,
+} from './segment-file.ts';
+
+export type LogWriterOptions = LogIdentity & {
+  /** Rule D1: `commit` leaves it to the system when a record reaches the disk. */
+  durability: 'sync' | 'commit';
+  /** Of segments that begin from now on. */
+  segmentBytes?: number;
+};
+
+const SEGMENT_BYTES = 2 ** 26;
+/** A file grows by so much at once, so that an append does not change its size. */
+const STEP_BYTES = 2 ** 20;
+const NO_SPACE = new Set(['ENOSPC', 'EDQUOT']);
+
+export class LogWriter {
+  readonly #directory: string;
+  readonly #options: LogWriterOptions;
+  readonly #reserve: Reserve;
+  readonly #frame = new RecordFrame();
+  #file: SegmentFile;
+  #size: number;
+  #offset: number;
+  #nextNumber: number;
+  /** After a write that failed nobody knows what the file has: only `open` finds out. */
+  #isBroken = false;
+
+  /**
+   * Opens the log of `directory`, or makes one. What it has is on disk on return. A last record that
+   * is not whole is cut off. Throws `LogDamage`, `LogMismatch`, and `DiskFull` where there is no log
+   * yet.
+   */
+  static open(directory: string, options: LogWriterOptions): LogWriter {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(directory).filter((entry) => entry.endsWith('.log.new'))) {
+      rmSync(path.join(directory, name));
+    }
+    const segments = segmentsIn(directory);
+    checkChain(directory, segments, options);
+    if (segments.length === 0) {
+      try {
+        startSegment(directory, options, 0, 1);
+      } catch (error) {
+        throw diskFullOf(error, SEGMENT_HEADER_BYTES);
+      }
+      syncDirectory(directory);
+      syncDirectory(path.dirname(directory));
+    }
+    return new LogWriter(directory, options, Math.max(0, segments.length - 1));
+  }
+
+  private constructor(directory: string, options: LogWriterOptions, last: number) {
+    this.#directory = directory;
+    this.#options = options;
+    this.#file = new SegmentFile(directory, last, options, 'r+');
+    try {
+      const end = endOf(this.#file);
+      this.#offset = end.offset;
+      this.#nextNumber = end.number;
+      if (!this.#file.isZeroFrom(end.offset)) ftruncateSync(this.#file.fd, end.offset);
+      this.#flush();
+      this.#size = this.#file.size();
+      this.#reserve = new Reserve(directory);
+    } catch (error) {
+      this.#file.close();
+      throw error;
+    }
+  }
+
+  /** Of the fact that comes next. */
+  get nextNumber(): number {
+    return this.#nextNumber;
+  }
+
+  /** Where the next record will begin, whatever its size. */
+  get tail(): LogPosition {
+    const { segment } = this.#file.header;
+    if (this.#file.isFullAt(this.#offset)) return positionOf(segment + 1, SEGMENT_HEADER_BYTES);
+    return positionOf(segment, this.#offset);
+  }
+
+  /**
+   * Makes room for one record with a payload of `bytes`, so that its `append` does not lack space.
+   * Throws `DiskFull`; nothing of a record is written then.
+   */
+  ensureRoom(bytes: number): void {
+    this.#checkUsable();
+    invariant(bytes >= 0 && bytes < PAYLOAD_BYTES_LIMIT, 'a payload has less than 1 GiB');
+    const wanted = RECORD_HEADER_BYTES + bytes;
+    this.#reserve.ensure(wanted);
+    if (this.#file.isFullAt(this.#offset)) this.#startNext(wanted);
+    if (this.#offset + wanted > this.#size) this.#grow(wanted);
+  }
+
+  /**
+   * Writes a record behind the last, and does not sync it. Throws `DiskFull` before it writes, where
+   * `ensureRoom` was not asked.
+   */
+  append(record: LogRecord): void {
+    const { firstNumber, count, atMs, payload } = record;
+    invariant(firstNumber === this.#nextNumber, 'a record begins with the next number');
+    invariant(Number.isInteger(count) && count > 0 && count < 2 ** 32, 'a record has facts');
+    invariant(Number.isSafeInteger(firstNumber + count), 'the numbers of facts are used up');
+    invariant(Number.isSafeInteger(atMs), 'a record has a time in whole milliseconds');
+    this.ensureRoom(payload.length);
+    const bytes = this.#frame.fill(this.#file.seed, record, this.#file.durableBytes);
+    invariant(this.#offset + bytes <= this.#size, 'a record is written into its room');
+    this.#write(bytes);
+    this.#offset += bytes;
+    this.#nextNumber += count;
+  }
+
+  /** Makes what was appended as safe as `durability` says. */
+  sync(): void {
+    this.#checkUsable();
+    if (this.#options.durability === 'sync') this.#flush();
+  }
+
+  /** Everything is on disk on return. */
+  close(): void {
+    try {
+      if (!this.#isBroken) this.#flush();
+    } finally {
+      this.#reserve.close();
+      this.#file.close();
+      this.#isBroken = true;
+    }
+  }
+
+  #checkUsable(): void {
+    invariant(!this.#isBroken, 'a log is not written after a fault or its end');
+  }
+
+  #flush(): void {
+    if (this.#file.durableBytes === this.#offset) return;
+    this.#isBroken = true;
+    this.#file.sync();
+    this.#isBroken = false;
+    this.#file.durableBytes = this.#offset;
+  }
+
+  #write(bytes: number): void {
+    const { fd } = this.#file;
+    this.#isBroken = true;
+    for (let written = 0; written < bytes; ) {
+      try {
+        const at = this.#offset + written;
+        written += writeSync(fd, this.#frame.bytes, written, bytes - written, at);
+      } catch (error) {
+        const isFull = NO_SPACE.has((error as NodeJS.ErrnoException).code ?? '');
+        if (!isFull || !this.#reserve.release()) throw error;
+      }
+    }
+    this.#isBroken = false;
+  }
+
+  /** What is not on disk grows no larger than a step, whatever the durability. */
+  #grow(bytes: number): void {
+    this.#flush();
+    const size = this.#offset + Math.max(bytes, STEP_BYTES);
+    try {
+      ftruncateSync(this.#file.fd, size);
+    } catch (error) {
+      throw diskFullOf(error, bytes);
+    }
+    this.#size = size;
+  }
+
+  /** A closed segment is on disk, and ends with its last record, before there is another. */
+  #startNext(bytes: number): void {
+    const next = this.#file.header.segment + 1;
+    ftruncateSync(this.#file.fd, this.#offset);
+    this.#size = this.#offset;
+    this.#isBroken = true;
+    this.#file.sync();
+    this.#isBroken = false;
+    this.#file.durableBytes = this.#offset;
+    try {
+      startSegment(this.#directory, this.#options, next, this.#nextNumber);
+    } catch (error) {
+      throw diskFullOf(error, bytes);
+    }
+    this.#isBroken = true;
+    syncDirectory(this.#directory);
+    const file = new SegmentFile(this.#directory, next, this.#options, 'r+');
+    this.#file.close();
+    this.#file = file;
+    this.#file.durableBytes = SEGMENT_HEADER_BYTES;
+    this.#offset = SEGMENT_HEADER_BYTES;
+    this.#size = SEGMENT_HEADER_BYTES;
+    this.#isBroken = false;
+  }
+}
+
+function startSegment(
+  directory: string,
+  options: LogWriterOptions,
+  segment: number,
+  firstNumber: number,
+): void {
+  const { shard, formatVersion, fingerprint, segmentBytes = SEGMENT_BYTES } = options;
+  invariant(
+    segmentBytes >= SEGMENT_HEADER_BYTES && segmentBytes <= 2 ** 31,
+    'a segment has at most 2 GiB',
+  );
+  const identity = { shard, formatVersion, fingerprint };
+  createSegment(directory, { ...identity, segment, segmentBytes, firstNumber });
+}
+
+/** Every segment is there, and each begins behind the one before. */
+function checkChain(directory: string, segments: readonly number[], identity: LogIdentity): void {
+  let before = 0;
+  for (const [at, segment] of segments.entries()) {
+    if (segment !== at) throw new LogDamage(segmentName(at), 0, 'it is missing');
+    const file = new SegmentFile(directory, segment, identity, 'r');
+    file.close();
+    const { firstNumber } = file.header;
+    if (firstNumber <= before) throw new LogDamage(file.name, 0, 'it does not follow the last');
+    before = firstNumber;
+  }
+}
+
+/** Behind the last whole record. Throws `LogDamage` where records were lost. */
+function endOf(file: SegmentFile): { offset: number; number: number } {
+  let offset = SEGMENT_HEADER_BYTES;
+  let number = file.header.firstNumber;
+  for (;;) {
+    const record = file.recordAt(offset, number);
+    if (record === null) break;
+    offset += record.bytes;
+    number += record.count;
+  }
+  if (file.hasLostRecordAt(offset, number)) {
+    throw new LogDamage(file.name, offset, 'a record is not what was written');
+  }
+  return { offset, number };
+}

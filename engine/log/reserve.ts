@@ -1,0 +1,57 @@
+/**
+ * Space of the disk that a log holds back for its next record. Segments are sparse, so a write may
+ * meet a full disk: this file is then emptied, and the write goes on in its place. Rule D8
+ * (engine/RULES.md).
+ */
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { diskFullOf } from '../shard/disk-full.ts';
+
+export const RESERVE_NAME = 'reserve';
+const STEP_BYTES = 2 ** 20;
+/** What a file system takes beside what is written: blocks that say where the others are. */
+const SPARE_BYTES = STEP_BYTES / 2;
+const ZEROS = Buffer.alloc(STEP_BYTES);
+/** `blocks` of a file's status are of this size, whatever the file system's are. */
+const STATUS_BLOCK_BYTES = 512;
+
+export class Reserve {
+  readonly #fd: number;
+  #held: number;
+
+  constructor(directory: string) {
+    this.#fd = openSync(path.join(directory, RESERVE_NAME), 'a+', 0o600);
+    const { size, blocks } = fstatSync(this.#fd);
+    this.#held = Math.min(size, blocks * STATUS_BLOCK_BYTES);
+  }
+
+  /** Holds space for a write of `bytes`. Throws `DiskFull`. */
+  ensure(bytes: number): void {
+    const wanted = bytes + SPARE_BYTES;
+    if (this.#held >= wanted) return;
+    const size = Math.ceil(wanted / STEP_BYTES) * STEP_BYTES;
+    try {
+      ftruncateSync(this.#fd, 0);
+      this.#held = 0;
+      for (let at = 0; at < size; ) at += writeSync(this.#fd, ZEROS, 0, STEP_BYTES);
+      this.#held = size;
+    } catch (error) {
+      // A part of the space is of no use here: others may need it.
+      ftruncateSync(this.#fd, 0);
+      throw diskFullOf(error, bytes);
+    }
+  }
+
+  /** Gives the space to whoever writes next; false where there was none to give. */
+  release(): boolean {
+    if (this.#held === 0) return false;
+    ftruncateSync(this.#fd, 0);
+    fsyncSync(this.#fd);
+    this.#held = 0;
+    return true;
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * One file of a log: its name, how it comes to be, and the whole records in it. Rules D19 to D21
+ * (engine/RULES.md).
+ */
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import path from 'node:path';
+import { invariant } from '../rules/invariant.ts';
+import {
+  type LogIdentity,
+  mayBeRecord,
+  RECORD_HEADER_BYTES,
+  readRecord,
+  readSegmentHeader,
+  recordBytesAt,
+  SEGMENT_HEADER_BYTES,
+  type SegmentHeader,
+  type StoredRecord,
+  seedOf,
+  segmentHeaderBytes,
+} from './log-format.ts';
+
+const NAME = /^\d{8}\.log$/;
+/** Reads go to the disk in pieces of this size, or of one record where that is larger. */
+const CHUNK_BYTES = 2 ** 18;
+const NOTHING = Buffer.alloc(0);
+
+export const segmentName = (segment: number): string => `${String(segment).padStart(8, '0')}.log`;
+
+/** Numbers of the segments whose files are there, ascending. No directory: none. */
+export function segmentsIn(directory: string): number[] {
+  try {
+    const names = readdirSync(directory).filter((name) => NAME.test(name));
+    return names.map((name) => Number.parseInt(name, 10)).sort((a, b) => a - b);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Puts a segment's file there, whole and on disk, or not at all. Its name wants `syncDirectory`. */
+export function createSegment(directory: string, header: SegmentHeader): void {
+  const file = path.join(directory, segmentName(header.segment));
+  const unfinished = `${file}.new`;
+  try {
+    const fd = openSync(unfinished, 'w', 0o600);
+    try {
+      const written = writeSync(fd, segmentHeaderBytes(header));
+      invariant(written === SEGMENT_HEADER_BYTES, 'a header is written in one piece');
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    renameSync(unfinished, file);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+}
+
+/** A file's name is safe from a crash of the machine only with its directory. */
+export function syncDirectory(directory: string): void {
+  const fd = openSync(directory, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export class SegmentFile {
+  readonly name: string;
+  readonly header: SegmentHeader;
+  readonly seed: number;
+  readonly fd: number;
+  /** What this process knows to be on disk, from the start of the file. */
+  durableBytes = 0;
+  /** A piece of the file as it was read, from `#chunkAt`; records are views into it. */
+  #chunk: Buffer = NOTHING;
+  #chunkAt = 0;
+
+  /** Throws `LogDamage`, `LogMismatch`, or the system's error where the file cannot be opened. */
+  constructor(directory: string, segment: number, identity: LogIdentity, mode: 'r' | 'r+') {
+    this.name = segmentName(segment);
+    this.fd = openSync(path.join(directory, this.name), mode);
+    try {
+      const bytes = this.#read(0, SEGMENT_HEADER_BYTES);
+      this.header = readSegmentHeader(bytes, this.name, segment, identity);
+      this.seed = seedOf(bytes);
+    } catch (error) {
+      closeSync(this.fd);
+      throw error;
+    }
+  }
+
+  size(): number {
+    return fstatSync(this.fd).size;
+  }
+
+  /** Whether a record that would begin at `offset` belongs to the next segment. */
+  isFullAt(offset: number): boolean {
+    return offset >= this.header.segmentBytes;
+  }
+
+  /**
+   * The whole record at `offset`, whose first fact has this number (null: any); null where none is.
+   * Its payload stays as it is.
+   */
+  recordAt(offset: number, number: number | null): StoredRecord | null {
+    const record = this.#wholeAt(offset);
+    if (record !== null && isNext(record, number)) return record;
+    // What was read before may be older than the record.
+    this.#chunk = NOTHING;
+    const again = this.#wholeAt(offset);
+    return again !== null && isNext(again, number) ? again : null;
+  }
+
+  /** As `recordAt`, for a record somewhere: it gets bytes of its own, and no more. */
+  lonelyRecordAt(offset: number): StoredRecord | null {
+    const read = this.#readInto(SCRATCH, offset);
+    if (read < RECORD_HEADER_BYTES) return null;
+    const size = recordBytesAt(SCRATCH, 0);
+    if (size <= read) return readRecord(Buffer.from(SCRATCH.subarray(0, size)), 0, this.seed);
+    if (offset + size > this.size()) return null;
+    return readRecord(this.#read(offset, size), 0, this.seed);
+  }
+
+  /** Whether nothing has been written at `offset`: the space ahead is zeros. */
+  isUntouchedAt(offset: number): boolean {
+    return this.#read(offset, RECORD_HEADER_BYTES).every((byte) => byte === 0);
+  }
+
+  /** Whether all from `offset` to the end of the file is zeros. */
+  isZeroFrom(offset: number): boolean {
+    for (let at = offset; ; ) {
+      const bytes = this.#read(at, CHUNK_BYTES);
+      if (bytes.length === 0) return true;
+      if (!bytes.equals(ZEROS.subarray(0, bytes.length))) return false;
+      at += bytes.length;
+    }
+  }
+
+  /**
+   * Whether what is no whole record at `offset` was one. It was where a whole record behind it was
+   * written when `offset` was on disk already. Else its batch, and all behind it, were never safe.
+   */
+  hasLostRecordAt(offset: number, number: number | null): boolean {
+    if (this.isZeroFrom(offset)) return false;
+    const bytes = this.#read(offset, Math.max(0, this.size() - offset));
+    for (let at = 1; at + RECORD_HEADER_BYTES <= bytes.length; at++) {
+      if (!mayBeRecord(bytes, at, number ?? this.header.firstNumber)) continue;
+      const record = readRecord(bytes, at, this.seed);
+      if (record === null) continue;
+      // A writer may have finished the record since.
+      if (record.durableBytes > offset) return this.recordAt(offset, number) === null;
+      at += record.bytes - 1;
+    }
+    return false;
+  }
+
+  /** Makes all that was written to the file durable. */
+  sync(): void {
+    fdatasyncSync(this.fd);
+  }
+
+  close(): void {
+    closeSync(this.fd);
+  }
+
+  #wholeAt(offset: number): StoredRecord | null {
+    const start = this.#within(offset, RECORD_HEADER_BYTES);
+    if (this.#chunk.length - start < RECORD_HEADER_BYTES) return null;
+    const size = recordBytesAt(this.#chunk, start);
+    if (this.#chunk.length - start >= size) return readRecord(this.#chunk, start, this.seed);
+    if (offset + size > this.size()) return null;
+    return readRecord(this.#chunk, this.#within(offset, size), this.seed);
+  }
+
+  /** Where `offset` lies in the chunk, which then has `bytes` from there, if the file has. */
+  #within(offset: number, bytes: number): number {
+    const at = offset - this.#chunkAt;
+    if (at >= 0 && at + bytes <= this.#chunk.length) return at;
+    this.#chunk = this.#read(offset, Math.max(bytes, CHUNK_BYTES));
+    this.#chunkAt = offset;
+    return 0;
+  }
+
+  /** Fewer bytes at the end of the file. */
+  #read(offset: number, bytes: number): Buffer {
+    const buffer = Buffer.allocUnsafeSlow(bytes);
+    return buffer.subarray(0, this.#readInto(buffer, offset));
+  }
+
+  #readInto(buffer: Buffer, offset: number): number {
+    let read = 0;
+    while (read < buffer.length) {
+      const more = readSync(this.fd, buffer, read, buffer.length - read, offset + read);
+      if (more === 0) break;
+      read += more;
+    }
+    return read;
+  }
+}
+
+/** Most records fit into it. */
+const SCRATCH = Buffer.alloc(2 ** 15);
+const ZEROS = Buffer.alloc(CHUNK_BYTES);
+
+function isNext(record: StoredRecord, number: number | null): boolean {
+  return number === null || record.firstNumber === number;
+}
