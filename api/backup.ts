@@ -1,6 +1,6 @@
 /**
  * Copies a data directory, of a server that runs or of none, into a directory that a server can
- * start on. LMDB's own copies are of one moment each; the control store comes last, since it holds
+ * start on. LMDB's own copies are of one moment each, and a shard's log comes behind its checkpoint; the control store comes last, since it holds
  * users and numbers before a shard names them. Rule D17 (engine/RULES.md).
  */
 import {
@@ -13,10 +13,14 @@ import {
   renameSync,
   rmSync,
   statSync,
+  truncateSync,
 } from 'node:fs';
 import path from 'node:path';
 import { open } from 'lmdb';
 import { checkLmdbFile, missingFile } from '../engine/lmdb/lmdb-file.ts';
+import { LogReader } from '../engine/log/log-reader.ts';
+import { identityOf } from '../engine/shard/data-format.ts';
+import { logIn } from '../engine/shard/shard-log.ts';
 import { DataDirError, metaOf, syncPath } from './data-dir.ts';
 import { makeDirectory } from './private-files.ts';
 
@@ -96,10 +100,15 @@ async function copyEntry(from: string, to: string, copied: Copied): Promise<void
   }
   if (stat?.isDirectory() !== true) return;
   mkdirSync(to, { mode: 0o700 });
-  if (existsSync(path.join(from, 'data.mdb'))) await copyEnvironment(from, to, copied);
-  else
-    for (const entry of readdirSync(from))
+  if (existsSync(path.join(from, 'data.mdb'))) {
+    await copyEnvironment(from, to, copied);
+    // Behind it, so that the log has all that the checkpoint covers.
+    if (existsSync(logIn(from))) copyLog(from, to, copied);
+  } else {
+    for (const entry of readdirSync(from)) {
       await copyEntry(path.join(from, entry), path.join(to, entry), copied);
+    }
+  }
   syncPath(to);
 }
 
@@ -115,6 +124,24 @@ async function copyEnvironment(from: string, to: string, copied: Copied): Promis
   const file = path.join(to, 'data.mdb');
   chmodSync(file, 0o600);
   countFile(file, copied);
+}
+
+/** Every segment, as far as its records are whole and on disk. */
+function copyLog(from: string, to: string, copied: Copied): void {
+  const shard = Number(/\d+$/.exec(path.basename(from))?.[0]);
+  const log = LogReader.open(logIn(from), identityOf(shard));
+  try {
+    mkdirSync(logIn(to), { mode: 0o700 });
+    for (const { name, bytes } of log.durableFiles()) {
+      const file = path.join(logIn(to), name);
+      copyFileSync(path.join(logIn(from), name), file, constants.COPYFILE_EXCL);
+      truncateSync(file, bytes);
+      countFile(file, copied);
+    }
+    syncPath(logIn(to));
+  } finally {
+    log.close();
+  }
 }
 
 function countFile(file: string, copied: Copied): void {

@@ -90,7 +90,7 @@ export class ByteWriter {
     this.#bytes.set(bytes, at + 4);
   }
 
-  /** Bytes that a layout wrote before. */
+  /** Bytes that something else has packed. */
   packed(bytes: Uint8Array): void {
     const at = this.#claim(bytes.length);
     this.#bytes.set(bytes, at);

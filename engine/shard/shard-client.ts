@@ -5,7 +5,7 @@
  */
 
 import type { Control } from '../format/codec.ts';
-import { checkLmdbFile, LmdbFileError, missingFile } from '../lmdb/lmdb-file.ts';
+import { checkLmdbFile, missingFile } from '../lmdb/lmdb-file.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import { AT_ITS_LIMIT, EngineBusy } from './busy.ts';
@@ -16,6 +16,7 @@ import { isTick, Outbox, type Waiter } from './outbox.ts';
 import { QueueBound } from './queue-bound.ts';
 import { Restarts } from './restarts.ts';
 import type { ShardClientOptions } from './shard-client-options.ts';
+import { isDamage } from './shard-damage.ts';
 import { ShardLink } from './shard-link.ts';
 import { ShardThread } from './thread.ts';
 
@@ -285,7 +286,7 @@ export class ShardClient {
       },
       (error: unknown) => {
         if (this.#state === 'closed') return;
-        const damage = error instanceof LmdbFileError ? error.message : null;
+        const damage = isDamage(error) ? error.message : null;
         // A damaged file is tried again and again, and logged once.
         if (damage === null || damage !== this.#trouble) {
           const details = { path: config.path, error: String(error) };

@@ -11,6 +11,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { backUp } from '../../api/backup.ts';
 import { verifyDataDir } from '../../api/verify.ts';
+import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { tradedShard } from '../engine/shard/environment.ts';
 
@@ -21,7 +22,7 @@ async function stoppedDir(t: ExecutionContext): Promise<{ from: string; to: stri
   const dir = tempDir(t);
   const from = path.join(dir, 'data');
   mkdirSync(path.join(from, 'demo'), { recursive: true });
-  const meta = { format: 'paperbook-data', version: 1, shards: 1 };
+  const meta = { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1 };
   writeFileSync(path.join(from, 'paperbook.json'), JSON.stringify(meta));
   writeFileSync(path.join(from, 'admin.token'), 'x'.repeat(43));
   writeFileSync(path.join(from, 'demo', 'catalog.json'), '{}');
@@ -32,10 +33,11 @@ async function stoppedDir(t: ExecutionContext): Promise<{ from: string; to: stri
 
 test.serial(`${SECTION}: the copy verifies, and holds neither secrets nor locks`, async (t) => {
   const { from, to } = await stoppedDir(t);
-  t.like(await backUp(from, to), { directory: to, shards: 1, files: 3 });
+  t.like(await backUp(from, to), { directory: to, shards: 1, files: 4 });
   t.deepEqual(readdirSync(to).sort(), ['demo', 'paperbook.json', 'shard-0']);
   t.deepEqual(readdirSync(path.join(to, 'demo')), ['catalog.json']);
-  t.deepEqual(readdirSync(path.join(to, 'shard-0')), ['data.mdb']);
+  t.deepEqual(readdirSync(path.join(to, 'shard-0')).sort(), ['data.mdb', 'log']);
+  t.deepEqual(readdirSync(path.join(to, 'shard-0', 'log')), ['00000000.log']);
   t.deepEqual(readdirSync(path.dirname(to)), ['backup']);
   t.is(statSync(to).mode & 0o777, 0o700);
   t.deepEqual((await verifyDataDir(to)).shards, (await verifyDataDir(from)).shards);

@@ -66,8 +66,8 @@ const MISTAKES: Mistake[] = [
   ['a fill is at all that is paid', (s) => fillAt(s, 100), /no price of 1 to 99 cents/],
   [
     'a market order rests',
-    (s) => place(s, { type: 'market', rests: true, limitPriceCents: 20 }),
-    /rests that is no limit order/,
+    (s) => place(s, { rests: true, limitPriceCents: null }),
+    /rests without a limit/,
   ],
   ['an order rests in a settled market', restSettled, /rests in a settled market/],
   ['an order leaves its book twice', removeTwice, /removed an order that waits nowhere/],
@@ -77,7 +77,7 @@ const MISTAKES: Mistake[] = [
 
 function place(state: ShardState, over: Partial<OrderPlaced>): void {
   const order = state.orders.nextRow as OrderRow;
-  const { action, type, orderId, idempotencyKey } = placeOrder({ type: 'limit' });
+  const { action, orderId, idempotencyKey } = placeOrder({ type: 'limit' });
   evolve(state, {
     kind: 'order_placed',
     atMs: NOON_MS,
@@ -86,7 +86,6 @@ function place(state: ShardState, over: Partial<OrderPlaced>): void {
     orderId,
     idempotencyKey,
     action,
-    type,
     market: 0,
     instrument: 0,
     side: 'yes',
