@@ -9,7 +9,7 @@ export type OpenReport = {
   /** Their uuids, four words each. */
   accountIds: Uint32Array;
   restingOrders: number;
-  replayedBatches: number;
+  replayedRecords: number;
   /** The engine's time when it stopped. */
   nowMs: EpochMs;
   /** Markets without a result that somebody holds a position or an order in. */
@@ -22,12 +22,17 @@ export type OpenReport = {
   awayKeys: Uuid[];
 };
 
-export function openReportOf(state: ShardState, replayedBatches: number): OpenReport {
+/** What is logged of it. */
+export function countsOf({ accounts, restingOrders, replayedRecords }: OpenReport) {
+  return { accounts, restingOrders, replayedRecords };
+}
+
+export function openReportOf(state: ShardState, replayedRecords: number): OpenReport {
   return {
     accounts: state.accounts.live,
     accountIds: accountIdsOf(state),
     restingOrders: state.orders.live,
-    replayedBatches,
+    replayedRecords,
     nowMs: state.nowMs,
     openMarkets: openMarketsOf(state),
     results: state.markets.map(resultOf),

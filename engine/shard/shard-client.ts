@@ -11,7 +11,7 @@ import type { Query } from '../rules/queries.ts';
 import { AT_ITS_LIMIT, EngineBusy } from './busy.ts';
 import { DiskFull, troubleText } from './disk-full.ts';
 import { isCommand, isJournaled } from './message-kinds.ts';
-import type { OpenReport } from './open-report.ts';
+import { countsOf, type OpenReport } from './open-report.ts';
 import { isTick, Outbox, type Waiter } from './outbox.ts';
 import { QueueBound } from './queue-bound.ts';
 import { Restarts } from './restarts.ts';
@@ -84,7 +84,7 @@ export class ShardClient {
     this.#restarts.opened(this.#trouble !== null);
     this.#trouble = null;
     this.#options.opened(report);
-    await this.#tellPrelude();
+    await this.#sendStartupMessages();
     return report;
   }
 
@@ -108,7 +108,7 @@ export class ShardClient {
     );
   }
 
-  async #tellPrelude(): Promise<void> {
+  async #sendStartupMessages(): Promise<void> {
     const delivered = this.#options.startupMessages().map((message) => {
       if (isTick(message)) this.tick(message);
       return isCommand(message) ? this.deliver(message) : null;
@@ -242,7 +242,7 @@ export class ShardClient {
       return;
     }
     log.info({ path: config.path }, 'shard writes again');
-    this.#tellPrelude().catch((error: unknown) => {
+    this.#sendStartupMessages().catch((error: unknown) => {
       log.error({ path: config.path, error: String(error) }, 'shard was not told what it missed');
     });
   }
@@ -280,9 +280,7 @@ export class ShardClient {
       (report) => {
         // It may have failed again at its first messages.
         if (this.#state !== 'open') return;
-        const { accounts, restingOrders, replayedBatches } = report;
-        const found = { accounts, restingOrders, replayedBatches };
-        log.info({ path: config.path, ...found }, 'shard is back');
+        log.info({ path: config.path, ...countsOf(report) }, 'shard is back');
       },
       (error: unknown) => {
         if (this.#state === 'closed') return;

@@ -22,7 +22,7 @@ import type { Durability } from './checkpoints.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { hashOfDigests, sumOfAudits, unevenResults } from './merge-reports.ts';
-import type { OpenReport } from './open-report.ts';
+import { countsOf, type OpenReport } from './open-report.ts';
 import type { Waiter } from './outbox.ts';
 import { RequestCoalescer } from './request-coalescer.ts';
 import { RoamingKeys } from './roaming-keys.ts';
@@ -75,9 +75,7 @@ export class Shards {
     this.#options.clock.startFrom(Math.max(0, ...reports.map((report) => report?.nowMs ?? 0)));
     for (const [shard, report] of reports.entries()) {
       if (report === null) continue;
-      const { accounts, restingOrders, replayedBatches } = report;
-      const found = { accounts, restingOrders, replayedBatches };
-      this.#options.log.info({ shard, ...found }, 'shard ready');
+      this.#options.log.info({ shard, ...countsOf(report) }, 'shard ready');
     }
     this.#untold = unevenResults(reports, this.nowMs());
     return reports;
