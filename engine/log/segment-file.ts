@@ -127,11 +127,9 @@ export class SegmentFile {
 
   /** As `recordAt`, for a record somewhere: it gets bytes of its own, and no more. */
   lonelyRecordAt(offset: number): StoredRecord | null {
-    const read = this.#readInto(SCRATCH, offset);
-    if (read < RECORD_HEADER_BYTES) return null;
+    if (this.#readInto(SCRATCH, offset) < RECORD_HEADER_BYTES) return null;
     const size = recordBytesAt(SCRATCH, 0);
-    if (size <= read) return readRecord(Buffer.from(SCRATCH.subarray(0, size)), 0, this.seed);
-    if (offset + size > this.size()) return null;
+    if (size > TRUSTED_BYTES && offset + size > this.size()) return null;
     return readRecord(this.#read(offset, size), 0, this.seed);
   }
 
@@ -213,8 +211,9 @@ export class SegmentFile {
   }
 }
 
-/** Most records fit into it. */
-const SCRATCH = Buffer.alloc(2 ** 15);
+const SCRATCH = Buffer.alloc(RECORD_HEADER_BYTES);
+/** So many bytes are read without a look at whether the file has them. */
+const TRUSTED_BYTES = 2 ** 18;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 
 function isNext(record: StoredRecord, number: number | null): boolean {

@@ -226,6 +226,15 @@ test('D21: what was never on disk is cut, also where a later record was; else it
   log.close();
 });
 
+test('D21: bytes behind the last record of a closed segment are named', (t) => {
+  const { dir } = sampleLog(t);
+  const { size } = statSync(fileOf(dir, 1));
+  truncateSync(fileOf(dir, 1), size + 1);
+  const { damage, problems } = look(dir);
+  t.deepEqual([damage?.file, damage?.offset], ['00000001.log', size]);
+  t.is((problems[0] as LogDamage).offset, size);
+});
+
 test('D16: a changed byte of the space held back is named', (t) => {
   const { dir } = sampleLog(t);
   flip(path.join(dir, 'reserve'), 70_000, 4);

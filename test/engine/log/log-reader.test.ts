@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import fs, { closeSync, openSync, statSync, writeSync } from 'node:fs';
-import { syncBuiltinESMExports as syncBuiltins } from 'node:module';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
@@ -25,6 +24,10 @@ import {
   randomOf,
   readAll,
 } from './log-files.ts';
+import { callsOf } from './traced-files.ts';
+
+const syncsOf = (work: () => void) =>
+  callsOf(work).filter((call) => call.startsWith('fdatasync')).length;
 
 test('D22: records after any number begin with the record that has the next one', (t) => {
   const dir = tempDir(t);
@@ -96,24 +99,6 @@ test('D22: a record of which a part is written is not shown, and is shown once i
   reader.close();
 });
 
-/** Counts the syncs of this process while `work` runs. */
-function syncsIn(work: () => void): number {
-  const { fdatasyncSync } = fs;
-  let syncs = 0;
-  fs.fdatasyncSync = (fd) => {
-    syncs++;
-    fdatasyncSync(fd);
-  };
-  syncBuiltins();
-  try {
-    work();
-  } finally {
-    fs.fdatasyncSync = fdatasyncSync;
-    syncBuiltins();
-  }
-  return syncs;
-}
-
 test.serial('D22: a reader syncs what it shows, once a group, and what is settled never', (t) => {
   const dir = tempDir(t);
   const log = LogWriter.open(dir, { ...OPTIONS, durability: 'commit', segmentBytes: 2 ** 26 });
@@ -129,33 +114,33 @@ test.serial('D22: a reader syncs what it shows, once a group, and what is settle
   const places = append(50);
   const reader = LogReader.open(dir, IDENTITY);
   t.is(
-    syncsIn(() => t.is([...reader.records(0)].length, 50)),
+    syncsOf(() => t.is([...reader.records(0)].length, 50)),
     1,
   );
   t.is(
-    syncsIn(() => t.is([...reader.records(0)].length, 50)),
+    syncsOf(() => t.is([...reader.records(0)].length, 50)),
     0,
   );
   t.is(
-    syncsIn(() => reader.record(places[7]!)),
+    syncsOf(() => reader.record(places[7]!)),
     0,
   );
   const later = append(2);
   t.is(
-    syncsIn(() => reader.record(later[1]!)),
+    syncsOf(() => reader.record(later[1]!)),
     1,
   );
   t.is(
-    syncsIn(() => reader.record(later[0]!)),
+    syncsOf(() => reader.record(later[0]!)),
     0,
   );
   const own = LogReader.open(dir, { ...IDENTITY, settledTail: () => log.tail });
   t.is(
-    syncsIn(() => own.record(later[1]!)),
+    syncsOf(() => own.record(later[1]!)),
     0,
   );
   t.is(
-    syncsIn(() => [...own.records(0)]),
+    syncsOf(() => [...own.records(0)]),
     0,
   );
   own.close();
