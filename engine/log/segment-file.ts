@@ -47,7 +47,10 @@ export function segmentsIn(directory: string): number[] {
   }
 }
 
-/** Puts a segment's file there, whole and on disk, or not at all. Its name wants `syncDirectory`. */
+/**
+ * Puts a segment's file there, whole and on disk, or not at all. What a crash left of an unfinished
+ * one is written over. Its name wants `syncDirectory`.
+ */
 export function createSegment(directory: string, header: SegmentHeader): void {
   const file = path.join(directory, segmentName(header.segment));
   const unfinished = `${file}.new`;

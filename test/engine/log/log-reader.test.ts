@@ -24,7 +24,7 @@ import {
   randomOf,
   readAll,
 } from './log-files.ts';
-import { callsOf } from './traced-files.ts';
+import { callsOf, withBefore } from './traced-files.ts';
 
 const syncsOf = (work: () => void) =>
   callsOf(work).filter((call) => call.startsWith('fdatasync')).length;
@@ -96,6 +96,47 @@ test('D22: a record of which a part is written is not shown, and is shown once i
   }
   closeSync(fd);
   t.deepEqual([...reader.records(0)].map(plain), [...before, last].map(plain));
+  reader.close();
+});
+
+test.serial('D22: a writer that begins the next segment under a reader is no damage', (t) => {
+  const dir = tempDir(t);
+  const log = LogWriter.open(dir, OPTIONS);
+  const random = randomOf(10);
+  const written = fill(log, 3, random);
+  const reader = LogReader.open(dir, IDENTITY);
+  const records = withBefore(
+    'openSync',
+    (file) => file === fileOf(dir, 1),
+    () => written.push(...fill(log, 30, random)),
+    () => [...reader.records(0)],
+  );
+  t.true(segmentOf(log.tail) > 1);
+  t.deepEqual(records.map(plain), written.map(plain));
+  reader.close();
+  log.close();
+});
+
+test.serial('D22: a writer that finishes a record under a reader is no damage', (t) => {
+  const dir = tempDir(t);
+  const whole = path.join(dir, 'whole');
+  const log = LogWriter.open(whole, { ...OPTIONS, segmentBytes: 2 ** 20 });
+  const random = randomOf(11);
+  fill(log, 3, random);
+  const part = copyLog(whole, path.join(dir, 'part'));
+  const start = log.tail;
+  fill(log, 2, random);
+  const bytes = fs.readFileSync(fileOf(whole, 0)).subarray(start, log.tail);
+  log.close();
+  const fd = openSync(fileOf(part, 0), 'r+');
+  writeSync(fd, bytes, 0, 40, start);
+  const reader = LogReader.open(part, IDENTITY);
+  t.is([...reader.records(0)].length, 3);
+  const finish = () => writeSync(fd, bytes, 0, bytes.length, start);
+  const isAny = () => true;
+  t.notThrows(() => withBefore('fstatSync', isAny, finish, () => [...reader.records(2 ** 40)]));
+  t.is([...reader.records(0)].length, 5);
+  closeSync(fd);
   reader.close();
 });
 

@@ -5,6 +5,34 @@ import path from 'node:path';
 
 const CALLS = ['writeSync', 'fsyncSync', 'fdatasyncSync', 'ftruncateSync', 'renameSync'] as const;
 
+/** Does `other` once, as another process might, right before `work` calls this function. */
+export function withBefore<T>(
+  name: 'openSync' | 'fstatSync',
+  isIt: (target: unknown) => boolean,
+  other: () => void,
+  work: () => T,
+): T {
+  const original = fs[name] as (...all: unknown[]) => unknown;
+  const restore = () => {
+    Object.assign(fs, { [name]: original });
+    syncBuiltinESMExports();
+  };
+  const first = (target: unknown, ...rest: unknown[]) => {
+    if (isIt(target)) {
+      restore();
+      other();
+    }
+    return original(target, ...rest);
+  };
+  Object.assign(fs, { [name]: first });
+  syncBuiltinESMExports();
+  try {
+    return work();
+  } finally {
+    restore();
+  }
+}
+
 /** `fdatasync 00000001.log` and so on, of all that `work` does. Tests that use it are serial. */
 export function callsOf(work: () => void): string[] {
   const calls: string[] = [];
