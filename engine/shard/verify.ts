@@ -12,6 +12,7 @@ import { readFact } from '../format/fact-layouts.ts';
 import { FactBuffer } from '../format/facts.ts';
 import { RecordIndex } from '../index/record-index.ts';
 import type { LogIdentity, LogPosition } from '../log/log-format.ts';
+import type { PlacedRecord } from '../log/log-reader.ts';
 import { uuidWord } from '../memory/uuid-words.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
@@ -162,6 +163,14 @@ class ShardVerifier {
     for (const { firstNumber, count } of log.records(0)) this.#lastNumber = firstNumber + count - 1;
   }
 
+  /** A server may go on writing; what it adds is not looked at. */
+  *#records(afterNumber: number, from: LogPosition | null): Generator<PlacedRecord> {
+    for (const record of this.#snapshot.log.records(afterNumber, from ?? undefined)) {
+      if (record.firstNumber > this.#lastNumber) return;
+      yield record;
+    }
+  }
+
   #loadCheckpoint(): void {
     checkReach(this.#snapshot.read.readHead(), this.#lastNumber);
     this.#head = loadTables(this.#state, this.#snapshot.read);
@@ -199,10 +208,9 @@ class ShardVerifier {
   }
 
   #replay(): void {
-    const { log } = this.#snapshot;
     const source = {
       lastNumber: this.#lastNumber,
-      records: (after: number, from: LogPosition | null) => log.records(after, from ?? undefined),
+      records: (after: number, from: LogPosition | null) => this.#records(after, from),
     };
     const { records } = replay(this.#state, this.#head, source, this.#buffer);
     this.#recordsBehind = records;
@@ -238,7 +246,7 @@ class ShardVerifier {
   }
 
   *#facts(): Generator<PlacedFact> {
-    for (const { position, firstNumber, payload } of this.#snapshot.log.records(0)) {
+    for (const { position, firstNumber, payload } of this.#records(0, null)) {
       const from = new ByteReader(payload);
       for (let number = firstNumber; !from.isAtEnd; number++) {
         const place = { record: position, offset: from.at };
