@@ -15,7 +15,6 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
-import { invariant } from '../rules/invariant.ts';
 import {
   type LogIdentity,
   mayBeRecord,
@@ -48,15 +47,19 @@ export function segmentsIn(directory: string): number[] {
   }
 }
 
-/** Puts a segment's file there, whole and on disk, or not at all. Its name wants `syncDirectory`. */
+/**
+ * Puts a segment's file there, whole and on disk, or not at all. What a crash left of an unfinished
+ * one is written over. Its name wants `syncDirectory`.
+ */
 export function createSegment(directory: string, header: SegmentHeader): void {
   const file = path.join(directory, segmentName(header.segment));
   const unfinished = `${file}.new`;
   try {
     const fd = openSync(unfinished, 'w', 0o600);
     try {
-      const written = writeSync(fd, segmentHeaderBytes(header));
-      invariant(written === SEGMENT_HEADER_BYTES, 'a header is written in one piece');
+      const bytes = segmentHeaderBytes(header);
+      // A full disk takes a part, and says why with the next one.
+      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
       fsyncSync(fd);
     } finally {
       closeSync(fd);
@@ -127,11 +130,9 @@ export class SegmentFile {
 
   /** As `recordAt`, for a record somewhere: it gets bytes of its own, and no more. */
   lonelyRecordAt(offset: number): StoredRecord | null {
-    const read = this.#readInto(SCRATCH, offset);
-    if (read < RECORD_HEADER_BYTES) return null;
+    if (this.#readInto(SCRATCH, offset) < RECORD_HEADER_BYTES) return null;
     const size = recordBytesAt(SCRATCH, 0);
-    if (size <= read) return readRecord(Buffer.from(SCRATCH.subarray(0, size)), 0, this.seed);
-    if (offset + size > this.size()) return null;
+    if (size > TRUSTED_BYTES && offset + size > this.size()) return null;
     return readRecord(this.#read(offset, size), 0, this.seed);
   }
 
@@ -142,11 +143,12 @@ export class SegmentFile {
 
   /** Whether all from `offset` to the end of the file is zeros. */
   isZeroFrom(offset: number): boolean {
+    const bytes = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     for (let at = offset; ; ) {
-      const bytes = this.#read(at, CHUNK_BYTES);
-      if (bytes.length === 0) return true;
-      if (!bytes.equals(ZEROS.subarray(0, bytes.length))) return false;
-      at += bytes.length;
+      const read = this.#readInto(bytes, at);
+      if (read === 0) return true;
+      if (bytes.compare(ZEROS, 0, read, 0, read) !== 0) return false;
+      at += read;
     }
   }
 
@@ -214,8 +216,9 @@ export class SegmentFile {
   }
 }
 
-/** Most records fit into it. */
-const SCRATCH = Buffer.alloc(2 ** 15);
+const SCRATCH = Buffer.alloc(RECORD_HEADER_BYTES);
+/** So many bytes are read without a look at whether the file has them. */
+const TRUSTED_BYTES = 2 ** 18;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 
 function isNext(record: StoredRecord, number: number | null): boolean {

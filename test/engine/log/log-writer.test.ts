@@ -16,6 +16,7 @@ import {
   randomOf,
   readAll,
 } from './log-files.ts';
+import { callsOf } from './traced-files.ts';
 
 const logIn = (dir: string) => path.join(dir, 'shard-0', 'log');
 
@@ -88,6 +89,47 @@ test('D19: an append does not change the size of its file', (t) => {
   fill(log, 50, random);
   t.is(statSync(fileOf(dir, 0)).size, size);
   t.true(offsetOf(log.tail) < size && size <= 2 ** 20 + 64 && blocks * 512 < size);
+  log.close();
+});
+
+test.serial('D1: a batch is one write and one sync, and with commit no sync', (t) => {
+  for (const [durability, calls] of [
+    ['sync', ['write 00000000.log', 'fdatasync 00000000.log']],
+    ['commit', ['write 00000000.log']],
+  ] as const) {
+    const log = LogWriter.open(tempDir(t), { ...OPTIONS, durability });
+    const random = randomOf(9);
+    fill(log, 1, random, 50);
+    t.deepEqual(
+      callsOf(() => fill(log, 1, random, 50)),
+      [...calls],
+    );
+    t.deepEqual(
+      callsOf(() => log.sync()),
+      [],
+    );
+    log.close();
+  }
+});
+
+test.serial('D19: a segment is on disk, with its name, before a record counts on it', (t) => {
+  const dir = tempDir(t);
+  const log = LogWriter.open(dir, { ...OPTIONS, durability: 'commit' });
+  const random = randomOf(10);
+  while (log.tail < 2 ** 32) fill(log, 1, random);
+  t.deepEqual(
+    callsOf(() => fill(log, 1, random)),
+    [
+      'ftruncate 00000000.log',
+      'fdatasync 00000000.log',
+      'write 00000001.log.new',
+      'fsync 00000001.log.new',
+      'rename 00000001.log.new',
+      `fsync ${path.basename(dir)}`,
+      'ftruncate 00000001.log',
+      'write 00000001.log',
+    ],
+  );
   log.close();
 });
 
