@@ -38,10 +38,11 @@ export function* writeRun(
   yield;
   const merged = new CursorHeap(rows, RUN_ORDER, 'up');
   yield;
+  const buffer = new Uint32Array(CHUNK_ENTRIES * ENTRY_WORDS);
   let keysLeft = keys;
   for (let chunk = 0; chunk < chunksOf(entries); chunk++) {
     const count = Math.min(CHUNK_ENTRIES, entries - chunk * CHUNK_ENTRIES);
-    const words = new Uint32Array(count * ENTRY_WORDS);
+    const words = buffer.subarray(0, count * ENTRY_WORDS);
     keysLeft -= fillChunk(words, merged, filter);
     const isBehind =
       chunk === 0 || compareEntries(fences, (chunk - 1) * ENTRY_WORDS, words, 0) <= 0;
