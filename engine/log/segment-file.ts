@@ -185,7 +185,9 @@ export class SegmentFile {
     const size = recordBytesAt(this.#chunk, start);
     if (this.#chunk.length - start >= size) return readRecord(this.#chunk, start, this.seed);
     if (offset + size > this.size()) return null;
-    return readRecord(this.#chunk, this.#within(offset, size), this.seed);
+    // First: it may read another chunk.
+    const whole = this.#within(offset, size);
+    return readRecord(this.#chunk, whole, this.seed);
   }
 
   /** Where `offset` lies in the chunk, which then has `bytes` from there, if the file has. */

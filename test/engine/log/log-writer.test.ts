@@ -37,6 +37,22 @@ test('D19: records come back as they were written, over segments and starts', (t
   t.deepEqual(readAll(dir), written.map(plain));
 });
 
+for (const bytes of [2 ** 18, 2 ** 20 + 1, 5_000_000]) {
+  test(`D19: a record of ${bytes} bytes, more than is read at once, comes back among small ones`, (t) => {
+    const dir = logIn(tempDir(t));
+    const small = (firstNumber: number) => {
+      return { firstNumber, count: 1, atMs: 5, payload: Buffer.alloc(firstNumber * 10, 3) };
+    };
+    const written = [small(1), { ...small(2), payload: Buffer.alloc(bytes, 7) }, small(3)];
+    for (const record of written) {
+      const log = LogWriter.open(dir, OPTIONS);
+      log.append(record);
+      log.close();
+    }
+    t.deepEqual(readAll(dir), written.map(plain));
+  });
+}
+
 test('D19: the place of the next record is known before its size', (t) => {
   const dir = logIn(tempDir(t));
   const log = LogWriter.open(dir, OPTIONS);
