@@ -8,6 +8,7 @@
  * memory, an answer is over once the socket took its body; a request before that closes the socket.
  */
 import type * as uws from 'uWebSockets.js';
+import type { BareAnswers } from './bare-answers.ts';
 import { BodyPieces } from './body-pieces.ts';
 import { BodyBytes, type BodyText } from './body-text.ts';
 import { addressForwarded } from './forwarded-for.ts';
@@ -17,12 +18,6 @@ import { SentHeaders } from './sent-headers.ts';
 
 // Handlers run one behind the other, each to its end before the next.
 const sent = new SentHeaders();
-/**
- * Of answers without a body so many end their connection, by chance. Such an answer does not show
- * whether the socket took it, nor on which connection it is: a caller who sends requests and reads
- * nothing is dropped after some 256 of them, and cannot say which.
- */
-const ENDING_SHARE = 1 / 256;
 const keepHeader = (name: string, value: string) => sent.add(name, value);
 
 export type ExchangeOptions = {
@@ -34,8 +29,13 @@ export type ExchangeOptions = {
   onAnswer: ((exchange: Exchange, status: number, isTaken: boolean) => void) | null;
 };
 
-/** Requests whose answer is still to come. */
-export type Held = { count: number; whenNone: (() => void) | null };
+/** What the requests of a listener share. */
+export type Held = {
+  /** Those whose answer is still to come. */
+  count: number;
+  whenNone: (() => void) | null;
+  bare: BareAnswers;
+};
 
 /** What a request is counted under: it takes the answer's status and gives the quota headers. */
 export interface QuotaReservation {
@@ -169,7 +169,7 @@ export class Exchange {
     const counted = reservation === null ? '' : reservation.headers(this);
     const lines = this.requestId + this.#headers + headers + counted;
     const isBare = body === null || this.method === 'HEAD';
-    if (this.#isLast || (isBare && Math.random() < ENDING_SHARE)) {
+    if (this.#isLast || (isBare && this.#held.bare.endsConnection(this.startedMs))) {
       this.#writeLast(statusLines.get(status)!, lines, body);
       return;
     }

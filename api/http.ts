@@ -1,5 +1,6 @@
 /** Listeners of uWebSockets.js: what it is asked to do is in here, one request in exchange.ts. */
 import * as uws from 'uWebSockets.js';
+import { BareAnswers } from './bare-answers.ts';
 import { Exchange, type ExchangeOptions, type Held } from './exchange.ts';
 import { listenError } from './listen-error.ts';
 
@@ -23,7 +24,7 @@ export type Listener = {
 /** Opens a listener. Rejects with `ListenError` when the address cannot be bound. */
 export function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
-  const held: Held = { count: 0, whenNone: null };
+  const held: Held = { count: 0, whenNone: null, bare: new BareAnswers() };
   app.any('/*', (res, req) => {
     const exchange = new Exchange(res, req, options, held);
     options.handle(exchange);

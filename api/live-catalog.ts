@@ -99,7 +99,8 @@ export class LiveCatalog {
     this.marketNumber = marketNumbers(catalog);
     for (const { listings } of catalog.instruments) {
       for (const { venue, venueMarketId } of listings) {
-        this.#unsettled.add(this.marketNumber(venue, venueMarketId)!);
+        const market = this.marketNumber(venue, venueMarketId)!;
+        if (!this.#settled.has(market)) this.#unsettled.add(market);
       }
     }
     await this.#engine.setCatalog(catalog);

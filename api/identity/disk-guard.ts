@@ -2,23 +2,18 @@
  * An LMDB root whose writes are refused while the disk has no space, before they reach LMDB: see
  * engine/shard/disk-reserve.ts. Every table opened through it is guarded.
  */
-import { constants } from 'node:os';
 import type { RootDatabase } from 'lmdb';
-import { DiskFull } from '../../engine/shard/disk-full.ts';
 import { DiskReserve } from '../../engine/shard/disk-reserve.ts';
 
 /** More than any one record here. */
 const WRITE_BYTES = 1_000_000;
+/** A record of a few hundred bytes: the page it is in anew, and another where that page is full. */
+const UNDER_WAY_BYTES = 2 * 4096;
 
 /** `directory`: of the environment, which `root` has open. */
 export function guardWrites(root: RootDatabase<unknown, string>, directory: string): void {
   const room = new DiskReserve(directory, root);
   let writing = 0;
-  /** Zeros go behind the last page only while nothing of ours is on its way there. */
-  const ensure = () => {
-    if (writing === 0) room.ensure(WRITE_BYTES);
-    else if (!room.has(WRITE_BYTES)) throw new DiskFull(-constants.errno.ENOSPC, WRITE_BYTES);
-  };
   const done = () => {
     writing--;
   };
@@ -27,7 +22,7 @@ export function guardWrites(root: RootDatabase<unknown, string>, directory: stri
     for (const name of ['put', 'remove'] as const) {
       const write = table[name].bind(table) as Write;
       table[name] = (...args: unknown[]) => {
-        ensure();
+        room.ensure(WRITE_BYTES, writing * UNDER_WAY_BYTES);
         writing++;
         const written = write(...args);
         written.then(done, done);

@@ -4,7 +4,7 @@
  * written behind the pages in use before LMDB needs the space. A full disk, a quota or a limit of
  * the file's size then fails here, as an error like any other. Rule D8 (engine/RULES.md).
  */
-import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
 import { dataFileIn, type LmdbMeta, metaBuffer, newestMeta } from '../lmdb/lmdb-file.ts';
 import { diskFullOf } from './disk-full.ts';
@@ -35,18 +35,22 @@ export class DiskReserve {
   constructor(directory: string, environment: Environment) {
     this.#environment = environment;
     this.#file = dataFileIn(directory);
-    this.#fd = openSync(this.#file, 'r+');
+    // Zeros go behind the end alone, wherever that is by then: never over what LMDB writes meanwhile.
+    this.#fd = openSync(this.#file, constants.O_RDWR | constants.O_APPEND);
     this.#size = fstatSync(this.#fd).size;
     this.#meta = metaBuffer(this.#newest().pageBytes);
   }
 
-  /** Makes sure that the next transaction can write `bytes`. Throws `DiskFull`. */
-  ensure(bytes: number): void {
+  /**
+   * Makes sure that the next transaction can write `bytes`, beside the `bytesUnderWay` at most of
+   * those that another thread is writing. Throws `DiskFull`.
+   */
+  ensure(bytes: number, bytesUnderWay = 0): void {
     this.#asks--;
-    this.#askedBytes += bytes;
+    this.#askedBytes += bytes + bytesUnderWay;
     if (this.#asks > 0 && this.#askedBytes < LOOK_EVERY_BYTES) return;
-    const wanted = this.#usedBytes() + SPARE_BYTES + LOOK_EVERY_BYTES + bytes;
-    if (this.#size < wanted) this.#grow(wanted + STEP_BYTES, bytes);
+    const wanted = this.#usedBytes() + SPARE_BYTES + LOOK_EVERY_BYTES + bytes + bytesUnderWay;
+    if (this.#size < wanted) this.#grow(wanted + STEP_BYTES, bytes, bytesUnderWay === 0);
     this.#asks = LOOK_EVERY_ASKS;
     this.#askedBytes = 0;
   }
@@ -56,11 +60,6 @@ export class DiskReserve {
    */
   ensureLarge(bytes: number): void {
     if (bytes > LARGE_BYTES) this.ensure(bytes);
-  }
-
-  /** Whether a transaction of `bytes` has space already. Does not grow the file. */
-  has(bytes: number): boolean {
-    return this.#size >= this.#usedBytes() + SPARE_BYTES / 2 + bytes;
   }
 
   close(): void {
@@ -76,8 +75,11 @@ export class DiskReserve {
     return newestMeta(this.#fd, this.#file, this.#meta);
   }
 
-  /** A part of the space is of no use here: it is given back for smaller needs. */
-  #grow(size: number, bytes: number): void {
+  /**
+   * A part of the space is of no use here: it is given back for smaller needs, where nothing is
+   * being written that could stand there by then.
+   */
+  #grow(size: number, bytes: number, isAlone: boolean): void {
     // A backup that was killed still holds the pages that it saw. This check frees them.
     this.#environment.readerCheck();
     // LMDB may have written past the reserve, where it had no other pages.
@@ -85,11 +87,11 @@ export class DiskReserve {
     this.#size = from;
     try {
       for (let at = from; at < size; ) {
-        at += writeSync(this.#fd, ZEROS, 0, Math.min(STEP_BYTES, size - at), at);
+        at += writeSync(this.#fd, ZEROS, 0, Math.min(STEP_BYTES, size - at));
       }
       this.#size = Math.max(from, size);
     } catch (error) {
-      ftruncateSync(this.#fd, from);
+      if (isAlone) ftruncateSync(this.#fd, from);
       throw diskFullOf(error, bytes);
     }
   }

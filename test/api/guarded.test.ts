@@ -3,6 +3,7 @@ import path from 'node:path';
 import test from 'ava';
 import { open } from 'lmdb';
 import { guardWrites } from '../../api/identity/disk-guard.ts';
+import { newKey } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser } from '../../api/identity/users.ts';
@@ -47,6 +48,33 @@ test.serial('a control store without room refuses what it cannot keep, and goes 
   t.is(table.get(0), undefined);
   await root.close();
 });
+
+test.serial(
+  'D8: two thousand sign-ups at once are no full disk, however much is written',
+  async (t) => {
+    const dir = tempDir(t);
+    const store = new ControlStore(dir);
+    const signUp = async (n: number) => {
+      const user = newUser({ email: `${n}@example.com` }, 0);
+      await store.addUser(user);
+      const { key } = newKey(user.id, { scopes: ['portfolio:read'] }, 'cli', 0);
+      await store.putKey({ ...key, label: 'x'.repeat(1000) });
+    };
+    const under: Promise<void>[] = [];
+    for (let n = 0; n < 2000; n++) {
+      under.push(signUp(n));
+      // One a turn, so that something is under way all the time.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await t.notThrowsAsync(Promise.all(under));
+    t.is(store.keys.size, 2000);
+    await store.close();
+    const again = new ControlStore(dir);
+    t.is(again.users.size, 2000);
+    t.is(again.keys.size, 2000);
+    await again.close();
+  },
+);
 
 test.serial(
   'a user or organization that the disk has no room for is none, and can come again',

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { catalogOf, game, instrument } from './catalogs.ts';
+import { runHere } from './run-here.ts';
 import { run, tempDir } from './server.ts';
 
 const COMMANDS = [
@@ -47,7 +48,7 @@ test.serial('U1: every command has --help, exit code 0', async (t) => {
     t.regex(top.stdout, new RegExp(`^  ${name} `, 'm'));
   }
   for (const command of COMMANDS) {
-    const { code, stdout, stderr } = await run([...command, '--help']);
+    const { code, stdout, stderr } = await runHere([...command, '--help']);
     t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, command.join(' '));
     t.true(stdout.startsWith(`Usage: paperbook ${command.join(' ')} `), stdout);
   }
@@ -62,7 +63,7 @@ test.serial('U1: --version prints the version of package.json', async (t) => {
 });
 
 test.serial('G1: serve --help lists the variables with defaults', async (t) => {
-  const { stdout } = await run(['serve', '--help']);
+  const { stdout } = await runHere(['serve', '--help']);
   t.regex(stdout, /^ {2}PAPERBOOK_PORT [^()]+\(default 8080\)$/m);
   t.regex(stdout, /^ {2}PAPERBOOK_DEFAULT_PLAN [^()]+\(default none\)$/m);
   t.regex(stdout, /^ {2}PAPERBOOK_DATA_DIR [^()]+\(default \.\/data\)$/m);
@@ -72,7 +73,7 @@ test.serial('G1: serve --help lists the variables with defaults', async (t) => {
 test.serial('U2: demo --help lists them too, with its own defaults', async (t) => {
   const namesOf = (help: string) =>
     [...help.matchAll(/^ {2}(PAPERBOOK_\w+)/gm)].map(([, name]) => name);
-  const [serve, demo] = [await run(['serve', '--help']), await run(['demo', '--help'])];
+  const [serve, demo] = [await runHere(['serve', '--help']), await runHere(['demo', '--help'])];
   t.deepEqual(namesOf(demo.stdout), namesOf(serve.stdout));
   t.regex(demo.stdout, /^ {2}PAPERBOOK_LOG_LEVEL [^()]+\(default warn\)$/m);
   t.regex(demo.stdout, /^ {2}PAPERBOOK_VENUE_DATA [^()]+\(default on\)$/m);
@@ -110,7 +111,8 @@ for (const args of [
 ]) {
   const title = `U1: bad usage is exit code 2: paperbook ${args.join(' ')}`;
   test.serial(title, async (t) => {
-    const { code, stdout, stderr } = await run(args);
+    // One of them as a process, whose exit code it is.
+    const { code, stdout, stderr } = await (args[0] === 'sell' ? run : runHere)(args);
     t.is(code, 2, stderr);
     t.is(stdout, '');
     t.regex(stderr, /^(error: .*|paperbook: .*|Usage: paperbook .*)\n/);
@@ -126,7 +128,7 @@ for (const [args, unknown] of [
 ] as const) {
   const title = `U1: no help of what is no command: paperbook ${args.join(' ')}`;
   test.serial(title, async (t) => {
-    const { code, stdout, stderr } = await run(args);
+    const { code, stdout, stderr } = await runHere(args);
     t.deepEqual({ code, stdout }, { code: 2, stdout: '' });
     t.is(stderr, `error: unknown command '${unknown}'\n`);
   });
@@ -154,7 +156,7 @@ test.serial('a catalog with five errors: catalog check reports all five', async 
       ],
     ),
   );
-  const { code, stdout, stderr } = await run(['catalog', 'check', file]);
+  const { code, stdout, stderr } = await runHere(['catalog', 'check', file]);
   t.is(code, 1);
   t.is(stdout, '');
   const [first, ...errors] = stderr.trimEnd().split('\n');
@@ -166,12 +168,12 @@ test.serial('a catalog with five errors: catalog check reports all five', async 
     'instruments[2].gameSlug',
     'instruments[3].listings[0].polarity',
   ]);
-  const json = JSON.parse((await run(['catalog', 'check', file, '--json'])).stdout);
+  const json = JSON.parse((await runHere(['catalog', 'check', file, '--json'])).stdout);
   t.is(json.ok, false);
   t.is(json.errors.length, 5);
 
   writeFileSync(file, catalogOf([game('g1')], [good]));
-  t.like(await run(['catalog', 'check', file]), {
+  t.like(await runHere(['catalog', 'check', file]), {
     code: 0,
     stdout: '1 games and 1 instruments, no errors\n',
     stderr: '',

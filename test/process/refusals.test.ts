@@ -13,6 +13,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { selfSignedCertificate } from '../api/certificate.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
+import { runHere } from './run-here.ts';
 import { COMMAND, Command, type Exit, run, type Server, startFor, tempDir } from './server.ts';
 
 for (const version of ['20.20.2', '22.17.1', '23.4.0', '24.1.0']) {
@@ -83,7 +84,7 @@ for (const name of ['demo', 'serve'] as const) {
     const file = path.join(tempDir(t), 'file');
     writeFileSync(file, 'mine');
     for (const dataDir of [file, path.join(file, 'data')]) {
-      const exit = await run([name], { env: { PAPERBOOK_DATA_DIR: dataDir } });
+      const exit = await runHere([name], { env: { PAPERBOOK_DATA_DIR: dataDir } });
       refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${dataDir} cannot be written to`]);
     }
   });
@@ -94,7 +95,7 @@ for (const name of ['demo', 'serve'] as const) {
     const alias = path.join(tempDir(t), 'alias');
     symlinkSync(dataDir, alias);
     for (const same of [dataDir, alias]) {
-      const exit = await run([name], { env: { PAPERBOOK_DATA_DIR: same } });
+      const exit = await runHere([name], { env: { PAPERBOOK_DATA_DIR: same } });
       const holder = `is in use by another server (process ${server.command.pid})`;
       refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${same} ${holder}: stop that one`]);
     }
@@ -126,9 +127,11 @@ test.serial('G2: a bad configuration file is named, exit code 2', async (t) => {
   const dir = tempDir(t);
   const file = path.join(dir, 'config.json');
   const env = { PAPERBOOK_DATA_DIR: path.join(dir, 'data') };
-  refused(t, await run(['serve', '--config', file], { env }), 2, [`${file} cannot be read`]);
+  refused(t, await runHere(['serve', '--config', file], { env }), 2, [`${file} cannot be read`]);
   writeFileSync(file, '{"PAPERBOOK_PORTS": 1}');
-  refused(t, await run(['serve', '--config', file], { env }), 2, [`PAPERBOOK_PORTS in ${file}`]);
+  refused(t, await runHere(['serve', '--config', file], { env }), 2, [
+    `PAPERBOOK_PORTS in ${file}`,
+  ]);
 });
 
 test.serial('TLS files that cannot be used: the variable of the one at fault', async (t) => {
@@ -149,7 +152,7 @@ test.serial('TLS files that cannot be used: the variable of the one at fault', a
   ] as const) {
     const tls = { PAPERBOOK_TLS_CERT: certFile, PAPERBOOK_TLS_KEY: keyFile };
     const env = { ...tls, PAPERBOOK_DATA_DIR: path.join(dir, 'data') };
-    refused(t, await run(['serve'], { env }), 2, [error]);
+    refused(t, await runHere(['serve'], { env }), 2, [error]);
   }
 });
 
@@ -160,7 +163,7 @@ test.serial('PAPERBOOK_HOST that is no address of this machine: one clear line',
     PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data'),
   };
   const error = 'PAPERBOOK_HOST 192.0.2.1 is no address of this machine (EADDRNOTAVAIL)';
-  refused(t, await run(['serve'], { env }), 1, [error]);
+  refused(t, await runHere(['serve'], { env }), 1, [error]);
 });
 
 test.serial('PAPERBOOK_FEEDS with a key file that holds no key: one clear line', async (t) => {
@@ -172,9 +175,11 @@ test.serial('PAPERBOOK_FEEDS with a key file that holds no key: one clear line',
     PAPERBOOK_DATA_DIR: path.join(dir, 'data'),
   };
   const missing = `PAPERBOOK_FEEDS: privateKeyFile ${privateKeyFile} cannot be read (ENOENT)`;
-  refused(t, await run(['serve'], { env }), 2, [missing]);
+  refused(t, await runHere(['serve'], { env }), 2, [missing]);
   writeFileSync(privateKeyFile, 'no key');
-  refused(t, await run(['serve'], { env }), 2, ['PAPERBOOK_FEEDS: adapter kalshi: privateKeyPem']);
+  refused(t, await runHere(['serve'], { env }), 2, [
+    'PAPERBOOK_FEEDS: adapter kalshi: privateKeyPem',
+  ]);
 });
 
 test.serial('K2: all its errors, exit code 2', async (t) => {
@@ -182,7 +187,7 @@ test.serial('K2: all its errors, exit code 2', async (t) => {
   const dataDir = path.join(dir, 'data');
   const file = path.join(dir, 'catalog.json');
   const env = { PAPERBOOK_CATALOG: file };
-  const start = () => run(['serve'], { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
+  const start = () => runHere(['serve'], { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
   refused(t, await start(), 2, [`PAPERBOOK_CATALOG ${file}`, 'file: cannot be read (ENOENT)']);
   const [home, away] = [game('g1'), { ...game('g2'), status: 'over', league: 5 }];
   writeFileSync(file, catalogOf([home, away], [instrument('i1', 'g1')]));
@@ -196,7 +201,7 @@ test.serial('D5, PAPERBOOK_SHARDS: a later mismatch, exit code 1', async (t) => 
   const { dataDir } = first;
   await first.command.end('SIGINT');
   const start = (shards: string) => {
-    return run(['serve'], { env: { PAPERBOOK_DATA_DIR: dataDir, PAPERBOOK_SHARDS: shards } });
+    return runHere(['serve'], { env: { PAPERBOOK_DATA_DIR: dataDir, PAPERBOOK_SHARDS: shards } });
   };
   refused(t, await start('3'), 1, ['PAPERBOOK_SHARDS is 3']);
   refused(t, await start('0'), 2, ['PAPERBOOK_SHARDS must be']);
@@ -216,7 +221,7 @@ test.serial(
     for (const shards of ['', '2']) {
       const env = { PAPERBOOK_DATA_DIR: dataDir, PAPERBOOK_SHARDS: shards };
       const missing = `${file} is missing, and ${dataDir} holds shard-0, shard-1: restore it`;
-      refused(t, await run(['serve'], { env }), 1, [missing]);
+      refused(t, await runHere(['serve'], { env }), 1, [missing]);
     }
     renameSync(`${file}.away`, file);
     await stillAnswers(t, await startFor(t, 'serve', { dataDir }));
@@ -236,7 +241,7 @@ for (const [name, text] of [
     const file = path.join(dataDir, name);
     mkdirSync(path.dirname(file), { recursive: true });
     writeFileSync(file, text, { mode: 0o600 });
-    refused(t, await run(['demo'], { env: { PAPERBOOK_DATA_DIR: dataDir } }), 1, [file]);
+    refused(t, await runHere(['demo'], { env: { PAPERBOOK_DATA_DIR: dataDir } }), 1, [file]);
   });
 }
 

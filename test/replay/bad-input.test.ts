@@ -5,9 +5,13 @@ import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { verifyDataDir } from '../../api/verify.ts';
 import { FeedFileError } from '../../feeds/feed-file.ts';
+import { runHere } from '../process/run-here.ts';
 import { FRAMES, files } from './files.ts';
 import { command, feedLine, HEADER, run, storedOrders, tradeRows } from './harness.ts';
 import { at, CATALOG, quote } from './scenario.ts';
+
+/** `paperbook feed replay ...` in this process. */
+const commandHere = (...args: string[]) => runHere(['feed', 'replay', ...args]);
 
 test('F5: a bad line stops a replay with its number', async (t) => {
   const feed = [HEADER, FRAMES[0], '{"at":"2026-01-15T12:00:01', FRAMES[2]];
@@ -51,11 +55,11 @@ for (const [what, line, reason] of [
   });
 }
 
-test('F5: --skip-bad counts and goes on', async (t) => {
+test.serial('F5: --skip-bad counts and goes on', async (t) => {
   const feed = [HEADER, FRAMES[0], 'no', FRAMES[1], '', '{}', FRAMES[2]];
   const made = files(t, { feed });
   const args = [made.feed, '--catalog', made.catalog, '--orders', made.orders];
-  const exit = await command(...args, '--skip-bad', '--json');
+  const exit = await commandHere(...args, '--skip-bad', '--json');
   t.is(exit.code, 0);
   const summary = JSON.parse(exit.stdout);
   t.like(summary, { frames: 3, ticks: 3, skipped: 2, trades: 1 }); // an empty line is no line
@@ -87,7 +91,7 @@ test('F6: a truncated gzip names the line that is cut', async (t) => {
   t.regex(damaged!.message, /gzip file is damaged/);
 });
 
-test('F1: the header is asked for, with or without --skip-bad', async (t) => {
+test.serial('F1: the header is asked for, with or without --skip-bad', async (t) => {
   const missing = `line 1: the header ${HEADER} is missing`;
   for (const [feed, message] of [
     [[FRAMES[0], FRAMES[1]], missing],
@@ -105,12 +109,12 @@ test('F1: the header is asked for, with or without --skip-bad', async (t) => {
   }
   const { work, catalog } = files(t, {});
   const absent = path.join(work, 'absent.jsonl');
-  const exit = await command(absent, '--catalog', catalog);
+  const exit = await commandHere(absent, '--catalog', catalog);
   t.is(exit.code, 1);
   t.is(exit.stderr, `paperbook: ${absent}: the feed file cannot be read (ENOENT)\n`);
 });
 
-test('K2: all five errors are listed, nothing is run', async (t) => {
+test.serial('K2: all five errors are listed, nothing is run', async (t) => {
   const [game] = CATALOG.games;
   const [a, home, b] = CATALOG.instruments;
   const catalog = {
@@ -124,7 +128,7 @@ test('K2: all five errors are listed, nothing is run', async (t) => {
   };
   const made = files(t, { catalog });
   const dataDir = path.join(made.work, 'data');
-  const exit = await command(made.feed, '--catalog', made.catalog, '--data-dir', dataDir);
+  const exit = await commandHere(made.feed, '--catalog', made.catalog, '--data-dir', dataDir);
   t.is(exit.code, 1);
   const [first, ...errors] = exit.stderr.trim().split('\n');
   t.is(first, `paperbook: ${made.catalog} has errors:`);
@@ -139,7 +143,7 @@ test('K2: all five errors are listed, nothing is run', async (t) => {
   t.false(existsSync(dataDir));
 });
 
-test('R14: --data-dir is kept; one that holds something is left alone', async (t) => {
+test.serial('R14: --data-dir is kept; one that holds something is left alone', async (t) => {
   const made = files(t, {});
   const dataDir = path.join(made.work, 'data');
   const args = [
@@ -151,7 +155,7 @@ test('R14: --data-dir is kept; one that holds something is left alone', async (t
     '--data-dir',
     dataDir,
   ];
-  t.is((await command(...args, '--shards', '2')).code, 0);
+  t.is((await commandHere(...args, '--shards', '2')).code, 0);
   t.deepEqual(readdirSync(dataDir).sort(), ['paperbook.json', 'shard-0', 'shard-1']);
   t.like(JSON.parse(readFileSync(path.join(dataDir, 'paperbook.json'), 'utf8')), {
     shards: 2,
@@ -161,7 +165,7 @@ test('R14: --data-dir is kept; one that holds something is left alone', async (t
   t.true(ok);
   t.deepEqual(notes, ['control: is not there; a replay makes none']);
   t.is((await storedOrders(dataDir, 2, ['ann'])).size, 0); // a market order is a fill
-  t.deepEqual(await command(...args), {
+  t.like(await commandHere(...args), {
     code: 1,
     stdout: '',
     stderr: `paperbook: --data-dir ${dataDir} is not empty: a replay starts from nothing\n`,
@@ -179,7 +183,7 @@ test('a replay that fails leaves the --data-dir it was given empty', async (t) =
   t.true(readdirSync(dataDir).length > 0);
 });
 
-test('U1: bad usage is exit code 2, and says which option', async (t) => {
+test.serial('U1: bad usage is exit code 2, and says which option', async (t) => {
   const { feed, catalog, work } = files(t, {});
   const trades = path.join(work, 'trades.csv');
   for (const [flag, value] of [
@@ -191,7 +195,7 @@ test('U1: bad usage is exit code 2, and says which option', async (t) => {
     ['--shards', '65'],
     ['--shards', '1.5'],
   ] as const) {
-    const exit = await command(feed, '--catalog', catalog, '--trades', trades, flag, value);
+    const exit = await commandHere(feed, '--catalog', catalog, '--trades', trades, flag, value);
     t.deepEqual([exit.code, exit.stdout], [2, ''], `${flag} ${value}`);
     t.regex(
       exit.stderr,
@@ -203,14 +207,14 @@ test('U1: bad usage is exit code 2, and says which option', async (t) => {
     [['--catalog', catalog], /missing required argument 'file'/],
     [[feed, '--catalog', catalog, '--fast'], /unknown option '--fast'/],
   ] as const) {
-    const exit = await command(...args);
+    const exit = await commandHere(...args);
     t.deepEqual([exit.code, exit.stdout], [2, '']);
     t.regex(exit.stderr, said);
   }
   t.false(existsSync(trades));
 });
 
-test('what no frame means is counted, and named once on stderr', async (t) => {
+test.serial('what no frame means is counted, and named once on stderr', async (t) => {
   const feed = [
     HEADER,
     FRAMES[0],
@@ -225,7 +229,7 @@ test('what no frame means is counted, and named once on stderr', async (t) => {
   ];
   const made = files(t, { feed });
   const args = [made.feed, '--catalog', made.catalog, '--orders', made.orders, '--json'];
-  const exit = await command(...args);
+  const exit = await commandHere(...args);
   t.is(exit.code, 0);
   t.deepEqual(exit.stderr.trimEnd().split('\n'), [
     'not used: not JSON (venue_a native unreadable)', // a text stands for the frame it holds

@@ -1,0 +1,85 @@
+/**
+ * A command in this process, for what it prints and the code it ends with: a start of a process
+ * takes half a second of CPU and shows no more. Not for what is a process's own: signals, other
+ * versions of Node, and that it ends. One at a time, so a test that calls this is serial.
+ */
+import fs from 'node:fs';
+import { run as runProgram } from '../../api/cli/program.ts';
+import { type Env, type Exit, outerEnv } from './server.ts';
+
+/** Events that a command listens to for as long as its process lives. */
+const PROCESS_EVENTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+let isRunning = false;
+
+/** What `run` of server.ts gives. */
+export async function runHere(
+  args: readonly string[],
+  { env = {} }: { env?: Env } = {},
+): Promise<Exit> {
+  if (isRunning) throw new Error('one command at a time');
+  isRunning = true;
+  const outer = process.env;
+  const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
+  const undo = [listeners(), stdout, stderr, captureLog((line) => process.stderr.write(line))];
+  process.env = { ...outerEnv(), PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0', ...env };
+  process.exitCode = undefined;
+  try {
+    await runProgram([process.execPath, 'paperbook', ...args]);
+    const code = Number(process.exitCode ?? 0);
+    return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
+  } finally {
+    process.exitCode = undefined;
+    process.env = outer;
+    for (const { end } of undo) end();
+    isRunning = false;
+  }
+}
+
+function capture(stream: NodeJS.WriteStream): { text(): string; end(): void } {
+  const { write } = stream;
+  let text = '';
+  stream.write = ((chunk: string | Uint8Array) => {
+    text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString();
+    return true;
+  }) as typeof write;
+  return {
+    text: () => text,
+    end() {
+      stream.write = write;
+    },
+  };
+}
+
+/** The log goes to the descriptor itself (createLog in api/cli/serve.ts). */
+function captureLog(write: (text: string) => void): { end(): void } {
+  const { writeSync } = fs;
+  fs.writeSync = ((fd: number, text: string, ...rest: []) => {
+    if (fd !== process.stderr.fd) return writeSync(fd, text, ...rest);
+    write(text);
+    return Buffer.byteLength(text);
+  }) as typeof writeSync;
+  return {
+    end() {
+      fs.writeSync = writeSync;
+    },
+  };
+}
+
+/** Puts back what listens to this process. */
+function listeners(): { end(): void } {
+  const outputErrors = process.stdout.listeners('error');
+  const signals = PROCESS_EVENTS.map((event) => process.listeners(event));
+  return {
+    end() {
+      for (const listener of process.stdout.listeners('error')) {
+        if (!outputErrors.includes(listener)) process.stdout.off('error', listener as () => void);
+      }
+      for (const [index, event] of PROCESS_EVENTS.entries()) {
+        for (const listener of process.listeners(event)) {
+          if (!signals[index]!.includes(listener)) process.off(event, listener);
+        }
+      }
+    },
+  };
+}
