@@ -55,6 +55,8 @@ function numberAfter(
   }
 }
 
+const ZEROS = Buffer.alloc(2 ** 16);
+
 /** The space held back is zeros, and says nothing. */
 function reserveProblems(directory: string): LogDamage[] {
   let fd: number;
@@ -65,12 +67,14 @@ function reserveProblems(directory: string): LogDamage[] {
     throw error;
   }
   try {
-    const bytes = Buffer.alloc(2 ** 16);
+    const bytes = Buffer.alloc(ZEROS.length);
     for (let at = 0; ; ) {
       const read = readSync(fd, bytes, 0, bytes.length, at);
       if (read === 0) return [];
-      const wrong = bytes.subarray(0, read).findIndex((byte) => byte !== 0);
-      if (wrong !== -1) return [new LogDamage(RESERVE_NAME, at + wrong, 'it is not zeros')];
+      if (bytes.compare(ZEROS, 0, read, 0, read) !== 0) {
+        const wrong = bytes.findIndex((byte) => byte !== 0);
+        return [new LogDamage(RESERVE_NAME, at + wrong, 'it is not zeros')];
+      }
       at += read;
     }
   } finally {

@@ -15,7 +15,6 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
-import { invariant } from '../rules/invariant.ts';
 import {
   type LogIdentity,
   mayBeRecord,
@@ -55,8 +54,9 @@ export function createSegment(directory: string, header: SegmentHeader): void {
   try {
     const fd = openSync(unfinished, 'w', 0o600);
     try {
-      const written = writeSync(fd, segmentHeaderBytes(header));
-      invariant(written === SEGMENT_HEADER_BYTES, 'a header is written in one piece');
+      const bytes = segmentHeaderBytes(header);
+      // A full disk takes a part, and says why with the next one.
+      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
       fsyncSync(fd);
     } finally {
       closeSync(fd);
@@ -142,11 +142,12 @@ export class SegmentFile {
 
   /** Whether all from `offset` to the end of the file is zeros. */
   isZeroFrom(offset: number): boolean {
+    const bytes = Buffer.allocUnsafeSlow(CHUNK_BYTES);
     for (let at = offset; ; ) {
-      const bytes = this.#read(at, CHUNK_BYTES);
-      if (bytes.length === 0) return true;
-      if (!bytes.equals(ZEROS.subarray(0, bytes.length))) return false;
-      at += bytes.length;
+      const read = this.#readInto(bytes, at);
+      if (read === 0) return true;
+      if (bytes.compare(ZEROS, 0, read, 0, read) !== 0) return false;
+      at += read;
     }
   }
 
