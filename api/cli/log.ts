@@ -12,8 +12,8 @@ import { shardOfAccount } from '../../engine/shard/shard-of.ts';
 import { shownFact } from '../../engine/shard/views/fact.ts';
 import { metaOf } from '../data-dir.ts';
 import { FACT_HEADING, factLine } from './fact-text.ts';
-import { helpColumns } from './serve.ts';
 import { stopRequest } from './stop.ts';
+import { outputColumns } from './table.ts';
 import { UsageError } from './usage.ts';
 
 type LogFlags = {
@@ -56,6 +56,8 @@ async function printLog(flags: LogFlags): Promise<void> {
         const facts = followFacts({ dataDir: flags.dataDir, shard }, last.get(shard)!, stop);
         for await (const fact of facts) await print(flags, fact);
       } catch (error) {
+        // The others would keep the process alive.
+        stop.abort();
         throw ofShard(shard, error as Error);
       }
     }),
@@ -109,7 +111,9 @@ function atMsOf({ result }: { result: IteratorResult<LoggedFact> }): number {
 async function print({ account, json }: LogFlags, fact: LoggedFact): Promise<void> {
   const isOf = 'account' in fact.fact && fact.fact.account === account;
   if (account !== undefined && !isOf) return;
-  await printLine(json === true ? JSON.stringify(shownFact(fact)) : factLine(fact, helpColumns()));
+  await printLine(
+    json === true ? JSON.stringify(shownFact(fact)) : factLine(fact, outputColumns()),
+  );
 }
 
 async function printLine(line: string): Promise<void> {

@@ -2,6 +2,11 @@
 
 export type Column<Row> = readonly [heading: string, cell: (row: Row) => string | number | null];
 
+/** How long a line of output may be. */
+export function outputColumns(): number {
+  return process.stdout.isTTY ? process.stdout.columns : 80;
+}
+
 /** Lines of columns; numbers end at the same place. Nothing but the headings where no row is. */
 export function tableOf<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const isNumber = columns.map(([, cell]) => rows.some((row) => typeof cell(row) === 'number'));
