@@ -53,7 +53,7 @@ export async function replay(options: ReplayOptions): Promise<ReplaySummary> {
       dataDir: directory.path,
       shards: options.shards,
       durability: 'commit',
-      checkpointEveryEvents: 100_000,
+      checkpointEveryFacts: 100_000,
       queueDepthMax: 10_000,
       quoteMaxAgeMs: QUOTE_MAX_AGE_MS,
       routingBandCents: ROUTING_BAND_CENTS,

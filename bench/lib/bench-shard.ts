@@ -4,15 +4,15 @@ import type { Message } from '../../engine/format/codec.ts';
 import { FactBuffer } from '../../engine/format/facts.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import { observe } from '../../engine/rules/observe.ts';
+import type { Durability } from '../../engine/shard/checkpoints.ts';
 import { execute } from '../../engine/shard/requests.ts';
 import { Shard } from '../../engine/shard/shard.ts';
-import type { Durability } from '../../engine/shard/store.ts';
 import { catalogOf } from './catalog.ts';
 import { CORE_CONFIG, coreState } from './core-state.ts';
 import { type FlowOptions, OrderFlow } from './order-flow.ts';
 
 /** As the server sets it (api/main.ts). */
-export const CHECKPOINT_EVERY_EVENTS = 100_000;
+export const CHECKPOINT_EVERY_FACTS = 100_000;
 
 export class BenchShard {
   readonly shard: Shard;
@@ -21,25 +21,31 @@ export class BenchShard {
   begun = 0;
   finished = 0;
 
-  constructor(
-    dir: string,
-    durability: Durability,
-    flow: FlowOptions,
-    checkpointEveryEvents: number = CHECKPOINT_EVERY_EVENTS,
-  ) {
-    this.flow = new OrderFlow(flow);
-    this.shard = new Shard({
-      ...CORE_CONFIG,
-      path: path.join(dir, 'shard'),
-      durability,
-      checkpointEveryEvents,
-    });
+  private constructor(shard: Shard, options: FlowOptions) {
+    this.shard = shard;
+    this.flow = new OrderFlow(options);
     this.#countCheckpoints();
     const atMs = this.flow.nowMs;
     this.shard.run([
-      { kind: 'catalog', atMs, catalog: catalogOf(flow.markets) },
+      { kind: 'catalog', atMs, catalog: catalogOf(options.markets) },
       ...this.flow.quotes(),
     ]);
+  }
+
+  static async open(
+    dir: string,
+    durability: Durability,
+    flow: FlowOptions,
+    checkpointEveryFacts: number = CHECKPOINT_EVERY_FACTS,
+  ): Promise<BenchShard> {
+    const shard = await Shard.open({
+      ...CORE_CONFIG,
+      path: path.join(dir, 'shard'),
+      shard: 0,
+      durability,
+      checkpointEveryFacts,
+    });
+    return new BenchShard(shard, flow);
   }
 
   /** A batch as a shard client sends it. */
@@ -56,24 +62,24 @@ export class BenchShard {
     }
   }
 
-  /** A shard has no such counter, so its records are asked. */
+  /** A shard has no such counter, so its index is asked. */
   #countCheckpoints(): void {
-    const { records } = this.shard.state;
-    const begin = records.beginCheckpoint.bind(records);
-    const end = records.endCheckpoint.bind(records);
-    records.beginCheckpoint = () => {
+    const { index } = this.shard.state.records;
+    const begin = index.beginSeal.bind(index);
+    const end = index.endSeal.bind(index);
+    index.beginSeal = () => {
       this.begun++;
       return begin();
     };
-    records.endCheckpoint = () => {
+    index.endSeal = () => {
       this.finished++;
       end();
     };
   }
 }
 
-/** The journal records that a flow's first batches of this size come to: so many bytes each. */
-export function journalBlobs(options: FlowOptions, size: number, batches: number): Uint8Array[] {
+/** The payloads that a flow's first batches of this size come to: so many bytes each. */
+export function recordPayloads(options: FlowOptions, size: number, batches: number): Uint8Array[] {
   const flow = new OrderFlow(options);
   const state = coreState(options.markets, flow.nowMs);
   const facts = new FactBuffer();

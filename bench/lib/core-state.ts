@@ -1,38 +1,36 @@
 /** The core without a disk: what it would archive is dropped, as a checkpoint would. */
 
+import { RecordIndex } from '../../engine/index/record-index.ts';
+import type { RunStore } from '../../engine/index/run-store.ts';
 import type { Event, OrderPlaced } from '../../engine/rules/events.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import type { ShardState } from '../../engine/rules/state.ts';
 import type { AccountRow, EpochMs, PriceCents, Side, Uuid } from '../../engine/rules/units.ts';
 import { createState, type StoredState } from '../../engine/shard/create-state.ts';
-import type { Archive } from '../../engine/shard/unarchived-records.ts';
+import { type FactLog, ShardRecords } from '../../engine/shard/shard-records.ts';
 import { ASK_CENTS, catalogOf } from './catalog.ts';
 
 /** The defaults of CONTRACT.md section 8. */
 export const CORE_CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 
-const EMPTY: Archive = {
-  placementByKey: () => undefined,
-  placement: () => undefined,
-  outcome: () => undefined,
-  closedTrade: () => undefined,
-  placements: () => [],
-  closedTrades: () => [],
-  keyHashes: () => [],
-  newKeySeed: 0,
-};
+/** Nothing is kept, and nothing is read back. */
+const NO_RUNS: RunStore = { get: () => undefined, put() {}, remove() {}, next: () => null };
+const NO_LOG: FactLog = { payload: () => new Uint8Array(0) };
+
+function emptyRecords(): ShardRecords {
+  return new ShardRecords(new RecordIndex(NO_RUNS, new Uint32Array(4)), NO_LOG);
+}
 
 /** A state that knows the catalog of so many markets. */
 export function coreState(markets: number, atMs: EpochMs): StoredState {
-  const state = createState(CORE_CONFIG, EMPTY);
+  const state = createState(CORE_CONFIG, emptyRecords());
   evolve(state, { kind: 'catalog_replaced', atMs, catalog: catalogOf(markets) });
   return state;
 }
 
 /** What has ended leaves memory, as at the end of a checkpoint. */
 export function forgetRecords(state: StoredState): void {
-  state.records.beginCheckpoint();
-  state.records.endCheckpoint();
+  Object.assign(state, { records: emptyRecords() });
 }
 
 type Buy = { account: number; orderId: Uuid; market: number };
@@ -50,7 +48,6 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     orderId,
     idempotencyKey: orderId,
     action: 'buy',
-    type: 'limit',
     market,
     instrument: market,
     side,
@@ -76,7 +73,7 @@ export function filledBuy(state: ShardState, atMs: EpochMs, buy: Buy): Event[] {
   const resting = restedBuy(state, atMs, { ...buy, side: 'yes', priceLevel: ASK_CENTS });
   const { order } = resting;
   return [
-    { ...resting, type: 'market', limitPriceCents: null, timeInForce: null, rests: false },
+    { ...resting, limitPriceCents: null, timeInForce: null, rests: false },
     { kind: 'order_filled', atMs, order, priceCents: ASK_CENTS, venue: 0 },
   ];
 }

@@ -9,7 +9,7 @@ import { evolve } from '../../engine/rules/evolve.ts';
 import type { PlaceOrder } from '../../engine/rules/messages.ts';
 import type { AccountRow } from '../../engine/rules/units.ts';
 import { Shard } from '../../engine/shard/shard.ts';
-import { BenchShard, CHECKPOINT_EVERY_EVENTS } from '../lib/bench-shard.ts';
+import { BenchShard, CHECKPOINT_EVERY_FACTS } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
 import { CORE_CONFIG, coreState, filledBuy, forgetRecords, restedBuy } from '../lib/core-state.ts';
 import { type FlowOptions, limitBuy } from '../lib/order-flow.ts';
@@ -90,7 +90,7 @@ function measureRows(rows: number, markets: number): RowBytes[] {
     const columnsBefore = columns();
     for (let row = 0; row < rows; row++) {
       for (const event of eventsOf(row)) evolve(state, event);
-      if (row % CHECKPOINT_EVERY_EVENTS === 0) forgetRecords(state);
+      if (row % CHECKPOINT_EVERY_FACTS === 0) forgetRecords(state);
     }
     forgetRecords(state);
     measured.push({
@@ -139,20 +139,21 @@ function measureRows(rows: number, markets: number): RowBytes[] {
   return measured;
 }
 
-function shardIn(dir: string): Shard {
-  return new Shard({
+function shardIn(dir: string): Promise<Shard> {
+  return Shard.open({
     ...CORE_CONFIG,
     path: path.join(dir, 'shard'),
+    shard: 0,
     // How fast it was written is not what is measured here.
     durability: 'commit',
-    checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
+    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
   });
 }
 
 /** A data directory with so many accounts, each with one resting order. */
 async function build({ rows, markets, dir }: Extract<MemoryJob, { kind: 'build' }>) {
   const random = seededRandom(2);
-  const shard = shardIn(dir);
+  const shard = await shardIn(dir);
   shard.run([{ kind: 'catalog', atMs: START_MS, catalog: catalogOf(markets) }]);
   for (let row = 0; row < rows; row += BATCH) {
     const batch: PlaceOrder[] = [];
@@ -160,7 +161,7 @@ async function build({ rows, markets, dir }: Extract<MemoryJob, { kind: 'build' 
       batch.push(limitBuy(random, START_MS, seededUuid(random, START_MS), random.below(markets)));
     }
     for (const reply of shard.run(batch)) if (!reply.ok) throw new Error(reply.message);
-    shard.idle();
+    await turn();
   }
   await shard.close();
   return { diskBytes: diskBytes(dir) };
@@ -168,7 +169,7 @@ async function build({ rows, markets, dir }: Extract<MemoryJob, { kind: 'build' 
 
 async function start(dir: string): Promise<StartResult> {
   const startedMs = performance.now();
-  const shard = shardIn(dir);
+  const shard = await shardIn(dir);
   const openMs = performance.now() - startedMs;
   const { accounts, restingOrders } = shard.report;
   const result = { openMs, accounts, restingOrders, memoryBytes: bytesInUse() };
@@ -177,12 +178,13 @@ async function start(dir: string): Promise<StartResult> {
 }
 
 async function flat({ orders, samples, flow, dir }: Extract<MemoryJob, { kind: 'flat' }>) {
-  const running = new BenchShard(dir, 'commit', flow);
+  const running = await BenchShard.open(dir, 'commit', flow);
   const taken: FlatSample[] = [];
   let placed = 0;
   for (let sample = 1; sample <= samples; sample++) {
     while (placed < (orders * sample) / samples) {
       running.run(running.messages(LANE_BATCH));
+      await turn();
       placed += LANE_BATCH;
     }
     collectGarbage();
@@ -200,10 +202,11 @@ async function flat({ orders, samples, flow, dir }: Extract<MemoryJob, { kind: '
   return taken;
 }
 
+/** Checkpoints go on while the event loop turns. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
 function diskBytes(dir: string): number {
   const shardDir = path.join(dir, 'shard');
-  return readdirSync(shardDir).reduce(
-    (sum, file) => sum + statSync(path.join(shardDir, file)).size,
-    0,
-  );
+  const files = readdirSync(shardDir, { recursive: true, encoding: 'utf8' });
+  return files.reduce((sum, file) => sum + statSync(path.join(shardDir, file)).size, 0);
 }

@@ -4,7 +4,7 @@
  */
 import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';
-import { CHECKPOINT_EVERY_EVENTS } from '../lib/bench-shard.ts';
+import { CHECKPOINT_EVERY_FACTS } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
 import { CORE_CONFIG } from '../lib/core-state.ts';
 import { type FlowOptions, OrderFlow } from '../lib/order-flow.ts';
@@ -107,7 +107,7 @@ async function measure(shards: number, sizes: ScaleSizes): Promise<Round[]> {
     dataDir: dir,
     shards,
     durability: 'sync',
-    checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
+    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
     queueDepthMax: sizes.waitingByShard * 4,
     // The flow's own time, by which it knows the ids of the trades that it opens.
     clock: { ...feedClock(), nowMs: () => flow.nowMs },

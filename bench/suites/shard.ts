@@ -1,10 +1,12 @@
 /**
- * One shard in this thread, `sync` durability: decide, evolve, journal, checkpoints, at several
- * batch sizes; and beside each the ceiling: LMDB commits of the same bytes and nothing else.
+ * One shard in this thread, `sync` durability: decide, evolve, log, checkpoints, at several batch
+ * sizes; and beside each the ceiling: a log of the same bytes and nothing else.
  */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { open } from 'lmdb';
-import { BenchShard, CHECKPOINT_EVERY_EVENTS, journalBlobs } from '../lib/bench-shard.ts';
+import { LogWriter } from '../../engine/log/log-writer.ts';
+import { identityOf } from '../../engine/shard/data-format.ts';
+import { BenchShard, CHECKPOINT_EVERY_FACTS, recordPayloads } from '../lib/bench-shard.ts';
 import type { FlowOptions } from '../lib/order-flow.ts';
 import { count, type Figures, percent, type Report, range, type Suite } from '../lib/report.ts';
 import { type Spread, spreadOf } from '../lib/stats.ts';
@@ -17,7 +19,7 @@ export type ShardSizes = {
   sliceMs: number;
   /** A size goes on until a whole checkpoint is in it, but not longer than this. */
   sizeMsMax: number;
-  checkpointEveryEvents: number;
+  checkpointEveryFacts: number;
   flow: FlowOptions;
 };
 
@@ -31,13 +33,13 @@ const FLOW: FlowOptions = {
 
 export const shard: Suite<ShardSizes> = {
   name: 'shard',
-  about: 'decide, evolve and journal, durable, against bare LMDB commits of the same bytes',
+  about: 'decide, evolve and log, durable, against a bare log of the same bytes',
   full: {
     batches: [1, 4, 16, 64, 256, 1024],
     slices: 5,
     sliceMs: 2000,
     sizeMsMax: 180_000,
-    checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
+    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
     flow: FLOW,
   },
   quick: {
@@ -45,7 +47,7 @@ export const shard: Suite<ShardSizes> = {
     slices: 3,
     sliceMs: 700,
     sizeMsMax: 5000,
-    checkpointEveryEvents: CHECKPOINT_EVERY_EVENTS,
+    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
     flow: FLOW,
   },
   run,
@@ -55,12 +57,13 @@ async function run(sizes: ShardSizes, progress: (line: string) => void): Promise
   const dir = tempDir();
   const figures: Figures = {};
   const rows: string[][] = [];
-  const { flow, checkpointEveryEvents } = sizes;
-  const running = new BenchShard(dir, 'sync', flow, checkpointEveryEvents);
+  const { flow, checkpointEveryFacts } = sizes;
+  const running = await BenchShard.open(dir, 'sync', flow, checkpointEveryFacts);
   try {
     for (const size of sizes.batches) {
       progress(`shard: batches of ${size}`);
-      const { orders, ceiling, blobBytes, cycles } = await measureSize(running, dir, size, sizes);
+      const measured = await measureSize(running, dir, size, sizes);
+      const { orders, ceiling, payloadBytes, bytes, cycles } = measured;
       const share = orders.rate / ceiling.rate;
       figures[`batch ${size}/orders`] = { unit: 'orders/s', value: orders.rate };
       figures[`batch ${size}/orders/slices`] = { unit: 'orders/s', value: orders.slices };
@@ -68,6 +71,7 @@ async function run(sizes: ShardSizes, progress: (line: string) => void): Promise
       figures[`batch ${size}/ceiling/slices`] = { unit: 'orders/s', value: ceiling.slices };
       figures[`batch ${size}/orders/cpu`] = { unit: 'CPU us/order', value: orders.cpuMicros };
       figures[`batch ${size}/ceiling/cpu`] = { unit: 'CPU us/order', value: ceiling.cpuMicros };
+      figures[`batch ${size}/orders/bytes`] = { unit: 'bytes/order', value: bytes };
       figures[`batch ${size}/share`] = { unit: 'of the ceiling', value: share };
       rows.push([
         String(size),
@@ -78,7 +82,8 @@ async function run(sizes: ShardSizes, progress: (line: string) => void): Promise
         percent(share),
         orders.cpuMicros.toFixed(1),
         ceiling.cpuMicros.toFixed(1),
-        (blobBytes / size).toFixed(0),
+        (payloadBytes / size).toFixed(0),
+        bytes.toFixed(0),
         String(cycles),
       ]);
     }
@@ -95,12 +100,13 @@ async function run(sizes: ShardSizes, progress: (line: string) => void): Promise
     'share',
     'CPU us an order',
     'of the ceiling',
-    'bytes an order',
+    'facts: bytes an order',
+    'written: bytes an order',
     'checkpoints',
   ];
   const notes = [
     'orders/s and ceiling/s are of all slices together: a checkpoint is in some of them only',
-    `checkpoints: begun while timed; one is due every ${count(checkpointEveryEvents)} events`,
+    `checkpoints: begun while timed; one is due every ${count(checkpointEveryFacts)} facts`,
   ];
   return { tables: [{ title: 'shard: durable orders a second', columns, rows, notes }], figures };
 }
@@ -113,71 +119,93 @@ async function measureSize(
   dir: string,
   size: number,
   { slices, sliceMs, sizeMsMax, flow }: ShardSizes,
-): Promise<{ orders: Rate; ceiling: Rate; blobBytes: number; cycles: number }> {
-  const blobs = journalBlobs(flow, size, Math.max(4, Math.ceil(2048 / size)));
+): Promise<{ orders: Rate; ceiling: Rate; payloadBytes: number; bytes: number; cycles: number }> {
+  const payloads = recordPayloads(flow, size, Math.max(4, Math.ceil(2048 / size)));
   const bare = openBare(path.join(dir, `bare-${size}`));
   const orders = new Slices();
   const ceiling = new Slices();
-  untilCheckpointBegins(running);
+  await untilCheckpointBegins(running);
   const begunBefore = running.begun;
   while (
     orders.count < slices ||
     (running.begun === begunBefore && orders.millis + ceiling.millis < sizeMsMax)
   ) {
-    orders.add(size, sliceMs, () => timeBatch(running, size));
-    ceiling.add(size, sliceMs, (at) => bare.timeCommit(blobs[at % blobs.length]!));
+    const batches = Math.max(1, Math.ceil(BATCHES_ORDERS / size));
+    await orders.add(size, sliceMs, () => {
+      const prepared = Array.from({ length: batches }, () => running.messages(size));
+      return async () => {
+        for (const messages of prepared) {
+          running.run(messages);
+          await turn();
+        }
+        return batches;
+      };
+    });
+    await ceiling.add(size, sliceMs, () => async () => {
+      for (const payload of payloads) bare.commit(payload);
+      return payloads.length;
+    });
   }
-  await bare.close();
+  bare.close();
   return {
     orders: orders.rate(),
     ceiling: ceiling.rate(),
-    blobBytes: blobs.reduce((sum, { length }) => sum + length, 0) / blobs.length,
+    payloadBytes: payloads.reduce((sum, { length }) => sum + length, 0) / payloads.length,
+    bytes: orders.bytesAnOrder,
     cycles: running.begun - begunBefore,
   };
 }
 
+/** So many orders are made beforehand, since making them is not timed. */
+const BATCHES_ORDERS = 1024;
+
+/** Checkpoints go on while the event loop turns, as in a shard's thread. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
 /** From one beginning to the next is what a checkpoint costs; earlier ones are another size's. */
-function untilCheckpointBegins(running: BenchShard): void {
+async function untilCheckpointBegins(running: BenchShard): Promise<void> {
   const { begun } = running;
-  while (running.begun === begun) running.run(running.messages(256));
+  while (running.begun === begun) {
+    running.run(running.messages(256));
+    await turn();
+  }
 }
 
-/** What is timed is the shard; making orders is not. */
-function timeBatch(running: BenchShard, size: number): Cost {
-  const messages = running.messages(size);
-  return costOf(() => running.run(messages));
-}
-
-/** Milliseconds by the clock, and of this process on the cores. */
-type Cost = { wall: number; cpu: number };
-
-function costOf(work: () => void): Cost {
-  const cpuBefore = process.cpuUsage();
-  const startedMs = performance.now();
-  work();
-  const wall = performance.now() - startedMs;
-  const { user, system } = process.cpuUsage(cpuBefore);
-  return { wall, cpu: (user + system) / 1000 };
+/** Bytes that this process has written, to files and otherwise. */
+function bytesWritten(): number {
+  const io = readFileSync('/proc/self/io', 'utf8');
+  return Number(/^wchar: (\d+)$/m.exec(io)![1]);
 }
 
 class Slices {
   millis = 0;
   #cpuMillis = 0;
   #orders = 0;
+  #bytes = 0;
   readonly #rates: number[] = [];
 
   get count(): number {
     return this.#rates.length;
   }
 
-  /** Repeats until so many milliseconds were spent in what is timed. */
-  add(size: number, forMs: number, timed: (at: number) => Cost): void {
+  get bytesAnOrder(): number {
+    return this.#bytes / this.#orders;
+  }
+
+  /** Repeats until so many milliseconds were spent in what is timed, which returns its batches. */
+  async add(size: number, forMs: number, prepare: () => () => Promise<number>): Promise<void> {
     let spentMs = 0;
     let runs = 0;
     while (spentMs < forMs) {
-      const { wall, cpu } = timed(runs++);
-      spentMs += wall;
-      this.#cpuMillis += cpu;
+      const timed = prepare();
+      const bytesBefore = bytesWritten();
+      const cpuBefore = process.cpuUsage();
+      const startedMs = performance.now();
+      runs += await timed();
+      spentMs += performance.now() - startedMs;
+      const { user, system } = process.cpuUsage(cpuBefore);
+      this.#cpuMillis += (user + system) / 1000;
+      this.#bytes += bytesWritten() - bytesBefore;
     }
     this.millis += spentMs;
     this.#orders += runs * size;
@@ -193,35 +221,13 @@ class Slices {
   }
 }
 
-/** Older records go after so many bytes: the file then stops growing, which is what is fastest. */
-const KEPT_BYTES = 16 * 2 ** 20;
-
 function openBare(dir: string) {
-  const root = open({ path: dir, maxDbs: 8, encoding: 'binary' });
-  const journal = root.openDB<Buffer, number>({ name: 'journal', encoding: 'binary' });
-  let sequence = 0;
-  let bytesKept = 0;
+  const log = LogWriter.open(dir, { ...identityOf(0), durability: 'sync' });
   return {
-    timeCommit(blob: Uint8Array): Cost {
-      const bytes = Buffer.from(blob.buffer, blob.byteOffset, blob.byteLength);
-      const cost = costOf(() => {
-        root.transactionSync(() => {
-          journal.put(sequence, bytes);
-        });
-      });
-      sequence++;
-      bytesKept += bytes.length;
-      if (bytesKept > KEPT_BYTES) forgetBefore(sequence);
-      return cost;
+    commit(payload: Uint8Array): void {
+      log.append({ firstNumber: log.nextNumber, count: 1, atMs: 0, payload });
+      log.sync();
     },
-    close: () => root.close(),
+    close: () => log.close(),
   };
-
-  /** Not timed. */
-  function forgetBefore(end: number): void {
-    bytesKept = 0;
-    root.transactionSync(() => {
-      for (const key of [...journal.getKeys({ end })]) journal.remove(key);
-    });
-  }
 }

@@ -3,8 +3,16 @@
  * and in its own place, so a mistake in one of them shows against another.
  */
 import { uuidTimeMs } from '../memory/uuid-words.ts';
-import type { ClosedTrade, OrderOutcome, OrderPlaced } from '../rules/events.ts';
-import { actionOf, instrumentSideOf, isPlacedPrivate, isRouted, sideOf } from '../rules/flags.ts';
+import type { ClosedTrade, OrderOutcome } from '../rules/events.ts';
+import type { PlacedOrder } from '../rules/finished-records.ts';
+import {
+  actionOf,
+  instrumentSideOf,
+  isLimit,
+  isPlacedPrivate,
+  isRouted,
+  sideOf,
+} from '../rules/flags.ts';
 import { tradeIdOf } from '../rules/ids.ts';
 import { reaches } from '../rules/pricing.ts';
 import { closedTradeOf, viaOf } from '../rules/row-records.ts';
@@ -22,12 +30,11 @@ import {
 export type Check = (holds: boolean, rule: string) => void;
 
 /** Whether the row of an order that is not done has what was placed. */
-export function restsAsPlaced(state: ShardState, row: OrderRow, placed: OrderPlaced): boolean {
+export function restsAsPlaced(state: ShardState, row: OrderRow, placed: PlacedOrder): boolean {
   const { col } = state.orders;
   const flags = col.flags.get(row);
   const position = col.position.get(row);
   return (
-    placed.order === row &&
     placed.rests &&
     placed.timeInForce === 'gtc' &&
     col.limitPriceCents.get(row) === placed.limitPriceCents &&
@@ -49,18 +56,18 @@ export function restsAsPlaced(state: ShardState, row: OrderRow, placed: OrderPla
 /** An outcome that its order can have. */
 export function checkEnd(
   state: ShardState,
-  placed: OrderPlaced,
+  placed: PlacedOrder,
   outcome: OrderOutcome,
   check: Check,
 ): void {
   const { status, reason, fillPriceCents, filledContracts } = outcome;
-  const { action, type, limitPriceCents, boundPriceCents } = placed;
+  const { action, limitPriceCents, boundPriceCents } = placed;
   const ends =
     status === 'executed'
       ? reason === null || (reason === 'ioc_not_filled' && filledContracts !== null)
       : reason !== null && (reason === 'expired') === (status === 'expired');
   check(ends, `is ${status} because of ${reason}`);
-  const isWhole = type === 'limit' || (status === 'executed' && filledContracts === null);
+  const isWhole = isLimit(placed) || (status === 'executed' && filledContracts === null);
   check(isWhole, 'is a market order, and was not filled as a whole');
   if (reason === 'ioc_not_filled' || reason === 'fok_not_filled') {
     check(reason.startsWith(`${placed.timeInForce}_`), `is no order that ends by ${reason}`);
@@ -86,7 +93,7 @@ export function checkEnd(
 /** Checks an order that has ended against its trade. */
 export function checkTraded(
   state: ShardState,
-  placed: OrderPlaced,
+  placed: PlacedOrder,
   outcome: OrderOutcome,
   check: Check,
 ): void {

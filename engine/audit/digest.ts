@@ -4,6 +4,7 @@
  * (engine/RULES.md).
  */
 
+import { ORDER_ENDS, TRADE_ENDS } from '../rules/finished-records.ts';
 import type { ShardState } from '../rules/state.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
@@ -89,14 +90,12 @@ function soldColumns({ positions: { col } }: ShardState, row: PositionRow): unkn
 }
 
 function* finishedLines(state: ShardState, account: AccountRow): Generator<string> {
-  for (const placed of state.records.placements(account, null)) {
-    const outcome = state.records.outcome(placed);
-    if (outcome === undefined) continue;
+  for (const { placed, outcome } of state.records.endedOrders(account, ORDER_ENDS, null)) {
     const { status, reason, fillPriceCents, venue, tradeId, atMs, filledContracts } = outcome;
     const columns = [placed.orderId, status, reason, fillPriceCents, venue, tradeId, atMs];
     yield (filledContracts === null ? columns : [...columns, filledContracts]).join(' ');
   }
-  for (const trade of state.records.closedTrades(account, null)) {
+  for (const trade of state.records.closedTrades(account, TRADE_ENDS, null)) {
     const { tradeId, status, costCents, proceedsCents, contracts, closedAtMs } = trade;
     yield [tradeId, status, costCents, proceedsCents, contracts, closedAtMs].join(' ');
   }

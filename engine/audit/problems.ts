@@ -22,6 +22,10 @@ export class Problems {
     return this.#count === 0;
   }
 
+  get count(): number {
+    return this.#count;
+  }
+
   /** One line each; the last one says how many more there are. */
   lines(): string[] {
     const more = this.#count - this.#listed.length;

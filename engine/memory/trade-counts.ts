@@ -28,23 +28,21 @@ function withVersion(id: Uuid, version: '7' | '8'): Uuid {
   return id.slice(0, VERSION_AT) + version + id.slice(VERSION_AT + 1);
 }
 
+/** In the order in which they lie on disk. */
+export const TRADE_COUNT_COLUMNS = {
+  id: 'uuid',
+  minute: 'u32',
+  newInMinute: 'u32',
+  closingInMinute: 'u32',
+  newInDay: 'i32',
+} as const;
+
 /**
  * What each key and account did in the minute and the day of its last trade. Counters of one UTC
  * day: the first count of the next day drops them all.
  */
 export class TradeCounts {
-  readonly table = new Table(
-    'tradeCounts',
-    {
-      id: 'uuid',
-      minute: 'u32',
-      newInMinute: 'u32',
-      closingInMinute: 'u32',
-      newInDay: 'i32',
-    },
-    {},
-    'newInDay',
-  );
+  readonly table = new Table('tradeCounts', TRADE_COUNT_COLUMNS, {}, 'newInDay');
   /** The UTC day that is counted, in days since 1970. */
   day = 0;
   ids = new UuidIndex(this.table);

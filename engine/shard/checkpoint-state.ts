@@ -24,8 +24,7 @@ export type StateHead = {
   /** What `tradeCounts` counts. */
   tradeDay: number;
   nowMs: EpochMs;
-  /** Absent where an older version wrote it. */
-  setBackFromMs?: EpochMs;
+  setBackFromMs: EpochMs;
 };
 
 /**
@@ -78,7 +77,7 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
   state.sequence = head.sequence;
   state.tradeCounts.day = head.tradeDay;
   state.nowMs = head.nowMs;
-  state.setBackFromMs = head.setBackFromMs ?? 0;
+  state.setBackFromMs = head.setBackFromMs;
   replaceCatalog(state, head.catalog);
   for (const entry of head.dropped) {
     describe(state, state.instrumentsById.get(entry.id)!, entry);

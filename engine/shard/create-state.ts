@@ -20,13 +20,13 @@ import type { CoreConfig } from '../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../rules/state.ts';
 import { topOfBook } from '../rules/top-of-book.ts';
 import { FILL_MODELS, type FillModelName } from '../rules/units.ts';
-import { type Archive, ShardRecords } from './unarchived-records.ts';
+import type { ShardRecords } from './shard-records.ts';
 
 /** What the rules know, with the records that a checkpoint takes from it. */
 export type StoredState = ShardState & { readonly records: ShardRecords };
 
 /** A shard that has seen nothing. Throws on a fill model that it does not know. */
-export function createState(config: CoreConfig, archive: Archive): StoredState {
+export function createState(config: CoreConfig, records: ShardRecords): StoredState {
   const accounts: AccountTable = new Table('accounts', ACCOUNT_COLUMNS, ACCOUNT_DERIVED);
   const orders: OrderTable = new Table('orders', ORDER_COLUMNS, ORDER_DERIVED, 'account');
   const positions: PositionTable = new Table(
@@ -50,7 +50,7 @@ export function createState(config: CoreConfig, archive: Archive): StoredState {
     positionsOfMarket: new OwnerIndex(positions, positions.col.market),
     ladders: new Ladders(),
     expiries: new ExpiryQueue(orders),
-    records: new ShardRecords(archive),
+    records,
     effects: new Effects(),
     tradeCounts: new TradeCounts(),
     sequence: 0,

@@ -1,50 +1,81 @@
 /**
- * How a shard's state comes back from its environment: pages, then the journal's tail. Rule D3
- * (engine/RULES.md).
+ * How a shard's state comes back: the pages and the index of the newest checkpoint, then the facts
+ * behind it. Rule D3 (engine/RULES.md).
  */
 
-import { FactBuffer } from '../format/facts.ts';
-import type { ShardState } from '../rules/state.ts';
+import type { FactBuffer } from '../format/facts.ts';
+import { LogDamage, type LogPosition, offsetOf, segmentOf } from '../log/log-format.ts';
+import type { PlacedRecord } from '../log/log-reader.ts';
+import { segmentName } from '../log/segment-file.ts';
+import type { Event } from '../rules/events.ts';
 import { tablesOf } from '../rules/state.ts';
-import {
-  loadHead,
-  type ReferenceData,
-  rebuildDerived,
-  type StateHead,
-} from './checkpoint-state.ts';
+import { loadHead, rebuildDerived } from './checkpoint-state.ts';
+import type { CheckpointHead, CheckpointReader } from './checkpoint-values.ts';
+import type { StoredState } from './create-state.ts';
 import { replayFacts } from './replay.ts';
-import type { StoreReader } from './store.ts';
 
-/** The journal sequence that the state now shows, and how much of it was replayed. */
-export type Recovered = { sequence: number; batches: number; events: number };
-
-/** Loads everything into an empty state. Throws when the journal has a hole. */
-export function recover(state: ShardState, store: StoreReader): Recovered {
-  const recovered = { sequence: loadTables(state, store), batches: 0, events: 0 };
-  rebuildDerived(state);
-  const buffer = new FactBuffer();
-  for (const { sequence, facts } of store.journalAfter(recovered.sequence)) {
-    if (sequence !== recovered.sequence + 1) {
-      throw new Error(`journal: batch ${recovered.sequence + 1} is missing before ${sequence}`);
-    }
-    buffer.begin(sequence, 1);
-    replayFacts(state, buffer, facts);
-    recovered.sequence = sequence;
-    recovered.events += buffer.count;
-    recovered.batches++;
-  }
-  return recovered;
+/** The records of a log, from a place on. */
+export interface RecordSource {
+  readonly lastNumber: number;
+  records(afterNumber: number, from: LogPosition | null): Iterable<PlacedRecord>;
 }
 
-/** Loads the newest finished checkpoint as it was written; the sequence that it covers, or 0. */
-export function loadTables(state: ShardState, store: StoreReader): number {
-  const head = store.readHead();
-  if (head === null) return 0;
-  loadHead(state, head as unknown as StateHead & ReferenceData);
+/** The number of the last fact that the state now shows, and how much of it was replayed. */
+export type Recovered = { lastNumber: number; records: number; facts: number };
+
+/** Loads everything into an empty state. Throws on a checkpoint that the log does not reach. */
+export function recover(
+  state: StoredState,
+  read: CheckpointReader,
+  log: RecordSource,
+  facts: FactBuffer,
+): Recovered {
+  const head = loadTables(state, read);
+  rebuildDerived(state);
+  return replay(state, head, log, facts);
+}
+
+/** Loads the newest finished checkpoint as it was written; its head, if there is one. */
+export function loadTables(state: StoredState, read: CheckpointReader): CheckpointHead | null {
+  const head = read.readHead();
+  if (head === null) return null;
+  loadHead(state, head);
+  state.records.index.load(head.index);
   for (const table of tablesOf(state)) {
-    for (const { page, bytes } of store.readPages(table.name, head.journalSequence)) {
+    for (const { page, bytes } of read.readPages(table.name, head.facts)) {
       table.loadPage(page, bytes);
     }
   }
-  return head.journalSequence;
+  return head;
+}
+
+/** A log has every fact that a checkpoint covers. */
+export function checkReach(head: CheckpointHead | null, lastNumber: number): void {
+  if (head === null || head.facts <= lastNumber) return;
+  throw new LogDamage(
+    segmentName(segmentOf(head.tail)),
+    offsetOf(head.tail),
+    `it ends with fact ${lastNumber}, and the checkpoint covers ${head.facts}`,
+  );
+}
+
+/** Plays the facts behind a checkpoint; `onEvent` sees each event before it is applied. */
+export function replay(
+  state: StoredState,
+  head: CheckpointHead | null,
+  log: RecordSource,
+  facts: FactBuffer,
+  onEvent?: (event: Event) => void,
+): Recovered {
+  checkReach(head, log.lastNumber);
+  const covered = head?.facts ?? 0;
+  const recovered = { lastNumber: covered, records: 0, facts: 0 };
+  for (const record of log.records(covered, head?.tail ?? null)) {
+    facts.begin(record.position, record.firstNumber);
+    replayFacts(state, facts, record.payload, onEvent);
+    recovered.lastNumber = record.firstNumber + facts.count - 1;
+    recovered.facts += facts.count;
+    recovered.records++;
+  }
+  return recovered;
 }

@@ -94,7 +94,8 @@ function inspect(state: ShardState, query: AuditQuery | DigestQuery): unknown {
 function commandText(state: ShardState, command: Command, decision: Decision): string {
   switch (command.kind) {
     case 'place': {
-      if (decision.kind === 'replay') return placementText(state, placedBefore(state, command), true);
+      if (decision.kind === 'replay')
+        return placementText(state, placedBefore(state, command), true);
       return placementText(state, placedJustNow(state, decision.events), false);
     }
     case 'cancel': {

@@ -50,7 +50,7 @@ export class ShardRecords implements FinishedRecords {
   readonly #log: FactLog;
   /** The key that was named last: a placement looks for its key, and then notes it. */
   #named = { account: -1, key: '' };
-  #name = new Uint32Array(4);
+  #name: ArrayLike<number> = [];
 
   constructor(index: RecordIndex, log: FactLog) {
     this.index = index;
@@ -162,7 +162,7 @@ export class ShardRecords implements FinishedRecords {
     this.index.add(account, of, w0, w1, ids.word(row, 2), ids.word(row, 3), record, offset);
   }
 
-  #nameOf(account: AccountRow, key: string): Uint32Array {
+  #nameOf(account: AccountRow, key: string): ArrayLike<number> {
     if (this.#named.account === account && this.#named.key === key) return this.#name;
     this.#named = { account, key };
     this.#name = this.index.nameOfKey(account, key);
@@ -217,8 +217,24 @@ export function placedOrder(
 export function outcomeOf(fact: OrderFilledFact | OrderEndedFact): OrderOutcome {
   const { atMs, fillPriceCents, fillVenue: venue, trade: tradeId } = fact;
   return fact.kind === 'order_filled'
-    ? { atMs, status: 'executed', reason: null, fillPriceCents, venue, tradeId, filledContracts: null }
-    : { atMs, status: fact.status, reason: fact.reason, fillPriceCents, venue, tradeId, filledContracts: fact.filledContracts };
+    ? {
+        atMs,
+        status: 'executed',
+        reason: null,
+        fillPriceCents,
+        venue,
+        tradeId,
+        filledContracts: null,
+      }
+    : {
+        atMs,
+        status: fact.status,
+        reason: fact.reason,
+        fillPriceCents,
+        venue,
+        tradeId,
+        filledContracts: fact.filledContracts,
+      };
 }
 
 export function closedTrade(

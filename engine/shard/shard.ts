@@ -1,19 +1,21 @@
 /**
- * One shard: its state, its journal, its checkpoints. A batch is decided, its events are written,
- * and then it is answered, all in one synchronous step; meanwhile the callers' thread gathers the
- * next batch. A checkpoint is written a step at a time along with the batches. Rules D1 to D3, D8
- * (engine/RULES.md).
+ * One shard: its state, its log, its checkpoints. A batch is decided, its facts are written, and
+ * then it is answered, all in one synchronous step; meanwhile the callers' thread gathers the next
+ * batch. A checkpoint is written beside the batches. Rules D1 to D3, D8 (engine/RULES.md).
  */
 
+import { randomBytes } from 'node:crypto';
 import type { Message } from '../format/codec.ts';
-import { FactBuffer } from '../format/facts.ts';
+import { RecordIndex } from '../index/record-index.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Reply } from '../rules/messages.ts';
 import { observe, watch } from '../rules/observe.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import { tablesOf } from '../rules/state.ts';
 import { headOf, referenceDataOf } from './checkpoint-state.ts';
+import { Checkpoints, type CheckpointsOptions, type Durability } from './checkpoints.ts';
 import { createState, type StoredState } from './create-state.ts';
+import { identityOf } from './data-format.ts';
 import { DiskFull } from './disk-full.ts';
 import { DiskStatus } from './disk-reserve.ts';
 import { isCommand } from './message-kinds.ts';
@@ -21,91 +23,117 @@ import { type OpenReport, openReportOf } from './open-report.ts';
 import { isTick } from './outbox.ts';
 import { recover } from './recover.ts';
 import { answerQuery, execute, setSwitches } from './requests.ts';
-import { type Durability, openStore, type ShardStore } from './store.ts';
+import { ShardLog } from './shard-log.ts';
+import { ShardRecords } from './shard-records.ts';
 
 export type ShardConfig = CoreConfig & {
   path: string;
+  /** Its number in the data directory. */
+  shard: number;
   durability: Durability;
-  /** A checkpoint is due after so many journaled events. */
-  checkpointEveryEvents: number;
+  /** A checkpoint is due after so many facts. */
+  checkpointEveryFacts: number;
 };
 
-/** A checkpoint is spread over so much of the events until the next one is due. */
-const PACE = 0.6;
-/** Steps that share a commit when no batch does. */
-const STEPS_WHEN_IDLE = 32;
+/** Where a shard keeps what it knows. */
+export type ShardStore = { log: ShardLog; checkpoints: Checkpoints };
+
+/** Opens or makes what lies at `config.path`. Never twice in one process. */
+export async function openStore(
+  { path, durability, shard }: ShardConfig,
+  options: Pick<CheckpointsOptions, 'sliceBytes' | 'beforeSlice'> = {},
+): Promise<ShardStore> {
+  const identity = identityOf(shard);
+  const checkpoints = new Checkpoints(path, { ...options, durability, identity });
+  try {
+    const log = new ShardLog(path, { identity, durability });
+    await checkpoints.settleFormat();
+    return { log, checkpoints };
+  } catch (error) {
+    await checkpoints.close();
+    throw error;
+  }
+}
+
 /**
- * What a message usually leads to. Settlements lead to more; their bytes are checked once they are
- * known.
+ * What a message usually leads to. Settlements lead to more; their room is made once their bytes
+ * are known.
  */
-const MESSAGE_BYTES = 1500;
-const EVENT_BYTES = 500;
-const MESSAGE_EVENTS = 3;
+const MESSAGE_BYTES = 1000;
 /** How often a shard that cannot write tries to. */
 const PROBE_EVERY_MS = 1000;
 
 export class Shard {
   readonly state: StoredState;
   readonly report: OpenReport;
-  readonly #store: ShardStore;
+  readonly #log: ShardLog;
+  readonly #checkpoints: Checkpoints;
   readonly #config: ShardConfig;
-  readonly #facts = new FactBuffer();
-  /** Journal sequence of the last batch appended. */
-  #sequence = 0;
-  #eventsSinceCheckpoint = 0;
-  /** The steps still to take of the checkpoint being written. */
-  #checkpoint: Generator<void> | null = null;
-  /** How many of them an event is worth, and how many are due. */
-  #stepsAnEvent = 0;
-  #stepsDue = 0;
+  #factsSinceCheckpoint = 0;
+  /** The checkpoint being written. */
+  #writing: Promise<void> | null = null;
+  /** What a checkpoint has failed at; undefined: nothing. */
+  #fault: unknown;
   /** `state.referenceDataVersion` of the last checkpoint; none since the start. */
   #referenceDataVersion = -1;
   readonly #disk: DiskStatus;
   #probedAtMs = 0;
-  /** When a checkpoint last found no space. */
-  #waitedAtMs = 0;
 
-  /** Loads the state from the store: pages, then the journal's tail. */
-  constructor(
-    config: ShardConfig,
-    store: ShardStore = openStore(config.path, config.durability),
-    disk = new DiskStatus(),
-  ) {
+  static async open(config: ShardConfig, disk?: DiskStatus): Promise<Shard> {
+    const store = await openStore(config);
+    try {
+      return new Shard(config, store, disk);
+    } catch (error) {
+      // Closed, since the next try opens it again, and no process may open it twice.
+      store.log.close();
+      await store.checkpoints.close();
+      throw error;
+    }
+  }
+
+  /** Loads the state from the store: a checkpoint, then the facts behind it. */
+  constructor(config: ShardConfig, { log, checkpoints }: ShardStore, disk = new DiskStatus()) {
     this.#config = config;
-    this.#store = store;
+    this.#log = log;
+    this.#checkpoints = checkpoints;
     this.#disk = disk;
-    this.state = createState(config, this.#store.archive);
-    const { sequence, batches: replayedBatches, events } = recover(this.state, this.#store);
-    this.#sequence = sequence;
-    this.#eventsSinceCheckpoint = events;
-    this.report = openReportOf(this.state, replayedBatches);
+    const seed = new Uint32Array(Uint8Array.from(randomBytes(16)).buffer);
+    const records = new ShardRecords(new RecordIndex(checkpoints.runs, seed), log);
+    this.state = createState(config, records);
+    const recovered = recover(this.state, checkpoints.read, log, log.facts);
+    log.begin();
+    this.#factsSinceCheckpoint = recovered.facts;
+    this.report = openReportOf(this.state, recovered.records);
   }
 
   /**
    * Runs a batch; answers come in the order of its commands and queries, null for a command that
    * was not taken since the disk has no room. On return all that they show is durable. Throws on a
-   * fault of ours or of the disk: memory is then ahead of the journal, and the shard must start
-   * again.
+   * fault of ours or of the disk: memory is then ahead of the log, and the shard must start again.
    */
   take(messages: Message[]): (Reply | null)[] {
-    const events = messages.length * MESSAGE_EVENTS;
-    const steps = this.#stepsWith(events);
-    if (!this.#mayWrite(messages.length * MESSAGE_BYTES, steps)) return this.#readOnly(messages);
-    const facts = this.#facts;
-    facts.begin(this.#sequence + 1, 1);
+    this.#throwFault();
+    if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) return this.#readOnly(messages);
+    const { facts } = this.#log;
+    this.#log.begin();
     const replies: Reply[] = [];
     for (const message of messages) {
       if (isTick(message)) observe(this.state, message, facts);
       else if (isCommand(message)) replies.push(execute(this.state, message, facts));
       else replies.push(answerQuery(this.state, message));
     }
-    if (facts.count > 0) this.#append(events);
+    if (facts.count > 0) this.#commit();
     return replies;
   }
 
-  /** The last batch that is in the journal. */
-  get journalSequence(): number {
-    return this.#sequence;
+  /** The last fact that is in the log. */
+  get lastNumber(): number {
+    return this.#log.lastNumber;
+  }
+
+  /** A checkpoint is being written: it goes on while the event loop of this thread turns. */
+  get isWriting(): boolean {
+    return this.#writing !== null;
   }
 
   /** `take` where the disk has room. Throws `DiskFull`. */
@@ -116,7 +144,30 @@ export class Shard {
     });
   }
 
-  /** Shows quotes and lets nothing follow from them, since no event could be journaled. */
+  /** Writes a checkpoint of everything in the log so far. Waits for space on a full disk. */
+  async checkpoint(): Promise<void> {
+    await this.#settled();
+    if (this.#factsSinceCheckpoint === 0) return;
+    this.#beginCheckpoint();
+    await this.#settled();
+  }
+
+  /** Ends with a checkpoint where there is space, so that the next start replays nothing. */
+  async close(): Promise<void> {
+    this.#checkpoints.hurry();
+    await this.checkpoint();
+    await this.abandon();
+  }
+
+  /** Ends without a checkpoint: only what is on disk counts. */
+  async abandon(): Promise<void> {
+    this.#checkpoints.stop();
+    this.#log.close();
+    await this.#writing;
+    await this.#checkpoints.close();
+  }
+
+  /** Shows quotes and lets nothing follow from them, since no fact could be written. */
   #readOnly(messages: Message[]): (Reply | null)[] {
     const replies: (Reply | null)[] = [];
     for (const message of messages) {
@@ -128,15 +179,18 @@ export class Shard {
   }
 
   /** Whether a batch has space. After a failure the disk is tried only now and then. */
-  #mayWrite(bytes: number, steps: number): boolean {
+  #mayWrite(bytes: number): boolean {
     const disk = this.#disk;
-    const nowMs = Date.now();
-    if (disk.errno !== 0 && Math.abs(nowMs - this.#probedAtMs) < PROBE_EVERY_MS) return false;
-    this.#probedAtMs = nowMs;
+    if (disk.errno !== 0) {
+      const nowMs = Date.now();
+      if (Math.abs(nowMs - this.#probedAtMs) < PROBE_EVERY_MS) return false;
+      this.#probedAtMs = nowMs;
+    }
     try {
-      this.#store.ensureRoom(Math.max(bytes, disk.neededBytes), steps);
+      this.#log.ensureRoom(Math.max(bytes, disk.neededBytes));
     } catch (error) {
       if (!(error instanceof DiskFull)) throw error;
+      this.#probedAtMs = Date.now();
       // Until all of that space is there: a small batch that fits would let the shard stop and go
       // by turns.
       disk.set(error.errno, disk.errno === 0 ? error.bytes : disk.neededBytes);
@@ -146,91 +200,25 @@ export class Shard {
     return true;
   }
 
-  /**
-   * A checkpoint waits for its space. It refuses no order meanwhile, since an order needs little.
-   */
-  #mayStep(steps: number): boolean {
-    const nowMs = Date.now();
-    if (this.#disk.errno !== 0 || Math.abs(nowMs - this.#waitedAtMs) < PROBE_EVERY_MS) return false;
+  /** Memory is ahead of the log here, so a full disk is now a fault. */
+  #commit(): void {
+    const { count } = this.#log.facts;
     try {
-      this.#store.ensureRoom(0, steps);
-      return true;
-    } catch (error) {
-      if (!(error instanceof DiskFull)) throw error;
-      this.#waitedAtMs = nowMs;
-      return false;
-    }
-  }
-
-  /**
-   * Takes the next steps of the checkpoint being written. False: there is nothing more to do now.
-   */
-  idle(): boolean {
-    if (this.#checkpoint === null || !this.#mayStep(STEPS_WHEN_IDLE)) return false;
-    this.#commit(() => {
-      for (let step = 0; step < STEPS_WHEN_IDLE; step++) this.#step();
-    });
-    return this.#checkpoint !== null;
-  }
-
-  /** Writes a checkpoint of everything journaled so far. */
-  checkpoint(): void {
-    this.#finishCheckpoint();
-    if (this.#checkpoint !== null || this.#eventsSinceCheckpoint === 0) return;
-    this.#beginCheckpoint();
-    this.#finishCheckpoint();
-  }
-
-  /** Ends with a checkpoint where there is space, so that the next start replays nothing. */
-  async close(): Promise<void> {
-    this.checkpoint();
-    await this.#store.close();
-  }
-
-  /** Ends without a checkpoint: only what is on disk counts. */
-  async abandon(): Promise<void> {
-    await this.#store.close();
-  }
-
-  /** `expected`: there is space for so many events already. */
-  #append(expected: number): void {
-    const { count } = this.#facts;
-    const sequence = this.#sequence + 1;
-    this.#stepsDue = this.#stepsWith(count);
-    this.#commit(() => {
-      if (count > expected) {
-        this.#store.ensureRoom(count * EVENT_BYTES, this.#stepsDue);
-      }
-      this.#store.append(sequence, this.#facts.payload());
-      for (; this.#stepsDue >= 1; this.#stepsDue--) this.#step();
-    });
-    this.#sequence = sequence;
-    this.#eventsSinceCheckpoint += count;
-    if (this.#eventsSinceCheckpoint < this.#config.checkpointEveryEvents) return;
-    this.#finishCheckpoint();
-    if (this.#checkpoint === null) this.#beginCheckpoint();
-  }
-
-  /** Memory is ahead of the disk here, so a full disk is now a fault. */
-  #commit(work: () => void): void {
-    try {
-      this.#store.commit(work);
+      this.#log.commit(this.state.nowMs);
     } catch (error) {
       // The next start waits for that much space, and so does not end here again.
       if (error instanceof DiskFull) this.#disk.set(error.errno, error.bytes);
       throw error;
     }
-  }
-
-  /** Adds the steps that are due for so many more journaled events. */
-  #stepsWith(events: number): number {
-    return this.#stepsDue + events * this.#stepsAnEvent;
+    this.#factsSinceCheckpoint += count;
+    const isDue = this.#factsSinceCheckpoint >= this.#config.checkpointEveryFacts;
+    if (isDue && this.#writing === null) this.#beginCheckpoint();
   }
 
   /** Begins a checkpoint in one synchronous step, so that it shows one moment. */
   #beginCheckpoint(): void {
     const { state } = this;
-    invariant(this.#checkpoint === null, 'a checkpoint began while another is being written');
+    invariant(this.#writing === null, 'a checkpoint began while another is being written');
     const pages = tablesOf(state).flatMap((table) =>
       table
         .beginCheckpoint()
@@ -238,30 +226,33 @@ export class Shard {
     );
     const isReferenceDataNew = state.referenceDataVersion !== this.#referenceDataVersion;
     this.#referenceDataVersion = state.referenceDataVersion;
-    const records = state.records.beginCheckpoint();
-    const sequence = this.#sequence;
-    this.#eventsSinceCheckpoint = 0;
-    const { steps, write } = this.#store.checkpoint({
-      sequence,
-      head: headOf(state),
+    this.#factsSinceCheckpoint = 0;
+    const { lastNumber: facts, tail } = this.#log;
+    const written = this.#checkpoints.write({
+      head: { ...headOf(state), facts, tail },
       referenceData: isReferenceDataNew ? referenceDataOf(state) : null,
       pages,
-      records,
+      seal: state.records.index.beginSeal(),
     });
-    this.#checkpoint = write;
-    // Evenly, so that no batch waits for much of it, and done before the next one is due.
-    this.#stepsAnEvent = steps / (PACE * this.#config.checkpointEveryEvents);
-    this.#stepsDue = 0;
+    this.#writing = written.then(
+      (isWhole) => {
+        this.#writing = null;
+        if (isWhole) state.records.index.endSeal();
+      },
+      (error: unknown) => {
+        this.#writing = null;
+        this.#fault = error;
+      },
+    );
   }
 
-  #finishCheckpoint(): void {
-    while (this.idle());
+  /** No checkpoint is being written on return. */
+  async #settled(): Promise<void> {
+    await this.#writing;
+    this.#throwFault();
   }
 
-  #step(): void {
-    if (this.#checkpoint?.next().done !== true) return;
-    this.#checkpoint = null;
-    this.#stepsAnEvent = 0;
-    this.state.records.endCheckpoint();
+  #throwFault(): void {
+    if (this.#fault !== undefined) throw this.#fault;
   }
 }

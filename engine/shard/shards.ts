@@ -19,6 +19,7 @@ import type { Query } from '../rules/queries.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
+import type { Durability } from './checkpoints.ts';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
 import { hashOfDigests, sumOfAudits, unevenResults } from './merge-reports.ts';
@@ -29,7 +30,6 @@ import { RoamingKeys } from './roaming-keys.ts';
 import { ShardClient } from './shard-client.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import { StartupState } from './startup-state.ts';
-import type { Durability } from './store.ts';
 
 export type ShardsOptions = CoreConfig & {
   dataDir: string;
@@ -37,7 +37,7 @@ export type ShardsOptions = CoreConfig & {
   /** Whether an earlier start made every shard, so that one that is missing was lost. */
   wereMade?: boolean;
   durability: Durability;
-  checkpointEveryEvents: number;
+  checkpointEveryFacts: number;
   queueDepthMax: number;
   clock: Clock;
   log: Log;
@@ -239,14 +239,15 @@ export class Shards {
   }
 
   #createClient(shard: number): ShardClient {
-    const { dataDir, durability, checkpointEveryEvents, queueDepthMax, log } = this.#options;
+    const { dataDir, durability, checkpointEveryFacts, queueDepthMax, log } = this.#options;
     const { quoteMaxAgeMs, routingBandCents, fillModel = 'top_of_book' } = this.#options;
     const { wereMade = false } = this.#options;
     const client: ShardClient = new ShardClient({
       config: {
         path: path.join(dataDir, `shard-${shard}`),
+        shard,
         durability,
-        checkpointEveryEvents,
+        checkpointEveryFacts,
         quoteMaxAgeMs,
         routingBandCents,
         fillModel,

@@ -1,32 +1,30 @@
 /**
- * One shard's environment as it was at one moment, beside a server that goes on writing, or on a
+ * One shard's files as they were at one moment, beside a server that goes on writing, or in a
  * directory that nobody uses. Read only: other processes neither wait for it nor notice, but the
- * file may grow while it is held, since pages that it still shows are not used again.
+ * environment may grow while it is held, since pages that it still shows are not used again.
  */
 import { type Database, type Key, open, type RootDatabase } from 'lmdb';
+import { type PieceKey, runStoreOf } from '../index/run-store.ts';
 import { checkLmdbFile, LmdbFileError } from '../lmdb/lmdb-file.ts';
-import { archiveOf, archiveRowsOf } from './archive.ts';
+import type { LogIdentity } from '../log/log-format.ts';
+import { LogReader } from '../log/log-reader.ts';
+import { checkpointReader, type HeadKey, type PageKey } from './checkpoint-values.ts';
 import type { Readable } from './readable.ts';
-import { readerOf } from './store.ts';
+import { logIn } from './shard-log.ts';
 
 export type Snapshot = ReturnType<typeof openSnapshot>;
 
 /** Throws `LmdbFileError` on a file that LMDB could not survive. Never twice in one process. */
-export function openSnapshot(path: string) {
+export function openSnapshot(path: string, identity: LogIdentity) {
   const file = checkLmdbFile(path);
   if (file === null) return null;
   const root = open({ path, maxDbs: 8, readOnly: true, encoding: 'binary' });
   const missing: string[] = [];
   // All tables are opened before the transaction begins: it knows none that is opened later.
   const tables = {
-    journal: openTable(root, 'journal', missing),
     pages: openTable(root, 'pages', missing),
     heads: openTable(root, 'heads', missing),
-    usedKeys: openTable(root, 'usedKeys', missing, 'binary'),
-    keys: openTable(root, 'keys', missing, 'binary'),
-    orders: openTable(root, 'orders', missing, 'binary'),
-    outcomes: openTable(root, 'outcomes', missing, 'binary'),
-    trades: openTable(root, 'trades', missing, 'binary'),
+    runs: openTable(root, 'runs', missing),
   };
   const found = Object.keys(tables).length - missing.length;
   if (found < file.entries) {
@@ -37,43 +35,35 @@ export function openSnapshot(path: string) {
   const transaction = root.useReadTransaction();
   const inSnapshot = <K extends Key>(table: Database<Buffer, Key> | undefined): Readable<K> => ({
     get: (key) => table?.get(key, { transaction }),
-    getBinaryFast: (key) => table?.get(key, { transaction }),
     getRange: (options) => (table?.getRange({ ...options, transaction }) ?? []) as never,
     getKeys: (options) => (table?.getKeys({ ...options, transaction }) ?? []) as never,
   });
-  const archive = {
-    usedKeys: inSnapshot<Buffer>(tables.usedKeys),
-    keys: inSnapshot<Buffer>(tables.keys),
-    orders: inSnapshot<Buffer>(tables.orders),
-    outcomes: inSnapshot<Buffer>(tables.outcomes),
-    trades: inSnapshot<Buffer>(tables.trades),
-  };
-  const pages = inSnapshot<[string, number, 0 | 1]>(tables.pages);
-  const journal = inSnapshot<number>(tables.journal);
+  const pages = inSnapshot<PageKey>(tables.pages);
+  const heads = inSnapshot<HeadKey>(tables.heads);
   return {
-    ...readerOf({ journal, pages, heads: inSnapshot<string>(tables.heads) }),
-    archive: archiveOf(archive),
-    archiveRows: archiveRowsOf(archive),
+    read: checkpointReader({ pages, heads }),
+    runs: runStoreOf(inSnapshot<PieceKey>(tables.runs) as never, { put: refuse, remove: refuse }),
     /** The stored values, with their keys. */
-    journal,
     pages,
+    /** Opened behind the checkpoint's moment, so that it has all that the checkpoint covers. */
+    log: LogReader.open(logIn(path), identity),
     /** Tables that were never made; a start that is cut off leaves such a directory. */
     missing,
 
     async close(): Promise<void> {
+      this.log.close();
       transaction.done();
       await root.close();
     },
   };
 }
 
-function openTable(
-  root: RootDatabase,
-  name: string,
-  missing: string[],
-  keyEncoding: 'binary' | 'ordered-binary' = 'ordered-binary',
-) {
-  const table = root.openDB<Buffer, Key>({ name, encoding: 'binary', keyEncoding }) as
+function refuse(): never {
+  throw new Error('a snapshot is read only');
+}
+
+function openTable(root: RootDatabase, name: string, missing: string[]) {
+  const table = root.openDB<Buffer, Key>({ name, encoding: 'binary' }) as
     | Database<Buffer, Key>
     | undefined;
   if (table === undefined) missing.push(name);

@@ -1,26 +1,29 @@
 /**
- * Checks everything that must hold of one shard's environment, at one moment: the journal, the
- * pages, what both replay to, and the archive. Rule D16 (engine/RULES.md).
+ * Checks everything that must hold of one shard's files, at one moment: the log, the checkpoint, what
+ * both replay to, the index, and every fact. Rule D16 (engine/RULES.md).
  */
 
 import { audit } from '../audit/audit.ts';
-import { auditRecords } from '../audit/audit-records.ts';
+import { auditFacts, type PlacedFact } from '../audit/audit-facts.ts';
 import { auditRows } from '../audit/audit-rows.ts';
 import { Problems } from '../audit/problems.ts';
+import { ByteReader } from '../format/bytes.ts';
+import { readFact } from '../format/fact-layouts.ts';
 import { FactBuffer } from '../format/facts.ts';
+import { RecordIndex } from '../index/record-index.ts';
+import type { LogIdentity, LogPosition } from '../log/log-format.ts';
 import { uuidWord } from '../memory/uuid-words.ts';
-import type { Event } from '../rules/events.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import { tablesOf } from '../rules/state.ts';
 import type { Uuid } from '../rules/units.ts';
 import { rebuildDerived } from './checkpoint-state.ts';
+import { type CheckpointHead, pageOf } from './checkpoint-values.ts';
 import { createState, type StoredState } from './create-state.ts';
-import { loadTables } from './recover.ts';
-import { replayFacts } from './replay.ts';
+import { identityOf } from './data-format.ts';
+import { checkReach, loadTables, replay } from './recover.ts';
+import { ShardRecords } from './shard-records.ts';
 import { openSnapshot, type Snapshot } from './snapshot.ts';
-import { STAMP_BYTES, stampOf } from './store.ts';
-import type { Archive } from './unarchived-records.ts';
 
 export type ShardVerification = {
   accounts: number;
@@ -29,9 +32,10 @@ export type ShardVerification = {
   limitOrders: number;
   marketOrders: number;
   closedTrades: number;
-  /** The journal sequence that the newest checkpoint covers, and batches behind it. */
-  checkpointSequence: number;
-  journalBatches: number;
+  /** Facts in the log, those that the newest checkpoint covers, and the records behind it. */
+  facts: number;
+  checkpointFacts: number;
+  recordsBehind: number;
   /** One line a breach. */
   problems: string[];
   /** What the control store must cover. */
@@ -52,7 +56,7 @@ const CONFIG: CoreConfig = {
 };
 
 /**
- * Verifies shard `shard` of `shards` in the environment at `path`; null: there is none yet. A file
+ * Verifies shard `shard` of `shards` in the directory at `path`; null: there is none yet. A file
  * that is damaged inside can end the process, so call it in one that may end.
  */
 export async function verifyShard(
@@ -60,10 +64,11 @@ export async function verifyShard(
   shard: number,
   shards: number,
 ): Promise<ShardVerification | null> {
-  const snapshot = openSnapshot(path);
+  const identity = identityOf(shard);
+  const snapshot = openSnapshot(path, identity);
   if (snapshot === null) return null;
   try {
-    return new ShardVerifier(snapshot).run(shard, shards);
+    return new ShardVerifier(snapshot, identity).run(shard, shards);
   } finally {
     await snapshot.close();
   }
@@ -71,32 +76,40 @@ export async function verifyShard(
 
 class ShardVerifier {
   readonly #snapshot: NonNullable<Snapshot>;
+  readonly #identity: LogIdentity;
   readonly #state: StoredState;
+  readonly #buffer = new FactBuffer();
   readonly #problems = new Problems();
-  /** What the checks in their order have found of the environment. */
-  #checkpointSequence = 0;
-  #lastSequence = 0;
-  #journalBatches = 0;
+  /** What the checks in their order have found. */
+  #head: CheckpointHead | null = null;
+  #lastNumber = 0;
+  #recordsBehind = 0;
 
-  constructor(snapshot: NonNullable<Snapshot>) {
+  constructor(snapshot: NonNullable<Snapshot>, identity: LogIdentity) {
     this.#snapshot = snapshot;
-    this.#state = createState(CONFIG, snapshot.archive as Archive);
+    this.#identity = identity;
+    const { log, runs } = snapshot;
+    const index = new RecordIndex(runs, new Uint32Array(4));
+    const records = new ShardRecords(index, { payload: (record) => log.record(record).payload });
+    this.#state = createState(CONFIG, records);
   }
 
   /** Each step builds on the one before. The state that they load is then checked as a whole. */
   run(shard: number, shards: number): ShardVerification {
     const counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0 };
     const isBack =
-      this.#passes('tables', () => this.#checkMissing()) &&
-      this.#passes('journal', () => this.#checkSequence()) &&
+      this.#passes('tables', () => this.#checkTables()) &&
+      this.#passes('log', () => this.#checkLog()) &&
       this.#passes('checkpoint', () => this.#loadCheckpoint()) &&
       this.#passes('pages', () => this.#checkPages()) &&
       this.#passes('tables', () => auditRows(this.#state, this.#problems)) &&
       this.#passes('tables', () => rebuildDerived(this.#state)) &&
-      this.#passes('journal', () => this.#replay());
+      this.#passes('log', () => this.#replay());
     if (isBack) {
       this.#passes('accounts', () => this.#checkState(shard, shards));
-      this.#passes('archive', () => Object.assign(counts, this.#checkRecords()));
+      if (this.#passes('index', () => this.#checkIndex())) {
+        this.#passes('facts', () => Object.assign(counts, this.#checkFacts()));
+      }
     }
     const { accounts, orders, positions, accountIds } = this.#state;
     return {
@@ -104,8 +117,9 @@ class ShardVerifier {
       restingOrders: orders.live,
       openPositions: positions.live,
       ...counts,
-      checkpointSequence: this.#checkpointSequence,
-      journalBatches: this.#journalBatches,
+      facts: this.#lastNumber,
+      checkpointFacts: this.#head?.facts ?? 0,
+      recordsBehind: this.#recordsBehind,
       problems: this.#problems.lines(),
       accountIds: [...accounts.rows()].map((row) => accountIds.idOf(row)),
       marketNames: this.#state.catalog.marketNames,
@@ -120,56 +134,42 @@ class ShardVerifier {
     };
   }
 
+  /** Whether it found nothing. */
   #passes(name: string, check: () => void): boolean {
+    const { count } = this.#problems;
     try {
       check();
     } catch (error) {
       this.#problems.add(`${name}: cannot be checked: ${(error as Error).message}`);
     }
-    return this.#problems.isEmpty;
+    return this.#problems.count === count;
   }
 
   /** A start that was cut off has made some tables and put nothing into them. */
-  #checkMissing(): void {
-    const { missing, journal } = this.#snapshot;
+  #checkTables(): void {
+    const { missing, read } = this.#snapshot;
+    read.checkFormat(this.#identity);
     if (missing.length === 0) return;
-    const isUsed = this.#snapshot.readHead() !== null || !isEmpty(journal.getKeys({ limit: 1 }));
+    const isUsed = read.readHead() !== null;
     for (const table of missing) this.#problems.check(!isUsed, table, 'the table is missing');
   }
 
-  /** Batches are numbered without a hole, from where the checkpoint ends or before it. */
-  #checkSequence(): void {
-    const head = this.#snapshot.readHead();
-    const covered = head === null ? 0 : head.journalSequence;
-    if (!Number.isSafeInteger(covered)) throw new Error('the head names no batch');
-    this.#checkpointSequence = covered;
-    let last: number | null = null;
-    for (const sequence of this.#snapshot.journal.getKeys({})) {
-      if (last === null && sequence > this.#checkpointSequence + 1) {
-        this.#missing(this.#checkpointSequence + 1, sequence);
-      }
-      if (last !== null && sequence !== last + 1) this.#missing(last + 1, sequence);
-      last = sequence;
-    }
-    this.#lastSequence = last ?? this.#checkpointSequence;
-    if (this.#lastSequence < this.#checkpointSequence) {
-      this.#problems.add(
-        `journal: ends with batch ${last}, before the checkpoint of batch ${this.#checkpointSequence}`,
-      );
-    }
-  }
-
-  #missing(from: number, before: number): void {
-    const batches = before - from === 1 ? `${from} is` : `${from} to ${before - 1} are`;
-    this.#problems.add(`journal: batch ${batches} missing before batch ${before}`);
+  /** Every header and record. */
+  #checkLog(): void {
+    const { log } = this.#snapshot;
+    for (const { message } of log.problems()) this.#problems.add(`log: ${message}`);
+    if (!this.#problems.isEmpty) return;
+    for (const { firstNumber, count } of log.records(0)) this.#lastNumber = firstNumber + count - 1;
   }
 
   #loadCheckpoint(): void {
-    loadTables(this.#state, this.#snapshot);
+    checkReach(this.#snapshot.read.readHead(), this.#lastNumber);
+    this.#head = loadTables(this.#state, this.#snapshot.read);
   }
 
   /** Every page that has rows is there, as long as its columns, from a checkpoint that was. */
   #checkPages(): void {
+    const covered = this.#head?.facts ?? 0;
     const tables = new Map(tablesOf(this.#state).map((table) => [table.name as string, table]));
     const found = new Set<string>();
     for (const { key, value } of this.#snapshot.pages.getRange({})) {
@@ -180,13 +180,13 @@ class ShardVerifier {
         this.#problems.add(`${subject}: is of no table`);
         continue;
       }
-      const stamp = stampOf(value);
-      const isStamp = Number.isSafeInteger(stamp) && stamp >= 1 && stamp <= this.#lastSequence;
-      const bytes = value.length - STAMP_BYTES;
-      this.#problems.check(isStamp, subject, `its stamp ${stamp} is of no batch`);
-      this.#problems.check(bytes === table.pageBytes, subject, `has ${bytes} bytes`);
+      const { stamp, bytes } = pageOf(key, value);
+      const isStamp = Number.isSafeInteger(stamp) && stamp >= 1 && stamp <= this.#lastNumber;
+      this.#problems.check(isStamp, subject, `its stamp ${stamp} is of no fact`);
+      const isLong = bytes.length === table.pageBytes;
+      this.#problems.check(isLong, subject, `has ${bytes.length} bytes`);
       // What an unfinished checkpoint wrote does not count.
-      if (stamp > this.#checkpointSequence) continue;
+      if (stamp > covered) continue;
       this.#problems.check(page < table.pages, subject, 'is behind the last row');
       found.add(`${name}/${page}`);
     }
@@ -199,31 +199,13 @@ class ShardVerifier {
   }
 
   #replay(): void {
-    const buffer = new FactBuffer();
-    for (const { sequence, facts } of this.#snapshot.journalAfter(this.#checkpointSequence)) {
-      this.#journalBatches++;
-      buffer.begin(sequence, 1);
-      const subject = `journal batch ${sequence}`;
-      try {
-        replayFacts(this.#state, buffer, facts, (event) => this.#checkPlacedOnce(event, subject));
-      } catch (error) {
-        this.#problems.add(`${subject}: ${(error as Error).message}`);
-        return;
-      }
-    }
-  }
-
-  #checkPlacedOnce(event: Event, subject: string): void {
-    if (event.kind !== 'order_placed') return;
-    const { records } = this.#state;
-    const { orderId, account, idempotencyKey } = event;
-    const isNew = records.current.orders.byId(orderId) === undefined;
-    this.#problems.check(isNew, subject, `order ${orderId} is placed twice`);
-    const isInJournal = records.current.placementByKey(account, idempotencyKey) !== undefined;
-    // An unfinished checkpoint may have written it already.
-    const archived = this.#snapshot.archive.placementByKey(account, idempotencyKey);
-    const isKeyFree = !isInJournal && (archived === undefined || archived.orderId === orderId);
-    this.#problems.check(isKeyFree, subject, `key ${idempotencyKey} is used twice`);
+    const { log } = this.#snapshot;
+    const source = {
+      lastNumber: this.#lastNumber,
+      records: (after: number, from: LogPosition | null) => log.records(after, from ?? undefined),
+    };
+    const { records } = replay(this.#state, this.#head, source, this.#buffer);
+    this.#recordsBehind = records;
   }
 
   #checkState(shard: number, shards: number): void {
@@ -235,14 +217,33 @@ class ShardVerifier {
     }
   }
 
-  #checkRecords() {
-    const { problems, ...counts } = auditRecords(this.#state, this.#snapshot.archiveRows);
+  #checkIndex(): void {
+    for (const problem of this.#state.records.index.problems()) {
+      if (problem !== null) this.#problems.add(problem);
+    }
+  }
+
+  #checkFacts() {
+    const { problems, indexed, ...counts } = auditFacts(this.#state, this.#facts());
     for (const problem of problems) this.#problems.add(problem);
+    const runs = this.#head?.index.runs ?? [];
+    const inRuns = runs.reduce((sum, { entries }) => sum + entries, 0);
+    const entries = inRuns + this.#state.records.index.unsealed;
+    this.#problems.check(
+      entries === indexed,
+      'index',
+      `has ${entries} entries, and the log ${indexed} facts that it leads to`,
+    );
     return counts;
   }
-}
 
-function isEmpty(rows: Iterable<unknown>): boolean {
-  for (const _ of rows) return false;
-  return true;
+  *#facts(): Generator<PlacedFact> {
+    for (const { position, firstNumber, payload } of this.#snapshot.log.records(0)) {
+      const from = new ByteReader(payload);
+      for (let number = firstNumber; !from.isAtEnd; number++) {
+        const place = { record: position, offset: from.at };
+        yield { number, fact: readFact(from), place };
+      }
+    }
+  }
 }

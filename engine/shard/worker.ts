@@ -9,7 +9,6 @@ import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
 import type { OpenReport } from './open-report.ts';
 import { Shard, type ShardConfig } from './shard.ts';
-import { openStore } from './store.ts';
 
 export type Task = 'open' | 'checkpoint' | 'close' | Uint8Array;
 
@@ -34,7 +33,7 @@ export default async function run(task: Task): Promise<OpenReport | 'ending' | U
   const opened = shard;
   try {
     if (task === 'checkpoint') {
-      opened.checkpoint();
+      await opened.checkpoint();
       return null;
     }
     if (task === 'close') {
@@ -42,9 +41,7 @@ export default async function run(task: Task): Promise<OpenReport | 'ending' | U
       shard = null;
       return null;
     }
-    const { journalSequence } = opened;
     const replies = opened.take(messagesCodec.unpack(task));
-    goOnWithCheckpoint(opened.journalSequence > journalSequence);
     return move(repliesCodec.pack(replies)) as unknown as Uint8Array;
   } catch (error) {
     void endThread(opened, error);
@@ -52,35 +49,8 @@ export default async function run(task: Task): Promise<OpenReport | 'ending' | U
   }
 }
 
-async function openShard({ config, disk }: WorkerData): Promise<Shard> {
-  const store = openStore(config.path, config.durability);
-  try {
-    return new Shard(config, store, new DiskStatus(disk));
-  } catch (error) {
-    // Closed, since the next try opens it again, and no process may open it twice.
-    await store.close();
-    throw error;
-  }
-}
-
-const QUIET_MS = 20;
-let quietTimer: NodeJS.Timeout | null = null;
-
-/** A checkpoint takes its steps in the commits of batches. Without batches it goes on by itself. */
-function goOnWithCheckpoint(tookSteps: boolean): void {
-  if (quietTimer !== null) {
-    if (tookSteps) quietTimer.refresh();
-    return;
-  }
-  quietTimer = setTimeout(() => {
-    quietTimer = null;
-    const current = shard;
-    try {
-      if (current?.idle() === true) goOnWithCheckpoint(false);
-    } catch (error) {
-      if (current !== null) void endThread(current, error);
-    }
-  }, QUIET_MS);
+function openShard({ config, disk }: WorkerData): Promise<Shard> {
+  return Shard.open(config, new DiskStatus(disk));
 }
 
 /**

@@ -33,7 +33,7 @@ test('bench shard: every order of the flow is accepted and journaled', async (t)
   // Throws when the shard refuses one.
   const flow = { seed: 1, accounts: 10, markets: 5, restingMax: 100, positionsMax: 100 };
   const { tables, figures } = await shard.run(
-    { batches: [1, 16], slices: 1, sliceMs: 20, sizeMsMax: 0, checkpointEveryEvents: 200, flow },
+    { batches: [1, 16], slices: 1, sliceMs: 20, sizeMsMax: 0, checkpointEveryFacts: 200, flow },
     quiet,
   );
   t.is(tables[0]!.rows.length, 2);

@@ -1,10 +1,10 @@
-/** The fast core on an archive of Maps: what the model is compared with. */
+/** The fast core on a log in memory: what the model is compared with. */
 
 import { audit } from '../../engine/audit/audit.ts';
 import { digest } from '../../engine/audit/digest.ts';
 import { FactBuffer } from '../../engine/format/facts.ts';
-import { IdempotencyFilter } from '../../engine/memory/idempotency-filter.ts';
-import type { Event, OrderOutcome } from '../../engine/rules/events.ts';
+import { type IndexHead, RecordIndex } from '../../engine/index/record-index.ts';
+import type { Event } from '../../engine/rules/events.ts';
 import type { FactSink } from '../../engine/rules/facts.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from '../../engine/rules/ledger.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
@@ -17,23 +17,24 @@ import { NO_ROW, type Uuid } from '../../engine/rules/units.ts';
 import {
   headOf,
   loadHead,
+  type ReferenceData,
   rebuildDerived,
   referenceDataOf,
+  type StateHead,
 } from '../../engine/shard/checkpoint-state.ts';
 import { createState, type StoredState } from '../../engine/shard/create-state.ts';
 import { replayFacts } from '../../engine/shard/replay.ts';
 import { answerQuery, execute } from '../../engine/shard/requests.ts';
-import {
-  type Archive,
-  newestFirst,
-  UnarchivedRecords,
-} from '../../engine/shard/unarchived-records.ts';
+import { type FactLog, ShardRecords } from '../../engine/shard/shard-records.ts';
 import type { Ending, TradingEngine } from '../model/trading-engine.ts';
+import { MemoryRunStore } from './index/memory-run-store.ts';
 
 export interface MemoryEngine extends TradingEngine {
   state(): StoredState;
   /** The facts of everything so far, a record for each tick and command that led to some. */
   records(): readonly MemoryRecord[];
+  /** A new state that has folded all of them. */
+  folded(): StoredState;
   /** Also what looks inside. */
   query(query: Query): Reply;
   /** Writes what a checkpoint would, to memory. */
@@ -43,9 +44,12 @@ export interface MemoryEngine extends TradingEngine {
 }
 
 export function createMemoryEngine(config: CoreConfig): MemoryEngine {
-  const disk = createDisk();
-  let state = createState(config, disk.archive);
   const log = new MemoryLog();
+  const runs = new MemoryRunStore();
+  const newState = () => {
+    return createState(config, new ShardRecords(new RecordIndex(runs, SEED), log));
+  };
+  let state = newState();
   const endings = createEndingLog();
   /** Carries something out, and keeps its facts. */
   const run = <T>(act: (facts: FactSink) => T): T => {
@@ -53,13 +57,18 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
     endings.read(log.end());
     return result;
   };
-  /** The records from here on are not in the checkpoint. */
-  let covered = 0;
-  let saved: { head: unknown; pages: [string, number, Uint8Array][] } | null = null;
-  const pages = new Map<string, [string, number, Uint8Array]>();
+  /** `covered`: the records from here on are not in the checkpoint. */
+  let saved: { covered: number; head: Head; pages: Page[] } | null = null;
+  const pages = new Map<string, Page>();
   return {
     state: () => state,
     records: () => log.records,
+    folded() {
+      const records = new ShardRecords(new RecordIndex(new MemoryRunStore(), SEED), log);
+      const folded = createState(config, records);
+      for (const record of log.records) playAgain(folded, record);
+      return folded;
+    },
     tick: (tick) => run((facts) => observe(state, tick, facts)),
     command: (command) => run((facts) => execute(state, command, facts)),
     query: (query) => answerQuery(state, query),
@@ -76,20 +85,24 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
           pages.set(`${table.name}/${page}`, [table.name, page, table.takePage(page)]);
         }
       }
+      const { index } = state.records;
+      const seal = index.beginSeal();
+      for (const _ of seal.write);
+      runs.flush();
       saved = {
-        head: structuredClone({ ...headOf(state), ...referenceDataOf(state) }),
+        covered: log.records.length,
+        head: structuredClone({ ...headOf(state), ...referenceDataOf(state), index: seal.head }),
         pages: [...pages.values()],
       };
-      disk.write(state.records.beginCheckpoint());
-      state.records.endCheckpoint();
-      covered = log.records.length;
+      index.endSeal();
     },
     crash() {
       const before = state;
       // Quotes come back as they were (below), and with them what was consumed of them.
-      state = { ...createState(config, disk.archive), fillModel: before.fillModel };
+      state = { ...newState(), fillModel: before.fillModel };
       if (saved !== null) {
-        loadHead(state, saved.head as never);
+        loadHead(state, saved.head);
+        state.records.index.load(saved.head.index);
         for (const table of tablesOf(state)) {
           for (const [name, page, bytes] of saved.pages) {
             if (name === table.name) table.loadPage(page, bytes);
@@ -97,27 +110,35 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
         }
         rebuildDerived(state);
       }
-      for (const record of log.records.slice(covered)) playAgain(state, record);
+      for (const record of log.records.slice(saved?.covered ?? 0)) playAgain(state, record);
       hearAgain(before, state);
     },
   };
 }
 
+type Page = [table: string, page: number, bytes: Uint8Array];
+type Head = StateHead & ReferenceData & { index: IndexHead };
+const SEED = Uint32Array.of(1, 2, 3, 4);
+
 /** A record as a log would keep it; its place is its number. */
 export type MemoryRecord = { place: number; firstNumber: number; payload: Uint8Array };
 
 /** Applies a record that follows on what the state has. */
-export function playAgain(state: ShardState, { place, firstNumber, payload }: MemoryRecord): void {
+function playAgain(state: ShardState, { place, firstNumber, payload }: MemoryRecord): void {
   const facts = new FactBuffer();
   facts.begin(place, firstNumber);
   replayFacts(state, facts, payload);
 }
 
-class MemoryLog {
+class MemoryLog implements FactLog {
   readonly records: MemoryRecord[] = [];
   readonly #facts = new FactBuffer();
   #events: Event[] = [];
   #nextNumber = 1;
+
+  payload(record: number): Uint8Array {
+    return this.records[record]?.payload ?? this.#facts.payload();
+  }
 
   /** What takes the facts of the next record. */
   begin(): FactSink {
@@ -178,34 +199,4 @@ function hearAgain(before: ShardState, after: ShardState): void {
     const { status, quote, lastTrade, lastTradeOf } = before.markets[market.number]!;
     Object.assign(market, { status, quote, lastTrade, lastTradeOf });
   }
-}
-
-function createDisk(): { archive: Archive; write(records: UnarchivedRecords): void } {
-  const kept = new UnarchivedRecords(new IdempotencyFilter(0));
-  const outcomes = new Map<Uuid, OrderOutcome>();
-  const archive: Archive = {
-    placementByKey: (account, key) => kept.placementByKey(account, key),
-    placement: (account, orderId) => ofAccount(kept.placement(orderId), account),
-    outcome: ({ orderId }) => outcomes.get(orderId),
-    closedTrade: (account, tradeId) => ofAccount(kept.closedTrade(tradeId), account),
-    placements: (account, before) =>
-      newestFirst([...kept.limitOrdersOf(account)], [], before, (order) => order.orderId),
-    closedTrades: (account, before) =>
-      newestFirst([...kept.closedTradesOf(account)], [], before, (trade) => trade.tradeId),
-    keyHashes: () => kept.orders.keyHashes(),
-    newKeySeed: 0,
-  };
-  return {
-    archive,
-    write(records) {
-      const { orders, closedTrades } = records;
-      for (let row = 0; row < orders.log.size; row++) kept.addPlacement(orders.log.get(row));
-      for (const { orderId, outcome } of records.outcomes.entries()) outcomes.set(orderId, outcome);
-      for (let row = 0; row < closedTrades.size; row++) kept.addClosedTrade(closedTrades.get(row));
-    },
-  };
-}
-
-function ofAccount<T extends { account: number }>(row: T | undefined, account: number) {
-  return row?.account === account ? row : undefined;
 }

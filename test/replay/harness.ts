@@ -98,7 +98,7 @@ export async function storedOrders(
     dataDir,
     shards,
     durability: 'commit',
-    checkpointEveryEvents: 100_000,
+    checkpointEveryFacts: 100_000,
     queueDepthMax: 100,
     quoteMaxAgeMs: 15_000,
     routingBandCents: 10,

@@ -8,31 +8,42 @@ import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { type Message, messagesCodec, repliesCodec } from '../../engine/format/codec.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
-import { Shard, type ShardConfig } from '../../engine/shard/shard.ts';
-import { openStore, type ShardStore } from '../../engine/shard/store.ts';
+import { openStore, Shard, type ShardConfig, type ShardStore } from '../../engine/shard/shard.ts';
 import { verifyShard } from '../../engine/shard/verify.ts';
 import type { Tally } from './tally.ts';
 
-/** The moment of a crash: the commits of one call are counted from 0. */
-export type CrashPoint = { commit: number; when: 'before' | 'after' };
+/** The moment of a crash: before or after the record of a call, or the nth slice of a checkpoint. */
+export type CrashPoint = { at: number; when: 'before' | 'after' };
 
 type HostOptions = Omit<ShardConfig, 'path'> & { dir: string; tally: Tally };
 
 /** LMDB's readers and locks: a new process finds nobody there. */
 const LOCK_FILE = 'lock.mdb';
 
+/** So little that a checkpoint has several slices. */
+const SLICE_BYTES = 20_000;
+
 export class Host {
   readonly #options: HostOptions;
-  #shard: Shard;
+  #shard!: Shard;
   #starts = 0;
-  #commits = 0;
+  /** Calls of one kind of moment are counted from 0. */
+  #moments = 0;
   #planned: CrashPoint | null = null;
   #crashed: CrashPoint | null = null;
-  #isCheckpointing = false;
+  /** Lets a checkpoint go on by one slice; null: none waits. */
+  #goOn: (() => void) | null = null;
+  /** Slices go on as they come. */
+  #isOpenWay = false;
 
-  constructor(options: HostOptions) {
+  private constructor(options: HostOptions) {
     this.#options = options;
-    this.#shard = this.#open();
+  }
+
+  static async start(options: HostOptions): Promise<Host> {
+    const host = new Host(options);
+    await host.#open();
+    return host;
   }
 
   get shard(): Shard {
@@ -42,21 +53,33 @@ export class Host {
   /** One batch, through the codecs that the callers' thread and the shard's use. */
   run(messages: Message[], crash: CrashPoint | null): { replies: Reply[] } | { crash: CrashPoint } {
     const bytes = messagesCodec.pack(messages);
-    const { result, crashed } = this.#do(crash, () => {
-      const replies = this.#shard.run(messagesCodec.unpack(bytes));
-      // A shard with room takes every command.
-      return repliesCodec.unpack(repliesCodec.pack(replies)) as Reply[];
-    });
+    this.#plan(crash);
+    const replies = this.#shard.run(messagesCodec.unpack(bytes));
+    // A shard with room takes every command.
+    const result = repliesCodec.unpack(repliesCodec.pack(replies)) as Reply[];
+    const crashed = this.#done();
     return crashed === null ? { replies: result } : { crash: crashed };
   }
 
-  /** A step of a checkpoint, as between batches. True: it crashed. */
-  idle(crash: CrashPoint | null): boolean {
-    return this.#do(crash, () => this.#shard.idle()).crashed !== null;
+  /** A slice of a checkpoint, as between batches. True: it crashed. */
+  async idle(crash: CrashPoint | null): Promise<boolean> {
+    this.#plan(crash);
+    await this.#slice();
+    return this.#done() !== null;
   }
 
-  checkpoint(crash: CrashPoint | null): boolean {
-    return this.#do(crash, () => this.#shard.checkpoint()).crashed !== null;
+  async checkpoint(crash: CrashPoint | null): Promise<boolean> {
+    this.#plan(crash);
+    let isDone = false;
+    const written = this.#shard.checkpoint().finally(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await until(() => this.#shard.isWriting || isDone);
+      await this.#slice();
+    }
+    await written;
+    return this.#done() !== null;
   }
 
   /** Crashes here and now. */
@@ -65,27 +88,33 @@ export class Host {
       recursive: true,
       filter: (file) => path.basename(file) !== LOCK_FILE,
     });
-    if (this.#isCheckpointing) this.#options.tally.count('crashes between checkpoint steps');
+    if (this.#shard.isWriting) this.#options.tally.count('crashes between checkpoint steps');
   }
 
   /** Starts from what the last crash left. */
   async restart(): Promise<void> {
-    await this.#shard.abandon();
+    await this.#end((shard) => shard.abandon());
     rmSync(this.#dir(0), { recursive: true });
     this.#starts++;
     await this.#verify();
-    this.#shard = this.#open();
+    await this.#open();
   }
 
   /** Ends in order, and starts again. */
   async stopAndStart(): Promise<void> {
-    await this.#shard.close();
+    await this.#end((shard) => shard.close());
     await this.#verify();
-    this.#shard = this.#open();
+    await this.#open();
   }
 
   async end(): Promise<void> {
-    await this.#shard.abandon();
+    await this.#end((shard) => shard.abandon());
+  }
+
+  async #end(how: (shard: Shard) => Promise<void>): Promise<void> {
+    this.#isOpenWay = true;
+    this.#goOn?.();
+    await how(this.#shard);
   }
 
   /** What the next start finds holds every invariant. */
@@ -98,57 +127,77 @@ export class Host {
     return path.join(this.#options.dir, `start-${this.#starts + ahead}`);
   }
 
-  #open(): Shard {
-    this.#isCheckpointing = false;
-    const { dir: _dir, tally: _tally, ...config } = this.#options;
-    const dir = this.#dir(0);
-    const store = openStore(dir, config.durability);
-    return new Shard({ ...config, path: dir }, this.#watched(store));
+  async #open(): Promise<void> {
+    this.#isOpenWay = false;
+    const { dir: _dir, tally: _tally, ...rest } = this.#options;
+    const config = { ...rest, path: this.#dir(0) };
+    const store = await openStore(config, {
+      sliceBytes: SLICE_BYTES,
+      beforeSlice: () => this.#mayWrite(),
+    });
+    this.#watch(store);
+    this.#shard = new Shard(config, store);
   }
 
-  #do<T>(crash: CrashPoint | null, work: () => T): { result: T; crashed: CrashPoint | null } {
-    this.#commits = 0;
+  #plan(crash: CrashPoint | null): void {
+    this.#moments = 0;
     this.#planned = crash;
     this.#crashed = null;
-    const result = work();
+  }
+
+  #done(): CrashPoint | null {
     this.#planned = null;
-    return { result, crashed: this.#crashed };
+    return this.#crashed;
   }
 
-  /** The store, with a moment before and one after every commit. */
-  #watched(store: ShardStore): ShardStore {
-    const host = this;
-    return {
-      ...store,
-      commit(work) {
-        store.commit(() => {
-          work();
-          host.#moment('before');
-        });
-        host.#moment('after');
-        host.#commits++;
-      },
-      checkpoint(what) {
-        const { steps, write } = store.checkpoint(what);
-        return { steps, write: host.#countCheckpoint(write) };
-      },
+  /**
+   * Nothing of a checkpoint is on its way to the disk while one waits here, so that a copy of the
+   * files is what a crash would leave.
+   */
+  #mayWrite(): Promise<void> {
+    if (this.#isOpenWay) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#goOn = () => {
+        this.#goOn = null;
+        resolve();
+      };
+    });
+  }
+
+  /** Lets the checkpoint being written go on until it waits again, or is done. */
+  async #slice(): Promise<void> {
+    if (!this.#shard.isWriting) return;
+    await until(() => this.#goOn !== null);
+    this.#moment('before');
+    this.#goOn?.();
+    await until(() => this.#goOn !== null || !this.#shard.isWriting);
+    this.#moment('after');
+    if (!this.#shard.isWriting) this.#options.tally.count('checkpoints');
+    this.#moments++;
+  }
+
+  /** The log, with a moment before and one after every record. */
+  #watch({ log }: ShardStore): void {
+    const commit = log.commit.bind(log);
+    log.commit = (atMs) => {
+      this.#moment('before');
+      commit(atMs);
+      this.#moment('after');
+      this.#moments++;
     };
-  }
-
-  *#countCheckpoint(write: Generator<void>): Generator<void> {
-    this.#isCheckpointing = true;
-    yield* write;
-    this.#isCheckpointing = false;
-    this.#options.tally.count('checkpoints');
   }
 
   #moment(when: CrashPoint['when']): void {
     const planned = this.#planned;
-    if (planned?.when !== when || planned.commit !== this.#commits) return;
+    if (planned?.when !== when || planned.at !== this.#moments) return;
     this.#crashed = planned;
     this.#options.tally.count(
       when === 'before' ? 'crashes before a commit' : 'crashes after a commit',
     );
     this.crash();
   }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }

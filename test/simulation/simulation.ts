@@ -8,7 +8,7 @@ import { audit } from '../../engine/audit/audit.ts';
 import { digest } from '../../engine/audit/digest.ts';
 import type { PlaceOrder, Reply } from '../../engine/rules/messages.ts';
 import { FILL_MODELS } from '../../engine/rules/units.ts';
-import type { Durability } from '../../engine/shard/store.ts';
+import type { Durability } from '../../engine/shard/checkpoints.ts';
 import { createNaiveEngine, type NaiveModel } from '../model/naive-engine.ts';
 import { createRandomInput, type Step } from '../model/random-input.ts';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
@@ -41,6 +41,7 @@ const ALL_ROWS = 1_000_000;
 export async function simulate(options: SimulationOptions): Promise<string> {
   const simulation = new Simulation(options);
   try {
+    await simulation.start();
     const end = await simulation.run();
     options.tally.count('seeds');
     return end;
@@ -59,7 +60,8 @@ class Simulation {
   readonly #chance: RandomSource;
   readonly #model: NaiveModel;
   readonly #input: ReturnType<typeof createRandomInput>;
-  readonly #host: Host;
+  readonly #hostOptions: Parameters<typeof Host.start>[0];
+  #host!: Host;
   readonly #isCrowd: boolean;
   readonly #told = new Told();
   readonly #placements: PlaceOrder[] = [];
@@ -77,14 +79,19 @@ class Simulation {
     const { quoteMaxAgeMs } = core;
     this.#input = createRandomInput({ seed, quoteMaxAgeMs, countedOneIn, accounts }, this.#model);
     const seedsOwn = chance.oneIn(8) ? 'sync' : 'commit';
-    const checkpointEveryEvents = chance.pick([5, 40, 200, 100_000]);
-    this.#host = new Host({
+    const checkpointEveryFacts = chance.pick([5, 40, 200, 100_000]);
+    this.#hostOptions = {
       ...core,
-      checkpointEveryEvents,
+      shard: 0,
+      checkpointEveryFacts,
       durability: durability ?? seedsOwn,
       dir,
       tally,
-    });
+    };
+  }
+
+  async start(): Promise<void> {
+    this.#host = await Host.start(this.#hostOptions);
   }
 
   async run(): Promise<string> {
@@ -109,9 +116,9 @@ class Simulation {
       case 'batch':
         return await this.#batch(this.#nextSteps());
       case 'idle':
-        return await this.#restartIf(host.idle(this.#crashPoint()));
+        return await this.#restartIf(await host.idle(this.#crashPoint()));
       case 'checkpoint':
-        return await this.#restartIf(host.checkpoint(this.#crashPoint()));
+        return await this.#restartIf(await host.checkpoint(this.#crashPoint()));
       case 'look':
         return this.#compareAccounts();
       case 'crash':
@@ -140,8 +147,8 @@ class Simulation {
   #crashPoint(): CrashPoint | null {
     const chance = this.#chance;
     if (!chance.oneIn(20)) return null;
-    const commit = chance.oneIn(3) ? chance.int(1, 5) : 0;
-    return { commit, when: chance.pick(['before', 'after']) };
+    const at = chance.oneIn(3) ? chance.int(1, 5) : 0;
+    return { at, when: chance.pick(['before', 'after']) };
   }
 
   /** Runs a batch on both. A crash before its commit takes it back from the model, too. */
@@ -165,8 +172,8 @@ class Simulation {
       this.#acknowledged(asked, expected);
       return;
     }
-    const isLost = done.crash.commit === 0 && done.crash.when === 'before';
-    this.where += `, crashed ${done.crash.when} commit ${done.crash.commit}`;
+    const isLost = done.crash.at === 0 && done.crash.when === 'before';
+    this.where += `, crashed ${done.crash.when} record ${done.crash.at}`;
     const atCrash = isLost ? before!.digest : this.#digest();
     if (isLost) {
       this.#tally.count('batches lost in a crash');

@@ -9,7 +9,14 @@ import { costCents } from '../../rules/ledger.ts';
 import { filledSoFar, remainingOf } from '../../rules/partial-fills.ts';
 import { viaOf } from '../../rules/row-records.ts';
 import type { ShardState } from '../../rules/state.ts';
-import { dollarsOf, type EpochMs, isoOf, NO_ROW, type OrderRow, VENUES } from '../../rules/units.ts';
+import {
+  dollarsOf,
+  type EpochMs,
+  isoOf,
+  NO_ROW,
+  type OrderRow,
+  VENUES,
+} from '../../rules/units.ts';
 import { wordText } from './json.ts';
 import { instrumentText, marketTickerText, venuePriceText } from './subject.ts';
 import { tradeTextOf } from './trade.ts';

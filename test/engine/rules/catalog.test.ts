@@ -135,9 +135,8 @@ test('T122, instrument_dropped: buys end first placed first, whatever rows they 
   t.is(statusOf(engine.command(bids[2]!)), 'resting');
   const instruments = CATALOG.instruments.filter(({ id }) => id !== ROUTED);
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, instruments } });
-  const ended = [...engine.state().records.current.outcomes.entries()];
   t.deepEqual(
-    ended.map(({ orderId, outcome }) => [orderId, outcome.reason]),
+    engine.endings().map(({ orderId, reason }) => [orderId, reason]),
     [
       [ids[0], 'canceled_by_owner'],
       [ids[1], 'instrument_dropped'],

@@ -24,7 +24,7 @@ export async function openShards(
     dataDir,
     shards: 1,
     durability: 'sync',
-    checkpointEveryEvents: 40,
+    checkpointEveryFacts: 40,
     queueDepthMax: 1000,
     quoteMaxAgeMs: 15_000,
     routingBandCents: 10,

@@ -1,29 +1,34 @@
 /** A shard's environment that has a bit of everything, and ways to break what lies in it. */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import nodePath from 'node:path';
 import { type Database, type Key, open } from 'lmdb';
-import {
-  orderRow,
-  outcomeRow,
-  type RowFormat,
-  tradeRow,
-} from '../../../engine/format/event-layouts.ts';
+import { ByteReader, ByteWriter } from '../../../engine/format/bytes.ts';
+import { headCodec } from '../../../engine/format/codec.ts';
+import { readFact, writeFact } from '../../../engine/format/fact-layouts.ts';
+import type { PieceKey } from '../../../engine/index/run-store.ts';
+import { LogReader } from '../../../engine/log/log-reader.ts';
+import { LogWriter } from '../../../engine/log/log-writer.ts';
 import { PAGE_ROWS } from '../../../engine/memory/table.ts';
+import type { Fact } from '../../../engine/rules/facts.ts';
 import type { PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
 import { tablesOf } from '../../../engine/rules/state.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/rules/trade-limits.ts';
 import { createState } from '../../../engine/shard/create-state.ts';
+import { identityOf } from '../../../engine/shard/data-format.ts';
+import { SEAL_BYTES, sealed, unsealed } from '../../../engine/shard/sealed.ts';
 import { Shard } from '../../../engine/shard/shard.ts';
-import { STAMP_BYTES } from '../../../engine/shard/store.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 
 export const ALICE = uuidOf(1);
 export const BOB = uuidOf(2);
 const DAY_MS = 86_400_000;
 
-export function openShard(path: string, checkpointEveryEvents = 1000): Shard {
-  return new Shard({
+export function openShard(path: string, checkpointEveryFacts = 1000): Promise<Shard> {
+  return Shard.open({
     path,
+    shard: 0,
     durability: 'commit',
-    checkpointEveryEvents,
+    checkpointEveryFacts,
     quoteMaxAgeMs: 15_000,
     routingBandCents: 10,
     fillModel: 'top_of_book',
@@ -33,9 +38,9 @@ export function openShard(path: string, checkpointEveryEvents = 1000): Shard {
 /** Ids of what `tradedShard` leaves. */
 export type Traded = { closed: string; open: string; resting: string; canceled: string };
 
-/** Alice's orders are in a checkpoint, Bob's are in the journal behind it. */
+/** Alice's orders are in a checkpoint, Bob's are in the log behind it. */
 export async function tradedShard(path: string): Promise<Traded> {
-  const shard = openShard(path);
+  const shard = await openShard(path);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
   const limits = { keyLimits: KEY_LIMITS, accountLimits: ACCOUNT_LIMITS };
   const counting = { keyId: uuidOf(900), ...limits, elsewhere: null };
@@ -64,7 +69,7 @@ export async function tradedShard(path: string): Promise<Traded> {
     tradeId: open,
     limitPriceCents: 90,
   });
-  shard.checkpoint();
+  await shard.checkpoint();
   shard.run([{ kind: 'adjust', atMs: NOON_MS, account: ALICE, amountCents: 500 }]);
   place(shard, { account: BOB, idempotencyKey: 'bob-1' });
   place(shard, { account: BOB, idempotencyKey: 'bob-2', type: 'limit', limitPriceCents: 10 });
@@ -79,75 +84,76 @@ function place(shard: Shard, over: Partial<PlaceOrder>): any {
   return JSON.parse(reply.body);
 }
 
-type ArchiveName = 'keys' | 'orders' | 'outcomes' | 'trades';
-export type Tables = Record<'journal' | 'pages' | 'heads', Database<Buffer, Key>> &
-  Record<ArchiveName, ArchiveTable> & { usedKeys: Database<Buffer, Buffer> };
-
-/** Archive rows by account row and name: an idempotency key, or an id. */
-type ArchiveTable = {
-  get(account: number, name: string): Buffer;
-  put(account: number, name: string, row: Buffer): void;
-  remove(account: number, name: string): void;
+export type Tables = {
+  pages: Database<Buffer, Key>;
+  heads: Database<Buffer, Key>;
+  runs: Database<Buffer, PieceKey>;
 };
 
 /** Changes an environment that nobody has open. */
 export async function plant(path: string, change: (tables: Tables) => void): Promise<void> {
   const root = open({ path, maxDbs: 8, encoding: 'binary' });
   const table = (name: string) => root.openDB<Buffer, Key>({ name, encoding: 'binary' });
-  const binary = (name: string) =>
-    root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
-  const archive = (name: ArchiveName): ArchiveTable => {
-    const rows = binary(name);
-    return {
-      get: (account, row) => rows.get(keyOf(account, row))!,
-      put: (account, row, bytes) => rows.putSync(keyOf(account, row), bytes),
-      remove(account, row) {
-        if (!rows.removeSync(keyOf(account, row))) throw new Error(`${name} has no ${row}`);
-      },
-    };
-  };
-  change({
-    journal: table('journal'),
-    pages: table('pages'),
-    heads: table('heads'),
-    usedKeys: binary('usedKeys'),
-    keys: archive('keys'),
-    orders: archive('orders'),
-    outcomes: archive('outcomes'),
-    trades: archive('trades'),
-  });
+  const runs = root.openDB<Buffer, PieceKey>({ name: 'runs', encoding: 'binary' });
+  change({ pages: table('pages'), heads: table('heads'), runs });
   await root.flushed;
   await root.close();
 }
 
-function keyOf(account: number, name: string): Buffer {
-  const head = Buffer.alloc(4);
-  head.writeUInt32BE(account, 0);
-  const isId = /^[0-9a-f]{8}-/.test(name);
-  const tail = isId ? Buffer.from(name.replaceAll('-', ''), 'hex') : Buffer.from(name);
-  return Buffer.concat([head, tail]);
-}
-
-const FORMATS = { orders: orderRow, outcomes: outcomeRow, trades: tradeRow };
-type Format<N extends keyof typeof FORMATS> =
-  (typeof FORMATS)[N] extends RowFormat<infer T> ? T : never;
-
-/** Changes one record of an archive table. */
-export function changeRecord<N extends keyof typeof FORMATS>(
-  tables: Tables,
-  name: N,
-  id: string,
-  change: (row: Format<N>) => Format<N>,
+/** Changes what a sealed value holds, and seals it again. */
+export function changeHead(
+  { heads }: Tables,
+  key: 'format' | 'head' | 'world',
+  change: (head: Record<string, unknown>) => object,
 ): void {
-  const format = FORMATS[name] as unknown as RowFormat<Format<N>>;
-  tables[name].put(0, id, format.pack(change(format.unpack(tables[name].get(0, id)))));
+  const value = headCodec.unpack(unsealed(heads.get(key)!, key)) as Record<string, unknown>;
+  heads.putSync(key, sealed(headCodec.pack(change(value))));
 }
 
-/** The newest batch of a journal. */
-export function lastBatch({ journal }: Tables): number {
-  const [key] = journal.getKeys({ reverse: true, limit: 1 });
-  return key as number;
+/** A record of the log, its facts decoded. */
+export type PlantedRecord = { atMs: number; facts: Fact[] };
+
+/**
+ * Writes the log of a shard that nobody has open once more, with other facts. Their number and
+ * lengths may change; the checkpoint then is of another log.
+ */
+export function rewriteLog(path: string, change: (records: PlantedRecord[]) => void): void {
+  const directory = nodePath.join(path, 'log');
+  const identity = identityOf(0);
+  const reader = LogReader.open(directory, identity);
+  const records = Array.from(reader.records(0), ({ atMs, payload }) => {
+    const from = new ByteReader(payload);
+    const facts: Fact[] = [];
+    while (!from.isAtEnd) facts.push(readFact(from));
+    return { atMs, facts };
+  });
+  reader.close();
+  change(records);
+  for (const name of readdirSync(directory)) rmSync(nodePath.join(directory, name));
+  const writer = LogWriter.open(directory, { ...identity, durability: 'commit' });
+  for (const { atMs, facts } of records) {
+    const to = new ByteWriter();
+    for (const fact of facts) writeFact(to, fact);
+    const { nextNumber: firstNumber } = writer;
+    writer.append({ firstNumber, count: facts.length, atMs, payload: to.copy() });
+  }
+  writer.close();
 }
+
+/** Appends a record of these facts to the log of a shard that nobody has open. */
+export function appendFacts(path: string, facts: Fact[]): void {
+  rewriteLog(path, (records) => records.push({ atMs: 0, facts }));
+}
+
+/** Turns over the bits of a byte of a file. */
+export function flipByte(path: string, file: string, at: number): void {
+  const name = nodePath.join(path, file);
+  const bytes = readFileSync(name);
+  bytes[at]! ^= 0xff;
+  writeFileSync(name, bytes);
+}
+
+const STAMP_BYTES = 8;
 
 /** Writes one cell of row `row` in both copies of its table's page 0. */
 export function setCell(
@@ -157,10 +163,7 @@ export function setCell(
   row: number,
   value: number,
 ): void {
-  const state = createState(
-    { quoteMaxAgeMs: 1, routingBandCents: 0, fillModel: 'top_of_book' as const },
-    { keyHashes: () => [] } as never,
-  );
+  const state = createState(CONFIG, {} as never);
   const { layout, pageBytes } = tablesOf(state).find((table) => table.name === name)!;
   const [, offset, type] = layout.match(new RegExp(`\\b${column}@(\\d+):(\\w+)`)) ?? [];
   if (offset === undefined) throw new Error(`${name} has no column ${column}`);
@@ -168,12 +171,14 @@ export function setCell(
   for (const copy of [0, 1] as const) {
     const page = pages.get([name, 0, copy]);
     if (page === undefined) continue;
-    const bytes = Buffer.from(page);
+    const bytes = Buffer.from(page.subarray(SEAL_BYTES));
     if (type === 'uuid') bytes.fill(value, cell, cell + 16);
     else if (type === 'f64') bytes.writeDoubleLE(value, cell);
     else if (type === 'u8') bytes.writeUInt8(value, cell);
     else if (type === 'i32') bytes.writeInt32LE(value, cell);
     else bytes.writeUInt32LE(value, cell);
-    pages.putSync([name, 0, copy], bytes);
+    pages.putSync([name, 0, copy], sealed(bytes));
   }
 }
+
+const CONFIG = { quoteMaxAgeMs: 1, routingBandCents: 0, fillModel: 'top_of_book' } as const;

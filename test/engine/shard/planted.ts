@@ -1,17 +1,15 @@
 /** Breaches planted in the store of a shard. */
 import test from 'ava';
-import { ByteWriter } from '../../../engine/format/bytes.ts';
-import { writeFact } from '../../../engine/format/fact-layouts.ts';
-import type { Fact, OrderPlacedFact } from '../../../engine/rules/facts.ts';
+import type { OrderPlacedFact } from '../../../engine/rules/facts.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
 import { uuidOf } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
-import { ALICE, lastBatch, plant, type Tables, type Traded, tradedShard } from './environment.ts';
+import { ALICE, type Traded, tradedShard } from './environment.ts';
 
 export const SECTION = 'D16, verify';
 
 /** What is planted, and a breach that must be named. */
-export type Planted = [what: string, change: (tables: Tables, ids: Traded) => void, breach: RegExp];
+export type Planted = [what: string, change: (dir: string, ids: Traded) => unknown, breach: RegExp];
 
 export const PLACED: OrderPlacedFact = {
   kind: 'order_placed',
@@ -38,19 +36,13 @@ export const PLACED: OrderPlacedFact = {
   trade: null,
 };
 
-export const append = (tables: Tables, facts: Fact[]) => {
-  const to = new ByteWriter();
-  for (const fact of facts) writeFact(to, fact);
-  tables.journal.putSync(lastBatch(tables) + 1, to.copy());
-};
-
 /** A test a breach: a shard that traded, what is planted in it, and what is found. */
 export function testBreaches(where: string, planted: readonly Planted[]): void {
   for (const [what, change, breach] of planted) {
     test.serial(`${SECTION}, ${where.toLowerCase()}: ${what}`, async (t) => {
       const dir = tempDir(t);
       const ids = await tradedShard(dir);
-      await plant(dir, (tables) => change(tables, ids));
+      await change(dir, ids);
       const { problems } = (await verifyShard(dir, 0, 1))!;
       t.true(
         problems.some((problem) => breach.test(problem)),

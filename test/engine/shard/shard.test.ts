@@ -8,7 +8,7 @@ import { tempDir } from './engine-process.ts';
 
 function openShard(
   path: string,
-  checkpointEveryEvents: number,
+  checkpointEveryFacts: number,
   { fillModel, ticks }: { fillModel: FillModelName; ticks: Tick[] } = {
     fillModel: 'top_of_book',
     ticks: [quoteTick()],
@@ -18,7 +18,7 @@ function openShard(
     fillModel,
     path,
     durability: 'commit',
-    checkpointEveryEvents,
+    checkpointEveryFacts,
     quoteMaxAgeMs: 15_000,
     routingBandCents: 10,
   });

@@ -1,6 +1,7 @@
-/** Holds a snapshot of the environment at argv[2] until it is killed, as a backup that takes long. */
+/** Holds a snapshot of the shard at argv[2] until it is killed, as a backup that takes long. */
+import { identityOf } from '../../../engine/shard/data-format.ts';
 import { openSnapshot } from '../../../engine/shard/snapshot.ts';
 
-const snapshot = openSnapshot(process.argv[2]!)!;
-process.send!(snapshot.readHead() === null);
-setInterval(() => snapshot.readHead(), 1000);
+const snapshot = openSnapshot(process.argv[2]!, identityOf(0))!;
+process.send!(snapshot.read.readHead() === null);
+setInterval(() => snapshot.read.readHead(), 1000);

@@ -4,11 +4,12 @@ import { FaultNote } from '../../../engine/shard/fault-note.ts';
 import { ShardThread } from '../../../engine/shard/thread.ts';
 import { quoteTick } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
-import { lastBatch, plant, tradedShard } from './environment.ts';
+import { flipByte, tradedShard } from './environment.ts';
 
 const CONFIG = {
+  shard: 0,
   durability: 'commit',
-  checkpointEveryEvents: 1000,
+  checkpointEveryFacts: 1000,
   quoteMaxAgeMs: 15_000,
   routingBandCents: 10,
 } as const;
@@ -16,10 +17,10 @@ const CONFIG = {
 test('a shard that cannot come back says why at every try', async (t) => {
   const dir = path.join(tempDir(t), 'shard-0');
   await tradedShard(dir);
-  await plant(dir, (tables) => tables.journal.removeSync(lastBatch(tables) - 1));
+  flipByte(dir, 'log/00000000.log', 300);
   const thread = new ShardThread({ ...CONFIG, path: dir }, 4, () => undefined);
   for (let tries = 0; tries < 3; tries++) {
-    await t.throwsAsync(thread.open(), { message: /^journal: batch \d+ is missing/ });
+    await t.throwsAsync(thread.open(), { message: /^00000000\.log is damaged at byte \d+/ });
   }
   await thread.close(false);
 });

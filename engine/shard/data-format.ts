@@ -1,0 +1,28 @@
+/**
+ * The format of a shard's files as a whole: its version, and one number for all layouts. Rule D23
+ * (engine/RULES.md).
+ */
+import { crc32 } from 'node:zlib';
+import { FACT_FORMS } from '../format/fact-layouts.ts';
+import { ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS } from '../format/table-columns.ts';
+import { FORMAT_VERSION } from '../format/version.ts';
+import { ENTRY_WORDS, INDEX_CLASS } from '../index/entry.ts';
+import type { LogIdentity } from '../log/log-format.ts';
+import { PAGE_ROWS } from '../memory/table.ts';
+import { TRADE_COUNT_COLUMNS } from '../memory/trade-counts.ts';
+import { VENUES } from '../rules/units.ts';
+
+/** Everything whose order or number is on disk, in words. */
+const FORMS: readonly string[] = [
+  ...FACT_FORMS,
+  JSON.stringify({ ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS, TRADE_COUNT_COLUMNS }),
+  JSON.stringify({ PAGE_ROWS, VENUES, ENTRY_WORDS, INDEX_CLASS }),
+];
+
+/** Of all layouts: another one means that something is read otherwise. */
+export const FINGERPRINT = crc32(FORMS.join('\n'));
+
+/** What each file of a shard names. */
+export function identityOf(shard: number): LogIdentity {
+  return { shard, formatVersion: FORMAT_VERSION, fingerprint: FINGERPRINT };
+}

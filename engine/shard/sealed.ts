@@ -1,0 +1,27 @@
+/** Values of LMDB behind the CRC-32 of their bytes. Rule D24 (engine/RULES.md). */
+import { crc32 } from 'node:zlib';
+
+/** A value is not what was written; `what` names its table and key. */
+export class ValueDamage extends Error {
+  constructor(what: string) {
+    super(`data.mdb is damaged: ${what} is not what was written`);
+    this.name = 'ValueDamage';
+  }
+}
+
+export const SEAL_BYTES = 4;
+
+/** The parts behind a checksum of all of them. */
+export function sealed(...parts: readonly Uint8Array[]): Buffer {
+  const value = Buffer.concat([new Uint8Array(SEAL_BYTES), ...parts]);
+  value.writeUInt32LE(crc32(value.subarray(SEAL_BYTES)), 0);
+  return value;
+}
+
+/** What stands behind the checksum. Throws `ValueDamage`. */
+export function unsealed(value: Buffer, what: string): Buffer {
+  const bytes = value.subarray(SEAL_BYTES);
+  const isWhole = value.length >= SEAL_BYTES && value.readUInt32LE(0) === crc32(bytes);
+  if (!isWhole) throw new ValueDamage(what);
+  return bytes;
+}

@@ -1,0 +1,83 @@
+/**
+ * One shard's log as the shard uses it: the record of the batch at hand, and those that were
+ * written. Rules D1, D2 (engine/RULES.md).
+ */
+import path from 'node:path';
+import { FactBuffer } from '../format/facts.ts';
+import type { LogIdentity, LogPosition } from '../log/log-format.ts';
+import { LogReader, type PlacedRecord } from '../log/log-reader.ts';
+import { LogWriter } from '../log/log-writer.ts';
+import { invariant } from '../rules/invariant.ts';
+import type { EpochMs } from '../rules/units.ts';
+import type { Durability } from './checkpoints.ts';
+import type { FactLog } from './shard-records.ts';
+
+export type ShardLogOptions = {
+  identity: LogIdentity;
+  durability: Durability;
+  segmentBytes?: number;
+};
+
+/** Where the log of the shard at `path` lies. */
+export const logIn = (directory: string): string => path.join(directory, 'log');
+
+export class ShardLog implements FactLog {
+  /** Takes the facts of the batch at hand. */
+  readonly facts = new FactBuffer();
+  readonly #writer: LogWriter;
+  readonly #reader: LogReader;
+
+  /** Cuts off a record that is not whole. Throws `LogDamage`, `LogMismatch`, `DiskFull`. */
+  constructor(directory: string, { identity, ...options }: ShardLogOptions) {
+    const log = logIn(directory);
+    this.#writer = LogWriter.open(log, { ...identity, ...options });
+    const settledTail = () => this.#writer.tail;
+    this.#reader = LogReader.open(log, { ...identity, settledTail });
+    this.begin();
+  }
+
+  /** The number of the last fact that was written; 0: none was. */
+  get lastNumber(): number {
+    return this.#writer.nextNumber - 1;
+  }
+
+  /** Where the next record begins. */
+  get tail(): LogPosition {
+    return this.#writer.tail;
+  }
+
+  /** Makes room for a record of so many bytes. Throws `DiskFull`. */
+  ensureRoom(bytes: number): void {
+    this.#writer.ensureRoom(bytes);
+  }
+
+  /** Starts the record of the next batch. */
+  begin(): void {
+    this.facts.begin(this.#writer.tail, this.#writer.nextNumber);
+  }
+
+  /** Writes the record of the batch at hand, as safe as the durability says. */
+  commit(atMs: EpochMs): void {
+    const { facts } = this;
+    invariant(facts.record === this.#writer.tail, 'a record is written where it was begun');
+    const { firstNumber, count } = facts;
+    this.#writer.append({ firstNumber, count, atMs, payload: facts.payload() });
+    this.#writer.sync();
+    this.begin();
+  }
+
+  payload(record: number): Uint8Array {
+    const isAtHand = record === this.facts.record && this.facts.count > 0;
+    return isAtHand ? this.facts.payload() : this.#reader.record(record).payload;
+  }
+
+  /** Records with facts after this number, which begin at `from` or behind it. */
+  records(afterNumber: number, from: LogPosition | null): Generator<PlacedRecord> {
+    return this.#reader.records(afterNumber, from ?? undefined);
+  }
+
+  close(): void {
+    this.#reader.close();
+    this.#writer.close();
+  }
+}
