@@ -11,6 +11,7 @@ import type { Fact } from '../rules/facts.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { InstrumentNumber, MarketNumber, Venue } from '../rules/units.ts';
 import { identityOf } from './data-format.ts';
+import { logIn } from './shard-log.ts';
 
 /** Where the facts of a shard are. A shard that is not there yet has none. */
 export type FactSource = { dataDir: string; shard: number };
@@ -23,10 +24,6 @@ export type LoggedFact = {
   /** Names the markets and instruments of this fact, until the next one is read. */
   names: CatalogNames;
 };
-
-/** Of what a shard keeps on disk, its log. */
-export const logDirectoryOf = ({ dataDir, shard }: FactSource): string =>
-  path.join(dataDir, `shard-${shard}`, 'log');
 
 /**
  * The facts after a number, at most `limit` of them, up to the last one that is on disk now. Throws
@@ -108,7 +105,8 @@ class FactReader {
 
   constructor(source: FactSource, after: number) {
     invariant(Number.isSafeInteger(after) && after >= 0, 'a reader begins after a number');
-    this.log = LogReader.open(logDirectoryOf(source), identityOf(source.shard));
+    const directory = logIn(path.join(source.dataDir, `shard-${source.shard}`));
+    this.log = LogReader.open(directory, identityOf(source.shard));
     this.#shard = source.shard;
     this.#after = after;
   }

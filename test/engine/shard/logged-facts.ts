@@ -1,12 +1,13 @@
 /** A log of facts of every kind, with catalogs that add markets, for tests of readers. */
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { ByteWriter } from '../../../engine/format/bytes.ts';
 import { writeFact } from '../../../engine/format/fact-layouts.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
 import type { Catalog } from '../../../engine/rules/messages.ts';
 import { identityOf } from '../../../engine/shard/data-format.ts';
-import { logDirectoryOf } from '../../../engine/shard/read-facts.ts';
+import { logIn } from '../../../engine/shard/shard-log.ts';
 
 const GOLDEN = new URL('../../golden/format/facts.json', import.meta.url);
 const golden = JSON.parse(readFileSync(GOLDEN, 'utf8')) as { facts: { fact: Fact }[] };
@@ -15,7 +16,7 @@ const OTHERS = golden.facts.map(({ fact }) => fact).filter((fact) => 'account' i
 const AT_MS = Date.UTC(2026, 10, 22);
 
 export function openLog(dataDir: string, shard: number, segmentBytes?: number): LogWriter {
-  const directory = logDirectoryOf({ dataDir, shard });
+  const directory = logIn(path.join(dataDir, `shard-${shard}`));
   const options = { ...identityOf(shard), durability: 'sync' } as const;
   return LogWriter.open(
     directory,
