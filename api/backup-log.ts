@@ -28,10 +28,11 @@ export type LogCopy = { from: string; to: string; parts: Part[] };
 const PIECE_BYTES = 2 ** 20;
 
 /**
- * Looks at a log and at what there is of its copy, and changes nothing. Throws `LogDamage`, and an
- * error where the copy is not an older state of the log.
+ * Looks at a log and at what there is of its copy, and changes nothing. `covered`: the last fact that
+ * the checkpoint beside it covers. Throws `LogDamage`, and an error where the log does not have that
+ * fact, or the copy is not an older state of the log.
  */
-export function planLogCopy(from: string, to: string, shard: number): LogCopy {
+export function planLogCopy(from: string, to: string, shard: number, covered: number): LogCopy {
   const log = LogReader.open(from, identityOf(shard));
   try {
     const files = log.durableFiles();
@@ -45,9 +46,12 @@ export function planLogCopy(from: string, to: string, shard: number): LogCopy {
     if (ahead !== undefined) throw notOlder(to, ahead.name);
     const last = parts[copied.length - 1];
     if (last !== undefined && !startsAlike(from, to, last)) throw notOlder(to, last.name);
+    if (covered > 0 && log.records(covered - 1).next().done === true) {
+      throw new Error(`${from} ends before fact ${covered}, which its checkpoint covers`);
+    }
     // Damage stays out of a copy.
     const first = positionOf(Math.max(0, copied.length - 1), SEGMENT_HEADER_BYTES);
-    for (const _ of log.records(Number.MAX_SAFE_INTEGER, first)) continue;
+    for (const _ of log.records(Number.MAX_SAFE_INTEGER, first));
     return { from, to, parts: parts.filter((part) => part.to > part.from) };
   } finally {
     log.close();
@@ -101,7 +105,8 @@ function copyBytes(from: string, to: string, part: Part): void {
     for (let at = part.from; at < part.to; at += PIECE_BYTES) {
       const size = Math.min(PIECE_BYTES, part.to - at);
       readWhole(source, piece, at, size);
-      for (let done = 0; done < size; ) done += writeSync(target, piece, done, size - done, at + done);
+      for (let done = 0; done < size; )
+        done += writeSync(target, piece, done, size - done, at + done);
     }
     ftruncateSync(target, part.to);
     fdatasyncSync(target);

@@ -20,8 +20,10 @@ import {
 import path from 'node:path';
 import { open } from 'lmdb';
 import { checkLmdbFile, missingFile } from '../engine/lmdb/lmdb-file.ts';
+import { identityOf } from '../engine/shard/data-format.ts';
 import { logIn } from '../engine/shard/shard-log.ts';
-import { copyLog, planLogCopy } from './backup-log.ts';
+import { openSnapshot } from '../engine/shard/snapshot.ts';
+import { copyLog, type LogCopy, planLogCopy } from './backup-log.ts';
 import { DataDirError, type Meta, metaOf, syncPath } from './data-dir.ts';
 import { takeLock } from './directory-lock.ts';
 import { makeDirectory } from './private-files.ts';
@@ -127,12 +129,14 @@ async function copyInto(
   const names = Array.from({ length: shards }, (_, shard) => `shard-${shard}`);
   const [checkpoints, others] = ['checkpoints', 'others'].map((name) => path.join(arriving, name));
   for (const to of [checkpoints!, others!]) mkdirSync(to, { recursive: true, mode: 0o700 });
-  for (const name of names) {
-    await copyEnvironment(path.join(dataDir, name), path.join(checkpoints!, name), copied);
+  const logs: LogCopy[] = [];
+  for (const [shard, name] of names.entries()) {
+    const checkpoint = path.join(checkpoints!, name);
+    await copyEnvironment(path.join(dataDir, name), checkpoint, copied);
+    const covered = await factsCovered(checkpoint, shard);
+    const [from, to] = [dataDir, directory].map((base) => logIn(path.join(base, name)));
+    logs.push(planLogCopy(from!, to!, shard, covered));
   }
-  const logs = names.map((name, shard) =>
-    planLogCopy(logIn(path.join(dataDir, name)), logIn(path.join(directory, name)), shard),
-  );
   for (const name of readdirSync(dataDir).sort(controlLast)) {
     if (/^shard-\d+$/.test(name)) continue;
     await copyEntry(path.join(dataDir, name), path.join(others!, name), copied);
@@ -170,6 +174,17 @@ function refuseLostShard(dataDir: string, shards: number): void {
   for (let shard = 0; shard < shards; shard++) {
     const directory = path.join(dataDir, `shard-${shard}`);
     if (checkLmdbFile(directory) === null) throw missingFile(directory);
+  }
+}
+
+/** The last fact that the checkpoint of an environment covers; 0: there is none. */
+async function factsCovered(environment: string, shard: number): Promise<number> {
+  const snapshot = openSnapshot(environment, identityOf(shard));
+  try {
+    return snapshot?.read.readHead()?.facts ?? 0;
+  } finally {
+    await snapshot?.close();
+    rmSync(path.join(environment, 'lock.mdb'), { force: true });
   }
 }
 

@@ -32,10 +32,11 @@ async function stoppedDir(t: ExecutionContext): Promise<{ from: string; to: stri
 
 test.serial(`${SECTION}: the copy verifies, and holds neither secrets nor locks`, async (t) => {
   const { from, to } = await stoppedDir(t);
-  t.like(await backUp(from, to), { directory: to, shards: 1, files: 3 });
+  t.like(await backUp(from, to), { directory: to, shards: 1, files: 4 });
   t.deepEqual(readdirSync(to).sort(), ['demo', 'paperbook.json', 'shard-0']);
   t.deepEqual(readdirSync(path.join(to, 'demo')), ['catalog.json']);
-  t.deepEqual(readdirSync(path.join(to, 'shard-0')), ['data.mdb']);
+  t.deepEqual(readdirSync(path.join(to, 'shard-0')), ['data.mdb', 'log']);
+  t.deepEqual(readdirSync(path.join(to, 'shard-0', 'log')), ['00000000.log']);
   t.deepEqual(readdirSync(path.dirname(to)), ['backup']);
   t.is(statSync(to).mode & 0o777, 0o700);
   t.deepEqual((await verifyDataDir(to)).shards, (await verifyDataDir(from)).shards);
