@@ -20,6 +20,7 @@ const GROUPS: readonly Group[] = [
   { names: ['verify'], load: async () => (await import('./verify.ts')).addVerifyCommand },
   { names: ['log'], load: async () => (await import('./log.ts')).addLogCommand },
   { names: ['backup'], load: async () => (await import('./backup.ts')).addBackupCommand },
+  { names: ['rebuild'], load: async () => (await import('./rebuild.ts')).addRebuildCommand },
   {
     names: ['login', 'logout', 'whoami'],
     load: async () => (await import('./account.ts')).addAccountCommands,

@@ -163,8 +163,9 @@ class ShardVerifier {
   }
 
   #loadCheckpoint(): void {
-    checkReach(this.#snapshot.read.readHead(), this.#lastNumber);
-    this.#head = loadTables(this.#state, this.#snapshot.read);
+    this.#head = this.#snapshot.read.readHead();
+    checkReach(this.#head, this.#lastNumber);
+    loadTables(this.#state, this.#snapshot.read);
   }
 
   /** Every page that has rows is there, as long as its columns, from a checkpoint that was. */
