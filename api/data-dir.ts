@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { FORMAT_VERSION, FormatMismatch } from '../engine/format/version.ts';
 import { isUuid } from '../engine/rules/ids.ts';
 import type { Uuid } from '../engine/rules/units.ts';
 import { InUse, takeLock } from './directory-lock.ts';
@@ -103,7 +104,8 @@ export function readJsonFile(file: string): unknown {
 /** What a data directory is, as its paperbook.json says. */
 export type Meta = {
   format: 'paperbook-data';
-  version: 1;
+  /** Of the format of everything in the directory (engine/format/version.ts). */
+  version: number;
   /** What it was first started with. */
   shards: number;
   /** Absent until a server has started on it: directory-id.ts. */
@@ -138,7 +140,7 @@ function settleShards(directory: string, { wanted, byDefault, fromReplay }: Shar
     refuseLostMeta(directory);
     const shards = wanted ?? byDefault;
     const made = fromReplay === true ? ({ fromReplay } as const) : {};
-    writeMeta(directory, { format: 'paperbook-data', version: 1, shards, ...made });
+    writeMeta(directory, { format: 'paperbook-data', version: FORMAT_VERSION, shards, ...made });
     return shards;
   }
   if (wanted !== null && wanted !== meta.shards) {
@@ -165,9 +167,11 @@ function readMeta(file: string): Meta | undefined {
   const meta = readJsonFile(file) as Partial<Meta> | null | undefined;
   if (meta === undefined) return undefined;
   const { id } = meta ?? {};
+  if (meta?.format === 'paperbook-data' && meta.version !== FORMAT_VERSION) {
+    throw new DataDirError(new FormatMismatch(file, meta.version ?? 'unknown').message);
+  }
   const isKnown =
     meta?.format === 'paperbook-data' &&
-    meta.version === 1 &&
     Number.isInteger(meta.shards) &&
     (id === undefined || (typeof id === 'string' && isUuid(id)));
   if (!isKnown) {

@@ -21,6 +21,7 @@ const GROUPS: readonly Group[] = [
   { names: ['log'], load: async () => (await import('./log.ts')).addLogCommand },
   { names: ['backup'], load: async () => (await import('./backup.ts')).addBackupCommand },
   { names: ['rebuild'], load: async () => (await import('./rebuild.ts')).addRebuildCommand },
+  { names: ['upgrade'], load: async () => (await import('./upgrade.ts')).addUpgradeCommand },
   {
     names: ['login', 'logout', 'whoami'],
     load: async () => (await import('./account.ts')).addAccountCommands,

@@ -11,6 +11,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { backUp } from '../../api/backup.ts';
 import { verifyDataDir } from '../../api/verify.ts';
+import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { tradedShard } from '../engine/shard/environment.ts';
 
@@ -21,7 +22,7 @@ async function stoppedDir(t: ExecutionContext): Promise<{ from: string; to: stri
   const dir = tempDir(t);
   const from = path.join(dir, 'data');
   mkdirSync(path.join(from, 'demo'), { recursive: true });
-  const meta = { format: 'paperbook-data', version: 1, shards: 1 };
+  const meta = { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1 };
   writeFileSync(path.join(from, 'paperbook.json'), JSON.stringify(meta));
   writeFileSync(path.join(from, 'admin.token'), 'x'.repeat(43));
   writeFileSync(path.join(from, 'demo', 'catalog.json'), '{}');

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { newKey } from '../../api/identity/keys.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser } from '../../api/identity/users.ts';
+import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, uuidOf } from '../engine/fixtures.ts';
 import { ALICE, BOB, openShard, tradedShard } from '../engine/shard/environment.ts';
 
@@ -12,7 +13,7 @@ export const DIRECTORY_ID = uuidOf(77);
 /** One of one shard, two people and a key, at `dataDir`. */
 export async function stoppedServer(dataDir: string, id = DIRECTORY_ID): Promise<void> {
   mkdirSync(path.join(dataDir, 'demo'), { recursive: true });
-  const meta = { format: 'paperbook-data', version: 1, shards: 1, id };
+  const meta = { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1, id };
   writeFileSync(path.join(dataDir, 'paperbook.json'), JSON.stringify(meta));
   writeFileSync(path.join(dataDir, 'admin.token'), 'x'.repeat(43));
   writeFileSync(path.join(dataDir, 'demo', 'catalog.json'), '{}');

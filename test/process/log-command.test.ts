@@ -2,12 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { flip } from '../engine/log/log-files.ts';
 import { append, openLog, recordAt } from '../engine/shard/logged-facts.ts';
 import { Command, run, tempDir } from './server.ts';
 
 const SECTION = 'U11, paperbook log';
-const META = { format: 'paperbook-data', version: 1, shards: 2 };
+const META = { format: 'paperbook-data', version: FORMAT_VERSION, shards: 2 };
 
 /** A directory with facts in both shards, and how many. */
 function stoppedDir(t: ExecutionContext): { dataDir: string; counts: number[] } {
