@@ -71,7 +71,7 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
     layer: 'engine/audit',
     may: inAny(
       ...['engine/audit', 'engine/rules', 'engine/memory', 'engine/format'],
-      ...['engine/shard/create-state.ts', 'engine/shard/unarchived-records.ts'],
+      ...['engine/shard/create-state.ts', 'engine/shard/shard-records.ts'],
     ),
   },
   { layer: 'engine/lmdb', may: inAny('engine/lmdb') },

@@ -80,18 +80,6 @@ export class ByteWriter {
     this.#at = at + 4 + length;
   }
 
-  blob(bytes: Uint8Array): void {
-    const at = this.#claim(4 + bytes.length);
-    this.#view.setUint32(at, bytes.length);
-    this.#bytes.set(bytes, at + 4);
-  }
-
-  /** Bytes that a layout wrote before. */
-  packed(bytes: Uint8Array): void {
-    const at = this.#claim(bytes.length);
-    this.#bytes.set(bytes, at);
-  }
-
   /** A word that its layout does not list. */
   unknown(word: string): never {
     throw new Error(`no layout has the word ${word}`);

@@ -12,16 +12,16 @@ import type {
   PositionSettled,
 } from '../rules/events.ts';
 import { CANCEL_REASONS } from '../rules/events.ts';
-import type { FactSink } from '../rules/facts.ts';
+import type { FactSink } from '../rules/fact-sink.ts';
 import { instrumentSideOf, isPlacedPrivate, sideOf } from '../rules/flags.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import { viaCode } from '../rules/row-records.ts';
 import type { ShardState } from '../rules/state.ts';
-import type { AccountRow, EpochMs, OrderRow, PositionRow, Side } from '../rules/units.ts';
+import type { EpochMs, OrderRow, PositionRow, Side } from '../rules/units.ts';
 import { GAME_STATUSES, NO_ROW } from '../rules/units.ts';
 import { ByteWriter } from './bytes.ts';
-import { ENDINGS, KIND, OUTCOMES } from './fact-layouts.ts';
+import { ENDINGS, KIND, OUTCOMES, TIMES_IN_FORCE } from './fact-layouts.ts';
 
 export class FactBuffer implements FactSink {
   readonly #to = new ByteWriter();
@@ -102,19 +102,13 @@ export class FactBuffer implements FactSink {
     to.u8(event.placedPrivate ? 1 : 0);
     to.u8(event.rests ? 1 : 0);
     const { timeInForce, expiresAtMs, position } = event;
-    if (timeInForce === null) to.u8(0);
-    else {
-      to.u8(1);
-      to.u8(timeInForce === 'gtc' ? 0 : timeInForce === 'ioc' ? 1 : 2);
-    }
+    to.u8(timeInForce === null ? 0 : 1);
+    if (timeInForce !== null) to.u8(TIMES_IN_FORCE.indexOf(timeInForce));
     to.u8(event.limitPriceCents ?? 0);
     to.u8(event.boundPriceCents ?? 0);
     to.u8(event.statedProbPct ?? 0);
-    if (expiresAtMs === null) to.u8(0);
-    else {
-      to.u8(1);
-      to.u48(expiresAtMs);
-    }
+    to.u8(expiresAtMs === null ? 0 : 1);
+    if (expiresAtMs !== null) to.u48(expiresAtMs);
     this.#tradeOrNone(state, position ?? NO_ROW);
   }
 
@@ -143,11 +137,8 @@ export class FactBuffer implements FactSink {
     to.u8(ENDINGS.indexOf(event.status));
     to.u8(CANCEL_REASONS.indexOf(event.reason));
     to.u8(effects.fillPriceCents);
-    if (effects.fillVenue === null) to.u8(0);
-    else {
-      to.u8(1);
-      to.u8(effects.fillVenue);
-    }
+    to.u8(effects.fillVenue === null ? 0 : 1);
+    if (effects.fillVenue !== null) to.u8(effects.fillVenue);
     to.u32(effects.filledContracts);
     this.#tradeOrNone(state, effects.position);
     this.#placed(state, event.order);
@@ -240,26 +231,22 @@ export class FactBuffer implements FactSink {
   /** The row of an order that has ended keeps all but its account. */
   #ofOrder(state: ShardState, order: OrderRow): void {
     const { col } = state.orders;
-    this.#account(state, state.effects.account);
+    this.#to.uuidAt(state.accounts.col.id, state.effects.account);
     this.#to.uuidAt(col.id, order);
     this.#to.u32(col.market.get(order));
     this.#to.u32(col.instrument.get(order));
   }
 
-  #fill(state: ShardState, event: OrderFilled | OrderPartFilled): void {
-    this.#ofOrder(state, event.order);
+  #fill(state: ShardState, { order, priceCents, venue }: OrderFilled | OrderPartFilled): void {
+    this.#ofOrder(state, order);
     this.#to.u32(state.effects.contracts);
-    this.#to.u8(event.priceCents);
-    this.#to.u8(event.venue);
+    this.#to.u8(priceCents);
+    this.#to.u8(venue);
   }
 
   #placed({ orders: { col } }: ShardState, order: OrderRow): void {
     this.#to.u48(col.placedRecord.get(order));
     this.#to.u32(col.placedOffset.get(order));
-  }
-
-  #account(state: ShardState, account: AccountRow): void {
-    this.#to.uuidAt(state.accounts.col.id, account);
   }
 
   #tradeOrNone(state: ShardState, position: PositionRow): void {
@@ -274,7 +261,7 @@ export class FactBuffer implements FactSink {
     const { account, position } = state.effects;
     const to = this.#to;
     const flags = col.flags.get(position);
-    this.#account(state, account);
+    to.uuidAt(state.accounts.col.id, account);
     to.uuidAt(col.id, position);
     to.u32(col.market.get(position));
     to.u32(col.instrument.get(position));

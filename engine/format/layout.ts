@@ -73,13 +73,6 @@ export function word<const T extends string>(...words: readonly T[]): Layout<T> 
   };
 }
 
-/** A value that is in bytes already, by the layout that it replaces. */
-export const packed: Layout<Uint8Array> = {
-  write: (value) => `to.packed(${value});`,
-  read: 'from.unknown()',
-  form: 'packed',
-};
-
 /** Whatever JSON can say: for what is rare. */
 export const json: Layout<unknown> = {
   write: (value) => `to.text(JSON.stringify(${value}));`,

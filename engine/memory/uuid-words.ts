@@ -4,7 +4,7 @@
  */
 
 import type { EpochMs, Uuid } from '../rules/units.ts';
-import type { Ids, WritableIds } from './columns.ts';
+import type { Ids } from './columns.ts';
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const NIBBLE = new Uint8Array(128).fill(255);
@@ -66,17 +66,6 @@ export function* uuidsOf(words: Uint32Array): Generator<Uuid> {
 /** The id in a row. */
 export function uuidAt<Row extends number>(ids: Ids<Row>, row: Row): Uuid {
   return uuidOfWords(ids.word(row, 0), ids.word(row, 1), ids.word(row, 2), ids.word(row, 3));
-}
-
-/** Copies the id of a row. */
-export function copyUuid<Row extends number, From extends number>(
-  to: WritableIds<Row>,
-  row: Row,
-  from: Ids<From>,
-  fromRow: From,
-): void {
-  const w0 = from.word(fromRow, 0);
-  to.set(row, w0, from.word(fromRow, 1), from.word(fromRow, 2), from.word(fromRow, 3));
 }
 
 /** The time that the version 7 uuid in a row carries. */

@@ -21,7 +21,7 @@ export function decide(state: ShardState, command: Command): Decision {
     case 'adjust':
       return decideAdjust(state, command);
     case 'catalog':
-      // Every start sends the catalog again. Only a change is worth a journal record.
+      // Every start sends the catalog again. Only a change is worth a fact.
       return JSON.stringify(command.catalog) === JSON.stringify(state.catalog)
         ? accept([])
         : accept([{ kind: 'catalog_replaced', atMs: command.atMs, catalog: command.catalog }]);

@@ -1,7 +1,7 @@
 /**
- * What happened, as the journal keeps it. Events carry every number that `evolve` needs, so that a
- * journal replays without quotes, clocks or rules. Rows are those of the tables in state.ts. Rule
- * D3 (engine/RULES.md).
+ * What happened, as `evolve` applies it. Events carry every number that it needs, so that a log replays
+ * without quotes, clocks or rules. Rows are those of the tables in state.ts; facts.ts has names that
+ * last. Rule D3 (engine/RULES.md).
  */
 import type { Catalog, MarketOutcome } from './messages.ts';
 import type {

@@ -1,5 +1,5 @@
 /**
- * Applies what happened. It is the only writer of what the journal keeps. Live trading and recovery
+ * Applies what happened. It is the only writer of what facts tell. Live trading and recovery
  * run this same code, so a restart finds the state that a crash interrupted. Rules D3, M5 to M8,
  * M31 (engine/RULES.md).
  */
@@ -13,7 +13,7 @@ import type {
   OrderPlaced,
   PositionSettled,
 } from './events.ts';
-import type { FactSink } from './facts.ts';
+import type { FactSink } from './fact-sink.ts';
 import { flagsOf, isBuy, isSell } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';

@@ -7,9 +7,8 @@
  * A primary fact has every number that its event needs. Derived facts follow from it, and stand
  * behind it for those who read the log.
  */
-import type { CancelReason, Event } from './events.ts';
+import type { CancelReason } from './events.ts';
 import type { Catalog, MarketOutcome } from './messages.ts';
-import type { ShardState } from './state.ts';
 import type {
   Action,
   Cents,
@@ -207,12 +206,3 @@ export type PrimaryFact =
 export type DerivedFact = TradeOpenedFact | TradeGrownFact | TradeReducedFact | TradeClosedFact;
 
 export type Fact = PrimaryFact | DerivedFact;
-
-/** What takes the facts of events, in the order in which they were applied. */
-export interface FactSink {
-  /** Where the next fact will lie. */
-  readonly record: number;
-  readonly offset: number;
-  /** Takes the facts of an event that `evolve` has just applied. */
-  add(state: ShardState, event: Event): void;
-}

@@ -6,7 +6,7 @@
 import { prefetched } from '../memory/prefetch.ts';
 import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
-import type { FactSink } from './facts.ts';
+import type { FactSink } from './fact-sink.ts';
 import { tradeOf } from './fill-model.ts';
 import { actionOf } from './flags.ts';
 import { remainingOf } from './partial-fills.ts';

@@ -183,7 +183,7 @@ export type AdjustCash = { kind: 'adjust'; atMs: EpochMs; account: Uuid; amountC
  */
 export type SetCatalog = { kind: 'catalog'; atMs: EpochMs; catalog: Catalog };
 
-/** Operator's switches that answers depend on. Not journaled: sent at every start. */
+/** Operator's switches that answers depend on. No fact: sent at every start. */
 export type SetSwitches = {
   kind: 'switches';
   atMs: EpochMs;
@@ -258,7 +258,7 @@ export type CatalogInstrument = {
   listings: CatalogListing[];
 };
 
-/** Games and instruments with the numbers that ticks and the journal use for them. */
+/** Games and instruments with the numbers that ticks and facts use for them. */
 export type Catalog = {
   games: CatalogGame[];
   instruments: CatalogInstrument[];

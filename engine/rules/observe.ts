@@ -4,7 +4,7 @@
  */
 
 import { emit } from './evolve.ts';
-import type { FactSink } from './facts.ts';
+import type { FactSink } from './fact-sink.ts';
 import { isBuy } from './flags.ts';
 import { fillMarkets } from './matching.ts';
 import type { GameTick, QuoteTick, Tick, TradeTick } from './messages.ts';
@@ -54,7 +54,7 @@ export function observe(state: ShardState, tick: Tick, facts: FactSink): void {
 
 /**
  * Takes what a venue says, so that it is shown, and lets nothing follow from it: for a shard that
- * cannot journal now. The same tick comes again later, and then leads to its events.
+ * cannot write now. The same tick comes again later, and then leads to its events.
  */
 export function watch(state: ShardState, tick: Tick): void {
   if (tick.kind === 'time') return;
@@ -64,7 +64,7 @@ export function watch(state: ShardState, tick: Tick): void {
     return;
   }
   source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
-  // A catalog is journaled. So this shard has not taken one that came meanwhile, nor the markets
+  // A catalog is a fact. So this shard has not taken one that came meanwhile, nor the markets
   // that it numbers.
   if ('market' in tick && state.markets[tick.market] === undefined) return;
   switch (tick.kind) {

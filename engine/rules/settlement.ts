@@ -1,6 +1,6 @@
 /** What a result leads to: its market settles once. Rules S1 to S10 (engine/RULES.md). */
 import { emit } from './evolve.ts';
-import type { FactSink } from './facts.ts';
+import type { FactSink } from './fact-sink.ts';
 import { sideOf } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';

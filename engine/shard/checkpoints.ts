@@ -46,7 +46,7 @@ export type CheckpointsOptions = {
 
 const SLICE_BYTES = 2 ** 20;
 /** What a transaction takes beside its values: a page of the tree for each, at the worst. */
-const ROOM_FACTOR = 4;
+const ROOM_FACTOR = 2;
 const ROOM_EVERY_MS = 1000;
 
 /** The checkpoint is cut off. */

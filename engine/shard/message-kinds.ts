@@ -1,4 +1,4 @@
-/** Which messages are commands, and which of those are journaled. Rules D1, C1 (engine/RULES.md). */
+/** Which messages are commands, and which of those lead to facts. Rules D1, C1 (engine/RULES.md). */
 import type { Message } from '../format/codec.ts';
 import type { Command } from '../rules/messages.ts';
 

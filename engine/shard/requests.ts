@@ -1,5 +1,5 @@
 /**
- * One request against a shard's state: what it changes goes to the journal, what it answers is
+ * One request against a shard's state: what it changes goes to the log, what it answers is
  * ready JSON. The worker, the offline replay and the simulation all come through here.
  */
 
@@ -9,7 +9,7 @@ import { decide } from '../rules/decide.ts';
 import type { Decision, Rejection } from '../rules/decision.ts';
 import type { Event } from '../rules/events.ts';
 import { emit } from '../rules/evolve.ts';
-import type { FactSink } from '../rules/facts.ts';
+import type { FactSink } from '../rules/fact-sink.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Command, PlaceOrder, Reply, SetSwitches } from '../rules/messages.ts';
 import { advance, afterCatalog, keepAges } from '../rules/observe.ts';
@@ -46,7 +46,7 @@ export function execute(state: ShardState, command: Command, facts: FactSink): R
   return answer(commandText(state, timed, decision));
 }
 
-/** Switches are not journaled, so a shard that cannot write takes them too. */
+/** Switches are no fact, so a shard that cannot write takes them too. */
 export function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): Reply {
   state.switches = { venueData, selfReset };
   return answer('{}');

@@ -4,7 +4,7 @@
  * callers get 503, and quotes of one market replace each other. Rules D6 to D10 (engine/RULES.md).
  */
 
-import { checkLmdbFile, LmdbFileError, missingFile } from '../lmdb/lmdb-file.ts';
+import { checkLmdbFile, missingFile } from '../lmdb/lmdb-file.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import { AT_ITS_LIMIT, EngineBusy } from './busy.ts';
@@ -14,6 +14,7 @@ import type { OpenReport } from './open-report.ts';
 import { isTick, Outbox, type Waiter } from './outbox.ts';
 import { Restarts } from './restarts.ts';
 import type { ShardClientOptions } from './shard-client-options.ts';
+import { isDamage } from './shard-damage.ts';
 import { ShardThread } from './thread.ts';
 
 /** A batch this large is sent while others are in flight; a smaller one waits for their return. */
@@ -281,7 +282,7 @@ export class ShardClient {
       },
       (error: unknown) => {
         if (this.#state === 'closed') return;
-        const damage = error instanceof LmdbFileError ? error.message : null;
+        const damage = isDamage(error) ? error.message : null;
         // A damaged file is tried again and again, and logged once.
         if (damage === null || damage !== this.#trouble) {
           const details = { path: config.path, error: String(error) };

@@ -72,6 +72,8 @@ export class Shard {
   #factsSinceCheckpoint = 0;
   /** The checkpoint being written. */
   #writing: Promise<void> | null = null;
+  /** A checkpoint was cut off, since the shard ends; there is no other. */
+  #isCutOff = false;
   /** What a checkpoint has failed at; undefined: nothing. */
   #fault: unknown;
   /** `state.referenceDataVersion` of the last checkpoint; none since the start. */
@@ -147,7 +149,7 @@ export class Shard {
   /** Writes a checkpoint of everything in the log so far. Waits for space on a full disk. */
   async checkpoint(): Promise<void> {
     await this.#settled();
-    if (this.#factsSinceCheckpoint === 0) return;
+    if (this.#factsSinceCheckpoint === 0 || this.#isCutOff) return;
     this.#beginCheckpoint();
     await this.#settled();
   }
@@ -238,6 +240,7 @@ export class Shard {
       (isWhole) => {
         this.#writing = null;
         if (isWhole) state.records.index.endSeal();
+        else this.#isCutOff = true;
       },
       (error: unknown) => {
         this.#writing = null;

@@ -4,7 +4,6 @@
  */
 import path from 'node:path';
 import type { AuditReport } from '../audit/audit.ts';
-import { LmdbFileError } from '../lmdb/lmdb-file.ts';
 import type {
   CancelOrder,
   Catalog,
@@ -28,6 +27,7 @@ import type { Waiter } from './outbox.ts';
 import { RequestCoalescer } from './request-coalescer.ts';
 import { RoamingKeys } from './roaming-keys.ts';
 import { ShardClient } from './shard-client.ts';
+import { isDamage } from './shard-damage.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import { StartupState } from './startup-state.ts';
 
@@ -289,7 +289,7 @@ async function openOrLater(client: ShardClient): Promise<OpenReport | null> {
   try {
     return await client.open();
   } catch (error) {
-    if (!(error instanceof LmdbFileError)) throw error;
+    if (!isDamage(error)) throw error;
     client.openLater(error.message);
     return null;
   }

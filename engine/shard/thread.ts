@@ -8,7 +8,8 @@ import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
 import type { OpenReport } from './open-report.ts';
 import type { ShardConfig } from './shard.ts';
-import type { Task, WorkerData } from './worker.ts';
+import { ShardDamage } from './shard-damage.ts';
+import type { Opened, Task, WorkerData } from './worker.ts';
 
 /** How often a thread that has failed is asked whether it has ended. */
 const ENDING_MS = 50;
@@ -42,12 +43,15 @@ export class ShardThread {
   }
 
   /**
-   * Opens the shard. After a failure that is a new thread, once the last one has released the file.
+   * Opens the shard. Throws `ShardDamage`. After a failure that is a new thread, once the last one has released the file.
    */
   async open(): Promise<OpenReport> {
     for (;;) {
-      const report = (await this.#pool.run('open')) as OpenReport | 'ending';
-      if (report !== 'ending') return report;
+      const opened = (await this.#pool.run('open')) as Opened;
+      if (opened !== 'ending') {
+        if ('damage' in opened) throw new ShardDamage(opened.damage);
+        return opened;
+      }
       await sleep(ENDING_MS);
     }
   }

@@ -9,8 +9,12 @@ import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
 import type { OpenReport } from './open-report.ts';
 import { Shard, type ShardConfig } from './shard.ts';
+import { damageOf } from './shard-damage.ts';
 
 export type Task = 'open' | 'checkpoint' | 'close' | Uint8Array;
+
+/** What `open` comes to; a damaged shard says what is wrong. */
+export type Opened = OpenReport | 'ending' | { damage: string };
 
 /** The memory of a `DiskStatus`, and of a `FaultNote`. */
 export type WorkerData = {
@@ -23,10 +27,16 @@ let shard: Shard | null = null;
 /** The thread has failed and still has its file open. */
 let isEnding = false;
 
-export default async function run(task: Task): Promise<OpenReport | 'ending' | Uint8Array | null> {
+export default async function run(task: Task): Promise<Opened | Uint8Array | null> {
   if (task === 'open') {
     if (isEnding) return 'ending';
-    shard ??= await openShard(workerData as WorkerData);
+    try {
+      shard ??= await openShard(workerData as WorkerData);
+    } catch (error) {
+      const damage = damageOf(error);
+      if (damage === null) throw error;
+      return { damage };
+    }
     return shard.report;
   }
   if (shard === null) throw new Error('the shard is not open');
@@ -54,7 +64,7 @@ function openShard({ config, disk }: WorkerData): Promise<Shard> {
 }
 
 /**
- * Memory may now be ahead of the journal, or wrong. So the thread ends without a checkpoint, and
+ * Memory may now be ahead of the log, or wrong. So the thread ends without a checkpoint, and
  * the next one starts from disk.
  */
 async function endThread(failed: Shard, fault: unknown): Promise<void> {

@@ -36,7 +36,7 @@ test.serial(`${SECTION}: the copy verifies, and holds neither secrets nor locks`
   t.like(await backUp(from, to), { directory: to, shards: 1, files: 4 });
   t.deepEqual(readdirSync(to).sort(), ['demo', 'paperbook.json', 'shard-0']);
   t.deepEqual(readdirSync(path.join(to, 'demo')), ['catalog.json']);
-  t.deepEqual(readdirSync(path.join(to, 'shard-0')), ['data.mdb', 'log']);
+  t.deepEqual(readdirSync(path.join(to, 'shard-0')).sort(), ['data.mdb', 'log']);
   t.deepEqual(readdirSync(path.join(to, 'shard-0', 'log')), ['00000000.log']);
   t.deepEqual(readdirSync(path.dirname(to)), ['backup']);
   t.is(statSync(to).mode & 0o777, 0o700);

@@ -5,6 +5,7 @@ import { DataDirError, type Meta, metaOf, writeMeta } from '../../api/data-dir.t
 import { refuseLostControl, settleDirectoryId } from '../../api/directory-id.ts';
 import { ownerlessLines } from '../../api/identity/ownerless.ts';
 import { ControlStore } from '../../api/identity/store.ts';
+import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { NOON_MS, uuidOf } from '../engine/fixtures.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 
@@ -18,7 +19,7 @@ async function dirWith(
   control?: string | null,
 ): Promise<string> {
   const dir = tempDir(t);
-  writeMeta(dir, { format: 'paperbook-data', version: 1, shards: 1, ...meta });
+  writeMeta(dir, { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1, ...meta });
   mkdirSync(path.join(dir, 'shard-0'));
   if (control === undefined) return dir;
   const store = new ControlStore(dir);
@@ -45,7 +46,7 @@ test(`${SECTION}: a directory without an id gets one, kept from then on`, async 
   t.truthy(id);
   t.is(metaOf(dir).id, id!);
   t.is(await settle(dir), id);
-  t.like(metaOf(dir), { format: 'paperbook-data', version: 1, shards: 1, id: id! });
+  t.like(metaOf(dir), { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1, id: id! });
 });
 
 test(`${SECTION}: a start that was cut short as it gave the id is gone on with`, async (t) => {

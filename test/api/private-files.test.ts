@@ -15,6 +15,7 @@ import { backUp } from '../../api/backup.ts';
 import { metaOf, openDataDir } from '../../api/data-dir.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { closeToOthers, makeDirectory } from '../../api/private-files.ts';
+import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { openShards, tempDir } from '../engine/shard/engine-process.ts';
 
 const SECTION = 'D13, PAPERBOOK_DATA_DIR';
@@ -28,7 +29,7 @@ test(`${SECTION}: a pre-made directory and what is in it are closed to others`, 
   chmodSync(path.join(dir, 'shard-0'), 0o755);
   writeFileSync(path.join(dir, 'shard-0', 'data.mdb'), '');
   chmodSync(path.join(dir, 'shard-0', 'data.mdb'), 0o664);
-  const meta = { format: 'paperbook-data', version: 1, shards: 1 };
+  const meta = { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1 };
   writeFileSync(path.join(dir, 'paperbook.json'), JSON.stringify(meta));
   const opened = await openDataDir(dir, NEW);
   t.teardown(() => opened.release());

@@ -5,7 +5,7 @@ import { digest } from '../../engine/audit/digest.ts';
 import { FactBuffer } from '../../engine/format/facts.ts';
 import { type IndexHead, RecordIndex } from '../../engine/index/record-index.ts';
 import type { Event } from '../../engine/rules/events.ts';
-import type { FactSink } from '../../engine/rules/facts.ts';
+import type { FactSink } from '../../engine/rules/fact-sink.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from '../../engine/rules/ledger.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import { observe } from '../../engine/rules/observe.ts';

@@ -199,7 +199,8 @@ test("C6: the machine's time is on disk in every shard once accepted", async (t)
   // As a crash at this moment would leave it.
   const crashed = tempDir(t);
   for (const shard of ['shard-0', 'shard-1']) {
-    cpSync(path.join(dir, shard, 'data.mdb'), path.join(crashed, shard, 'data.mdb'));
+    const filter = (file: string) => path.basename(file) !== 'lock.mdb';
+    cpSync(path.join(dir, shard), path.join(crashed, shard), { recursive: true, filter });
   }
   const third = await openShards(crashed, { shards: 2, clock: feedClock() });
   t.teardown(() => third.close());

@@ -26,7 +26,7 @@ const DAY_MS = 86_400_000;
 export function openShard(path: string, checkpointEveryFacts = 1000): Promise<Shard> {
   return Shard.open({
     path,
-    shard: 0,
+    shard: Number(/shard-(\d+)$/.exec(path)?.[1] ?? 0),
     durability: 'commit',
     checkpointEveryFacts,
     quoteMaxAgeMs: 15_000,

@@ -5,6 +5,7 @@ import { EngineBusy } from '../../../engine/shard/busy.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { breakShard, openShards, tempDir, untilReady } from './engine-process.ts';
+import { flipByte } from './environment.ts';
 
 const portfolio = { kind: 'portfolio', atMs: NOON_MS, organizationSlug: null } as const;
 
@@ -78,6 +79,24 @@ for (const left of ['no file', 'an empty file']) {
     await engine.close();
   });
 }
+
+test('D9: a shard whose log is damaged is out of order, and the others are served', async (t) => {
+  const dir = tempDir(t);
+  const first = await openShards(dir, { shards: 2 });
+  for (const n of [2, 4]) {
+    const order = placeOrder({ account: uuidOf(n), type: 'limit', limitPriceCents: 3 });
+    t.true((await first.call(order.account, order)).ok);
+  }
+  await first.close();
+  flipByte(path.join(dir, 'shard-0'), 'log/00000000.log', 300);
+  const engine = await openShards(dir, { shards: 2, wereMade: true });
+  const [trouble] = engine.troubles();
+  t.regex(trouble!, /^shard 0: 00000000\.log is damaged at byte \d+: /);
+  const asked = (account: string) => engine.call(account, { ...portfolio, account });
+  await t.throwsAsync(asked(uuidOf(2)), { instanceOf: EngineBusy });
+  t.true((await asked(uuidOf(3))).ok);
+  await engine.close();
+});
 
 test('a stopping engine is busy', async (t) => {
   const engine = await openShards(tempDir(t));

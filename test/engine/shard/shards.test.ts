@@ -111,7 +111,7 @@ test('a result that a crash kept from one shard settles there after the next sta
     for (const account of [1, 2]) await engine.call(uuidOf(account), buyOf(account));
     await engine.close();
     // What the crash left: one shard has the result in its journal.
-    const told = openShard(path.join(dir, 'shard-0'));
+    const told = await openShard(path.join(dir, 'shard-0'));
     told.run([{ kind: 'result', atMs: NOON_MS, source: 0 as SourceNumber, market: 0, ...result }]);
     await told.close();
 

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import test from 'ava';
 import { FaultNote } from '../../../engine/shard/fault-note.ts';
+import { ShardDamage } from '../../../engine/shard/shard-damage.ts';
 import { ShardThread } from '../../../engine/shard/thread.ts';
 import { quoteTick } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
@@ -20,7 +21,10 @@ test('a shard that cannot come back says why at every try', async (t) => {
   flipByte(dir, 'log/00000000.log', 300);
   const thread = new ShardThread({ ...CONFIG, path: dir }, 4, () => undefined);
   for (let tries = 0; tries < 3; tries++) {
-    await t.throwsAsync(thread.open(), { message: /^00000000\.log is damaged at byte \d+/ });
+    await t.throwsAsync(thread.open(), {
+      instanceOf: ShardDamage,
+      message: /^00000000\.log is damaged at byte \d+/,
+    });
   }
   await thread.close(false);
 });
