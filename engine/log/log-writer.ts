@@ -33,6 +33,11 @@ export type LogWriterOptions = LogIdentity & {
   durability: 'sync' | 'commit';
   /** Of segments that begin from now on. */
   segmentBytes?: number;
+  /**
+   * What stands before this place was answered. Where it is not whole nothing is cut off: the log is
+   * damaged.
+   */
+  reaches?: LogPosition;
 };
 
 const SEGMENT_BYTES = 2 ** 26;
@@ -67,6 +72,7 @@ export class LogWriter {
     const segments = segmentsIn(directory);
     checkChain(directory, segments, options);
     if (segments.length === 0) {
+      if ((options.reaches ?? 0) > 0) throw new LogDamage(segmentName(0), 0, 'it is missing');
       try {
         startSegment(directory, options, { segment: 0, firstNumber: 1, landmark: 0 });
       } catch (error) {
@@ -87,6 +93,9 @@ export class LogWriter {
       this.#offset = end.offset;
       this.#nextNumber = end.number;
       this.#landmark = end.landmark;
+      if (this.tail < (options.reaches ?? 0)) {
+        throw new LogDamage(this.#file.name, end.offset, 'it ends before what was answered');
+      }
       if (!this.#file.isZeroFrom(end.offset)) ftruncateSync(this.#file.fd, end.offset);
       this.#flush();
       this.#size = this.#file.size();

@@ -16,6 +16,8 @@ export type ShardLogOptions = {
   identity: LogIdentity;
   durability: Durability;
   segmentBytes?: number;
+  /** Where the log ended when the checkpoint beside it was taken. */
+  reaches?: LogPosition;
 };
 
 /** Where the log of the shard at `path` lies. */
