@@ -1,11 +1,12 @@
 /** `paperbook log` on a directory that nobody uses, and beside a server. */
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { flip } from '../engine/log/log-files.ts';
 import { append, openLog, recordAt } from '../engine/shard/logged-facts.ts';
-import { Command, run, tempDir } from './server.ts';
+import { ask } from './client.ts';
+import { Command, run, startFor, tempDir } from './server.ts';
 
 const SECTION = 'U11, paperbook log';
 const META = { format: 'paperbook-data', version: FORMAT_VERSION, shards: 2 };
@@ -95,6 +96,44 @@ test.serial(`${SECTION}: --follow goes on with what comes, until Ctrl-C`, async 
   log.close();
   const { code, signal, stderr } = await command.end('SIGINT');
   t.deepEqual({ code, signal, stderr }, { code: 0, signal: null, stderr: '' });
+});
+
+test.serial(`${SECTION}: beside a server, what it answers, and after its end`, async (t) => {
+  const {
+    command: server,
+    dataDir,
+    baseUrl,
+  } = await startFor(t, 'demo', {
+    env: { PAPERBOOK_SHARDS: '2' },
+  });
+  const { key } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
+  const log = new Command(['log', '--json', '--follow', '--data-dir', dataDir]);
+  const { instruments } = await ask(key, 'GET', `${baseUrl}/instruments?tradable=true&limit=1`);
+  const order = { action: 'buy', side: 'yes', count: 7, limitPriceCents: 1, type: 'limit' };
+  const body = { ...order, instrumentId: instruments[0].id, idempotencyKey: 'logged' };
+  const placed = await ask(key, 'POST', `${baseUrl}/portfolio/orders`, body);
+  const { orderId } = placed.order;
+  await log.printed(new RegExp(`"kind":"order_placed".*"order":"${orderId}"`));
+  await ask(key, 'DELETE', `${baseUrl}/portfolio/orders/${orderId}`);
+  await log.printed(new RegExp(`"kind":"order_ended".*"order":"${orderId}"`));
+  t.is((await log.end('SIGINT')).code, 0);
+  await server.end('SIGINT');
+  const facts = await factsOf(dataDir);
+  const { account } = facts.find(({ kind }) => kind === 'order_placed')!;
+  const its = await factsOf(dataDir, '--account', account!);
+  const [fact] = its.filter(({ kind }) => kind === 'order_placed');
+  t.like(fact, {
+    ...{ account, order: orderId, instrument: instruments[0].id, contracts: 7, action: 'buy' },
+    ...{ limitPriceCents: 1, idempotencyKey: 'logged', timeInForce: 'gtc', trade: null },
+  });
+  t.true(its.every((other) => other.account === account));
+  for (const shard of [0, 1]) {
+    const seqs = facts.filter((other) => other.shard === shard).map(({ seq }) => seq);
+    t.deepEqual(
+      seqs,
+      Array.from({ length: seqs.length }, (_, at) => at + 1),
+    );
+  }
 });
 
 test.serial(`${SECTION}: damage ends it, with its file and byte`, async (t) => {
