@@ -81,8 +81,9 @@ export class BenchShard {
 /** The payloads that a flow's first batches of this size come to: so many bytes each. */
 export function recordPayloads(options: FlowOptions, size: number, batches: number): Uint8Array[] {
   const flow = new OrderFlow(options);
-  const state = coreState(options.markets, flow.nowMs);
   const facts = new FactBuffer();
+  // Nothing but the batch at hand is read.
+  const state = coreState(options.markets, flow.nowMs, { payload: () => facts.payload() });
   for (const quote of flow.quotes()) observe(state, quote, facts);
   // Accounts open once; what follows is what a batch is like from then on.
   for (const accountId of flow.accounts) {

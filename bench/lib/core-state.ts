@@ -17,13 +17,13 @@ export const CORE_CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 const NO_RUNS: RunStore = { get: () => undefined, put() {}, remove() {}, next: () => null };
 const NO_LOG: FactLog = { payload: () => new Uint8Array(0) };
 
-function emptyRecords(): ShardRecords {
-  return new ShardRecords(new RecordIndex(NO_RUNS, new Uint32Array(4)), NO_LOG);
+function emptyRecords(log = NO_LOG): ShardRecords {
+  return new ShardRecords(new RecordIndex(NO_RUNS, new Uint32Array(4)), log);
 }
 
-/** A state that knows the catalog of so many markets. */
-export function coreState(markets: number, atMs: EpochMs): StoredState {
-  const state = createState(CORE_CONFIG, emptyRecords());
+/** A state that knows the catalog of so many markets, and what stands in `log`. */
+export function coreState(markets: number, atMs: EpochMs, log?: FactLog): StoredState {
+  const state = createState(CORE_CONFIG, emptyRecords(log));
   evolve(state, { kind: 'catalog_replaced', atMs, catalog: catalogOf(markets) });
   return state;
 }

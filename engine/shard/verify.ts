@@ -17,6 +17,7 @@ import {
   RECORD_HEADER_BYTES,
   SEGMENT_HEADER_BYTES,
 } from '../log/log-format.ts';
+import type { PlacedRecord } from '../log/log-reader.ts';
 import { uuidWord } from '../memory/uuid-words.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
@@ -171,6 +172,14 @@ class ShardVerifier {
     }
   }
 
+  /** A server may go on writing; what it adds is not looked at. */
+  *#records(afterNumber: number, from: LogPosition | null): Generator<PlacedRecord> {
+    for (const record of this.#snapshot.log.records(afterNumber, from ?? undefined)) {
+      if (record.firstNumber > this.#lastNumber) return;
+      yield record;
+    }
+  }
+
   #loadCheckpoint(): void {
     this.#head = this.#snapshot.read.readHead();
     checkReach(this.#head, { lastNumber: this.#lastNumber, tail: this.#tail });
@@ -209,11 +218,10 @@ class ShardVerifier {
   }
 
   #replay(): void {
-    const { log } = this.#snapshot;
     const source = {
       lastNumber: this.#lastNumber,
       tail: this.#tail,
-      records: (after: number, from: LogPosition | null) => log.records(after, from ?? undefined),
+      records: (after: number, from: LogPosition | null) => this.#records(after, from),
     };
     const { records } = replay(this.#state, this.#head, source, this.#buffer);
     this.#recordsBehind = records;
@@ -249,7 +257,7 @@ class ShardVerifier {
   }
 
   *#facts(): Generator<PlacedFact> {
-    for (const { position, firstNumber, payload } of this.#snapshot.log.records(0)) {
+    for (const { position, firstNumber, payload } of this.#records(0, null)) {
       const from = new ByteReader(payload);
       for (let number = firstNumber; !from.isAtEnd; number++) {
         const place = { record: position, offset: from.at };

@@ -53,7 +53,9 @@ class Trader {
   }
 
   /** A buy that no price reaches. */
-  async place(idempotencyKey = `key-${++this.#keys}`): Promise<Answer & { key: string }> {
+  async place(
+    idempotencyKey = `key-${++this.#keys}`.padEnd(128, '-'),
+  ): Promise<Answer & { key: string }> {
     const answer = await request(this.token, 'POST', `${this.server.baseUrl}/portfolio/orders`, {
       action: 'buy',
       type: 'limit',
