@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
+import { crc32 } from 'node:zlib';
 import { FORMAT_VERSION, FormatMismatch } from '../engine/format/version.ts';
 import { isUuid } from '../engine/rules/ids.ts';
 import type { Uuid } from '../engine/rules/units.ts';
@@ -124,7 +125,8 @@ export function metaOf(directory: string): Meta {
 }
 
 export function writeMeta(directory: string, meta: Meta): void {
-  replaceFile(metaFileIn(directory), `${JSON.stringify(meta)}\n`);
+  const checked = { ...meta, crc32: crc32(JSON.stringify(meta)) };
+  replaceFile(metaFileIn(directory), `${JSON.stringify(checked)}\n`);
 }
 
 export const metaFileIn = (directory: string) => path.join(directory, 'paperbook.json');
@@ -164,14 +166,19 @@ function refuseLostMeta(directory: string): void {
 }
 
 function readMeta(file: string): Meta | undefined {
-  const meta = readJsonFile(file) as Partial<Meta> | null | undefined;
-  if (meta === undefined) return undefined;
-  const { id } = meta ?? {};
-  if (meta?.format === 'paperbook-data' && meta.version !== FORMAT_VERSION) {
+  const stored = readJsonFile(file) as (Partial<Meta> & { crc32?: number }) | null | undefined;
+  if (stored === undefined) return undefined;
+  // Whoever edits the file takes its checksum out.
+  const { crc32: checksum, ...meta } = stored ?? {};
+  if (checksum !== undefined && crc32(JSON.stringify(meta)) !== checksum) {
+    throw new DataDirError(`${file} is damaged: it does not have its checksum`);
+  }
+  const { id } = meta;
+  if (meta.format === 'paperbook-data' && meta.version !== FORMAT_VERSION) {
     throw new DataDirError(new FormatMismatch(file, meta.version ?? 'unknown').message);
   }
   const isKnown =
-    meta?.format === 'paperbook-data' &&
+    meta.format === 'paperbook-data' &&
     Number.isInteger(meta.shards) &&
     (id === undefined || (typeof id === 'string' && isUuid(id)));
   if (!isKnown) {
