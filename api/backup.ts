@@ -1,11 +1,14 @@
 /**
  * Copies a data directory, of a server that runs or of none, into a directory that a server can
- * start on. LMDB's own copies are of one moment each, and a shard's log comes behind its checkpoint; the control store comes last, since it holds
- * users and numbers before a shard names them. Rule D17 (engine/RULES.md).
+ * start on. A directory that holds an earlier copy of the same one gets what is new since. Rules
+ * D17, D32 (engine/RULES.md).
+ *
+ * A log is copied at least as far as the checkpoint beside it says, and the control store last, since
+ * it holds users and numbers before a shard names them. They take their places the other way round,
+ * so that the copy is whole at every moment.
  */
 import {
   chmodSync,
-  constants,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -13,30 +16,49 @@ import {
   renameSync,
   rmSync,
   statSync,
-  truncateSync,
 } from 'node:fs';
 import path from 'node:path';
 import { open } from 'lmdb';
 import { checkLmdbFile, missingFile } from '../engine/lmdb/lmdb-file.ts';
-import { LogReader } from '../engine/log/log-reader.ts';
 import { identityOf } from '../engine/shard/data-format.ts';
 import { logIn } from '../engine/shard/shard-log.ts';
-import { DataDirError, metaOf, syncPath } from './data-dir.ts';
+import { openSnapshot } from '../engine/shard/snapshot.ts';
+import { copyLog, type LogCopy, planLogCopy } from './backup-log.ts';
+import { DataDirError, type Meta, metaOf, syncPath } from './data-dir.ts';
+import { takeLock } from './directory-lock.ts';
 import { makeDirectory } from './private-files.ts';
 
+/** `files` and `bytes`: what was copied now. */
 export type Backup = { directory: string; shards: number; files: number; bytes: number };
 
+/** Files on their way into a copy that is there. */
+const ARRIVING = 'backup.partial';
 /** Secrets that a server makes anew at its start, and what belongs to the process that runs. */
-const LEFT_OUT = new Set(['admin.token', 'auth-key.json', 'demo.json', 'server.lock', 'lock.mdb']);
+const LEFT_OUT = new Set([
+  ...['admin.token', 'auth-key.json', 'demo.json', 'server.lock', 'lock.mdb', ARRIVING],
+]);
 
 /**
- * Copies `dataDir` to `target`, which must not exist or be empty. What is at `target` is whole:
- * it is written beside it and takes its name at the end. Throws `DataDirError` in the words of the
- * operator; what was written is then gone.
+ * Copies `dataDir` to `target`, which must not exist, be empty, or be a backup of the same
+ * directory. A new copy is written beside it and takes its name at the end; one that is there stays
+ * whole. Throws `DataDirError` in the words of the operator.
  */
 export async function backUp(dataDir: string, target: string): Promise<Backup> {
-  const { shards } = metaOf(dataDir);
-  checkTarget(dataDir, target);
+  const meta = metaOf(dataDir);
+  const inside = path.relative(path.resolve(dataDir), path.resolve(target));
+  if (!inside.startsWith('..') && !path.isAbsolute(inside)) {
+    throw new DataDirError(`${target} is inside ${dataDir}: a backup goes elsewhere`);
+  }
+  const copied = { files: 0, bytes: 0 };
+  const isNew = !existsSync(target) || (isDirectory(target) && readdirSync(target).length === 0);
+  await (isNew ? copyAnew : copyAgain)({ dataDir, target, meta, copied });
+  return { directory: target, shards: meta.shards, ...copied };
+}
+
+type Copied = { files: number; bytes: number };
+type Task = { dataDir: string; target: string; meta: Meta; copied: Copied };
+
+async function copyAnew({ dataDir, target, meta, copied }: Task): Promise<void> {
   const partial = `${path.resolve(target)}.partial`;
   try {
     makeDirectory(path.dirname(partial));
@@ -47,31 +69,103 @@ export async function backUp(dataDir: string, target: string): Promise<Backup> {
     throw new DataDirError(`${partial} ${why}`);
   }
   try {
-    refuseLostShard(dataDir, shards);
-    const copied = { files: 0, bytes: 0 };
-    const entries = readdirSync(dataDir).sort(controlLast);
-    for (const name of entries) {
-      await copyEntry(path.join(dataDir, name), path.join(partial, name), copied);
-    }
-    syncPath(partial);
+    await copyInto(partial, { dataDir, meta, copied });
     renameSync(partial, target);
     syncPath(path.dirname(partial));
-    return { directory: target, shards, ...copied };
   } catch (error) {
     rmSync(partial, { recursive: true, force: true });
-    throw new DataDirError(`${dataDir} was not copied: ${(error as Error).message}`);
+    throw notCopied(dataDir, error);
   }
 }
 
-function checkTarget(dataDir: string, target: string): void {
-  const inside = path.relative(path.resolve(dataDir), path.resolve(target));
-  if (!inside.startsWith('..') && !path.isAbsolute(inside)) {
-    throw new DataDirError(`${target} is inside ${dataDir}: a backup goes elsewhere`);
+async function copyAgain({ dataDir, target, meta, copied }: Task): Promise<void> {
+  refuseOther(target, meta);
+  const lock = await takeLock(target).catch((error: Error) => {
+    throw new DataDirError(`${target} ${error.message}`);
+  });
+  try {
+    await copyInto(target, { dataDir, meta, copied });
+  } catch (error) {
+    throw notCopied(dataDir, error);
+  } finally {
+    rmSync(path.join(target, ARRIVING), { recursive: true, force: true });
+    await lock.release();
   }
-  if (!existsSync(target)) return;
-  if (!statSync(target).isDirectory() || readdirSync(target).length > 0) {
+}
+
+function notCopied(dataDir: string, error: unknown): DataDirError {
+  return new DataDirError(`${dataDir} was not copied: ${(error as Error).message}`);
+}
+
+function isDirectory(target: string): boolean {
+  return statSync(target).isDirectory();
+}
+
+/** Throws unless `target` holds a copy of the directory that `meta` is of. */
+function refuseOther(target: string, meta: Meta): void {
+  const isBackup = isDirectory(target) && existsSync(path.join(target, 'paperbook.json'));
+  const other = isBackup ? metaOf(target) : null;
+  if (other?.id === undefined || meta.id === undefined) {
     throw new DataDirError(`${target} exists and is not an empty directory`);
   }
+  if (other.id === meta.id && other.shards === meta.shards) return;
+  throw new DataDirError(
+    `${target} is a copy of directory ${other.id} (${other.shards} shards), and this is directory ` +
+      `${meta.id} (${meta.shards} shards)`,
+  );
+}
+
+/**
+ * `directory` is a whole copy, or empty. What is read first is put last: a checkpoint before the log
+ * that must reach it, and the log before the control store that must know all in it.
+ */
+async function copyInto(
+  directory: string,
+  { dataDir, meta: { shards }, copied }: Omit<Task, 'target'>,
+): Promise<void> {
+  refuseLostShard(dataDir, shards);
+  const arriving = path.join(directory, ARRIVING);
+  rmSync(arriving, { recursive: true, force: true });
+  const names = Array.from({ length: shards }, (_, shard) => `shard-${shard}`);
+  const [checkpoints, others] = ['checkpoints', 'others'].map((name) => path.join(arriving, name));
+  for (const to of [checkpoints!, others!]) mkdirSync(to, { recursive: true, mode: 0o700 });
+  const logs: LogCopy[] = [];
+  for (const [shard, name] of names.entries()) {
+    const checkpoint = path.join(checkpoints!, name);
+    await copyEnvironment(path.join(dataDir, name), checkpoint, copied);
+    const covered = await factsCovered(checkpoint, shard);
+    const [from, to] = [dataDir, directory].map((base) => logIn(path.join(base, name)));
+    logs.push(planLogCopy(from!, to!, shard, covered));
+  }
+  for (const name of readdirSync(dataDir).sort(controlLast)) {
+    if (/^shard-\d+$/.test(name)) continue;
+    await copyEntry(path.join(dataDir, name), path.join(others!, name), copied);
+  }
+  putInPlace(others!, directory);
+  for (const log of logs) {
+    copyLog(log);
+    copied.files += log.parts.length;
+    copied.bytes += log.parts.reduce((sum, part) => sum + part.to - part.from, 0);
+  }
+  putInPlace(checkpoints!, directory);
+  rmSync(arriving, { recursive: true });
+  syncPath(directory);
+}
+
+/** Each file takes the place of the one before it, at once. */
+function putInPlace(from: string, to: string): void {
+  mkdirSync(to, { recursive: true, mode: 0o700 });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [path.join(from, entry.name), path.join(to, entry.name)];
+    if (entry.isDirectory()) {
+      putInPlace(source, target);
+      continue;
+    }
+    // LMDB's lock file is of the environment that was there.
+    if (entry.name === 'data.mdb') rmSync(path.join(to, 'lock.mdb'), { force: true });
+    renameSync(source, target);
+  }
+  syncPath(to);
 }
 
 /** A server makes its shards when it first starts. Without one of them a copy is no backup. */
@@ -83,11 +177,20 @@ function refuseLostShard(dataDir: string, shards: number): void {
   }
 }
 
+/** The last fact that the checkpoint of an environment covers; 0: there is none. */
+async function factsCovered(environment: string, shard: number): Promise<number> {
+  const snapshot = openSnapshot(environment, identityOf(shard));
+  try {
+    return snapshot?.read.readHead()?.facts ?? 0;
+  } finally {
+    await snapshot?.close();
+    rmSync(path.join(environment, 'lock.mdb'), { force: true });
+  }
+}
+
 function controlLast(a: string, b: string): number {
   return Number(a === 'control') - Number(b === 'control') || (a < b ? -1 : 1);
 }
-
-type Copied = { files: number; bytes: number };
 
 async function copyEntry(from: string, to: string, copied: Copied): Promise<void> {
   const name = path.basename(from);
@@ -95,26 +198,21 @@ async function copyEntry(from: string, to: string, copied: Copied): Promise<void
   if (LEFT_OUT.has(name) || name.endsWith('.new')) return;
   const stat = statSync(from, { throwIfNoEntry: false });
   if (stat?.isFile() === true) {
-    copyFileSync(from, to, constants.COPYFILE_EXCL);
+    copyFileSync(from, to);
     countFile(to, copied);
   }
   if (stat?.isDirectory() !== true) return;
+  if (existsSync(path.join(from, 'data.mdb'))) return copyEnvironment(from, to, copied);
   mkdirSync(to, { mode: 0o700 });
-  if (existsSync(path.join(from, 'data.mdb'))) {
-    await copyEnvironment(from, to, copied);
-    // Behind it, so that the log has all that the checkpoint covers.
-    if (existsSync(logIn(from))) copyLog(from, to, copied);
-  } else {
-    for (const entry of readdirSync(from)) {
-      await copyEntry(path.join(from, entry), path.join(to, entry), copied);
-    }
+  for (const entry of readdirSync(from)) {
+    await copyEntry(path.join(from, entry), path.join(to, entry), copied);
   }
-  syncPath(to);
 }
 
 /** In one read transaction, and without the pages that are free. */
 async function copyEnvironment(from: string, to: string, copied: Copied): Promise<void> {
   if (checkLmdbFile(from) === null) return;
+  mkdirSync(to, { mode: 0o700 });
   const root = open({ path: from, readOnly: true });
   try {
     await root.backup(to, true);
@@ -124,24 +222,6 @@ async function copyEnvironment(from: string, to: string, copied: Copied): Promis
   const file = path.join(to, 'data.mdb');
   chmodSync(file, 0o600);
   countFile(file, copied);
-}
-
-/** Every segment, as far as its records are whole and on disk. */
-function copyLog(from: string, to: string, copied: Copied): void {
-  const shard = Number(/\d+$/.exec(path.basename(from))?.[0]);
-  const log = LogReader.open(logIn(from), identityOf(shard));
-  try {
-    mkdirSync(logIn(to), { mode: 0o700 });
-    for (const { name, bytes } of log.durableFiles()) {
-      const file = path.join(logIn(to), name);
-      copyFileSync(path.join(logIn(from), name), file, constants.COPYFILE_EXCL);
-      truncateSync(file, bytes);
-      countFile(file, copied);
-    }
-    syncPath(logIn(to));
-  } finally {
-    log.close();
-  }
 }
 
 function countFile(file: string, copied: Copied): void {

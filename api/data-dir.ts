@@ -11,21 +11,18 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  statSync,
-  unlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, createServer, type Server } from 'node:net';
 import path from 'node:path';
+import { crc32 } from 'node:zlib';
 import { FORMAT_VERSION, FormatMismatch } from '../engine/format/version.ts';
 import { isUuid } from '../engine/rules/ids.ts';
 import type { Uuid } from '../engine/rules/units.ts';
+import { InUse, takeLock } from './directory-lock.ts';
 import { closeToOthers, foreignProblem, makeDirectory } from './private-files.ts';
 
 /** The directory cannot be used; the message is one line for the operator. */
 export class DataDirError extends Error {}
-
-const HOLDER_ANSWERS_WITHIN_MS = 1000;
 
 export type DataDir = {
   path: string;
@@ -62,7 +59,10 @@ export async function openDataDir(directory: string, shards: ShardsWanted): Prom
       `PAPERBOOK_DATA_DIR ${directory} ${problem}: set a directory of its own`,
     );
   }
-  const lock = await takeLock(directory);
+  const lock = await takeLock(directory).catch((error: Error) => {
+    const hint = error instanceof InUse ? ': stop that one, or set another directory' : '';
+    throw new DataDirError(`PAPERBOOK_DATA_DIR ${directory} ${error.message}${hint}`);
+  });
   try {
     const exposed = closeToOthers(directory);
     const settled = settleShards(directory, shards);
@@ -71,103 +71,6 @@ export async function openDataDir(directory: string, shards: ShardsWanted): Prom
     await lock.release();
     throw error;
   }
-}
-
-/** Released once, however often it is asked to. */
-type Lock = { release(): Promise<void> };
-
-/**
- * Takes the directory twice over: by a name in the kernel's abstract socket space, after its inode,
- * which is atomic and free again the moment its process is gone; and by a socket in the directory,
- * which a server in another network namespace (a container on the same volume) sees too.
- */
-async function takeLock(directory: string): Promise<Lock> {
-  const { dev, ino } = statSync(directory);
-  const refuse = (error: NodeJS.ErrnoException, holder: string): never => {
-    const inUse = error.code === 'EADDRINUSE';
-    const reason = inUse
-      ? `is in use by another server (${holder}): stop that one, or set another directory`
-      : `cannot be locked (${error.code})`;
-    throw new DataDirError(`PAPERBOOK_DATA_DIR ${directory} ${reason}`);
-  };
-  const name = `\0paperbook-${dev}-${ino}`;
-  const here = await listenOn(name).catch(async (error: NodeJS.ErrnoException) => {
-    return refuse(error, await holderOf(name));
-  });
-  const fd = openSync(directory, 'r');
-  const closeHere = async () => {
-    closeSync(fd);
-    await closeServer(here);
-  };
-  // By its descriptor, since a socket's path must be short.
-  const inside = await takeSocketFile(`/proc/self/fd/${fd}/server.lock`).catch(
-    async (error: NodeJS.ErrnoException) => {
-      await closeHere();
-      return refuse(error, 'in another container');
-    },
-  );
-  let released: Promise<void> | null = null;
-  return {
-    release() {
-      released ??= closeServer(inside).then(closeHere);
-      return released;
-    },
-  };
-}
-
-/** A socket file on which nobody answers is left over from a process that has ended. */
-async function takeSocketFile(file: string): Promise<Server> {
-  try {
-    return await listenOn(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || (await answers(file)))
-      throw error;
-  }
-  unlinkSync(file);
-  return listenOn(file);
-}
-
-/** The process that listens on a name, by its own answer. */
-function holderOf(name: string): Promise<string> {
-  return new Promise((resolve) => {
-    const socket = connect(name);
-    let said = '';
-    const done = () => {
-      socket.destroy();
-      resolve(/^\d+\n$/.test(said) ? `process ${said.trim()}` : 'which does not say its process');
-    };
-    socket.setEncoding('utf8').on('data', (text) => {
-      said += text;
-    });
-    socket.setTimeout(HOLDER_ANSWERS_WITHIN_MS, done).on('error', done).on('end', done);
-  });
-}
-
-function answers(file: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(file);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
-}
-
-function listenOn(address: string): Promise<Server> {
-  const server = createServer((socket) => {
-    socket.on('error', () => {}).end(`${process.pid}\n`, () => socket.destroy());
-  });
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(address, () => resolve(server));
-  });
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-  });
 }
 
 /** Readers, and the start after a crash of the machine, see all of the old content or of the new. */
@@ -222,7 +125,8 @@ export function metaOf(directory: string): Meta {
 }
 
 export function writeMeta(directory: string, meta: Meta): void {
-  replaceFile(metaFileIn(directory), `${JSON.stringify(meta)}\n`);
+  const checked = { ...meta, crc32: crc32(JSON.stringify(meta)) };
+  replaceFile(metaFileIn(directory), `${JSON.stringify(checked)}\n`);
 }
 
 export const metaFileIn = (directory: string) => path.join(directory, 'paperbook.json');
@@ -262,14 +166,19 @@ function refuseLostMeta(directory: string): void {
 }
 
 function readMeta(file: string): Meta | undefined {
-  const meta = readJsonFile(file) as Partial<Meta> | null | undefined;
-  if (meta === undefined) return undefined;
-  const { id } = meta ?? {};
-  if (meta?.format === 'paperbook-data' && meta.version !== FORMAT_VERSION) {
+  const stored = readJsonFile(file) as (Partial<Meta> & { crc32?: number }) | null | undefined;
+  if (stored === undefined) return undefined;
+  // Whoever edits the file takes its checksum out.
+  const { crc32: checksum, ...meta } = stored ?? {};
+  if (checksum !== undefined && crc32(JSON.stringify(meta)) !== checksum) {
+    throw new DataDirError(`${file} is damaged: it does not have its checksum`);
+  }
+  const { id } = meta;
+  if (meta.format === 'paperbook-data' && meta.version !== FORMAT_VERSION) {
     throw new DataDirError(new FormatMismatch(file, meta.version ?? 'unknown').message);
   }
   const isKnown =
-    meta?.format === 'paperbook-data' &&
+    meta.format === 'paperbook-data' &&
     Number.isInteger(meta.shards) &&
     (id === undefined || (typeof id === 'string' && isUuid(id)));
   if (!isKnown) {

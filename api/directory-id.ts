@@ -21,7 +21,8 @@ export function refuseLostControl(dataDir: string): void {
   const { id } = meta;
   const older =
     id === undefined
-      ? `, or, where a replay made the directory, put "fromReplay":true into ${metaFileIn(dataDir)}`
+      ? `, or, where a replay made the directory, put "fromReplay":true into ` +
+        `${metaFileIn(dataDir)} and take "crc32" out`
       : '';
   throw new DataDirError(
     `${controlIn(dataDir)} is missing, and ${dataDir} holds ${shards.join(', ')}, whose accounts ` +

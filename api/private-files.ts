@@ -18,7 +18,7 @@ const OWNERS_DIRECTORY = 0o700;
 const SECRETS = ['admin.token', 'auth-key.json', 'demo.json'];
 /** All that a server makes in its data directory. */
 const OURS =
-  /^((paperbook|auth-key|demo)\.json(\.new)?|admin\.token(\.new)?|server\.lock|control|demo|shard-\d+)$/;
+  /^((paperbook|auth-key|demo)\.json(\.new)?|admin\.token(\.new)?|server\.lock|backup\.partial|control|demo|shard-\d+)$/;
 /** At the top of every volume of its own. */
 const VOLUMES_OWN = 'lost+found';
 const FOREIGN_SHOWN = 3;

@@ -72,7 +72,7 @@ type Findings = { notes: Problems; across: Problems };
 const shardPath = (dataDir: string, shard: number) => path.join(dataDir, `shard-${shard}`);
 
 /** Verifies a part in a process of its own. */
-function verifyPart<T extends { problems: string[] }>(task: VerifyTask): Promise<Part<T>> {
+export function verifyPart<T extends { problems: string[] }>(task: VerifyTask): Promise<Part<T>> {
   return new Promise((resolve) => {
     const child = fork(moduleBeside(import.meta.url, './verify-process'), [], {
       serialization: 'advanced',

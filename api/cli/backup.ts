@@ -1,11 +1,16 @@
-/** `paperbook backup`: copies a data directory, in use or not. Rule D17 (engine/RULES.md). */
+/**
+ * `paperbook backup`: copies a data directory, in use or not. Rules D17, D32
+ * (engine/RULES.md).
+ */
 import type { Command } from 'commander';
 import { backUp } from '../backup.ts';
 
 export function addBackupCommand(program: Command): void {
   program
     .command('backup <dir>')
-    .description('copy a data directory, in use or not, to one that a server can start on')
+    .description(
+      'copy a data directory, in use or not, or what is new of it since the last backup there',
+    )
     .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
     .option('--json', 'print JSON')
     .action(async (dir: string, { dataDir, json }: { dataDir: string; json?: true }) => {

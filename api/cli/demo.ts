@@ -14,8 +14,9 @@ import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { makeDirectory } from '../private-files.ts';
 import { firstSteps } from './demo-steps.ts';
 import { demoUser, writeDemoFile } from './demo-user.ts';
-import { createLog, helpColumns } from './serve.ts';
+import { createLog } from './serve.ts';
 import { stopRequest } from './stop.ts';
+import { outputColumns } from './table.ts';
 
 /** What the demo sets where its environment does not. */
 const DEMO_DEFAULTS = {
@@ -42,7 +43,7 @@ export function addDemoCommand(program: Command): void {
     .command('demo')
     .description('start the server on simulated venues, with a user and a key to try it')
     .addHelpText('after', () => {
-      const help = configHelp(helpColumns(), { ...DEMO_DEFAULTS, ...SIMULATED });
+      const help = configHelp(outputColumns(), { ...DEMO_DEFAULTS, ...SIMULATED });
       return `\nEnvironment variables, as for serve:\n${help}`;
     })
     .action(async () => {

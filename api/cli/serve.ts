@@ -5,13 +5,14 @@ import { configHelp, loadConfig } from '../config.ts';
 import { startPaperbook, takeDataDir } from '../main.ts';
 import type { LogLevel } from '../settings.ts';
 import { stopRequest } from './stop.ts';
+import { outputColumns } from './table.ts';
 
 export function addServeCommand(program: Command): void {
   program
     .command('serve')
     .description('start the server')
     .option('--config <file>', 'JSON file with the variables below as keys')
-    .addHelpText('after', () => `\nEnvironment variables:\n${configHelp(helpColumns())}`)
+    .addHelpText('after', () => `\nEnvironment variables:\n${configHelp(outputColumns())}`)
     .action(async ({ config: file }: { config?: string }) => {
       const stopped = stopRequest();
       const config = loadConfig(process.env, file ?? null);
@@ -37,8 +38,3 @@ export function createLog(level: LogLevel) {
 }
 
 const UNWRITTEN_BYTES_MAX = 1024 * 1024;
-
-/** How long a line of help may be: what commander itself goes by. */
-export function helpColumns(): number {
-  return process.stdout.isTTY ? process.stdout.columns : 80;
-}

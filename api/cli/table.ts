@@ -19,6 +19,11 @@ type Line = readonly string[];
 const TERMINAL_COLUMNS = 80;
 const GAP = 2;
 
+/** How long a line of prose may be, into a pipe too. */
+export function outputColumns(): number {
+  return process.stdout.isTTY ? process.stdout.columns : TERMINAL_COLUMNS;
+}
+
 /** How wide a line may be. A script that reads a pipe wants its lines whole. */
 function columnsOfOutput(): number {
   const { isTTY, columns } = process.stdout;

@@ -29,6 +29,8 @@ export class FactBuffer implements FactSink {
   record = 0;
   /** The number of the first fact. */
   firstNumber = 1;
+  /** Whether a catalog is among them, by which later facts are read. */
+  hasCatalog = false;
   #count = 0;
 
   /** Starts the record at that position, whose first fact has that number. */
@@ -38,6 +40,7 @@ export class FactBuffer implements FactSink {
     this.record = record;
     this.firstNumber = firstNumber;
     this.#count = 0;
+    this.hasCatalog = false;
   }
 
   /** Facts so far. */
@@ -204,6 +207,7 @@ export class FactBuffer implements FactSink {
         to.text(event.game);
         return to.u8(GAME_STATUSES.indexOf(event.status));
       case 'catalog_replaced':
+        this.hasCatalog = true;
         return to.text(JSON.stringify(event.catalog));
       case 'clock_set':
         return to.u48(event.fromMs);

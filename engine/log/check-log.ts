@@ -1,7 +1,14 @@
 /** Reads every byte of a log and names what is wrong with it. Rules D16, D21 (engine/RULES.md). */
 import { closeSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
-import { LogDamage, type LogIdentity, LogMismatch, SEGMENT_HEADER_BYTES } from './log-format.ts';
+import {
+  LogDamage,
+  type LogIdentity,
+  LogMismatch,
+  type LogPosition,
+  positionOf,
+  SEGMENT_HEADER_BYTES,
+} from './log-format.ts';
 import { RESERVE_NAME } from './reserve.ts';
 import { SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
 
@@ -10,38 +17,42 @@ export function logProblems(directory: string, identity: LogIdentity): (LogDamag
   const segments = segmentsIn(directory);
   const there = new Set(segments);
   const problems: (LogDamage | LogMismatch)[] = [];
-  let number: number | null = 1;
+  let start: Start | null = { number: 1, landmark: 0 };
   for (let segment = 0; segment <= (segments.at(-1) ?? -1); segment++) {
     try {
       if (!there.has(segment)) throw new LogDamage(segmentName(segment), 0, 'it is missing');
-      number = numberAfter(directory, segment, identity, number, there.has(segment + 1));
+      start = endOf(directory, segment, identity, start, there.has(segment + 1));
     } catch (error) {
       if (!(error instanceof LogDamage || error instanceof LogMismatch)) throw error;
       problems.push(error);
-      number = null;
+      start = null;
     }
   }
   return [...problems, ...reserveProblems(directory)];
 }
 
-/** Checks a segment that begins with this number (null: not known); returns the next one's. */
-function numberAfter(
+/** What a segment begins with: the number of its first fact, and the newest landmark before it. */
+type Start = { number: number; landmark: LogPosition };
+
+/** Checks a segment that begins with `start` (null: not known); returns what the next one does. */
+function endOf(
   directory: string,
   segment: number,
   identity: LogIdentity,
-  firstNumber: number | null,
+  start: Start | null,
   isClosed: boolean,
-): number {
+): Start {
   const file = new SegmentFile(directory, segment, identity, 'r');
   try {
-    let number = file.header.firstNumber;
-    if (number !== (firstNumber ?? number)) {
+    let { firstNumber: number, landmark } = file.header;
+    if (number !== (start?.number ?? number) || landmark !== (start?.landmark ?? landmark)) {
       throw new LogDamage(file.name, 0, 'it does not follow the segment before');
     }
     let offset = SEGMENT_HEADER_BYTES;
     for (;;) {
       const record = file.recordAt(offset, number);
       if (record === null) break;
+      if (record.isLandmark) landmark = positionOf(segment, offset);
       offset += record.bytes;
       number += record.count;
     }
@@ -49,7 +60,7 @@ function numberAfter(
       ? offset === file.size() && file.isFullAt(offset)
       : !file.hasLostRecordAt(offset, number);
     if (!isWhole) throw new LogDamage(file.name, offset, 'a record is not what was written');
-    return number;
+    return { number, landmark };
   } finally {
     file.close();
   }

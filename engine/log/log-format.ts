@@ -62,6 +62,8 @@ export type SegmentHeader = LogIdentity & {
   segmentBytes: number;
   /** Of the first fact in it. */
   firstNumber: number;
+  /** The newest landmark in the segments before; 0: none. */
+  landmark: LogPosition;
 };
 
 /** The first 16 bytes mean the same in every version of the format, and the size is this one. */
@@ -76,6 +78,7 @@ const SEGMENT = {
   segment: 24,
   segmentBytes: 28,
   firstNumber: 32,
+  landmark: 40,
 } as const;
 
 export function segmentHeaderBytes(header: SegmentHeader): Buffer {
@@ -87,6 +90,7 @@ export function segmentHeaderBytes(header: SegmentHeader): Buffer {
   bytes.writeUInt32LE(header.segment, SEGMENT.segment);
   bytes.writeUInt32LE(header.segmentBytes, SEGMENT.segmentBytes);
   bytes.writeDoubleLE(header.firstNumber, SEGMENT.firstNumber);
+  bytes.writeDoubleLE(header.landmark, SEGMENT.landmark);
   bytes.writeUInt32LE(segmentChecksum(bytes), SEGMENT.checksum);
   return bytes;
 }
@@ -110,6 +114,7 @@ export function readSegmentHeader(
     segment: bytes.readUInt32LE(SEGMENT.segment),
     segmentBytes: bytes.readUInt32LE(SEGMENT.segmentBytes),
     firstNumber: bytes.readDoubleLE(SEGMENT.firstNumber),
+    landmark: bytes.readDoubleLE(SEGMENT.landmark),
   };
   checkIdentity(header, file, identity);
   if (header.segment !== segment) {
@@ -151,6 +156,8 @@ export type LogRecord = {
   payload: Uint8Array;
 };
 
+/** A record has fewer facts than this; the bit above them says that it is a landmark. */
+export const FACTS_LIMIT = 2 ** 31;
 export const RECORD_HEADER_BYTES = 32;
 const RECORD = {
   checksum: 0,
@@ -169,8 +176,12 @@ export class RecordFrame {
   #checkedHeader = this.bytes;
 
   /** Puts the record into `bytes`, and returns how many of them it takes. */
-  fill(seed: number, record: LogRecord, durableBytes: number): number {
-    const { payload } = record;
+  fill(
+    seed: number,
+    record: LogRecord,
+    { durableBytes, isLandmark }: { durableBytes: number; isLandmark: boolean },
+  ): number {
+    const { payload, count } = record;
     const size = RECORD_HEADER_BYTES + payload.length;
     if (this.bytes.length < size) {
       this.bytes = Buffer.alloc(Math.max(size * 2, FRAME_BYTES));
@@ -180,7 +191,7 @@ export class RecordFrame {
     bytes.writeUInt32LE(payload.length, RECORD.payloadBytes);
     bytes.writeDoubleLE(record.firstNumber, RECORD.firstNumber);
     bytes.writeDoubleLE(record.atMs, RECORD.atMs);
-    bytes.writeUInt32LE(record.count, RECORD.count);
+    bytes.writeUInt32LE(isLandmark ? count + FACTS_LIMIT : count, RECORD.count);
     bytes.writeUInt32LE(durableBytes, RECORD.durableBytes);
     const checksum = crc32(payload, crc32(this.#checkedHeader, seed));
     bytes.writeUInt32LE(checksum, RECORD.checksum);
@@ -192,7 +203,11 @@ export class RecordFrame {
 const FRAME_BYTES = 2 ** 16;
 
 /** A record that was read: `bytes` is its size, `durableBytes` what was on disk before it. */
-export type StoredRecord = LogRecord & { bytes: number; durableBytes: number };
+export type StoredRecord = LogRecord & {
+  bytes: number;
+  durableBytes: number;
+  isLandmark: boolean;
+};
 
 /** Bytes of the record whose header stands at `at`, if it is one; what follows may be missing. */
 export function recordBytesAt(bytes: Buffer, at: number): number {
@@ -206,9 +221,12 @@ export function readRecord(bytes: Buffer, at: number, seed: number): StoredRecor
   if (bytes.length - at < size) return null;
   const checksum = bytes.readUInt32LE(at + RECORD.checksum);
   if (crc32(bytes.subarray(at + CHECKED_FROM, at + size), seed) !== checksum) return null;
+  const facts = bytes.readUInt32LE(at + RECORD.count);
+  const isLandmark = facts >= FACTS_LIMIT;
   return {
     firstNumber: bytes.readDoubleLE(at + RECORD.firstNumber),
-    count: bytes.readUInt32LE(at + RECORD.count),
+    count: isLandmark ? facts - FACTS_LIMIT : facts,
+    isLandmark,
     atMs: bytes.readDoubleLE(at + RECORD.atMs),
     payload: bytes.subarray(at + RECORD_HEADER_BYTES, at + size),
     bytes: size,

@@ -28,7 +28,7 @@ export type LogReaderOptions = LogIdentity & {
   settledTail?: () => LogPosition;
 };
 
-export type PlacedRecord = LogRecord & { position: LogPosition };
+export type PlacedRecord = LogRecord & { position: LogPosition; isLandmark: boolean };
 
 export type FollowOptions = { signal: AbortSignal; from?: LogPosition; pollMs?: number };
 
@@ -99,6 +99,21 @@ export class LogReader {
     }
   }
 
+  /**
+   * The newest landmark of which no fact comes after this number: null where there is none. It costs
+   * what finding the place of the number costs. Throws `LogDamage`, `LogMismatch`.
+   */
+  landmarkUpTo(number: number): LogRecord | null {
+    const segment = this.#segmentOf(number);
+    let found: LogRecord | null = null;
+    for (const record of this.records(0, positionOf(segment, SEGMENT_HEADER_BYTES))) {
+      if (hasAfter(record, number)) break;
+      if (record.isLandmark) found = record;
+    }
+    const before = this.#file(segment)?.header.landmark ?? 0;
+    return found ?? (before === 0 ? null : this.record(before));
+  }
+
   /** As `records`, and then what is written later, until `signal`. */
   async *follow(afterNumber: number, options: FollowOptions): AsyncGenerator<PlacedRecord> {
     const { signal, from, pollMs = POLL_MS } = options;
@@ -163,7 +178,8 @@ export class LogReader {
       }
       const stored = this.#recordAt(file, next);
       if (stored === null) break;
-      records.push({ ...recordOf(stored), position: positionOf(segment, offset) });
+      const { isLandmark } = stored;
+      records.push({ ...recordOf(stored), position: positionOf(segment, offset), isLandmark });
       this.#noteWaypoint(next, stored.firstNumber);
       bytes += stored.bytes;
       next = { segment, offset: offset + stored.bytes, number: numberAfter(stored) };
@@ -214,6 +230,14 @@ export class LogReader {
     if (from !== undefined) {
       return { segment: segmentOf(from), offset: offsetOf(from), number: null };
     }
+    const segment = this.#segmentOf(afterNumber);
+    const known = this.#waypoints.get(segment)?.findLast((at) => at.number <= afterNumber + 1);
+    const number = this.#file(segment)?.header.firstNumber ?? null;
+    return { segment, offset: SEGMENT_HEADER_BYTES, number, ...known };
+  }
+
+  /** The segment in which the fact after this number stands, or will. */
+  #segmentOf(afterNumber: number): number {
     const isBefore = (segment: number) =>
       (this.#file(segment)?.header.firstNumber ?? Number.POSITIVE_INFINITY) <= afterNumber + 1;
     this.#last = Math.max(this.#last, segmentsIn(this.#directory).at(-1) ?? 0);
@@ -223,9 +247,7 @@ export class LogReader {
       if (isBefore(middle)) segment = middle;
       else high = middle - 1;
     }
-    const known = this.#waypoints.get(segment)?.findLast((at) => at.number <= afterNumber + 1);
-    const number = this.#file(segment)?.header.firstNumber ?? null;
-    return { segment, offset: SEGMENT_HEADER_BYTES, number, ...known };
+    return segment;
   }
 
   #noteWaypoint({ segment, offset }: Place, number: number): void {

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { invariant } from '../rules/invariant.ts';
 import { diskFullOf } from '../shard/disk-full.ts';
 import {
+  FACTS_LIMIT,
   LogDamage,
   type LogIdentity,
   type LogPosition,
@@ -16,6 +17,7 @@ import {
   RECORD_HEADER_BYTES,
   RecordFrame,
   SEGMENT_HEADER_BYTES,
+  type SegmentHeader,
 } from './log-format.ts';
 import { Reserve } from './reserve.ts';
 import {
@@ -31,6 +33,11 @@ export type LogWriterOptions = LogIdentity & {
   durability: 'sync' | 'commit';
   /** Of segments that begin from now on. */
   segmentBytes?: number;
+  /**
+   * What stands before this place was answered. Where it is not whole nothing is cut off: the log is
+   * damaged.
+   */
+  reaches?: LogPosition;
 };
 
 const SEGMENT_BYTES = 2 ** 26;
@@ -47,6 +54,8 @@ export class LogWriter {
   #size: number;
   #offset: number;
   #nextNumber: number;
+  /** The newest landmark; 0: none. */
+  #landmark: LogPosition;
   /** After a write that failed nobody knows what the file has: only `open` finds out. */
   #isBroken = false;
 
@@ -60,8 +69,9 @@ export class LogWriter {
     const segments = segmentsIn(directory);
     checkChain(directory, segments, options);
     if (segments.length === 0) {
+      if ((options.reaches ?? 0) > 0) throw new LogDamage(segmentName(0), 0, 'it is missing');
       try {
-        startSegment(directory, options, 0, 1);
+        startSegment(directory, options, { segment: 0, firstNumber: 1, landmark: 0 });
       } catch (error) {
         throw diskFullOf(error, SEGMENT_HEADER_BYTES);
       }
@@ -79,6 +89,10 @@ export class LogWriter {
       const end = endOf(this.#file);
       this.#offset = end.offset;
       this.#nextNumber = end.number;
+      this.#landmark = end.landmark;
+      if (this.tail < (options.reaches ?? 0)) {
+        throw new LogDamage(this.#file.name, end.offset, 'it ends before what was answered');
+      }
       if (!this.#file.isZeroFrom(end.offset)) ftruncateSync(this.#file.fd, end.offset);
       this.#flush();
       this.#size = this.#file.size();
@@ -116,18 +130,21 @@ export class LogWriter {
 
   /**
    * Writes a record behind the last, and does not sync it. Throws `DiskFull` before it writes, where
-   * `ensureRoom` was not asked.
+   * `ensureRoom` was not asked. A landmark is what a reader of any later record needs: each segment
+   * names the newest one before it.
    */
-  append(record: LogRecord): void {
+  append(record: LogRecord, isLandmark = false): void {
     const { firstNumber, count, atMs, payload } = record;
     invariant(firstNumber === this.#nextNumber, 'a record begins with the next number');
-    invariant(Number.isInteger(count) && count > 0 && count < 2 ** 32, 'a record has facts');
+    invariant(Number.isInteger(count) && count > 0 && count < FACTS_LIMIT, 'a record has facts');
     invariant(Number.isSafeInteger(firstNumber + count), 'the numbers of facts are used up');
     invariant(Number.isSafeInteger(atMs), 'a record has a time in whole milliseconds');
     this.ensureRoom(payload.length);
-    const bytes = this.#frame.fill(this.#file.seed, record, this.#file.durableBytes);
+    const { seed, durableBytes } = this.#file;
+    const bytes = this.#frame.fill(seed, record, { durableBytes, isLandmark });
     invariant(this.#offset + bytes <= this.#size, 'a record is written into its room');
     this.#write(bytes);
+    if (isLandmark) this.#landmark = this.tail;
     this.#offset += bytes;
     this.#nextNumber += count;
   }
@@ -190,7 +207,7 @@ export class LogWriter {
 
   /** A closed segment is on disk, and ends with its last record, before there is another. */
   #startNext(bytes: number): void {
-    const next = this.#file.header.segment + 1;
+    const segment = this.#file.header.segment + 1;
     ftruncateSync(this.#file.fd, this.#offset);
     this.#size = this.#offset;
     this.#isBroken = true;
@@ -198,13 +215,15 @@ export class LogWriter {
     this.#isBroken = false;
     this.#file.durableBytes = this.#offset;
     try {
-      startSegment(this.#directory, this.#options, next, this.#nextNumber);
+      const firstNumber = this.#nextNumber;
+      const next = { segment, firstNumber, landmark: this.#landmark };
+      startSegment(this.#directory, this.#options, next);
     } catch (error) {
       throw diskFullOf(error, bytes);
     }
     this.#isBroken = true;
     syncDirectory(this.#directory);
-    const file = new SegmentFile(this.#directory, next, this.#options, 'r+');
+    const file = new SegmentFile(this.#directory, segment, this.#options, 'r+');
     this.#file.close();
     this.#file = file;
     this.#file.durableBytes = SEGMENT_HEADER_BYTES;
@@ -217,8 +236,7 @@ export class LogWriter {
 function startSegment(
   directory: string,
   options: LogWriterOptions,
-  segment: number,
-  firstNumber: number,
+  next: Pick<SegmentHeader, 'segment' | 'firstNumber' | 'landmark'>,
 ): void {
   const { shard, formatVersion, fingerprint, segmentBytes = SEGMENT_BYTES } = options;
   invariant(
@@ -226,7 +244,7 @@ function startSegment(
     'a segment has at most 2 GiB',
   );
   const identity = { shard, formatVersion, fingerprint };
-  createSegment(directory, { ...identity, segment, segmentBytes, firstNumber });
+  createSegment(directory, { ...identity, segmentBytes, ...next });
 }
 
 /** Every segment is there, and each begins behind the one before. */
@@ -243,17 +261,18 @@ function checkChain(directory: string, segments: readonly number[], identity: Lo
 }
 
 /** Behind the last whole record. Throws `LogDamage` where records were lost. */
-function endOf(file: SegmentFile): { offset: number; number: number } {
+function endOf(file: SegmentFile): { offset: number; number: number; landmark: LogPosition } {
   let offset = SEGMENT_HEADER_BYTES;
-  let number = file.header.firstNumber;
+  let { firstNumber: number, landmark } = file.header;
   for (;;) {
     const record = file.recordAt(offset, number);
     if (record === null) break;
+    if (record.isLandmark) landmark = positionOf(file.header.segment, offset);
     offset += record.bytes;
     number += record.count;
   }
   if (file.hasLostRecordAt(offset, number)) {
     throw new LogDamage(file.name, offset, 'a record is not what was written');
   }
-  return { offset, number };
+  return { offset, number, landmark };
 }

@@ -17,6 +17,8 @@ import { replayFacts } from './replay.ts';
 /** The records of a log, from a place on. */
 export interface RecordSource {
   readonly lastNumber: number;
+  /** Where the log ends. */
+  readonly tail: LogPosition;
   records(afterNumber: number, from: LogPosition | null): Iterable<PlacedRecord>;
 }
 
@@ -50,11 +52,14 @@ export function loadTables(state: StoredState, read: CheckpointReader): Checkpoi
 }
 
 /** A log has every fact that a checkpoint covers. */
-export function checkReach(head: CheckpointHead | null, lastNumber: number): void {
+export function checkReach(
+  head: CheckpointHead | null,
+  { lastNumber, tail }: Pick<RecordSource, 'lastNumber' | 'tail'>,
+): void {
   if (head === null || head.facts <= lastNumber) return;
   throw new LogDamage(
-    segmentName(segmentOf(head.tail)),
-    offsetOf(head.tail),
+    segmentName(segmentOf(tail)),
+    offsetOf(tail),
     `it ends with fact ${lastNumber}, and the checkpoint covers ${head.facts}`,
   );
 }
@@ -67,7 +72,7 @@ export function replay(
   facts: FactBuffer,
   onEvent?: (event: Event) => void,
 ): Recovered {
-  checkReach(head, log.lastNumber);
+  checkReach(head, log);
   const covered = head?.facts ?? 0;
   const recovered = { lastNumber: covered, records: 0, facts: 0 };
   for (const record of log.records(covered, head?.tail ?? null)) {

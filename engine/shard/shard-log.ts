@@ -16,6 +16,8 @@ export type ShardLogOptions = {
   identity: LogIdentity;
   durability: Durability;
   segmentBytes?: number;
+  /** Where the log ended when the checkpoint beside it was taken. */
+  reaches?: LogPosition;
 };
 
 /** Where the log of the shard at `path` lies. */
@@ -60,8 +62,8 @@ export class ShardLog implements FactLog {
   commit(atMs: EpochMs): void {
     const { facts } = this;
     invariant(facts.record === this.#writer.tail, 'a record is written where it was begun');
-    const { firstNumber, count } = facts;
-    this.#writer.append({ firstNumber, count, atMs, payload: facts.payload() });
+    const { firstNumber, count, hasCatalog } = facts;
+    this.#writer.append({ firstNumber, count, atMs, payload: facts.payload() }, hasCatalog);
     this.#writer.sync();
     this.begin();
   }

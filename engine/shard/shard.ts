@@ -49,7 +49,9 @@ export async function openStore(
   const identity = identityOf(shard);
   const checkpoints = new Checkpoints(path, { ...options, durability, identity });
   try {
-    const log = new ShardLog(path, { identity, durability });
+    checkpoints.read.checkFormat(identity);
+    const reaches = checkpoints.read.readHead()?.tail ?? 0;
+    const log = new ShardLog(path, { identity, durability, reaches });
     await checkpoints.settleFormat();
     return { log, checkpoints };
   } catch (error) {

@@ -11,7 +11,12 @@ import { ByteReader } from '../format/bytes.ts';
 import { readFact } from '../format/fact-layouts.ts';
 import { FactBuffer } from '../format/facts.ts';
 import { RecordIndex } from '../index/record-index.ts';
-import type { LogIdentity, LogPosition } from '../log/log-format.ts';
+import {
+  type LogIdentity,
+  type LogPosition,
+  RECORD_HEADER_BYTES,
+  SEGMENT_HEADER_BYTES,
+} from '../log/log-format.ts';
 import type { PlacedRecord } from '../log/log-reader.ts';
 import { uuidWord } from '../memory/uuid-words.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
@@ -84,6 +89,7 @@ class ShardVerifier {
   /** What the checks in their order have found. */
   #head: CheckpointHead | null = null;
   #lastNumber = 0;
+  #tail: LogPosition = SEGMENT_HEADER_BYTES;
   #recordsBehind = 0;
 
   constructor(snapshot: NonNullable<Snapshot>, identity: LogIdentity) {
@@ -160,7 +166,10 @@ class ShardVerifier {
     const { log } = this.#snapshot;
     for (const { message } of log.problems()) this.#problems.add(`log: ${message}`);
     if (!this.#problems.isEmpty) return;
-    for (const { firstNumber, count } of log.records(0)) this.#lastNumber = firstNumber + count - 1;
+    for (const { firstNumber, count, position, payload } of log.records(0)) {
+      this.#lastNumber = firstNumber + count - 1;
+      this.#tail = position + RECORD_HEADER_BYTES + payload.length;
+    }
   }
 
   /** A server may go on writing; what it adds is not looked at. */
@@ -172,8 +181,9 @@ class ShardVerifier {
   }
 
   #loadCheckpoint(): void {
-    checkReach(this.#snapshot.read.readHead(), this.#lastNumber);
-    this.#head = loadTables(this.#state, this.#snapshot.read);
+    this.#head = this.#snapshot.read.readHead();
+    checkReach(this.#head, { lastNumber: this.#lastNumber, tail: this.#tail });
+    loadTables(this.#state, this.#snapshot.read);
   }
 
   /** Every page that has rows is there, as long as its columns, from a checkpoint that was. */
@@ -210,6 +220,7 @@ class ShardVerifier {
   #replay(): void {
     const source = {
       lastNumber: this.#lastNumber,
+      tail: this.#tail,
       records: (after: number, from: LogPosition | null) => this.#records(after, from),
     };
     const { records } = replay(this.#state, this.#head, source, this.#buffer);

@@ -1,11 +1,14 @@
 import {
   closeSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
+  rmSync,
   statSync,
   truncateSync,
   unlinkSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -246,4 +249,33 @@ test('D16: a changed byte of the space held back is named', (t) => {
   flip(path.join(dir, 'reserve'), 70_000, 4);
   const [problem] = look(dir).problems as LogDamage[];
   t.deepEqual([problem?.file, problem?.offset], ['reserve', 70_000]);
+});
+
+test('D21: what a checkpoint covers is not cut off: it is damage', (t) => {
+  const dir = path.join(tempDir(t), 'log');
+  const log = LogWriter.open(dir, { ...OPTIONS, durability: 'commit' });
+  const random = randomOf(8);
+  fill(log, 3, random);
+  const reaches = log.tail;
+  fill(log, 1, random);
+  log.close();
+  const whole = readFileSync(fileOf(dir, 0));
+  const last = readAll(dir).length;
+  // Behind what it covers a record that is not whole is cut off.
+  truncateSync(fileOf(dir, 0), reaches + 5);
+  LogWriter.open(dir, { ...OPTIONS, reaches }).close();
+  t.is(readAll(dir).length, last - 1);
+  const damaged = Buffer.from(whole.subarray(0, reaches));
+  damaged[reaches - 1]! ^= 1;
+  writeFileSync(fileOf(dir, 0), damaged);
+  t.throws(() => LogWriter.open(dir, { ...OPTIONS, reaches }), {
+    instanceOf: LogDamage,
+    message: /^00000000\.log is damaged at byte \d+: it ends before what was answered$/,
+  });
+  t.deepEqual(readFileSync(fileOf(dir, 0)), damaged);
+  for (const name of readdirSync(dir)) rmSync(path.join(dir, name));
+  t.throws(() => LogWriter.open(dir, { ...OPTIONS, reaches }), {
+    message: '00000000.log is damaged at byte 0: it is missing',
+  });
+  t.deepEqual(readdirSync(dir), []);
 });

@@ -1,0 +1,78 @@
+/** A fact of a shard's log in a line for people. Rule U11 (api/RULES.md). */
+import type { Fact } from '../../engine/rules/facts.ts';
+import { isoOf, type Uuid, VENUES } from '../../engine/rules/units.ts';
+import type { LoggedFact } from '../../engine/shard/read-facts.ts';
+import { plain } from './table.ts';
+
+/** Shard and number, time, and what happened; wider numbers push the rest to the right. */
+const PLACE_COLUMNS = 12;
+export const FACT_HEADING = `${'SHARD/SEQ'.padEnd(PLACE_COLUMNS)}${'TIME'.padEnd(21)}FACT`;
+
+/** One line of at most `columns`; what does not fit is cut off. */
+export function factLine(logged: LoggedFact, columns: number): string {
+  const { shard, number, fact } = logged;
+  const time = isoOf(fact.atMs).slice(0, 19).replace('T', ' ');
+  const said = plain(`${fact.kind} ${wordsOf(logged)}`.trimEnd());
+  const line = `${`${shard}/${number} `.padEnd(PLACE_COLUMNS)}${time}  ${said}`;
+  return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;
+}
+
+/** The end of a uuid differs most. */
+const short = (id: Uuid) => `…${id.slice(-6)}`;
+
+function wordsOf({ fact, names }: LoggedFact): string {
+  switch (fact.kind) {
+    case 'account_opened':
+      return fact.account;
+    case 'cash_adjusted':
+      return `${short(fact.account)} ${fact.amountCents}c`;
+    case 'order_placed': {
+      const price = fact.limitPriceCents === null ? 'at market' : `at ${fact.limitPriceCents}c`;
+      return `${short(fact.account)} ${fact.action} ${fact.contracts} ${ofMarket(fact)} ${price}`;
+    }
+    case 'order_filled':
+    case 'order_part_filled':
+      return `${short(fact.account)} ${fillOf(fact)} ${ticker(fact.market)}`;
+    case 'order_ended':
+      return `${short(fact.account)} ${fact.status} (${fact.reason}) ${ticker(fact.market)}`;
+    case 'trade_opened':
+      return `${short(fact.account)} ${fact.contracts} ${ofMarket(fact)} at ${fact.priceCents}c`;
+    case 'trade_grown':
+    case 'trade_reduced':
+      return `${short(fact.account)} ${fillOf(fact)}`;
+    case 'trade_closed':
+    case 'trade_settled': {
+      const result = fact.kind === 'trade_settled' ? `${fact.outcome} ` : '';
+      const money = `cost ${fact.costCents}c brought ${fact.proceedsCents}c`;
+      return `${short(fact.account)} ${result}${money} ${ofMarket(fact)}`;
+    }
+    case 'trade_counted':
+      return `${short(fact.account)} key ${short(fact.key)}${fact.closing ? ' closing' : ''}`;
+    case 'market_resolved':
+      return `${fact.outcome} ${ticker(fact.market)}`;
+    case 'market_valued':
+      return `yes ${fact.yesPayoutCents}c no ${fact.noPayoutCents}c ${ticker(fact.market)}`;
+    case 'game_changed':
+      return `${fact.status} ${fact.game}`;
+    case 'catalog_replaced': {
+      const { games, instruments } = fact.catalog;
+      return `${games.length} games, ${instruments.length} instruments`;
+    }
+    case 'clock_set':
+      return `from ${isoOf(fact.fromMs)}`;
+    default:
+      return fact satisfies never;
+  }
+
+  function ticker(market: number): string {
+    return names.market(market).ticker;
+  }
+
+  function ofMarket({ side, market }: { side: string; market: number }): string {
+    return `${side} ${ticker(market)}`;
+  }
+}
+
+function fillOf(fact: Extract<Fact, { priceCents: number; venue: number }>): string {
+  return `${fact.contracts} at ${fact.priceCents}c of ${VENUES[fact.venue]}`;
+}

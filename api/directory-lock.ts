@@ -1,0 +1,103 @@
+/** Who uses a data directory: one process at a time. Rule D13 (engine/RULES.md). */
+import { closeSync, openSync, statSync, unlinkSync } from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
+
+/** Another process has the directory. */
+export class InUse extends Error {}
+
+const HOLDER_ANSWERS_WITHIN_MS = 1000;
+
+/** Released once, however often it is asked to. */
+export type Lock = { release(): Promise<void> };
+
+/**
+ * Takes the directory twice over: by a name in the kernel's abstract socket space, after its inode,
+ * which is atomic and free again the moment its process is gone; and by a socket in the directory,
+ * which a server in another network namespace (a container on the same volume) sees too. Throws
+ * `InUse`, and other errors, whose messages go on from the directory's name.
+ */
+export async function takeLock(directory: string): Promise<Lock> {
+  const { dev, ino } = statSync(directory);
+  const refuse = (error: NodeJS.ErrnoException, holder: string): never => {
+    if (error.code === 'EADDRINUSE') throw new InUse(`is in use by another server (${holder})`);
+    throw new Error(`cannot be locked (${error.code})`);
+  };
+  const name = `\0paperbook-${dev}-${ino}`;
+  const here = await listenOn(name).catch(async (error: NodeJS.ErrnoException) => {
+    return refuse(error, await holderOf(name));
+  });
+  const fd = openSync(directory, 'r');
+  const closeHere = async () => {
+    closeSync(fd);
+    await closeServer(here);
+  };
+  // By its descriptor, since a socket's path must be short.
+  const inside = await takeSocketFile(`/proc/self/fd/${fd}/server.lock`).catch(
+    async (error: NodeJS.ErrnoException) => {
+      await closeHere();
+      return refuse(error, 'in another container');
+    },
+  );
+  let released: Promise<void> | null = null;
+  return {
+    release() {
+      released ??= closeServer(inside).then(closeHere);
+      return released;
+    },
+  };
+}
+
+/** A socket file on which nobody answers is left over from a process that has ended. */
+async function takeSocketFile(file: string): Promise<Server> {
+  try {
+    return await listenOn(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || (await answers(file)))
+      throw error;
+  }
+  unlinkSync(file);
+  return listenOn(file);
+}
+
+/** The process that listens on a name, by its own answer. */
+function holderOf(name: string): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = connect(name);
+    let said = '';
+    const done = () => {
+      socket.destroy();
+      resolve(/^\d+\n$/.test(said) ? `process ${said.trim()}` : 'which does not say its process');
+    };
+    socket.setEncoding('utf8').on('data', (text) => {
+      said += text;
+    });
+    socket.setTimeout(HOLDER_ANSWERS_WITHIN_MS, done).on('error', done).on('end', done);
+  });
+}
+
+function answers(file: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(file);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}
+
+function listenOn(address: string): Promise<Server> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {}).end(`${process.pid}\n`, () => socket.destroy());
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(address, () => resolve(server));
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}

@@ -1,0 +1,131 @@
+/**
+ * Makes the checkpoints of shards anew from their logs alone, which have everything. It is a start on
+ * an empty environment: what takes the old one's place has been verified, and the old one is kept.
+ * Rule D33 (engine/RULES.md).
+ */
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import path from 'node:path';
+import { LogDamage, LogMismatch } from '../engine/log/log-format.ts';
+import { segmentsIn } from '../engine/log/segment-file.ts';
+import { Shard } from '../engine/shard/shard.ts';
+import { logIn } from '../engine/shard/shard-log.ts';
+import type { ShardVerification } from '../engine/shard/verify.ts';
+import { DataDirError, metaOf, syncPath } from './data-dir.ts';
+import { takeLock } from './directory-lock.ts';
+import { verifyPart } from './verify.ts';
+
+export type RebuiltShard = {
+  shard: number;
+  /** The last fact of its log; null: it was whole, and is left as it is. */
+  facts: number | null;
+  /** The file that was replaced, if there was one. */
+  kept: string | null;
+  /** What was wrong with it. */
+  problems: string[];
+};
+
+/** An environment on its way to a shard. LMDB takes a name with a dot for a file. */
+const ARRIVING = 'rebuilding';
+/** A replay asks for no prices and no rule. */
+const CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
+
+/**
+ * Rebuilds what does not verify in `dataDir`. Throws `DataDirError` in the words of the operator; the
+ * shard is then as it was.
+ */
+export async function rebuild(dataDir: string): Promise<RebuiltShard[]> {
+  const { shards } = metaOf(dataDir);
+  const lock = await takeLock(dataDir).catch((error: Error) => {
+    throw new DataDirError(`${dataDir} ${error.message}: stop it first`);
+  });
+  try {
+    const rebuilt: RebuiltShard[] = [];
+    for (let shard = 0; shard < shards; shard++) {
+      rebuilt.push(await rebuildShard(path.join(dataDir, `shard-${shard}`), shard, shards));
+    }
+    return rebuilt;
+  } finally {
+    await lock.release();
+  }
+}
+
+async function rebuildShard(directory: string, shard: number, shards: number) {
+  const before = await verifyShardAt(directory, shard, shards);
+  const isThere = segmentsIn(logIn(directory)).length > 0;
+  const isWhole = before.found !== null && before.problems.length === 0;
+  if (isWhole || (!isThere && before.problems.length === 0)) {
+    return { shard, facts: null, kept: null, problems: [] };
+  }
+  const arriving = path.join(directory, ARRIVING);
+  try {
+    if (!isThere) throw new Error('it has no log');
+    const facts = await makeAnew(arriving, shard, before.found);
+    const { problems } = await verifyShardAt(arriving, shard, shards);
+    if (problems.length > 0) throw new Error(problems.join('; '));
+    return { shard, facts, kept: putInPlace(arriving, directory), problems: before.problems };
+  } catch (error) {
+    const isOfLog = error instanceof LogDamage || error instanceof LogMismatch;
+    const what = `${isOfLog ? 'log/' : ''}${(error as Error).message}`;
+    throw new DataDirError(`${directory} was not rebuilt, and is as it was: ${what}`);
+  } finally {
+    rmSync(arriving, { recursive: true, force: true });
+  }
+}
+
+function verifyShardAt(directory: string, shard: number, shards: number) {
+  return verifyPart<ShardVerification>({ part: 'shard', path: directory, shard, shards });
+}
+
+/** Starts on the log beside an empty environment, and ends with a checkpoint of all of it. */
+async function makeAnew(
+  arriving: string,
+  shard: number,
+  before: ShardVerification | null,
+): Promise<number> {
+  rmSync(arriving, { recursive: true, force: true });
+  mkdirSync(arriving, { mode: 0o700 });
+  symlinkSync(path.join('..', path.basename(logIn(arriving))), logIn(arriving));
+  const made = await Shard.open({
+    ...CONFIG,
+    path: arriving,
+    shard,
+    durability: 'sync',
+    checkpointEveryFacts: Number.POSITIVE_INFINITY,
+  });
+  const { lastNumber } = made;
+  await made.close();
+  const covered = before?.checkpointFacts ?? 0;
+  if (covered <= lastNumber) return lastNumber;
+  throw new Error(
+    `its log ends with fact ${lastNumber}, and its checkpoint covers ${covered}: restore a backup`,
+  );
+}
+
+/** At every moment there is an environment. Returns the name that the old one has now. */
+function putInPlace(arriving: string, directory: string): string | null {
+  const file = path.join(directory, 'data.mdb');
+  let kept: string | null = null;
+  if (existsSync(file) && statSync(file).size > 0) {
+    kept = freeName(`${file}.replaced`);
+    linkSync(file, kept);
+  }
+  chmodSync(path.join(arriving, 'data.mdb'), 0o600);
+  // LMDB's lock file is of the environment that was there.
+  rmSync(path.join(directory, 'lock.mdb'), { force: true });
+  renameSync(path.join(arriving, 'data.mdb'), file);
+  syncPath(directory);
+  return kept;
+}
+
+function freeName(file: string): string {
+  for (let at = 1; ; at++) if (!existsSync(`${file}-${at}`)) return `${file}-${at}`;
+}

@@ -1,0 +1,44 @@
+/**
+ * Brings a data directory to the version of the format that this program reads. There is one version
+ * so far, so what it can say is that there is nothing to do. Rule D34 (engine/RULES.md).
+ */
+import path from 'node:path';
+import { FORMAT_VERSION } from '../engine/format/version.ts';
+import { LogReader } from '../engine/log/log-reader.ts';
+import { identityOf } from '../engine/shard/data-format.ts';
+import { logIn } from '../engine/shard/shard-log.ts';
+import { openSnapshot } from '../engine/shard/snapshot.ts';
+import { DataDirError, metaOf } from './data-dir.ts';
+
+export type Upgraded = { directory: string; version: number; changed: boolean };
+
+/** Throws `DataDirError`, which names what is of another version, and both versions. */
+export async function upgrade(dataDir: string): Promise<Upgraded> {
+  const { shards } = metaOf(dataDir);
+  for (let shard = 0; shard < shards; shard++) {
+    const directory = path.join(dataDir, `shard-${shard}`);
+    try {
+      await checkShard(directory, shard);
+    } catch (error) {
+      throw new DataDirError(`${directory}: ${(error as Error).message}`);
+    }
+  }
+  return { directory: dataDir, version: FORMAT_VERSION, changed: false };
+}
+
+async function checkShard(directory: string, shard: number): Promise<void> {
+  const identity = identityOf(shard);
+  const log = LogReader.open(logIn(directory), identity);
+  try {
+    // Each segment's header is read.
+    log.durableFiles();
+  } finally {
+    log.close();
+  }
+  const snapshot = openSnapshot(directory, identity);
+  try {
+    snapshot?.read.checkFormat(identity);
+  } finally {
+    await snapshot?.close();
+  }
+}

@@ -1,0 +1,45 @@
+/** Data directories as a server leaves them, traded on without HTTP. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { newKey } from '../../api/identity/keys.ts';
+import { ControlStore } from '../../api/identity/store.ts';
+import { newUser } from '../../api/identity/users.ts';
+import { FORMAT_VERSION } from '../../engine/format/version.ts';
+import { AWAY, CATALOG, NOON_MS, placeOrder, uuidOf } from '../engine/fixtures.ts';
+import { ALICE, BOB, openShard, tradedShard } from '../engine/shard/environment.ts';
+
+export const DIRECTORY_ID = uuidOf(77);
+
+/** One of one shard, two people and a key, at `dataDir`. */
+export async function stoppedServer(dataDir: string, id = DIRECTORY_ID): Promise<void> {
+  mkdirSync(path.join(dataDir, 'demo'), { recursive: true });
+  const meta = { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1, id };
+  writeFileSync(path.join(dataDir, 'paperbook.json'), JSON.stringify(meta));
+  writeFileSync(path.join(dataDir, 'admin.token'), 'x'.repeat(43));
+  writeFileSync(path.join(dataDir, 'demo', 'catalog.json'), '{}');
+  await tradedShard(path.join(dataDir, 'shard-0'));
+  const control = new ControlStore(dataDir);
+  await control.putDirectoryId(id);
+  const { marketNames, instrumentIds } = CATALOG;
+  await control.putNumbers({ marketNames, instrumentIds });
+  for (const user of [ALICE, BOB]) {
+    await control.addUser({ ...newUser({ email: `${user}@example.com` }, NOON_MS), id: user });
+  }
+  await control.putKey(newKey(ALICE, {}, 'cli', NOON_MS).key);
+  await control.close();
+}
+
+/** Someone new signs up and places so many orders, which rest. */
+export async function goOn(dataDir: string, name: number, orders: number): Promise<void> {
+  const account = uuidOf(name);
+  const control = new ControlStore(dataDir);
+  await control.addUser({ ...newUser({ email: `${account}@example.com` }, NOON_MS), id: account });
+  await control.close();
+  const shard = await openShard(path.join(dataDir, 'shard-0'));
+  for (let at = 0; at < orders; at++) {
+    const order = { account, instrumentId: AWAY, idempotencyKey: `${name}-${at}` };
+    const [reply] = shard.run([placeOrder({ ...order, type: 'limit', limitPriceCents: 5 })]);
+    if (reply?.ok !== true) throw new Error('the order was refused');
+  }
+  await shard.close();
+}
