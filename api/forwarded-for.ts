@@ -1,4 +1,4 @@
-/** Whom a proxy names in X-Forwarded-For. */
+/** Whom a proxy names in X-Forwarded-For. Rule Q11 (api/RULES.md). */
 
 /** The longest text of an IPv6 address, with a zone. */
 const ADDRESS_CHARACTERS_MAX = 64;

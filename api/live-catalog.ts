@@ -91,7 +91,7 @@ export class LiveCatalog {
     await this.#use(reading.catalog);
   }
 
-  /** Numbers are on disk before anything is journaled under them. */
+  /** Numbers are on disk before a fact names them. */
   async #use(catalog: Catalog): Promise<void> {
     const { marketNames, instrumentIds } = catalog;
     await this.#identity.putNumbers({ marketNames, instrumentIds });

@@ -54,7 +54,7 @@ export const SETTINGS = {
   TRADING: unset('trading with keys; not set: as last set live', readSwitch, 'on'),
   QUOTE_MAX_AGE_MS: setting(
     '15000',
-    'age from which a quote is no live price',
+    'the oldest heartbeat at which a quote is still live',
     integer(1, 86_400_000),
   ),
   ROUTING_BAND_CENTS: setting(

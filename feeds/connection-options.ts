@@ -46,7 +46,7 @@ export type ConnectionOptions = {
   /** Whether a quote of the market is expected; left out, of every market. */
   awaitsQuote?(market: string): boolean;
   /** Takes one text frame at once, in order. A frame is also a heartbeat. */
-  onFrame(text: string, atMs: EpochMs): Pick<FrameReading, 'gap' | 'rejected' | 'ticks'>;
+  onFrame(text: string, atMs: EpochMs): Pick<FrameReading, 'jump' | 'rejected' | 'ticks'>;
   /** A heartbeat without a frame to read: a ping, or the answer to a keepalive. */
   onHeartbeat(atMs: EpochMs): void;
   /**

@@ -202,11 +202,11 @@ class VenueConnection implements Connection {
     }
     const atMs = this.#recordHeartbeat();
     this.#frames += 1;
-    let gap: boolean;
+    let jump: boolean;
     try {
       const reading = this.#options.onFrame(text, atMs);
       this.#unquoted.take(reading);
-      gap = reading.gap;
+      jump = reading.jump;
     } catch (error) {
       // Half of the frame may be applied. Only a new connection is certain to be right.
       this.#drop(`frame could not be taken (${codeOf(error)})`);
@@ -214,7 +214,7 @@ class VenueConnection implements Connection {
     }
     // Dialing again works for every venue: sequences, request ids and books all start over.
     // Snapshots on the old connection differ by venue, and can race with frames still under way.
-    if (gap) this.#drop('gap in the sequence');
+    if (jump) this.#drop('gap in the sequence');
   }
 
   #onHeartbeat(): void {

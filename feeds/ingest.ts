@@ -45,7 +45,10 @@ export type IngestOptions = {
 };
 
 export type IngestConnection = {
-  /** Takes one frame, as text or as what its JSON parsed to. `gap` asks to subscribe again. */
+  /**
+   * Takes one frame, as text or as what its JSON parsed to. A live connection subscribes again
+   * after a `jump`.
+   */
   frame(raw: unknown, atMs: EpochMs): FrameReading;
   /** A heartbeat without a frame. */
   heartbeat(atMs: EpochMs): void;
@@ -92,9 +95,9 @@ class Connection implements IngestConnection {
     if (reading.rejected !== null) {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
     }
-    if (reading.gap) counters.gap();
+    if (reading.jump) counters.gap();
     // A jump inside a feed file is not a loss.
-    if (reading.gap && !adapter.recorded) {
+    if (reading.jump && !adapter.recorded) {
       this.#send({ kind: 'down', atMs, source });
       adapter.reset();
       // Prices build on the missing frames. Results and statuses are still right, and come only
@@ -171,7 +174,7 @@ function readingOf(adapter: VenueAdapter, raw: unknown): FrameReading {
   try {
     frame = JSON.parse(raw);
   } catch {
-    return { type: 'unreadable', ticks: [], venueAtMs: null, rejected: 'not JSON', gap: false };
+    return { type: 'unreadable', ticks: [], venueAtMs: null, rejected: 'not JSON', jump: false };
   }
   return adapter.read(frame);
 }

@@ -139,7 +139,7 @@ class Adapters {
     const adapter = this.#of(line);
     if (adapter !== null) return adapter.read(line.frame);
     const rejected = `no adapter ${line.adapter} in this version`;
-    return { type: 'unreadable', ticks: [], venueAtMs: null, rejected, gap: false };
+    return { type: 'unreadable', ticks: [], venueAtMs: null, rejected, jump: false };
   }
 
   decimals(line: FeedLine): 0 | 2 {
@@ -193,7 +193,7 @@ class Survey {
     this.#firstMs = Math.min(this.#firstMs ?? atMs, atMs);
     this.#lastMs = Math.max(this.#lastMs ?? atMs, atMs);
     countBounded(this.#types, `${adapter} ${reading.type}`);
-    if (reading.gap) this.#gaps++;
+    if (reading.jump) this.#gaps++;
     if (reading.rejected !== null) {
       this.#rejected++;
       countBounded(this.#reasons, reading.rejected);

@@ -56,9 +56,10 @@ export type FrameReading = {
   /** Why the frame could not be used, a short stable phrase; null when it could. */
   rejected: string | null;
   /**
-   * The sequence has a jump or, live, no readable number: a live connection must subscribe again.
+   * The sequence has a jump or, live, no readable number. A live connection takes it for a gap
+   * (B12) and subscribes again; in a recording it is counted alone (F8).
    */
-  gap: boolean;
+  jump: boolean;
 };
 
 export type AdapterOptions = {

@@ -1,6 +1,6 @@
 /**
  * The catalog inside a shard: markets and instruments by number, kept across replacements. Rules
- * T3, T5, T6, T120 to T129 (engine/RULES.md).
+ * T3, T5, T6, T86, T120, T123, T125, T127, T129 (engine/RULES.md).
  */
 import { invariant } from './invariant.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './messages.ts';

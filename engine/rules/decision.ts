@@ -12,7 +12,7 @@ export type Rejection = {
 export type Decision =
   /** `consumption`: displayed sizes that the events use up. */
   | { kind: 'accept'; events: Event[]; consumption: Consumption | null }
-  /** The command was accepted before, under this key; see `UnarchivedRecords`. */
+  /** The command was accepted before, under this key; see finished-records.ts. */
   | { kind: 'replay' }
   /** `events`: a refused attempt to trade counts towards the limits all the same. */
   | { kind: 'reject'; rejection: Rejection; events: Event[] };
@@ -25,7 +25,11 @@ export function reject(code: RejectionCode, message: string = REJECTIONS[code]):
   return { kind: 'reject', rejection: { code, message }, events: [] };
 }
 
-/** The decision with an event in front of it, whether it was accepted or refused. */
+/**
+ * The decision with an event in front of it, whether it was accepted or refused: that of counting
+ * the attempt comes before what the attempt leads to. A replay counts nowhere. Rule L3
+ * (engine/RULES.md).
+ */
 export function preceded(decision: Decision, event: Event): Decision {
   return decision.kind === 'replay'
     ? decision

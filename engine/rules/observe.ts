@@ -1,6 +1,7 @@
 /**
  * Takes what a venue says. Live quotes change in place. What follows from them (fills, settlements,
- * expiries) comes out as events. Rules T12 to T17, T45, T46, S1 to S10, T124 (engine/RULES.md).
+ * expiries) comes out as events. Rules T12 to T17, T45, T46, T121, T122, T124, T128, S1 to S10
+ * (engine/RULES.md).
  */
 
 import { emit } from './evolve.ts';
@@ -54,7 +55,8 @@ export function observe(state: ShardState, tick: Tick, facts: FactSink): void {
 
 /**
  * Takes what a venue says, so that it is shown, and lets nothing follow from it: for a shard that
- * cannot write now. The same tick comes again later, and then leads to its events.
+ * cannot write now. The same tick comes again later, and then leads to its events. Rule D8
+ * (engine/RULES.md).
  */
 export function watch(state: ShardState, tick: Tick): void {
   if (tick.kind === 'time') return;
@@ -210,7 +212,8 @@ function voidCancelledGames(state: ShardState, atMs: EpochMs, facts: FactSink): 
 
 /**
  * What the catalog has dropped cannot be bought any more. Its resting buys end, first placed first;
- * sells and positions stay. An order by ticker belongs to the instrument that it is shown as.
+ * sells and positions stay. An order by ticker belongs to the instrument that it is shown as. Rules
+ * T121, T122 (engine/RULES.md).
  */
 function cancelDropped(state: ShardState, atMs: EpochMs, facts: FactSink): void {
   const { orders, instruments } = state;

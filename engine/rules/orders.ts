@@ -1,4 +1,4 @@
-/** Placing an order. Rules T20 to T57, T90 to T94, T100 (engine/RULES.md). */
+/** Placing an order. Rules T20 to T57, T69, T90 to T95, T100 to T103 (engine/RULES.md). */
 
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
@@ -41,15 +41,15 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   const account = state.accountIds.find(order.account);
   const known =
     account === NO_ROW ? undefined : state.records.orderByKey(account, order.idempotencyKey);
-  const closing = order.action === 'sell';
+  const sellOrCancel = order.action === 'sell';
   if (known !== undefined) {
     if (isSameOrder(state, known, order)) return { kind: 'replay' };
-    return countedRefusal(state, order, closing, reject('idempotency_key_reused'));
+    return countedRefusal(state, order, sellOrCancel, reject('idempotency_key_reused'));
   }
   const outOfBounds = checkBounds(state, order, account);
   if (outOfBounds !== null) return reject('invalid_request', outOfBounds);
   if (!order.mayTrade) return reject('trading_off');
-  return withinLimits(state, order, closing, () => {
+  return withinLimits(state, order, sellOrCancel, () => {
     return order.action === 'buy' && !order.mayOpen
       ? reject('membership_required')
       : decideNew(state, order, account);
@@ -138,18 +138,18 @@ function placementEvents(
   if (known === NO_ROW) {
     events.push({ kind: 'account_opened', atMs, account, accountId: order.account });
   }
-  const working = fill === null && !rests ? NO_ROW : workingOrder(state, subject);
-  if (working !== NO_ROW) {
+  const replaced = fill === null && !rests ? NO_ROW : replacedOrder(state, subject);
+  if (replaced !== NO_ROW) {
     events.push({
       kind: 'order_ended',
       atMs,
-      order: working,
+      order: replaced,
       status: 'canceled',
       reason: 'position_closed',
     });
   }
   // The order that ends gives its row back first.
-  const row = working !== NO_ROW ? working : state.orders.nextRow;
+  const row = replaced !== NO_ROW ? replaced : state.orders.nextRow;
   events.push(placedEvent(state, order, subject, { account, row, rests }));
   const { contracts } = subject;
   if (fill !== null) events.push(fillEvent(atMs, row, contracts, tradeOf(order.action, fill)));
@@ -164,7 +164,7 @@ function placementEvents(
  * What a sell ends just before it trades or rests: an earlier sell, or what is left of the buy. So
  * a position that is being sold does not grow.
  */
-function workingOrder(state: ShardState, { position }: Subject): OrderRow {
+function replacedOrder(state: ShardState, { position }: Subject): OrderRow {
   return position === null ? NO_ROW : state.positions.col.resting.get(position);
 }
 

@@ -3,7 +3,7 @@
  * its keys, may trade. Windows are the UTC minute and the UTC day. What a key does in other shards
  * comes along with a command. Rules L1 to L10 (engine/RULES.md).
  *
- * Whatever reaches the rules counts, refused or not; a replay of an idempotency key does not.
+ * What counts: L3.
  */
 
 import { type Decision, preceded, type Rejection } from './decision.ts';
@@ -26,47 +26,49 @@ type Attempt = { atMs: EpochMs; account: Uuid; counting: TradeCounting | null };
 
 /**
  * The decision, counted, when the attempt is within its limits; else the refusal of the first one
- * it is over. `closing`: a sell or a cancel, which do not count as new orders.
+ * it is over. `sellOrCancel`: a sell or a cancel, which do not count as new orders.
  */
 export function withinLimits(
   state: ShardState,
   attempt: Attempt,
-  closing: boolean,
+  sellOrCancel: boolean,
   decide: () => Decision,
 ): Decision {
-  const over = overLimit(state, attempt, closing);
+  const over = overLimit(state, attempt, sellOrCancel);
   if (over !== null) return { kind: 'reject', rejection: over, events: [] };
-  return counted(attempt, closing, decide());
+  return counted(attempt, sellOrCancel, decide());
 }
 
 /** A refusal that is the answer over the limits too. It counts as far as they go. */
 export function countedRefusal(
   state: ShardState,
   attempt: Attempt,
-  closing: boolean,
+  sellOrCancel: boolean,
   refusal: Decision,
 ): Decision {
-  return overLimit(state, attempt, closing) === null ? counted(attempt, closing, refusal) : refusal;
+  return overLimit(state, attempt, sellOrCancel) === null
+    ? counted(attempt, sellOrCancel, refusal)
+    : refusal;
 }
 
-function counted({ atMs, account, counting }: Attempt, closing: boolean, decision: Decision) {
+function counted({ atMs, account, counting }: Attempt, sellOrCancel: boolean, decision: Decision) {
   if (counting === null) return decision;
   const { keyId } = counting;
-  return preceded(decision, { kind: 'trade_counted', atMs, account, keyId, closing });
+  return preceded(decision, { kind: 'trade_counted', atMs, account, keyId, closing: sellOrCancel });
 }
 
 function overLimit(
   { tradeCounts, nowMs }: ShardState,
   { account, counting }: Attempt,
-  closing: boolean,
+  sellOrCancel: boolean,
 ): Rejection | null {
   if (counting === null) return null;
   const { keyId, keyLimits, accountLimits, elsewhere } = counting;
   const here = tradeCounts.use(keyId, nowMs);
   const ofKey = elsewhere === null ? here : sumOfUse([here, elsewhere]);
   return (
-    overOne(ofKey, 'key', keyLimits, closing) ??
-    overOne(tradeCounts.use(account, nowMs), 'account', accountLimits, closing)
+    overOne(ofKey, 'key', keyLimits, sellOrCancel) ??
+    overOne(tradeCounts.use(account, nowMs), 'account', accountLimits, sellOrCancel)
   );
 }
 
@@ -74,9 +76,9 @@ function overOne(
   use: TradeUse,
   who: string,
   limits: TradeLimits,
-  closing: boolean,
+  sellOrCancel: boolean,
 ): Rejection | null {
-  if (closing) {
+  if (sellOrCancel) {
     return use.closingInMinute >= limits.closingPerMinute
       ? limited(who, `${limits.closingPerMinute} sells and cancels a minute`, use.atMs, MINUTE_MS)
       : null;

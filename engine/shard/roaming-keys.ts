@@ -6,7 +6,7 @@
  * counted in all other shards, where it cannot trade meanwhile. An order for another shard moves
  * the key: every shard that may have counted it is asked for its count, behind everything that was
  * sent there before. Orders that come meanwhile wait. So the limits are exact in whatever order
- * answers come, and counts are stored in the shards' journals alone.
+ * answers come, and counts are stored in the shards' logs alone.
  */
 
 import { awayIdOf } from '../memory/trade-counts.ts';

@@ -28,12 +28,12 @@ export function isPlace(value: unknown): value is number {
 
 /** The frame was understood; without ticks it is of a kind that carries none. */
 export function said(type: string, ticks: VenueTick[], venueAtMs: EpochMs | null): FrameReading {
-  return { type, ticks, venueAtMs, rejected: null, gap: false };
+  return { type, ticks, venueAtMs, rejected: null, jump: false };
 }
 
 /** The frame could not be used; `ticks` are what follows from that. */
 export function refused(type: string, reason: string, ticks: VenueTick[] = []): FrameReading {
-  return { type, ticks, venueAtMs: null, rejected: reason, gap: false };
+  return { type, ticks, venueAtMs: null, rejected: reason, jump: false };
 }
 
 /** A market opens on its new book and stops before it, so that no order fills in between. */

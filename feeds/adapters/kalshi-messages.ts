@@ -164,6 +164,6 @@ export function readError(message: Fields | null): FrameReading {
   const code = Number.isSafeInteger(message?.code) ? String(message?.code) : 'without a code';
   const text = nameOf(message?.msg) ?? 'no message';
   const reading = refused('error', `error ${code}: ${text}`);
-  reading.gap = TERMINAL_ERRORS.has(message?.code);
+  reading.jump = TERMINAL_ERRORS.has(message?.code);
   return reading;
 }

@@ -88,9 +88,9 @@ class KalshiAdapter implements VenueAdapter {
     const fields = fieldsOf(frame);
     const type = nameOf(fields?.type);
     if (fields === null || type === null) return refused('unreadable', 'no type');
-    const gap = this.#gap(type, fields);
+    const jump = this.#jumps(type, fields);
     const reading = this.#readType(type, fields);
-    reading.gap ||= gap;
+    reading.jump ||= jump;
     return reading;
   }
 
@@ -135,7 +135,7 @@ class KalshiAdapter implements VenueAdapter {
     return { id: this.#nextCommand++, cmd: 'subscribe', params };
   }
 
-  #gap(type: string, { sid, seq }: Fields): boolean {
+  #jumps(type: string, { sid, seq }: Fields): boolean {
     if (!isPlace(sid) || !isPlace(seq)) {
       return !this.recorded && (seq !== undefined || NUMBERED.has(type));
     }

@@ -64,9 +64,9 @@ class NativeAdapter implements VenueAdapter {
     const fields = fieldsOf(frame);
     const type = nameOf(fields?.type);
     if (fields === null || type === null) return refused('unreadable', 'no type');
-    const gap = this.#gap(type, fields.seq);
+    const jump = this.#jumps(type, fields.seq);
     const reading = this.#wanted.kept(readType(type, fields, this.#depth));
-    reading.gap = gap;
+    reading.jump = jump;
     return reading;
   }
 
@@ -84,7 +84,7 @@ class NativeAdapter implements VenueAdapter {
     this.#wanted.clear();
   }
 
-  #gap(type: string, seq: unknown): boolean {
+  #jumps(type: string, seq: unknown): boolean {
     if (!isPlace(seq)) return !this.recorded && (seq !== undefined || NUMBERED.has(type));
     const last = this.#lastSeq;
     this.#lastSeq = seq;

@@ -217,7 +217,7 @@ test('Q11: behind a proxy the address is the last that it names', async (t) => {
   t.is(await left(direct, '203.0.113.8'), 58, 'what a caller says itself is not believed');
 });
 
-test('Q10: the address that a proxy names counts without its port', async (t) => {
+test('Q11: the address that a proxy names counts without its port', async (t) => {
   const api = await startAt(t, { env: { PAPERBOOK_BEHIND_TLS_PROXY: 'on' } });
   const left = async (forwardedFor: string) => {
     const headers = { 'x-forwarded-for': forwardedFor };

@@ -39,7 +39,7 @@ export interface MemoryEngine extends TradingEngine {
   query(query: Query): Reply;
   /** Writes what a checkpoint would, to memory. */
   checkpoint(): void;
-  /** Loses memory and comes back: the last checkpoint, then the journal, then quotes as before. */
+  /** Loses memory and comes back: the last checkpoint, then the log, then quotes as before. */
   crash(): void;
 }
 
@@ -190,7 +190,7 @@ function createEndingLog(): { all: Ending[]; read(events: readonly Event[]): voi
   };
 }
 
-/** What is not journaled comes again after a start: switches from the operator, quotes by feeds. */
+/** What is not in the log comes again after a start: switches from the operator, quotes by feeds. */
 function quoteAgain(before: ShardState, after: ShardState): void {
   after.switches = before.switches;
   after.nowMs = before.nowMs;

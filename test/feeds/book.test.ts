@@ -12,7 +12,7 @@ const EVERY_PRICE = Array.from({ length: 9_999 }, (_, index) => level(index + 1)
 /** As Kalshi writes them. */
 const EVERY_PAIR = EVERY_PRICE.map(({ price }) => [(price / 10_000).toFixed(4), '1.00']);
 
-test('DESIGN.md section 3, Bounded everything: a side has at most a level a price', (t) => {
+test('B5: a side has at most a level a price', (t) => {
   t.is(bookSide(EVERY_PRICE, ANY)?.length, 9_999);
   t.deepEqual(bookSide([], ANY), []);
   t.is(bookSide([...EVERY_PRICE, level(5)], ANY), null);
@@ -95,7 +95,7 @@ test('W25: an increment at 0 or 1, or to more than can be, leaves no book', (t) 
   }
 });
 
-test('DESIGN.md section 3, Bounded everything: levels are bounded over all books', (t) => {
+test('W12: levels are bounded over all books', (t) => {
   const adapter = kalshiAdapter({}, RECORDED);
   const snapshot = (market_ticker: string, yes_dollars_fp: unknown[]) => {
     const msg = { market_ticker, yes_dollars_fp };

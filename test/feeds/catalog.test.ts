@@ -280,7 +280,7 @@ test('K4: a game is named by slug, by id or not at all', (t) => {
   ]);
 });
 
-test('DESIGN.md section 3, Numbers first: numbers are kept and only appended to', (t) => {
+test('K9: numbers are kept and only appended to', (t) => {
   const first = accepted({
     games: [game('g1')],
     instruments: [

@@ -150,7 +150,7 @@ test('B12: a live gap ends every quote and book', (t) => {
   connection.frame({ type: 'orderbook_snapshot', sid: 1, seq: 1, msg: delta }, AT);
   taken();
   const reading = connection.frame({ type: 'orderbook_delta', sid: 1, seq: 3, msg: delta }, AT);
-  t.true(reading.gap);
+  t.true(reading.jump);
   t.deepEqual(taken(), [down]);
   connection.frame({ type: 'orderbook_delta', sid: 1, seq: 4, msg: delta }, AT);
   t.deepEqual(taken(), [heartbeat]); // nothing to stand on until a fresh snapshot

@@ -13,7 +13,7 @@ test('N4 to N10: every frame means what the golden file says', (t) => {
 test('N3: seq counts up by one per connection', (t) => {
   const adapter = nativeAdapter({ recorded: true });
   const gaps = (...seqs: unknown[]) =>
-    seqs.map((seq) => adapter.read({ type: 'heartbeat', seq }).gap);
+    seqs.map((seq) => adapter.read({ type: 'heartbeat', seq }).jump);
   t.deepEqual(gaps(5, 6, 7, 9, 10, 9), [false, false, false, true, false, true]);
   adapter.reset();
   t.deepEqual(gaps(1, undefined, 2, 'x', 3), [false, false, false, false, false]);

@@ -26,22 +26,22 @@ test('B12: a live frame without a usable seq is a gap', (t) => {
   for (const seq of UNUSABLE) {
     for (const frame of NATIVE) {
       const adapter = liveNative();
-      t.false(adapter.read({ type: 'heartbeat', seq: 1 }).gap);
-      t.true(adapter.read({ ...frame, seq }).gap, `${frame.type} ${String(seq)}`);
+      t.false(adapter.read({ type: 'heartbeat', seq: 1 }).jump);
+      t.true(adapter.read({ ...frame, seq }).jump, `${frame.type} ${String(seq)}`);
     }
   }
   for (const frame of NATIVE) {
     const adapter = liveNative();
-    t.true(adapter.read(frame).gap, `${frame.type} as the first`);
+    t.true(adapter.read(frame).jump, `${frame.type} as the first`);
   }
 });
 
 test('N10: what is no frame of the protocol needs no seq', (t) => {
   const adapter = liveNative();
   adapter.read({ type: 'heartbeat', seq: 1 });
-  t.false(adapter.read({ type: 'error', message: 'unknown market "X"' }).gap);
-  t.false(adapter.read({ type: 'heartbeat', seq: 2 }).gap);
-  t.true(adapter.read({ type: 'error', seq: '3' }).gap);
+  t.false(adapter.read({ type: 'error', message: 'unknown market "X"' }).jump);
+  t.false(adapter.read({ type: 'heartbeat', seq: 2 }).jump);
+  t.true(adapter.read({ type: 'error', seq: '3' }).jump);
 });
 
 test('B12: a frame without a usable seq gives no price', (t) => {
@@ -53,7 +53,7 @@ test('B12: a frame without a usable seq gives no price', (t) => {
       log: () => {},
     });
     const connection = ingest.connection('venue_a', liveNative(), 3);
-    t.true(connection.frame({ ...NATIVE[0], seq }, 5).gap);
+    t.true(connection.frame({ ...NATIVE[0], seq }, 5).jump);
     t.false(
       ticks.some(({ kind }) => kind === 'quote'),
       String(seq),
@@ -85,10 +85,10 @@ test('B12: a live frame without a usable seq or sid is a gap', (t) => {
   for (const frame of KALSHI) {
     for (const unusable of UNUSABLE) {
       const name = `${frame.type} ${String(unusable)}`;
-      t.true(liveKalshi().read({ ...frame, sid: 1, seq: unusable }).gap, `seq of ${name}`);
-      t.true(liveKalshi().read({ ...frame, sid: unusable, seq: 1 }).gap, `sid of ${name}`);
+      t.true(liveKalshi().read({ ...frame, sid: 1, seq: unusable }).jump, `seq of ${name}`);
+      t.true(liveKalshi().read({ ...frame, sid: unusable, seq: 1 }).jump, `sid of ${name}`);
     }
-    t.false(liveKalshi().read({ ...frame, sid: 1, seq: 1 }).gap, frame.type);
+    t.false(liveKalshi().read({ ...frame, sid: 1, seq: 1 }).jump, frame.type);
   }
 });
 
@@ -100,14 +100,14 @@ test('W23: tickers take no number, the life cycle may', (t) => {
   };
   const ticker = { type: 'ticker', sid: 3, msg: { market_ticker: 'T', yes_bid_dollars: '0.4' } };
   const ack = { id: 1, type: 'subscribed', msg: { channel: 'trade', sid: 1 } };
-  for (const frame of [ticker, lifecycle, ack]) t.false(liveKalshi().read(frame).gap, frame.type);
-  t.false(liveKalshi().read({ ...lifecycle, seq: 1 }).gap);
-  t.true(liveKalshi().read({ ...lifecycle, seq: null }).gap);
+  for (const frame of [ticker, lifecycle, ack]) t.false(liveKalshi().read(frame).jump, frame.type);
+  t.false(liveKalshi().read({ ...lifecycle, seq: 1 }).jump);
+  t.true(liveKalshi().read({ ...lifecycle, seq: null }).jump);
 });
 
 test('W12: more subscriptions than can be followed are a gap', (t) => {
   const adapter = liveKalshi();
-  const gapOf = (sid: number) => adapter.read({ ...KALSHI[0], sid, seq: 1 }).gap;
+  const gapOf = (sid: number) => adapter.read({ ...KALSHI[0], sid, seq: 1 }).jump;
   for (let sid = 0; sid < 1_000; sid++) t.false(gapOf(sid));
   t.true(gapOf(1_000));
 });
@@ -117,12 +117,12 @@ test('F8: a recording needs no sequence, usable or not', (t) => {
   const kalshi = kalshiAdapter({}, { recorded: true });
   for (const seq of UNUSABLE) {
     for (const frame of NATIVE) {
-      const { gap, rejected } = native.read({ ...frame, seq });
-      t.deepEqual([gap, rejected], [false, null]);
+      const { jump, rejected } = native.read({ ...frame, seq });
+      t.deepEqual([jump, rejected], [false, null]);
     }
     for (const frame of KALSHI) {
-      const { gap, rejected } = kalshi.read({ ...frame, sid: seq, seq });
-      t.deepEqual([gap, rejected], [false, null]);
+      const { jump, rejected } = kalshi.read({ ...frame, sid: seq, seq });
+      t.deepEqual([jump, rejected], [false, null]);
     }
   }
 });

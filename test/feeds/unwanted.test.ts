@@ -40,7 +40,7 @@ const VENUES: [name: string, adapter: () => VenueAdapter, frames: Frames, books:
 ];
 
 for (const [name, newAdapter, frames, books] of VENUES) {
-  test(`DESIGN.md section 3, Bounded everything: ${name} keeps nothing of markets nobody asked for`, (t) => {
+  test(`B10: ${name} keeps nothing of markets nobody asked for`, (t) => {
     const adapter = newAdapter();
     adapter.subscribe(['T']);
     const logged: IngestLogEvent[] = [];
@@ -81,7 +81,7 @@ test('B10: every market of a recording is wanted', (t) => {
   }
 });
 
-test('DESIGN.md section 3, Bounded everything: before anything is subscribed to nothing is wanted', (t) => {
+test('B10: before anything is subscribed to nothing is wanted', (t) => {
   for (const [name, newAdapter, frames] of VENUES) {
     const adapter = newAdapter();
     const read = () => frames('T', 1).map((frame) => adapter.read(frame).rejected);

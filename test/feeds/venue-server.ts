@@ -101,7 +101,7 @@ export function plainAdapter(): VenueAdapter {
     contractDecimals: 2,
     subscribesAgain: false,
     keepalive: null,
-    read: () => ({ type: 'any', ticks: [], venueAtMs: null, rejected: null, gap: false }),
+    read: () => ({ type: 'any', ticks: [], venueAtMs: null, rejected: null, jump: false }),
     subscribe: (markets) => [markets],
     headers: () => ({}),
     reset: () => {},

@@ -1,6 +1,6 @@
 /**
  * The naive model of the engine: same ticks, commands and queries, same answers, written to be
- * obviously right. The engine proper is tested against it (DESIGN.md section 6).
+ * obviously right. The engine proper is tested against it (test/README.md).
  */
 
 import type { Command, QuoteTick, Reply, Tick } from '../../engine/rules/messages.ts';

@@ -1,7 +1,7 @@
 /**
  * A seeded stream of ticks, commands and queries that mixes the usual with the odd: crossed and
  * one-sided quotes, losses of a connection, results, jumps of time, reused keys, hopeless orders.
- * DESIGN.md section 6.
+ * test/README.md says what it is for.
  */
 
 import type { Command, Tick } from '../../engine/rules/messages.ts';

@@ -18,7 +18,7 @@ const TEST_PATHS = [
   'test/engine/format',
   'test/engine/audit',
   'test/engine/shard/quote.test.ts',
-  'test/engine/shard/unarchived-records.test.ts',
+  'test/engine/shard/shard-records.test.ts',
   'test/engine/shard/views.test.ts',
   'test/feeds/catalog-words.test.ts',
   'test/feeds/ingest.test.ts',

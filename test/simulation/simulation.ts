@@ -1,7 +1,7 @@
 /**
  * One simulated life of a shard, decided by its seed alone: the generated input of test/model in
  * batches, checkpoints and crashes at any point, and after every step the audit, the conservation
- * law and the answers of the naive model. DESIGN.md section 6.
+ * law and the answers of the naive model. See test/README.md.
  */
 import { deepStrictEqual } from 'node:assert';
 import { audit } from '../../engine/audit/audit.ts';

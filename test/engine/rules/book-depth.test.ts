@@ -169,7 +169,7 @@ scenarioTest('M6: cost and hold together are within the balance', (t, createScen
 });
 
 scenarioTest(
-  'engine/rules/README.md: a displayed size counts once for an account, until it changes',
+  'T65: a displayed size counts once for an account, until it changes',
   (t, createScenario) => {
     const scenario = createScenario(DEPTH);
     scenario.book(WIN, BIDS, ASKS);
@@ -189,16 +189,13 @@ scenarioTest(
   },
 );
 
-scenarioTest(
-  'engine/rules/README.md: accounts do not take from each other',
-  (t, createScenario) => {
-    const scenario = createScenario(DEPTH);
-    scenario.book(WIN, BIDS, ASKS);
-    for (const account of [ALICE, BOB]) {
-      t.is(scenario.buy(100, { account }).body.fillPriceCents, 43);
-    }
-  },
-);
+scenarioTest('T65: accounts do not take from each other', (t, createScenario) => {
+  const scenario = createScenario(DEPTH);
+  scenario.book(WIN, BIDS, ASKS);
+  for (const account of [ALICE, BOB]) {
+    t.is(scenario.buy(100, { account }).body.fillPriceCents, 43);
+  }
+});
 
 scenarioTest('T66: in time order within a price, as far as sizes go', (t, createScenario) => {
   const scenario = createScenario(DEPTH);
@@ -279,7 +276,7 @@ scenarioTest(
 );
 
 scenarioTest(
-  'engine/rules/README.md: the cost of a part is rounded down, the last part takes the rest',
+  'T72: the cost of a part is rounded down, the last part takes the rest',
   (t, createScenario) => {
     const scenario = createScenario(DEPTH);
     scenario.book(WIN, [[32, 1]], [[33, 1]]);

@@ -1,8 +1,18 @@
-import { BOB, HOUR_MS, type Scenario, scenarioTest, WIN } from '../../model/scenario.ts';
+import type { PlaceOrder } from '../../../engine/rules/messages.ts';
+import {
+  BOB,
+  HOME,
+  HOUR_MS,
+  OVER,
+  type Scenario,
+  scenarioTest,
+  WIN,
+} from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
 const orderOf = (reading: { body: Row }) => reading.body.order as Row;
+const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string;
 const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const balance = (scenario: Scenario) => scenario.account().balanceDollars;
 
@@ -35,6 +45,55 @@ scenarioTest(
     t.is(scenario.account().openPositions, 1);
   },
 );
+
+scenarioTest('T92: an order that differs in one thing is another order', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 43);
+  const expiresAtMs = scenario.nowMs + HOUR_MS;
+  const held = [1, 2].map(() => idOfTrade(scenario.buy(2)));
+  const variants: [PlaceOrder['type'], Partial<PlaceOrder>, Partial<PlaceOrder>[]][] = [
+    [
+      'limit',
+      { action: 'buy', instrumentId: HOME, side: 'yes', contracts: 10, limitPriceCents: 40 },
+      [
+        { side: 'no' },
+        { contracts: 11 },
+        { limitPriceCents: 39 },
+        { instrumentId: OVER },
+        { instrumentId: null, ticker: 'WIN' },
+        { timeInForce: 'ioc' },
+        { expiresAtMs },
+        { routing: 'best' },
+        { statedProbPct: 60 },
+      ],
+    ],
+    [
+      'market',
+      { action: 'buy', instrumentId: HOME, side: 'yes', contracts: 1, boundPriceCents: 50 },
+      [{ boundPriceCents: 49 }, { boundPriceCents: null }],
+    ],
+    [
+      'market',
+      { action: 'buy', ticker: 'WIN', side: 'yes', contracts: 1 },
+      [{ side: 'no' }, { ticker: 'TOTAL' }, { instrumentId: HOME, ticker: null }],
+    ],
+    [
+      'market',
+      { action: 'sell', tradeId: held[0]! },
+      [{ tradeId: held[1]! }, { boundPriceCents: 1 }],
+    ],
+  ];
+  for (const [type, order, others] of variants) {
+    const timeInForce = type === 'limit' ? 'gtc' : null;
+    const same = { type, timeInForce, idempotencyKey: JSON.stringify(order), ...order } as const;
+    t.is(scenario.place(same).code, null);
+    for (const other of others) {
+      const label = JSON.stringify(other);
+      t.is(scenario.place({ ...same, ...other }).code, 'idempotency_key_reused', label);
+    }
+    t.is(scenario.place(same).body.replayed, true);
+  }
+});
 
 scenarioTest('T94: a refused order does not use its key up', (t, createScenario) => {
   const scenario = createScenario();

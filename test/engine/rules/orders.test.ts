@@ -20,7 +20,7 @@ const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string
 const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const balance = (scenario: Scenario) => scenario.account().balanceDollars;
 
-scenarioTest('T30: buys at the ask of its side, sells at the bid', (t, createScenario) => {
+scenarioTest('T11, T30: buys at the ask of its side, sells at the bid', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
 

@@ -67,7 +67,7 @@ scenarioTest('S2: a void pays the cost back', (t, createScenario) => {
   t.is(scenario.account().balanceDollars, 100_000);
 });
 
-scenarioTest('S3: a scalar pays both sides, rounded down', (t, createScenario) => {
+scenarioTest('S3: a scalar pays each side its payout', (t, createScenario) => {
   const scenario = holdingThree(createScenario);
   settle(scenario, 'scalar', 62, 37);
   t.deepEqual(tradesOf(scenario).map(ending).reverse(), [
@@ -202,24 +202,21 @@ scenarioTest('M31: no bust while an order rests', (t, createScenario) => {
   t.is(scenario.account().busts, 1);
 });
 
-scenarioTest(
-  'AdjustCash: an unknown account, and more than there is, are refused',
-  (t, createScenario) => {
-    const scenario = createScenario();
-    scenario.limitBuy(40, 1);
-    const adjust = { kind: 'adjust', atMs: scenario.nowMs } as const;
-    const code = (account: string, amountCents: number) => {
-      const reply = scenario.engine.command({ ...adjust, account, amountCents });
-      return reply.ok ? null : reply.code;
-    };
-    t.is(code(BOB, 100), 'account_not_found');
-    t.is(code(ALICE, -10_000_000), 'insufficient_balance', '40 cents are held');
-    t.is(code(ALICE, 250), null);
-    t.is(scenario.account().adjustmentsInRunDollars, 2.5);
-    t.is(scenario.account().pnlSinceResetDollars, 0);
-    t.deepEqual(scenario.engine.conservation(), []);
-  },
-);
+scenarioTest('M9: an unknown account, and more than there is, are refused', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.limitBuy(40, 1);
+  const adjust = { kind: 'adjust', atMs: scenario.nowMs } as const;
+  const code = (account: string, amountCents: number) => {
+    const reply = scenario.engine.command({ ...adjust, account, amountCents });
+    return reply.ok ? null : reply.code;
+  };
+  t.is(code(BOB, 100), 'account_not_found');
+  t.is(code(ALICE, -10_000_000), 'insufficient_balance', '40 cents are held');
+  t.is(code(ALICE, 250), null);
+  t.is(scenario.account().adjustmentsInRunDollars, 2.5);
+  t.is(scenario.account().pnlSinceResetDollars, 0);
+  t.deepEqual(scenario.engine.conservation(), []);
+});
 
 test('T128: a game that no catalog lists is not kept', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });

@@ -147,7 +147,7 @@ test('L2, hard trade limits: sells and cancels have a limit of their own', (t) =
   t.is(codeOf(engine.command(buy(1))), 'ok', 'new orders are counted apart');
 });
 
-test('hard trade limits hold over a restart, from a checkpoint and from the journal', (t) => {
+test('L10: hard trade limits hold over a restart, from a checkpoint and from the log', (t) => {
   for (const checkpointAfter of [0, 5, 10]) {
     const engine = tradingEngine();
     for (let n = 0; n < 10; n++) {

@@ -1,4 +1,4 @@
-/** What a shard that cannot journal shows of the ticks that it gets: all prices, and no effects. */
+/** What a shard that cannot write shows of the ticks that it gets: all prices, and no effects. */
 import test from 'ava';
 import type { Tick } from '../../../engine/rules/messages.ts';
 import { watch } from '../../../engine/rules/observe.ts';
@@ -66,7 +66,7 @@ test('D8: a trade is shown as the last one', (t) => {
   t.is(quote().lastTradeCents, 42);
 });
 
-test('D8: results, games and time wait until the shard can journal', (t) => {
+test('D8: results, games and time wait until the shard can write', (t) => {
   const { engine, see, shown } = watchingEngine();
   const before = engine.digest();
   const payouts = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;

@@ -214,7 +214,7 @@ test('a key is asked about when it moves, and not while it stays', async (t) => 
   t.deepEqual(countingsOf(await home.answer()), [{ ...counting(), elsewhere: twice }]);
 });
 
-test('DESIGN section 3, Bounded everything: a thousand orders of a key wait for its move, in order', async (t) => {
+test('L12: a thousand orders of a key wait for its move, in order', async (t) => {
   const { home, away, refused, send } = roamingScene();
   for (let n = 0; n < 1000; n++) send(n < 990 ? away : home);
   t.deepEqual(refused, []);
@@ -240,7 +240,7 @@ test('a key that left home yesterday is forgotten', async (t) => {
   t.deepEqual(countingsOf(await home.answer()), [counting()]);
 });
 
-test('orders of a key are refused while a shard that may have counted it cannot answer', async (t) => {
+test('L11: orders of a key are refused while a shard that may have counted it cannot answer', async (t) => {
   const { home, away, refused, send } = roamingScene();
   send(away);
   send(home);
@@ -256,7 +256,7 @@ test('orders of a key are refused while a shard that may have counted it cannot 
   t.is((await away.answer()).length, 1, 'asked again');
 });
 
-test('what a shard that comes back has counted of a key counts from then on', async (t) => {
+test('L11: what a shard that comes back has counted of a key counts from then on', async (t) => {
   const { home, away, third, keys, send } = roamingScene();
   send(away);
   // While the key moves, and again once it is there.

@@ -38,7 +38,7 @@ const ioc = (account: number) =>
     limitPriceCents: 1,
   });
 
-test('DESIGN section 3, Bounded everything: checkpoints keep up with a shard that never rests', async (t) => {
+test('D3: checkpoints keep up with a shard that never rests', async (t) => {
   const dir = tempDir(t);
   const shard = await openShard(dir, 1000);
   let most = 0;

@@ -53,7 +53,7 @@ async function tradeAbit(engine: Shards): Promise<unknown[]> {
 }
 
 for (const fillModel of FILL_MODELS) {
-  test(`DESIGN section 3: two shards and one shard give the same answers and state hash, ${fillModel}`, async (t) => {
+  test(`D5, D12: two shards and one shard give the same answers and state hash, ${fillModel}`, async (t) => {
     const one = await openShards(tempDir(t), { fillModel });
     const two = await openShards(tempDir(t), { shards: 2, fillModel });
     t.deepEqual(await tradeAbit(two), await tradeAbit(one));
@@ -64,7 +64,7 @@ for (const fillModel of FILL_MODELS) {
     await two.close();
   });
 
-  test(`a restart finds the same state, from checkpoint and from the journal alone, ${fillModel}`, async (t) => {
+  test(`D3: a restart finds the same state, from checkpoint and from the log alone, ${fillModel}`, async (t) => {
     const dir = tempDir(t);
     const first = await openShards(dir, { shards: 2, fillModel });
     await tradeAbit(first);
@@ -100,7 +100,7 @@ test('A51: who asks in the same turn of the event loop shares an answer, until a
   await engine.close();
 });
 
-test('a result that a crash kept from one shard settles there after the next start', async (t) => {
+test('S11: a result that a crash kept from one shard settles there after the next start', async (t) => {
   for (const result of [
     { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 },
     { outcome: 'scalar', yesPayoutCents: 37, noPayoutCents: 63 },
@@ -110,7 +110,7 @@ test('a result that a crash kept from one shard settles there after the next sta
     engine.tick(quoteTick());
     for (const account of [1, 2]) await engine.call(uuidOf(account), buyOf(account));
     await engine.close();
-    // What the crash left: one shard has the result in its journal.
+    // What the crash left: one shard has the result in its log.
     const alone = await openShard(path.join(dir, 'shard-0'));
     alone.run([{ kind: 'result', atMs: NOON_MS, source: 0 as SourceNumber, market: 0, ...result }]);
     await alone.close();
