@@ -1,4 +1,4 @@
-/** What people read: tables, money, and text that came from elsewhere. Rule U11 (api/RULES.md). */
+/** What people read: tables, money, and text that came from elsewhere. Rule U12 (api/RULES.md). */
 import cliui from 'cliui';
 import stringWidth from 'string-width';
 

@@ -22,7 +22,7 @@ const COLUMNS: Column<Row>[] = [
 
 const widest = (text: string) => Math.max(...text.split('\n').map(({ length }) => length));
 
-test('U11: into a pipe a row is one line with every value whole', (t) => {
+test('U12: into a pipe a row is one line with every value whole', (t) => {
   const long = { ...ROW, label: `${'x'.repeat(200)} y` };
   const text = tableOf([ROW, long], COLUMNS, Number.POSITIVE_INFINITY);
   const lines = text.split('\n');
@@ -32,7 +32,7 @@ test('U11: into a pipe a row is one line with every value whole', (t) => {
   }
 });
 
-test('U11: a table that fits looks the same on a terminal and in a pipe', (t) => {
+test('U12: a table that fits looks the same on a terminal and in a pipe', (t) => {
   const two: Column<Row>[] = [
     ['label', ({ label }) => label],
     ['contracts', ({ count }) => count],
@@ -43,7 +43,7 @@ test('U11: a table that fits looks the same on a terminal and in a pipe', (t) =>
   t.is(tableOf([], two, 80), 'LABEL  CONTRACTS\n');
 });
 
-test('U11: a table wider than the terminal wraps, with ids whole on lines of their own', (t) => {
+test('U12: a table wider than the terminal wraps, with ids whole on lines of their own', (t) => {
   t.is(
     tableOf([ROW, { ...ROW, count: 1000 }], COLUMNS, 60),
     [
@@ -61,7 +61,7 @@ test('U11: a table wider than the terminal wraps, with ids whole on lines of the
   );
 });
 
-test('U11: no line is wider than the terminal, whatever the values are', (t) => {
+test('U12: no line is wider than the terminal, whatever the values are', (t) => {
   const values = ['x'.repeat(300), 'many words '.repeat(40).trim(), '', 'a'];
   for (const label of values) {
     for (const note of values) {
@@ -73,7 +73,7 @@ test('U11: no line is wider than the terminal, whatever the values are', (t) => 
   }
 });
 
-test('U11: letters of double width count twice', (t) => {
+test('U12: letters of double width count twice', (t) => {
   const text = tableOf([{ ...ROW, label: '日本'.repeat(30) }], COLUMNS.slice(1, 3), 40);
   const wide = text
     .split('\n')
@@ -81,7 +81,7 @@ test('U11: letters of double width count twice', (t) => {
   t.true(Math.max(...wide) <= 40, text);
 });
 
-test('U11: lists and texts wrap too', (t) => {
+test('U12: lists and texts wrap too', (t) => {
   const scopes = 'records:read portfolio:read markets:read';
   const pairs = [
     ['Plan', 'basic'],
@@ -107,7 +107,7 @@ test('U11: lists and texts wrap too', (t) => {
   t.is(wrapped('bought 10 yes at home\ntrade 1', 13), 'bought 10 yes\nat home\ntrade 1\n');
 });
 
-test('U11: what a terminal would act on is replaced', (t) => {
+test('U12: what a terminal would act on is replaced', (t) => {
   const text = tableOf([{ ...ROW, label: 'a\u001b[31mb\nc' }], COLUMNS, 80);
   t.false(text.includes('\u001b'));
   t.true(text.includes('\ufffd'));
