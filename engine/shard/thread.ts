@@ -17,6 +17,8 @@ export class ShardThread {
   readonly disk = new DiskStatus();
   readonly #fault = new FaultNote();
   readonly #pool: Piscina<Task, unknown>;
+  /** The thread that served last has failed, and no task has met its end yet. */
+  #hasFailed = false;
 
   /**
    * `onEnd` is called with the error of a thread that ended by itself. Its task rejects with that
@@ -41,16 +43,28 @@ export class ShardThread {
   }
 
   /**
-   * Opens the shard. Throws `ShardDamage`. After a failure that is a new thread, once the last one has released the file.
+   * Opens the shard. Throws `ShardDamage`. After a failure that is a new thread, once the last one
+   * has released the file.
    */
   async open(): Promise<OpenReport> {
     for (;;) {
-      const opened = (await this.#pool.run({ kind: 'open' })) as Opened;
+      const opened = await this.#tryToOpen();
       if (opened !== 'ending') {
         if ('damage' in opened) throw new ShardDamage(opened.damage);
         return opened;
       }
       await sleep(ENDING_MS);
+    }
+  }
+
+  /** A thread that has failed may end before it answers that it is ending. */
+  async #tryToOpen(): Promise<Opened> {
+    try {
+      return (await this.#pool.run({ kind: 'open' })) as Opened;
+    } catch (error) {
+      if (!this.#hasFailed) throw error;
+      this.#hasFailed = false;
+      return 'ending';
     }
   }
 
@@ -60,7 +74,13 @@ export class ShardThread {
    */
   serve(): { end: Endpoint; ended: Promise<void> } {
     const channel = channelMemory();
-    const ended = this.#pool.run({ kind: 'serve', channel }).then(() => undefined);
+    const ended = this.#pool.run({ kind: 'serve', channel }).then(
+      () => undefined,
+      (error: unknown) => {
+        this.#hasFailed = true;
+        throw error;
+      },
+    );
     return { end: new Endpoint(channel, 'caller'), ended };
   }
 
