@@ -43,7 +43,7 @@ export type Paperbook = {
 
 /** How many requests a shard may hold before callers get 503: less than a second's. */
 const QUEUE_DEPTH_MAX = 8000;
-const CHECKPOINT_EVERY_FACTS = 100_000;
+const CHECKPOINT_EVERY_FACTS = 300_000;
 
 /** Takes the configured data directory for this process; `startPaperbook` gives it back. */
 export function takeDataDir(config: Pick<Config, 'dataDir' | 'shards'>): Promise<DataDir> {

@@ -12,7 +12,7 @@ import { CORE_CONFIG, coreState } from './core-state.ts';
 import { type FlowOptions, OrderFlow } from './order-flow.ts';
 
 /** As the server sets it (api/main.ts). */
-export const CHECKPOINT_EVERY_FACTS = 100_000;
+export const CHECKPOINT_EVERY_FACTS = 300_000;
 
 export class BenchShard {
   readonly shard: Shard;

@@ -56,20 +56,32 @@ export type EntryKey = {
   w3: number;
 };
 
-/** Writes an entry at a word of `words`. */
-export function writeEntry(words: Uint32Array, at: number, key: EntryKey, place: FactPlace): void {
-  const high = Math.floor(place.record / WORD);
-  invariant(key.class >= 0 && key.class < CLASSES, 'the index knows no such class');
+/** Writes an entry at a word of `words`. Its parts come one by one: an object costs more. */
+export function writeEntry(
+  words: Uint32Array,
+  at: number,
+  account: number,
+  of: number,
+  w0: number,
+  w1: number,
+  w2: number,
+  w3: number,
+  record: number,
+  offset: number,
+): void {
+  const high = Math.floor(record / WORD);
+  invariant(of >= 0 && of < CLASSES, 'the index knows no such class');
   invariant(high >= 0 && high < RECORD_HIGH_MAX, 'a log position has at most 48 bits');
-  invariant(key.account >>> 0 === key.account, 'an account row is no word');
-  words[at] = key.account;
-  words[at + 1] = (key.class << CLASS_SHIFT) | high;
-  words[at + 2] = key.w0;
-  words[at + 3] = key.w1;
-  words[at + 4] = key.w2;
-  words[at + 5] = key.w3;
-  words[at + 6] = place.record;
-  words[at + 7] = place.offset;
+  invariant(account >= 0 && account < WORD, 'an account row is no word');
+  invariant(offset >= 0 && offset < WORD, 'an offset in a record is no word');
+  words[at] = account;
+  words[at + 1] = (of << CLASS_SHIFT) | high;
+  words[at + 2] = w0;
+  words[at + 3] = w1;
+  words[at + 4] = w2;
+  words[at + 5] = w3;
+  words[at + 6] = record;
+  words[at + 7] = offset;
 }
 
 export function classAt(words: Uint32Array, at: number): IndexClass {

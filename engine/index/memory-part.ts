@@ -53,12 +53,23 @@ export class MemoryPart {
     return { entries: this.#count, keys: this.#keys };
   }
 
-  add(key: EntryKey, place: FactPlace): void {
+  add(
+    account: number,
+    of: number,
+    w0: number,
+    w1: number,
+    w2: number,
+    w3: number,
+    record: number,
+    offset: number,
+  ): void {
     invariant(this.#count < ENTRIES_MAX, 'a seal is long overdue');
     if (this.#count % SLAB_ENTRIES === 0) this.#beginSlab();
-    this.#last!.add(key, place);
-    this.#names.add(this.#count++, hashOfKey(key));
-    if (key.class === INDEX_CLASS.key) this.#keys++;
+    const last = this.#last!;
+    writeEntry(last.words, last.claim(account, of), account, of, w0, w1, w2, w3, record, offset);
+    this.#names.add(hashOf(account, of, w1 ^ w3, w0 ^ w2));
+    this.#count++;
+    if (of === INDEX_CLASS.key) this.#keys++;
   }
 
   /** No entry comes any more. */
@@ -132,10 +143,6 @@ class Slab {
     return this.#count;
   }
 
-  get isFull(): boolean {
-    return this.#count === SLAB_ENTRIES;
-  }
-
   get isSorted(): boolean {
     return this.#order !== null;
   }
@@ -145,12 +152,14 @@ class Slab {
     return this.#order;
   }
 
-  add(key: EntryKey, place: FactPlace): void {
-    invariant(!this.isFull && !this.isSorted, 'a slab takes no more entries');
-    writeEntry(this.words, this.#count++ * ENTRY_WORDS, key, place);
-    if (key.class === INDEX_CLASS.key) return;
-    const hash = ownerHash(key.account);
-    this.#owners[hash >>> OWNER_SHIFT]! |= ownerBit(hash, key.class);
+  /** The word at which the next entry is to be written, of an account and a class. */
+  claim(account: number, of: number): number {
+    invariant(this.#count < SLAB_ENTRIES && !this.isSorted, 'a slab takes no more entries');
+    if (of !== INDEX_CLASS.key) {
+      const hash = ownerHash(account);
+      this.#owners[hash >>> OWNER_SHIFT]! |= ownerBit(hash, of);
+    }
+    return this.#count++ * ENTRY_WORDS;
   }
 
   /** False: the slab has nothing of the account and the class. */

@@ -2,7 +2,10 @@
  * Finds entries by a hash: open addressing over their numbers. It is cut into parts that grow one
  * at a time, so that no addition waits for a copy of the whole. A slot holds an entry's number and
  * eight bits of its hash, so that a search looks at nearly no entry but the one that it finds.
+ * Nearly every slot is far away in memory, so entries wait until there are some, and their slots
+ * are then prefetched together.
  */
+import { prefetched } from '../memory/prefetch.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { EntryKey } from './entry.ts';
 
@@ -14,6 +17,8 @@ const FULL_QUARTERS = 3;
 const TAG_SHIFT = 24;
 const ENTRY_MASK = 2 ** TAG_SHIFT - 1;
 const EMPTY = -1;
+/** Entries inserted together: a few times as many as the machine reads from memory at a time. */
+const TOGETHER = 32;
 
 /** What the table knows of an entry by its number alone. */
 export type NamedEntries = {
@@ -26,6 +31,9 @@ export class NameTable {
   readonly #firstSlots: number;
   /** Made with their first entry. */
   readonly #parts: (Int32Array | undefined)[] = new Array(PARTS).fill(undefined);
+  /** The hashes of the last entries, which are not in a part yet. */
+  readonly #waiting = new Int32Array(TOGETHER);
+  #next = 0;
   readonly #counts = new Uint32Array(PARTS);
 
   constructor(entries: NamedEntries, expected: number) {
@@ -34,28 +42,62 @@ export class NameTable {
     this.#firstSlots = Math.max(FIRST_SLOTS, 2 ** Math.ceil(Math.log2(slots + 1)));
   }
 
-  add(entry: number, hash: number): void {
-    invariant(entry >= 0 && entry < ENTRY_MASK, 'an entry has no such number');
-    const part = hash >>> PART_SHIFT;
-    const slots = this.#parts[part] ?? newSlots(this.#firstSlots);
-    const count = ++this.#counts[part]!;
-    const isFull = count * 4 > slots.length * FULL_QUARTERS;
-    this.#parts[part] = isFull ? this.#grown(slots) : slots;
-    insert(this.#parts[part]!, entry, hash);
+  /** Adds the next entry: they come in the order of their numbers, from 0. */
+  add(hash: number): void {
+    invariant(this.#next < ENTRY_MASK, 'an entry has no such number');
+    this.#waiting[this.#next++ % TOGETHER] = hash;
+    if (this.#next % TOGETHER === 0) this.#insertWaiting();
   }
 
   /** Adds each entry of this key to `found`. */
   find(hash: number, key: EntryKey, found: number[]): void {
+    const waiting = this.#next % TOGETHER;
+    for (let at = 0; at < waiting; at++) {
+      if (this.#waiting[at] === (hash | 0)) this.#check(this.#next - waiting + at, key, found);
+    }
     const slots = this.#parts[hash >>> PART_SHIFT];
     if (slots === undefined) return;
     const mask = slots.length - 1;
     const tag = tagOf(hash);
     for (let at = hash & mask; slots[at] !== EMPTY; at = (at + 1) & mask) {
       const slot = slots[at]!;
-      if (slot >>> TAG_SHIFT !== tag) continue;
-      const entry = slot & ENTRY_MASK;
-      if (this.#entries.hasKey(entry, key)) found.push(entry);
+      if (slot >>> TAG_SHIFT === tag) this.#check(slot & ENTRY_MASK, key, found);
     }
+  }
+
+  #check(entry: number, key: EntryKey, found: number[]): void {
+    if (this.#entries.hasKey(entry, key)) found.push(entry);
+  }
+
+  #insertWaiting(): void {
+    const waiting = this.#waiting;
+    let read = 0;
+    for (let at = 0; at < TOGETHER; at++) {
+      const hash = waiting[at]!;
+      const slots = this.#partOf(hash);
+      read ^= slots[hash & (slots.length - 1)]!;
+    }
+    prefetched(read);
+    for (let at = 0; at < TOGETHER; at++) {
+      this.#insert(this.#next - TOGETHER + at, waiting[at]!);
+    }
+  }
+
+  #partOf(hash: number): Int32Array {
+    const part = hash >>> PART_SHIFT;
+    const slots = this.#parts[part];
+    if (slots !== undefined) return slots;
+    const made = newSlots(this.#firstSlots);
+    this.#parts[part] = made;
+    return made;
+  }
+
+  #insert(entry: number, hash: number): void {
+    const part = hash >>> PART_SHIFT;
+    const count = ++this.#counts[part]!;
+    const isFull = count * 4 > this.#partOf(hash).length * FULL_QUARTERS;
+    if (isFull) this.#parts[part] = this.#grown(this.#partOf(hash));
+    insert(this.#partOf(hash), entry, hash);
   }
 
   #grown(old: Int32Array): Int32Array {

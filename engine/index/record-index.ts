@@ -93,7 +93,7 @@ export class RecordIndex {
     record: number,
     offset: number,
   ): void {
-    this.#memory.add({ account, class: of, w0, w1, w2, w3 }, { record, offset });
+    this.#memory.add(account, of, w0, w1, w2, w3, record, offset);
   }
 
   /**

@@ -16,12 +16,12 @@ export const STEP_BYTES_MAX = READY_PIECES_A_STEP * PIECE_BYTES;
 /** A run to be written. */
 export type RunPlan = Pick<RunHead, 'run' | 'level' | 'entries' | 'keys'>;
 
-/** How many steps a run takes, the last of which only finds the end. */
+/** How many steps a run takes: two to begin with, and one that finds the end, among them. */
 export function runSteps({ entries, keys }: Pick<RunPlan, 'entries' | 'keys'>): number {
   const filter = piecesOf(KeyFilter.wordsOf(filterSizeOf(keys)));
   const fences = piecesOf(chunksOf(entries) * ENTRY_WORDS);
   const ready = (pieces: number) => Math.ceil(pieces / READY_PIECES_A_STEP);
-  return chunksOf(entries) + ready(fences) + ready(filter) + 1;
+  return chunksOf(entries) + ready(fences) + ready(filter) + 3;
 }
 
 /** Writes the run, and returns it once all its pieces are put. It may be read once they are there. */
@@ -35,11 +35,14 @@ export function* writeRun(
   const size = filterSizeOf(keys);
   const filter = new KeyFilter(size);
   const fences = new Uint32Array(chunksOf(entries) * ENTRY_WORDS);
+  yield;
   const merged = new CursorHeap(rows, RUN_ORDER, 'up');
+  yield;
+  const buffer = new Uint32Array(CHUNK_ENTRIES * ENTRY_WORDS);
   let keysLeft = keys;
   for (let chunk = 0; chunk < chunksOf(entries); chunk++) {
     const count = Math.min(CHUNK_ENTRIES, entries - chunk * CHUNK_ENTRIES);
-    const words = new Uint32Array(count * ENTRY_WORDS);
+    const words = buffer.subarray(0, count * ENTRY_WORDS);
     keysLeft -= fillChunk(words, merged, filter);
     const isBehind =
       chunk === 0 || compareEntries(fences, (chunk - 1) * ENTRY_WORDS, words, 0) <= 0;

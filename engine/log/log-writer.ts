@@ -2,7 +2,7 @@
  * Appends a shard's records to its log: one write and one sync each. One writer has a log at a
  * time, and only it changes files. Rules D1, D2, D8, D19 to D22 (engine/RULES.md).
  */
-import { ftruncateSync, mkdirSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { ftruncateSync, mkdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { invariant } from '../rules/invariant.ts';
 import { diskFullOf } from '../shard/disk-full.ts';
@@ -66,9 +66,6 @@ export class LogWriter {
    */
   static open(directory: string, options: LogWriterOptions): LogWriter {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    for (const name of readdirSync(directory).filter((entry) => entry.endsWith('.log.new'))) {
-      rmSync(path.join(directory, name));
-    }
     const segments = segmentsIn(directory);
     checkChain(directory, segments, options);
     if (segments.length === 0) {

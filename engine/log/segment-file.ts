@@ -47,7 +47,10 @@ export function segmentsIn(directory: string): number[] {
   }
 }
 
-/** Puts a segment's file there, whole and on disk, or not at all. Its name wants `syncDirectory`. */
+/**
+ * Puts a segment's file there, whole and on disk, or not at all. What a crash left of an unfinished
+ * one is written over. Its name wants `syncDirectory`.
+ */
 export function createSegment(directory: string, header: SegmentHeader): void {
   const file = path.join(directory, segmentName(header.segment));
   const unfinished = `${file}.new`;
@@ -127,11 +130,9 @@ export class SegmentFile {
 
   /** As `recordAt`, for a record somewhere: it gets bytes of its own, and no more. */
   lonelyRecordAt(offset: number): StoredRecord | null {
-    const read = this.#readInto(SCRATCH, offset);
-    if (read < RECORD_HEADER_BYTES) return null;
+    if (this.#readInto(SCRATCH, offset) < RECORD_HEADER_BYTES) return null;
     const size = recordBytesAt(SCRATCH, 0);
-    if (size <= read) return readRecord(Buffer.from(SCRATCH.subarray(0, size)), 0, this.seed);
-    if (offset + size > this.size()) return null;
+    if (size > TRUSTED_BYTES && offset + size > this.size()) return null;
     return readRecord(this.#read(offset, size), 0, this.seed);
   }
 
@@ -184,7 +185,9 @@ export class SegmentFile {
     const size = recordBytesAt(this.#chunk, start);
     if (this.#chunk.length - start >= size) return readRecord(this.#chunk, start, this.seed);
     if (offset + size > this.size()) return null;
-    return readRecord(this.#chunk, this.#within(offset, size), this.seed);
+    // First: it may read another chunk.
+    const whole = this.#within(offset, size);
+    return readRecord(this.#chunk, whole, this.seed);
   }
 
   /** Where `offset` lies in the chunk, which then has `bytes` from there, if the file has. */
@@ -213,8 +216,9 @@ export class SegmentFile {
   }
 }
 
-/** Most records fit into it. */
-const SCRATCH = Buffer.alloc(2 ** 15);
+const SCRATCH = Buffer.alloc(RECORD_HEADER_BYTES);
+/** So many bytes are read without a look at whether the file has them. */
+const TRUSTED_BYTES = 2 ** 18;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 
 function isNext(record: StoredRecord, number: number | null): boolean {

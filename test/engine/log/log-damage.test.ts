@@ -207,17 +207,23 @@ test('D21: what was never on disk is cut, also where a later record was; else it
   const log = LogWriter.open(dir, options);
   const random = randomOf(14);
   const places: number[] = [];
+  const counts: number[] = [];
   const append = (payload: Buffer) => {
     places.push(log.tail);
-    log.append({ ...nextRecord(log.nextNumber, random), payload });
+    const record = { ...nextRecord(log.nextNumber, random), payload };
+    log.append(record);
+    counts.push(record.count);
   };
   for (let at = 0; at < 4; at++) append(Buffer.alloc(100, at));
   const unsafe = copyLog(dir, path.join(dir, '../unsafe'));
   flip(fileOf(unsafe, 0), places[1]! + 50, 1);
   const again = LogWriter.open(unsafe, options);
   t.is(again.tail, places[1]!);
+  // As large as the bad one: what stood behind it must not become the next record.
+  const other = { ...nextRecord(again.nextNumber, random), payload: Buffer.alloc(100, 9) };
+  again.append({ ...other, count: counts[1]! });
   again.close();
-  t.is(readAll(unsafe).length, 1);
+  t.is(readAll(unsafe).length, 2);
 
   // The file's next step makes what was written durable.
   append(Buffer.alloc(2 ** 20));
@@ -227,6 +233,15 @@ test('D21: what was never on disk is cut, also where a later record was; else it
   t.is(damage.offset, places[1]!);
   t.is(look(safe).damage?.offset, places[1]!);
   log.close();
+});
+
+test('D21: bytes behind the last record of a closed segment are named', (t) => {
+  const { dir } = sampleLog(t);
+  const { size } = statSync(fileOf(dir, 1));
+  truncateSync(fileOf(dir, 1), size + 1);
+  const { damage, problems } = look(dir);
+  t.deepEqual([damage?.file, damage?.offset], ['00000001.log', size]);
+  t.is((problems[0] as LogDamage).offset, size);
 });
 
 test('D16: a changed byte of the space held back is named', (t) => {

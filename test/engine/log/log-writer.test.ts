@@ -16,6 +16,7 @@ import {
   randomOf,
   readAll,
 } from './log-files.ts';
+import { callsOf } from './traced-files.ts';
 
 const logIn = (dir: string) => path.join(dir, 'shard-0', 'log');
 
@@ -35,6 +36,22 @@ test('D19: records come back as they were written, over segments and starts', (t
   t.true(existsSync(fileOf(dir, 5)));
   t.deepEqual(readAll(dir), written.map(plain));
 });
+
+for (const bytes of [2 ** 18, 2 ** 20 + 1, 5_000_000]) {
+  test(`D19: a record of ${bytes} bytes, more than is read at once, comes back among small ones`, (t) => {
+    const dir = logIn(tempDir(t));
+    const small = (firstNumber: number) => {
+      return { firstNumber, count: 1, atMs: 5, payload: Buffer.alloc(firstNumber * 10, 3) };
+    };
+    const written = [small(1), { ...small(2), payload: Buffer.alloc(bytes, 7) }, small(3)];
+    for (const record of written) {
+      const log = LogWriter.open(dir, OPTIONS);
+      log.append(record);
+      log.close();
+    }
+    t.deepEqual(readAll(dir), written.map(plain));
+  });
+}
 
 test('D19: the place of the next record is known before its size', (t) => {
   const dir = logIn(tempDir(t));
@@ -88,6 +105,47 @@ test('D19: an append does not change the size of its file', (t) => {
   fill(log, 50, random);
   t.is(statSync(fileOf(dir, 0)).size, size);
   t.true(offsetOf(log.tail) < size && size <= 2 ** 20 + 64 && blocks * 512 < size);
+  log.close();
+});
+
+test.serial('D1: a batch is one write and one sync, and with commit no sync', (t) => {
+  for (const [durability, calls] of [
+    ['sync', ['write 00000000.log', 'fdatasync 00000000.log']],
+    ['commit', ['write 00000000.log']],
+  ] as const) {
+    const log = LogWriter.open(tempDir(t), { ...OPTIONS, durability });
+    const random = randomOf(9);
+    fill(log, 1, random, 50);
+    t.deepEqual(
+      callsOf(() => fill(log, 1, random, 50)),
+      [...calls],
+    );
+    t.deepEqual(
+      callsOf(() => log.sync()),
+      [],
+    );
+    log.close();
+  }
+});
+
+test.serial('D19: a segment is on disk, with its name, before a record counts on it', (t) => {
+  const dir = tempDir(t);
+  const log = LogWriter.open(dir, { ...OPTIONS, durability: 'commit' });
+  const random = randomOf(10);
+  while (log.tail < 2 ** 32) fill(log, 1, random);
+  t.deepEqual(
+    callsOf(() => fill(log, 1, random)),
+    [
+      'ftruncate 00000000.log',
+      'fdatasync 00000000.log',
+      'write 00000001.log.new',
+      'fsync 00000001.log.new',
+      'rename 00000001.log.new',
+      `fsync ${path.basename(dir)}`,
+      'ftruncate 00000001.log',
+      'write 00000001.log',
+    ],
+  );
   log.close();
 });
 
