@@ -7,8 +7,8 @@
 /** So many that nobody may have read: some megabytes. */
 const KEPT_MAX = 10_000;
 /**
- * Longer than a connection lives that takes nothing and asks nothing (about ten seconds), and of
- * what asks, none outlives its answer: whose answers were kept is gone by then, or reads.
+ * A connection that takes nothing lives for about ten seconds after its last request, and one that
+ * asks meanwhile ends with the answer. So whose answers were kept is gone by then, or reads.
  */
 const ENDING_MS = 20_000;
 

@@ -38,7 +38,8 @@ export class ControlStore {
   readonly sessions: SessionTable;
   readonly passwords: PasswordTable;
   readonly subjects: SubjectTable;
-  readonly #keysOfUser = new Map<Uuid, Set<Uuid>>();
+  /** In the order in which they were made; most users have one. */
+  readonly #keysOfUser = new Map<Uuid, Uuid[]>();
   readonly #keysByHash = new Map<string, Key>();
   readonly #usersByEmail = new Map<string, User>();
   readonly #root: RootDatabase<unknown, string>;
@@ -71,7 +72,7 @@ export class ControlStore {
     this.subjects = new SubjectTable(this.#root.openDB({ name: 'subjects' }));
     for (const { value } of this.#userTable.getRange()) {
       // Users that were written before request limits existed have none of their own.
-      this.#keepUser({ ...value, requestLimits: value.requestLimits ?? null });
+      this.#keepUser(value.requestLimits === undefined ? { ...value, requestLimits: null } : value);
     }
     for (const { value } of this.#keyTable.getRange()) this.#keepKey(value);
     for (const { key, value } of this.#venueKeyTable.getRange()) this.venueKeys.set(key, value);
@@ -130,7 +131,7 @@ export class ControlStore {
 
   /** A user's keys, whatever their status, the oldest first. */
   keysOf(userId: Uuid): Key[] {
-    return [...(this.#keysOfUser.get(userId) ?? [])].map((id) => this.keys.get(id)!);
+    return (this.#keysOfUser.get(userId) ?? []).map((id) => this.keys.get(id)!);
   }
 
   /** The key whose token has this hash, whatever its status. */
@@ -244,11 +245,12 @@ export class ControlStore {
   }
 
   #keepKey(key: Key): void {
+    const isNew = !this.keys.has(key.id);
     this.keys.set(key.id, key);
     this.#keysByHash.set(key.hash, key);
     const ids = this.#keysOfUser.get(key.userId);
-    if (ids === undefined) this.#keysOfUser.set(key.userId, new Set([key.id]));
-    else ids.add(key.id);
+    if (ids === undefined) this.#keysOfUser.set(key.userId, [key.id]);
+    else if (isNew) ids.push(key.id);
   }
 
   #refuseTakenName(id: Uuid, displayName: string | null): void {
