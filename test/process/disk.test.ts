@@ -135,8 +135,9 @@ function limitedFiles(t: ExecutionContext): Disk | null {
     says: 'file too large',
     dataDir,
     catalog: catalogIn(dir),
+    // The largest file: the log has room to its end, and cannot grow.
     fill: (server) =>
-      limit(server, String(statSync(path.join(dataDir, 'shard-0', 'data.mdb')).size)),
+      limit(server, String(statSync(path.join(dataDir, 'shard-0', 'log', '00000000.log')).size)),
     makeRoom: (server) => limit(server, 'unlimited'),
   };
 }
