@@ -131,7 +131,7 @@ test('I23: a session call with another content type than JSON is 400', async (t)
   t.regex(raw.text, /^HTTP\/1\.1 400 [\s\S]*Content-Type must be application\/json/);
 });
 
-test('a session that ends while its request comes in does nothing more', async (t) => {
+test('I24: a session that ends while its request comes in does nothing more', async (t) => {
   const api = await startApi(t);
   const token = await api.signIn();
   const keys = api.store.keys.size;

@@ -234,7 +234,7 @@ test('W25: the book from increments equals a naive one', (t) => {
   );
 });
 
-test('garbage frames are rejected and never throw', (t) => {
+test('B9: garbage frames are rejected and never throw', (t) => {
   const types = ['orderbook_snapshot', 'orderbook_delta', 'ticker', 'trade', 'error', 'ok', 'x'];
   const message = fc.record({
     market_ticker: fc.oneof(fc.constant('M'), fc.jsonValue()),

@@ -26,7 +26,7 @@ test('N2: the client subscribes to markets or to all', (t) => {
   t.deepEqual(adapter.headers(0), {});
 });
 
-test('garbage frames are rejected and never throw', (t) => {
+test('B9, N11: garbage frames are rejected and never throw', (t) => {
   const types = ['snapshot', 'quote', 'trade', 'status', 'game', 'heartbeat', 'x'];
   const frame = fc.oneof(
     fc.jsonValue(),

@@ -146,7 +146,7 @@ test('the best level is found in any order', (t) => {
   );
 });
 
-test('garbage frames are rejected and never throw', (t) => {
+test('B9: garbage frames are rejected and never throw', (t) => {
   const payload = fc.oneof(
     fc.jsonValue(),
     fc.record({

@@ -210,7 +210,7 @@ test('U1: bad usage is exit code 2, and says which option', async (t) => {
   t.false(existsSync(trades));
 });
 
-test('what no frame means is counted, and named once on stderr', async (t) => {
+test('R11: what no frame means is counted, and named once on stderr', async (t) => {
   const feed = [
     HEADER,
     FRAMES[0],

@@ -51,20 +51,23 @@ scenarioTest('T4: polarity -1 buys the other side of the market', (t, createScen
   t.is(away.entryCents, 59);
 });
 
-scenarioTest('T18: an instrument is not bought before its opening time', (t, createScenario) => {
-  const scenario = createScenario();
-  scenario.opensAt(HOME, scenario.nowMs + HOUR_MS);
-  scenario.quote(WIN, 41, 43);
-  t.is(scenario.buy(1).code, 'market_not_open');
-  t.is(scenario.limitBuy(40, 1).code, 'market_not_open');
-  t.is(scenario.buy(1, { ticker: 'WIN', instrumentId: null }).code, 'market_not_open');
-  t.is(scenario.buy(1, { instrumentId: AWAY }).code, null, 'the other instrument names no time');
-  scenario.nowMs += HOUR_MS - 1;
-  scenario.quote(WIN, 41, 43);
-  t.is(scenario.buy(1).code, 'market_not_open');
-  scenario.nowMs += 1;
-  t.is(scenario.buy(1).code, null, 'open at the very moment');
-});
+scenarioTest(
+  'T18, T125: an instrument is not bought before its opening time',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.opensAt(HOME, scenario.nowMs + HOUR_MS);
+    scenario.quote(WIN, 41, 43);
+    t.is(scenario.buy(1).code, 'market_not_open');
+    t.is(scenario.limitBuy(40, 1).code, 'market_not_open');
+    t.is(scenario.buy(1, { ticker: 'WIN', instrumentId: null }).code, 'market_not_open');
+    t.is(scenario.buy(1, { instrumentId: AWAY }).code, null, 'the other instrument names no time');
+    scenario.nowMs += HOUR_MS - 1;
+    scenario.quote(WIN, 41, 43);
+    t.is(scenario.buy(1).code, 'market_not_open');
+    scenario.nowMs += 1;
+    t.is(scenario.buy(1).code, null, 'open at the very moment');
+  },
+);
 
 scenarioTest('T129: a market past its closing time trades no more', (t, createScenario) => {
   const scenario = createScenario();
