@@ -1,4 +1,4 @@
-/** The rule books, and who names their rules: code at its heads, tables of READMEs, titles of tests. */
+/** The rule books, and who names their rules: heads of files, tables of READMEs, titles of tests. */
 
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -8,8 +8,8 @@ export const BOOKS = ['engine/RULES.md', 'api/RULES.md', 'feeds/FORMATS.md'];
 
 /** As in a comment: `Rules T20 to T57, T90`, and then the book in parentheses. */
 const CITATION = /\bRules? ([A-Z]\d[^()]*)\((?:engine|api|feeds)\/[A-Z]+\.md\)?/g;
-/** `'T40, T41: …'`, `'L7, hard trade limits: …'`; or what titles of a file begin with: `'D14, control/';`. */
-const TITLE = /['`]((?:[A-Z]\d+(?:, | and | to )?)+)(?:(?:, [^:'`]+)?: [^'`]*|, [^:'`]+'(?=;))/g;
+/** `'T40, T41: …'`, `'L7, hard trade limits: …'`; or how titles begin, in a constant: `'D14, x';`. */
+const TITLE = /["'`]((?:[A-Z]\d+(?:, | and | to )?)+)(?:(?:, [^:'`]+)?: [^'`]*|, [^:'`]+'(?=;))/g;
 /** The first cell of a row of a table, which names rules in parentheses. */
 const ROW = /^\| ([^|]*\([A-Z]\d[^|]*\)[^|]*)\|.*$/gm;
 
@@ -73,7 +73,7 @@ function namingsIn(
       by,
       file,
       line: text.slice(0, match.index).split('\n').length,
-      text: match[0].replace(/\s+/g, ' ').replace(/^['`]/, ''),
+      text: match[0].replace(/\s+/g, ' ').replace(/^["'`]/, ''),
       named: names.match(/\b[A-Z]\d+\b/g) ?? [],
       rules: meant(known, names),
     };

@@ -55,7 +55,7 @@ test('V3: no venue reference while the switch is off', async (t) => {
   }
 });
 
-test('A45: instruments are paged to the end, each once', async (t) => {
+test('A45, P1: instruments are paged to the end, each once', async (t) => {
   const api = await startApi(t);
   const seen: string[] = [];
   let cursor: string | null = null;

@@ -103,7 +103,7 @@ scenarioTest('T94: a refused order does not use its key up', (t, createScenario)
   t.is(scenario.buy(2, key).body.replayed, false);
 });
 
-scenarioTest('T45: an order expires before anything else happens then', (t, createScenario) => {
+scenarioTest('C8, T45: an order expires before anything else happens then', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const expiresAtMs = scenario.nowMs + 1000;
