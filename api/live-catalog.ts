@@ -91,7 +91,7 @@ export class LiveCatalog {
     await this.#use(reading.catalog);
   }
 
-  /** Numbers are on disk before a fact names them. */
+  /** Numbers are on disk before a fact names them. Rule D18 (engine/RULES.md). */
   async #use(catalog: Catalog): Promise<void> {
     const { marketNames, instrumentIds } = catalog;
     await this.#identity.putNumbers({ marketNames, instrumentIds });

@@ -22,6 +22,7 @@ export const ACCOUNT_LIMITS: TradeLimits = {
   closingPerMinute: 40,
 };
 
+/** `counting` null: no limits, as in the replay of a feed file. Rule R3 (feeds/FORMATS.md). */
 type Attempt = { atMs: EpochMs; account: Uuid; counting: TradeCounting | null };
 
 /**

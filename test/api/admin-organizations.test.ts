@@ -98,7 +98,7 @@ test('O7, admin org: members come, change their role, and go', async (t) => {
   t.is(again.json.error.message, 'No such member.');
 });
 
-test('organizations that live elsewhere are not kept here: admin org says so', async (t) => {
+test('I66: organizations that live elsewhere are not kept here: admin org says so', async (t) => {
   const env = { PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:9/' };
   const api = await startApi(t, { env });
   const members = `/admin/organizations/${NOBODY}/members`;
@@ -117,7 +117,7 @@ test('organizations that live elsewhere are not kept here: admin org says so', a
   t.is(api.store.organizations.all.size, 0);
 });
 
-test('a venue key is a public id, set, replaced and removed', async (t) => {
+test('O8: a venue key is a public id, set, replaced and removed', async (t) => {
   const api = await startApi(t);
   const userId = api.user.id;
   const set = (body: object) => api.admin('PUT', '/admin/venue-keys', { body });

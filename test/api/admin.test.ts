@@ -71,7 +71,7 @@ test('a first start that crashed while it wrote the admin token does not stop th
   t.throws(() => ensureAdminToken(api.dataDir), { message: /does not hold an admin token/ });
 });
 
-test('/healthz always answers, /readyz says whether the engine takes requests', async (t) => {
+test('O3, O4: /healthz always answers, /readyz says whether the engine takes requests', async (t) => {
   const api = await startApi(t);
   t.is((await api.admin('GET', '/readyz', { token: null })).status, 200);
   for (const state of ['starting', 'stopping'] as const) {
@@ -128,7 +128,7 @@ test('O4: /readyz stays 200 with problems and lists them', async (t) => {
   t.deepEqual(health.json, { ok: true, problems: [] });
 });
 
-test('/metrics counts requests by route and status in the Prometheus text format', async (t) => {
+test('O5: /metrics counts requests by route and status in the Prometheus text format', async (t) => {
   const api = await startApi(t);
   await api.call('GET', '/status');
   await api.call('GET', '/status');
@@ -214,7 +214,7 @@ test('Q12: only an account of plan enterprise is given limits of its own', async
   t.like((await change(user.id, { plan: 'desk' })).json.user, { plan: 'desk', ...own });
 });
 
-test('PATCH /admin/users changes only the limits that it names', async (t) => {
+test('Q12: PATCH /admin/users changes only the limits that it names', async (t) => {
   const api = await startApi(t);
   const change = async (body: object) => {
     const answer = await api.admin('PATCH', `/admin/users/${api.user.id}`, { body });
@@ -337,13 +337,13 @@ test('O9, V6, PAPERBOOK_TRADING: the switch is turned live', async (t) => {
   t.deepEqual((await api.admin('GET', '/admin/trading')).json, { on: false });
 });
 
-test('/admin/audit answers the engine`s report', async (t) => {
+test('O10: /admin/audit answers the engine`s report', async (t) => {
   const api = await startApi(t);
   api.engine.report = { accounts: 1, restingOrders: 0, openPositions: 0, problems: ['a hold'] };
   t.deepEqual((await api.admin('GET', '/admin/audit')).json, api.engine.report);
 });
 
-test('/admin/feeds shows every venue connection', async (t) => {
+test('O10: /admin/feeds shows every venue connection', async (t) => {
   const api = await startApi(t);
   t.deepEqual((await api.admin('GET', '/admin/feeds')).json, { feeds: [] });
   api.setFeeds([feed('ws://127.0.0.1:1/')]);

@@ -23,7 +23,7 @@ for (const [what, method, path] of [
   ['answers without a body', 'OPTIONS', '/v1/status'],
   ['refusals', 'PUT', '/v1/status'],
 ] as const) {
-  test(`a caller who reads no ${what} to ${method} is dropped, not buffered for`, async (t) => {
+  test(`A64: a caller who reads no ${what} to ${method} is dropped, not buffered for`, async (t) => {
     const api = await startApi(t);
     const known = typeof path === 'string' ? path : await path(api);
     const raw = new RawConnection(t, api.port);
@@ -144,7 +144,7 @@ const UNCLEAR: Record<string, string> = {
 };
 
 for (const [what, rest] of Object.entries(UNCLEAR)) {
-  test(`request smuggling: ${what} ends the connection, and nothing behind is run`, async (t) => {
+  test(`A61: request smuggling: ${what} ends the connection, and nothing behind is run`, async (t) => {
     const api = await startApi(t);
     api.engine.reply = async () => ok({});
     const raw = new RawConnection(t, api.port);
@@ -188,7 +188,7 @@ const NO_REQUEST: Record<string, [bytes: string, status: number]> = {
 };
 
 for (const [what, [bytes, status]] of Object.entries(NO_REQUEST)) {
-  test(`${what} is ${status}, and ends the connection`, async (t) => {
+  test(`A63: ${what} is ${status}, and ends the connection`, async (t) => {
     const api = await startApi(t);
     const raw = new RawConnection(t, api.port);
     raw.send(bytes);
@@ -208,7 +208,7 @@ test('a Content-Length that is too small makes no request of the rest', async (t
   t.deepEqual(api.engine.requests, []);
 });
 
-test('five hundred callers who stall are dropped, and hold up nobody', async (t) => {
+test('A64: five hundred callers who stall are dropped, and hold up nobody', async (t) => {
   const api = await startApi(t);
   const starts = [
     '',

@@ -5,7 +5,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { type Api, type Json, startApi } from './support.ts';
 
-test('/docs: a page for anyone, all of it from this server', async (t) => {
+test('A72: /docs, a page for anyone, all of it from this server', async (t) => {
   const api = await startApi(t);
   const page = await api.page('GET', '/docs');
   t.is(page.status, 200);
@@ -57,7 +57,7 @@ test('/docs: its own settings ask nobody outside, and it is dark where that is w
   t.regex(text, /"docs\/dark\.\w+\.css" media="\(prefers-color-scheme: dark\)"/);
 });
 
-test('/docs: parts are kept for good under a name of their content, and come compressed', async (t) => {
+test('A13: /docs: parts are kept for good under a name of their content, and come compressed', async (t) => {
   const api = await startApi(t);
   const path = await partOf(api, 'swagger-ui-bundle');
   const plain = await wireOf(api, path, null);
@@ -111,7 +111,7 @@ test('/docs: what is tried first answers with what there is', async (t) => {
   t.is(tradable.example, 'true', 'an instrument that an order may name');
 });
 
-test('/docs: nothing outside may be fetched, framed or run', async (t) => {
+test('A14, A72: /docs: nothing outside may be fetched, framed or run', async (t) => {
   const api = await startApi(t);
   const { headers } = await api.page('GET', '/docs');
   const policy = headers.get('content-security-policy')!.split('; ');
@@ -133,7 +133,7 @@ test('/docs: other methods, parameters and paths are refused as everywhere', asy
   }
 });
 
-test('/: a browser is sent to /docs, anyone else gets the 404 of an unknown path', async (t) => {
+test('A72: /: a browser is sent to /docs, anyone else gets the 404 of an unknown path', async (t) => {
   const api = await startApi(t);
   const url = new URL('/', api.baseUrl);
   const ask = (method: string, accept: string) => {

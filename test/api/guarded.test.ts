@@ -15,39 +15,42 @@ test.afterEach.always((t) => {
   limitFiles(t, 'unlimited');
 });
 
-test.serial('a control store without room refuses what it cannot keep, and goes on', async (t) => {
-  const dir = tempDir(t);
-  const root = open<unknown, string>({ path: dir, maxDbs: 4 });
-  guardWrites(root, dir);
-  const table = root.openDB<string, number>({ name: 'table' });
-  await root.put('format', 1);
-  await table.put(0, 'first');
-  if (!limitFiles(t, statSync(path.join(dir, 'data.mdb')).size)) return;
-  const put = async (key: number) => await table.put(key, 'x'.repeat(300_000));
-  const written: number[] = [];
-  const refused = await t.throwsAsync(
-    async () => {
-      for (let key = 1; key < 100; key++) {
-        await put(key);
-        written.push(key);
-      }
-    },
-    { instanceOf: DiskFull },
-  );
-  t.regex(refused.message, /^the data directory cannot be written: /);
-  t.true(written.length > 0);
-  t.is(table.get(0), 'first');
-  for (const key of written) t.is(table.get(key)?.length, 300_000);
-  limitFiles(t, 'unlimited');
-  await put(99);
-  await Promise.all([101, 102, 103, 104, 105, 106, 107, 108].map(put)).catch((error: unknown) => {
-    t.true(error instanceof DiskFull, 'many at once may have to come again');
-  });
-  await put(109);
-  await table.remove(0);
-  t.is(table.get(0), undefined);
-  await root.close();
-});
+test.serial(
+  'D8: a control store without room refuses what it cannot keep, and goes on',
+  async (t) => {
+    const dir = tempDir(t);
+    const root = open<unknown, string>({ path: dir, maxDbs: 4 });
+    guardWrites(root, dir);
+    const table = root.openDB<string, number>({ name: 'table' });
+    await root.put('format', 1);
+    await table.put(0, 'first');
+    if (!limitFiles(t, statSync(path.join(dir, 'data.mdb')).size)) return;
+    const put = async (key: number) => await table.put(key, 'x'.repeat(300_000));
+    const written: number[] = [];
+    const refused = await t.throwsAsync(
+      async () => {
+        for (let key = 1; key < 100; key++) {
+          await put(key);
+          written.push(key);
+        }
+      },
+      { instanceOf: DiskFull },
+    );
+    t.regex(refused.message, /^the data directory cannot be written: /);
+    t.true(written.length > 0);
+    t.is(table.get(0), 'first');
+    for (const key of written) t.is(table.get(key)?.length, 300_000);
+    limitFiles(t, 'unlimited');
+    await put(99);
+    await Promise.all([101, 102, 103, 104, 105, 106, 107, 108].map(put)).catch((error: unknown) => {
+      t.true(error instanceof DiskFull, 'many at once may have to come again');
+    });
+    await put(109);
+    await table.remove(0);
+    t.is(table.get(0), undefined);
+    await root.close();
+  },
+);
 
 test.serial(
   'D8: two thousand sign-ups at once are no full disk, however much is written',

@@ -52,7 +52,7 @@ test('A17: an unknown path is 404 before the credential', async (t) => {
   t.is(((await root.json()) as { error: { code: string } }).error.code, 'route_not_found');
 });
 
-test('A17: a wrong method is 405 before the credential', async (t) => {
+test('A11, A17: a wrong method is 405 before the credential', async (t) => {
   const api = await startApi(t);
   const allowed = {
     '/status': 'GET, HEAD, OPTIONS',
@@ -129,7 +129,7 @@ test('a caller who leaves before the answer is forgotten', async (t) => {
   t.false(api.log.some(({ level }) => level === 'error'));
 });
 
-test('pipelined requests are answered in order while no answer is pending', async (t) => {
+test('A62: pipelined requests are answered in order while no answer is pending', async (t) => {
   const api = await startApi(t);
   const raw = new RawConnection(t, api.port);
   raw.send(
@@ -140,7 +140,7 @@ test('pipelined requests are answered in order while no answer is pending', asyn
   t.deepEqual(statuses, ['200', '404', '200']);
 });
 
-test('a request pipelined behind a pending answer closes that connection only', async (t) => {
+test('A62: a request pipelined behind a pending answer closes that connection only', async (t) => {
   const api = await startApi(t);
   const answers: ((reply: Reply) => void)[] = [];
   api.engine.reply = () => new Promise((resolve) => answers.push(resolve));
@@ -202,7 +202,7 @@ test('an answer with other than ASCII has the length of its bytes', async (t) =>
   t.is(answer.json.idempotencyKey, 'é€😀');
 });
 
-test('closing waits for the answer under way', async (t) => {
+test('A65: closing waits for the answer under way', async (t) => {
   const api = await startApi(t);
   const answers: ((reply: Reply) => void)[] = [];
   api.engine.reply = () => new Promise((resolve) => answers.push(resolve));

@@ -93,7 +93,7 @@ test('the control store finds everything again after it was closed', async (t) =
   }
 });
 
-test('one address and one display name belong to one user', async (t) => {
+test('I34, I51: one address and one display name belong to one user', async (t) => {
   const store = new ControlStore(temporaryDir(t));
   t.teardown(() => store.close());
   const ann = newUser({ email: 'ann@b.c', displayName: 'Ann' }, NOW_MS);

@@ -51,7 +51,7 @@ test('A60: the API speaks HTTPS', async (t) => {
   await t.throwsAsync(fetch(api.baseUrl.replace('https', 'http')), undefined, 'no plain HTTP');
 });
 
-test('HTTPS is TLS 1.2 or 1.3, and nothing older', async (t) => {
+test('A60: HTTPS is TLS 1.2 or 1.3, and nothing older', async (t) => {
   const { cert, certFile, keyFile } = tlsFiles(t);
   const env = { PAPERBOOK_TLS_CERT: certFile, PAPERBOOK_TLS_KEY: keyFile };
   const { port } = await startApi(t, { env });
@@ -71,13 +71,13 @@ test('HTTPS is TLS 1.2 or 1.3, and nothing older', async (t) => {
   t.is(await spoken('TLSv1'), null);
 });
 
-test('behind a TLS proxy browsers are asked to stay with HTTPS', async (t) => {
+test('A14: behind a TLS proxy browsers are asked to stay with HTTPS', async (t) => {
   const api = await startApi(t, { env: { PAPERBOOK_BEHIND_TLS_PROXY: 'on' } });
   const answer = await api.call('GET', '/status');
   t.is(answer.headers.get('strict-transport-security'), 'max-age=31536000');
 });
 
-test('over plain HTTP no Strict-Transport-Security is sent', async (t) => {
+test('A14: over plain HTTP no Strict-Transport-Security is sent', async (t) => {
   const api = await startApi(t);
   const answer = await api.call('GET', '/status');
   t.is(answer.headers.get('strict-transport-security'), null);
@@ -112,7 +112,7 @@ test('O2: a foreign Host on the admin listener is 403', async (t) => {
 
 const nothing = { headers: headerLines([]), isBehindProxy: false, onAnswer: null, handle() {} };
 
-test('TLS files that cannot be used are a clear error', async (t) => {
+test('G8: TLS files that cannot be used are a clear error', async (t) => {
   const { certFile } = tlsFiles(t);
   for (const keyFile of ['/no/such/key.pem', certFile]) {
     const tls = { certFile, keyFile };
@@ -122,7 +122,7 @@ test('TLS files that cannot be used are a clear error', async (t) => {
   }
 });
 
-test('a port in use is a clear error, whoever uses it', async (t) => {
+test('G8: a port in use is a clear error, whoever uses it', async (t) => {
   const first = await listen({ ...nothing, host: '127.0.0.1', port: 0, tls: null });
   t.teardown(() => first.close(0));
   const other = createServer();
@@ -150,7 +150,7 @@ test('an admin port in use closes the API listener again', async (t) => {
   await t.throwsAsync(fetch(`http://127.0.0.1:${apiPort}/v1/status`));
 });
 
-test('an address that cannot be listened on: the variable to change is named', (t) => {
+test('G8: an address that cannot be listened on: the variable to change is named', (t) => {
   const api = { host: 'PAPERBOOK_HOST', port: 'PAPERBOOK_PORT' };
   const admin = { host: null, port: 'PAPERBOOK_ADMIN_PORT' };
   const messageOf = (code: string, names: typeof api | typeof admin) => {

@@ -55,7 +55,7 @@ test('V3: no venue reference while the switch is off', async (t) => {
   }
 });
 
-test('A45: instruments are paged to the end, each once', async (t) => {
+test('A45, P1: instruments are paged to the end, each once', async (t) => {
   const api = await startApi(t);
   const seen: string[] = [];
   let cursor: string | null = null;
@@ -277,7 +277,7 @@ test('A48: one game with its instruments, by id or slug', async (t) => {
   }
 });
 
-test('a live game status shows everywhere until the catalog says something new', async (t) => {
+test('T123: a live game status shows everywhere until the catalog says something new', async (t) => {
   const api = await startApi(t);
   const shown = async () => {
     const game = (await api.call('GET', '/games/bears-lions')).json;
@@ -296,7 +296,7 @@ test('a live game status shows everywhere until the catalog says something new',
   t.is(await shown(), 'postponed');
 });
 
-test('a game status from before a stop yields to a catalog that changed meanwhile', async (t) => {
+test('T123: a game status from before a stop yields to a catalog that changed meanwhile', async (t) => {
   const api = await startApi(t);
   const shown = async () => (await api.call('GET', '/games/bears-lions')).json.game.status;
   api.catalog.restoreGameStatus('bears-lions', 'inprogress', 'postponed');

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { startApi } from './support.ts';
 
-test('/metrics has a histogram of durations by route, each bucket with those before it', async (t) => {
+test('O5: /metrics has a histogram of durations by route, each bucket with those before it', async (t) => {
   const api = await startApi(t);
   await api.call('GET', '/status');
   await api.call('GET', '/status');

@@ -197,7 +197,7 @@ function answerOf(document: Json, at: string, status: number, body: Json): SeenA
   return { method: method.toUpperCase(), path: filled, status, headers, text };
 }
 
-test('an answer that strays from the description is a fault', async (t) => {
+test('A71: an answer that strays from the description is a fault', async (t) => {
   const api = await startApi(t);
   const document = await descriptionOf(api);
   const check = new AnswerCheck(document);

@@ -179,7 +179,7 @@ function exactlyOne(first: string, second: string): string {
   return `exactly one of ${first} and ${second} must be sent`;
 }
 
-test('A31: what is wrong is named by its field', (t) => {
+test('A15, A31: what is wrong is named by its field', (t) => {
   for (const [body, message] of REFUSALS) {
     t.throws(() => readOrderBody(body), { instanceOf: ApiError, message }, JSON.stringify(body));
   }

@@ -198,7 +198,7 @@ test('E2: every refusal of the engine has the status of its code', async (t) => 
   }
 });
 
-test('A6: an order is read and canceled by its id in either case', async (t) => {
+test('A6, A44: an order is read and canceled by its id in either case', async (t) => {
   const api = await startApi(t);
   const resting = { ...BUY, type: 'limit', limitPriceCents: 5, timeInForce: 'gtc' };
   const placed = await api.call('POST', '/portfolio/orders', { body: resting });

@@ -129,7 +129,7 @@ test('I50, PAPERBOOK_DEFAULT_PLAN: of who comes from an outside auth server', as
   t.like([...api.store.users.values()].at(-1), { email: null, plan: 'builder' });
 });
 
-test('an address makes somebody a user who is there only when it is proven', async (t) => {
+test('I43: an address makes somebody a user who is there only when it is proven', async (t) => {
   const { api, sign, keysWith } = await startOutside(t);
   const ann = newUser({ email: 'ann@example.com', plan: 'desk' }, Date.now());
   await api.store.addUser(ann);
@@ -153,7 +153,7 @@ test('I21: a guest of the outside server is refused and not kept', async (t) => 
   t.is(api.store.users.size, users);
 });
 
-test('beside an outside auth server there is nothing at /auth/v1', async (t) => {
+test('I42: beside an outside auth server there is nothing at /auth/v1', async (t) => {
   const { api } = await startOutside(t);
   for (const path of ['signup', 'token?grant_type=password', '.well-known/jwks.json']) {
     const answer = await fetch(new URL(`/auth/v1/${path}`, api.baseUrl), { method: 'POST' });
@@ -163,7 +163,7 @@ test('beside an outside auth server there is nothing at /auth/v1', async (t) => 
   }
 });
 
-test('while its keys cannot be had, no token is called invalid', async (t) => {
+test('I42: while its keys cannot be had, no token is called invalid', async (t) => {
   const { api, sign, keysWith, stop } = await startOutside(t);
   await stop();
   const answer = await keysWith(await sign({ sub: 'ann' }));

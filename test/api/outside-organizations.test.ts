@@ -107,7 +107,7 @@ test('A19: a key that ends while the service is asked does nothing more', async 
   t.deepEqual(api.engine.requests, []);
 });
 
-test('calls of a key that come while the service is asked wait for the one answer', async (t) => {
+test('I66: calls of a key that come while the service is asked wait for the one answer', async (t) => {
   const open: ServerResponse[] = [];
   const { api, service } = await startWithService(t, (_, response) => {
     open.push(response);

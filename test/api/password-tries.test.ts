@@ -104,7 +104,7 @@ test('I37: failures from a known address do not make strangers wait', async (t) 
   t.is(await tries.try('ann', 'elsewhere'), 'wrong');
 });
 
-test('of many tries at once ten fail, and none that is right is refused', async (t) => {
+test('I38: of many tries at once ten fail, and none that is right is refused', async (t) => {
   const wrong = triesAt(NOW_MS);
   const found = await Promise.all(Array.from({ length: 30 }, () => wrong.try('ann', 'here')));
   t.is(found.filter((one) => one === 'wrong').length, 10);
@@ -114,7 +114,7 @@ test('of many tries at once ten fail, and none that is right is refused', async 
   t.deepEqual(all, Array(30).fill('right'));
 });
 
-test('what is kept of tries is bounded', (t) => {
+test('I38: what is kept of tries is bounded', (t) => {
   const failures = new Failures(3, MINUTE_MS);
   for (let i = 0; i < 5; i++) failures.add('ann', NOW_MS + i);
   t.deepEqual(failures.of('ann', NOW_MS + 5), [NOW_MS + 2, NOW_MS + 3, NOW_MS + 4]);
@@ -124,7 +124,7 @@ test('what is kept of tries is bounded', (t) => {
   t.is(failures.of('stranger-0', NOW_MS + 5).length, 1);
 });
 
-test('turns: one after the other, whatever becomes of each, and a bounded line', async (t) => {
+test('I38: turns, one after the other, whatever becomes of each, and a bounded line', async (t) => {
   const turns = new Turns();
   const order: string[] = [];
   const step = (name: string) => async () => {

@@ -68,7 +68,7 @@ test('P2, P3: bad cursors and limits are 400', async (t) => {
   t.deepEqual(api.engine.requests, []);
 });
 
-test('S8, T24: statuses of trades and of orders', async (t) => {
+test('A41, A42, S8, T24: statuses of trades and of orders', async (t) => {
   const api = await startApi(t);
   for (const status of ['open', 'closed', 'settled', 'void']) {
     t.is((await api.call('GET', `/portfolio/trades?status=${status}`)).status, 200);

@@ -54,7 +54,7 @@ test('I35, refresh: after 10 s a used token ends the session', async (t) => {
   t.is(keys.json.error.code, 'invalid_token');
 });
 
-test('a token of the same family that never was ends its session, a foreign one does not', async (t) => {
+test('I35: a token of the same family that never was ends its session, a foreign one does not', async (t) => {
   const api = await startApi(t);
   const { refresh_token: token } = await signUp(api);
   const foreign = `${'A'.repeat(32)}${token.slice(32)}`;

@@ -65,7 +65,7 @@ test('Q12, enterprise: set per account, live, and on that plan alone', async (t)
   t.is(refused.json.error.message, 'requestLimits.perMinute must be at least 0');
 });
 
-test('Q4: a keyed request counts one, over all keys of an account', async (t) => {
+test('I15, Q4: a keyed request counts one, over all keys of an account', async (t) => {
   const api = await startAt(t);
   const body = { userId: api.user.id, scopes: TRADER_SCOPES };
   const second = (await api.admin('POST', '/admin/keys', { body })).json;

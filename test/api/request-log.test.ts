@@ -6,7 +6,7 @@ import { startApi } from './support.ts';
 
 const env = { PAPERBOOK_REQUEST_LOG: 'on' };
 
-test('PAPERBOOK_REQUEST_LOG: a line for each request of the API, and none when off', async (t) => {
+test('G9: a line for each request of the API, and none when off', async (t) => {
   for (const PAPERBOOK_REQUEST_LOG of ['on', 'off']) {
     const api = await startApi(t, { env: { PAPERBOOK_REQUEST_LOG } });
     await api.call('GET', '/me', { headers: { 'x-request-id': 'find-me' } });
@@ -29,7 +29,7 @@ test('PAPERBOOK_REQUEST_LOG: a line for each request of the API, and none when o
   }
 });
 
-test('PAPERBOOK_REQUEST_LOG: the route and no path, query, key or token as sent', async (t) => {
+test('G9, I16: the route and no path, query, key or token as sent', async (t) => {
   const api = await startApi(t, { env });
   const secret = 'svc_sk_0123456789abcdefghij0123456789abcdefghij';
   await api.call('GET', '/instruments/some-slug/quote');

@@ -3,7 +3,7 @@ import { RawConnection, request } from './raw-connection.ts';
 import { create, isRefused, JSON_TYPE, newcomer, slowRequest } from './signed-in.ts';
 import { type Answer, startApi } from './support.ts';
 
-test('I20: a key is no session, and a session no key', async (t) => {
+test('I7, I20: a key is no session, and a session no key', async (t) => {
   const api = await startApi(t);
   const session = await api.signIn();
   const id = '0195d3a0-0000-7000-8000-000000000001';
@@ -131,7 +131,7 @@ test('I23: a session call with another content type than JSON is 400', async (t)
   t.regex(raw.text, /^HTTP\/1\.1 400 [\s\S]*Content-Type must be application\/json/);
 });
 
-test('a session that ends while its request comes in does nothing more', async (t) => {
+test('I24: a session that ends while its request comes in does nothing more', async (t) => {
   const api = await startApi(t);
   const token = await api.signIn();
   const keys = api.store.keys.size;

@@ -7,7 +7,7 @@ import { samplePortfolio } from './samples.ts';
 import { create, DAY_MS, HOUR_MS, isRefused, newcomer, slowRequest } from './signed-in.ts';
 import { startApi } from './support.ts';
 
-test('I9, a new key: shown once, 201, with defaults', async (t) => {
+test('A2, I9, a new key: shown once, 201, with defaults', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const made = await create(api, token);
@@ -68,7 +68,7 @@ test('I9: the label is trimmed before it is measured', async (t) => {
   t.is(long.json.error.message, 'label must have at most 64 characters');
 });
 
-test('a key`s label has no control or bidi characters', async (t) => {
+test('I9: a key`s label has no control or bidi characters', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   for (const code of [0x00, 0x0a, 0x1b, 0x200b, 0x202e, 0x2066]) {
@@ -155,7 +155,7 @@ test('I12: rotate gives a new key and a grace to the old', async (t) => {
   isRefused(t, await api.call('GET', '/me', { token: old.token }), 401, 'invalid_token');
 });
 
-test('rotation keeps trade:write while no new key may carry it', async (t) => {
+test('I12: rotation keeps trade:write while no new key may carry it', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const scopes = ['markets:read', 'trade:write'];

@@ -24,7 +24,7 @@ test('attempts: so many in a window, each on their own, and afresh in the next',
   t.is(attempts.take('ann', NOW_MS + 60_000), 0);
 });
 
-test('an address of IPv6 counts by its network, one of IPv4 alone', (t) => {
+test('I39, Q11: an address of IPv6 counts by its network, one of IPv4 alone', (t) => {
   t.is(networkOf('192.0.2.1'), '192.0.2.1');
   t.is(networkOf('::1'), '0:0:0:0');
   t.is(networkOf('2001:db8:1:2::9'), '2001:db8:1:2');
@@ -35,7 +35,7 @@ test('an address of IPv6 counts by its network, one of IPv4 alone', (t) => {
   t.is(networkOf('0:0:0:0:0:FFFF:c000:0201'), '192.0.2.1');
 });
 
-test('a password matches its hash alone, in whichever code points it is typed', async (t) => {
+test('I33: a password matches its hash alone, in whichever code points it is typed', async (t) => {
   const kept = await hashPassword('caf\u00e9 au lait');
   t.true(await matchesPassword('caf\u00e9 au lait', kept));
   t.true(await matchesPassword('cafe\u0301 au lait', kept));
@@ -43,14 +43,17 @@ test('a password matches its hash alone, in whichever code points it is typed', 
   t.false(await matchesPassword('anything', null));
 });
 
-test.serial('only so many passwords wait to be hashed; more are asked to come back', async (t) => {
-  const hashes = Array.from({ length: 36 }, () => hashPassword('correct horse'));
-  const settled = await Promise.allSettled(hashes);
-  const refused = settled.filter(({ status }) => status === 'rejected');
-  t.is(refused.length, 2);
-  t.like((refused[0] as PromiseRejectedResult).reason, { status: 503, retryAfterSeconds: 1 });
-  t.truthy(await hashPassword('correct horse'), 'and later ones find room again');
-});
+test.serial(
+  'I33: only so many passwords wait to be hashed; more are asked to come back',
+  async (t) => {
+    const hashes = Array.from({ length: 36 }, () => hashPassword('correct horse'));
+    const settled = await Promise.allSettled(hashes);
+    const refused = settled.filter(({ status }) => status === 'rejected');
+    t.is(refused.length, 2);
+    t.like((refused[0] as PromiseRejectedResult).reason, { status: 503, retryAfterSeconds: 1 });
+    t.truthy(await hashPassword('correct horse'), 'and later ones find room again');
+  },
+);
 
 test('I35, refresh: a used token answers its child for ten seconds', (t) => {
   const { session, refreshToken } = newSession({ userId: 'u', isGuest: false }, NOW_MS);
@@ -82,7 +85,7 @@ test('what a session keeps of its used tokens is bounded', (t) => {
   t.is(next.session.used.length, 1);
 });
 
-test('sessions end when they are left alone', (t) => {
+test('I35: sessions end when they are left alone', (t) => {
   const { session } = newSession({ userId: 'u', isGuest: false }, NOW_MS);
   t.false(isIdle(session, NOW_MS + 30 * DAY_MS - 1));
   t.true(isIdle(session, NOW_MS + 30 * DAY_MS));

@@ -67,7 +67,7 @@ test('an account has fifty sessions at most, and the oldest makes room', async (
   t.is((await api.auth('GET', '/user', { token: second })).status, 200);
 });
 
-test('sign-ups are limited by address', async (t) => {
+test('I39: sign-ups are limited by address', async (t) => {
   const api = await startApi(t);
   for (let i = 0; i < 60; i++) t.is((await api.auth('POST', '/signup')).status, 200);
   const limited = await api.auth('POST', '/signup');
@@ -75,7 +75,7 @@ test('sign-ups are limited by address', async (t) => {
   t.is(limited.json.error_code, 'over_request_rate_limit');
 });
 
-test('behind a TLS proxy the address is the one that the proxy added', async (t) => {
+test('Q11: behind a TLS proxy the address is the one that the proxy added', async (t) => {
   const api = await startApi(t, { env: { PAPERBOOK_BEHIND_TLS_PROXY: 'on' } });
   const from = (forwarded: string) =>
     api.auth('POST', '/signup', { headers: { 'x-forwarded-for': forwarded } });
@@ -97,7 +97,7 @@ test('I50, PAPERBOOK_DEFAULT_PLAN: the plan of who signs up', async (t) => {
   }
 });
 
-test('nothing of /auth/v1 is answered in another form than its own', async (t) => {
+test('I32: nothing of /auth/v1 is answered in another form than its own', async (t) => {
   const api = await startApi(t);
   const path = await api.auth('GET', '/nowhere');
   t.is(path.status, 404);
@@ -119,7 +119,7 @@ test('nothing of /auth/v1 is answered in another form than its own', async (t) =
   t.is(big.status, 413);
 });
 
-test('no password, hash, token or key of a sign-in is logged or kept readable', async (t) => {
+test('I16: no password, hash, token or key of a sign-in is logged or kept readable', async (t) => {
   const api = await startApi(t);
   const { access_token, refresh_token, user } = await signUp(api);
   const next = (await refresh(api, refresh_token)).json;

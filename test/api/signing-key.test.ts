@@ -23,7 +23,7 @@ function logInto(lines: string[]) {
   return { info: add, warn: add, error: add };
 }
 
-test('the signing key is made once, an EC key for its owner only', async (t) => {
+test('I31: the signing key is made once, an EC key for its owner only', async (t) => {
   const directory = directoryOf(t);
   const lines: string[] = [];
   const first = await ensureSigningKey(directory, logInto(lines));
@@ -39,7 +39,7 @@ test('the signing key is made once, an EC key for its owner only', async (t) => 
   });
 });
 
-test('the EdDSA key of an older version: a new key; its tokens end, refresh goes on', async (t) => {
+test('I31: the EdDSA key of an older version: a new key; its tokens end, refresh goes on', async (t) => {
   const directory = directoryOf(t);
   const file = join(directory, 'auth-key.json');
   const { privateKey } = generateKeyPairSync('ed25519');

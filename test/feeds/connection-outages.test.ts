@@ -5,7 +5,7 @@ import type { VenueAdapter } from '../../feeds/venue.ts';
 import { until } from './until.ts';
 import { closedPort, connect, openVenue, plainAdapter, snapshot, TIMING } from './venue-server.ts';
 
-test('feeds/connection.ts: pauses grow by full jitter up to the cap, and start over once healthy', async (t) => {
+test('W6: pauses grow by full jitter up to the cap, and start over once healthy', async (t) => {
   // A port that was free a moment ago refuses connections.
   const pauses: number[] = [];
   const refusing = await closedPort();
@@ -27,7 +27,7 @@ test('feeds/connection.ts: pauses grow by full jitter up to the cap, and start o
   t.is(healthy.connection.status().state, 'open');
 });
 
-test('feeds/connection.ts: close ends everything at once, also between attempts', async (t) => {
+test('W8: close ends everything at once, also between attempts', async (t) => {
   const refusing = await closedPort();
   const { connection, log } = connect(t, `ws://127.0.0.1:${refusing}/`, {
     random: () => 0.999,
@@ -41,7 +41,7 @@ test('feeds/connection.ts: close ends everything at once, also between attempts'
   t.is(log.states.filter((state) => state === 'closed').length, 1);
 });
 
-test('feeds/connection.ts: close of an open connection kills its quotes and reads nothing more', async (t) => {
+test('W8: close of an open connection kills its quotes and reads nothing more', async (t) => {
   const venue = await openVenue(t);
   const { connection, log } = connect(t, venue.url);
   await until(() => venue.received.length === 1, 'a subscribe');
@@ -67,7 +67,7 @@ test('feeds/connection.ts: malformed and binary frames are handed over as text, 
   t.is(log.lost, 0);
 });
 
-test('feeds/connection.ts: a frame beyond the payload bound, or one its taker fails on, starts afresh', async (t) => {
+test('W5: a frame beyond the payload bound, or one its taker fails on, starts afresh', async (t) => {
   const venue = await openVenue(t);
   const { connection, log } = connect(t, venue.url, {
     onFrame() {
@@ -84,7 +84,7 @@ test('feeds/connection.ts: a frame beyond the payload bound, or one its taker fa
   t.is(log.lost, 2);
 });
 
-test('feeds/connection.ts: a server that never answers the handshake is given up', async (t) => {
+test('W3: a server that never answers the handshake is given up', async (t) => {
   const held: Socket[] = [];
   const server = createServer((socket) => void held.push(socket));
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

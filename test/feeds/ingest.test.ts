@@ -193,7 +193,7 @@ test('T14: a lost connection ends its quotes and books', (t) => {
   t.is(reading.rejected, 'delta before snapshot');
 });
 
-test('unknown markets and bad frames are counted, and logged once', (t) => {
+test('B9: unknown markets and bad frames are counted, and logged once', (t) => {
   const { ingest, taken, logged } = world();
   const connection = ingest.connection('venue_b', nativeAdapter(RECORDED), SOURCE);
   const quote = { type: 'quote', market: 'U', yesBidCents: 41, yesBidContracts: 1 };
@@ -219,7 +219,7 @@ test('unknown markets and bad frames are counted, and logged once', (t) => {
   ]);
 });
 
-test('a flood of different problems fills neither log nor memory', (t) => {
+test('B9: a flood of different problems fills neither log nor memory', (t) => {
   const { ingest, logged } = world();
   const connection = ingest.connection('venue_a', nativeAdapter(RECORDED), SOURCE);
   for (let number = 0; number < 500; number++) {
@@ -235,7 +235,7 @@ test('a flood of different problems fills neither log nor memory', (t) => {
   t.is(unknownMarkets, 500);
 });
 
-test('garbage never throws, whatever the adapter', (t) => {
+test('B9: garbage never throws, whatever the adapter', (t) => {
   for (const adapter of [
     nativeAdapter(RECORDED),
     kalshiAdapter({}, RECORDED),

@@ -98,7 +98,7 @@ mlbTest('mlb-2026-07-12 has 7,560 frames, 15 results, none skipped', async (t) =
   );
 });
 
-test('X2: counts, gaps, rejections, states, lag', async (t) => {
+test('X2, X3, X4: counts, gaps, rejections, states, lag', async (t) => {
   const heartbeat = (seq: number) => native(T0, { type: 'heartbeat', seq });
   const timed = (atMs: number, lagMs: number) => ({
     type: 'trade',

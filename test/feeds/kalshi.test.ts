@@ -12,7 +12,7 @@ const wireTest = wire.present ? test : test.skip;
 const recordedTest = recorded.present ? test : test.skip;
 const windowTest = window.present ? test : test.skip;
 
-test('W23 to W33: every frame means what the golden file says', (t) => {
+test('W23 to W33, B7: every frame means what the golden file says', (t) => {
   const adapter = kalshiAdapter({}, { recorded: true });
   for (const { rule, frame, reading } of goldenLines('kalshi')) {
     t.deepEqual(adapter.read(frame), reading, rule);
@@ -234,7 +234,7 @@ test('W25: the book from increments equals a naive one', (t) => {
   );
 });
 
-test('garbage frames are rejected and never throw', (t) => {
+test('B9: garbage frames are rejected and never throw', (t) => {
   const types = ['orderbook_snapshot', 'orderbook_delta', 'ticker', 'trade', 'error', 'ok', 'x'];
   const message = fc.record({
     market_ticker: fc.oneof(fc.constant('M'), fc.jsonValue()),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
 import { goldenLines } from './golden.ts';
 
-test('N4 to N10: every frame means what the golden file says', (t) => {
+test('N4 to N10, B11: every frame means what the golden file says', (t) => {
   const adapter = nativeAdapter({ recorded: true });
   for (const { rule, frame, reading } of goldenLines('native')) {
     t.deepEqual(adapter.read(frame), reading, rule);
@@ -26,7 +26,7 @@ test('N2: the client subscribes to markets or to all', (t) => {
   t.deepEqual(adapter.headers(0), {});
 });
 
-test('garbage frames are rejected and never throw', (t) => {
+test('B9, N11: garbage frames are rejected and never throw', (t) => {
   const types = ['snapshot', 'quote', 'trade', 'status', 'game', 'heartbeat', 'x'];
   const frame = fc.oneof(
     fc.jsonValue(),

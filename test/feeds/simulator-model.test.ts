@@ -273,7 +273,7 @@ test('feeds/simulator/model.ts: there is no market but those of the schedule', (
   t.not(model.introduce('SIM-L0A-ML'), null);
 });
 
-test('feeds/simulator/model.ts: asked for depth, it sends books by their levels', (t) => {
+test('N23: asked for depth, it sends books by their levels', (t) => {
   const model = createModel(SCHEDULE, 'venue_a', START, { depth: true });
   const top = createModel(SCHEDULE, 'venue_a', START);
   let snapshots = 0;

@@ -166,7 +166,7 @@ test('feeds/simulator/server.ts: many snapshots at once cut no slow reader off',
   t.is(frames.at(-1)?.seq, frames.length);
 });
 
-test('feeds/simulator/server.ts: a reader that does not read is cut off', async (t) => {
+test('N23: a reader that does not read is cut off', async (t) => {
   const sim = await simulator(t);
   const { socket, frames, subscribe } = await client(t, sim.urls.venue_a);
   subscribe('*');

@@ -28,7 +28,7 @@ for (const signal of ['SIGTERM', 'SIGHUP', 'SIGKILL'] as const) {
   });
 }
 
-test.serial('a server that leads a session of its own outlives what started it', async (t) => {
+test.serial('U3: a server that leads a session of its own outlives what started it', async (t) => {
   const env = { ...envOf(t), npm_lifecycle_event: 'start' };
   const args = ['-c', 'setsid "$@" & wait', 'sh'];
   const launcher = { program: 'sh', args, takesCommand: true };

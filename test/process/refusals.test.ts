@@ -134,7 +134,7 @@ test.serial('G2: a bad configuration file is named, exit code 2', async (t) => {
   ]);
 });
 
-test.serial('TLS files that cannot be used: the variable of the one at fault', async (t) => {
+test.serial('G8: TLS files that cannot be used: the variable of the one at fault', async (t) => {
   const dir = tempDir(t);
   const [pem, other] = [selfSignedCertificate(), selfSignedCertificate()];
   const fileOf = (name: string, text: string) => {
@@ -156,7 +156,7 @@ test.serial('TLS files that cannot be used: the variable of the one at fault', a
   }
 });
 
-test.serial('PAPERBOOK_HOST that is no address of this machine: one clear line', async (t) => {
+test.serial('G8: PAPERBOOK_HOST that is no address of this machine: one clear line', async (t) => {
   const env = {
     PAPERBOOK_HOST: '192.0.2.1',
     PAPERBOOK_BEHIND_TLS_PROXY: 'on',
@@ -166,7 +166,7 @@ test.serial('PAPERBOOK_HOST that is no address of this machine: one clear line',
   refused(t, await runHere(['serve'], { env }), 1, [error]);
 });
 
-test.serial('PAPERBOOK_FEEDS with a key file that holds no key: one clear line', async (t) => {
+test.serial('G8: PAPERBOOK_FEEDS with a key file that holds no key: one clear line', async (t) => {
   const dir = tempDir(t);
   const privateKeyFile = path.join(dir, 'key.pem');
   const feed = { venue: 'venue_a', adapter: 'kalshi', url: 'wss://127.0.0.1:9', keyId: 'k' };

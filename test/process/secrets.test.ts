@@ -16,7 +16,7 @@ type Secrets = Map<string, string>;
 /** Files that are there to hold secrets, readable by their owner alone. */
 const KEEPERS = ['admin.token', 'demo.json'];
 
-test.serial('no password, token or key is printed or kept', async (t) => {
+test.serial('I16: no password, token or key is printed or kept', async (t) => {
   const directory = tempDir(t);
   const secrets: Secrets = new Map([
     ['user of a feed', 'feeduser-3141'],
@@ -50,7 +50,7 @@ test.serial('no password, token or key is printed or kept', async (t) => {
   await checkNothingLeaks(t, server, secrets, ['user signed up', 'key created', 'key rotated']);
 });
 
-test.serial('no token of an outside auth server is printed or kept', async (t) => {
+test.serial('I16: no token of an outside auth server is printed or kept', async (t) => {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' };
   let isBroken = false;

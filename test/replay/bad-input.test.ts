@@ -214,7 +214,7 @@ test.serial('U1: bad usage is exit code 2, and says which option', async (t) => 
   t.false(existsSync(trades));
 });
 
-test.serial('what no frame means is counted, and named once on stderr', async (t) => {
+test.serial('R11: what no frame means is counted, and named once on stderr', async (t) => {
   const feed = [
     HEADER,
     FRAMES[0],

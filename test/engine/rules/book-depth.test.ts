@@ -129,7 +129,7 @@ scenarioTest('T69: ioc fills what is there and cancels the rest', (t, createScen
   t.is(scenario.account().balanceDollars, 100_000 - 66);
 });
 
-scenarioTest('T70: gtc rests the rest, holding limit x remaining', (t, createScenario) => {
+scenarioTest('M4, T70: gtc rests the rest, holding limit x remaining', (t, createScenario) => {
   const scenario = createScenario(DEPTH);
   scenario.book(WIN, BIDS, ASKS);
   const placed = scenario.limitBuy(44, 250);

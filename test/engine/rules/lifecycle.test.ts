@@ -103,7 +103,7 @@ scenarioTest('T94: a refused order does not use its key up', (t, createScenario)
   t.is(scenario.buy(2, key).body.replayed, false);
 });
 
-scenarioTest('T45: an order expires before anything else happens then', (t, createScenario) => {
+scenarioTest('C8, T45: an order expires before anything else happens then', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const expiresAtMs = scenario.nowMs + 1000;
@@ -128,19 +128,22 @@ scenarioTest('T44: an expiry of 365 days is the last one', (t, createScenario) =
   t.is(scenario.limitBuy(40, 10, { expiresAtMs }).body.status, 'resting');
 });
 
-scenarioTest('T110: a cancel gives the hold back, once, to its owner', (t, createScenario) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
-  const order = idOfOrder(scenario.limitBuy(40, 10));
-  t.is(scenario.cancel(order, BOB).code, 'order_not_found');
-  const canceled = scenario.cancel(order);
-  t.is(orderOf(canceled).status, 'canceled');
-  t.is(orderOf(canceled).cancelReason, 'canceled_by_owner');
-  t.is(balance(scenario), 100_000);
-  t.is(scenario.cancel(order).code, 'already_closed');
-});
+scenarioTest(
+  'M7, T110, T111: a cancel gives the hold back, once, to its owner',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    const order = idOfOrder(scenario.limitBuy(40, 10));
+    t.is(scenario.cancel(order, BOB).code, 'order_not_found');
+    const canceled = scenario.cancel(order);
+    t.is(orderOf(canceled).status, 'canceled');
+    t.is(orderOf(canceled).cancelReason, 'canceled_by_owner');
+    t.is(balance(scenario), 100_000);
+    t.is(scenario.cancel(order).code, 'already_closed');
+  },
+);
 
-scenarioTest('PlaceOrder: engine time never goes back', (t, createScenario) => {
+scenarioTest('C1: engine time never goes back', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   scenario.nowMs += 1000;
@@ -156,7 +159,7 @@ scenarioTest('PlaceOrder: engine time never goes back', (t, createScenario) => {
 });
 
 scenarioTest(
-  'V6, trading off: new orders are refused, known ones answered, cancels go through',
+  'T95, T112, V6: trading off: new orders are refused, known ones answered, cancels go through',
   (t, createScenario) => {
     const scenario = createScenario();
     scenario.quote(WIN, 41, 43);

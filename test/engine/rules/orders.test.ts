@@ -20,7 +20,7 @@ const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string
 const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const balance = (scenario: Scenario) => scenario.account().balanceDollars;
 
-scenarioTest('T11, T30: buys at the ask of its side, sells at the bid', (t, createScenario) => {
+scenarioTest('T11, T30, M3: buys at the ask of its side, sells at the bid', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
 
@@ -51,20 +51,23 @@ scenarioTest('T4: polarity -1 buys the other side of the market', (t, createScen
   t.is(away.entryCents, 59);
 });
 
-scenarioTest('T18: an instrument is not bought before its opening time', (t, createScenario) => {
-  const scenario = createScenario();
-  scenario.opensAt(HOME, scenario.nowMs + HOUR_MS);
-  scenario.quote(WIN, 41, 43);
-  t.is(scenario.buy(1).code, 'market_not_open');
-  t.is(scenario.limitBuy(40, 1).code, 'market_not_open');
-  t.is(scenario.buy(1, { ticker: 'WIN', instrumentId: null }).code, 'market_not_open');
-  t.is(scenario.buy(1, { instrumentId: AWAY }).code, null, 'the other instrument names no time');
-  scenario.nowMs += HOUR_MS - 1;
-  scenario.quote(WIN, 41, 43);
-  t.is(scenario.buy(1).code, 'market_not_open');
-  scenario.nowMs += 1;
-  t.is(scenario.buy(1).code, null, 'open at the very moment');
-});
+scenarioTest(
+  'T18, T125: an instrument is not bought before its opening time',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.opensAt(HOME, scenario.nowMs + HOUR_MS);
+    scenario.quote(WIN, 41, 43);
+    t.is(scenario.buy(1).code, 'market_not_open');
+    t.is(scenario.limitBuy(40, 1).code, 'market_not_open');
+    t.is(scenario.buy(1, { ticker: 'WIN', instrumentId: null }).code, 'market_not_open');
+    t.is(scenario.buy(1, { instrumentId: AWAY }).code, null, 'the other instrument names no time');
+    scenario.nowMs += HOUR_MS - 1;
+    scenario.quote(WIN, 41, 43);
+    t.is(scenario.buy(1).code, 'market_not_open');
+    scenario.nowMs += 1;
+    t.is(scenario.buy(1).code, null, 'open at the very moment');
+  },
+);
 
 scenarioTest('T129: a market past its closing time trades no more', (t, createScenario) => {
   const scenario = createScenario();
@@ -175,40 +178,43 @@ scenarioTest('T41: gtc rests without a live price, fills with one', (t, createSc
   t.is(scenario.order(idOfOrder(resting)).fillPriceCents, 43);
 });
 
-scenarioTest('T100: every refusal of a buy, in the order of the rules', (t, createScenario) => {
-  const scenario = createScenario();
-  const market = { instrumentId: HOME, side: 'yes' } as const;
-  const far = scenario.nowMs + 365 * 24 * HOUR_MS + 1;
-  const huge = 1_000_000_000;
-  t.is(
-    scenario.limitBuy(50, huge, { instrumentId: 'ins_ZZZZZZZZZZZZ', expiresAtMs: far }).code,
-    'invalid_request',
-  );
-  t.is(scenario.limitBuy(50, 1, { expiresAtMs: scenario.nowMs }).code, 'invalid_request');
-  t.is(scenario.buy(huge, { instrumentId: 'ins_ZZZZZZZZZZZZ' }).code, 'instrument_not_found');
-  t.is(scenario.buy(huge, { instrumentId: LONELY }).code, 'no_tradable_listing');
-  t.is(scenario.buy(huge, { instrumentId: TWICE }).code, 'no_tradable_listing');
-  t.is(scenario.buy(huge, { ticker: 'WIN-B', instrumentId: null }).code, 'no_tradable_listing');
-  t.is(scenario.buy(huge, market).code, 'no_liquidity');
-  scenario.quote(WIN, 41, 43);
-  t.is(scenario.buy(huge, { ...market, boundPriceCents: 42 }).code, 'price_moved');
-  t.is(scenario.buy(huge, { ...market, boundPriceCents: 43 }).code, 'insufficient_balance');
-  scenario.tick({ kind: 'status', source: 0, market: WIN, status: 'paused' });
-  t.is(scenario.buy(huge).code, 'market_not_open');
-  t.is(scenario.limitBuy(1, 1).code, 'market_not_open');
-  scenario.tick({
-    kind: 'result',
-    source: 0,
-    market: WIN,
-    outcome: 'yes',
-    yesPayoutCents: 100,
-    noPayoutCents: 0,
-  });
-  t.is(scenario.buy(huge).code, 'market_resolved');
-  t.is(scenario.account(), null as never, 'a refused order opens no account');
-});
+scenarioTest(
+  'T5, T100, S9: every refusal of a buy, in the order of the rules',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    const market = { instrumentId: HOME, side: 'yes' } as const;
+    const far = scenario.nowMs + 365 * 24 * HOUR_MS + 1;
+    const huge = 1_000_000_000;
+    t.is(
+      scenario.limitBuy(50, huge, { instrumentId: 'ins_ZZZZZZZZZZZZ', expiresAtMs: far }).code,
+      'invalid_request',
+    );
+    t.is(scenario.limitBuy(50, 1, { expiresAtMs: scenario.nowMs }).code, 'invalid_request');
+    t.is(scenario.buy(huge, { instrumentId: 'ins_ZZZZZZZZZZZZ' }).code, 'instrument_not_found');
+    t.is(scenario.buy(huge, { instrumentId: LONELY }).code, 'no_tradable_listing');
+    t.is(scenario.buy(huge, { instrumentId: TWICE }).code, 'no_tradable_listing');
+    t.is(scenario.buy(huge, { ticker: 'WIN-B', instrumentId: null }).code, 'no_tradable_listing');
+    t.is(scenario.buy(huge, market).code, 'no_liquidity');
+    scenario.quote(WIN, 41, 43);
+    t.is(scenario.buy(huge, { ...market, boundPriceCents: 42 }).code, 'price_moved');
+    t.is(scenario.buy(huge, { ...market, boundPriceCents: 43 }).code, 'insufficient_balance');
+    scenario.tick({ kind: 'status', source: 0, market: WIN, status: 'paused' });
+    t.is(scenario.buy(huge).code, 'market_not_open');
+    t.is(scenario.limitBuy(1, 1).code, 'market_not_open');
+    scenario.tick({
+      kind: 'result',
+      source: 0,
+      market: WIN,
+      outcome: 'yes',
+      yesPayoutCents: 100,
+      noPayoutCents: 0,
+    });
+    t.is(scenario.buy(huge).code, 'market_resolved');
+    t.is(scenario.account(), null as never, 'a refused order opens no account');
+  },
+);
 
-scenarioTest('T100: refusals of a sell', (t, createScenario) => {
+scenarioTest('T55, T100: refusals of a sell', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   t.is(scenario.sell('019ca8d0-0000-7000-8000-0000000000ff').code, 'trade_not_found');

@@ -143,7 +143,7 @@ scenarioTest(
 );
 
 scenarioTest(
-  'AdjustCash: what an account has, or was adjusted by, stays within what can be counted',
+  'M11: what an account has, or was adjusted by, stays within what can be counted',
   (t, createScenario) => {
     const scenario = scenarioWithRoom(createScenario, 100 * COUNT_MAX);
     t.like(adjust(scenario, 100 * COUNT_MAX + 1), { ok: false, code: 'invalid_request' });

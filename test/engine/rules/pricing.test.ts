@@ -169,7 +169,7 @@ function listedAt(venue: Venue): Catalog {
   };
 }
 
-scenarioTest('T80: near listings and dead quotes are passed over', (t, createScenario) => {
+scenarioTest('T80, T83: near listings and dead quotes are passed over', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 45);
   scenario.quote(WIN_C, 41, 42);

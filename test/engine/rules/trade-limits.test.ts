@@ -162,7 +162,7 @@ test('L10: hard trade limits hold over a restart, from a checkpoint and from the
   }
 });
 
-test('the first trade of a day drops what was counted on the day before, also over a restart', (t) => {
+test('L5: the first trade of a day drops what was counted on the day before, also over a restart', (t) => {
   const engine = tradingEngine();
   for (let key = 0; key < 4; key++) engine.command(buy(key, { account: uuidOf(key) }));
   t.is(engine.state().tradeCounts.table.live, 8, 'keys and accounts');

@@ -55,7 +55,7 @@ test('C7, PAPERBOOK_CLOCK: on the feed clock time is the newest fed', (t) => {
   t.is(clock.problem(), null);
 });
 
-test('the wall clock never goes back and feeds do not move it', (t) => {
+test('C2: the wall clock never goes back and feeds do not move it', (t) => {
   const clock = wallClock();
   const before = clock.nowMs();
   clock.heartbeat(before + 1e9);
@@ -63,7 +63,7 @@ test('the wall clock never goes back and feeds do not move it', (t) => {
   t.true(clock.nowMs() >= before);
 });
 
-test('time follows the machine, and goes on where the machine is set back', (t) => {
+test('C2: time follows the machine, and goes on where the machine is set back', (t) => {
   const { clock, machine, lines } = machineWith();
   machine.pass(10);
   t.is(clock.nowMs(), NOON_MS + 10);
@@ -119,7 +119,7 @@ test('C3: a jump that has lasted a minute counts', (t) => {
   t.regex(lines[1]!, /has lasted: accepted/);
 });
 
-test('a jump that goes on to yet another time must last a minute there', (t) => {
+test('C3: a jump that goes on to yet another time must last a minute there', (t) => {
   const { clock, machine } = machineWith();
   machine.set(TEN_YEARS_MS);
   clock.nowMs();
@@ -132,7 +132,7 @@ test('a jump that goes on to yet another time must last a minute there', (t) => 
   t.is(clock.nowMs(), machine.wallMs());
 });
 
-test('a start after a long stop is no jump, and one behind the last stop says so', (t) => {
+test('C4: a start after a long stop is no jump, and one behind the last stop says so', (t) => {
   const { clock, machine, lines } = machineWith();
   clock.startFrom(NOON_MS - TEN_YEARS_MS);
   t.is(clock.nowMs(), NOON_MS);
@@ -253,7 +253,7 @@ test('C6: expiries stay as they are when time goes back', async (t) => {
 
 for (const isBroken of [false, true]) {
   const title = isBroken ? ', also in a shard that failed and gets them again' : '';
-  test(`quotes keep their age when time goes back${title}`, async (t) => {
+  test(`C6: quotes keep their age when time goes back${title}`, async (t) => {
     const machine = new TestMachine();
     const engine = await openShards(tempDir(t), { clock: wallClock({ machine }) });
     t.teardown(() => engine.close());

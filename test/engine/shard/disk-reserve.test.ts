@@ -22,7 +22,7 @@ test.afterEach.always((t) => {
 const fileIn = (dir: string) => path.join(dir, 'data.mdb');
 const sizeOf = (dir: string) => statSync(fileIn(dir)).size;
 
-test.serial('room is made before it is needed, or refused with nothing changed', async (t) => {
+test.serial('D8: room is made before it is needed, or refused with nothing changed', async (t) => {
   const dir = tempDir(t);
   const root = open({ path: dir, noSync: true });
   root.putSync('key', 'value');
@@ -49,59 +49,69 @@ const asked = { kind: 'instrument_quote', atMs: NOON_MS, instrumentId: AWAY } as
 /** More than a log may grow to, where no file may be larger than the environment is now. */
 const burst = () => Array.from({ length: 10_000 }, () => limitBuy({ account: uuidOf(9) }));
 
-test.serial('a shard without room shows quotes and takes nothing; then it goes on', async (t) => {
-  const dir = tempDir(t);
-  const shard = await openShard(dir, 100);
-  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-  shard.run([{ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false }]);
-  const expiring = { account: uuidOf(1), expiresAtMs: NOON_MS + 1000 };
-  shard.run([limitBuy({ account: uuidOf(1) }), limitBuy(expiring)]);
-  if (!limitFiles(t, sizeOf(dir))) return;
+test.serial(
+  'D8: a shard without room shows quotes and takes nothing; then it goes on',
+  async (t) => {
+    const dir = tempDir(t);
+    const shard = await openShard(dir, 100);
+    shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+    shard.run([{ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false }]);
+    const expiring = { account: uuidOf(1), expiresAtMs: NOON_MS + 1000 };
+    shard.run([limitBuy({ account: uuidOf(1) }), limitBuy(expiring)]);
+    if (!limitFiles(t, sizeOf(dir))) return;
 
-  t.deepEqual(new Set(shard.take(burst())), new Set([null]));
-  const reaching = quoteTick({ atMs: NOON_MS + 2000, yesBidCents: 15, yesAskCents: 18 });
-  const [refused, quote] = shard.take([reaching, placeOrder(), asked]);
-  t.is(refused, null);
-  t.like(JSON.parse(quote?.ok ? quote.body : '{}').venues[0], { yesAskCents: 18 });
-  t.is(shard.state.orders.live, 2, 'nothing fills and nothing expires');
-  t.throws(() => shard.run([placeOrder()]), { instanceOf: DiskFull });
-  const checkpoint = shard.checkpoint();
+    t.deepEqual(new Set(shard.take(burst())), new Set([null]));
+    const reaching = quoteTick({ atMs: NOON_MS + 2000, yesBidCents: 15, yesAskCents: 18 });
+    const [refused, quote] = shard.take([reaching, placeOrder(), asked]);
+    t.is(refused, null);
+    t.like(JSON.parse(quote?.ok ? quote.body : '{}').venues[0], { yesAskCents: 18 });
+    t.is(shard.state.orders.live, 2, 'nothing fills and nothing expires');
+    t.throws(() => shard.run([placeOrder()]), { instanceOf: DiskFull });
+    const checkpoint = shard.checkpoint();
 
-  limitFiles(t, 'unlimited');
-  // A shard that could not write looks again after a while.
-  while (shard.take([placeOrder({ account: uuidOf(2) })])[0] === null) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  shard.run([reaching]);
-  t.is(shard.state.orders.live, 0, 'the quote fills one, the other has expired');
-  await checkpoint;
-  await shard.close();
-  t.like(await verifyShard(dir, 0, 1), { accounts: 2, problems: [] });
-});
+    limitFiles(t, 'unlimited');
+    // A shard that could not write looks again after a while.
+    while (shard.take([placeOrder({ account: uuidOf(2) })])[0] === null) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    shard.run([reaching]);
+    t.is(shard.state.orders.live, 0, 'the quote fills one, the other has expired');
+    await checkpoint;
+    await shard.close();
+    t.like(await verifyShard(dir, 0, 1), { accounts: 2, problems: [] });
+  },
+);
 
-test.serial('a shard without room takes no harm from markets that it does not know', async (t) => {
-  const dir = tempDir(t);
-  const shard = await openShard(dir, 100);
-  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-  if (!limitFiles(t, sizeOf(dir))) return;
-  t.deepEqual(new Set(shard.take(burst())), new Set([null]));
-  const marketNames = [...CATALOG.marketNames, 'venue_a/NEW'];
-  const command = { kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, marketNames } } as const;
-  const market = CATALOG.marketNames.length;
-  const place = { atMs: NOON_MS, source: 0, market };
-  const [refused, quote] = shard.take([
-    command,
-    quoteTick({ market }),
-    { kind: 'status', ...place, status: 'paused' },
-    { kind: 'trade', ...place, yesPriceCents: 40, contracts: 1, side: 'yes' },
-    asked,
-  ]);
-  t.is(refused, null);
-  t.true(quote?.ok);
-  await shard.abandon();
-});
+test.serial(
+  'D8: a shard without room takes no harm from markets that it does not know',
+  async (t) => {
+    const dir = tempDir(t);
+    const shard = await openShard(dir, 100);
+    shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+    if (!limitFiles(t, sizeOf(dir))) return;
+    t.deepEqual(new Set(shard.take(burst())), new Set([null]));
+    const marketNames = [...CATALOG.marketNames, 'venue_a/NEW'];
+    const command = {
+      kind: 'catalog',
+      atMs: NOON_MS,
+      catalog: { ...CATALOG, marketNames },
+    } as const;
+    const market = CATALOG.marketNames.length;
+    const place = { atMs: NOON_MS, source: 0, market };
+    const [refused, quote] = shard.take([
+      command,
+      quoteTick({ market }),
+      { kind: 'status', ...place, status: 'paused' },
+      { kind: 'trade', ...place, yesPriceCents: 40, contracts: 1, side: 'yes' },
+      asked,
+    ]);
+    t.is(refused, null);
+    t.true(quote?.ok);
+    await shard.abandon();
+  },
+);
 
-test.serial('a shard without room for much does not go on for little', async (t) => {
+test.serial('D8: a shard without room for much does not go on for little', async (t) => {
   const dir = tempDir(t);
   const shard = await openShard(dir, 100);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
@@ -118,7 +128,7 @@ test.serial('a shard without room for much does not go on for little', async (t)
   await shard.close();
 });
 
-test.serial('a shard that ends without room loses nothing that it acknowledged', async (t) => {
+test.serial('D8: a shard that ends without room loses nothing that it acknowledged', async (t) => {
   const dir = tempDir(t);
   const shard = await openShard(dir, 100);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
@@ -133,7 +143,7 @@ test.serial('a shard that ends without room loses nothing that it acknowledged',
   await again.abandon();
 });
 
-test.serial('what came while there was no room follows once there is', async (t) => {
+test.serial('D8: what came while there was no room follows once there is', async (t) => {
   const dir = tempDir(t);
   const engine = await openShards(dir);
   engine.tick(quoteTick());

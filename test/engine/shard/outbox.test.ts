@@ -21,7 +21,7 @@ test('requests and ticks leave in the order in which they came', (t) => {
   t.is(outbox.length, 0);
 });
 
-test('past its bound the newest quote of a market replaces the one that waits', (t) => {
+test('D7: past its bound the newest quote of a market replaces the one that waits', (t) => {
   const outbox = new Outbox(3);
   outbox.addTick(heartbeat);
   outbox.addTick(quoteTick({ yesBidCents: 1 }));
@@ -34,7 +34,7 @@ test('past its bound the newest quote of a market replaces the one that waits', 
   t.deepEqual(messages, [quoteTick({ yesBidCents: 2 }), heartbeat, heartbeat]);
 });
 
-test('past its bound no newest quote is lost, and results and statuses are kept', (t) => {
+test('D7: past its bound no newest quote is lost, and results and statuses are kept', (t) => {
   const outbox = new Outbox(2);
   outbox.addTick(quoteTick({ yesBidCents: 1 }));
   outbox.addTick(heartbeat);
@@ -53,7 +53,7 @@ test('past its bound no newest quote is lost, and results and statuses are kept'
   t.like(messages[2], { yesBidCents: 3 });
 });
 
-test('past its bound a quote does not overtake a status, a result or the end of its connection', (t) => {
+test('D7: past its bound a quote does not overtake a status, a result or the end of its connection', (t) => {
   const at = { atMs: NOON_MS, source: 0 } as const;
   const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
   for (const stop of [

@@ -35,7 +35,7 @@ test('an engine of several shards refuses beforehand only when all of them are b
   t.regex(engine.refusal()!.message, /closed/);
 });
 
-test('a shard that fails is busy, then back with all it acknowledged and its quotes', async (t) => {
+test('D10: a shard that fails is busy, then back with all it acknowledged and its quotes', async (t) => {
   const engine = await openShards(tempDir(t));
   const order = placeOrder();
   engine.tick(quoteTick());
@@ -98,7 +98,7 @@ test('a catalog larger than the rings between the threads arrives whole', async 
 });
 
 for (const left of ['no file', 'an empty file']) {
-  test(`of a shard that an earlier start made ${left} is damage, not a new shard`, async (t) => {
+  test(`D9: of a shard that an earlier start made ${left} is damage, not a new shard`, async (t) => {
     const dir = tempDir(t);
     const first = await openShards(dir, { shards: 2 });
     first.tick(quoteTick());
@@ -141,7 +141,7 @@ test('D9: a shard whose log is damaged is out of order, and the others are serve
   await engine.close();
 });
 
-test('a stopping engine is busy', async (t) => {
+test('D6: a stopping engine is busy', async (t) => {
   const engine = await openShards(tempDir(t));
   const closing = engine.close();
   await t.throwsAsync(engine.call(uuidOf(1), { ...portfolio, account: uuidOf(1) }), {
@@ -150,7 +150,7 @@ test('a stopping engine is busy', async (t) => {
   await closing;
 });
 
-test('a result that comes while a shard restarts settles its market all the same', async (t) => {
+test('D11: a result that comes while a shard restarts settles its market all the same', async (t) => {
   const engine = await openShards(tempDir(t));
   const order = placeOrder();
   engine.tick(quoteTick());
@@ -170,7 +170,7 @@ test('a result that comes while a shard restarts settles its market all the same
   await engine.close();
 });
 
-test('a shard that restarts settles by what came first, a result or the end of the game', async (t) => {
+test('D11: a shard that restarts settles by what came first, a result or the end of the game', async (t) => {
   const engine = await openShards(tempDir(t));
   engine.tick(quoteTick());
   const order = placeOrder();
@@ -186,7 +186,7 @@ test('a shard that restarts settles by what came first, a result or the end of t
   await engine.close();
 });
 
-test('a game status that a catalog has put right does not come again to a shard that restarts', async (t) => {
+test('D11: a game status that a catalog has put right does not come again to a shard that restarts', async (t) => {
   const engine = await openShards(tempDir(t));
   const [game] = CATALOG.games;
   engine.tick({ kind: 'game', atMs: NOON_MS, source: 0, game: game!.slug, status: 'cancelled' });
@@ -211,7 +211,7 @@ test('a game status that a catalog has put right does not come again to a shard 
   await engine.close();
 });
 
-test('a catalog and switches sent while a shard is busy or restarts are taken by it', async (t) => {
+test('D11: a catalog and switches sent while a shard is busy or restarts are taken by it', async (t) => {
   const engine = await openShards(tempDir(t), { queueDepthMax: 1 });
   const account = uuidOf(1);
   const waiting = engine.call(account, { ...portfolio, account });

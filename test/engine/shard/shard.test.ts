@@ -86,7 +86,7 @@ test('a crash between any two steps of a checkpoint finds every order', async (t
   await shard.close();
 });
 
-test('SPEC section 8, Hard trade limits: an order placed while a checkpoint is written counts once after a crash', async (t) => {
+test('L10: an order placed while a checkpoint is written counts once after a crash', async (t) => {
   const dir = tempDir(t);
   const limits = { newPerMinute: 3, newPerDay: 100, closingPerMinute: 100 };
   const keyId = uuidOf(9);

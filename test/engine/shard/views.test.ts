@@ -228,21 +228,18 @@ scenarioTest('A42: lists page newest first, by status, limit orders only', (t, c
   t.deepEqual(Object.keys(trades), ['trades', 'nextCursor', 'mode', 'venueData', 'organization']);
 });
 
-scenarioTest(
-  'GET /portfolio/orders/{orderId}: market orders and strangers are order_not_found',
-  (t, createScenario) => {
-    const scenario = createScenario();
-    scenario.quote(WIN, 41, 43);
-    const market = orderId(scenario, 1);
-    scenario.buy(1);
-    const query = { kind: 'order', account: ALICE, organizationSlug: null } as const;
-    t.is(scenario.ask({ ...query, orderId: market }).code, 'order_not_found');
-    t.is(scenario.cancel(market).code, 'order_not_found');
-  },
-);
+scenarioTest('A43, T113: market orders and strangers are order_not_found', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 43);
+  const market = orderId(scenario, 1);
+  scenario.buy(1);
+  const query = { kind: 'order', account: ALICE, organizationSlug: null } as const;
+  t.is(scenario.ask({ ...query, orderId: market }).code, 'order_not_found');
+  t.is(scenario.cancel(market).code, 'order_not_found');
+});
 
 scenarioTest(
-  'SetCatalog: what a later catalog drops keeps its label and is bought no more',
+  'T121: what a later catalog drops keeps its label and is bought no more',
   (t, createScenario) => {
     const scenario = createScenario();
     scenario.quote(WIN, 41, 43);
