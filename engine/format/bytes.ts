@@ -223,12 +223,6 @@ export class ByteReader {
     return this.#textOf(this.#advance(length));
   }
 
-  blob(): Uint8Array {
-    const length = this.u32();
-    const at = this.#advance(length);
-    return this.#bytes.subarray(at, this.#at);
-  }
-
   /** All that is left, as `rest` of `ByteWriter` wrote it. */
   restText(): string {
     return this.#textOf(this.#advance(this.#end - this.#at));
@@ -269,7 +263,6 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-function writeAscii(bytes: Uint8Array, start: number, text: string): number {
+function writeAscii(bytes: Uint8Array, start: number, text: string): void {
   for (let at = 0; at < text.length; at++) bytes[start + at] = text.charCodeAt(at);
-  return text.length;
 }

@@ -7,14 +7,20 @@
  * A primary fact has every number that its event needs. Derived facts follow from it, and stand
  * behind it for those who read the log.
  */
-import type { CancelReason } from './events.ts';
-import type { Catalog, MarketOutcome } from './messages.ts';
+import type {
+  CancelReason,
+  CatalogReplaced,
+  ClockSet,
+  GameChanged,
+  MarketResolved,
+  MarketValued,
+} from './events.ts';
+import type { MarketOutcome } from './messages.ts';
 import type {
   Action,
   Cents,
   Contracts,
   EpochMs,
-  GameStatus,
   InstrumentNumber,
   MarketNumber,
   PlacedVia,
@@ -162,32 +168,7 @@ export type TradeCountedFact = {
   closing: boolean;
 };
 
-export type MarketResolvedFact = {
-  kind: 'market_resolved';
-  atMs: EpochMs;
-  market: MarketNumber;
-  outcome: MarketOutcome;
-};
-
-export type MarketValuedFact = {
-  kind: 'market_valued';
-  atMs: EpochMs;
-  market: MarketNumber;
-  yesPayoutCents: Cents;
-  noPayoutCents: Cents;
-};
-
-export type GameChangedFact = {
-  kind: 'game_changed';
-  atMs: EpochMs;
-  game: string;
-  status: GameStatus;
-};
-
-export type CatalogReplacedFact = { kind: 'catalog_replaced'; atMs: EpochMs; catalog: Catalog };
-
-export type ClockSetFact = { kind: 'clock_set'; atMs: EpochMs; fromMs: EpochMs };
-
+/** Events that name no row are facts as they are. */
 export type PrimaryFact =
   | AccountOpenedFact
   | CashAdjustedFact
@@ -197,11 +178,11 @@ export type PrimaryFact =
   | OrderEndedFact
   | TradeSettledFact
   | TradeCountedFact
-  | MarketResolvedFact
-  | MarketValuedFact
-  | GameChangedFact
-  | CatalogReplacedFact
-  | ClockSetFact;
+  | MarketResolved
+  | MarketValued
+  | GameChanged
+  | CatalogReplaced
+  | ClockSet;
 
 export type DerivedFact = TradeOpenedFact | TradeGrownFact | TradeReducedFact | TradeClosedFact;
 
