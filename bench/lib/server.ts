@@ -18,7 +18,7 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** `paperbook demo` on a directory, `sync` durability, one shard unless told. */
+/** `paperbook demo` on a directory, `sync` durability, one shard by default. */
 export async function startPaperbook(
   dataDir: string,
   { nodeArgs = [], shards = 1 }: { nodeArgs?: readonly string[]; shards?: number } = {},

@@ -37,7 +37,7 @@ export async function timeRounds({ name, rounds, prepare, run }: Timed): Promise
   const [task] = await bench.run();
   const { result } = task!;
   if (result.state !== 'completed') throw new Error(`${name} did not complete: ${result.state}`);
-  // The samples are sorted, and so are these: rounds are not told apart.
+  // The samples are sorted, and so are these: rounds are not kept apart.
   return { wall: [...result.latency.samples!], cpu: cpu.slice(-rounds).toSorted((a, b) => a - b) };
 }
 

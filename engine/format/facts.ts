@@ -255,7 +255,7 @@ export class FactBuffer implements FactSink {
     this.#to.uuidAt(state.positions.col.id, position);
   }
 
-  /** Of the position that has changed, which may be over; `contracts`: those that are told. */
+  /** Of the position that has changed, which may be over; `contracts`: those of the fact. */
   #ofTrade(state: ShardState, contracts: number): void {
     const { col } = state.positions;
     const { account, position } = state.effects;

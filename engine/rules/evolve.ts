@@ -1,5 +1,5 @@
 /**
- * Applies what happened. It is the only writer of what facts tell. Live trading and recovery
+ * Applies what happened. It is the only writer of what facts hold. Live trading and recovery
  * run this same code, so a restart finds the state that a crash interrupted. Rules D3, M5 to M8,
  * M31 (engine/RULES.md).
  */

@@ -26,7 +26,7 @@ import type {
 export type CoreConfig = {
   quoteMaxAgeMs: number;
   routingBandCents: number;
-  /** `top_of_book` unless told. */
+  /** `top_of_book` by default. */
   fillModel?: FillModelName;
 };
 

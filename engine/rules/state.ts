@@ -1,7 +1,7 @@
 /**
  * Everything one shard knows. Accounts, orders that are not done and open positions are tables;
  * markets and instruments are objects, since there are few (reference-data.ts). `evolve` is the only
- * writer of what facts tell, `observe` the only writer of live quotes, and the fill model owns
+ * writer of what facts hold, `observe` the only writer of live quotes, and the fill model owns
  * what it remembers.
  */
 

@@ -41,7 +41,7 @@ export class Outbox {
   addTick(tick: Tick): void {
     if (this.#messages.length < this.#ticksMax) this.#append(tick);
     else if (tick.kind === 'quote') this.#replaceQuote(tick);
-    // Results, statuses, games and lost connections are few, and true only if told.
+    // Results, statuses, games and lost connections are few, and true only if they arrive.
     else if (!INFORMS[tick.kind]) this.#append(tick);
   }
 

@@ -116,7 +116,7 @@ function orderFields(state: ShardState, terms: Terms, progress: Progress): strin
   );
 }
 
-/** What the columns of an order's row tell: it rests, or did until now. */
+/** What the columns of an order's row show: it rests, or did until now. */
 function termsAt(state: ShardState, row: OrderRow): Terms {
   const { col } = state.orders;
   const flags = col.flags.get(row);
