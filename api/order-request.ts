@@ -66,7 +66,6 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     orderId: context.orderId,
     idempotencyKey: (body.idempotencyKey ?? body.clientOrderId)!,
     action: body.action,
-    type: body.type,
     instrumentId: body.instrumentId ?? null,
     ticker: body.ticker ?? null,
     side: body.side ?? null,

@@ -4,6 +4,7 @@ import { RecordIndex } from '../../engine/index/record-index.ts';
 import type { RunStore } from '../../engine/index/run-store.ts';
 import type { Event, OrderPlaced } from '../../engine/rules/events.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
+import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import type { ShardState } from '../../engine/rules/state.ts';
 import type { AccountRow, EpochMs, PriceCents, Side, Uuid } from '../../engine/rules/units.ts';
 import { createState, type StoredState } from '../../engine/shard/create-state.ts';
@@ -47,7 +48,6 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     account: account as AccountRow,
     orderId,
     idempotencyKey: orderId,
-    action: 'buy',
     market,
     instrument: market,
     side,
@@ -56,14 +56,7 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     contracts: 1,
     position: null,
     tradeId: null,
-    limitPriceCents: priceLevel,
-    boundPriceCents: null,
-    timeInForce: 'gtc',
-    expiresAtMs: null,
-    routing: 'venue_a',
-    statedProbPct: null,
-    placedVia: 'api',
-    placedPrivate: true,
+    terms: { ...USUAL_TERMS, limitPriceCents: priceLevel, timeInForce: 'gtc' },
     rests: true,
   };
 }
@@ -73,7 +66,7 @@ export function filledBuy(state: ShardState, atMs: EpochMs, buy: Buy): Event[] {
   const resting = restedBuy(state, atMs, { ...buy, side: 'yes', priceLevel: ASK_CENTS });
   const { order } = resting;
   return [
-    { ...resting, limitPriceCents: null, timeInForce: null, rests: false },
+    { ...resting, terms: USUAL_TERMS, rests: false },
     { kind: 'order_filled', atMs, order, priceCents: ASK_CENTS, venue: 0 },
   ];
 }

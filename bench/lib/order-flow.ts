@@ -5,6 +5,7 @@
  */
 import { tradeIdOf } from '../../engine/rules/ids.ts';
 import type { CancelOrder, PlaceOrder, Tick, TradeCounting } from '../../engine/rules/messages.ts';
+import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { instrumentIdOf, quoteOf } from './catalog.ts';
 import { type Random, seededRandom } from './random.ts';
@@ -116,7 +117,6 @@ export class OrderFlow {
   #limitOf(atMs: EpochMs, account: number): PlaceOrder {
     return {
       ...this.#order(atMs, account),
-      type: 'limit',
       limitPriceCents: 1 + this.#random.below(LIMIT_CENTS_MAX),
       timeInForce: 'gtc',
     };
@@ -178,21 +178,12 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, instrumentId: s
     account,
     orderId: seededUuid(random, atMs),
     idempotencyKey: seededUuid(random, atMs),
-    action: 'buy',
-    type: 'market',
+    ...USUAL_TERMS,
     instrumentId,
     ticker: null,
     side: (random.word() & 1) === 0 ? 'yes' : 'no',
     contracts: 1,
     tradeId: null,
-    limitPriceCents: null,
-    boundPriceCents: null,
-    timeInForce: null,
-    expiresAtMs: null,
-    routing: 'venue_a',
-    statedProbPct: null,
-    placedVia: 'api',
-    placedPrivate: true,
     mayOpen: true,
     mayTrade: true,
     counting: null,
@@ -212,7 +203,6 @@ export function limitBuyOf(
 ): PlaceOrder {
   return {
     ...marketBuy(random, atMs, account, instrumentId),
-    type: 'limit',
     limitPriceCents: 1 + random.below(LIMIT_CENTS_MAX),
     timeInForce: 'gtc',
   };

@@ -17,7 +17,7 @@ import type {
   TradeSettledFact,
 } from '../rules/facts.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
-import { isBuy } from '../rules/flags.ts';
+import { isBuy, isLimit } from '../rules/flags.ts';
 import { type AccountRow, NO_ROW, type OrderRow, type Uuid } from '../rules/units.ts';
 import type { StoredState } from '../shard/create-state.ts';
 import { closedTrade, outcomeOf, placedOrder } from '../shard/shard-records.ts';
@@ -97,7 +97,7 @@ class FactsAudit {
   #order(account: AccountRow, fact: OrderPlacedFact, place: FactPlace, check: Check): void {
     const { records, orderIds } = this.#state;
     const placed = placedOrder(account, place, fact);
-    const isMarket = placed.limitPriceCents === null;
+    const isMarket = !isLimit(placed.terms);
     this.#counts[isMarket ? 'marketOrders' : 'limitOrders']++;
     this.#counts.indexed++;
     check(this.#placed.add(fact.order), `order ${fact.order} is placed twice`);
@@ -128,7 +128,7 @@ class FactsAudit {
     check(placed.orderId === fact.order, `names the place of order ${placed.orderId}`);
     check(this.#ended.add(fact.order), `is the second end of order ${fact.order}`);
     check(orderIds.find(fact.order) === NO_ROW, `order ${fact.order} rests and has an end`);
-    if (placed.limitPriceCents !== null) {
+    if (isLimit(placed.terms)) {
       this.#counts.indexed++;
       const found = records.endedOrder(account, fact.order);
       check(found !== undefined, `the index lacks the end of order ${fact.order}`);
@@ -144,7 +144,7 @@ class FactsAudit {
     check(tradeId !== null || outcome.status !== 'executed', 'executed without a trade');
     if (tradeId === null) return;
     checkTraded(this.#state, placed, outcome, check);
-    if (placed.action === 'buy') this.#opened[placed.account]!++;
+    if (placed.terms.action === 'buy') this.#opened[placed.account]!++;
   }
 
   #trade(account: AccountRow, fact: TradeClosedFact | TradeSettledFact, check: Check): void {

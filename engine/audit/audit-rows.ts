@@ -3,7 +3,7 @@
  * books are built from these columns, so the columns are checked first. Reads stored columns only.
  */
 
-import { isSell, typeOf } from '../rules/flags.ts';
+import { hasLimit, isSell } from '../rules/flags.ts';
 import { type ShardState, tablesOf } from '../rules/state.ts';
 import {
   type AccountRow,
@@ -79,7 +79,7 @@ function auditOrderRow(state: ShardState, row: OrderRow, problems: Problems): vo
   check(state.markets[col.market.get(row)] !== undefined, NO_MARKET);
   check(state.instruments[col.instrument.get(row)] !== undefined, NO_INSTRUMENT);
   check(col.contracts.get(row) > 0, 'has no contracts');
-  check(typeOf(col.flags.get(row)) === 'limit', 'rests and is no limit order');
+  check(hasLimit(col.flags.get(row)), 'rests and is no limit order');
   check(isPrice(col.limitPriceCents.get(row)), 'has no limit of 1 to 99 cents');
   check(isSequence(state, col.sequence.get(row)), OUT_OF_SEQUENCE);
   const position = col.position.get(row);

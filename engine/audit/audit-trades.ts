@@ -5,17 +5,12 @@
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type { ClosedTrade, OrderOutcome } from '../rules/events.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
-import {
-  actionOf,
-  instrumentSideOf,
-  isLimit,
-  isPlacedPrivate,
-  isRouted,
-  sideOf,
-} from '../rules/flags.ts';
+import { instrumentSideOf, isLimit, sideOf } from '../rules/flags.ts';
 import { tradeIdOf } from '../rules/ids.ts';
+import { ORDER_TERM_NAMES, TRADE_TERM_NAMES } from '../rules/order-terms.ts';
 import { reaches } from '../rules/pricing.ts';
-import { closedTradeOf, viaOf } from '../rules/row-records.ts';
+import { closedTradeOf } from '../rules/row-records.ts';
+import { orderTermsAt } from '../rules/row-terms.ts';
 import type { ShardState } from '../rules/state.ts';
 import {
   type AccountRow,
@@ -34,22 +29,16 @@ export function restsAsPlaced(state: ShardState, row: OrderRow, placed: PlacedOr
   const { col } = state.orders;
   const flags = col.flags.get(row);
   const position = col.position.get(row);
+  const terms = orderTermsAt(col, row);
   return (
     placed.rests &&
-    placed.timeInForce === 'gtc' &&
-    col.limitPriceCents.get(row) === placed.limitPriceCents &&
+    ORDER_TERM_NAMES.every((name) => terms[name] === placed.terms[name]) &&
     col.contracts.get(row) === placed.contracts &&
     col.market.get(row) === placed.market &&
     col.instrument.get(row) === placed.instrument &&
-    actionOf(flags) === placed.action &&
     sideOf(flags) === placed.side &&
     instrumentSideOf(flags) === placed.instrumentSide &&
-    isRouted(flags) === (placed.routing === 'best') &&
-    isPlacedPrivate(flags) === placed.placedPrivate &&
-    (col.statedProbPct.get(row) || null) === placed.statedProbPct &&
-    viaOf(col.placedVia.get(row)) === placed.placedVia &&
-    col.expiresAtMs.get(row) === (placed.expiresAtMs ?? 0) &&
-    (placed.action === 'buy' || state.positionIds.idOf(position) === placed.tradeId)
+    (terms.action === 'buy' || state.positionIds.idOf(position) === placed.tradeId)
   );
 }
 
@@ -61,18 +50,18 @@ export function checkEnd(
   check: Check,
 ): void {
   const { status, reason, fillPriceCents, filledContracts } = outcome;
-  const { action, limitPriceCents, boundPriceCents } = placed;
+  const { action, limitPriceCents, boundPriceCents, timeInForce } = placed.terms;
   const ends =
     status === 'executed'
       ? reason === null || (reason === 'ioc_not_filled' && filledContracts !== null)
       : reason !== null && (reason === 'expired') === (status === 'expired');
   check(ends, `is ${status} because of ${reason}`);
-  const isWhole = isLimit(placed) || (status === 'executed' && filledContracts === null);
+  const isWhole = isLimit(placed.terms) || (status === 'executed' && filledContracts === null);
   check(isWhole, 'is a market order, and was not filled as a whole');
   if (reason === 'ioc_not_filled' || reason === 'fok_not_filled') {
-    check(reason.startsWith(`${placed.timeInForce}_`), `is no order that ends by ${reason}`);
+    check(reason.startsWith(`${timeInForce}_`), `is no order that ends by ${reason}`);
   }
-  check(!placed.rests || placed.timeInForce === 'gtc', 'rested and is not gtc');
+  check(!placed.rests || timeInForce === 'gtc', 'rested and is not gtc');
   const inTime = placed.rests
     ? isInOrder(state, placed.atMs, outcome.atMs)
     : outcome.atMs === placed.atMs;
@@ -97,7 +86,7 @@ export function checkTraded(
   outcome: OrderOutcome,
   check: Check,
 ): void {
-  const { account, contracts } = placed;
+  const { account, contracts, terms } = placed;
   const tradeId = outcome.tradeId!;
   const trade = tradeOf(state, account, tradeId);
   check(trade !== undefined, `names trade ${tradeId}, which is missing`);
@@ -109,15 +98,13 @@ export function checkTraded(
     trade.instrumentSide === placed.instrumentSide;
   check(isOfIt, `names trade ${tradeId}, which is of something else`);
   const filled = outcome.filledContracts ?? contracts;
-  if (placed.action === 'buy') {
+  if (terms.action === 'buy') {
     const isOpenedByIt =
       tradeIdOf(placed.orderId, uuidTimeMs(tradeId)) === tradeId &&
       trade.contracts === filled &&
       trade.entryPriceCents === outcome.fillPriceCents &&
       trade.venue === outcome.venue &&
-      trade.statedProbPct === placed.statedProbPct &&
-      trade.placedVia === placed.placedVia &&
-      trade.placedPrivate === placed.placedPrivate;
+      TRADE_TERM_NAMES.every((name) => trade[name] === terms[name]);
     check(isOpenedByIt, `names trade ${tradeId}, which is not as it opened it`);
     return;
   }

@@ -5,6 +5,7 @@
  */
 
 import { ORDER_ENDS, TRADE_ENDS } from '../rules/finished-records.ts';
+import { COLUMN_TERM_NAMES, TRADE_COLUMN_NAMES } from '../rules/order-terms.ts';
 import type { ShardState } from '../rules/state.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
@@ -59,10 +60,7 @@ function orderLine(state: ShardState, row: OrderRow): string {
     named,
     col.flags.get(row),
     col.contracts.get(row),
-    col.limitPriceCents.get(row),
-    col.statedProbPct.get(row),
-    col.placedVia.get(row),
-    col.expiresAtMs.get(row),
+    ...COLUMN_TERM_NAMES.map((name) => col[name].get(row)),
     col.position.get(row) === NO_ROW ? '' : state.positionIds.idOf(col.position.get(row)),
   ].join(' ');
 }
@@ -77,8 +75,7 @@ function positionLine(state: ShardState, row: PositionRow): string {
     col.contracts.get(row),
     col.costCents.get(row),
     col.entryPriceCents.get(row),
-    col.statedProbPct.get(row),
-    col.placedVia.get(row),
+    ...TRADE_COLUMN_NAMES.map((name) => col[name].get(row)),
     col.venue.get(row),
     ...(col.soldContracts.get(row) === 0 ? [] : soldColumns(state, row)),
   ].join(' ');

@@ -4,6 +4,7 @@
  */
 import type { Event, OrderPlaced } from '../rules/events.ts';
 import type { Fact, OrderPlacedFact, PrimaryFact } from '../rules/facts.ts';
+import type { PlacedOrder } from '../rules/finished-records.ts';
 import type { ShardState } from '../rules/state.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
@@ -70,14 +71,30 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
 }
 
 function placedEvent(state: ShardState, fact: OrderPlacedFact): OrderPlaced {
-  const { account, order, trade, ...same } = fact;
   return {
-    ...same,
+    kind: 'order_placed',
     order: state.orders.nextRow,
-    account: accountOf(state, account),
-    orderId: order,
-    position: trade === null ? null : positionOf(state, trade),
-    tradeId: trade,
+    account: accountOf(state, fact.account),
+    position: fact.trade === null ? null : positionOf(state, fact.trade),
+    ...placementOf(fact),
+  };
+}
+
+/** What of an order needs no row. */
+export function placementOf(fact: OrderPlacedFact): Omit<PlacedOrder, 'account' | 'place'> {
+  return {
+    atMs: fact.atMs,
+    orderId: fact.order,
+    idempotencyKey: fact.idempotencyKey,
+    market: fact.market,
+    instrument: fact.instrument,
+    side: fact.side,
+    instrumentSide: fact.instrumentSide,
+    byTicker: fact.byTicker,
+    contracts: fact.contracts,
+    tradeId: fact.trade,
+    terms: fact,
+    rests: fact.rests,
   };
 }
 

@@ -6,7 +6,7 @@
 import { CANCEL_REASONS } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import type { Catalog, MarketOutcome } from '../rules/messages.ts';
-import { GAME_STATUSES, PLACED_VIA, type Side } from '../rules/units.ts';
+import { GAME_STATUSES, type Side } from '../rules/units.ts';
 import { ByteReader, type ByteWriter } from './bytes.ts';
 import {
   always,
@@ -19,6 +19,7 @@ import {
   nullable,
   orNull,
   place,
+  type RecordLayout,
   record,
   shortText,
   text,
@@ -28,19 +29,14 @@ import {
   uuid,
   word,
 } from './layout.ts';
+import { FACT_TERMS, TRADE_TERMS } from './term-layouts.ts';
 
-export const ACTIONS = ['buy', 'sell'] as const;
-export const SIDES = ['yes', 'no'] as const;
-export const ROUTINGS = ['venue_a', 'best'] as const;
-export const TIMES_IN_FORCE = ['gtc', 'ioc', 'fok'] as const;
-export const ENDINGS = ['canceled', 'expired', 'executed'] as const;
-export const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const;
-
-const side = word<Side>(...SIDES);
-const outcome = word<MarketOutcome>(...OUTCOMES);
-const via = word(...PLACED_VIA);
+const side = word<Side>('yes', 'no');
+const outcome = word<MarketOutcome>('yes', 'no', 'void', 'scalar');
 const ofOrder = { account: uuid, order: uuid, market: u32, instrument: u32 };
 const fill = { contracts: u32, priceCents: u8, venue: u8 };
+const { action, routing, placedVia, placedPrivate, timeInForce, limitPriceCents } = FACT_TERMS;
+const { boundPriceCents, statedProbPct, expiresAtMs } = FACT_TERMS;
 const ofTrade = {
   account: uuid,
   trade: uuid,
@@ -50,9 +46,7 @@ const ofTrade = {
   side,
   instrumentSide: side,
   venue: u8,
-  statedProbPct: orNull(u8),
-  placedVia: via,
-  placedPrivate: flag,
+  ...TRADE_TERMS,
 };
 const overTrade = {
   ...ofTrade,
@@ -86,7 +80,7 @@ export const KIND = {
   clock_set: 17,
 } as const satisfies Record<Fact['kind'], number>;
 
-const LAYOUTS: { [K in Fact['kind']]: Layout<FactOf<K>> } = {
+export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
   account_opened: record({ kind: always('account_opened'), atMs: u48, account: uuid }),
   cash_adjusted: record({
     kind: always('cash_adjusted'),
@@ -103,20 +97,16 @@ const LAYOUTS: { [K in Fact['kind']]: Layout<FactOf<K>> } = {
     market: u32,
     instrument: u32,
     contracts: u32,
-    action: word(...ACTIONS),
+    ...{ action },
     side,
     instrumentSide: side,
     byTicker: flag,
-    routing: word(...ROUTINGS),
-    placedVia: via,
-    placedPrivate: flag,
+    ...{ routing, placedVia, placedPrivate },
     rests: flag,
-    timeInForce: nullable(word(...TIMES_IN_FORCE)),
-    limitPriceCents: orNull(u8),
-    boundPriceCents: orNull(u8),
-    statedProbPct: orNull(u8),
-    expiresAtMs: nullable(u48),
+    ...{ timeInForce, limitPriceCents, boundPriceCents, statedProbPct, expiresAtMs },
     trade: nullable(uuid),
+    // Each term has its place; those that a later version adds stand here.
+    ...FACT_TERMS,
   }),
   order_filled: record<FactOf<'order_filled'>>({
     kind: always('order_filled'),
@@ -139,7 +129,7 @@ const LAYOUTS: { [K in Fact['kind']]: Layout<FactOf<K>> } = {
     kind: always('order_ended'),
     atMs: u48,
     ...ofOrder,
-    status: word(...ENDINGS),
+    status: word('canceled', 'expired', 'executed'),
     reason: word(...CANCEL_REASONS),
     fillPriceCents: orNull(u8),
     fillVenue: nullable(u8),
@@ -213,7 +203,7 @@ const LAYOUTS: { [K in Fact['kind']]: Layout<FactOf<K>> } = {
 
 const kindNames = Object.keys(KIND) as Fact['kind'][];
 const compiled = new Map<number, Compiled<Fact>>(
-  kindNames.map((kind) => [KIND[kind], compile(LAYOUTS[kind] as Layout<Fact>)]),
+  kindNames.map((kind) => [KIND[kind], compile(FACT_LAYOUTS[kind] as Layout<Fact>)]),
 );
 
 /** Reads the next fact. Throws on bytes that no version of this code has written. */
@@ -239,5 +229,5 @@ export function writeFact(to: ByteWriter, fact: Fact): void {
 
 /** All layouts in words: equal words, equal bytes. */
 export const FACT_FORMS: readonly string[] = kindNames.map(
-  (kind) => `${KIND[kind]} ${kind} ${LAYOUTS[kind].form}`,
+  (kind) => `${KIND[kind]} ${kind} ${FACT_LAYOUTS[kind].form}`,
 );

@@ -85,12 +85,15 @@ export function always<const T extends string>(value: T): Layout<T> {
   return { write: () => '', read: JSON.stringify(value), form: value };
 }
 
-type Layouts<T> = { [K in keyof T]-?: Layout<T[K]> };
+export type Layouts<T> = { [K in keyof T]-?: Layout<T[K]> };
+
+export type RecordLayout<T> = Layout<T> & { readonly fields: Layouts<T> };
 
 /** An object of these fields, in this order. */
-export function record<T extends object>(fields: Layouts<T>): Layout<T> {
+export function record<T extends object>(fields: Layouts<T>): RecordLayout<T> {
   const entries = Object.entries<Layout<unknown>>(fields);
   return {
+    fields,
     write: (value) => entries.map(([name, { write }]) => write(`${value}.${name}`)).join('\n'),
     read: `({ ${entries.map(([name, { read }]) => `${name}: ${read}`).join(', ')} })`,
     form: `{${entries.map(([name, { form }]) => `${name}: ${form}`).join(', ')}}`,

@@ -1,6 +1,6 @@
 /**
- * What a shard is asked most, as fixed-layout bytes: one line a field, and a new field of an order
- * needs no other line on its way to a shard. Numbers and uuids go as they are, since reading a uuid
+ * What a shard is asked most, as fixed-layout bytes: one line a field; terms of an order come from
+ * their own description. Numbers and uuids go as they are, since reading a uuid
  * as text costs half of making its text from words. Not on disk: it may change freely.
  */
 import type {
@@ -14,8 +14,9 @@ import type {
   TradeTick,
 } from '../rules/messages.ts';
 import type { PortfolioQuery, QuoteQuery } from '../rules/queries.ts';
-import { PLACED_VIA, type Side, type TradeUse } from '../rules/units.ts';
+import type { Side, TradeUse } from '../rules/units.ts';
 import { always, f64, flag, nullable, record, text, word } from './layout.ts';
+import { MESSAGE_TERMS } from './term-layouts.ts';
 
 const side = word<Side>('yes', 'no');
 
@@ -34,21 +35,12 @@ const place = record<PlaceOrder>({
   account: text,
   orderId: text,
   idempotencyKey: text,
-  action: word('buy', 'sell'),
-  type: word('market', 'limit'),
+  ...MESSAGE_TERMS,
   instrumentId: nullable(text),
   ticker: nullable(text),
   side: nullable(side),
   contracts: nullable(f64),
   tradeId: nullable(text),
-  limitPriceCents: nullable(f64),
-  boundPriceCents: nullable(f64),
-  timeInForce: nullable(word('gtc', 'ioc', 'fok')),
-  expiresAtMs: nullable(f64),
-  routing: word('venue_a', 'best'),
-  statedProbPct: nullable(f64),
-  placedVia: word(...PLACED_VIA),
-  placedPrivate: flag,
   mayOpen: flag,
   mayTrade: flag,
   counting: nullable(counting),

@@ -3,6 +3,7 @@
  * columns are rebuilt after a load and written nowhere.
  */
 import type { ColumnType } from '../memory/columns.ts';
+import { ORDER_TERM_COLUMNS, TRADE_TERM_COLUMNS } from '../rules/order-terms.ts';
 
 type Columns = Readonly<Record<string, ColumnType>>;
 
@@ -30,10 +31,13 @@ export const ACCOUNT_DERIVED = {
   payableContracts: 'f64',
 } as const satisfies Columns;
 
+/** Each term has its place; those that a later version adds stand at the end. */
+const { expiresAtMs, limitPriceCents, statedProbPct, placedVia } = ORDER_TERM_COLUMNS;
+
 export const ORDER_COLUMNS = {
   id: 'uuid',
   sequence: 'f64',
-  expiresAtMs: 'f64',
+  ...{ expiresAtMs },
   /** Where its `order_placed` lies in the log (FactPlace of rules/facts.ts). */
   placedRecord: 'f64',
   placedOffset: 'u32',
@@ -43,10 +47,9 @@ export const ORDER_COLUMNS = {
   /** The position that a sell sells, or that the filled part of a buy has opened. */
   position: 'i32',
   contracts: 'u32',
-  limitPriceCents: 'u8',
-  statedProbPct: 'u8',
+  ...{ limitPriceCents, statedProbPct },
   flags: 'u8',
-  placedVia: 'u8',
+  ...ORDER_TERM_COLUMNS,
 } as const satisfies Columns;
 
 export const ORDER_DERIVED = {} as const satisfies Columns;
@@ -71,12 +74,13 @@ export const POSITION_COLUMNS = {
   soldContracts: 'u32',
   /** The average of what all its contracts cost, rounded up. */
   entryPriceCents: 'u8',
-  statedProbPct: 'u8',
+  ...{ statedProbPct },
   flags: 'u8',
-  placedVia: 'u8',
+  ...{ placedVia },
   venue: 'u8',
   /** Where the first fill of the newest sell was priced. */
   soldVenue: 'u8',
+  ...TRADE_TERM_COLUMNS,
 } as const satisfies Columns;
 
 export const POSITION_DERIVED = {

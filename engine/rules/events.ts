@@ -4,22 +4,17 @@
  * last. Rule D3 (engine/RULES.md).
  */
 import type { Catalog, MarketOutcome } from './messages.ts';
+import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
 import type {
   AccountRow,
-  Action,
   Cents,
   Contracts,
   EpochMs,
   GameStatus,
-  InstrumentNumber,
   MarketNumber,
   OrderRow,
-  PlacedVia,
   PositionRow,
   PriceCents,
-  Routing,
-  Side,
-  TimeInForce,
   Uuid,
 } from './units.ts';
 
@@ -32,7 +27,7 @@ export type AccountOpened = {
 };
 
 /** An order as it was accepted. It never changes. Its row is free again once the order is done. */
-export type OrderPlaced = {
+export type OrderPlaced = TradedSide & {
   kind: 'order_placed';
   atMs: EpochMs;
   /** The row it takes while it is not done. */
@@ -40,26 +35,13 @@ export type OrderPlaced = {
   account: AccountRow;
   orderId: Uuid;
   idempotencyKey: string;
-  action: Action;
-  market: MarketNumber;
-  instrument: InstrumentNumber;
-  /** In the venue market's terms. */
-  side: Side;
-  instrumentSide: Side;
   byTicker: boolean;
   contracts: Contracts;
   /** sell: the row and the id of the position. */
   position: PositionRow | null;
   tradeId: Uuid | null;
-  /** Null: a market order (T26). */
-  limitPriceCents: PriceCents | null;
-  boundPriceCents: PriceCents | null;
-  timeInForce: TimeInForce | null;
-  expiresAtMs: EpochMs | null;
-  routing: Routing;
-  statedProbPct: number | null;
-  placedVia: PlacedVia;
-  placedPrivate: boolean;
+  /** The message or the fact that it was made of, which has them among its fields. */
+  terms: OrderTerms;
   /** It waits on its book. A buy holds limit x contracts. Parts of it may trade at once. */
   rests: boolean;
 };
@@ -204,25 +186,19 @@ export type OrderOutcome = {
 };
 
 /** A trade that is no longer open; written once. Contracts, cost and proceeds are those of all. */
-export type ClosedTrade = {
-  tradeId: Uuid;
-  account: AccountRow;
-  market: MarketNumber;
-  instrument: InstrumentNumber;
-  side: Side;
-  instrumentSide: Side;
-  contracts: Contracts;
-  costCents: Cents;
-  entryPriceCents: PriceCents;
-  statedProbPct: number | null;
-  placedVia: PlacedVia;
-  placedPrivate: boolean;
-  venue: number;
-  openedAtMs: EpochMs;
-  closedAtMs: EpochMs;
-  status: 'closed' | 'settled' | 'void' | 'reset';
-  closeReason: 'sold' | 'settled' | 'voided' | 'account_reset';
-  proceedsCents: Cents;
-  /** How its market ended; null when it was sold. */
-  outcome: MarketOutcome | null;
-};
+export type ClosedTrade = TradedSide &
+  TradeTerms & {
+    tradeId: Uuid;
+    account: AccountRow;
+    contracts: Contracts;
+    costCents: Cents;
+    entryPriceCents: PriceCents;
+    venue: number;
+    openedAtMs: EpochMs;
+    closedAtMs: EpochMs;
+    status: 'closed' | 'settled' | 'void' | 'reset';
+    closeReason: 'sold' | 'settled' | 'voided' | 'account_reset';
+    proceedsCents: Cents;
+    /** How its market ended; null when it was sold. */
+    outcome: MarketOutcome | null;
+  };

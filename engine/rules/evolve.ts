@@ -14,7 +14,7 @@ import type {
   PositionSettled,
 } from './events.ts';
 import type { FactSink } from './fact-sink.ts';
-import { flagsOf, isBuy, isSell } from './flags.ts';
+import { flagsOf, isBuy, isLimit, isSell } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
 import type { MarketOutcome } from './messages.ts';
@@ -28,7 +28,7 @@ import {
 } from './positions.ts';
 import type { Market } from './reference-data.ts';
 import { rest } from './resting.ts';
-import { viaCode } from './row-records.ts';
+import { writeOrderTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
 import { type Cents, type Contracts, NO_ROW, type OrderRow } from './units.ts';
 
@@ -100,39 +100,38 @@ function settleMarket(market: Market | undefined, outcome: MarketOutcome): void 
 
 function orderPlaced(state: ShardState, event: OrderPlaced): void {
   const { orders } = state;
+  const { terms } = event;
   const row = orders.claim();
   invariant(row === event.order, 'an order took another row');
   checkPlaced(state, event);
   const col = orders.change(row);
   col.sequence.set(row, ++state.sequence);
-  col.expiresAtMs.set(row, event.expiresAtMs ?? 0);
   col.account.set(row, event.account);
   col.market.set(row, event.market);
   col.instrument.set(row, event.instrument);
   col.position.set(row, event.position ?? NO_ROW);
   col.contracts.set(row, event.contracts);
-  col.limitPriceCents.set(row, event.limitPriceCents ?? 0);
-  col.statedProbPct.set(row, event.statedProbPct ?? 0);
-  col.placedVia.set(row, viaCode(event.placedVia));
   col.flags.set(row, flagsOf(event));
+  writeOrderTerms(col, row, terms);
   state.orderIds.set(row, event.orderId);
-  if (event.action === 'buy') {
+  if (terms.action === 'buy') {
     countPayable(state, event.account, event.contracts);
   }
-  if (event.rests && event.action === 'buy') {
-    hold(state, event.account, costCents(event.limitPriceCents!, event.contracts));
+  if (event.rests && terms.action === 'buy') {
+    hold(state, event.account, costCents(terms.limitPriceCents!, event.contracts));
   }
   if (event.rests) rest(state, row);
 }
 
 /** What no refusal of `decide` lets through: rows and numbers that are not there. */
-function checkPlaced(state: ShardState, { account, position, ...event }: OrderPlaced): void {
+function checkPlaced(state: ShardState, event: OrderPlaced): void {
+  const { account, position, terms } = event;
   invariant(state.accounts.isLive(account), 'an order was placed by no account');
   invariant(state.markets[event.market] !== undefined, 'an order names no market');
   invariant(state.instruments[event.instrument] !== undefined, 'an order names no instrument');
   invariant(event.contracts > 0, 'an order of no contracts was placed');
-  invariant(!event.rests || event.limitPriceCents !== null, 'an order rests without a limit');
-  invariant((event.action === 'sell') === (position !== null), 'a sell names its position alone');
+  invariant(!event.rests || isLimit(terms), 'an order rests without a limit');
+  invariant((terms.action === 'sell') === (position !== null), 'a sell names its position alone');
   if (position === null) return;
   invariant(state.positions.isLive(position), 'a sell of a position that is closed');
   invariant(state.positions.col.account.get(position) === account, 'a sell of another account');

@@ -8,102 +8,71 @@
  * behind it for those who read the log.
  */
 import type {
-  CancelReason,
+  AccountOpened,
+  CashAdjusted,
   CatalogReplaced,
   ClockSet,
   GameChanged,
   MarketResolved,
   MarketValued,
+  OrderEnded,
+  OrderFilled,
+  OrderPartFilled,
+  OrderPlaced,
+  TradeCounted,
 } from './events.ts';
 import type { MarketOutcome } from './messages.ts';
+import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
 import type {
-  Action,
   Cents,
   Contracts,
   EpochMs,
   InstrumentNumber,
   MarketNumber,
-  PlacedVia,
   PriceCents,
-  Routing,
-  Side,
-  TimeInForce,
   Uuid,
 } from './units.ts';
 
 /** Where a fact lies: the position of its record in the log, and its offset in the payload. */
 export type FactPlace = { record: number; offset: number };
 
-export type AccountOpenedFact = { kind: 'account_opened'; atMs: EpochMs; account: Uuid };
-
-export type CashAdjustedFact = {
-  kind: 'cash_adjusted';
-  atMs: EpochMs;
-  account: Uuid;
-  amountCents: Cents;
-};
-
-/** An order as it was accepted. One without a limit is a market order (T26). */
-export type OrderPlacedFact = {
-  kind: 'order_placed';
-  atMs: EpochMs;
-  account: Uuid;
-  order: Uuid;
-  idempotencyKey: string;
-  market: MarketNumber;
-  instrument: InstrumentNumber;
-  contracts: Contracts;
-  action: Action;
-  /** In the venue market's terms. */
-  side: Side;
-  instrumentSide: Side;
-  byTicker: boolean;
-  routing: Routing;
-  placedVia: PlacedVia;
-  placedPrivate: boolean;
-  rests: boolean;
-  timeInForce: TimeInForce | null;
-  limitPriceCents: PriceCents | null;
-  boundPriceCents: PriceCents | null;
-  statedProbPct: number | null;
-  expiresAtMs: EpochMs | null;
-  /** sell: the trade. */
-  trade: Uuid | null;
-};
-
-/** One fill: so many contracts at one price, from one venue (an index into VENUES). */
-type Fill = { contracts: Contracts; priceCents: PriceCents; venue: number };
-
-/** Which order of which account did something, and what it trades. */
-type OfOrder = {
-  atMs: EpochMs;
+/** The event of an account, which has the account's uuid for its row. */
+type OfAccount<AnEvent> = Omit<AnEvent, 'account' | 'accountId'> & { account: Uuid };
+/** The same of an order: whose it is, and what it trades. */
+type OfOrder<AnEvent> = Omit<AnEvent, 'order'> & {
   account: Uuid;
   order: Uuid;
   market: MarketNumber;
   instrument: InstrumentNumber;
 };
 
-/** All that was left of an order traded. It is executed. */
-export type OrderFilledFact = OfOrder &
-  Fill & {
-    kind: 'order_filled';
-    trade: Uuid;
-    /** The average of all its fills, rounded against the trader. */
-    fillPriceCents: PriceCents;
-    /** Of its first fill. */
-    fillVenue: number;
-    /** Its `order_placed`. */
-    placed: FactPlace;
+export type AccountOpenedFact = OfAccount<AccountOpened>;
+export type CashAdjustedFact = OfAccount<CashAdjusted>;
+
+/** The terms are among its fields. */
+export type OrderPlacedFact = OrderTerms &
+  Omit<OrderPlaced, 'order' | 'account' | 'orderId' | 'position' | 'tradeId' | 'terms'> & {
+    account: Uuid;
+    order: Uuid;
+    /** sell: the trade. */
+    trade: Uuid | null;
   };
 
-/** Some contracts of an order traded and some are left. */
-export type OrderPartFilledFact = OfOrder & Fill & { kind: 'order_part_filled'; trade: Uuid };
+/** All that was left of an order traded. It is executed. */
+export type OrderFilledFact = OfOrder<OrderFilled> & {
+  contracts: Contracts;
+  trade: Uuid;
+  /** The average of all its fills, rounded against the trader. */
+  fillPriceCents: PriceCents;
+  /** Of its first fill. */
+  fillVenue: number;
+  /** Its `order_placed`. */
+  placed: FactPlace;
+};
 
-export type OrderEndedFact = OfOrder & {
-  kind: 'order_ended';
-  /** `executed`: an ioc traded what there was, and the rest is canceled. */
-  status: 'canceled' | 'expired' | 'executed';
-  reason: CancelReason;
+export type OrderPartFilledFact = OfOrder<OrderPartFilled> & { trade: Uuid };
+
+export type OrderEndedFact = OfOrder<OrderEnded> & {
   /** As in `order_filled`; null: nothing of it traded. */
   fillPriceCents: PriceCents | null;
   fillVenue: number | null;
@@ -113,20 +82,8 @@ export type OrderEndedFact = OfOrder & {
 };
 
 /** What a trade has from its first fill on. */
-type OfTrade = {
-  atMs: EpochMs;
-  account: Uuid;
-  trade: Uuid;
-  market: MarketNumber;
-  instrument: InstrumentNumber;
-  contracts: Contracts;
-  side: Side;
-  instrumentSide: Side;
-  venue: number;
-  statedProbPct: number | null;
-  placedVia: PlacedVia;
-  placedPrivate: boolean;
-};
+type OfTrade = TradedSide &
+  TradeTerms & { atMs: EpochMs; account: Uuid; trade: Uuid; contracts: Contracts; venue: number };
 
 /** Derived: a buy traded for the first time. */
 export type TradeOpenedFact = OfTrade & {
@@ -135,13 +92,17 @@ export type TradeOpenedFact = OfTrade & {
   priceCents: PriceCents;
 };
 
-/** Derived: the buy that opened it traded once more. */
-export type TradeGrownFact = Fill & {
+/** Derived: the buy that opened it traded once more, so many contracts at one price. */
+export type TradeGrownFact = {
   kind: 'trade_grown';
   atMs: EpochMs;
   account: Uuid;
   trade: Uuid;
   order: Uuid;
+  contracts: Contracts;
+  priceCents: PriceCents;
+  /** An index into VENUES. */
+  venue: number;
 };
 
 /** Derived: some of its contracts were sold. `costCents` is what they had cost. */
@@ -159,14 +120,7 @@ export type TradeClosedFact = OverTrade & { kind: 'trade_closed' };
 /** A trade was paid out by its market's result. */
 export type TradeSettledFact = OverTrade & { kind: 'trade_settled'; outcome: MarketOutcome };
 
-export type TradeCountedFact = {
-  kind: 'trade_counted';
-  atMs: EpochMs;
-  account: Uuid;
-  key: Uuid;
-  /** A sell or a cancel. */
-  closing: boolean;
-};
+export type TradeCountedFact = Omit<TradeCounted, 'keyId'> & { key: Uuid };
 
 /** Events that name no row are facts as they are. */
 export type PrimaryFact =

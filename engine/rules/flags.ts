@@ -4,21 +4,21 @@
  */
 
 import type { OrderPlaced } from './events.ts';
-import type { Action, OrderType, PriceCents, Side } from './units.ts';
+import type { Action, PriceCents, Routing, Side } from './units.ts';
 
 const FLAG = { sell: 1, no: 2, instrumentNo: 4, routed: 8, private: 16, limit: 32 } as const;
 
 /** The `flags` of an order or a position. */
 export type Flags = number & { readonly __unit: 'Flags' };
 
-export function flagsOf(placed: OrderPlaced): Flags {
+export function flagsOf({ side, instrumentSide, terms }: OrderPlaced): Flags {
   const flags =
-    (placed.action === 'sell' ? FLAG.sell : 0) |
-    (placed.side === 'no' ? FLAG.no : 0) |
-    (placed.instrumentSide === 'no' ? FLAG.instrumentNo : 0) |
-    (placed.routing === 'best' ? FLAG.routed : 0) |
-    (placed.placedPrivate ? FLAG.private : 0) |
-    (isLimit(placed) ? FLAG.limit : 0);
+    (terms.action === 'sell' ? FLAG.sell : 0) |
+    (side === 'no' ? FLAG.no : 0) |
+    (instrumentSide === 'no' ? FLAG.instrumentNo : 0) |
+    (terms.routing === 'best' ? FLAG.routed : 0) |
+    (terms.placedPrivate ? FLAG.private : 0) |
+    (isLimit(terms) ? FLAG.limit : 0);
   return flags as Flags;
 }
 
@@ -32,8 +32,9 @@ export function isLimit(order: { limitPriceCents: PriceCents | null }): boolean 
   return order.limitPriceCents !== null;
 }
 
-export function typeOf(flags: Flags): OrderType {
-  return (flags & FLAG.limit) === 0 ? 'market' : 'limit';
+/** What a row says of it on disk, where no limit of 0 says it too. */
+export function hasLimit(flags: Flags): boolean {
+  return (flags & FLAG.limit) !== 0;
 }
 
 export function isSell(flags: Flags): boolean {
@@ -60,6 +61,10 @@ export function instrumentSideOf(flags: Flags): Side {
 /** Of an order: it has routing best. */
 export function isRouted(flags: Flags): boolean {
   return (flags & FLAG.routed) !== 0;
+}
+
+export function routingOf(flags: Flags): Routing {
+  return isRouted(flags) ? 'best' : 'venue_a';
 }
 
 export function isPlacedPrivate(flags: Flags): boolean {

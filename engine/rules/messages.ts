@@ -4,23 +4,19 @@
  * T20 to T28, C1 (engine/RULES.md).
  */
 
+import type { OrderTerms } from './order-terms.ts';
 import type { RejectionCode } from './rejections.ts';
 import type {
-  Action,
   Cents,
   Contracts,
   EpochMs,
   GameStatus,
   MarketNumber,
   MarketStatus,
-  OrderType,
-  PlacedVia,
   PriceCents,
-  Routing,
   Side,
   SourceNumber,
   STRIKE_TYPES,
-  TimeInForce,
   TradeUse,
   Uuid,
   Venue,
@@ -131,17 +127,16 @@ export type TradeCounting = {
 
 /**
  * Place one order. Rule A30 (api/RULES.md). Already checked against the order schema: exactly the
- * fields of its action and type are set, the rest are null.
+ * fields of its action and type are set, the rest are null. Its terms are among its fields, so that
+ * its event and its facts are made of it and of no copy.
  */
-export type PlaceOrder = {
+export type PlaceOrder = OrderTerms & {
   kind: 'place';
   atMs: EpochMs;
   account: Uuid;
   /** A new uuid v7 whose time is `atMs`; unused when the key turns out to be a replay. */
   orderId: Uuid;
   idempotencyKey: string;
-  action: Action;
-  type: OrderType;
   /** buy: one of the two. `side` is the instrument's side, or the market's for a ticker. */
   instrumentId: string | null;
   ticker: string | null;
@@ -149,16 +144,6 @@ export type PlaceOrder = {
   contracts: Contracts | null;
   /** sell */
   tradeId: Uuid | null;
-  limitPriceCents: PriceCents | null;
-  /** market orders: `maxPriceCents` of a buy, `minPriceCents` of a sell. */
-  boundPriceCents: PriceCents | null;
-  /** limit orders; null for a market order. */
-  timeInForce: TimeInForce | null;
-  expiresAtMs: EpochMs | null;
-  routing: Routing;
-  statedProbPct: number | null;
-  placedVia: PlacedVia;
-  placedPrivate: boolean;
   /** The caller's plan allows opening positions. Rule A38 (api/RULES.md). */
   mayOpen: boolean;
   /** Trading is on: a new order may be placed. Rule V6 (api/RULES.md). */

@@ -8,6 +8,7 @@ import { instrumentSideOf, isLimit, isSell, sideOf } from './flags.ts';
 import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { checkBounds } from './order-bounds.ts';
+import { ASKED_TERM_NAMES } from './order-terms.ts';
 import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
 import type { Instrument, Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
@@ -181,7 +182,6 @@ function placedEvent(
     account,
     orderId: order.orderId,
     idempotencyKey: order.idempotencyKey,
-    action: order.action,
     market: subject.market.number,
     instrument: subject.instrument.number,
     side: subject.side,
@@ -190,14 +190,7 @@ function placedEvent(
     contracts: subject.contracts,
     position: subject.position,
     tradeId: subject.position === null ? null : state.positionIds.idOf(subject.position),
-    limitPriceCents: order.limitPriceCents,
-    boundPriceCents: order.boundPriceCents,
-    timeInForce: order.timeInForce,
-    expiresAtMs: order.expiresAtMs,
-    routing: order.routing,
-    statedProbPct: order.statedProbPct,
-    placedVia: order.placedVia,
-    placedPrivate: order.placedPrivate,
+    terms: order,
     rests,
   };
 }
@@ -262,13 +255,7 @@ function isBeingSold({ orders, positions }: ShardState, position: PositionRow): 
 /** Whether a placement under a known key asks for the same as the first one. */
 function isSameOrder(state: ShardState, known: PlacedOrder, order: PlaceOrder): boolean {
   return (
-    known.action === order.action &&
-    known.limitPriceCents === order.limitPriceCents &&
-    known.boundPriceCents === order.boundPriceCents &&
-    known.timeInForce === order.timeInForce &&
-    known.expiresAtMs === order.expiresAtMs &&
-    known.routing === order.routing &&
-    known.statedProbPct === order.statedProbPct &&
+    ASKED_TERM_NAMES.every((name) => known.terms[name] === order[name]) &&
     known.tradeId === order.tradeId &&
     (order.action === 'sell' || isSameSubject(state, known, order))
   );

@@ -8,6 +8,7 @@ import { positionFlagsOf } from './flags.ts';
 import { writeTradeId } from './ids.ts';
 import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
+import { copyTradeTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
 import type { Cents, Contracts, OrderRow, PositionRow } from './units.ts';
 import { NO_ROW } from './units.ts';
@@ -34,9 +35,8 @@ export function openPosition(
   to.contracts.set(row, contracts);
   to.soldContracts.set(row, 0);
   to.entryPriceCents.set(row, event.priceCents);
-  to.statedProbPct.set(row, from.statedProbPct.get(order));
   to.flags.set(row, positionFlagsOf(from.flags.get(order)));
-  to.placedVia.set(row, from.placedVia.get(order));
+  copyTradeTerms(to, row, from, order);
   to.venue.set(row, event.venue);
   to.soldVenue.set(row, 0);
   positions.derived.resting.set(row, NO_ROW);

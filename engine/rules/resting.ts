@@ -3,7 +3,7 @@
  * (engine/RULES.md).
  */
 
-import { actionOf, isRouted, sideOf, typeOf } from './flags.ts';
+import { actionOf, isRouted, sideOf } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { ladderOf, restingPlace } from './pricing.ts';
 import type { Book, Instrument, Market } from './reference-data.ts';
@@ -16,14 +16,15 @@ export function rest(state: ShardState, order: OrderRow): void {
   const { col } = state.orders;
   const flags = col.flags.get(order);
   const market = state.markets[col.market.get(order)];
-  invariant(typeOf(flags) === 'limit', 'an order rests that is no limit order');
+  const limitPriceCents = col.limitPriceCents.get(order);
+  invariant(limitPriceCents !== 0, 'an order rests that is no limit order');
   invariant(market !== undefined && market.outcome === null, 'an order rests in a settled market');
   const routed = isRouted(flags) ? state.instruments[col.instrument.get(order)]! : null;
   const book = bookOf(state, market, routed);
   const { waitsForAskOf, priceLevel } = restingPlace(
     actionOf(flags),
     sideOf(flags),
-    col.limitPriceCents.get(order),
+    limitPriceCents,
   );
   state.ladders.add(ladderOf(book, waitsForAskOf), priceLevel, order);
   state.ordersOfAccount.add(col.account.get(order), order);

@@ -1,18 +1,11 @@
 /** Reads table rows back as records. */
 import { uuidTimeAt } from '../memory/uuid-words.ts';
 import type { ClosedTrade } from './events.ts';
-import { instrumentSideOf, isPlacedPrivate, sideOf } from './flags.ts';
+import { instrumentSideOf, sideOf } from './flags.ts';
 import type { MarketOutcome } from './messages.ts';
+import { tradeTermsAt } from './row-terms.ts';
 import type { ShardState } from './state.ts';
-import { type Cents, type EpochMs, PLACED_VIA, type PlacedVia, type PositionRow } from './units.ts';
-
-export function viaCode(via: PlacedVia): number {
-  return PLACED_VIA.indexOf(via);
-}
-
-export function viaOf(code: number): PlacedVia {
-  return PLACED_VIA[code]!;
-}
+import type { Cents, EpochMs, PositionRow } from './units.ts';
 
 /** A trade's id carries the time at which it was opened. */
 export function openedAtMs({ positions }: ShardState, position: PositionRow): EpochMs {
@@ -40,9 +33,7 @@ export function closedTradeOf(
     contracts: col.contracts.get(position) + col.soldContracts.get(position),
     costCents: col.costCents.get(position) + col.soldCostCents.get(position),
     entryPriceCents: col.entryPriceCents.get(position),
-    statedProbPct: col.statedProbPct.get(position) || null,
-    placedVia: viaOf(col.placedVia.get(position)),
-    placedPrivate: isPlacedPrivate(flags),
+    ...tradeTermsAt(col, position),
     venue: col.venue.get(position),
     openedAtMs: openedAtMs(state, position),
     closedAtMs,

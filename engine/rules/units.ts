@@ -38,7 +38,6 @@ export type SourceNumber = Tagged<number, 'SourceNumber'>;
 
 export type Side = 'yes' | 'no';
 export type Action = 'buy' | 'sell';
-export type OrderType = 'market' | 'limit';
 export type TimeInForce = 'gtc' | 'ioc' | 'fok';
 export type Routing = 'venue_a' | 'best';
 export type PlacedVia = (typeof PLACED_VIA)[number];

@@ -4,6 +4,7 @@
  */
 
 import { ByteReader } from '../format/bytes.ts';
+import { placementOf } from '../format/fact-events.ts';
 import { factAt, readFact } from '../format/fact-layouts.ts';
 import { INDEX_CLASS, type IndexClass } from '../index/entry.ts';
 import type { RecordIndex } from '../index/record-index.ts';
@@ -20,6 +21,7 @@ import type {
   TradeSettledFact,
 } from '../rules/facts.ts';
 import type { EndedOrder, FinishedRecords, PlacedOrder } from '../rules/finished-records.ts';
+import { isLimit } from '../rules/flags.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
 
@@ -109,7 +111,7 @@ export class ShardRecords implements FinishedRecords {
   }
 
   outcome(placed: PlacedOrder): OrderOutcome {
-    const isMarket = placed.limitPriceCents === null;
+    const isMarket = !isLimit(placed.terms);
     const fact = isMarket
       ? this.#factBehind(placed.place)
       : this.#ended(placed.account, placed.orderId);
@@ -210,8 +212,7 @@ export function placedOrder(
   place: FactPlace,
   fact: OrderPlacedFact,
 ): PlacedOrder {
-  const { kind: _, account: __, order: orderId, trade: tradeId, ...same } = fact;
-  return { ...same, account, orderId, tradeId, place };
+  return { ...placementOf(fact), account, place };
 }
 
 export function outcomeOf(fact: OrderFilledFact | OrderEndedFact): OrderOutcome {

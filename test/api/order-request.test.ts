@@ -49,20 +49,18 @@ const fieldless = {
 
 test('A30: the four kinds of order', (t) => {
   const bought = { action: 'buy', instrumentId: INSTRUMENT_ID, side: 'yes', contracts: 10 };
-  t.deepEqual(place(MARKET_BUY) as object, { ...fieldless, ...bought, type: 'market' });
+  t.deepEqual(place(MARKET_BUY) as object, { ...fieldless, ...bought });
   t.deepEqual(place(LIMIT_BUY) as object, {
     ...fieldless,
     ...bought,
-    type: 'limit',
     limitPriceCents: 41,
     timeInForce: 'gtc',
   });
   const sold = { action: 'sell', tradeId: TRADE_ID };
-  t.deepEqual(place(MARKET_SELL) as object, { ...fieldless, ...sold, type: 'market' });
+  t.deepEqual(place(MARKET_SELL) as object, { ...fieldless, ...sold });
   t.deepEqual(place(LIMIT_SELL) as object, {
     ...fieldless,
     ...sold,
-    type: 'limit',
     limitPriceCents: 9,
     timeInForce: 'gtc',
   });

@@ -38,7 +38,7 @@ export async function goOn(dataDir: string, name: number, orders: number): Promi
   const shard = await openShard(path.join(dataDir, 'shard-0'));
   for (let at = 0; at < orders; at++) {
     const order = { account, instrumentId: AWAY, idempotencyKey: `${name}-${at}` };
-    const [reply] = shard.run([placeOrder({ ...order, type: 'limit', limitPriceCents: 5 })]);
+    const [reply] = shard.run([placeOrder({ ...order, limitPriceCents: 5 })]);
     if (reply?.ok !== true) throw new Error('the order was refused');
   }
   await shard.close();

@@ -6,6 +6,7 @@ import type {
   PlaceOrder,
   QuoteTick,
 } from '../../engine/rules/messages.ts';
+import { type OrderTerms, USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from '../../engine/rules/units.ts';
 
 export const NOON_MS = Date.parse('2026-11-21T12:00:00.000Z');
@@ -106,6 +107,12 @@ export function quoteTick(over: Partial<QuoteTick> = {}): QuoteTick {
   };
 }
 
+/** The terms of a market buy by the API; with a limit those of a gtc order. */
+export function orderTerms(over: Partial<OrderTerms> = {}): OrderTerms {
+  const timeInForce = (over.limitPriceCents ?? null) === null ? null : 'gtc';
+  return { ...USUAL_TERMS, timeInForce, ...over };
+}
+
 let orders = 0;
 
 /** A market buy of 10 yes of `AWAY`, by default; a new id and key at each call. */
@@ -119,21 +126,13 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
     account: uuidOf(1),
     orderId: uuidOf(1_000_000 + orders * 2, atMs),
     idempotencyKey: `key-${orders}`,
-    action: 'buy',
-    type: 'market',
+    ...orderTerms(over),
+    placedPrivate: true,
     instrumentId: isSell || over.ticker != null ? null : AWAY,
     ticker: null,
     side: isSell ? null : 'yes',
     contracts: isSell ? null : 10,
     tradeId: null,
-    limitPriceCents: null,
-    boundPriceCents: null,
-    timeInForce: over.type === 'limit' ? 'gtc' : null,
-    expiresAtMs: null,
-    routing: 'venue_a',
-    statedProbPct: null,
-    placedVia: 'api',
-    placedPrivate: true,
     mayOpen: true,
     mayTrade: true,
     counting: null,

@@ -9,7 +9,6 @@ import {
   type EpochMs,
   HOME_VENUE,
   NO_PRICE,
-  type OrderType,
   type PriceCents,
   type SourceNumber,
   START_BALANCE_CENTS,
@@ -35,6 +34,7 @@ import {
   ordersOf,
   restingOf,
   tradesOf,
+  typeOf,
 } from './naive-state.ts';
 import { answer, realizedCentsOf } from './naive-views.ts';
 import type { TradingEngine, TradingOptions, UserQuery } from './trading-engine.ts';
@@ -44,7 +44,7 @@ export interface NaiveEngine extends TradingEngine {
   digest(): Digest;
   openTradeIds(account: Uuid): Uuid[];
   /** Of one type or of both, first placed first. */
-  orderIds(account: Uuid, type?: OrderType): Uuid[];
+  orderIds(account: Uuid, type?: 'market' | 'limit'): Uuid[];
   /** Spendable cash; the start balance of an account that is not open yet. */
   spendableCents(account: Uuid): Cents;
   /** In words, the book that an order is matched on: its fills there have an order (T48). */
@@ -85,7 +85,7 @@ export function createNaiveEngine(options: TradingOptions): NaiveModel {
     openTradeIds: (account) => openTradesOf(state, account).map((trade) => trade.id),
     orderIds: (account, type) =>
       ordersOf(state, account)
-        .filter((order) => type === undefined || order.type === type)
+        .filter((order) => type === undefined || typeOf(order) === type)
         .map((order) => order.id),
     bookOf: (order) => bookOf(state, state.orders.get(order)!),
     roomCents: (account) => Number(roomCentsOf(state, account)),

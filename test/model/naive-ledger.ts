@@ -6,6 +6,7 @@
 import type { CancelReason } from '../../engine/rules/events.ts';
 import { tradeIdOf } from '../../engine/rules/ids.ts';
 import type { ResultTick } from '../../engine/rules/messages.ts';
+import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import type {
   Cents,
   Contracts,
@@ -25,6 +26,7 @@ import {
   type ModelTrade,
   marketOf,
   openTradesOf,
+  pick,
   restingOf,
 } from './naive-state.ts';
 
@@ -153,9 +155,7 @@ function openTrade(state: ModelState, order: ModelOrder): ModelTrade {
     contracts: 0,
     costCents: 0,
     lots: [],
-    statedProbPct: order.statedProbPct,
-    placedVia: order.placedVia,
-    placedPrivate: order.placedPrivate,
+    ...pick(order, TRADE_TERM_NAMES),
     fillVenue: order.fills[0]!.venue,
     openedAtMs: state.nowMs,
     status: 'open',

@@ -4,6 +4,7 @@
  */
 
 import type { CancelOrder, PlaceOrder, Reply } from '../../engine/rules/messages.ts';
+import { ORDER_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/rules/rejections.ts';
 import { START_BALANCE_CENTS } from '../../engine/rules/units.ts';
 import { mayBuy } from './naive-bounds.ts';
@@ -17,6 +18,8 @@ import {
   type ModelState,
   type ModelTrade,
   marketOf,
+  pick,
+  typeOf,
 } from './naive-state.ts';
 import { type Target, targetOf } from './naive-targets.ts';
 import { orderAnswer, placementAnswer } from './naive-views.ts';
@@ -60,7 +63,7 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   const asked = { ...target, account: request.account, action, routing };
   const offer = offerFor(state, asked, target.contracts, limitPriceCents);
   const isWhole = offer?.contracts === target.contracts;
-  if (request.type === 'market') {
+  if (limitPriceCents === null) {
     if (offer === null || !isWhole) return refuse('no_liquidity');
     const bound = request.boundPriceCents;
     if (bound !== null && !isAtLimitOrBetter(action, offer.priceCents, bound)) {
@@ -92,7 +95,7 @@ export function cancel(state: ModelState, request: CancelOrder): Reply {
   const limited = countOrRefuse(state, request, true);
   if (limited !== null) return limited;
   const order = state.orders.get(request.orderId);
-  if (order === undefined || order.account !== request.account || order.type !== 'limit') {
+  if (order === undefined || order.account !== request.account || typeOf(order) !== 'limit') {
     return refuse('order_not_found');
   }
   if (order.status !== 'resting') return refuse('already_closed');
@@ -102,21 +105,15 @@ export function cancel(state: ModelState, request: CancelOrder): Reply {
 
 /** Two requests under one key are the same order when all but their arrival is the same. */
 function fingerprintOf(request: PlaceOrder): string {
+  const { placedVia: _, placedPrivate: __, ...asked } = pick(request, ORDER_TERM_NAMES);
   return JSON.stringify([
+    asked,
     request.account,
-    request.action,
-    request.type,
     request.instrumentId,
     request.ticker,
     request.side,
     request.contracts,
     request.tradeId,
-    request.limitPriceCents,
-    request.boundPriceCents,
-    request.timeInForce,
-    request.expiresAtMs,
-    request.routing,
-    request.statedProbPct,
   ]);
 }
 
@@ -146,20 +143,12 @@ function accept(
     id: request.orderId,
     account: request.account,
     idempotencyKey: request.idempotencyKey,
-    action: request.action,
-    type: request.type,
+    ...pick(request, ORDER_TERM_NAMES),
     instrumentId: target.instrumentId,
     instrumentSide: target.instrumentSide,
     market: target.market,
     marketSide: target.marketSide,
     contracts: target.contracts,
-    limitPriceCents: request.limitPriceCents,
-    timeInForce: request.timeInForce,
-    expiresAtMs: request.expiresAtMs,
-    routing: request.routing,
-    statedProbPct: request.statedProbPct,
-    placedVia: request.placedVia,
-    placedPrivate: request.placedPrivate,
     createdAtMs: request.atMs,
     status: 'resting',
     cancelReason: null,

@@ -21,6 +21,7 @@ import {
   ordersOf,
   restingOf,
   tradesOf,
+  typeOf,
 } from './naive-state.ts';
 import {
   accountJson,
@@ -57,7 +58,7 @@ export function portfolio(state: ModelState, query: PortfolioQuery, nowMs: Epoch
 /** One limit order, in any status. */
 export function oneOrder(state: ModelState, query: OrderQuery): Reply {
   const order = state.orders.get(query.orderId);
-  if (order === undefined || order.account !== query.account || order.type !== 'limit') {
+  if (order === undefined || order.account !== query.account || typeOf(order) !== 'limit') {
     return refuse('order_not_found');
   }
   return answer({
@@ -70,7 +71,7 @@ export function oneOrder(state: ModelState, query: OrderQuery): Reply {
 
 export function orderList(state: ModelState, query: OrdersQuery): Reply {
   const all = ordersOf(state, query.account)
-    .filter((order) => order.type === 'limit')
+    .filter((order) => typeOf(order) === 'limit')
     .sort(newestOrderFirst);
   const page = pageOf(all, query);
   return answer({

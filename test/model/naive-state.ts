@@ -1,7 +1,7 @@
 /**
  * What the naive model remembers: plain objects in Maps and arrays, found again by scanning. It is
  * written for being right at a glance; nothing here is fast, and nothing is shared with the engine
- * but its units and messages.
+ * but its units, its messages and the terms of an order.
  */
 
 import type { CancelReason } from '../../engine/rules/events.ts';
@@ -12,21 +12,17 @@ import type {
   CatalogListing,
   MarketOutcome,
 } from '../../engine/rules/messages.ts';
+import type { OrderTerms, TradeTerms } from '../../engine/rules/order-terms.ts';
 import type {
-  Action,
   Cents,
   Contracts,
   EpochMs,
   GameStatus,
   MarketNumber,
   MarketStatus,
-  OrderType,
-  PlacedVia,
   PriceCents,
-  Routing,
   Side,
   SourceNumber,
-  TimeInForce,
   Uuid,
   Venue,
 } from '../../engine/rules/units.ts';
@@ -79,26 +75,17 @@ export type ModelAccount = {
   keys: Map<string, { orderId: Uuid; fingerprint: string }>;
 };
 
-export type ModelOrder = {
+export type ModelOrder = OrderTerms & {
   /** Place in the order of acceptance, over all accounts. */
   sequence: number;
   id: Uuid;
   account: Uuid;
   idempotencyKey: string;
-  action: Action;
-  type: OrderType;
   instrumentId: string;
   instrumentSide: Side;
   market: MarketNumber;
   marketSide: Side;
   contracts: Contracts;
-  limitPriceCents: PriceCents | null;
-  timeInForce: TimeInForce | null;
-  expiresAtMs: EpochMs | null;
-  routing: Routing;
-  statedProbPct: number | null;
-  placedVia: PlacedVia;
-  placedPrivate: boolean;
   createdAtMs: EpochMs;
   status: 'resting' | 'executed' | 'canceled' | 'expired';
   cancelReason: CancelReason | null;
@@ -107,7 +94,7 @@ export type ModelOrder = {
   fills: { contracts: Contracts; priceCents: PriceCents; venue: Venue }[];
 };
 
-export type ModelTrade = {
+export type ModelTrade = TradeTerms & {
   id: Uuid;
   account: Uuid;
   instrumentId: string;
@@ -119,9 +106,6 @@ export type ModelTrade = {
   costCents: Cents;
   /** Held no more: what they had cost, and what they brought. */
   lots: { contracts: Contracts; costCents: Cents; proceedsCents: Cents }[];
-  statedProbPct: number | null;
-  placedVia: PlacedVia;
-  placedPrivate: boolean;
   fillVenue: Venue;
   openedAtMs: EpochMs;
   status: 'open' | 'closed' | 'settled' | 'void';
@@ -274,4 +258,13 @@ export function openTradesOf(state: ModelState, account: Uuid): ModelTrade[] {
 
 export function restingOf(state: ModelState, account: Uuid): ModelOrder[] {
   return state.resting.filter((order) => order.account === account);
+}
+
+export function typeOf({ limitPriceCents }: ModelOrder): 'market' | 'limit' {
+  return limitPriceCents === null ? 'market' : 'limit';
+}
+
+/** A copy with these fields alone. */
+export function pick<T, K extends keyof T>(from: T, names: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(names.map((name) => [name, from[name]])) as Pick<T, K>;
 }

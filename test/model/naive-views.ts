@@ -22,6 +22,7 @@ import {
   type ModelTrade,
   openTradesOf,
   restingOf,
+  typeOf,
 } from './naive-state.ts';
 
 export type Json = Record<string, unknown>;
@@ -36,11 +37,11 @@ export function placementAnswer(state: ModelState, order: ModelOrder, replayed: 
   return answer({
     status: order.status === 'expired' ? 'canceled' : order.status,
     action: order.action,
-    type: order.type,
+    type: typeOf(order),
     idempotencyKey: order.idempotencyKey,
     replayed,
     originalCreatedAt: replayed ? isoOf(order.createdAtMs) : null,
-    order: order.type === 'limit' ? orderJson(state, order) : null,
+    order: typeOf(order) === 'limit' ? orderJson(state, order) : null,
     trade: executed ? tradeJson(state, state.trades.get(order.tradeId!)!) : null,
     fillVenue: order.fills[0]?.venue ?? null,
     mode: 'paper',
@@ -58,7 +59,7 @@ export function orderAnswer(state: ModelState, order: ModelOrder): Reply {
 export function orderJson(state: ModelState, order: ModelOrder): Json {
   return {
     ...listedOrderJson(state, order),
-    type: order.type,
+    type: typeOf(order),
     cancelReason: order.cancelReason,
     tradeId: order.tradeId,
     ...ifShown(state, { fillPriceCents: fillPriceOf(order) }),

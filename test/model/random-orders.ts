@@ -8,6 +8,7 @@ import type {
   PlaceOrder,
   TradeCounting,
 } from '../../engine/rules/messages.ts';
+import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import {
   type EpochMs,
   HOME_VENUE,
@@ -107,19 +108,15 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     account: someAccount(world),
     orderId: random.uuid(nowMs),
     idempotencyKey: `key-${world.keysMade}`,
-    action: 'buy',
-    type: random.oneIn(2) ? 'market' : 'limit',
+    ...USUAL_TERMS,
+    // Of what type it becomes.
+    timeInForce: random.oneIn(2) ? null : 'gtc',
     instrumentId: null,
     ticker: null,
     side: null,
     contracts: null,
     tradeId: null,
-    limitPriceCents: null,
-    boundPriceCents: null,
-    timeInForce: null,
-    expiresAtMs: null,
     routing: random.oneIn(3) ? 'best' : 'venue_a',
-    statedProbPct: null,
     placedVia: random.pick(['api', 'web', 'cli']),
     placedPrivate: random.oneIn(4),
     mayOpen: !random.oneIn(40),
@@ -177,7 +174,7 @@ function priced(world: RandomWorld, fairCents: number, order: PlaceOrder): Place
   const priceCents = random.oneIn(8)
     ? random.int(1, 99)
     : clampPrice(fairCents + random.int(-6, 6));
-  if (order.type === 'market') {
+  if (order.timeInForce === null) {
     return { ...order, boundPriceCents: random.oneIn(3) ? priceCents : null };
   }
   const timeInForce = random.weighted({ gtc: 6, ioc: 1, fok: 1 });

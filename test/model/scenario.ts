@@ -12,6 +12,7 @@ import type {
   Reply,
   Tick,
 } from '../../engine/rules/messages.ts';
+import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import {
   type EpochMs,
   type FillModelName,
@@ -157,19 +158,17 @@ function scenarioOn(create: CreateEngine, options: ScenarioOptions = {}): Scenar
       return reading(engine.command({ ...blankOrder(scenario.nowMs, orders), ...order }));
     },
     buy: (contracts, order = {}) =>
-      scenario.place({ action: 'buy', type: 'market', ...what(order), contracts, ...order }),
+      scenario.place({ action: 'buy', ...what(order), contracts, ...order }),
     limitBuy: (limitPriceCents, contracts, order = {}) =>
       scenario.place({
         action: 'buy',
-        type: 'limit',
         timeInForce: 'gtc',
         ...what(order),
         limitPriceCents,
         contracts,
         ...order,
       }),
-    sell: (tradeId, order = {}) =>
-      scenario.place({ action: 'sell', type: 'market', tradeId, ...order }),
+    sell: (tradeId, order = {}) => scenario.place({ action: 'sell', tradeId, ...order }),
     cancel: (orderId, account = ALICE) =>
       reading(
         engine.command({ kind: 'cancel', atMs: scenario.nowMs, account, orderId, counting: null }),
@@ -204,21 +203,12 @@ function blankOrder(atMs: number, number: number): PlaceOrder {
     account: ALICE,
     orderId: idOf(`${time.slice(0, 8)}-${time.slice(8)}`, number * 16),
     idempotencyKey: `key-${number}`,
-    action: 'buy',
-    type: 'market',
+    ...USUAL_TERMS,
     instrumentId: null,
     ticker: null,
     side: null,
     contracts: null,
     tradeId: null,
-    limitPriceCents: null,
-    boundPriceCents: null,
-    timeInForce: null,
-    expiresAtMs: null,
-    routing: 'venue_a',
-    statedProbPct: null,
-    placedVia: 'api',
-    placedPrivate: false,
     mayOpen: true,
     mayTrade: true,
     counting: null,

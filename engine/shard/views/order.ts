@@ -4,10 +4,11 @@
 import { uuidTimeMs } from '../../memory/uuid-words.ts';
 import type { OrderEnded, OrderOutcome, OrderPlaced } from '../../rules/events.ts';
 import type { EndedOrder } from '../../rules/finished-records.ts';
-import { actionOf, instrumentSideOf, isLimit, isPlacedPrivate, sideOf } from '../../rules/flags.ts';
+import { instrumentSideOf, isLimit, sideOf } from '../../rules/flags.ts';
 import { costCents } from '../../rules/ledger.ts';
+import type { TradedSide } from '../../rules/order-terms.ts';
 import { filledSoFar, remainingOf } from '../../rules/partial-fills.ts';
-import { viaOf } from '../../rules/row-records.ts';
+import { orderTermsAt } from '../../rules/row-terms.ts';
 import type { ShardState } from '../../rules/state.ts';
 import {
   dollarsOf,
@@ -19,30 +20,16 @@ import {
 } from '../../rules/units.ts';
 import { wordText } from './json.ts';
 import { instrumentText, marketTickerText, venuePriceText } from './subject.ts';
+import { orderTermsText } from './terms.ts';
 import { tradeTextOf } from './trade.ts';
 
-/** What an order asks for, and never changes. */
-type Terms = Pick<
-  OrderPlaced,
-  | 'orderId'
-  | 'action'
-  | 'market'
-  | 'instrument'
-  | 'side'
-  | 'instrumentSide'
-  | 'contracts'
-  | 'limitPriceCents'
-  | 'timeInForce'
-  | 'expiresAtMs'
-  | 'statedProbPct'
-  | 'placedVia'
-  | 'placedPrivate'
->;
+/** An order as it was placed, as far as it is shown. */
+type Placed = TradedSide & Pick<OrderPlaced, 'orderId' | 'contracts' | 'terms'>;
 type Ended = Omit<OrderOutcome, 'atMs' | 'venue'>;
 
 /** What GET /portfolio lists of a resting order; it omits four fields of Order. */
 export function restingOrderText(state: ShardState, row: OrderRow): string {
-  return `{${restingFields(state, termsAt(state, row), row)}}`;
+  return `{${restingFields(state, placedAt(state, row), row)}}`;
 }
 
 /** An order in any status: the row of one that rests, or what the log has of any other. */
@@ -52,7 +39,7 @@ export function orderText(state: ShardState, order: { row: OrderRow } | EndedOrd
   const position = state.orders.col.position.get(row);
   const tradeId = position === NO_ROW ? null : state.positionIds.idOf(position);
   return (
-    `{${restingFields(state, termsAt(state, row), row)},"type":"limit","cancelReason":null` +
+    `{${restingFields(state, placedAt(state, row), row)},"type":"limit","cancelReason":null` +
     `,"tradeId":${wordText(tradeId)}` +
     `${venuePriceText(state, 'fillPriceCents', filledSoFar(state, row).priceCents)}}`
   );
@@ -60,7 +47,7 @@ export function orderText(state: ShardState, order: { row: OrderRow } | EndedOrd
 
 /** An order that the last event has ended: nobody has taken its row since. */
 export function endedJustNowText(state: ShardState, { atMs, order }: OrderEnded): string {
-  return endedOrderText(state, termsAt(state, order), outcomeJustNow(state, atMs));
+  return endedOrderText(state, placedAt(state, order), outcomeJustNow(state, atMs));
 }
 
 /** How the last event has ended its order. */
@@ -77,63 +64,58 @@ export function outcomeJustNow({ effects, positionIds }: ShardState, atMs: Epoch
   };
 }
 
-function endedOrderText(state: ShardState, terms: Terms, outcome: Ended): string {
-  const whole = outcome.status === 'executed' ? terms.contracts : 0;
+function endedOrderText(state: ShardState, placed: Placed, outcome: Ended): string {
+  const whole = outcome.status === 'executed' ? placed.contracts : 0;
   const filledContracts = outcome.filledContracts ?? whole;
   return (
-    `{${orderFields(state, terms, { status: outcome.status, filledContracts, heldCents: 0 })}` +
+    `{${orderFields(state, placed, { status: outcome.status, filledContracts, heldCents: 0 })}` +
     `,"type":"limit","cancelReason":${wordText(outcome.reason)}` +
     `,"tradeId":${wordText(outcome.tradeId)}` +
     `${venuePriceText(state, 'fillPriceCents', outcome.fillPriceCents)}}`
   );
 }
 
-function restingFields(state: ShardState, terms: Terms, row: OrderRow): string {
+function restingFields(state: ShardState, placed: Placed, row: OrderRow): string {
   const remaining = remainingOf(state, row);
-  return orderFields(state, terms, {
+  const { terms } = placed;
+  return orderFields(state, placed, {
     status: 'resting',
-    filledContracts: terms.contracts - remaining,
+    filledContracts: placed.contracts - remaining,
     heldCents: terms.action === 'sell' ? 0 : costCents(terms.limitPriceCents!, remaining),
   });
 }
 
 type Progress = { status: string; filledContracts: number; heldCents: number };
 
-function orderFields(state: ShardState, terms: Terms, progress: Progress): string {
-  const { orderId, contracts, expiresAtMs } = terms;
+function orderFields(state: ShardState, placed: Placed, progress: Progress): string {
+  const { orderId, contracts, terms } = placed;
+  const { expiresAtMs } = terms;
   const { status, filledContracts, heldCents } = progress;
   const expiresAt = expiresAtMs === null ? null : isoOf(expiresAtMs);
   return (
-    `"orderId":"${orderId}","action":"${terms.action}",${instrumentText(state, terms.instrument)}` +
-    `,"instrumentSide":"${terms.instrumentSide}","orderSide":"${terms.side}"` +
+    `"orderId":"${orderId}","action":"${terms.action}",${instrumentText(state, placed.instrument)}` +
+    `,"instrumentSide":"${placed.instrumentSide}","orderSide":"${placed.side}"` +
     `,"contracts":${contracts},"filledContracts":${filledContracts}` +
     `,"remainingContracts":${contracts - filledContracts}` +
     `,"limitCents":${terms.limitPriceCents},"holdDollars":${dollarsOf(heldCents)}` +
     `,"timeInForce":${wordText(terms.timeInForce)},"expiresAt":${wordText(expiresAt)}` +
     `,"status":"${status}","createdAt":"${isoOf(uuidTimeMs(orderId))}"` +
-    `,"statedProbPct":${terms.statedProbPct},"placedVia":"${terms.placedVia}"` +
-    `,"placedPrivate":${terms.placedPrivate}${marketTickerText(state, terms.market)}`
+    `${orderTermsText(terms)}${marketTickerText(state, placed.market)}`
   );
 }
 
 /** What the columns of an order's row show: it rests, or did until now. */
-function termsAt(state: ShardState, row: OrderRow): Terms {
+function placedAt(state: ShardState, row: OrderRow): Placed {
   const { col } = state.orders;
   const flags = col.flags.get(row);
   return {
     orderId: state.orderIds.idOf(row),
-    action: actionOf(flags),
     market: col.market.get(row),
     instrument: col.instrument.get(row),
     side: sideOf(flags),
     instrumentSide: instrumentSideOf(flags),
     contracts: col.contracts.get(row),
-    limitPriceCents: col.limitPriceCents.get(row),
-    timeInForce: 'gtc',
-    expiresAtMs: col.expiresAtMs.get(row) || null,
-    statedProbPct: col.statedProbPct.get(row) || null,
-    placedVia: viaOf(col.placedVia.get(row)),
-    placedPrivate: isPlacedPrivate(flags),
+    terms: orderTermsAt(col, row),
   };
 }
 
@@ -157,10 +139,10 @@ export function placementText(
   const fillPriceCents = soFar?.priceCents ?? outcome?.fillPriceCents ?? null;
   return (
     `{"status":"${rests ? 'resting' : executed ? 'executed' : 'canceled'}"` +
-    `,"action":"${placed.action}","type":"${isLimit(placed) ? 'limit' : 'market'}"` +
+    `,"action":"${placed.terms.action}","type":"${isLimit(placed.terms) ? 'limit' : 'market'}"` +
     `,"idempotencyKey":${JSON.stringify(placed.idempotencyKey)},"replayed":${replayed}` +
     `,"originalCreatedAt":${wordText(replayed ? isoOf(uuidTimeMs(placed.orderId)) : null)}` +
-    `,"order":${isLimit(placed) ? placedOrderText(state, { placed, row, outcome }) : 'null'}` +
+    `,"order":${isLimit(placed.terms) ? placedOrderText(state, { placed, row, outcome }) : 'null'}` +
     `,"trade":${executed ? tradeTextOf(state, placed.account, outcome!.tradeId!) : 'null'}` +
     `,"fillVenue":${wordText(venue === null ? null : VENUES[venue]!)},"mode":"paper"` +
     `,"venueData":${state.switches.venueData}` +

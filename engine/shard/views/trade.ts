@@ -1,8 +1,9 @@
 /** Trades, open or not, and positions on the wire. Rules S8, T73 (engine/RULES.md). */
 
 import type { ClosedTrade } from '../../rules/events.ts';
-import { instrumentSideOf, isPlacedPrivate, sideOf } from '../../rules/flags.ts';
-import { openedAtMs, viaOf } from '../../rules/row-records.ts';
+import { instrumentSideOf, sideOf } from '../../rules/flags.ts';
+import { openedAtMs } from '../../rules/row-records.ts';
+import { tradeTermsAt } from '../../rules/row-terms.ts';
 import type { ShardState } from '../../rules/state.ts';
 import {
   type AccountRow,
@@ -15,6 +16,7 @@ import {
 } from '../../rules/units.ts';
 import { wordText } from './json.ts';
 import { instrumentText, marketTickerText, outcomeFor, venuePriceText } from './subject.ts';
+import { tradeTermsText } from './terms.ts';
 
 /** The fields of a trade whether it is open or not. */
 type Holding = Omit<
@@ -67,8 +69,7 @@ function holdingFields(state: ShardState, holding: Holding): string {
     `"tradeId":"${holding.tradeId}",${instrumentText(state, holding.instrument)}` +
     `,"instrumentSide":"${holding.instrumentSide}","boughtSide":"${holding.side}"` +
     `,"contracts":${holding.contracts},"costDollars":${dollarsOf(holding.costCents)}` +
-    `,"statedProbPct":${holding.statedProbPct},"placedVia":"${holding.placedVia}"` +
-    `,"placedPrivate":${holding.placedPrivate},"parlayId":null` +
+    `${tradeTermsText(holding)},"parlayId":null` +
     `,"fillVenue":"${VENUES[holding.venue]!}","openedAt":"${isoOf(holding.openedAtMs)}"`
   );
 }
@@ -89,9 +90,7 @@ function holdingAt(state: ShardState, row: PositionRow): Holding {
     contracts: col.contracts.get(row),
     costCents: col.costCents.get(row),
     entryPriceCents: col.entryPriceCents.get(row),
-    statedProbPct: col.statedProbPct.get(row) || null,
-    placedVia: viaOf(col.placedVia.get(row)),
-    placedPrivate: isPlacedPrivate(flags),
+    ...tradeTermsAt(col, row),
     venue: col.venue.get(row),
     openedAtMs: openedAtMs(state, row),
   };

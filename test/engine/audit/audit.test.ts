@@ -24,12 +24,12 @@ function tradedState(): ShardState {
   });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
   engine.tick(quoteTick());
-  const expiring = { type: 'limit', limitPriceCents: 20, expiresAtMs: NOON_MS + 1000 } as const;
+  const expiring = { limitPriceCents: 20, expiresAtMs: NOON_MS + 1000 } as const;
   const opened = engine.command(placeOrder());
   const { trade } = JSON.parse(opened.ok ? opened.body : '');
   engine.command(placeOrder(expiring));
-  engine.command(placeOrder({ type: 'limit', limitPriceCents: 20 }));
-  const sell = { action: 'sell', type: 'limit', limitPriceCents: 90 } as const;
+  engine.command(placeOrder({ limitPriceCents: 20 }));
+  const sell = { action: 'sell', limitPriceCents: 90 } as const;
   engine.command(placeOrder({ ...sell, tradeId: trade.tradeId }));
   return engine.state();
 }

@@ -30,7 +30,6 @@ const CANCEL: CancelOrder = {
 test('orders, cancels, queries and ticks arrive in order, every field of them', (t) => {
   const messages: Message[] = [
     placeOrder({
-      type: 'limit',
       ticker: 'T-1',
       instrumentId: null,
       limitPriceCents: 41,

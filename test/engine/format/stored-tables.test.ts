@@ -58,7 +58,7 @@ function tradedState(): StoredState {
     elsewhere: null,
   };
   const open = ask({ number: 1, instrumentId: AWAY, counting })!.trade!;
-  const limit = { type: 'limit', limitPriceCents: 3 } as const;
+  const limit = { limitPriceCents: 3 } as const;
   ask({ number: 2, action: 'sell', tradeId: open.tradeId, ...limit, limitPriceCents: 90 });
   ask({ number: 3, instrumentId: AWAY, side: 'no', ...limit, placedVia: 'web', contracts: 77 });
   ask({ number: 4, instrumentId: HOME, side: 'no', ...limit, placedVia: 'cli', statedProbPct: 12 });

@@ -251,7 +251,7 @@ scenarioTest(
     const scenario = createScenario(DEPTH);
     scenario.book(WIN, BIDS, ASKS);
     const trade = idOfTrade(scenario.buy(120)); // at 44: 52.80
-    const limit = { type: 'limit', limitPriceCents: 41 } as const;
+    const limit = { limitPriceCents: 41 } as const;
     const ioc = scenario.sell(trade, { ...limit, timeInForce: 'ioc' });
     t.like(ioc.body, { status: 'executed', fillPriceCents: 41 });
     t.like(orderOf(ioc), { contracts: 120, filledContracts: 100, cancelReason: 'ioc_not_filled' });
@@ -283,7 +283,7 @@ scenarioTest(
     const buy = idOfOrder(scenario.limitBuy(35, 3));
     scenario.book(WIN, [[31, 1]], [[35, 2]]);
     const trade = scenario.order(buy).tradeId as string; // 33 + 35 + 35 are 103
-    const ioc = { type: 'limit', limitPriceCents: 1, timeInForce: 'ioc' } as const;
+    const ioc = { limitPriceCents: 1, timeInForce: 'ioc' } as const;
     // 103 / 3 is 34.33: 34 go, 69 stay; then half of 69.
     t.is(tradeOf(scenario.sell(trade, ioc)).costDollars, 0.69);
     scenario.book(WIN, [[30, 1]], []);
@@ -297,9 +297,9 @@ scenarioTest(
 
 scenarioTest('T54: a sell ends what is left of the buy first', (t, createScenario) => {
   const sells = [
-    { type: 'market' },
-    { type: 'limit', limitPriceCents: 41, timeInForce: 'gtc' },
-    { type: 'limit', limitPriceCents: 60, timeInForce: 'gtc' },
+    {},
+    { limitPriceCents: 41, timeInForce: 'gtc' },
+    { limitPriceCents: 60, timeInForce: 'gtc' },
   ] as const;
   for (const sell of sells) {
     const scenario = createScenario(DEPTH);
@@ -309,7 +309,7 @@ scenarioTest('T54: a sell ends what is left of the buy first', (t, createScenari
     const sold = scenario.sell(trade, sell);
     t.like(scenario.order(buy), { status: 'canceled', cancelReason: 'position_closed' });
     t.like(scenario.order(buy), { filledContracts: 100, holdDollars: 0 });
-    if (sell.type === 'limit') t.is(orderOf(sold).contracts, 100, 'the whole position');
+    if ('limitPriceCents' in sell) t.is(orderOf(sold).contracts, 100, 'the whole position');
     scenario.book(WIN, BIDS, [[43, 7]]);
     t.is(filled(scenario, buy), 100, 'it grows no more');
     t.deepEqual(scenario.engine.conservation(), []);
@@ -318,7 +318,7 @@ scenarioTest('T54: a sell ends what is left of the buy first', (t, createScenari
   scenario.book(WIN, BIDS, ASKS);
   const buy = idOfOrder(scenario.limitBuy(43, 500));
   const trade = scenario.order(buy).tradeId as string;
-  scenario.sell(trade, { type: 'limit', limitPriceCents: 60, timeInForce: 'ioc' });
+  scenario.sell(trade, { limitPriceCents: 60, timeInForce: 'ioc' });
   t.is(scenario.order(buy).status, 'resting', 'a sell that neither trades nor rests ends nothing');
 });
 
@@ -333,7 +333,7 @@ scenarioTest('T73: parts that were sold stay sold', (t, createScenario) => {
     const scenario = createScenario(DEPTH);
     scenario.book(WIN, BIDS, ASKS);
     const trade = idOfTrade(scenario.buy(120));
-    const sell = { type: 'limit', limitPriceCents: 41, timeInForce: 'gtc' } as const;
+    const sell = { limitPriceCents: 41, timeInForce: 'gtc' } as const;
     const resting = idOfOrder(scenario.sell(trade, sell));
     scenario.tick({ kind: 'result', source: 0, market: WIN, ...result });
     t.like(scenario.order(resting), { status: 'canceled', cancelReason: 'market_resolved' });
@@ -375,7 +375,7 @@ scenarioTest('T67: the venue that fills more, then the better price', (t, create
   t.deepEqual(fillOf(100), [44, 'venue_a']);
   t.is(fillOf(401), 'no_liquidity');
   // An ioc of 200 at 44: 100 at venue_a are more than 80 at venue_b.
-  const ioc = { type: 'limit', limitPriceCents: 44, timeInForce: 'ioc' };
+  const ioc = { limitPriceCents: 44, timeInForce: 'ioc' };
   t.deepEqual(fillOf(200, ioc), [44, 'venue_a']);
 });
 

@@ -37,7 +37,7 @@ function engineWith(catalog: Catalog) {
 }
 
 const bid = (limitPriceCents: number) =>
-  placeOrder({ type: 'limit', instrumentId: ROUTED, routing: 'best', limitPriceCents });
+  placeOrder({ instrumentId: ROUTED, routing: 'best', limitPriceCents });
 const statusOf = (reply: Reply) => JSON.parse(reply.ok ? reply.body : '{}').status;
 
 test('T86, T127: an instrument that moved leaves its orders behind', (t) => {
@@ -111,7 +111,7 @@ scenarioTest(
     );
     const other = idOf(scenario.limitBuy(20, 10, { ticker: 'TOTAL', instrumentId: null }));
     const held = scenario.buy(5, { side: 'no' }).body.trade as { tradeId: string };
-    const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 90 } as const;
+    const limit = { timeInForce: 'gtc', limitPriceCents: 90 } as const;
     const sell = idOf(scenario.sell(held.tradeId, limit));
 
     t.true(send(without(HOME)));

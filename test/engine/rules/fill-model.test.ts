@@ -114,7 +114,7 @@ test('engine/rules/fill-model.ts: a model sees quotes, trades, orders and what t
     observe(state, tick, new FactBuffer());
     return seen.splice(0);
   };
-  const limit = { type: 'limit', limitPriceCents: 51, timeInForce: 'gtc', contracts: 15 } as const;
+  const limit = { limitPriceCents: 51, timeInForce: 'gtc', contracts: 15 } as const;
   execute(state, placeOrder(limit), new FactBuffer());
   t.deepEqual(seen.splice(0), ['order of 15', 'consumed 10'], 'an order arrives and rests');
   const ask = { yesBidCents: 0, yesBidContracts: 0, yesAskCents: 51, yesAskContracts: 3 };

@@ -13,6 +13,7 @@ import {
   CATALOG,
   NOON_MS,
   orderRow,
+  orderTerms,
   placeOrder,
   positionRow,
   quoteTick,
@@ -27,7 +28,7 @@ function tradedState(): ShardState {
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
   engine.tick(quoteTick());
   engine.command(placeOrder());
-  engine.command(placeOrder({ type: 'limit', limitPriceCents: 20 }));
+  engine.command(placeOrder({ limitPriceCents: 20 }));
   return engine.state();
 }
 
@@ -66,7 +67,7 @@ const MISTAKES: Mistake[] = [
   ['a fill is at all that is paid', (s) => fillAt(s, 100), /no price of 1 to 99 cents/],
   [
     'a market order rests',
-    (s) => place(s, { rests: true, limitPriceCents: null }),
+    (s) => place(s, { rests: true, terms: orderTerms() }),
     /rests without a limit/,
   ],
   ['an order rests in a settled market', restSettled, /rests in a settled market/],
@@ -77,7 +78,7 @@ const MISTAKES: Mistake[] = [
 
 function place(state: ShardState, over: Partial<OrderPlaced>): void {
   const order = state.orders.nextRow as OrderRow;
-  const { action, orderId, idempotencyKey } = placeOrder({ type: 'limit' });
+  const { orderId, idempotencyKey } = placeOrder();
   evolve(state, {
     kind: 'order_placed',
     atMs: NOON_MS,
@@ -85,7 +86,6 @@ function place(state: ShardState, over: Partial<OrderPlaced>): void {
     account: ACCOUNT,
     orderId,
     idempotencyKey,
-    action,
     market: 0,
     instrument: 0,
     side: 'yes',
@@ -94,14 +94,7 @@ function place(state: ShardState, over: Partial<OrderPlaced>): void {
     contracts: 1,
     position: null,
     tradeId: null,
-    limitPriceCents: 20,
-    boundPriceCents: null,
-    timeInForce: 'gtc',
-    expiresAtMs: null,
-    routing: 'venue_a',
-    statedProbPct: null,
-    placedVia: 'api',
-    placedPrivate: false,
+    terms: orderTerms({ limitPriceCents: 20 }),
     rests: true,
     ...over,
   });

@@ -51,9 +51,8 @@ scenarioTest('T92: an order that differs in one thing is another order', (t, cre
   scenario.quote(WIN, 41, 43);
   const expiresAtMs = scenario.nowMs + HOUR_MS;
   const held = [1, 2].map(() => idOfTrade(scenario.buy(2)));
-  const variants: [PlaceOrder['type'], Partial<PlaceOrder>, Partial<PlaceOrder>[]][] = [
+  const variants: [Partial<PlaceOrder>, Partial<PlaceOrder>[]][] = [
     [
-      'limit',
       { action: 'buy', instrumentId: HOME, side: 'yes', contracts: 10, limitPriceCents: 40 },
       [
         { side: 'no' },
@@ -68,24 +67,18 @@ scenarioTest('T92: an order that differs in one thing is another order', (t, cre
       ],
     ],
     [
-      'market',
       { action: 'buy', instrumentId: HOME, side: 'yes', contracts: 1, boundPriceCents: 50 },
       [{ boundPriceCents: 49 }, { boundPriceCents: null }],
     ],
     [
-      'market',
       { action: 'buy', ticker: 'WIN', side: 'yes', contracts: 1 },
       [{ side: 'no' }, { ticker: 'TOTAL' }, { instrumentId: HOME, ticker: null }],
     ],
-    [
-      'market',
-      { action: 'sell', tradeId: held[0]! },
-      [{ tradeId: held[1]! }, { boundPriceCents: 1 }],
-    ],
+    [{ action: 'sell', tradeId: held[0]! }, [{ tradeId: held[1]! }, { boundPriceCents: 1 }]],
   ];
-  for (const [type, order, others] of variants) {
-    const timeInForce = type === 'limit' ? 'gtc' : null;
-    const same = { type, timeInForce, idempotencyKey: JSON.stringify(order), ...order } as const;
+  for (const [order, others] of variants) {
+    const timeInForce = order.limitPriceCents === undefined ? null : 'gtc';
+    const same = { timeInForce, idempotencyKey: JSON.stringify(order), ...order } as const;
     t.is(scenario.place(same).code, null);
     for (const other of others) {
       const label = JSON.stringify(other);

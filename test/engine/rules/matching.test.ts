@@ -20,7 +20,7 @@ const bids: fc.Arbitrary<PlaceOrder[]> = fc.array(
       limitPriceCents: fc.integer({ min: 46, max: 58 }),
       routing: fc.constantFrom('venue_a' as const, 'best' as const),
     })
-    .map((bid) => placeOrder({ type: 'limit', instrumentId: ROUTED, ...bid })),
+    .map((bid) => placeOrder({ instrumentId: ROUTED, ...bid })),
   { minLength: 2, maxLength: 40 },
 );
 

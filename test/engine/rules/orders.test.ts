@@ -242,7 +242,7 @@ scenarioTest('T51, T52: one resting sell; a market sell cancels it first', (t, c
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const trade = idOfTrade(scenario.buy(10));
-  const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 60 } as const;
+  const limit = { timeInForce: 'gtc', limitPriceCents: 60 } as const;
   const resting = scenario.sell(trade, limit);
   t.is(resting.body.status, 'resting');
   t.is(orderOf(resting).holdDollars, 0);
@@ -260,7 +260,7 @@ scenarioTest('T46: a resting sell fills when the bid reaches it', (t, createScen
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const trade = idOfTrade(scenario.buy(10, { side: 'no' }));
-  const resting = scenario.sell(trade, { type: 'limit', timeInForce: 'gtc', limitPriceCents: 70 });
+  const resting = scenario.sell(trade, { timeInForce: 'gtc', limitPriceCents: 70 });
   scenario.quote(WIN, 29, 31);
   t.is(scenario.order(idOfOrder(resting)).status, 'resting', 'no bid is 69');
   scenario.quote(WIN, 25, 28);
@@ -273,7 +273,7 @@ scenarioTest('T47: best level first, in time order within a level', (t, createSc
   scenario.quote(WIN, 48, 52);
   const yes = idOfTrade(scenario.buy(1));
   const no = idOfTrade(scenario.buy(1, { side: 'no' }));
-  const limit = { type: 'limit', timeInForce: 'gtc' } as const;
+  const limit = { timeInForce: 'gtc' } as const;
   const names = new Map<string, string>();
   const rest = (name: string, placed: { body: Row }) => names.set(idOfOrder(placed), name);
   // Levels are prices of yes. Waiting for the ask to fall: buys of yes and sells of no.

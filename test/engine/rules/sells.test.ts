@@ -14,7 +14,7 @@ for (const timeInForce of ['ioc', 'fok'] as const) {
       const scenario = createScenario();
       scenario.quote(WIN, 41, 43);
       const trade = idOfTrade(scenario.buy(10));
-      const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 60 } as const;
+      const limit = { timeInForce: 'gtc', limitPriceCents: 60 } as const;
       const resting = idOfOrder(scenario.sell(trade, limit));
       const missed = scenario.sell(trade, { ...limit, timeInForce, limitPriceCents: 42 });
       t.like(missed.body, { status: 'canceled', trade: null });
@@ -46,7 +46,7 @@ scenarioTest('T52: an ioc sell that fills in part ends the resting one', (t, cre
   const scenario = createScenario({ fillModel: 'book_depth' });
   scenario.book(WIN, [[41, 100]], ASKS);
   const trade = idOfTrade(scenario.buy(120));
-  const limit = { type: 'limit', limitPriceCents: 42 } as const;
+  const limit = { limitPriceCents: 42 } as const;
   const resting = idOfOrder(scenario.sell(trade, { ...limit, timeInForce: 'gtc' }));
   scenario.book(WIN, [[44, 30]], [[46, 100]]);
   t.like(scenario.order(resting), { filledContracts: 30, fillPriceCents: 44 });

@@ -91,7 +91,7 @@ scenarioTest('S4: resting orders are canceled, holds released', (t, createScenar
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);
   const trade = scenario.buy(10).body.trade as Row;
-  const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents: 60 } as const;
+  const limit = { timeInForce: 'gtc', limitPriceCents: 60 } as const;
   const sell = scenario.sell(trade.tradeId as string, limit).body.order as Row;
   const buy = scenario.limitBuy(40, 100).body.order as Row;
   settle(scenario, 'yes', 100, 0);

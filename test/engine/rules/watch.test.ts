@@ -15,7 +15,7 @@ function watchingEngine() {
   const venueData = { kind: 'switches', venueData: true, selfReset: false } as const;
   engine.command({ ...venueData, atMs: NOON_MS });
   engine.tick(quoteTick());
-  engine.command(placeOrder({ type: 'limit', limitPriceCents: 40 }));
+  engine.command(placeOrder({ limitPriceCents: 40 }));
   const quote = (atMs = NOON_MS) => {
     const reply = engine.query({ kind: 'instrument_quote', atMs, instrumentId: AWAY });
     return JSON.parse(reply.ok ? reply.body : '').venues[0] ?? NO_PRICES;

@@ -218,7 +218,6 @@ test('C6: expiries stay as they are when time goes back', async (t) => {
   engine.tick(quoteTick({ atMs: aheadMs }));
   const order = placeOrder({
     atMs: aheadMs,
-    type: 'limit',
     limitPriceCents: 10,
     timeInForce: 'gtc',
     expiresAtMs: aheadMs + 1000,

@@ -44,7 +44,7 @@ test.serial('D8: room is made before it is needed, or refused with nothing chang
   t.deepEqual(checkLmdbFile(dir), { entries: 1 });
 });
 
-const limitBuy = (over: object) => placeOrder({ type: 'limit', limitPriceCents: 20, ...over });
+const limitBuy = (over: object) => placeOrder({ limitPriceCents: 20, ...over });
 const asked = { kind: 'instrument_quote', atMs: NOON_MS, instrumentId: AWAY } as const;
 /** More than a log may grow to, where no file may be larger than the environment is now. */
 const burst = () => Array.from({ length: 10_000 }, () => limitBuy({ account: uuidOf(9) }));

@@ -50,14 +50,12 @@ export async function tradedShard(path: string): Promise<Traded> {
   const resting = place(shard, {
     account: ALICE,
     idempotencyKey: 'resting',
-    type: 'limit',
     limitPriceCents: 20,
     expiresAtMs: NOON_MS + DAY_MS,
   }).order.orderId;
   const canceled = place(shard, {
     account: ALICE,
     idempotencyKey: 'canceled',
-    type: 'limit',
     timeInForce: 'ioc',
     limitPriceCents: 20,
   }).order.orderId;
@@ -65,14 +63,13 @@ export async function tradedShard(path: string): Promise<Traded> {
     account: ALICE,
     idempotencyKey: 'selling',
     action: 'sell',
-    type: 'limit',
     tradeId: open,
     limitPriceCents: 90,
   });
   await shard.checkpoint();
   shard.run([{ kind: 'adjust', atMs: NOON_MS, account: ALICE, amountCents: 500 }]);
   place(shard, { account: BOB, idempotencyKey: 'bob-1' });
-  place(shard, { account: BOB, idempotencyKey: 'bob-2', type: 'limit', limitPriceCents: 10 });
+  place(shard, { account: BOB, idempotencyKey: 'bob-2', limitPriceCents: 10 });
   await shard.abandon();
   return { closed, open, resting, canceled };
 }

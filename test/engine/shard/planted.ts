@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { OrderPlacedFact } from '../../../engine/rules/facts.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
-import { uuidOf } from '../fixtures.ts';
+import { orderTerms, uuidOf } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
 import { ALICE, type Traded, tradedShard } from './environment.ts';
 
@@ -20,19 +20,11 @@ export const PLACED: OrderPlacedFact = {
   market: 0,
   instrument: 0,
   contracts: 1,
-  action: 'buy',
+  ...orderTerms({ limitPriceCents: 5, placedPrivate: true }),
   side: 'yes',
   instrumentSide: 'yes',
   byTicker: false,
-  routing: 'venue_a',
-  placedVia: 'api',
-  placedPrivate: true,
   rests: true,
-  timeInForce: 'gtc',
-  limitPriceCents: 5,
-  boundPriceCents: null,
-  statedProbPct: null,
-  expiresAtMs: null,
   trade: null,
 };
 

@@ -127,7 +127,7 @@ test('D9: a shard whose log is damaged is out of order, and the others are serve
   const dir = tempDir(t);
   const first = await openShards(dir, { shards: 2 });
   for (const n of [2, 4]) {
-    const order = placeOrder({ account: uuidOf(n), type: 'limit', limitPriceCents: 3 });
+    const order = placeOrder({ account: uuidOf(n), limitPriceCents: 3 });
     t.true((await first.call(order.account, order)).ok);
   }
   await first.close();

@@ -19,7 +19,6 @@ for (const [where, isSealed] of Object.entries(WHERE)) {
   test(`T91: what is kept of a placement comes back whole, by key and by id, ${where}`, (t) => {
     const engine = engineThatTraded();
     const limit = {
-      type: 'limit',
       timeInForce: 'ioc',
       limitPriceCents: 3,
       expiresAtMs: null,
@@ -34,7 +33,8 @@ for (const [where, isSealed] of Object.entries(WHERE)) {
       const account = accountIds.find(order.account);
       const placed = records.orderByKey(account, order.idempotencyKey)!;
       const { orderId, contracts, limitPriceCents, timeInForce, atMs } = order;
-      t.like(placed, { orderId, account, contracts, limitPriceCents, timeInForce, atMs });
+      t.like(placed, { orderId, account, contracts, atMs });
+      t.like(placed.terms, { limitPriceCents, timeInForce });
       const ended = records.endedOrder(account, orderId);
       t.is(ended?.placed.orderId, limitPriceCents === null ? undefined : orderId);
       t.is(records.outcome(placed).status, limitPriceCents === null ? 'executed' : 'canceled');
@@ -77,7 +77,6 @@ test('A42: pages of orders and trades of one status alone, newest first, over me
     const over = {
       account,
       atMs,
-      type: 'limit',
       limitPriceCents,
       timeInForce,
       contracts: 1,

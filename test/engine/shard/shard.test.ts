@@ -33,7 +33,6 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const ioc = (account: number) =>
   placeOrder({
     account: uuidOf(account),
-    type: 'limit',
     timeInForce: 'ioc',
     limitPriceCents: 1,
   });
@@ -108,7 +107,7 @@ test('D3, book_depth: what filled in part is the same after a crash', async (t) 
   const open = () => openShard(dir, 1_000_000, { fillModel: 'book_depth', ticks: [] });
   const account = uuidOf(1);
   const limit = (limitPriceCents: number, over: object) =>
-    placeOrder({ account, type: 'limit', limitPriceCents, contracts: 150, ...over });
+    placeOrder({ account, limitPriceCents, contracts: 150, ...over });
   const depth = { yesBids: [[40, 1]] as const, yesAsks: [[43, 100]] as const };
   let shard = await open();
   const orders = [

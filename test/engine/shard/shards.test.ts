@@ -35,7 +35,7 @@ async function tradeAbit(engine: Shards): Promise<unknown[]> {
       const order =
         step % 3 === 0
           ? placeOrder({ ...common, ...key })
-          : placeOrder({ ...common, ...key, type: 'limit', limitPriceCents: 41 + (step % 5) });
+          : placeOrder({ ...common, ...key, limitPriceCents: 41 + (step % 5) });
       answers.push(await engine.call(order.account, order));
     }
   }
@@ -152,7 +152,7 @@ test('T122, instrument_dropped: so does a start with another catalog, in every s
       for (const [key, instrumentId] of [AWAY, AWAY, ROUTED].entries()) {
         const orderId = uuidOf(key * 100 + number * 2);
         const account = uuidOf(number);
-        const limit = { type: 'limit', limitPriceCents: 41, instrumentId } as const;
+        const limit = { limitPriceCents: 41, instrumentId } as const;
         const order = placeOrder({ ...limit, account, orderId, idempotencyKey: `key ${key}` });
         t.is(body(await before.call(account, order)).status, 'resting');
       }

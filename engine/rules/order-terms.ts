@@ -1,0 +1,157 @@
+/**
+ * The terms of an order: what it asks for, and never changes. The one description of them. Requests,
+ * events and facts, columns of tables, answers, the audit and the tests take theirs from it, in its
+ * order; what the bytes of a term are, term-layouts.ts of format says. Rules T20 to T28
+ * (engine/RULES.md).
+ */
+import type { ColumnType } from '../memory/columns.ts';
+import type {
+  Action,
+  EpochMs,
+  InstrumentNumber,
+  MarketNumber,
+  PlacedVia,
+  PriceCents,
+  Routing,
+  Side,
+  TimeInForce,
+} from './units.ts';
+import { PLACED_VIA } from './units.ts';
+
+/** What values a term can have. What is on disk names words by their place: append, never reorder. */
+type Values<Form extends TermForm, Value> = {
+  readonly form: Form;
+  readonly words: readonly string[];
+  /** For the type alone. */
+  readonly value?: Value;
+};
+/** The forms, each with the column that holds it: 0 stands for null, a word is its place. */
+const COLUMN_OF = {
+  word: 'u8',
+  'word or null': 'u8',
+  flag: 'u8',
+  /** 1 to 255. */
+  'small or null': 'u8',
+  'time or null': 'f64',
+} as const satisfies Record<string, ColumnType>;
+export type TermForm = keyof typeof COLUMN_OF;
+
+const oneOf = <Word extends string>(...words: readonly Word[]): Values<'word', Word> => {
+  return { form: 'word', words };
+};
+const oneOfOrNull = <Word extends string>(
+  ...words: readonly Word[]
+): Values<'word or null', Word | null> => ({ form: 'word or null', words });
+const yesOrNo: Values<'flag', boolean> = { form: 'flag', words: [] };
+const smallOrNull = <Unit extends number>(): Values<'small or null', Unit | null> => {
+  return { form: 'small or null', words: [] };
+};
+const timeOrNull: Values<'time or null', EpochMs | null> = { form: 'time or null', words: [] };
+
+type Term = {
+  readonly is: Values<TermForm, unknown>;
+  /** That of an order which says nothing else: of a market buy by the API. */
+  readonly usual: unknown;
+  /** How a row has it: in a column of its own, in a bit (flags.ts), or as all resting orders do. */
+  readonly row: 'column' | 'flags' | { readonly always: unknown };
+  /** Asked for by the order itself: a second order under its key must ask for the same (T91). */
+  readonly asked: boolean;
+  /** The trade that a buy opens has it too. */
+  readonly ofTrade: boolean;
+  /** Answers show it by its name, as it is. */
+  readonly shown: boolean;
+};
+const ASKED = { asked: true, ofTrade: false, shown: false } as const;
+const OF_TRADE = { ofTrade: true, shown: true } as const;
+
+export const ORDER_TERMS = {
+  action: { is: oneOf<Action>('buy', 'sell'), usual: 'buy', row: 'flags', ...ASKED },
+  routing: { is: oneOf<Routing>('venue_a', 'best'), usual: 'venue_a', row: 'flags', ...ASKED },
+  /** gtc, ioc or fok of a limit order; null for a market order. */
+  timeInForce: {
+    is: oneOfOrNull<TimeInForce>('gtc', 'ioc', 'fok'),
+    usual: null,
+    row: { always: 'gtc' },
+    ...ASKED,
+  },
+  /** Null: a market order (T26). */
+  limitPriceCents: { is: smallOrNull<PriceCents>(), usual: null, row: 'column', ...ASKED },
+  /** Market orders: `maxPriceCents` of a buy, `minPriceCents` of a sell. */
+  boundPriceCents: {
+    is: smallOrNull<PriceCents>(),
+    usual: null,
+    row: { always: null },
+    ...ASKED,
+  },
+  /** Of a buy: the probability of the side that the caller stated, in percent (T23). */
+  statedProbPct: {
+    is: smallOrNull<number>(),
+    usual: null,
+    row: 'column',
+    asked: true,
+    ...OF_TRADE,
+  },
+  placedVia: {
+    is: oneOf<PlacedVia>(...PLACED_VIA),
+    usual: 'api',
+    row: 'column',
+    asked: false,
+    ...OF_TRADE,
+  },
+  /** The account was private when the order was placed. */
+  placedPrivate: { is: yesOrNo, usual: false, row: 'flags', asked: false, ...OF_TRADE },
+  expiresAtMs: { is: timeOrNull, usual: null, row: 'column', ...ASKED },
+} as const satisfies Record<string, Term>;
+
+type Terms = typeof ORDER_TERMS;
+type Name = keyof Terms;
+type ValueOf<T> = T extends { is: Values<TermForm, infer Value> } ? Value : never;
+/** Names of the terms with a property of that kind. */
+type NamesWith<Has> = { [K in Name]: Terms[K] extends Has ? K : never }[Name];
+
+export type OrderTerms = { readonly [K in Name]: ValueOf<Terms[K]> };
+/** What a trade has of the buy that opened it. */
+export type TradeTerms = Pick<OrderTerms, NamesWith<{ ofTrade: true }>>;
+
+/** A side of a market, as an instrument shows it: what orders, positions and trades are in. */
+export type TradedSide = {
+  market: MarketNumber;
+  instrument: InstrumentNumber;
+  /** In the venue market's terms. */
+  side: Side;
+  instrumentSide: Side;
+};
+
+type ColumnTerm = NamesWith<{ row: 'column' }>;
+type ColumnsOf<Names extends Name> = {
+  readonly [K in Names & ColumnTerm]: (typeof COLUMN_OF)[Terms[K]['is']['form']];
+};
+/** Terms that a row has as bits. */
+export type FlagTerm = NamesWith<{ row: 'flags' }>;
+
+const NAMES = Object.keys(ORDER_TERMS) as Name[];
+const namesWith = (has: (term: Term) => boolean) => NAMES.filter((name) => has(ORDER_TERMS[name]));
+
+export const ORDER_TERM_NAMES: readonly Name[] = NAMES;
+export const TRADE_TERM_NAMES = namesWith((term) => term.ofTrade) as readonly (keyof TradeTerms)[];
+export const ASKED_TERM_NAMES: readonly Name[] = namesWith((term) => term.asked);
+/** Those that have columns of their own, in rows of orders and in rows of positions. */
+export const COLUMN_TERM_NAMES = NAMES.filter(hasColumn);
+export const TRADE_COLUMN_NAMES = TRADE_TERM_NAMES.filter(hasColumn);
+
+export const ORDER_TERM_COLUMNS = columnsOf(COLUMN_TERM_NAMES);
+export const TRADE_TERM_COLUMNS = columnsOf(TRADE_COLUMN_NAMES);
+
+function hasColumn<Names extends Name>(name: Names): name is Names & ColumnTerm {
+  return ORDER_TERMS[name].row === 'column';
+}
+
+function columnsOf<Names extends ColumnTerm>(names: readonly Names[]): ColumnsOf<Names> {
+  const columns = names.map((name) => [name, COLUMN_OF[ORDER_TERMS[name].is.form]]);
+  return Object.fromEntries(columns) as ColumnsOf<Names>;
+}
+
+/** Those of a market buy by the API which says nothing else. */
+export const USUAL_TERMS = Object.fromEntries(
+  NAMES.map((name) => [name, ORDER_TERMS[name].usual]),
+) as OrderTerms;

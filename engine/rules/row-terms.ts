@@ -1,0 +1,101 @@
+/**
+ * The terms of an order in the columns of its row, and of the trade that it opens. Compiled from
+ * order-terms.ts once: a loop over the terms would look each of them up at every order.
+ */
+import { actionOf, type Flags, isPlacedPrivate, routingOf } from './flags.ts';
+import {
+  COLUMN_TERM_NAMES,
+  type FlagTerm,
+  ORDER_TERM_NAMES,
+  ORDER_TERMS,
+  type OrderTerms,
+  type TermForm,
+  TRADE_COLUMN_NAMES,
+  TRADE_TERM_NAMES,
+  type TradeTerms,
+} from './order-terms.ts';
+import type { OrderTable, PositionTable } from './state.ts';
+import type { OrderRow, PositionRow } from './units.ts';
+
+/** Source text: the number that stands in a column for a value, and back. `words`: a list of them. */
+type Code = {
+  to: (value: string, words: string) => string;
+  of: (code: string, words: string) => string;
+};
+const ZERO_FOR_NULL: Code = {
+  to: (value) => `(${value} ?? 0)`,
+  of: (code) => `(${code} || null)`,
+};
+const CODES: Record<TermForm, Code> = {
+  word: {
+    to: (value, words) => `${words}.indexOf(${value})`,
+    of: (code, words) => `${words}[${code}]`,
+  },
+  'word or null': {
+    to: (value, words) => `${words}.indexOf(${value}) + 1`,
+    of: (code, words) => `(${words}[${code} - 1] ?? null)`,
+  },
+  flag: { to: (value) => `(${value} ? 1 : 0)`, of: (code) => `${code} === 1` },
+  'small or null': ZERO_FOR_NULL,
+  'time or null': ZERO_FOR_NULL,
+};
+
+const FLAGS: { [K in FlagTerm]: (flags: Flags) => OrderTerms[K] } = {
+  action: actionOf,
+  routing: routingOf,
+  placedPrivate: isPlacedPrivate,
+};
+
+/** Writes the terms that have columns of their own. */
+export const writeOrderTerms: (
+  col: ReturnType<OrderTable['change']>,
+  row: OrderRow,
+  terms: OrderTerms,
+) => void = compiled(
+  ['col', 'row', 'terms'],
+  COLUMN_TERM_NAMES.map((name) => `col.${name}.set(row, ${codeOf(name).to(`terms.${name}`)});`),
+);
+
+/** The terms of an order that rests, or did until now. */
+export const orderTermsAt: (col: OrderTable['col'], row: OrderRow) => OrderTerms = compiled(
+  ['col', 'row'],
+  [`return ${readFrom(ORDER_TERM_NAMES)};`],
+);
+
+export const tradeTermsAt: (col: PositionTable['col'], row: PositionRow) => TradeTerms = compiled(
+  ['col', 'row'],
+  [`return ${readFrom(TRADE_TERM_NAMES)};`],
+);
+
+/** Gives a position the terms of the order that opens it, but for its flags. */
+export const copyTradeTerms: (
+  to: ReturnType<PositionTable['change']>,
+  position: PositionRow,
+  from: OrderTable['col'],
+  order: OrderRow,
+) => void = compiled(
+  ['to', 'position', 'from', 'order'],
+  TRADE_COLUMN_NAMES.map((name) => `to.${name}.set(position, from.${name}.get(order));`),
+);
+
+function codeOf(name: keyof OrderTerms) {
+  const { to, of } = CODES[ORDER_TERMS[name].is.form];
+  const words = `TERMS.${name}.is.words`;
+  return { to: (value: string) => to(value, words), of: (code: string) => of(code, words) };
+}
+
+/** An object of these terms, of the row `row` of the columns `col`. */
+function readFrom(names: readonly (keyof OrderTerms)[]): string {
+  const fields = names.map((name) => {
+    const { row } = ORDER_TERMS[name];
+    if (row === 'flags') return `${name}: FLAGS.${name}(col.flags.get(row))`;
+    if (row === 'column') return `${name}: ${codeOf(name).of(`col.${name}.get(row)`)}`;
+    return `${name}: ${JSON.stringify(row.always)}`;
+  });
+  return `{ ${fields.join(', ')} }`;
+}
+
+function compiled<Compiled>(parameters: string[], statements: string[]): Compiled {
+  const source = `return (${parameters.join(', ')}) => { ${statements.join('\n')} };`;
+  return new Function('TERMS', 'FLAGS', source)(ORDER_TERMS, FLAGS) as Compiled;
+}
