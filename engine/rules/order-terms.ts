@@ -35,6 +35,8 @@ const COLUMN_OF = {
   'time or null': 'f64',
 } as const satisfies Record<string, ColumnType>;
 export type TermForm = keyof typeof COLUMN_OF;
+/** A time has another name in answers than in here. */
+export type ShownForm = Exclude<TermForm, 'time or null'>;
 
 const oneOf = <Word extends string>(...words: readonly Word[]): Values<'word', Word> => {
   return { form: 'word', words };
@@ -49,7 +51,6 @@ const smallOrNull = <Unit extends number>(): Values<'small or null', Unit | null
 const timeOrNull: Values<'time or null', EpochMs | null> = { form: 'time or null', words: [] };
 
 type Term = {
-  readonly is: Values<TermForm, unknown>;
   /** That of an order which says nothing else: of a market buy by the API. */
   readonly usual: unknown;
   /** How a row has it: in a column of its own, in a bit (flags.ts), or as all resting orders do. */
@@ -58,9 +59,14 @@ type Term = {
   readonly asked: boolean;
   /** The trade that a buy opens has it too. */
   readonly ofTrade: boolean;
-  /** Answers show it by its name, as it is. */
-  readonly shown: boolean;
-};
+} & (
+  | {
+      readonly is: Values<ShownForm, unknown>;
+      /** Answers show it by its name, as it is. */
+      readonly shown: boolean;
+    }
+  | { readonly is: Values<'time or null', unknown>; readonly shown: false }
+);
 const ASKED = { asked: true, ofTrade: false, shown: false } as const;
 const OF_TRADE = { ofTrade: true, shown: true } as const;
 
@@ -152,6 +158,6 @@ function columnsOf<Names extends ColumnTerm>(names: readonly Names[]): ColumnsOf
 }
 
 /** Those of a market buy by the API which says nothing else. */
-export const USUAL_TERMS = Object.fromEntries(
+export const USUAL_TERMS: OrderTerms = Object.fromEntries(
   NAMES.map((name) => [name, ORDER_TERMS[name].usual]),
-) as OrderTerms;
+) as { [K in Name]: Terms[K]['usual'] };

@@ -26,7 +26,7 @@ const ZERO_FOR_NULL: Code = {
   to: (value) => `(${value} ?? 0)`,
   of: (code) => `(${code} || null)`,
 };
-const CODES: Record<TermForm, Code> = {
+export const CODES: Record<TermForm, Code> = {
   word: {
     to: (value, words) => `${words}.indexOf(${value})`,
     of: (code, words) => `${words}[${code}]`,

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { ApiError } from '../../api/errors.ts';
 import { placeOrderOf, readOrderBody } from '../../api/order-request.ts';
+import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 
 const INSTRUMENT_ID = 'ins_0000000000A1';
 const TRADE_ID = '0195d3a0-0000-7000-8000-00000000000a';
@@ -32,6 +33,7 @@ function without(body: object, field: string): object {
 
 const fieldless = {
   kind: 'place',
+  ...USUAL_TERMS,
   ...CONTEXT,
   idempotencyKey: 'k-1',
   instrumentId: null,
@@ -39,12 +41,6 @@ const fieldless = {
   side: null,
   contracts: null,
   tradeId: null,
-  limitPriceCents: null,
-  boundPriceCents: null,
-  timeInForce: null,
-  expiresAtMs: null,
-  routing: 'venue_a',
-  statedProbPct: null,
 };
 
 test('A30: the four kinds of order', (t) => {

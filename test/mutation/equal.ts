@@ -136,10 +136,6 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'decide lets no clock be set to the time that it has',
   ],
   [
-    'engine/rules/evolve.ts | col.limitPriceCents.set(row, event.limitPriceCents ?? 0); | 0 -> 1',
-    'a market order leaves its row before anything reads its limit',
-  ],
-  [
     'engine/rules/ids.ts | const w1 = ((openedAtMs - w0 * 0x10000) * 0x10000) | (from.word(order, 1) & 0xffff); | - -> +',
     'the two differ by a multiple of 2^32',
   ],

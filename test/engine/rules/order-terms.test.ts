@@ -1,0 +1,41 @@
+/** Every form that a term of an order can have, in a column and in an answer. */
+import test from 'ava';
+import type { TermForm } from '../../../engine/rules/order-terms.ts';
+import { CODES } from '../../../engine/rules/row-terms.ts';
+import { JSON_OF } from '../../../engine/shard/views/terms.ts';
+import { NOON_MS } from '../fixtures.ts';
+
+const WORDS = ['first', 'second'];
+const VALUES: Record<TermForm, readonly unknown[]> = {
+  word: WORDS,
+  'word or null': [...WORDS, null],
+  flag: [true, false],
+  'small or null': [1, 255, null],
+  'time or null': [NOON_MS, null],
+};
+const evaluate = (source: string, value: unknown): unknown => {
+  return new Function('value', 'words', `return ${source};`)(value, WORDS);
+};
+
+for (const [form, { to, of }] of Object.entries(CODES)) {
+  test(`D3: a column holds a term so that it comes back: ${form}`, (t) => {
+    const values = VALUES[form as TermForm];
+    const codes = values.map((value) => evaluate(to('value', 'words'), value) as number);
+    t.deepEqual(
+      codes.map((code) => evaluate(of('value', 'words'), code)),
+      values,
+    );
+    t.is(new Set(codes).size, values.length, 'each value has a number of its own');
+    t.true(codes.every((code) => Number.isInteger(code) && code >= 0));
+  });
+}
+
+for (const [form, jsonOf] of Object.entries(JSON_OF)) {
+  test(`A3: an answer shows a term as JSON: ${form}`, (t) => {
+    const values = VALUES[form as TermForm];
+    t.deepEqual(
+      values.map((value) => JSON.parse(`[${evaluate(jsonOf('value'), value)}]`)),
+      values.map((value) => [value]),
+    );
+  });
+}
