@@ -24,7 +24,7 @@ import { instrumentSideOf, sideOf } from '../rules/flags.ts';
 import { ORDER_TERM_NAMES, type OrderTerms } from '../rules/order-terms.ts';
 import { tradeTermsAt } from '../rules/row-terms.ts';
 import type { ShardState } from '../rules/state.ts';
-import { NO_ROW } from '../rules/units.ts';
+import { NO_ROW, type Uuid } from '../rules/units.ts';
 import type { ByteWriter } from './bytes.ts';
 import { FACT_LAYOUTS } from './fact-layouts.ts';
 import type { Layout } from './layout.ts';
@@ -32,7 +32,9 @@ import type { Layout } from './layout.ts';
 type From<AnEvent, Value> = (state: ShardState, event: AnEvent) => Value;
 /** The uuid in a row, which is never made into text; where the layout has null, of `NO_ROW`. */
 type IdOf<AnEvent> = { table: 'accounts' | 'orders' | 'positions'; row: From<AnEvent, number> };
-type Source<AnEvent, Value> = From<AnEvent, Value> | IdOf<AnEvent>;
+type Source<AnEvent, Value> =
+  | From<AnEvent, Value>
+  | (Value extends Uuid | null ? IdOf<AnEvent> : never);
 
 type FactOf<Kind> = Extract<Fact, { kind: Kind }>;
 /** Fields of a fact that its event has as they are. */
@@ -59,7 +61,7 @@ function writer<Kind extends Fact['kind'], AnEvent extends Event>(
   sources: Sources<FactOf<Kind>, AnEvent>,
   terms: TermsOf<FactOf<Kind>, AnEvent>,
 ): Write<AnEvent> {
-  const own = sources as Record<string, Source<AnEvent, unknown> | undefined>;
+  const own = sources as Record<string, From<AnEvent, unknown> | IdOf<AnEvent> | undefined>;
   const fields = Object.entries(
     FACT_LAYOUTS[kind].fields as unknown as Record<string, Layout<never>>,
   );

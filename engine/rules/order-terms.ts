@@ -55,7 +55,7 @@ type Term = {
   readonly usual: unknown;
   /** How a row has it: in a column of its own, in a bit (flags.ts), or as all resting orders do. */
   readonly row: 'column' | 'flags' | { readonly always: unknown };
-  /** Asked for by the order itself: a second order under its key must ask for the same (T91). */
+  /** Asked for by the order itself: a second order under its key must ask for the same (T92). */
   readonly asked: boolean;
   /** The trade that a buy opens has it too. */
   readonly ofTrade: boolean;
