@@ -78,7 +78,7 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
     layer: 'engine/ring',
     may: inAny('engine/ring', 'engine/rules/invariant.ts', 'engine/format/frame.ts'),
   },
-  { layer: 'engine/lmdb', may: inAny('engine/lmdb') },
+  { layer: 'engine/lmdb', may: inAny('engine/lmdb', 'engine/rules/invariant.ts') },
   {
     layer: 'engine/index',
     may: inAny(

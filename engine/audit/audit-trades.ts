@@ -14,6 +14,7 @@ import {
   sideOf,
 } from '../rules/flags.ts';
 import { tradeIdOf } from '../rules/ids.ts';
+import { invariant } from '../rules/invariant.ts';
 import { reaches } from '../rules/pricing.ts';
 import { closedTradeOf, viaOf } from '../rules/row-records.ts';
 import type { ShardState } from '../rules/state.ts';
@@ -98,7 +99,8 @@ export function checkTraded(
   check: Check,
 ): void {
   const { account, contracts } = placed;
-  const tradeId = outcome.tradeId!;
+  const { tradeId } = outcome;
+  invariant(tradeId !== null, 'an order is compared with a trade that it has not');
   const trade = tradeOf(state, account, tradeId);
   check(trade !== undefined, `names trade ${tradeId}, which is missing`);
   if (trade === undefined) return;
@@ -147,8 +149,8 @@ export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check)
     `is ${trade.status}: ${trade.closeReason}`,
   );
   if (outcome === null) return;
-  const told = state.markets[market]?.outcome;
-  check(told === outcome, `ended with ${outcome}, and its market with ${told}`);
+  const result = state.markets[market]?.outcome;
+  check(result === outcome, `ended with ${outcome}, and its market with ${result}`);
 }
 
 /** Whether the one can come before the other: at any time where the clock was set back in between. */

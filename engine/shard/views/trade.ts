@@ -2,6 +2,7 @@
 
 import type { ClosedTrade } from '../../rules/events.ts';
 import { instrumentSideOf, isPlacedPrivate, sideOf } from '../../rules/flags.ts';
+import { invariant } from '../../rules/invariant.ts';
 import { openedAtMs, viaOf } from '../../rules/row-records.ts';
 import type { ShardState } from '../../rules/state.ts';
 import {
@@ -63,13 +64,15 @@ function openFields(state: ShardState, row: PositionRow): string {
 }
 
 function holdingFields(state: ShardState, holding: Holding): string {
+  const venue = VENUES[holding.venue];
+  invariant(venue !== undefined, 'a trade was opened at no venue');
   return (
     `"tradeId":"${holding.tradeId}",${instrumentText(state, holding.instrument)}` +
     `,"instrumentSide":"${holding.instrumentSide}","boughtSide":"${holding.side}"` +
     `,"contracts":${holding.contracts},"costDollars":${dollarsOf(holding.costCents)}` +
     `,"statedProbPct":${holding.statedProbPct},"placedVia":"${holding.placedVia}"` +
     `,"placedPrivate":${holding.placedPrivate},"parlayId":null` +
-    `,"fillVenue":"${VENUES[holding.venue]!}","openedAt":"${isoOf(holding.openedAtMs)}"`
+    `,"fillVenue":"${venue}","openedAt":"${isoOf(holding.openedAtMs)}"`
   );
 }
 
