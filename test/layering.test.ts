@@ -13,6 +13,16 @@ const FOLDERS = ['engine', 'feeds', 'api', 'bench', 'test'];
 const FILE_LINES_MAX = { code: 300, tests: 400 };
 const FUNCTION_LINES_MAX = { code: 60, tests: 125 };
 
+/** Calls of `invariant` in 1,000 lines (engine/README.md); no layer goes without. */
+const INVARIANT_FLOORS = [
+  { layer: 'engine', floor: 15 },
+  ...['rules', 'memory', 'log', 'lmdb', 'format', 'ring', 'index'].map((layer) => {
+    return { layer: `engine/${layer}`, floor: 10 };
+  }),
+  { layer: 'engine/shard', floor: 8 },
+  { layer: 'engine/audit', floor: 5 },
+];
+
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
 
 type Source = {
@@ -78,7 +88,7 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
     layer: 'engine/ring',
     may: inAny('engine/ring', 'engine/rules/invariant.ts', 'engine/format/frame.ts'),
   },
-  { layer: 'engine/lmdb', may: inAny('engine/lmdb') },
+  { layer: 'engine/lmdb', may: inAny('engine/lmdb', 'engine/rules/invariant.ts') },
   {
     layer: 'engine/index',
     may: inAny(
@@ -215,12 +225,36 @@ test('functions stay short', (t) => {
   }
 });
 
+test('the engine stops at a mistake of its own, in every layer', (t) => {
+  const engine = sources.filter(({ file }) => under('engine')(file) && !isInvariant(file));
+  for (const { layer, floor } of INVARIANT_FLOORS) {
+    const files = engine.filter(({ file }) => under(layer)(file));
+    const lines = files.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0);
+    const calls = files.reduce((sum, { file, text }) => sum + invariantsIn(file, text), 0);
+    const density = (calls * 1000) / lines;
+    const counted = `${calls} invariants in ${lines} lines of ${layer}: ${density.toFixed(1)}`;
+    t.true(density >= floor, `${counted} in 1,000, and ${floor} are wanted`);
+  }
+});
+
 test('there are no barrels and no utils', (t) => {
   for (const { file, text } of sources.filter(({ file }) => !inAny('test', 'bench')(file))) {
     t.notRegex(text, /^export (\*|\{[^}]*\}) from/m, `${file} only passes on`);
     t.notRegex(file, /\/((utils?|helpers?)(\/|\.ts)|index\.ts)/, file);
   }
 });
+
+/** Where it is defined. */
+function isInvariant(file: string): boolean {
+  return file === 'engine/rules/invariant.ts';
+}
+
+/** Calls of `invariant` in a file. */
+function invariantsIn(file: string, text: string): number {
+  return nodesOf(file, text).filter(({ type, callee }) => {
+    return type === 'CallExpression' && callee?.name === 'invariant';
+  }).length;
+}
 
 function isGenerated(file: string): boolean {
   return /^api\/client\/(generated\.|.*\.js$)/.test(file);
@@ -232,17 +266,22 @@ function kindOf(file: string): 'code' | 'tests' {
 
 /** Every function of a file, those inside others too, with the line it begins on. */
 function functionsIn(file: string, text: string): { line: number; lines: number }[] {
+  const lineOf = (offset: number) => text.slice(0, offset).split('\n').length;
+  return nodesOf(file, text)
+    .filter(({ type }) => FUNCTIONS.has(type))
+    .map(({ start, end }) => ({ line: lineOf(start), lines: lineOf(end) - lineOf(start) + 1 }));
+}
+
+type Node = { type: string; start: number; end: number; callee?: { name?: string } };
+
+/** Every node of a file's syntax tree. */
+function nodesOf(file: string, text: string): Node[] {
   const { program, errors } = parseSync(file, text);
   if (errors.length > 0) throw new Error(`${file}: ${errors[0]!.message}`);
-  const lineOf = (offset: number) => text.slice(0, offset).split('\n').length;
-  const found: { line: number; lines: number }[] = [];
+  const found: Node[] = [];
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
-    const { type, start, end } = node as { type?: string; start: number; end: number };
-    if (type !== undefined && FUNCTIONS.has(type)) {
-      const line = lineOf(start);
-      found.push({ line, lines: lineOf(end) - line + 1 });
-    }
+    if ('type' in node && typeof node.type === 'string') found.push(node as Node);
     for (const part of Object.values(node)) visit(part);
   };
   visit(program);

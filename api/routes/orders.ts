@@ -4,7 +4,7 @@ import type { Uuid } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
-import { countingOf } from '../identity/accounts.ts';
+import { countingOf, type PaperAccount } from '../identity/accounts.ts';
 import type { Scope } from '../identity/keys.ts';
 import type { ExecutionVenue } from '../identity/venue-keys.ts';
 import { checkOrderBody, placeOrderOf } from '../order-request.ts';
@@ -84,11 +84,8 @@ function listOrders({ engine }: Deps): Route<Caller> {
         {
           kind: 'orders',
           atMs: engine.nowMs(),
-          account: account.id,
-          organizationSlug: account.organizationSlug,
           status: query.status ?? null,
-          limit: query.limit,
-          before: query.before,
+          ...pageOf(account, query),
         },
         waiter,
       ),
@@ -194,6 +191,14 @@ function refuseExecution(
 function orderIdOf(param: string): Uuid {
   if (!isUuid(param)) throw new ApiError('order_not_found');
   return param.toLowerCase();
+}
+
+/** Which rows of a list an account is shown. */
+export function pageOf(
+  { id, organizationSlug }: PaperAccount,
+  { limit, before }: { limit: number; before: Uuid | null },
+) {
+  return { account: id, organizationSlug, limit, before };
 }
 
 /** The last row of the previous page. Throws `invalid_request` on a malformed cursor. */

@@ -5,7 +5,7 @@ import { ofAccount, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { PORTFOLIO, TRADE } from '../schemas/examples.ts';
 import { PortfolioAnswer, TradesAnswer, TradesQuery } from '../schemas/trading.ts';
-import { beforeOf } from './orders.ts';
+import { beforeOf, pageOf } from './orders.ts';
 
 export function portfolioRoutes({ engine }: Deps): Route<Caller>[] {
   return [
@@ -54,11 +54,8 @@ export function portfolioRoutes({ engine }: Deps): Route<Caller>[] {
           {
             kind: 'trades',
             atMs: engine.nowMs(),
-            account: account.id,
-            organizationSlug: account.organizationSlug,
             status: query.status ?? null,
-            limit: query.limit,
-            before: query.before,
+            ...pageOf(account, query),
           },
           waiter,
         ),

@@ -43,11 +43,11 @@ const OPENING_AT_ONCE = 200;
 const TICK_MS = 1;
 
 process.on('message', (job: ToGenerator) => {
-  runJob(job).catch((error: unknown) => tell({ kind: 'failed', message: String(error) }));
+  runJob(job).catch((error: unknown) => send({ kind: 'failed', message: String(error) }));
 });
 process.on('disconnect', () => process.exit(0));
 
-function tell(message: FromGenerator): void {
+function send(message: FromGenerator): void {
   process.send!(message);
 }
 
@@ -58,12 +58,12 @@ async function runJob(job: LoadJob): Promise<void> {
     load.start();
     await load.wait(job.warmupMs);
     load.reset();
-    tell({ kind: 'measuring' });
+    send({ kind: 'measuring' });
     const startedMs = performance.now();
     await load.wait(job.measureMs);
     const seconds = (performance.now() - startedMs) / 1000;
-    tell({ kind: 'measured' });
-    tell({ kind: 'result', result: load.result(seconds) });
+    send({ kind: 'measured' });
+    send({ kind: 'result', result: load.result(seconds) });
   } finally {
     load.close();
   }

@@ -8,6 +8,7 @@ import { Ladders } from '../../engine/memory/ladder.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import { observe } from '../../engine/rules/observe.ts';
 import { complement } from '../../engine/rules/pricing.ts';
+import { PAYOUT_CENTS } from '../../engine/rules/units.ts';
 import type { StoredState } from '../../engine/shard/create-state.ts';
 import { coreState, forgetRecords, restedBuy } from '../lib/core-state.ts';
 import { BenchJournal } from '../lib/journal.ts';
@@ -174,7 +175,8 @@ function coreRound(resting: RestingPlan, accounts: number): Round {
               market: plan.markets[at]!,
               yesBidCents: complement(plan.noAsks[at]!),
               yesBidContracts: 100,
-              yesAskCents: plan.yesAsks[at]!,
+              // An ask of 100, which reaches nothing, is none.
+              yesAskCents: plan.yesAsks[at]! % PAYOUT_CENTS,
               yesAskContracts: 100,
               crossed: false,
             },

@@ -18,6 +18,7 @@ import type {
 } from '../rules/facts.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
 import { isBuy, isLimit } from '../rules/flags.ts';
+import { invariant } from '../rules/invariant.ts';
 import { type AccountRow, NO_ROW, type OrderRow, type Uuid } from '../rules/units.ts';
 import type { StoredState } from '../shard/create-state.ts';
 import { closedTrade, outcomeOf, placedOrder } from '../shard/shard-records.ts';
@@ -56,6 +57,8 @@ class FactsAudit {
   readonly #closed: Uint32Array;
   /** Trades that its buys have opened, those of resting ones among them. */
   readonly #opened: Uint32Array;
+  #lastNumber = 0;
+  #isSummed = false;
 
   constructor(state: StoredState) {
     const { size } = state.accounts;
@@ -67,6 +70,9 @@ class FactsAudit {
 
   /** A fact of another form than its kind's breaks its own check and no other. */
   add({ number, fact, place }: PlacedFact): void {
+    invariant(!this.#isSummed, 'a fact comes after the accounts were compared');
+    invariant(number === this.#lastNumber + 1, 'the facts of an audit leave one out');
+    this.#lastNumber = number;
     if (!('account' in fact)) return;
     const check = this.#checker(() => `fact ${number} (${fact.kind})`);
     try {
@@ -96,13 +102,14 @@ class FactsAudit {
 
   #order(account: AccountRow, fact: OrderPlacedFact, place: FactPlace, check: Check): void {
     const { records, orderIds } = this.#state;
+    invariant(account < this.#opened.length, 'an account was opened during its audit');
     const placed = placedOrder(account, place, fact);
     const isMarket = !isLimit(placed.terms);
     this.#counts[isMarket ? 'marketOrders' : 'limitOrders']++;
     this.#counts.indexed++;
     check(this.#placed.add(fact.order), `order ${fact.order} is placed twice`);
     const byKey = records.orderByKey(account, placed.idempotencyKey);
-    check(byKey !== undefined, `its key ${placed.idempotencyKey} is told as never used`);
+    check(byKey !== undefined, `its key ${placed.idempotencyKey} counts as never used`);
     const isIts = byKey === undefined || isSamePlace(byKey.place, place);
     check(isIts, `its key ${placed.idempotencyKey} finds order ${byKey?.orderId}`);
     const row = orderIds.find(fact.order);
@@ -167,6 +174,8 @@ class FactsAudit {
   accounts(): void {
     const { accounts, accountIds, orders } = this.#state;
     const check = this.#checker(() => 'orders');
+    invariant(!this.#isSummed, 'the sums of the accounts are compared twice');
+    this.#isSummed = true;
     const { live } = orders;
     check(this.#resting === live, `${live} rest, and of ${this.#resting} the placement is there`);
     this.#restingBuys();

@@ -7,6 +7,7 @@ import type { ClosedTrade, OrderOutcome } from '../rules/events.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
 import { instrumentSideOf, isLimit, sideOf } from '../rules/flags.ts';
 import { tradeIdOf } from '../rules/ids.ts';
+import { invariant } from '../rules/invariant.ts';
 import { ORDER_TERM_NAMES, TRADE_TERM_NAMES } from '../rules/order-terms.ts';
 import { reaches } from '../rules/pricing.ts';
 import { closedTradeOf } from '../rules/row-records.ts';
@@ -87,7 +88,8 @@ export function checkTraded(
   check: Check,
 ): void {
   const { account, contracts, terms } = placed;
-  const tradeId = outcome.tradeId!;
+  const { tradeId } = outcome;
+  invariant(tradeId !== null, 'an order is compared with a trade that it has not');
   const trade = tradeOf(state, account, tradeId);
   check(trade !== undefined, `names trade ${tradeId}, which is missing`);
   if (trade === undefined) return;
@@ -134,8 +136,8 @@ export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check)
     `is ${trade.status}: ${trade.closeReason}`,
   );
   if (outcome === null) return;
-  const told = state.markets[market]?.outcome;
-  check(told === outcome, `ended with ${outcome}, and its market with ${told}`);
+  const result = state.markets[market]?.outcome;
+  check(result === outcome, `ended with ${outcome}, and its market with ${result}`);
 }
 
 /** Whether the one can come before the other: at any time where the clock was set back in between. */

@@ -9,6 +9,7 @@ import type { Uuid } from '../rules/units.ts';
 const U48_END = 2 ** 48;
 const U32_END = 2 ** 32;
 const U8_MAX = 255;
+const UUID_LENGTH = 36;
 
 /** Bytes being written, one record after another. */
 export class ByteWriter {
@@ -17,11 +18,13 @@ export class ByteWriter {
   #at = 0;
 
   u8(value: number): void {
+    invariant((value & U8_MAX) === value, 'a number does not fit into a byte');
     const at = this.#claim(1);
     this.#view.setUint8(at, value);
   }
 
   u32(value: number): void {
+    invariant(value >>> 0 === value, 'a number does not fit into four bytes');
     const at = this.#claim(4);
     this.#view.setUint32(at, value);
   }
@@ -29,12 +32,14 @@ export class ByteWriter {
   /** A whole number of six bytes: a time, the cents of a trade. */
   u48(value: number): void {
     invariant(value >= 0 && value < U48_END, 'a number does not fit into six bytes');
+    invariant(Math.floor(value) === value, 'a number of six bytes is not whole');
     const at = this.#claim(6);
     this.#view.setUint16(at, Math.floor(value / U32_END));
     this.#view.setUint32(at + 2, value >>> 0);
   }
 
   f64(value: number): void {
+    invariant(!Number.isNaN(value), 'what is no number is written as one');
     const at = this.#claim(8);
     this.#view.setFloat64(at, value);
   }
@@ -45,6 +50,7 @@ export class ByteWriter {
   }
 
   uuid(id: Uuid): void {
+    invariant(id.length === UUID_LENGTH, 'an id that is no uuid is written as one');
     const at = this.#claim(16);
     this.#view.setUint32(at, uuidWord(id, 0));
     this.#view.setUint32(at + 4, uuidWord(id, 1));
@@ -120,11 +126,14 @@ export class ByteWriter {
 
   /** Puts a number in place of what was written at `at`. */
   setU32(at: number, value: number): void {
+    invariant(at + 4 <= this.#at, 'a number is put in place of what was not written');
+    invariant(value >>> 0 === value, 'a number does not fit into the place of four bytes');
     this.#view.setUint32(at, value);
   }
 
   /** A part of it, which stays as it is until `begin`. */
   view(from: number, end: number): Buffer {
+    invariant(from >= 0 && from <= end && end <= this.#at, 'what was not written is shown');
     return this.#bytes.subarray(from, end);
   }
 
@@ -162,6 +171,7 @@ export class ByteReader {
       this.#bytes = bytes;
       this.#view = viewOf(bytes);
     }
+    invariant(at >= 0 && at <= end && end <= bytes.length, 'a part lies outside its bytes');
     this.#at = at;
     this.#end = end;
   }
@@ -177,6 +187,7 @@ export class ByteReader {
 
   /** Reads on from there. */
   goTo(at: number): void {
+    invariant(at >= 0 && at <= this.#end, 'a reader goes where there are no bytes');
     this.#at = at;
   }
 
@@ -243,6 +254,7 @@ export class ByteReader {
   #advance(bytes: number): number {
     const at = this.#at;
     this.#at = at + bytes;
+    invariant(this.#at <= this.#end, 'more is read than was written');
     return at;
   }
 }

@@ -2,11 +2,14 @@
  * A frame, as it goes between two threads: an extension value of msgpack with its length in 32 bits.
  * So a stream of frames is one of msgpack, and any reader of that can take it apart.
  */
+import { invariant } from '../rules/invariant.ts';
 import type { ByteWriter } from './bytes.ts';
 
 /** The byte that it begins with; its length and its type follow. */
 export const EXTENSION = 0xc9;
 export const FRAME_HEADER_BYTES = 6;
+/** No message comes near it: a longer one is a length that was read from the wrong place. */
+export const FRAME_BYTES_MAX = 2 ** 30;
 
 /** A frame where it lies: its bytes are `bytes` from `at` to `end`. */
 export type Frame = { type: number; bytes: Buffer; at: number; end: number };
@@ -21,5 +24,8 @@ export function beginFrame(to: ByteWriter, type: number): number {
 }
 
 export function endFrame(to: ByteWriter, start: number): void {
-  to.setU32(start + 1, to.length - start - FRAME_HEADER_BYTES);
+  const bytes = to.length - start - FRAME_HEADER_BYTES;
+  invariant(bytes >= 0, 'a frame ends before it begins');
+  invariant(bytes <= FRAME_BYTES_MAX, 'a message is longer than a frame may be');
+  to.setU32(start + 1, bytes);
 }

@@ -4,6 +4,7 @@
  * format: it never changes, a new shape is a new layout.
  */
 import type { FactPlace } from '../rules/facts.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { Uuid } from '../rules/units.ts';
 import type { ByteReader, ByteWriter } from './bytes.ts';
 
@@ -62,8 +63,13 @@ export function orNull(layout: Layout<number>): Layout<number | null> {
   };
 }
 
+/** A word is a byte. */
+const WORDS_MAX = 256;
+
 /** One of a list of words, by its place in it: append to the list, never reorder it. */
 export function word<const T extends string>(...words: readonly T[]): Layout<T> {
+  invariant(words.length <= WORDS_MAX, 'a list has more words than a byte can say');
+  invariant(new Set(words).size === words.length, 'a word stands twice in its list');
   const choose = (value: string) =>
     words.map((known, at) => `${value} === '${known}' ? ${at} : `).join('');
   return {

@@ -2,6 +2,7 @@
  * Chunks that were read and checked lately. What an account has of a run stands in one chunk or
  * two, and a list looks for several classes there.
  */
+import { invariant } from '../rules/invariant.ts';
 import { PIECES_MAX } from './pieces.ts';
 
 const CHUNKS_MAX = 64;
@@ -15,6 +16,7 @@ export class ChunkCache {
   }
 
   set(run: number, chunk: number, words: Uint32Array): void {
+    invariant(chunk >= 0 && chunk < PIECES_MAX, 'a chunk is kept as one of another run');
     if (this.#chunks.size >= CHUNKS_MAX) {
       for (const oldest of this.#chunks.keys()) {
         this.#chunks.delete(oldest);

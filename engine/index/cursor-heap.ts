@@ -1,5 +1,7 @@
 /** Merges sorted rows of entries: always at the first entry of all of them. */
 
+import { invariant } from '../rules/invariant.ts';
+
 /** A place in a sorted row of entries. */
 export type EntryCursor = {
   /** The entry it is at begins at the word `at`. */
@@ -44,7 +46,8 @@ export class CursorHeap {
   /** Goes on to the next entry. */
   advance(): void {
     const heap = this.#heap;
-    const first = heap[0]!;
+    const first = heap[0];
+    invariant(first !== undefined, 'a merge goes on behind its end');
     if (first.next()) return this.#sink(0, first, this.#rankOf(first));
     const last = heap.pop()!;
     if (heap.length > 0) this.#sink(0, last, this.#ranks[heap.length]!);

@@ -2,6 +2,7 @@
  * Runs that no head on disk names any more: what merges have replaced, and what a crash left of
  * runs that were being written. Their pieces go a few at a time.
  */
+import { invariant } from '../rules/invariant.ts';
 import type { RunStore } from './run-store.ts';
 
 const PIECES_A_STEP = 64;
@@ -45,6 +46,7 @@ export class Leftovers {
         this.#piece = 0;
         continue;
       }
+      invariant(found.piece >= this.#piece, 'a piece of a run is removed twice');
       this.#store.remove(run, found.piece);
       this.#piece = found.piece + 1;
     }

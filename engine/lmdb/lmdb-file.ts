@@ -5,7 +5,8 @@
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
-import { freePagesOf } from './lmdb-free.ts';
+import { invariant } from '../rules/invariant.ts';
+import { freePagesOf, PAGE_BYTES_MAX, PAGE_BYTES_MIN } from './lmdb-free.ts';
 
 /** The file is not what LMDB last wrote; the message names it and what is wrong. */
 export class LmdbFileError extends Error {}
@@ -17,7 +18,6 @@ export type LmdbFile = { entries: number };
 export const OWNERS_ALONE = { permissionsMode: 0o600 };
 
 const MAGIC = 0xbeefc0de;
-const PAGE_BYTES_MAX = 65_536;
 /** Offsets from the start of a meta page: its header, then `MDB_meta` of liblmdb/mdb.c. */
 const META = {
   magic: 24,
@@ -103,11 +103,13 @@ export type LmdbMeta = LmdbFile & {
 
 /** What `newestMeta` reads into: two pages of any size, or of one that is known. */
 export function metaBuffer(pageBytes = PAGE_BYTES_MAX): Buffer {
+  invariant(pageBytes >= PAGE_BYTES_MIN && pageBytes <= PAGE_BYTES_MAX, 'no page has such a size');
   return Buffer.alloc(pageBytes + META.end);
 }
 
 /** What the file holds by its newest meta page. */
 export function newestMeta(fd: number, file: string, bytes = metaBuffer()): LmdbMeta {
+  invariant(bytes.length >= PAGE_BYTES_MIN + META.end, 'no two meta pages fit into the buffer');
   const read = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
   const first = metaAt(read, 0);
   const second = first === null ? null : metaAt(read, first.pageBytes);
@@ -120,7 +122,7 @@ export function newestMeta(fd: number, file: string, bytes = metaBuffer()): Lmdb
 function metaAt(bytes: Buffer, at: number): LmdbMeta | null {
   if (bytes.length < at + META.end || bytes.readUInt32LE(at + META.magic) !== MAGIC) return null;
   const pageBytes = bytes.readUInt32LE(at + META.pageBytes);
-  if (pageBytes < 256 || pageBytes > PAGE_BYTES_MAX) return null;
+  if (pageBytes < PAGE_BYTES_MIN || pageBytes > PAGE_BYTES_MAX) return null;
   return {
     pageBytes,
     freeRoot: bytes.readBigUInt64LE(at + META.freeRoot),

@@ -4,7 +4,10 @@
  * liblmdb/mdb.c and midl.c as lmdb 3.5.6 has them.
  */
 import { readSync } from 'node:fs';
+import { invariant } from '../rules/invariant.ts';
 
+export const PAGE_BYTES_MIN = 256;
+export const PAGE_BYTES_MAX = 65_536;
 const NO_PAGE = 0xffff_ffff_ffff_ffffn;
 const HEADER_BYTES = 24;
 const AT = { flags: 18, lower: 20 } as const;
@@ -18,6 +21,7 @@ export function freePagesOf(
   root: bigint,
   pageBytes: number,
 ): ((page: number) => boolean) | null {
+  invariant(pageBytes >= PAGE_BYTES_MIN && pageBytes <= PAGE_BYTES_MAX, 'a file of no such pages');
   const ranges: [first: number, count: number][] = [];
   try {
     if (root !== NO_PAGE) walk(new Pages(fd, pageBytes), Number(root), ranges, DEPTH_MAX);
@@ -25,7 +29,10 @@ export function freePagesOf(
     if (error instanceof UnreadablePage || error instanceof RangeError) return null;
     throw error;
   }
-  return (page) => ranges.some(([first, count]) => page >= first && page < first + count);
+  return (page) => {
+    invariant(Number.isSafeInteger(page) && page >= 0, 'no page has such a number');
+    return ranges.some(([first, count]) => page >= first && page < first + count);
+  };
 }
 
 class UnreadablePage extends Error {}

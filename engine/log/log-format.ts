@@ -82,6 +82,9 @@ const SEGMENT = {
 } as const;
 
 export function segmentHeaderBytes(header: SegmentHeader): Buffer {
+  invariant(header.firstNumber >= 1, 'a segment begins before the first fact');
+  const isBefore = header.landmark < positionOf(header.segment, SEGMENT_HEADER_BYTES);
+  invariant(isBefore, 'a segment names a landmark that comes behind its start');
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
   MAGIC.copy(bytes, SEGMENT.magic);
   bytes.writeUInt32LE(header.formatVersion, SEGMENT.formatVersion);
@@ -183,6 +186,8 @@ export class RecordFrame {
   ): number {
     const { payload, count } = record;
     const size = RECORD_HEADER_BYTES + payload.length;
+    invariant(payload.length < PAYLOAD_BYTES_LIMIT, 'a record has 1 GiB, or more');
+    invariant(durableBytes >= SEGMENT_HEADER_BYTES, 'a record comes before its header is on disk');
     if (this.bytes.length < size) {
       this.bytes = Buffer.alloc(Math.max(size * 2, FRAME_BYTES));
       this.#checkedHeader = this.bytes.subarray(CHECKED_FROM, RECORD_HEADER_BYTES);

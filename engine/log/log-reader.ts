@@ -19,6 +19,7 @@ import {
 } from './log-format.ts';
 import { RecordCache } from './record-cache.ts';
 import { SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
+import { Waypoints } from './waypoints.ts';
 
 export type LogReaderOptions = LogIdentity & {
   /**
@@ -39,12 +40,9 @@ export type DurableFile = { name: string; bytes: number; isClosed: boolean };
 type Place = { segment: number; offset: number; number: number | null };
 /** Records that lie one behind the other, and what follows them. */
 type Group = { records: PlacedRecord[]; next: Place };
-/** Records begin at these places of a segment, ascending. */
-type Waypoints = { offset: number; number: number }[];
 
 /** Records are read, made durable and shown in groups of about this size. */
 const GROUP_BYTES = 2 ** 20;
-const WAYPOINT_EVERY_BYTES = 2 ** 18;
 const OPEN_FILES_MAX = 64;
 const POLL_MS = 20;
 
@@ -52,8 +50,9 @@ export class LogReader {
   readonly #directory: string;
   readonly #options: LogReaderOptions;
   readonly #files = new Map<number, SegmentFile>();
-  readonly #waypoints = new Map<number, Waypoints>();
+  readonly #waypoints = new Waypoints();
   readonly #cache = new RecordCache();
+  #isClosed = false;
   /** The highest segment that was seen. */
   #last: number;
 
@@ -90,6 +89,7 @@ export class LogReader {
    * them. It ends where the log ends now. Throws `LogDamage`, `LogMismatch`.
    */
   *records(afterNumber: number, from?: LogPosition): Generator<PlacedRecord> {
+    invariant(afterNumber >= 0, 'records are read from before the first fact');
     let place = this.#placeOf(afterNumber, from);
     for (;;) {
       const group: Group = this.#group(place);
@@ -157,6 +157,7 @@ export class LogReader {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const file of this.#files.values()) file.close();
     this.#files.clear();
   }
@@ -180,7 +181,7 @@ export class LogReader {
       if (stored === null) break;
       const { isLandmark } = stored;
       records.push({ ...recordOf(stored), position: positionOf(segment, offset), isLandmark });
-      this.#noteWaypoint(next, stored.firstNumber);
+      this.#waypoints.note(segment, offset, stored.firstNumber);
       bytes += stored.bytes;
       next = { segment, offset: offset + stored.bytes, number: numberAfter(stored) };
     }
@@ -222,7 +223,7 @@ export class LogReader {
     const settled = this.#options.settledTail?.() ?? 0;
     if (positionOf(segment, end) <= settled) return;
     file.sync();
-    file.durableBytes = end;
+    file.noteDurable(end);
   }
 
   /** Where to begin to look for the fact after this number. */
@@ -231,7 +232,7 @@ export class LogReader {
       return { segment: segmentOf(from), offset: offsetOf(from), number: null };
     }
     const segment = this.#segmentOf(afterNumber);
-    const known = this.#waypoints.get(segment)?.findLast((at) => at.number <= afterNumber + 1);
+    const known = this.#waypoints.before(segment, afterNumber + 1);
     const number = this.#file(segment)?.header.firstNumber ?? null;
     return { segment, offset: SEGMENT_HEADER_BYTES, number, ...known };
   }
@@ -250,14 +251,9 @@ export class LogReader {
     return segment;
   }
 
-  #noteWaypoint({ segment, offset }: Place, number: number): void {
-    const known = this.#waypoints.get(segment);
-    if (known === undefined) this.#waypoints.set(segment, [{ offset, number }]);
-    else if (offset >= known.at(-1)!.offset + WAYPOINT_EVERY_BYTES) known.push({ offset, number });
-  }
-
   /** Null: the log has not come to this segment. Throws `LogDamage` where it is gone. */
   #file(segment: number): SegmentFile | null {
+    invariant(!this.#isClosed, 'a log is read by a reader that was closed');
     const open = this.#files.get(segment);
     if (open !== undefined) return open;
     let file: SegmentFile;

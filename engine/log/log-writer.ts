@@ -96,6 +96,7 @@ export class LogWriter {
       if (!this.#file.isZeroFrom(end.offset)) ftruncateSync(this.#file.fd, end.offset);
       this.#flush();
       this.#size = this.#file.size();
+      invariant(this.#size >= end.offset, 'a segment ends before its last record');
       this.#reserve = new Reserve(directory);
     } catch (error) {
       this.#file.close();
@@ -121,6 +122,7 @@ export class LogWriter {
    */
   ensureRoom(bytes: number): void {
     this.#checkUsable();
+    invariant(Number.isInteger(bytes), 'a payload is not in whole bytes');
     invariant(bytes >= 0 && bytes < PAYLOAD_BYTES_LIMIT, 'a payload has less than 1 GiB');
     const wanted = RECORD_HEADER_BYTES + bytes;
     this.#reserve.ensure(wanted);
@@ -144,7 +146,10 @@ export class LogWriter {
     const bytes = this.#frame.fill(seed, record, { durableBytes, isLandmark });
     invariant(this.#offset + bytes <= this.#size, 'a record is written into its room');
     this.#write(bytes);
-    if (isLandmark) this.#landmark = this.tail;
+    if (isLandmark) {
+      invariant(this.tail > this.#landmark, 'a landmark comes before the last one');
+      this.#landmark = this.tail;
+    }
     this.#offset += bytes;
     this.#nextNumber += count;
   }
@@ -175,7 +180,7 @@ export class LogWriter {
     this.#isBroken = true;
     this.#file.sync();
     this.#isBroken = false;
-    this.#file.durableBytes = this.#offset;
+    this.#file.noteDurable(this.#offset);
   }
 
   #write(bytes: number): void {
@@ -197,6 +202,7 @@ export class LogWriter {
   #grow(bytes: number): void {
     this.#flush();
     const size = this.#offset + Math.max(bytes, STEP_BYTES);
+    invariant(size > this.#size, 'a segment grows to fewer bytes than it has');
     try {
       ftruncateSync(this.#file.fd, size);
     } catch (error) {
@@ -207,13 +213,16 @@ export class LogWriter {
 
   /** A closed segment is on disk, and ends with its last record, before there is another. */
   #startNext(bytes: number): void {
-    const segment = this.#file.header.segment + 1;
+    const { header } = this.#file;
+    const segment = header.segment + 1;
+    invariant(this.#file.isFullAt(this.#offset), 'a segment is closed that has room');
+    invariant(this.#nextNumber > header.firstNumber, 'a segment is closed that has no record');
     ftruncateSync(this.#file.fd, this.#offset);
     this.#size = this.#offset;
     this.#isBroken = true;
     this.#file.sync();
     this.#isBroken = false;
-    this.#file.durableBytes = this.#offset;
+    this.#file.noteDurable(this.#offset);
     try {
       const firstNumber = this.#nextNumber;
       const next = { segment, firstNumber, landmark: this.#landmark };
@@ -226,7 +235,7 @@ export class LogWriter {
     const file = new SegmentFile(this.#directory, segment, this.#options, 'r+');
     this.#file.close();
     this.#file = file;
-    this.#file.durableBytes = SEGMENT_HEADER_BYTES;
+    this.#file.noteDurable(SEGMENT_HEADER_BYTES);
     this.#offset = SEGMENT_HEADER_BYTES;
     this.#size = SEGMENT_HEADER_BYTES;
     this.#isBroken = false;

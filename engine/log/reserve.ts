@@ -5,6 +5,7 @@
  */
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { invariant } from '../rules/invariant.ts';
 import { diskFullOf } from '../shard/disk-full.ts';
 
 export const RESERVE_NAME = 'reserve';
@@ -27,6 +28,7 @@ export class Reserve {
 
   /** Holds space for a write of `bytes`. Throws `DiskFull`. */
   ensure(bytes: number): void {
+    invariant(bytes >= 0, 'space is held for less than nothing');
     const wanted = bytes + SPARE_BYTES;
     if (this.#held >= wanted) return;
     const size = Math.ceil(wanted / STEP_BYTES) * STEP_BYTES;

@@ -15,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
+import { invariant } from '../rules/invariant.ts';
 import {
   type LogIdentity,
   mayBeRecord,
@@ -86,8 +87,7 @@ export class SegmentFile {
   readonly header: SegmentHeader;
   readonly seed: number;
   readonly fd: number;
-  /** What this process knows to be on disk, from the start of the file. */
-  durableBytes = 0;
+  #durableBytes = 0;
   /** A piece of the file as it was read, from `#chunkAt`; records are views into it. */
   #chunk: Buffer = NOTHING;
   #chunkAt = 0;
@@ -104,6 +104,17 @@ export class SegmentFile {
       closeSync(this.fd);
       throw error;
     }
+  }
+
+  /** What this process knows to be on disk, from the start of the file. */
+  get durableBytes(): number {
+    return this.#durableBytes;
+  }
+
+  /** So much of the file is on disk from now on. */
+  noteDurable(bytes: number): void {
+    invariant(bytes >= this.#durableBytes, 'less of a segment is on disk than was before');
+    this.#durableBytes = bytes;
   }
 
   size(): number {
@@ -192,6 +203,7 @@ export class SegmentFile {
 
   /** Where `offset` lies in the chunk, which then has `bytes` from there, if the file has. */
   #within(offset: number, bytes: number): number {
+    invariant(offset >= SEGMENT_HEADER_BYTES, 'a record is looked for in front of all records');
     const at = offset - this.#chunkAt;
     if (at >= 0 && at + bytes <= this.#chunk.length) return at;
     this.#chunk = this.#read(offset, Math.max(bytes, CHUNK_BYTES));
@@ -206,6 +218,7 @@ export class SegmentFile {
   }
 
   #readInto(buffer: Buffer, offset: number): number {
+    invariant(Number.isSafeInteger(offset) && offset >= 0, 'a file is read at no place');
     let read = 0;
     while (read < buffer.length) {
       const more = readSync(this.fd, buffer, read, buffer.length - read, offset + read);

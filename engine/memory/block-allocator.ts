@@ -28,6 +28,7 @@ export class BlockAllocator {
 
   give(at: number, size: number): void {
     const power = powerOf(size);
+    invariant(1 << power === size, 'a block of no power of two places was given back');
     invariant(at >= 0 && at + size <= this.#end, 'a block was given back that was never taken');
     this.places[at] = this.#free[power]!;
     this.#free[power] = at;

@@ -30,6 +30,7 @@ export class ExpiryQueue<Order extends number> {
   }
 
   add(entry: Entry<Order>): void {
+    invariant(Number.isSafeInteger(entry.expiresAtMs), 'an order expires at no time');
     invariant(entry.expiresAtMs > 0, 'an order waits for an expiry that it has not');
     invariant(this.#isCurrent(entry), 'an order waits for its expiry that is done');
     if (this.#heap.length > 1024 && this.#heap.length > 2 * this.#orders.live) this.#compact();

@@ -121,7 +121,7 @@ export class Ladders<Order extends number = number> {
       priceLevel >= 1 && priceLevel < PRICE_LEVELS,
       'an order waits at no price of 1 to 99 cents',
     );
-    invariant(order >= 0, 'no order was told to wait');
+    invariant(order >= 0, 'an order without a row waits');
     invariant(links[at + NEXT] === NO_ROW, 'an order waits twice');
     const level = ladder * PRICE_LEVELS + priceLevel;
     const last = this.#ends[level * 2 + LAST]!;

@@ -131,14 +131,6 @@ export class Table<
     this.live--;
   }
 
-  /** Frees every row, and keeps the memory. */
-  clear(): void {
-    this.size = 0;
-    this.live = 0;
-    this.#freeHead = NO_ROW;
-    this.#marks.fill(CLEAN);
-  }
-
   isLive(row: number): row is Row {
     return row >= 0 && row < this.size && this.#chain.get(row) >= 0;
   }
@@ -201,6 +193,7 @@ export class Table<
    * before the next call. Few are copied at a time.
    */
   beginCheckpoint(): number[] {
+    invariant(this.#kept.size === 0, 'a checkpoint begins while the last one has pages to take');
     const pages: number[] = [];
     for (let page = 0; page < this.#marks.length; page++) {
       invariant(this.#marks[page] !== AWAITED, 'a page was never taken');
@@ -213,6 +206,7 @@ export class Table<
 
   /** The bytes of such a page when the checkpoint began. */
   takePage(page: number): Uint8Array {
+    invariant(page >= 0 && page < this.pages, 'a page was taken that has no row');
     const kept = this.#kept.get(page);
     if (this.#kept.delete(page)) return kept!;
     invariant(this.#marks[page] === AWAITED, 'a page was taken that is in no checkpoint');
@@ -234,6 +228,7 @@ export class Table<
   }
 
   loadHead(head: TableHead): void {
+    invariant(this.size === 0, 'a table is loaded over rows that it has');
     while (this.capacity < head.size) this.#grow(this.capacity * 2);
     this.size = head.size;
     this.live = head.live;

@@ -1,4 +1,6 @@
 /** How often keys and accounts have traded, in rows that a checkpoint writes. */
+
+import { invariant } from '../rules/invariant.ts';
 import {
   type EpochMs,
   NO_ROW,
@@ -74,6 +76,8 @@ export class TradeCounts {
 
   add({ atMs, account, keyId, closing }: CountedTrade): void {
     const day = utcDayOf(atMs);
+    // A clock that is set back clears all counts first.
+    invariant(day >= this.day, 'a trade is counted on a day that has ended');
     if (day !== this.day) {
       this.clear();
       this.day = day;

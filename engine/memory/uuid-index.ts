@@ -19,6 +19,9 @@ const FIRST_SLOTS = 256;
 /** Changes made together: a few times as many as the machine reads from memory at a time. */
 const TOGETHER = 64;
 
+/** An entry, of 32 bits, is twice a row, or its complement. */
+const ROWS_MAX = 2 ** 30;
+
 type WithIds<Row extends number> = {
   readonly col: { readonly id: Ids<Row> };
   change(row: Row): { readonly id: WritableIds<Row> };
@@ -83,6 +86,7 @@ export class UuidIndex<Row extends number = number> {
 
   /** Makes a row that has its id findable. */
   add(row: Row): void {
+    invariant(row >= 0 && row < ROWS_MAX, 'an index has no place for such a row');
     this.#size++;
     this.#slots.change((row << 1) | this.#table, this.#hashOf(row));
   }

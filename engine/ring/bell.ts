@@ -8,6 +8,7 @@
  * wait ends the wait at once, since the wait compares that very flag. To wait on a position of a
  * ring instead would lose the wake-up of a ringer that took the flag down first.
  */
+import { invariant } from '../rules/invariant.ts';
 
 const AWAKE = 0;
 const ASLEEP = 1;
@@ -32,7 +33,8 @@ export class Bell {
 
   /** Blocks the thread until there may be news, or for `timeoutMs`. Its event loop stands still. */
   sleep(hasNews: () => boolean, timeoutMs = Number.POSITIVE_INFINITY): void {
-    Atomics.store(this.#flag, 0, ASLEEP);
+    invariant(this.#sleeping === null, 'a thread blocks while it sleeps by its event loop');
+    this.#raise();
     if (!hasNews()) Atomics.wait(this.#flag, 0, ASLEEP, timeoutMs);
     Atomics.store(this.#flag, 0, AWAKE);
   }
@@ -43,7 +45,7 @@ export class Bell {
    */
   sleepAsync(hasNews: () => boolean, timeoutMs = Number.POSITIVE_INFINITY): Promise<void> | null {
     if (this.#sleeping !== null) return this.#sleeping;
-    Atomics.store(this.#flag, 0, ASLEEP);
+    this.#raise();
     if (hasNews()) {
       Atomics.store(this.#flag, 0, AWAKE);
       return null;
@@ -55,5 +57,10 @@ export class Bell {
       Atomics.store(this.#flag, 0, AWAKE);
     });
     return this.#sleeping;
+  }
+
+  #raise(): void {
+    const before = Atomics.exchange(this.#flag, 0, ASLEEP);
+    invariant(before === AWAKE, 'two threads sleep by one bell');
   }
 }

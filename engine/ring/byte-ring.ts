@@ -35,6 +35,8 @@ export class ByteRing {
     this.#head = Atomics.load(this.#words, HEAD);
     this.#published = this.#head;
     this.#tail = Atomics.load(this.#words, TAIL);
+    const used = (this.#head - this.#tail) | 0;
+    invariant(used >= 0 && used <= capacity, 'the ends of a ring are apart by more than it holds');
   }
 
   /** For the writer: bytes that it may write now. */
@@ -46,6 +48,7 @@ export class ByteRing {
 
   /** Takes as many of these bytes as there is room for. The reader sees them once published. */
   write(from: Buffer, start: number, end: number): number {
+    invariant(start >= 0 && start <= end && end <= from.length, 'a ring is given bytes of nobody');
     const bytes = Math.min(this.room, end - start);
     const at = this.#head & this.#mask;
     const beforeEdge = Math.min(bytes, this.#mask + 1 - at);
@@ -58,6 +61,7 @@ export class ByteRing {
   /** Shows the reader all that was written. False: there was nothing more to show. */
   publish(): boolean {
     if (this.#head === this.#published) return false;
+    invariant(((this.#head - this.#published) | 0) > 0, 'what was published is taken back');
     this.#published = this.#head;
     Atomics.store(this.#words, HEAD, this.#head);
     return true;
@@ -77,6 +81,7 @@ export class ByteRing {
 
   /** Moves what is published, as much as `to` has space for behind `at`. @returns how many bytes. */
   read(to: Buffer, at: number): number {
+    invariant(at >= 0 && at < to.length, 'a ring is read into no place');
     const bytes = Math.min(this.waiting, to.length - at);
     const from = this.#tail & this.#mask;
     const beforeEdge = Math.min(bytes, this.#mask + 1 - from);

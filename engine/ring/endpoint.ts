@@ -3,6 +3,7 @@
  * answers and blocks where there is nothing to do. What is sent within one turn is published once,
  * and the other end is woken only where it sleeps.
  */
+import { invariant } from '../rules/invariant.ts';
 import { Bell, bellMemory } from './bell.ts';
 import { ByteRing, ringMemory } from './byte-ring.ts';
 import { FrameReader } from './frame-reader.ts';
@@ -66,6 +67,7 @@ export class Endpoint {
 
   /** Sends whole frames and returns at once. What there is no room for waits for `flush`. */
   send(bytes: Buffer): void {
+    invariant(this.#unsent === null, 'a frame is sent into the middle of another');
     const sent = this.#out.write(bytes, 0, bytes.length);
     if (sent < bytes.length) {
       this.#unsent = Buffer.from(bytes.subarray(sent));
@@ -88,6 +90,7 @@ export class Endpoint {
 
   /** Sends whole frames; blocks the thread until the last of them has room. */
   sendBlocking(bytes: Buffer): void {
+    invariant(this.#unsent === null, 'an answer is sent into the middle of another');
     for (let at = 0; ; ) {
       at += this.#out.write(bytes, at, bytes.length);
       this.#publish();

@@ -2,7 +2,7 @@
  * Frames out of a ring, one behind the other. The ring carries bytes, so a frame may be larger than
  * the ring.
  */
-import { EXTENSION, FRAME_HEADER_BYTES, type Frame } from '../format/frame.ts';
+import { EXTENSION, FRAME_BYTES_MAX, FRAME_HEADER_BYTES, type Frame } from '../format/frame.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { ByteRing } from './byte-ring.ts';
 
@@ -26,7 +26,9 @@ export class FrameReader {
     while (this.#missing() > 0) {
       if (this.#ring.waiting === 0) return false;
       this.#makeSpace();
-      this.#end += this.#ring.read(this.#bytes, this.#end);
+      const read = this.#ring.read(this.#bytes, this.#end);
+      invariant(read > 0, 'a ring shows bytes and gives none');
+      this.#end += read;
     }
     return true;
   }
@@ -53,7 +55,9 @@ export class FrameReader {
   }
 
   #frameBytes(): number {
-    return FRAME_HEADER_BYTES + this.#bytes.readUInt32BE(this.#start + 1);
+    const bytes = this.#bytes.readUInt32BE(this.#start + 1);
+    invariant(bytes <= FRAME_BYTES_MAX, 'a frame is longer than any may be');
+    return FRAME_HEADER_BYTES + bytes;
   }
 
   /** Moves what is left to the front of a buffer that the next frame fits into. */

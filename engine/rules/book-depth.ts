@@ -82,10 +82,13 @@ class BookDepth implements FillModel {
   }
 
   consume({ account, market, side, contracts }: Consumption): void {
+    invariant(contracts > 0, 'a fill consumes nothing of what is displayed');
     let left = contracts;
     for (const level of this.#levelsOf(market, side)) {
       if (left === 0) return;
-      const part = Math.min(left, freeFor(account, level));
+      const free = freeFor(account, level);
+      invariant(free >= 0, 'an account has consumed more of a level than it displays');
+      const part = Math.min(left, free);
       if (part === 0) continue;
       level.consumed ??= new Map();
       level.consumed.set(account, (level.consumed.get(account) ?? 0) + part);

@@ -18,11 +18,16 @@ import {
 
 /** Replaces the catalog. Numbers, live quotes and resting orders stay. */
 export function replaceCatalog(state: ShardState, catalog: Catalog): void {
-  for (const [number, name] of catalog.marketNames.entries()) nameMarket(state, number, name);
-  for (const [number, id] of catalog.instrumentIds.entries()) {
+  const { marketNames, instrumentIds } = catalog;
+  invariant(marketNames.length >= state.markets.length, 'a catalog takes a number from a market');
+  const isNumbered = instrumentIds.length >= state.instruments.length;
+  invariant(isNumbered, 'a catalog takes a number from an instrument');
+  for (const [number, name] of marketNames.entries()) nameMarket(state, number, name);
+  for (const [number, id] of instrumentIds.entries()) {
     const known = state.instruments[number];
     invariant(known === undefined || known.id === id, 'an instrument changed its number');
     if (known !== undefined) continue;
+    invariant(!state.instrumentsById.has(id), 'an instrument has two numbers');
     const added: Instrument = {
       number,
       id,
@@ -46,7 +51,8 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   }
   const games = new Map(catalog.games.map((game) => [game.slug, game]));
   for (const entry of catalog.instruments) {
-    const instrument = state.instrumentsById.get(entry.id)!;
+    const instrument = state.instrumentsById.get(entry.id);
+    invariant(instrument !== undefined, 'a catalog lists an instrument without a number');
     instrument.listed = true;
     instrument.game = games.get(entry.gameSlug ?? '') ?? null;
     describe(state, instrument, entry);
@@ -93,7 +99,9 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     'a market changed its number',
   );
   if (known !== undefined) return;
+  invariant(!state.marketsByName.has(name), 'a market has two numbers');
   const slash = name.indexOf('/');
+  invariant(VENUES.includes(name.slice(0, slash) as Venue), 'a market is of no venue');
   const market: Market = {
     number,
     venue: name.slice(0, slash) as Venue,
@@ -124,13 +132,13 @@ export function describe(
   instrument.entry = entry;
   instrument.opensAtMs = entry.opensAt === null ? 0 : Date.parse(entry.opensAt);
   instrument.listings = entry.listings
-    .map((listing) => ({
-      listing,
-      market: state.marketsByName.get(marketName(listing.venue, listing.venueMarketId))!,
-      polarity: listing.polarity,
-      eligible:
-        ROUTED_VENUES.has(listing.venue) && listing.reviewed && listing.fungibility === 'exact',
-    }))
+    .map((listing) => {
+      const market = state.marketsByName.get(marketName(listing.venue, listing.venueMarketId));
+      invariant(market !== undefined, 'a listing is of a market without a number');
+      const isExact = listing.reviewed && listing.fungibility === 'exact';
+      const eligible = ROUTED_VENUES.has(listing.venue) && isExact;
+      return { listing, market, polarity: listing.polarity, eligible };
+    })
     .sort((a, b) => VENUES.indexOf(a.market.venue) - VENUES.indexOf(b.market.venue));
   const homes = instrument.listings.filter(({ market }) => market.venue === HOME_VENUE);
   instrument.home = homes.length === 1 ? homes[0]! : null;

@@ -124,6 +124,8 @@ export function kalshiFillFee(
   fill: VenueFill,
   { side, carry, stepMicros = CENT_MICROS }: KalshiOrder,
 ): KalshiFee {
+  invariant(stepMicros > 0, 'a balance moves in steps of nothing');
+  invariant(carry.micros >= 0, 'rounding has given back more than it took');
   const trade = kalshiTradeFee(entry, fill);
   const value = safe(BigInt(fill.priceE4) * BigInt(fill.contractsE2));
   const change = (side === 'sell' ? value : -value) - trade;

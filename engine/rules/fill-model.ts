@@ -3,6 +3,7 @@
  * Everything is in asks, as in pricing.ts: a buy of a side and a sell of the other side both take
  * that side's asks. Rules T60, T61 (engine/RULES.md).
  */
+import { invariant } from './invariant.ts';
 import type { QuoteTick, TradeTick } from './messages.ts';
 import {
   type BookPrice,
@@ -11,16 +12,17 @@ import {
   tradePrice,
   venueIndex,
 } from './pricing.ts';
-import type {
-  AccountRow,
-  Action,
-  Contracts,
-  EpochMs,
-  FillModelName,
-  MarketNumber,
-  PriceCents,
-  Side,
-  Venue,
+import {
+  type AccountRow,
+  type Action,
+  type Contracts,
+  type EpochMs,
+  type FillModelName,
+  type MarketNumber,
+  PAYOUT_CENTS,
+  type PriceCents,
+  type Side,
+  type Venue,
 } from './units.ts';
 
 /** What an order asks for: contracts of the asks of `side`, none of them above `upToCents`. */
@@ -45,7 +47,10 @@ export type Consumption = {
 
 /** A fill as the order's own side sees it, for its event. */
 export function tradeOf(action: Action, { contracts, askCents, venue }: Fill) {
-  return { contracts, priceCents: tradePrice(action, askCents), venue: venueIndex(venue) };
+  invariant(contracts > 0, 'a fill model gives no contracts');
+  const priceCents = tradePrice(action, askCents);
+  invariant(priceCents > 0 && priceCents < PAYOUT_CENTS, 'a fill model has no price');
+  return { contracts, priceCents, venue: venueIndex(venue) };
 }
 
 /**

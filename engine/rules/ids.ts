@@ -1,8 +1,11 @@
 /** The ids of trades, and cursors of lists. Rules T7, P3 (engine/RULES.md, api/RULES.md). */
 import type { Ids, WritableIds } from '../memory/columns.ts';
+import { invariant } from './invariant.ts';
 import type { EpochMs, OrderRow, PositionRow, Uuid } from './units.ts';
 
 const UUID_LENGTH = 36;
+/** A uuid of version 7 has 48 bits of time. */
+const ID_TIME_END_MS = 2 ** 48;
 
 /** True for the canonical text of any uuid. */
 export function isUuid(text: string): boolean {
@@ -17,6 +20,7 @@ export function writeTradeId(
   order: OrderRow,
   openedAtMs: EpochMs,
 ): void {
+  invariant(openedAtMs >= 0 && openedAtMs < ID_TIME_END_MS, 'no id can carry such a time');
   const w0 = Math.floor(openedAtMs / 0x10000);
   // Not by `%`, which is far slower on numbers beyond 31 bits.
   const w1 = ((openedAtMs - w0 * 0x10000) * 0x10000) | (from.word(order, 1) & 0xffff);
@@ -39,6 +43,7 @@ const CURSOR_MARKS = { orders: 'o', trades: 't' } as const;
 
 /** An opaque cursor that continues after `id`. Rules P1 to P5 (api/RULES.md). */
 export function cursorOf(list: PagedList, id: Uuid): string {
+  invariant(id.length === UUID_LENGTH, 'a list goes on after an id that is no uuid');
   const bytes = id.replaceAll('-', '').replace(/../g, (pair) => {
     return String.fromCharCode(Number.parseInt(pair, 16));
   });

@@ -15,7 +15,9 @@ import {
 
 /** What contracts cost, or bring, at so many cents each: a price, or a payout of 0..100. */
 export function costCents(eachCents: number, contracts: Contracts): Cents {
-  return eachCents * contracts;
+  const cents = eachCents * contracts;
+  invariant(isCounted(cents), 'a cost is not in whole cents, or too large to count');
+  return cents;
 }
 
 /** Cash moves from the balance into a hold; a negative amount releases it. */
@@ -49,6 +51,7 @@ export function realize(
   invariant(proceedsCents >= 0, 'a position brought less than nothing');
   const { realizedCents, lifetimeRealizedCents } = accounts.change(account);
   realizedCents.add(account, proceedsCents - cost);
+  invariant(isCounted(realizedCents.get(account)), 'a run realized more than can be counted');
   lifetimeRealizedCents.add(account, proceedsCents - cost);
   invariant(isCounted(lifetimeRealizedCents.get(account)), 'realized more than can be counted');
   move(accounts, account, proceedsCents, 0, -cost);
@@ -56,6 +59,7 @@ export function realize(
 
 /** An operator's correction. */
 export function adjust({ accounts }: ShardState, account: AccountRow, cents: Cents): void {
+  invariant(isCounted(cents), 'a correction is not in whole cents');
   const { adjustedCents } = accounts.change(account);
   adjustedCents.add(account, cents);
   invariant(isCounted(adjustedCents.get(account)), 'adjusted more than can be counted');
@@ -72,6 +76,7 @@ export function countPayable(
   contracts: Contracts,
 ): void {
   const { payableContracts } = accounts.derived;
+  invariant(isCounted(contracts), 'contracts that may be paid out are not whole');
   payableContracts.add(account, contracts);
   invariant(payableContracts.get(account) >= 0, 'fewer contracts than none may be paid out');
 }

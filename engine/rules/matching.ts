@@ -9,6 +9,7 @@ import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { tradeOf } from './fill-model.ts';
 import { actionOf } from './flags.ts';
+import { invariant } from './invariant.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
@@ -151,6 +152,8 @@ function fillResting(
   };
   const fill = state.fillModel.orderArrives(state, book, price, want, atMs);
   if (fill === null) return;
+  invariant(fill.contracts <= contracts, 'a fill model gives more than is left of an order');
+  invariant(fill.askCents <= want.upToCents, 'a fill model fills beyond the limit of an order');
   if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
   const trade = tradeOf(actionOf(col.flags.get(order)), fill);
   emit(state, facts, fillEvent(atMs, order, contracts, trade));

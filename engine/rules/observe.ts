@@ -7,13 +7,23 @@
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { isBuy } from './flags.ts';
+import { invariant } from './invariant.ts';
 import { fillMarkets } from './matching.ts';
 import type { GameTick, QuoteTick, Tick, TradeTick } from './messages.ts';
 import { complement, isFresh } from './pricing.ts';
 import type { LastTrade, Market, Source } from './reference-data.ts';
 import { settle, voidGame } from './settlement.ts';
 import type { ShardState } from './state.ts';
-import { type EpochMs, NO_PRICE, NO_ROW, type OrderRow, type SourceNumber } from './units.ts';
+import {
+  type EpochMs,
+  type MarketNumber,
+  NO_PRICE,
+  NO_ROW,
+  type OrderRow,
+  PAYOUT_CENTS,
+  type PriceCents,
+  type SourceNumber,
+} from './units.ts';
 
 /** Applies one tick; every event it led to is applied and appended to `facts`. */
 export function observe(state: ShardState, tick: Tick, facts: FactSink): void {
@@ -33,7 +43,7 @@ export function observe(state: ShardState, tick: Tick, facts: FactSink): void {
       setLastTrade(state, tick);
       break;
     case 'status': {
-      const market = state.markets[tick.market]!;
+      const market = marketOf(state, tick.market);
       market.status = tick.status;
       fillMarkets(state, withRevived(market, revived), atMs, facts);
       return;
@@ -58,7 +68,7 @@ export function observe(state: ShardState, tick: Tick, facts: FactSink): void {
  * cannot write now. The same tick comes again later, and then leads to its events. Rule D8
  * (engine/RULES.md).
  */
-export function watch(state: ShardState, tick: Tick): void {
+export function showQuotes(state: ShardState, tick: Tick): void {
   if (tick.kind === 'time') return;
   const source = sourceOf(state, tick.source);
   if (tick.kind === 'down') {
@@ -88,6 +98,7 @@ export function watch(state: ShardState, tick: Tick): void {
 
 /** Moves time on, never back, and ends what expired on the way. */
 export function advance(state: ShardState, atMs: EpochMs, facts: FactSink): EpochMs {
+  invariant(Number.isSafeInteger(atMs), 'a message has no time in whole milliseconds');
   if (atMs > state.nowMs) state.nowMs = atMs;
   const now = state.nowMs;
   for (let order = state.expiries.nextDue(now); order !== NO_ROW; ) {
@@ -109,6 +120,7 @@ export function advance(state: ShardState, atMs: EpochMs, facts: FactSink): Epoc
  * it.
  */
 export function keepAges(state: ShardState, byMs: number): void {
+  invariant(byMs >= 0, 'what venues said becomes younger');
   for (const source of state.sources) if (source !== undefined) source.lastHeardMs -= byMs;
   for (const market of state.markets) {
     const { quote, lastTrade, lastTradeOf } = market;
@@ -128,6 +140,7 @@ function withRevived(market: Market, revived: readonly Market[]): readonly Marke
 }
 
 function sourceOf(state: ShardState, number: SourceNumber): Source {
+  invariant(number >= 0 && Number.isInteger(number), 'no connection has such a number');
   const known = state.sources[number];
   if (known !== undefined) return known;
   const source: Source = { lastHeardMs: 0, epoch: 0 };
@@ -154,10 +167,22 @@ function recordHeartbeat(
   return state.markets.filter((market) => market.quote?.source === tick.source);
 }
 
+function marketOf(state: ShardState, number: MarketNumber): Market {
+  const market = state.markets[number];
+  invariant(market !== undefined, 'a tick is of a market without a number');
+  return market;
+}
+
+function isPriceOrNone(cents: PriceCents): boolean {
+  return Number.isInteger(cents) && cents >= NO_PRICE && cents < PAYOUT_CENTS;
+}
+
 function setQuote(state: ShardState, tick: QuoteTick): void {
   const { atMs, source, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts, crossed } =
     tick;
-  const market = state.markets[tick.market]!;
+  const market = marketOf(state, tick.market);
+  invariant(isPriceOrNone(yesBidCents), 'a quote bids no price of 1 to 99 cents');
+  invariant(isPriceOrNone(yesAskCents), 'a quote asks no price of 1 to 99 cents');
   market.quote = {
     source,
     epoch: sourceOf(state, source).epoch,
@@ -174,7 +199,7 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
 
 /** Notes the last trade, and the last one in which each side was bought. Quotes show them. */
 function setLastTrade(state: ShardState, tick: TradeTick): void {
-  const market = state.markets[tick.market]!;
+  const market = marketOf(state, tick.market);
   const { yesPriceCents, side, atMs } = tick;
   const sideCents = side === 'yes' ? yesPriceCents : complement(yesPriceCents);
   market.lastTrade = { priceCents: yesPriceCents, atMs };

@@ -43,6 +43,7 @@ export function filledSoFar(state: ShardState, order: OrderRow): FilledSoFar {
     };
   }
   const contracts = state.orders.col.contracts.get(order) - col.contracts.get(position);
+  invariant(contracts >= 0, 'a position has more contracts than its sell was for');
   if (contracts === 0) return NOTHING;
   const cents = col.soldCents.get(position) - col.soldBeforeCents.get(position);
   const priceCents = Math.floor(cents / contracts);

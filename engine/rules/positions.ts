@@ -11,7 +11,7 @@ import { costCents } from './ledger.ts';
 import { copyTradeTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
 import type { Cents, Contracts, OrderRow, PositionRow } from './units.ts';
-import { NO_ROW } from './units.ts';
+import { NO_ROW, VENUES } from './units.ts';
 
 export function openPosition(
   state: ShardState,
@@ -22,6 +22,8 @@ export function openPosition(
   const { positions } = state;
   const from = state.orders.col;
   invariant(state.markets[from.market.get(order)]?.outcome === null, 'bought in a settled market');
+  invariant(contracts > 0, 'a position was opened with no contracts');
+  invariant(VENUES[event.venue] !== undefined, 'a position was opened at no venue');
   const row = positions.claim();
   const to = positions.change(row);
   to.sequence.set(row, ++state.sequence);
@@ -55,6 +57,7 @@ export function growPosition(
   cents: Cents,
 ): void {
   const col = positions.change(row);
+  invariant(contracts > 0, 'a position grew by no contracts');
   invariant(cents >= 0, 'a part of a position cost less than nothing');
   col.contracts.add(row, contracts);
   col.costCents.add(row, cents);
@@ -71,6 +74,9 @@ export function shrinkPosition(
   { contracts, cost, cents }: { contracts: Contracts; cost: Cents; cents: Cents },
 ): void {
   const col = positions.change(row);
+  invariant(contracts > 0, 'a part of no contracts was sold');
+  invariant(cents >= 0, 'a part that was sold brought less than nothing');
+  invariant(cost >= 0, 'a part that was sold had cost less than nothing');
   invariant(contracts < col.contracts.get(row), 'a part was sold of all there is, or more');
   invariant(cost <= col.costCents.get(row), 'a part cost more than the whole');
   col.contracts.add(row, -contracts);
@@ -95,6 +101,7 @@ export function closePosition(state: ShardState, position: PositionRow): void {
  * are counted apart from those of earlier sells.
  */
 export function startSale({ positions }: ShardState, position: PositionRow, venue: number): void {
+  invariant(VENUES[venue] !== undefined, 'a position is sold at no venue');
   const { soldCents, soldBeforeCents, soldVenue } = positions.change(position);
   soldBeforeCents.set(position, soldCents.get(position));
   soldVenue.set(position, venue);

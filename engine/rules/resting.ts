@@ -17,6 +17,7 @@ export function rest(state: ShardState, order: OrderRow): void {
   const flags = col.flags.get(order);
   const market = state.markets[col.market.get(order)];
   const limitPriceCents = col.limitPriceCents.get(order);
+  invariant(state.orders.isLive(order), 'an order rests that is done');
   invariant(limitPriceCents !== 0, 'an order rests that is no limit order');
   invariant(market !== undefined && market.outcome === null, 'an order rests in a settled market');
   const routed = isRouted(flags) ? state.instruments[col.instrument.get(order)]! : null;
@@ -29,7 +30,13 @@ export function rest(state: ShardState, order: OrderRow): void {
   state.ladders.add(ladderOf(book, waitsForAskOf), priceLevel, order);
   state.ordersOfAccount.add(col.account.get(order), order);
   const position = col.position.get(order);
-  if (position !== NO_ROW) state.positions.derived.resting.set(position, order);
+  if (position !== NO_ROW) {
+    const { resting } = state.positions.derived;
+    invariant(state.positions.isLive(position), 'an order rests of a position that is closed');
+    const before = resting.get(position);
+    invariant(before === NO_ROW || before === order, 'two orders of one position rest');
+    resting.set(position, order);
+  }
   const expiresAtMs = col.expiresAtMs.get(order);
   if (expiresAtMs === 0) return;
   state.expiries.add({ expiresAtMs, sequence: col.sequence.get(order), order });

@@ -8,7 +8,7 @@ import type { MarketResult, ResultTick } from './messages.ts';
 import type { Book, Market } from './reference-data.ts';
 import { booksOf, ordersOn } from './resting.ts';
 import type { ShardState } from './state.ts';
-import { type EpochMs, HOME_VENUE, PAYOUT_CENTS } from './units.ts';
+import { type Cents, type EpochMs, HOME_VENUE, PAYOUT_CENTS } from './units.ts';
 
 /** A venue_a result settles its market once, whatever arrives later. */
 export function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, facts: FactSink): void {
@@ -16,6 +16,7 @@ export function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, fact
   if (market.outcome !== null) return;
   const { atMs, outcome, yesPayoutCents, noPayoutCents } = tick;
   const { number } = market;
+  invariant(isPayout(yesPayoutCents) && isPayout(noPayoutCents), 'a contract pays 0 to 100 cents');
   if (outcome === 'scalar') {
     const payouts = { yesPayoutCents, noPayoutCents };
     emit(state, facts, { kind: 'market_valued', atMs, market: number, ...payouts });
@@ -34,6 +35,12 @@ export function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, fact
         : costCents(payout, col.contracts.get(position));
     emit(state, facts, { kind: 'position_settled', atMs, position, proceedsCents, outcome });
   }
+  const isOver = state.positionsOfMarket.count(number) === 0;
+  invariant(isOver, 'a market has settled and somebody still holds a position in it');
+}
+
+function isPayout(cents: Cents): boolean {
+  return Number.isInteger(cents) && cents >= 0 && cents <= PAYOUT_CENTS;
 }
 
 function cancelAll(state: ShardState, book: Book, atMs: EpochMs, facts: FactSink): void {

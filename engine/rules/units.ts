@@ -4,6 +4,8 @@
  * feeds/FORMATS.md).
  */
 
+import { invariant } from './invariant.ts';
+
 /** A number or string with a name the type checker can tell from another name. */
 export type Tagged<T, Name extends string> = T & { readonly __unit?: Name };
 
@@ -143,6 +145,7 @@ export function askCentsOf(price: PriceE4): PriceCents {
 
 /** Cents as a JSON number of dollars with at most two decimals; 123456 gives 1234.56. */
 export function dollarsOf(cents: Cents): number {
+  invariant(Number.isSafeInteger(cents), 'money is shown that is not in whole cents');
   return cents / 100;
 }
 

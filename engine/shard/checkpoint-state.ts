@@ -69,6 +69,7 @@ export function referenceDataOf(state: ShardState): ReferenceData {
 
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
 export function loadHead(state: ShardState, head: StateHead & ReferenceData): void {
+  invariant(state.sequence === 0, 'a checkpoint is loaded into a state that is in use');
   for (const table of tablesOf(state)) {
     const layout = head.layouts[table.name];
     invariant(layout === table.layout, `table ${table.name} was written with other columns`);
@@ -80,10 +81,14 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
   state.setBackFromMs = head.setBackFromMs;
   replaceCatalog(state, head.catalog);
   for (const entry of head.dropped) {
-    describe(state, state.instrumentsById.get(entry.id)!, entry);
+    const instrument = state.instrumentsById.get(entry.id);
+    invariant(instrument !== undefined, 'a dropped instrument has no number');
+    describe(state, instrument, entry);
   }
   for (const [market, outcome, payouts] of head.outcomes) {
-    Object.assign(state.markets[market]!, { outcome, payouts });
+    const settled = state.markets[market];
+    invariant(settled !== undefined, 'a result is of a market without a number');
+    Object.assign(settled, { outcome, payouts });
   }
   for (const slug of head.listedGames) state.listedGames.add(slug);
   for (const [slug, game] of head.games) state.games.set(slug, game);
@@ -92,6 +97,7 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
 /** Rebuilds everything that pages do not hold. */
 export function rebuildDerived(state: ShardState): void {
   const { accounts, positions, orders } = state;
+  invariant(state.accountIds.size === 0, 'the indexes of a state are built twice');
   for (const row of accounts.rows()) {
     accounts.derived.payableContracts.set(row, 0);
     state.accountIds.add(row);

@@ -6,6 +6,7 @@ import { headCodec } from '../format/codec.ts';
 import { FormatMismatch } from '../format/version.ts';
 import type { IndexHead } from '../index/record-index.ts';
 import type { LogIdentity, LogPosition } from '../log/log-format.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { ReferenceData, StateHead } from './checkpoint-state.ts';
 import type { Readable } from './readable.ts';
 import { sealed, unsealed } from './sealed.ts';
@@ -34,6 +35,7 @@ const STAMP_BYTES = 8;
 
 /** A page behind the number of the last fact that its checkpoint covers. */
 export function pageValue(stamp: number, page: Uint8Array): Buffer {
+  invariant(Number.isSafeInteger(stamp) && stamp > 0, 'a page is stamped with no fact');
   const bytes = Buffer.alloc(STAMP_BYTES);
   bytes.writeDoubleLE(stamp, 0);
   return sealed(bytes, page);

@@ -9,6 +9,7 @@ import type { Seal } from '../index/record-index.ts';
 import { type PieceKey, type RunStore, runStoreOf } from '../index/run-store.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../lmdb/lmdb-file.ts';
 import type { LogIdentity } from '../log/log-format.ts';
+import { invariant } from '../rules/invariant.ts';
 import {
   type CheckpointHead,
   type CheckpointReader,
@@ -64,6 +65,9 @@ export class Checkpoints {
   /** Bytes put since the last settling, and how their transactions end. */
   #slice = 0;
   #puts: Promise<unknown>[] = [];
+  /** Of the newest head on disk, as far as this process has written it. */
+  #facts = 0;
+  #isWriting = false;
   #hurries = false;
   #isStopped = false;
 
@@ -98,6 +102,9 @@ export class Checkpoints {
    * full disk. False: it was cut off by `hurry` or `stop`.
    */
   async write({ head, referenceData, pages, seal }: Checkpoint): Promise<boolean> {
+    invariant(!this.#isWriting, 'a checkpoint is written while another one is');
+    invariant(head.facts >= this.#facts, 'a checkpoint covers fewer facts than the last one');
+    this.#isWriting = true;
     try {
       await this.#beginSlice();
       for (const page of pages) {
@@ -111,7 +118,10 @@ export class Checkpoints {
     } catch (error) {
       if (error instanceof Stopped || (error instanceof DiskFull && this.#hurries)) return false;
       throw error;
+    } finally {
+      this.#isWriting = false;
     }
+    this.#facts = head.facts;
     this.#copies.finish(pages);
     return true;
   }

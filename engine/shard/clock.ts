@@ -1,4 +1,5 @@
 /** Where the engine's time comes from. Rules C1 to C7 (engine/RULES.md). */
+import { invariant } from '../rules/invariant.ts';
 import { type EpochMs, isoOf } from '../rules/units.ts';
 import type { Log } from './log.ts';
 
@@ -96,6 +97,7 @@ class WallClock implements Clock {
   heartbeat(): void {}
 
   startFrom(atMs: EpochMs): void {
+    invariant(Number.isSafeInteger(atMs), 'a clock starts from no time');
     if (atMs <= this.nowMs()) return;
     this.#set(atMs, this.#machine.steadyMs());
     this.nowMs();
@@ -138,6 +140,7 @@ class WallClock implements Clock {
 
   /** As if nobody had set the machine's clock. */
   #goOn(reckonedMs: EpochMs): EpochMs {
+    invariant(reckonedMs >= this.#newestMs, 'time goes back');
     this.#newestMs = reckonedMs;
     return reckonedMs;
   }

@@ -10,6 +10,7 @@ import { ENTRY_WORDS, INDEX_CLASS } from '../index/entry.ts';
 import type { LogIdentity } from '../log/log-format.ts';
 import { PAGE_ROWS } from '../memory/table.ts';
 import { TRADE_COUNT_COLUMNS } from '../memory/trade-counts.ts';
+import { invariant } from '../rules/invariant.ts';
 import { VENUES } from '../rules/units.ts';
 
 /** Everything whose order or number is on disk, in words. */
@@ -24,5 +25,6 @@ export const FINGERPRINT = crc32(FORMS.join('\n'));
 
 /** What each file of a shard names. */
 export function identityOf(shard: number): LogIdentity {
+  invariant(Number.isInteger(shard) && shard >= 0, 'no shard has such a number');
   return { shard, formatVersion: FORMAT_VERSION, fingerprint: FINGERPRINT };
 }

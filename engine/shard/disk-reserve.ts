@@ -7,6 +7,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import type { RootDatabase } from 'lmdb';
 import { dataFileIn, type LmdbMeta, metaBuffer, newestMeta } from '../lmdb/lmdb-file.ts';
+import { invariant } from '../rules/invariant.ts';
 import { diskFullOf } from './disk-full.ts';
 
 const MIB = 2 ** 20;
@@ -46,6 +47,7 @@ export class DiskReserve {
    * those that another thread is writing. Throws `DiskFull`.
    */
   ensure(bytes: number, bytesUnderWay = 0): void {
+    invariant(bytes >= 0 && bytesUnderWay >= 0, 'space is asked for less than nothing');
     this.#asks--;
     this.#askedBytes += bytes + bytesUnderWay;
     if (this.#asks > 0 && this.#askedBytes < LOOK_EVERY_BYTES) return;
@@ -118,6 +120,7 @@ export class DiskStatus {
   }
 
   set(errno: number, neededBytes = 0): void {
+    invariant(Number.isInteger(errno) && neededBytes >= 0, 'a disk has no such state');
     Atomics.store(this.#words, 1, Math.ceil(neededBytes / MIB));
     Atomics.store(this.#words, 0, errno);
   }

@@ -16,10 +16,12 @@ export class Fifo<T> {
     this.#items.push(item);
   }
 
-  /** Puts another item in place of the one that is `at` behind the first. */
-  replace(at: number, item: T): void {
+  /** Puts another item in place of the one that is `at` behind the first, and returns that. */
+  replace(at: number, item: T): T {
     invariant(at >= 0 && at < this.length, 'an item is replaced that is not in its queue');
+    const replaced = this.#items[this.#first + at] as T;
     this.#items[this.#first + at] = item;
+    return replaced;
   }
 
   /** Undefined: it is empty. */

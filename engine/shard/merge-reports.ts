@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { AuditReport } from '../audit/audit.ts';
 import type { digest } from '../audit/digest.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { ResultTick } from '../rules/messages.ts';
 import type { EpochMs, SourceNumber } from '../rules/units.ts';
 import type { OpenReport } from './open-report.ts';
@@ -30,8 +31,14 @@ export function hashOfDigests(texts: readonly string[]): string {
   const accounts = digests.flatMap((shard) => shard.accounts);
   accounts.sort((a, b) => (a.account < b.account ? -1 : 1));
   const hash = createHash('sha256');
+  invariant(digests.length > 0, 'a hash is asked for of no shard');
   for (const line of digests[0]!.referenceData) hash.update(line).update('\n');
-  for (const { line } of accounts) hash.update(line).update('\n');
+  let last = '';
+  for (const { account, line } of accounts) {
+    invariant(account !== last, 'two shards have one account');
+    last = account;
+    hash.update(line).update('\n');
+  }
   return hash.digest('hex');
 }
 
@@ -45,9 +52,9 @@ export function unevenResults(reports: (OpenReport | null)[], atMs: EpochMs): Re
   const markets = Math.max(0, ...all.map((results) => results.length));
   const ticks: ResultTick[] = [];
   for (let market = 0; market < markets; market++) {
-    const told = all.find((results) => results[market] != null)?.[market];
-    if (told == null || reports.every((report) => report?.results[market] != null)) continue;
-    ticks.push({ kind: 'result', atMs, source: 0 as SourceNumber, market, ...told });
+    const known = all.find((results) => results[market] != null)?.[market];
+    if (known == null || reports.every((report) => report?.results[market] != null)) continue;
+    ticks.push({ kind: 'result', atMs, source: 0 as SourceNumber, market, ...known });
   }
   return ticks;
 }

@@ -1,4 +1,5 @@
 /** What the start of a shard found, for whoever started it. */
+import { invariant } from '../rules/invariant.ts';
 import type { MarketResult } from '../rules/messages.ts';
 import { resultOf } from '../rules/settlement.ts';
 import type { ShardState } from '../rules/state.ts';
@@ -56,6 +57,7 @@ function accountIdsOf({ accounts }: ShardState): Uint32Array {
   for (const row of accounts.rows()) {
     for (const word of [0, 1, 2, 3] as const) words[at++] = accounts.col.id.word(row, word);
   }
+  invariant(at === words.length, 'accounts are counted otherwise than they are listed');
   return words;
 }
 

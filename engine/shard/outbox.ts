@@ -5,6 +5,7 @@
  */
 
 import type { Control, Message, Sent } from '../format/codec.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import { Fifo } from './fifo.ts';
@@ -47,14 +48,16 @@ export class Outbox {
 
   /** The next messages, at most `max`, with the waiters of the requests among them. */
   take(max: number): { messages: Sent[]; waiters: Waiter[] } {
+    invariant(max > 0, 'none of the messages that wait are taken');
     const messages: Sent[] = [];
     const waiters: Waiter[] = [];
     for (let taken = 0; taken < max; taken++) {
       const message = this.#messages.shift();
       if (message === undefined) break;
       const waiter = this.#waiters.shift();
+      invariant(waiter !== undefined, 'a message has no place for its waiter');
       messages.push(message);
-      if (waiter != null) waiters.push(waiter);
+      if (waiter !== null) waiters.push(waiter);
     }
     this.#taken += messages.length;
     return { messages, waiters };
@@ -82,8 +85,10 @@ export class Outbox {
   /** At most one quote a market is added past the bound. */
   #replaceQuote(tick: Extract<Tick, { kind: 'quote' }>): void {
     const at = (this.#quotePlaces.get(tick.market) ?? -1) - this.#taken;
-    if (at >= 0) this.#messages.replace(at, tick);
-    else this.#append(tick);
+    if (at < 0) return this.#append(tick);
+    const replaced = this.#messages.replace(at, tick);
+    const isItsQuote = replaced.kind === 'quote' && replaced.market === tick.market;
+    invariant(isItsQuote, 'a quote takes the place of something else');
   }
 }
 

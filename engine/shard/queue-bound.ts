@@ -4,6 +4,8 @@
  * while others waited. Rules D6, D7 (engine/RULES.md).
  */
 
+import { invariant } from '../rules/invariant.ts';
+
 /** What the last one taken waits for the shard. In a flood it has waited for its turn before. */
 const WAIT_MAX_MS = 150;
 /**
@@ -49,12 +51,14 @@ export class QueueBound {
   }
 
   answered(): void {
+    invariant(this.#waiting > 0, 'more requests were answered than came');
     this.#waiting--;
     this.#answers++;
   }
 
   /** These get no answer. */
   lost(requests: number): void {
+    invariant(requests >= 0 && requests <= this.#waiting, 'more requests were lost than came');
     this.#waiting -= requests;
   }
 
@@ -62,6 +66,7 @@ export class QueueBound {
   measure(): void {
     if (this.#waiting === 0) return;
     const tookMs = this.#now() - this.#sinceMs;
+    invariant(tookMs >= 0, 'a clock that never goes back has gone back');
     if (tookMs < SAMPLE_MS) return;
     const share = Math.min(SHARE_MAX, tookMs / SETTLED_MS);
     this.#rate += (this.#answers / tookMs - this.#rate) * share;

@@ -100,6 +100,8 @@ class FactReader {
   readonly log: LogReader;
   readonly #shard: number;
   readonly #after: number;
+  /** The number of the fact that comes next; 0: none was read yet. */
+  #next = 0;
   /** Null: nothing was read yet. */
   #names: CatalogNames | null = null;
 
@@ -112,6 +114,9 @@ class FactReader {
   }
 
   *factsOf(record: LogRecord): Generator<LoggedFact> {
+    const isNext = this.#next === 0 || this.#next === record.firstNumber;
+    invariant(isNext, 'a reader left out a record');
+    this.#next = record.firstNumber + record.count;
     this.#names ??= this.#namesBefore(record);
     for (const { number, fact } of factsIn(record)) {
       this.#names.learn(fact);

@@ -8,6 +8,7 @@ import { LogDamage, type LogPosition, offsetOf, segmentOf } from '../log/log-for
 import type { PlacedRecord } from '../log/log-reader.ts';
 import { segmentName } from '../log/segment-file.ts';
 import type { Event } from '../rules/events.ts';
+import { invariant } from '../rules/invariant.ts';
 import { tablesOf } from '../rules/state.ts';
 import { loadHead, rebuildDerived } from './checkpoint-state.ts';
 import type { CheckpointHead, CheckpointReader } from './checkpoint-values.ts';
@@ -76,9 +77,12 @@ export function replay(
   const covered = head?.facts ?? 0;
   const recovered = { lastNumber: covered, records: 0, facts: 0 };
   for (const record of log.records(covered, head?.tail ?? null)) {
+    const isNext = record.firstNumber === recovered.lastNumber + 1;
+    invariant(isNext, 'a record is played that does not follow the last one');
     facts.begin(record.position, record.firstNumber);
     replayFacts(state, facts, record.payload, onEvent);
     recovered.lastNumber = record.firstNumber + facts.count - 1;
+    invariant(facts.count === record.count, 'a record was played to more facts, or fewer');
     recovered.facts += facts.count;
     recovered.records++;
   }

@@ -10,6 +10,7 @@ import { readFact } from '../format/fact-layouts.ts';
 import type { FactBuffer } from '../format/facts.ts';
 import type { Event } from '../rules/events.ts';
 import { emit } from '../rules/evolve.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { ShardState } from '../rules/state.ts';
 
 /** A fact of the log that cannot be played again. */
@@ -30,6 +31,7 @@ export function replayFacts(
   payload: Uint8Array,
   onEvent: (event: Event) => void = () => undefined,
 ): void {
+  invariant(facts.count === 0, 'facts are played behind those of another record');
   const from = new ByteReader(payload);
   while (!from.isAtEnd) {
     const start = facts.offset;

@@ -32,6 +32,7 @@ export function execute(state: ShardState, command: Command, facts: FactSink): R
   // The engine's time may be ahead of the caller's. Commands take effect at the engine's.
   const atMs = advance(state, command.atMs, facts);
   const timed = atMs === command.atMs ? command : { ...command, atMs };
+  invariant(atMs >= command.atMs, 'a command takes effect before it was given');
   const decision = decide(state, timed);
   if (decision.kind === 'accept' && decision.consumption !== null) {
     state.fillModel.consume(decision.consumption);
@@ -145,6 +146,7 @@ function placedJustNow(state: ShardState, events: readonly Event[]): Placement {
 
 /** `body`: JSON text. */
 function answer(body: string): Reply {
+  invariant(body.length > 0, 'an answer says nothing');
   return { ok: true, body };
 }
 

@@ -10,6 +10,7 @@
  */
 
 import { awayIdOf } from '../memory/trade-counts.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { CancelOrder, PlaceOrder, TradeCounting } from '../rules/messages.ts';
 import { sumOfUse } from '../rules/trade-limits.ts';
 import type { EpochMs, Uuid } from '../rules/units.ts';
@@ -138,6 +139,8 @@ export class RoamingKeys {
     roamer.day = utcDayOf(atMs);
     const keyId = to === home ? counting.keyId : awayIdOf(counting.keyId);
     const { elsewhere } = roamer;
+    invariant(roamer.at === to, 'an order goes where its key is not');
+    invariant(elsewhere !== null, 'a key trades before its counts elsewhere are known');
     return to.ask({ ...command, atMs, counting: { ...counting, keyId, elsewhere } }, waiter);
   }
 

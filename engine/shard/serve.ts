@@ -7,7 +7,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { ByteWriter } from '../format/bytes.ts';
 import { type Control, FrameDecoder, type Message, writeReply } from '../format/codec.ts';
 import type { Endpoint } from '../ring/endpoint.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { Reply } from '../rules/messages.ts';
+import { isTick } from './outbox.ts';
 import type { Batch } from './shard.ts';
 
 /** What it does of a shard. */
@@ -44,6 +46,8 @@ class Server {
   /** What ended the batch before its time. */
   #control: Control | null = null;
   #diskErrno = 0;
+  /** Messages of the batch that want an answer. */
+  #asked = 0;
 
   constructor(shard: Served, end: Endpoint) {
     this.#shard = shard;
@@ -54,7 +58,11 @@ class Server {
   takeBatch(): boolean {
     if (!this.#end.isReady()) return false;
     this.#writer.begin();
-    for (const reply of this.#shard.take(this.#batch)) writeReply(this.#writer, reply);
+    this.#asked = 0;
+    const replies = this.#shard.take(this.#batch);
+    // The other end has a queue of waiters, and so one reply too many goes to somebody else.
+    invariant(replies.length === this.#asked, 'a batch has more answers than questions, or fewer');
+    for (const reply of replies) writeReply(this.#writer, reply);
     if (this.#control !== null) this.#obey(this.#control);
     if (this.#writer.length > 0) {
       this.#end.sendBlocking(this.#writer.view(0, this.#writer.length));
@@ -75,6 +83,7 @@ class Server {
         this.#control = sent;
         return;
       }
+      if (!isTick(sent)) this.#asked++;
       yield sent;
     }
   }

@@ -243,7 +243,7 @@ export class ShardClient {
     }
     log.info({ path: config.path }, 'shard writes again');
     this.#sendStartupMessages().catch((error: unknown) => {
-      log.error({ path: config.path, error: String(error) }, 'shard was not told what it missed');
+      log.error({ path: config.path, error: String(error) }, 'shard did not get what it missed');
     });
   }
 

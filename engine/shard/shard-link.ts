@@ -39,6 +39,7 @@ export class ShardLink {
 
   /** `waiters`: of the requests among the messages, in their order. */
   send(messages: readonly Sent[], waiters: readonly Waiter[]): void {
+    invariant(!this.#isEnded, 'a message is sent to a thread that has ended');
     invariant(!this.#end.isFull, 'a shard was sent more than there is room for');
     this.#writer.begin();
     for (const message of messages) writeMessage(this.#writer, message);
@@ -61,6 +62,7 @@ export class ShardLink {
 
   /** The thread has ended: passes on what it has answered. @returns who gets no answer. */
   end(answer: Answer): Waiter[] {
+    invariant(!this.#isEnded, 'a thread ends twice');
     this.#isEnded = true;
     while (this.receive(answer) > 0);
     // Who sleeps would keep the memory of the rings for ever.

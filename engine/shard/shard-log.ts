@@ -63,8 +63,11 @@ export class ShardLog implements FactLog {
     const { facts } = this;
     invariant(facts.record === this.#writer.tail, 'a record is written where it was begun');
     const { firstNumber, count, hasCatalog } = facts;
-    this.#writer.append({ firstNumber, count, atMs, payload: facts.payload() }, hasCatalog);
+    const payload = facts.payload();
+    this.#writer.append({ firstNumber, count, atMs, payload }, hasCatalog);
     this.#writer.sync();
+    invariant(this.lastNumber === firstNumber + count - 1, 'the numbers of facts jump');
+    invariant(this.tail > facts.record, 'a log does not grow by a record');
     this.begin();
   }
 

@@ -1,10 +1,13 @@
 /** Where what belongs to one shard is found, of `shards` shards. Rule D5 (engine/RULES.md). */
 import { uuidWord } from '../memory/uuid-words.ts';
+import { invariant } from '../rules/invariant.ts';
 import type { Uuid } from '../rules/units.ts';
 
 /** Never another, whatever the process: its rows are there. */
 export function shardOfAccount(account: Uuid, shards: number): number {
-  return uuidWord(account, 3) % shards;
+  const shard = uuidWord(account, 3) % shards;
+  invariant(shard >= 0 && shard < shards, 'an account belongs into no shard');
+  return shard;
 }
 
 /** Every shard could answer for an instrument; reads are spread so that equal ones meet. */

@@ -9,7 +9,7 @@ import type { Message } from '../format/codec.ts';
 import { RecordIndex } from '../index/record-index.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Reply } from '../rules/messages.ts';
-import { observe, watch } from '../rules/observe.ts';
+import { observe, showQuotes } from '../rules/observe.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import { tablesOf } from '../rules/state.ts';
 import { headOf, referenceDataOf } from './checkpoint-state.ts';
@@ -79,6 +79,8 @@ export class Shard {
   #writing: Promise<void> | null = null;
   /** A checkpoint was cut off, since the shard ends; there is no other. */
   #isCutOff = false;
+  /** Memory shows what the log has not: a batch is under way, or has failed. */
+  #isAhead = false;
   /** What a checkpoint has failed at; undefined: nothing. */
   #fault: unknown;
   /** `state.referenceDataVersion` of the last checkpoint; none since the start. */
@@ -120,8 +122,10 @@ export class Shard {
    */
   take(messages: Batch): (Reply | null)[] {
     this.#throwFault();
+    invariant(!this.#isAhead, 'a batch is taken while another is, or after one has failed');
     if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) return this.#readOnly(messages);
     const { facts } = this.#log;
+    this.#isAhead = true;
     this.#log.begin();
     const replies: Reply[] = [];
     for (const message of messages) {
@@ -130,6 +134,7 @@ export class Shard {
       else replies.push(answerQuery(this.state, message));
     }
     if (facts.count > 0) this.#commit();
+    this.#isAhead = false;
     return replies;
   }
 
@@ -183,7 +188,7 @@ export class Shard {
   #readOnly(messages: Batch): (Reply | null)[] {
     const replies: (Reply | null)[] = [];
     for (const message of messages) {
-      if (isTick(message)) watch(this.state, message);
+      if (isTick(message)) showQuotes(this.state, message);
       else if (message.kind === 'switches') replies.push(setSwitches(this.state, message));
       else replies.push(isCommand(message) ? null : answerQuery(this.state, message));
     }
@@ -222,6 +227,7 @@ export class Shard {
       if (error instanceof DiskFull) this.#disk.set(error.errno, error.bytes);
       throw error;
     }
+    this.#isAhead = false;
     this.#factsSinceCheckpoint += count;
     const isDue = this.#factsSinceCheckpoint >= this.#config.checkpointEveryFacts;
     if (isDue && this.#writing === null) this.#beginCheckpoint();
@@ -230,6 +236,7 @@ export class Shard {
   /** Begins a checkpoint in one synchronous step, so that it shows one moment. */
   #beginCheckpoint(): void {
     const { state } = this;
+    invariant(!this.#isAhead, 'a checkpoint began of what is not in the log');
     invariant(this.#writing === null, 'a checkpoint began while another is being written');
     const pages = tablesOf(state).flatMap((table) =>
       table

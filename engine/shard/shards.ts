@@ -54,14 +54,14 @@ export class Shards {
   readonly #startup = new StartupState();
   readonly #roaming = new RoamingKeys(() => this.nowMs());
   /** Results that some shard has and another lacks. All shards get them after the catalog. */
-  #untold: ResultTick[] = [];
+  #lackedResults: ResultTick[] = [];
   #stopping = false;
 
   constructor(options: ShardsOptions) {
     this.#options = options;
     this.#clients = Array.from({ length: options.shards }, (_, shard) => this.#createClient(shard));
     this.#timer = setInterval(() => {
-      this.#tellAll({ kind: 'time', atMs: this.nowMs() });
+      this.#tickAll({ kind: 'time', atMs: this.nowMs() });
     }, TIME_TICK_MS);
     this.#timer.unref();
   }
@@ -77,7 +77,7 @@ export class Shards {
       if (report === null) continue;
       this.#options.log.info({ shard, ...countsOf(report) }, 'shard ready');
     }
-    this.#untold = unevenResults(reports, this.nowMs());
+    this.#lackedResults = unevenResults(reports, this.nowMs());
     return reports;
   }
 
@@ -196,7 +196,7 @@ export class Shards {
   tick(tick: Tick): void {
     this.#options.clock.heartbeat(tick.atMs);
     this.#startup.keep(tick);
-    this.#tellAll(tick);
+    this.#tickAll(tick);
   }
 
   /**
@@ -205,7 +205,7 @@ export class Shards {
   async setCatalog(catalog: Catalog): Promise<void> {
     this.#startup.setCatalog(catalog);
     await this.#sendToAll({ kind: 'catalog', atMs: this.nowMs(), catalog });
-    for (const tick of this.#untold.splice(0)) this.tick(tick);
+    for (const tick of this.#lackedResults.splice(0)) this.tick(tick);
   }
 
   /** Gives every shard the operator's switches; resolves when all answer by them. */
@@ -259,7 +259,7 @@ export class Shards {
     return client;
   }
 
-  #tellAll(tick: Tick): void {
+  #tickAll(tick: Tick): void {
     this.#coalescer.end();
     for (const client of this.#clients) client.tick(tick);
   }

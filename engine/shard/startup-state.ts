@@ -5,6 +5,7 @@
 
 import type { Message } from '../format/codec.ts';
 import { outdatedStatuses } from '../rules/catalog.ts';
+import { invariant } from '../rules/invariant.ts';
 import type {
   Catalog,
   GameTick,
@@ -31,6 +32,8 @@ export class StartupState {
   #wasSetBack = false;
 
   setCatalog(catalog: Catalog): void {
+    const numbered = this.#catalog?.marketNames.length ?? 0;
+    invariant(catalog.marketNames.length >= numbered, 'a catalog forgets markets');
     const outdated = outdatedStatuses(this.#catalog?.games ?? [], catalog.games);
     for (const slug of outdated) this.#finals.delete(gameKey(slug));
     for (const { slug } of catalog.games) this.#listedGames.add(slug);
@@ -69,10 +72,11 @@ export class StartupState {
 
   /** Time was set back by so much. What is kept here keeps its age. */
   setBack(byMs: number): void {
+    invariant(byMs > 0, 'time was set back by nothing');
     this.#wasSetBack = true;
     const earlier = <T extends Tick>(tick: T): T => ({ ...tick, atMs: tick.atMs - byMs });
-    for (const told of [this.#quotes, this.#statuses, this.#finals] as Map<unknown, Tick>[]) {
-      for (const [key, tick] of told) told.set(key, earlier(tick));
+    for (const kept of [this.#quotes, this.#statuses, this.#finals] as Map<unknown, Tick>[]) {
+      for (const [key, tick] of kept) kept.set(key, earlier(tick));
     }
     if (this.#switches !== null) {
       this.#switches = { ...this.#switches, atMs: this.#switches.atMs - byMs };

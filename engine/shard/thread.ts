@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import { channelMemory, Endpoint } from '../ring/endpoint.ts';
+import { invariant } from '../rules/invariant.ts';
 import { moduleBeside } from './beside.ts';
 import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
@@ -19,6 +20,7 @@ export class ShardThread {
   readonly #pool: Piscina<Task, unknown>;
   /** The thread that served last has failed, and no task has met its end yet. */
   #hasFailed = false;
+  #isServing = false;
 
   /**
    * `onEnd` is called with the error of a thread that ended by itself. Its task rejects with that
@@ -73,10 +75,15 @@ export class ShardThread {
    * is closed, as `close` asks it, and rejects with what its thread failed at.
    */
   serve(): { end: Endpoint; ended: Promise<void> } {
+    invariant(!this.#isServing, 'a thread serves its shard twice at a time');
+    this.#isServing = true;
     const channel = channelMemory();
     const ended = this.#pool.run({ kind: 'serve', channel }).then(
-      () => undefined,
+      () => {
+        this.#isServing = false;
+      },
       (error: unknown) => {
+        this.#isServing = false;
         this.#hasFailed = true;
         throw error;
       },

@@ -76,7 +76,7 @@ const WRAPPERS = [
 
 /**
  * What these answers hold of one venue. A market that stands in several counts once: the newest
- * answer's, by its time of recording, else the last one given. `onEmpty` hears of answers without a
+ * answer's, by its time of recording, else the last one given. `onEmpty` is called for answers without a
  * market or a series.
  *
  * @throws when none holds a market.

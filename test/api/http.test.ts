@@ -180,7 +180,7 @@ test('A17: a full engine refuses behind the credential, before the body', async 
   t.is((await api.call('POST', '/portfolio/orders', { body: MARKET_BUY })).status, 200);
 });
 
-test('E6, internal_error: our fault is 500, logged, untold', async (t) => {
+test('E6, internal_error: our fault is 500, and its reason is in the log alone', async (t) => {
   const api = await startApi(t);
   api.engine.reply = () => Promise.reject(new Error('secret detail'));
   const answer = await api.call('GET', '/portfolio', { headers: { 'x-request-id': 'find-me' } });

@@ -5,6 +5,7 @@ import { uuidTimeMs } from '../../memory/uuid-words.ts';
 import type { OrderEnded, OrderOutcome, OrderPlaced } from '../../rules/events.ts';
 import type { EndedOrder } from '../../rules/finished-records.ts';
 import { instrumentSideOf, isLimit, sideOf } from '../../rules/flags.ts';
+import { invariant } from '../../rules/invariant.ts';
 import { costCents } from '../../rules/ledger.ts';
 import type { TradedSide } from '../../rules/order-terms.ts';
 import { filledSoFar, remainingOf } from '../../rules/partial-fills.ts';
@@ -151,5 +152,7 @@ export function placementText(
 }
 
 function placedOrderText(state: ShardState, { placed, row, outcome }: Placement): string {
-  return row === null ? endedOrderText(state, placed, outcome!) : orderText(state, { row });
+  if (row !== null) return orderText(state, { row });
+  invariant(outcome !== null, 'an order neither rests nor has an end');
+  return endedOrderText(state, placed, outcome);
 }

@@ -6,6 +6,7 @@
 import type { ClosedTrade } from '../../rules/events.ts';
 import { type EndedOrder, ORDER_ENDS, TRADE_ENDS } from '../../rules/finished-records.ts';
 import { cursorOf } from '../../rules/ids.ts';
+import { invariant } from '../../rules/invariant.ts';
 import { costCents } from '../../rules/ledger.ts';
 import { positionBid } from '../../rules/orders.ts';
 import type { OrdersQuery, PortfolioQuery, TradesQuery } from '../../rules/queries.ts';
@@ -184,7 +185,11 @@ function* newestFirst<T>(
     .filter((row) => before === null || idOf(row) < before)
     .sort((a, b) => (idOf(a) < idOf(b) ? 1 : -1));
   let at = 0;
+  let last: Uuid | null = null;
   for (const old of logged) {
+    // A cursor goes on from the last id of a page: what comes out of order would be left out.
+    invariant(last === null || idOf(old) < last, 'the log lists records that are not in order');
+    last = idOf(old);
     while (at < rows.length && idOf(rows[at]!) > idOf(old)) yield rows[at++]!;
     yield old;
   }

@@ -2,6 +2,7 @@
 
 import type { ClosedTrade } from '../../rules/events.ts';
 import { instrumentSideOf, sideOf } from '../../rules/flags.ts';
+import { invariant } from '../../rules/invariant.ts';
 import { openedAtMs } from '../../rules/row-records.ts';
 import { tradeTermsAt } from '../../rules/row-terms.ts';
 import type { ShardState } from '../../rules/state.ts';
@@ -65,12 +66,14 @@ function openFields(state: ShardState, row: PositionRow): string {
 }
 
 function holdingFields(state: ShardState, holding: Holding): string {
+  const venue = VENUES[holding.venue];
+  invariant(venue !== undefined, 'a trade was opened at no venue');
   return (
     `"tradeId":"${holding.tradeId}",${instrumentText(state, holding.instrument)}` +
     `,"instrumentSide":"${holding.instrumentSide}","boughtSide":"${holding.side}"` +
     `,"contracts":${holding.contracts},"costDollars":${dollarsOf(holding.costCents)}` +
     `${tradeTermsText(holding)},"parlayId":null` +
-    `,"fillVenue":"${VENUES[holding.venue]!}","openedAt":"${isoOf(holding.openedAtMs)}"`
+    `,"fillVenue":"${venue}","openedAt":"${isoOf(holding.openedAtMs)}"`
   );
 }
 

@@ -2,12 +2,26 @@ import test from 'ava';
 import { OwnerIndex } from '../../../engine/memory/owner-index.ts';
 import { PAGE_ROWS, Table } from '../../../engine/memory/table.ts';
 import { UuidIndex } from '../../../engine/memory/uuid-index.ts';
+import { replaceCatalog } from '../../../engine/rules/catalog.ts';
 import type { OrderPlaced } from '../../../engine/rules/events.ts';
 import { evolve } from '../../../engine/rules/evolve.ts';
-import { adjust, hold, realize, stake } from '../../../engine/rules/ledger.ts';
-import { shrinkPosition } from '../../../engine/rules/positions.ts';
+import { type Fill, tradeOf } from '../../../engine/rules/fill-model.ts';
+import { cursorOf, writeTradeId } from '../../../engine/rules/ids.ts';
+import {
+  adjust,
+  costCents,
+  countPayable,
+  hold,
+  realize,
+  stake,
+} from '../../../engine/rules/ledger.ts';
+import { keepAges, observe } from '../../../engine/rules/observe.ts';
+import { growPosition, shrinkPosition, startSale } from '../../../engine/rules/positions.ts';
+import { rest } from '../../../engine/rules/resting.ts';
+import { settle } from '../../../engine/rules/settlement.ts';
 import type { ShardState } from '../../../engine/rules/state.ts';
-import type { OrderRow } from '../../../engine/rules/units.ts';
+import { topOfBook } from '../../../engine/rules/top-of-book.ts';
+import { dollarsOf, type OrderRow } from '../../../engine/rules/units.ts';
 import {
   accountRow,
   CATALOG,
@@ -74,7 +88,88 @@ const MISTAKES: Mistake[] = [
   ['an order leaves its book twice', removeTwice, /removed an order that waits nowhere/],
   ['an order waits twice', (s) => s.ladders.add(0, 20, orderRow(0)), /an order waits twice/],
   ['an order waits at no price', (s) => s.ladders.add(0, 100, orderRow(5)), /no price of 1 to 99/],
+  ['a correction is not in whole cents', (s) => adjust(s, ACCOUNT, 0.5), /correction is not in/],
+  ['payouts are not of whole contracts', (s) => countPayable(s, ACCOUNT, 0.5), /are not whole/],
+  ['a cost is half a cent', () => costCents(0.5, 3), /a cost is not in whole cents/],
+  ['a cost is too large to count', () => costCents(99, 1e15), /too large to count/],
+  [
+    'a part of nothing is sold',
+    (s) => shrink(s, { contracts: 0 }),
+    /part of no contracts was sold/,
+  ],
+  ['a part brings less than nothing', (s) => shrink(s, { cents: -1 }), /brought less than nothing/],
+  ['a part had a negative cost', (s) => shrink(s, { cost: -1 }), /had cost less than nothing/],
+  ['a position grows by nothing', (s) => growPosition(s, POSITION, 0, 0), /grew by no contracts/],
+  ['a sale is at no venue', (s) => startSale(s, POSITION, 9), /is sold at no venue/],
+  ['an order rests twice', (s) => rest(s, orderRow(0)), /an order waits twice/],
+  ['an order rests that is done', (s) => rest(s, orderRow(7)), /an order rests that is done/],
+  ['a catalog forgets markets', (s) => replace(s, { marketNames: [] }), /number from a market/],
+  ['a catalog forgets ids', (s) => replace(s, { instrumentIds: [] }), /number from an instrument/],
+  ['a catalog numbers an id twice', numberTwice, /an instrument has two numbers/],
+  ['a market is of no venue', (s) => nameMarket(s, 'venue_z/A'), /a market is of no venue/],
+  ['a market has two numbers', (s) => nameMarket(s, CATALOG.marketNames[0]!), /has two numbers/],
+  ['an instrument has no number', listUnknown, /lists an instrument without a number/],
+  ['a tick is of no market', (s) => tick(s, { market: 99 }), /of a market without a number/],
+  ['a tick has no time', (s) => tick(s, { atMs: Number.NaN }), /no time in whole milliseconds/],
+  ['a tick is of no connection', (s) => tick(s, { source: -1 }), /no connection has such a number/],
+  ['a quote asks 100', (s) => tick(s, { yesAskCents: 100 }), /asks no price of 1 to 99 cents/],
+  ['a quote bids less than nothing', (s) => tick(s, { yesBidCents: -1 }), /bids no price of 1 to/],
+  ['quotes become younger', (s) => keepAges(s, -1), /becomes younger/],
+  ['a result pays 101 cents', payTooMuch, /a contract pays 0 to 100 cents/],
+  ['a fill model gives nothing', () => tradeOf('buy', { ...FILL, contracts: 0 }), /no contracts/],
+  ['a fill model has no price', () => tradeOf('sell', { ...FILL, askCents: 100 }), /has no price/],
+  ['a fill model gives too much', (s) => fillWith(s, { contracts: 1e6 }), /more than is left/],
+  ['a fill model passes the limit', (s) => fillWith(s, { askCents: 50 }), /beyond the limit/],
+  ['an id of no time', () => writeTradeIdAt(2 ** 48), /no id can carry such a time/],
+  ['a list goes on after no id', () => cursorOf('orders', 'x'), /an id that is no uuid/],
+  ['money is shown in parts of cents', () => dollarsOf(0.5), /not in whole cents/],
 ];
+
+const POSITION = positionRow(0);
+const FILL: Fill = { contracts: 1, askCents: 20, venue: 'venue_a', consumption: null };
+const NO_FACTS = { record: 0, offset: 0, add() {} };
+
+function shrink(state: ShardState, over: { contracts?: number; cost?: number; cents?: number }) {
+  shrinkPosition(state, POSITION, { contracts: 1, cost: 0, cents: 0, ...over });
+}
+
+function replace(state: ShardState, over: Partial<typeof CATALOG>): void {
+  replaceCatalog(state, { ...CATALOG, ...over });
+}
+
+function numberTwice(state: ShardState): void {
+  const { instrumentIds } = CATALOG;
+  replace(state, { instrumentIds: [...instrumentIds, instrumentIds[0]!] });
+}
+
+function nameMarket(state: ShardState, name: string): void {
+  replace(state, { marketNames: [...CATALOG.marketNames, name] });
+}
+
+function listUnknown(state: ShardState): void {
+  const [first] = CATALOG.instruments;
+  replace(state, { instruments: [{ ...first!, id: 'unknown' }] });
+}
+
+function tick(state: ShardState, over: Parameters<typeof quoteTick>[0]): void {
+  observe(state, quoteTick(over), NO_FACTS);
+}
+
+function payTooMuch(state: ShardState): void {
+  const result = { kind: 'result', outcome: 'scalar', yesPayoutCents: 101 } as const;
+  settle(state, { ...result, noPayoutCents: 0, atMs: NOON_MS, market: 0 }, NO_FACTS);
+}
+
+/** A quote that reaches the resting buy of 20 cents, under a model that is wrong. */
+function fillWith(state: ShardState, over: Partial<Fill>): void {
+  const fillModel = { ...topOfBook(), orderArrives: () => ({ ...FILL, ...over }) };
+  tick({ ...state, fillModel }, { yesBidCents: 10, yesAskCents: 15 });
+}
+
+function writeTradeIdAt(atMs: number): void {
+  const ids = { word: () => 0, set() {} };
+  writeTradeId(ids, POSITION, ids, orderRow(0), atMs);
+}
 
 function place(state: ShardState, over: Partial<OrderPlaced>): void {
   const order = state.orders.nextRow as OrderRow;

@@ -237,7 +237,7 @@ test('D10: a shard that fails at every start is listed with its reason', async (
   // Sent again at every start, and a fault of ours each time.
   engine.tick({ kind: 'status', atMs: NOON_MS, source: 0, market: 3, status: 'open' });
   const [line] = await untilListed(engine);
-  t.regex(line!, /^shard 0 failed [2-9] times in a row: TypeError: /);
+  t.regex(line!, /^shard 0 failed [2-9] times in a row: InvariantError: /);
   t.not(engine.state(), 'starting');
   await t.throwsAsync(engine.call(account, { ...portfolio, account }), { instanceOf: EngineBusy });
   t.false(lines.includes('shard is back'), 'it never was');

@@ -40,7 +40,7 @@ test('a thread that failed leaves its reason, and is not opened again while it e
   // It may be asked while it still has the file open.
   const again = thread.open().catch(() => thread.open());
   await t.throwsAsync(failing.ended);
-  t.regex(thread.faultOf('worker exited'), /^TypeError: /, 'also where its error was lost');
+  t.regex(thread.faultOf('worker exited'), /^InvariantError: /, 'also where its error was lost');
   t.is((await again).accounts, accounts);
   // Long enough for the thread that failed to be gone: what is open now is another one.
   await new Promise((resolve) => setTimeout(resolve, 100));

@@ -35,7 +35,7 @@ const FACTS: Planted[] = [
   [
     'an order under another key',
     changed('order_placed', canceled, () => ({ idempotencyKey: 'CANCELED' })),
-    /^fact \d+ \(order_placed\): its key CANCELED is told as never used$/,
+    /^fact \d+ \(order_placed\): its key CANCELED counts as never used$/,
   ],
   [
     'an order of an account that is not open',

@@ -252,8 +252,9 @@ scenarioTest(
       'venue_a/X',
       'venue_a/Y',
     ];
-    const catalog = { games: [], instruments: [], marketNames, instrumentIds: [] };
-    scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog });
+    const { instrumentIds } = catalog();
+    const emptied = { games: [], instruments: [], marketNames, instrumentIds };
+    scenario.engine.command({ kind: 'catalog', atMs: scenario.nowMs, catalog: emptied });
     const { body } = scenario.ask({ kind: 'portfolio', account: ALICE, organizationSlug: null });
     t.is((body.positions as Row[])[0]!.instrumentLabel, 'Home wins');
     t.is(scenario.buy(1).code, 'instrument_not_found');

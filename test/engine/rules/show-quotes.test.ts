@@ -1,7 +1,7 @@
 /** What a shard that cannot write shows of the ticks that it gets: all prices, and no effects. */
 import test from 'ava';
 import type { Tick } from '../../../engine/rules/messages.ts';
-import { watch } from '../../../engine/rules/observe.ts';
+import { showQuotes } from '../../../engine/rules/observe.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
@@ -9,7 +9,7 @@ const MAX_AGE_MS = 15_000;
 const NO_PRICES = { yesBidCents: null, yesAskCents: null };
 
 /** A resting buy at 40, and a quote of 40 to 43 that does not reach it. */
-function watchingEngine() {
+function showingEngine() {
   const engine = createMemoryEngine({ quoteMaxAgeMs: MAX_AGE_MS, routingBandCents: 10 });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
   const venueData = { kind: 'switches', venueData: true, selfReset: false } as const;
@@ -21,11 +21,11 @@ function watchingEngine() {
     return JSON.parse(reply.ok ? reply.body : '').venues[0] ?? NO_PRICES;
   };
   const shown = (atMs = NOON_MS) => [quote(atMs).yesBidCents, quote(atMs).yesAskCents];
-  return { engine, quote, shown, see: (tick: Tick) => watch(engine.state(), tick) };
+  return { engine, quote, shown, see: (tick: Tick) => showQuotes(engine.state(), tick) };
 }
 
 test('D8: a quote is shown, and fills nothing', (t) => {
-  const { engine, see, shown } = watchingEngine();
+  const { engine, see, shown } = showingEngine();
   const before = engine.digest();
   see(quoteTick({ yesBidCents: 30, yesAskCents: 33 }));
   t.deepEqual(shown(), [30, 33]);
@@ -34,8 +34,8 @@ test('D8: a quote is shown, and fills nothing', (t) => {
   t.is(engine.endings().length, 1, 'the same tick fills once the shard takes it');
 });
 
-test('D8: a connection stays alive by what is watched, and a late frame makes it no older', (t) => {
-  const { see, shown } = watchingEngine();
+test('D8: a connection stays alive by what is shown, and a late frame makes it no older', (t) => {
+  const { see, shown } = showingEngine();
   const laterMs = NOON_MS + MAX_AGE_MS;
   see({ kind: 'heartbeat', atMs: laterMs, source: 0 });
   see({ kind: 'heartbeat', atMs: NOON_MS, source: 0 });
@@ -44,7 +44,7 @@ test('D8: a connection stays alive by what is watched, and a late frame makes it
 });
 
 test('D8, T14: a lost connection ends its prices until the next quote', (t) => {
-  const { see, shown } = watchingEngine();
+  const { see, shown } = showingEngine();
   see({ kind: 'down', atMs: NOON_MS, source: 0 });
   t.deepEqual(shown(), [null, null]);
   see(quoteTick());
@@ -52,7 +52,7 @@ test('D8, T14: a lost connection ends its prices until the next quote', (t) => {
 });
 
 test('D8, T12: a pause is shown, and its end', (t) => {
-  const { see, shown } = watchingEngine();
+  const { see, shown } = showingEngine();
   see({ kind: 'status', atMs: NOON_MS, source: 0, market: 0, status: 'paused' });
   t.deepEqual(shown(), [null, null]);
   see({ kind: 'status', atMs: NOON_MS, source: 0, market: 0, status: 'open' });
@@ -60,14 +60,14 @@ test('D8, T12: a pause is shown, and its end', (t) => {
 });
 
 test('D8: a trade is shown as the last one', (t) => {
-  const { see, quote } = watchingEngine();
+  const { see, quote } = showingEngine();
   const trade = { kind: 'trade', source: 0, market: 0, yesPriceCents: 42, side: 'yes' } as const;
   see({ ...trade, contracts: 5, atMs: NOON_MS });
   t.is(quote().lastTradeCents, 42);
 });
 
 test('D8: results, games and time wait until the shard can write', (t) => {
-  const { engine, see, shown } = watchingEngine();
+  const { engine, see, shown } = showingEngine();
   const before = engine.digest();
   const payouts = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
   see({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...payouts });
@@ -78,7 +78,7 @@ test('D8: results, games and time wait until the shard can write', (t) => {
 });
 
 test('D8: a market that the shard has no number for yet is passed over', (t) => {
-  const { engine, see } = watchingEngine();
+  const { engine, see } = showingEngine();
   const markets = engine.state().markets.length;
   t.notThrows(() => see(quoteTick({ market: markets })));
   t.is(engine.state().markets.length, markets);

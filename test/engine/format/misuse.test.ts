@@ -1,0 +1,64 @@
+/** What a caller's mistake would write or read wrongly stops it instead. */
+import test from 'ava';
+import { ByteReader, ByteWriter } from '../../../engine/format/bytes.ts';
+import { beginFrame, endFrame } from '../../../engine/format/frame.ts';
+import { word } from '../../../engine/format/layout.ts';
+
+const reader = () => new ByteReader(Buffer.from([1, 2, 3, 4, 5, 6]));
+
+function written(): ByteWriter {
+  const to = new ByteWriter();
+  to.u48(1);
+  return to;
+}
+
+const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
+  ['a byte of 256', () => written().u8(256), /does not fit into a byte/],
+  ['a byte below zero', () => written().u8(-1), /does not fit into a byte/],
+  ['a byte of a part', () => written().u8(0.5), /does not fit into a byte/],
+  ['four bytes of 2^32', () => written().u32(2 ** 32), /does not fit into four bytes/],
+  ['four bytes below zero', () => written().u32(-1), /does not fit into four bytes/],
+  ['six bytes of 2^48', () => written().u48(2 ** 48), /does not fit into six bytes/],
+  ['six bytes of a part', () => written().u48(1.5), /of six bytes is not whole/],
+  ['a number that is none', () => written().f64(Number.NaN), /no number is written/],
+  ['an id that is no uuid', () => written().uuid('1'), /an id that is no uuid/],
+  ['a length behind the end', () => written().setU32(3, 1), /what was not written/],
+  ['a length that is too long', () => written().setU32(0, 2 ** 32), /does not fit into the place/],
+  ['bytes that were not written', () => written().view(0, 7), /what was not written is shown/],
+  ['bytes from back to front', () => written().view(5, 4), /what was not written is shown/],
+  ['a read beyond the end', () => [reader().u48(), reader().place()], /more is read than/],
+  ['a part beyond its bytes', () => reader().begin(Buffer.alloc(4), 0, 5), /outside its bytes/],
+  ['a way behind the end', () => reader().goTo(7), /goes where there are no bytes/],
+  ['a way before the start', () => reader().goTo(-1), /goes where there are no bytes/],
+  ['a frame that ends too early', endTooEarly, /a frame ends before it begins/],
+  ['more words than a byte says', manyWords, /more words than a byte can say/],
+  ['a word twice', () => word('yes', 'no', 'yes'), /a word stands twice/],
+];
+
+function endTooEarly(): void {
+  const to = new ByteWriter();
+  const start = beginFrame(to, 1);
+  to.begin();
+  to.u8(0);
+  endFrame(to, start);
+}
+
+function manyWords(): void {
+  word(...Array.from({ length: 257 }, (_, at) => `w${at}`));
+}
+
+for (const [what, make, message] of MISTAKES) {
+  test(`D15: bytes are not written or read wrongly: ${what}`, (t) => {
+    t.throws(make, { name: 'InvariantError', message });
+  });
+}
+
+test('D15: the largest numbers of each width fit', (t) => {
+  const to = new ByteWriter();
+  to.u8(255);
+  to.u32(2 ** 32 - 1);
+  to.u48(2 ** 48 - 1);
+  const from = new ByteReader(to.copy());
+  t.deepEqual([from.u8(), from.u32(), from.u48()], [255, 2 ** 32 - 1, 2 ** 48 - 1]);
+  t.true(from.isAtEnd);
+});

@@ -1,0 +1,186 @@
+/** What a mistake would do to batches, answers, checkpoints and readers stops it instead. */
+import test, { type ExecutionContext } from 'ava';
+import { auditFacts } from '../../../engine/audit/audit-facts.ts';
+import { FactBuffer } from '../../../engine/format/facts.ts';
+import { channelMemory, Endpoint } from '../../../engine/ring/endpoint.ts';
+import type { Catalog, Command } from '../../../engine/rules/messages.ts';
+import { pageValue } from '../../../engine/shard/checkpoint-values.ts';
+import { Checkpoints } from '../../../engine/shard/checkpoints.ts';
+import { wallClock } from '../../../engine/shard/clock.ts';
+import { createState, type StoredState } from '../../../engine/shard/create-state.ts';
+import { identityOf } from '../../../engine/shard/data-format.ts';
+import { DiskStatus } from '../../../engine/shard/disk-reserve.ts';
+import { hashOfDigests } from '../../../engine/shard/merge-reports.ts';
+import { Outbox } from '../../../engine/shard/outbox.ts';
+import { QueueBound } from '../../../engine/shard/queue-bound.ts';
+import { replayFacts } from '../../../engine/shard/replay.ts';
+import { serve } from '../../../engine/shard/serve.ts';
+import { Shard } from '../../../engine/shard/shard.ts';
+import { ShardLink } from '../../../engine/shard/shard-link.ts';
+import { shardOfAccount } from '../../../engine/shard/shard-of.ts';
+import { StartupState } from '../../../engine/shard/startup-state.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { tempDir } from './engine-process.ts';
+
+const CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
+const waiter = { resolve() {}, reject() {} };
+const emptyState = () => createState(CONFIG, {} as StoredState['records']);
+
+function answeredTwice(): void {
+  const bound = new QueueBound(10);
+  bound.came();
+  bound.answered();
+  bound.answered();
+}
+
+function lostTwice(): void {
+  const bound = new QueueBound(10);
+  bound.came();
+  bound.lost(2);
+}
+
+function clockGoesBack(): void {
+  const times = [100, 50];
+  const bound = new QueueBound(10, () => times.shift()!);
+  bound.came();
+  bound.measure();
+}
+
+function steadyGoesBack(): void {
+  let steadyMs = 1000;
+  let wallMs = NOON_MS;
+  const clock = wallClock({ machine: { wallMs: () => wallMs, steadyMs: () => steadyMs } });
+  wallMs -= 10;
+  steadyMs -= 20;
+  clock.nowMs();
+}
+
+function endedTwice(): void {
+  const link = new ShardLink(new Endpoint(channelMemory(), 'caller'), () => undefined);
+  link.end(() => undefined);
+  link.end(() => undefined);
+}
+
+function sentToTheDead(): void {
+  const link = new ShardLink(new Endpoint(channelMemory(), 'caller'), () => undefined);
+  link.end(() => undefined);
+  link.send([{ kind: 'barrier' }], [waiter]);
+}
+
+function forgetful(): void {
+  const startup = new StartupState();
+  startup.setCatalog(CATALOG);
+  startup.setCatalog({ ...CATALOG, marketNames: [] } as Catalog);
+}
+
+function playedBehind(): void {
+  const facts = new FactBuffer();
+  const state = emptyState();
+  facts.begin(64, 1);
+  facts.add(state, { kind: 'game_changed', atMs: NOON_MS, game: 'a', status: 'final' });
+  replayFacts(state, facts, new Uint8Array());
+}
+
+const line = { account: uuidOf(1), line: 'a' };
+const twoHomes = () => {
+  const digest = JSON.stringify({ accounts: [line], referenceData: [] });
+  return hashOfDigests([digest, digest]);
+};
+const gap = {
+  number: 2,
+  fact: { kind: 'game_changed' } as never,
+  place: { record: 64, offset: 0 },
+};
+
+const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
+  ['a request answered twice', answeredTwice, /more requests were answered than came/],
+  ['more lost than came', lostTwice, /more requests were lost than came/],
+  ['a steady clock that goes back', clockGoesBack, /never goes back has gone back/],
+  ['time that goes back', steadyGoesBack, /time goes back/],
+  ['nothing taken of what waits', () => new Outbox(5).take(0), /none of the messages that wait/],
+  ['a thread that ends twice', endedTwice, /a thread ends twice/],
+  ['a message to a thread that ended', sentToTheDead, /to a thread that has ended/],
+  ['a page of no fact', () => pageValue(0, new Uint8Array(8)), /stamped with no fact/],
+  ['a state of a disk that is none', () => new DiskStatus().set(0.5), /a disk has no such state/],
+  ['an account of no shard', () => shardOfAccount(uuidOf(1), 0), /belongs into no shard/],
+  ['a shard below zero', () => identityOf(-1), /no shard has such a number/],
+  ['an account in two shards', twoHomes, /two shards have one account/],
+  ['a hash of nothing', () => hashOfDigests([]), /asked for of no shard/],
+  ['time set back by nothing', () => new StartupState().setBack(0), /set back by nothing/],
+  ['a catalog that forgets markets', forgetful, /a catalog forgets markets/],
+  ['facts played behind others', playedBehind, /behind those of another record/],
+  ['a fact left out of an audit', () => auditFacts(emptyState(), [gap]), /leave one out/],
+];
+
+for (const [what, make, message] of MISTAKES) {
+  test(`D15: a shard is not used wrongly: ${what}`, (t) => {
+    t.throws(make, { name: 'InvariantError', message });
+  });
+}
+
+const openShard = (t: ExecutionContext) =>
+  Shard.open({
+    ...CONFIG,
+    path: tempDir(t),
+    shard: 0,
+    durability: 'commit',
+    checkpointEveryFacts: 1000,
+  });
+
+test('D15: a batch is taken when the one before is done, and none after one that failed', async (t) => {
+  const shard = await openShard(t);
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  const nested = {
+    length: 1,
+    *[Symbol.iterator](): Generator<Command> {
+      shard.run([]);
+      yield placeOrder();
+    },
+  };
+  t.throws(() => shard.take(nested), { message: /a batch is taken while another is/ });
+  t.throws(() => shard.run([placeOrder()]), { message: /or after one has failed/ });
+  t.is(shard.lastNumber, 1, 'nothing of it is in the log');
+  await shard.abandon();
+});
+
+test('D15: a state that is ahead of its log gets no checkpoint', async (t) => {
+  const shard = await openShard(t);
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }]);
+  t.throws(() => shard.run([quoteTick({ market: 99 })]), { message: /without a number/ });
+  await t.throwsAsync(shard.checkpoint(), { message: /of what is not in the log/ });
+  await shard.abandon();
+});
+
+test('D15: checkpoints are written one at a time, and none covers less than the last', async (t) => {
+  const identity = identityOf(0);
+  const checkpoints = new Checkpoints(tempDir(t), { durability: 'commit', identity });
+  const write = (facts: number) =>
+    checkpoints.write({
+      head: { facts } as never,
+      referenceData: {},
+      pages: [],
+      seal: { write: (function* () {})(), head: {}, steps: 0 } as never,
+    });
+  const first = write(10);
+  await t.throwsAsync(write(11), { message: /written while another one is/ });
+  t.true(await first);
+  await t.throwsAsync(write(9), { message: /covers fewer facts than the last one/ });
+  await checkpoints.close();
+});
+
+test('D15: a batch with an answer too many answers nobody', async (t) => {
+  const channel = channelMemory();
+  const link = new ShardLink(new Endpoint(channel, 'caller'), () => undefined);
+  link.send([{ kind: 'audit', atMs: 1 }], [waiter]);
+  const shard = {
+    isWriting: true,
+    diskErrno: 0,
+    take: (messages: Iterable<unknown>) => [...messages, 0].map(() => ({ ok: true, body: 'a' })),
+  };
+  const served = serve(shard as never, new Endpoint(channel, 'shard'));
+  await t.throwsAsync(served, { message: /more answers than questions/ });
+  t.deepEqual(
+    link.end(() => t.fail('somebody got an answer')),
+    [waiter],
+  );
+});
