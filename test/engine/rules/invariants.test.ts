@@ -4,6 +4,7 @@ import { PAGE_ROWS, Table } from '../../../engine/memory/table.ts';
 import { UuidIndex } from '../../../engine/memory/uuid-index.ts';
 import type { OrderPlaced } from '../../../engine/rules/events.ts';
 import { evolve } from '../../../engine/rules/evolve.ts';
+import { InvariantError, invariant } from '../../../engine/rules/invariant.ts';
 import { adjust, hold, realize, stake } from '../../../engine/rules/ledger.ts';
 import { shrinkPosition } from '../../../engine/rules/positions.ts';
 import type { ShardState } from '../../../engine/rules/state.ts';
@@ -20,6 +21,24 @@ import {
 import { createMemoryEngine } from '../memory-engine.ts';
 
 const ACCOUNT = accountRow(0);
+
+test('a broken invariant is an InvariantError, which says what does not hold', (t) => {
+  const error = t.throws(() => invariant(false, 'two and two'), { instanceOf: InvariantError });
+  t.is(error?.name, 'InvariantError');
+  t.is(error?.message, 'invariant: two and two');
+});
+
+test('C2: of the times that the clock was set back from, the latest is kept', (t) => {
+  const state = tradedState();
+  for (const [atMs, fromMs] of [
+    [500, 900],
+    [100, 600],
+  ] as const) {
+    evolve(state, { kind: 'clock_set', atMs, fromMs });
+    t.is(state.nowMs, atMs);
+    t.is(state.setBackFromMs, 900);
+  }
+});
 
 /** An account with an open position and a resting buy, both in rows 0. */
 function tradedState(): ShardState {
