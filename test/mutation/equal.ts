@@ -233,10 +233,6 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
   ],
   ['engine/rules/observe.ts | source.epoch++; | ++ -> --', 'read only for whether it has changed'],
   [
-    'engine/rules/fees.ts | if (from <= decimals) return safe(units * 10n ** BigInt(decimals - from) * toMicros); | <= -> <',
-    'to as many decimals as there are, the longer way rounds nothing',
-  ],
-  [
     'engine/rules/fees.ts | let exact: Exact = { units: 0n, decimals: 0 }; | 0 -> 1',
     'nothing is nothing to any number of decimals',
   ],
@@ -245,4 +241,12 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'what is added has as many decimals as the sum, or is nothing',
   ],
   ['engine/rules/fees.ts | let bestFromMs = 0; | 0 -> 1', 'read only once a line was found'],
+  [
+    "engine/rules/fees.ts | const own = rounded(fee, 2, 'half_even'); | 'half_even' -> 'mutant'",
+    'rounded takes every word but up and down for half_even',
+  ],
+  [
+    "engine/rules/fees.ts | const charged = Math.max(0, Math.min(own, rounded(exact, 2, 'half_even') - taken)); | 'half_even' -> 'mutant'",
+    'rounded takes every word but up and down for half_even',
+  ],
 ]);

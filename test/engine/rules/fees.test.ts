@@ -161,6 +161,8 @@ test('F25: Polymarket’s curve, takers alone', (t) => {
   t.is(polymarketFee({ ...POLYMARKET, taker: '0.03' }, fill(50, 100)), 750_000);
   const crypto: FeeEntry = { ...POLYMARKET, taker: '0.25', exponent: 2 };
   t.is(polymarketFee(crypto, fill(50, 100)), 1_562_500);
+  // 10.695 hundred-thousandths of a dollar.
+  t.is(polymarketFee(POLYMARKET, fill(31, 0.01)), 100);
   t.is(polymarketFee(POLYMARKET, { priceE4: 1, contractsE2: 1, role: 'taker' }), 0);
 });
 
@@ -218,5 +220,7 @@ test('F21: rates are decimal texts, and fees stay exact for a billion contracts'
     const wrong = { ...fill(50, 1), contractsE2 };
     t.throws(() => kalshiTradeFee(KALSHI, wrong), { message: /a size of a fee/ });
   }
-  t.is(kalshiTradeFee(KALSHI, fill(50, 0)), 0);
+  for (const free of [fill(50, 0), fill(0, 1), fill(100, 1)]) {
+    t.is(kalshiTradeFee(KALSHI, free), 0);
+  }
 });
