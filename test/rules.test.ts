@@ -5,9 +5,8 @@ import { BOOKS, type Naming, read, readNamings, readRules } from './rule-books.t
 
 /** Rules that no test names yet. The list may only shrink. */
 const UNTESTED = `
-T1 T2 T3 T8 T10 T19 T20 T22 T23 T25 T26 T28 T81 T84 T87 T96 T101 T102 T103 T126 M1 M2 M8 M10 M12
-M30 M32 M40 S5 S10 S12 L4 C9 C10 C11 D4 D18 D24 A1 A5 A7 A16 A21 A32 A33 A37 A54 A55 P5 Q2 Q8 I6
-I14 I52 I53 I54 I63 I64 V5 G4 U7 U10 F7 X1 X7 R1 R3 R4 R5 R7 R8 R13 K11 K27 N1 W21
+T1 T3 T19 T25 T81 T96 T102 T126 M40 C9 C10 D4 D18 D24 A1 A5 A21 A32 A33 P5 Q8 I6 I52 I54 I64 G4 U7
+U10 F7 X1 X7 R1 R3 R5 R7 R8 R13 K11 K27 N1 W21
 `;
 
 const rules = readRules().map(({ rule }) => rule);

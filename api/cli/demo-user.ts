@@ -38,7 +38,8 @@ export async function demoUser(identity: ControlStore, dataDir: string): Promise
     await identity.addUser(user);
   }
   const password = known?.password ?? randomBytes(12).toString('base64url');
-  if (!(await matchesPassword(password, identity.passwords.get(user.id)))) {
+  const kept = identity.passwords.get(user.id);
+  if (kept === null || !(await matchesPassword(password, kept))) {
     await identity.passwords.put(user.id, await hashPassword(password));
   }
   const key = known === null ? undefined : identity.keyByHash(hashOfToken(known.key));

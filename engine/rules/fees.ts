@@ -79,10 +79,12 @@ function parseRate(text: string): Exact {
 
 type Rounding = 'up' | 'down' | 'half_even';
 
-/** To a step of ten to the power of minus `decimals` dollars; `down` is towards minus infinity. */
+/**
+ * To a step of ten to the power of minus `decimals` dollars, coarser than what is exact; `down` is
+ * towards minus infinity.
+ */
 function rounded({ units, decimals: from }: Exact, decimals: number, rounding: Rounding): Micros {
   const toMicros = 10n ** BigInt(MICRO_DECIMALS - decimals);
-  if (from <= decimals) return safe(units * 10n ** BigInt(decimals - from) * toMicros);
   const step = 10n ** BigInt(from - decimals);
   const rest = ((units % step) + step) % step;
   const floor = (units - rest) / step;

@@ -46,7 +46,7 @@ test.serial(`${SECTION}: what is new since is copied, and the copy starts`, asyn
   const { bytes } = await backUp(from, to);
   const log = readFileSync(path.join(to, LOG));
   t.true(log.length > before.length);
-  t.deepEqual(log.subarray(0, before.length), before);
+  t.true(log.subarray(0, before.length).equals(before));
   const rest = bytes - (log.length - before.length);
   const whole = ['shard-0/data.mdb', 'control/data.mdb', 'paperbook.json', 'demo/catalog.json'];
   t.is(
@@ -110,7 +110,7 @@ test.serial(`${SECTION}: what is no older state of the directory is left as it i
   await t.throwsAsync(backUp(from, to), {
     message: /was not copied: \S+00000000\.log is not what the log was before: a server has run on/,
   });
-  t.deepEqual(readFileSync(path.join(to, LOG)), before);
+  t.true(readFileSync(path.join(to, LOG)).equals(before));
   t.is((await verifyDataDir(to)).ok, true);
 });
 

@@ -181,7 +181,7 @@ test('P3: malformed cursors are 400', async (t) => {
   }
 });
 
-test('A48, instrument_not_found: unknown and malformed refs', async (t) => {
+test('A16, A48, instrument_not_found: unknown and malformed refs', async (t) => {
   const api = await startApi(t);
   for (const ref of [
     'nobody',

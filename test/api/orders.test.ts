@@ -21,7 +21,7 @@ const BUY = {
 };
 const SELL = { action: 'sell', type: 'market', idempotencyKey: 'k-2', tradeId: TRADE_ID };
 
-test('A34: a placement reaches the engine as the caller`s', async (t) => {
+test('A34, A37, I53: a placement reaches the engine as the caller`s', async (t) => {
   const api = await startApi(t);
   const answer = await api.call('POST', '/portfolio/orders', { body: BUY });
   t.is(answer.status, 200);
@@ -124,7 +124,7 @@ test('V6, trading off: nothing new is placed, a retry is answered, a cancel work
   );
 });
 
-test('A35: execution at a venue is refused, scope first', async (t) => {
+test('A35, T101: execution at a venue is refused, scope first', async (t) => {
   const api = await startApi(t);
   const token = await api.addKey({
     scopes: ['trade:write', 'trade:write:venue_a', 'trade:write:venue_c_intl'],

@@ -65,7 +65,7 @@ for (const [what, damage] of DAMAGE) {
     t.is(statSync(path.join(dir, FILE)).mode & 0o777, 0o600);
     const kept = damaged === null ? null : path.join(dir, `${FILE}.replaced-1`);
     t.is(done!.kept, kept);
-    if (kept !== null) t.deepEqual(readFileSync(kept), damaged);
+    if (kept !== null) t.true(readFileSync(kept).equals(damaged!));
     const names = [
       'data.mdb',
       ...(kept === null ? [] : ['data.mdb.replaced-1']),
@@ -80,7 +80,7 @@ test.serial(`${SECTION}: what is whole is left as it is`, async (t) => {
   const { dir } = await traded(t);
   const before = readFileSync(path.join(dir, FILE));
   t.deepEqual(await rebuild(dir), [{ shard: 0, facts: null, kept: null, problems: [] }]);
-  t.deepEqual(readFileSync(path.join(dir, FILE)), before);
+  t.true(readFileSync(path.join(dir, FILE)).equals(before));
 });
 
 test.serial(`${SECTION}: not while a server runs`, async (t) => {
@@ -104,7 +104,7 @@ test.serial(
     await t.throwsAsync(rebuild(dir), {
       message: /was not rebuilt, and is as it was: log\/00000000\.log is damaged at byte 0: /,
     });
-    t.deepEqual(readFileSync(path.join(dir, FILE)), file);
+    t.true(readFileSync(path.join(dir, FILE)).equals(file));
     t.deepEqual(readdirSync(path.join(dir, 'shard-0')).sort(), ['data.mdb', 'lock.mdb', 'log']);
     // The last record is cut off as one that was never finished.
     const bytes = readFileSync(path.join(whole, 'shard-0', 'log', '00000000.log'));

@@ -16,7 +16,7 @@ import { RawConnection, request } from './raw-connection.ts';
 import { IDS } from './samples.ts';
 import { type Answer, TRADER_SCOPES } from './support.ts';
 
-test('Q1: every plan`s numbers, in the headers', async (t) => {
+test('Q1, Q2: every plan`s numbers, in the headers', async (t) => {
   const api = await startAt(t);
   const plans: [Plan, perMonth: number, perMinute: number][] = [
     ['none', 1_000, 30],

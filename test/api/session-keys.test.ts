@@ -7,7 +7,7 @@ import { samplePortfolio } from './samples.ts';
 import { create, DAY_MS, HOUR_MS, isRefused, newcomer, slowRequest } from './signed-in.ts';
 import { startApi } from './support.ts';
 
-test('A2, I9, a new key: shown once, 201, with defaults', async (t) => {
+test('A2, I9, I14, a new key: shown once, 201, with defaults', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
   const made = await create(api, token);

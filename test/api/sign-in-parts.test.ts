@@ -1,3 +1,4 @@
+import { scryptSync } from 'node:crypto';
 import test from 'ava';
 import { Attempts } from '../../api/identity/attempts.ts';
 import { networkOf } from '../../api/identity/network.ts';
@@ -9,6 +10,7 @@ import {
   REUSE_GRACE_MS,
   refreshSession,
 } from '../../api/identity/sessions.ts';
+import { cheapenHashes } from './cheap-hashes.ts';
 
 const NOW_MS = Date.parse('2026-11-21T05:00:00Z');
 const DAY_MS = 86_400_000;
@@ -43,9 +45,18 @@ test('I33: a password matches its hash alone, in whichever code points it is typ
   t.false(await matchesPassword('anything', null));
 });
 
+test('I33: a hash is scrypt at the cost that it names', async (t) => {
+  const kept = await hashPassword('correct horse');
+  const [, salt, hash] = /^\$scrypt\$ln=15,r=8,p=3\$([\w-]{22})\$([\w-]{43})$/.exec(kept)!;
+  const cost = { N: 2 ** 15, r: 8, p: 3, maxmem: 2 ** 26 };
+  const expected = scryptSync('correct horse', Buffer.from(salt!, 'base64url'), 32, cost);
+  t.is(hash, expected.toString('base64url'));
+});
+
 test.serial(
   'I33: only so many passwords wait to be hashed; more are asked to come back',
   async (t) => {
+    t.teardown(cheapenHashes());
     const hashes = Array.from({ length: 36 }, () => hashPassword('correct horse'));
     const settled = await Promise.allSettled(hashes);
     const refused = settled.filter(({ status }) => status === 'rejected');

@@ -17,7 +17,7 @@ import { Wire, type WireAnswer } from './wire.ts';
 const SEED = Number(process.env.SEED ?? 1);
 const CONNECTIONS = 24;
 /** Requests of each surface. */
-const API_REQUESTS = shareOf(100_000);
+const API_REQUESTS = shareOf(40_000);
 const AUTH_REQUESTS = shareOf(3000);
 const ADMIN_REQUESTS = shareOf(3000);
 /** One in so many is held against the description in full: that costs more than the request. */

@@ -195,4 +195,54 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     "engine/rules/resting.ts | for (const side of ['yes', 'no'] as const) { | 'no' -> 'mutant'",
     'ladderOf takes every word but yes for no',
   ],
+  [
+    'engine/rules/ids.ts | const last = (Number.parseInt(orderId.at(-1)!, 16) ^ 1).toString(16); | 16 -> 17',
+    'one digit of base 16 is the same in base 17',
+  ],
+  [
+    'engine/rules/ids.ts | const last = (Number.parseInt(orderId.at(-1)!, 16) ^ 1).toString(16); | 16 -> 17 (2)',
+    'one digit of base 16 is the same in base 17',
+  ],
+  [
+    'engine/rules/ledger.ts | const realizedCents = Math.max( | max -> min',
+    'the two are equal: no account has been reset',
+  ],
+  [
+    'engine/rules/ledger.ts | col.balanceCents.get(account) + col.heldCents.get(account) + col.openStakeCents.get(account); | + -> -',
+    'without a reset the start balance and the adjustments say the same bound',
+  ],
+  [
+    'engine/rules/ledger.ts | col.balanceCents.get(account) + col.heldCents.get(account) + col.openStakeCents.get(account); | + -> - (2)',
+    'without a reset the start balance and the adjustments say the same bound',
+  ],
+  [
+    "engine/rules/orders.ts | order.limitPriceCents ?? (order.action === 'buy' ? 99 : 1), | 99 -> 100",
+    'no ask is above 99',
+  ],
+  [
+    'engine/rules/orders.ts | return held + costCents(fill?.askCents ?? 0, filled); | 0 -> 1',
+    'without a fill no contracts are filled',
+  ],
+  [
+    'engine/rules/resting.ts | if (market.routedBooks.includes(book)) continue; | continue; -> ;',
+    'a book that stands twice has nothing left to fill the second time',
+  ],
+  ['engine/rules/observe.ts | source.epoch++; | ++ -> --', 'read only for whether it has changed'],
+  [
+    'engine/rules/fees.ts | let exact: Exact = { units: 0n, decimals: 0 }; | 0 -> 1',
+    'nothing is nothing to any number of decimals',
+  ],
+  [
+    'engine/rules/fees.ts | const scaled = (one: Exact) => one.units * 10n ** BigInt(decimals - one.decimals); | * -> /',
+    'what is added has as many decimals as the sum, or is nothing',
+  ],
+  ['engine/rules/fees.ts | let bestFromMs = 0; | 0 -> 1', 'read only once a line was found'],
+  [
+    "engine/rules/fees.ts | const own = rounded(fee, 2, 'half_even'); | 'half_even' -> 'mutant'",
+    'rounded takes every word but up and down for half_even',
+  ],
+  [
+    "engine/rules/fees.ts | const charged = Math.max(0, Math.min(own, rounded(exact, 2, 'half_even') - taken)); | 'half_even' -> 'mutant'",
+    'rounded takes every word but up and down for half_even',
+  ],
 ]);

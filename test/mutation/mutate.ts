@@ -20,6 +20,7 @@ const TEST_PATHS = [
   'test/engine/shard/quote.test.ts',
   'test/engine/shard/shard-records.test.ts',
   'test/engine/shard/views.test.ts',
+  'test/feeds/catalog-fields.test.ts',
   'test/feeds/catalog-words.test.ts',
   'test/feeds/ingest.test.ts',
   'test/feeds/native.test.ts',

@@ -1,6 +1,7 @@
 /** Tries faults in processes of their own: one after the other, each ended where a test does not. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { on } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Fault } from './faults.ts';
 import type { Measured, Report, Task } from './trial-process.ts';
@@ -11,8 +12,12 @@ const FAULTS_PER_PROCESS = 60;
 /** V8 does not count the calls of functions that it has optimized. */
 const COUNTED = ['--no-opt', '--no-maglev'];
 const EXEC_ARGV = ['--max-old-space-size=1024', '--disable-warning=ExperimentalWarning'];
-/** How long a test may take: what it takes without a fault, many times over, and this. */
-const PATIENCE = { factor: 5, atLeastMs: 3_000 };
+/**
+ * What a test may take: what it takes without a fault, many times over, and this. It is CPU time,
+ * which other work on the machine does not make longer. A test that only waits ends in the end, too.
+ */
+const PATIENCE = { factor: 5, atLeastMs: 3_000, waitingMs: 120_000 };
+const LOOK_EVERY_MS = 250;
 
 /** `seenBy`: the test that fell, or null; `isEndless` where it did not end. */
 export type Outcome = { seenBy: Measured | null; isEndless: boolean };
@@ -34,16 +39,22 @@ export class TrialProcess {
   async try(fault: Fault, tests: readonly Measured[]): Promise<Outcome> {
     if (tests.length === 0) return { seenBy: null, isEndless: false };
     let begun = tests[0]!;
-    let timer: NodeJS.Timeout | undefined;
+    let [begunMs, begunCpuMs] = [0, 0];
     const begin = (position: number) => {
       begun = tests[position]!;
-      clearTimeout(timer);
-      const waitMs = PATIENCE.atLeastMs + PATIENCE.factor * begun.durationMs;
-      timer = setTimeout(() => this.#child?.kill('SIGKILL'), waitMs);
+      begunMs = performance.now();
+      begunCpuMs = cpuMsOf(this.#child!);
     };
+    const look = setInterval(() => {
+      if (begunMs === 0 || this.#child === null) return;
+      const mayTakeMs = PATIENCE.atLeastMs + PATIENCE.factor * begun.durationMs;
+      const waitedMs = performance.now() - begunMs;
+      const isEndless = cpuMsOf(this.#child) - begunCpuMs > mayTakeMs;
+      if (isEndless || waitedMs > PATIENCE.waitingMs + mayTakeMs) this.#child.kill('SIGKILL');
+    }, LOOK_EVERY_MS);
     const names = tests.map(({ file, index }) => ({ file, index }));
     const report = await this.#report({ kind: 'try', fault, tests: names }, begin);
-    clearTimeout(timer);
+    clearInterval(look);
     this.#tried += 1;
     if (report === null || this.#tried >= FAULTS_PER_PROCESS) this.close();
     if (report?.kind !== 'tried') return { seenBy: begun, isEndless: true };
@@ -77,4 +88,18 @@ export class TrialProcess {
     }
     return null;
   }
+}
+
+const MS_PER_TICK = 10;
+
+/** What a process has used, as Linux says (proc(5), fields 14 and 15); 0 where it has ended. */
+function cpuMsOf({ pid }: ChildProcess): number {
+  let stat: string;
+  try {
+    stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return 0;
+  }
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;
 }

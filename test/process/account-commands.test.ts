@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { ask, centsOf, type Json, request } from './client.ts';
+import { runHere } from './run-here.ts';
 import { type Exit, eventually, run, startFor, tempDir } from './server.ts';
 
 /** The commands of one person, whose session file is the test's own. */
@@ -14,7 +15,7 @@ function personOf(t: ExecutionContext) {
   const printed: string[] = [];
   const command = async (args: string[], stdin?: string): Promise<Exit> => {
     const env = { XDG_CONFIG_HOME: configHome };
-    const exit = await run(args, { env, ...(stdin === undefined ? {} : { stdin }) });
+    const exit = await runHere(args, { env, ...(stdin === undefined ? {} : { stdin }) });
     printed.push(exit.stdout, exit.stderr);
     return exit;
   };
@@ -22,6 +23,8 @@ function personOf(t: ExecutionContext) {
     file,
     printed,
     command,
+    /** In a process of its own, beside others. */
+    apart: (args: string[]) => run(args, { env: { XDG_CONFIG_HOME: configHome } }),
     /** What it prints for scripts; it must succeed. */
     json: async (...args: string[]): Promise<Json> => {
       const { code, stdout, stderr } = await command([...args, '--json']);
@@ -159,7 +162,7 @@ test.serial('U5: login, a key, quote, buy, sell, cancel, logout', async (t) => {
 
 test.serial('U6, keys: shown once, rotated, revoked; sessions renewed', async (t) => {
   const demo = await startDemo(t);
-  const { file, printed, command, json, saved, change, fails } = personOf(t);
+  const { file, printed, command, apart, json, saved, change, fails } = personOf(t);
   t.is((await command(demo.login, demo.password)).code, 0);
   const shown = await command(['keys', 'create']);
   t.regex(shown.stdout, /^svc_sk_[\w-]{43}\n$/);
@@ -192,7 +195,7 @@ test.serial('U6, keys: shown once, rotated, revoked; sessions renewed', async (t
 
   const before = saved();
   change({ expiresAtMs: Date.now() });
-  const both = await Promise.all([command(['keys', 'list']), command(['keys', 'list'])]);
+  const both = await Promise.all([apart(['keys', 'list']), apart(['keys', 'list'])]);
   t.deepEqual(
     both.map(({ code, stderr }) => [code, stderr]),
     [

@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { ACCOUNT_LIMITS } from '../../engine/rules/trade-limits.ts';
 import { request } from './client.ts';
-import { Command, run, type Server, startFor, tempDir } from './server.ts';
+import { runHere } from './run-here.ts';
+import { Command, type Server, startFor, tempDir } from './server.ts';
 
 /** `paperbook admin` against that server: how it ended, and what it printed. */
 function adminOf({ dataDir, adminUrl }: Server) {
   return async (...args: string[]) => {
     const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
-    const { code, stdout, stderr } = await run(['admin', ...args, ...at]);
+    const { code, stdout, stderr } = await runHere(['admin', ...args, ...at]);
     return { code, stderr, answer: stdout === '' ? null : JSON.parse(stdout) };
   };
 }
@@ -106,7 +107,7 @@ test.serial('Q12, admin limits and plan: only what is given changes, and back', 
   const { dataDir, adminUrl } = await startFor(t, 'serve');
   const admin = async (...args: string[]) => {
     const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
-    return JSON.parse((await run(['admin', ...args, ...at])).stdout).user;
+    return JSON.parse((await runHere(['admin', ...args, ...at])).stdout).user;
   };
   const { id } = await admin('user', 'create', '--email', 'a@b.c', '--plan', 'enterprise');
   const trade = ['--orders-per-minute', '1', '--orders-per-day', '2', '--closing-per-minute', '3'];
@@ -134,7 +135,7 @@ test.serial(
     const { dataDir, baseUrl, adminUrl } = await startFor(t, 'serve');
     const user = async (stdin: string, ...args: string[]) => {
       const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
-      return await run(['admin', 'user', ...args, '--password-stdin', ...at], { stdin });
+      return await runHere(['admin', 'user', ...args, '--password-stdin', ...at], { stdin });
     };
     const signIn = async (password: string) => {
       const body = { email: 'ann@example.com', password };
@@ -164,7 +165,7 @@ test.serial(
     const { command, dataDir, baseUrl, adminUrl } = await startFor(t, 'serve');
     const admin = async (args: string[], stdin?: string) => {
       const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
-      return await run(['admin', 'user', ...args, ...at], stdin === undefined ? {} : { stdin });
+      return await runHere(['admin', 'user', ...args, ...at], stdin === undefined ? {} : { stdin });
     };
     const signIn = async (password: string) => {
       const body = { email: 'ann@example.com', password };
@@ -209,7 +210,7 @@ test.serial('admin without a server, or with another directory: one clear line',
   const { command, dataDir, adminUrl } = await startFor(t, 'serve');
   const other = await startFor(t, 'serve');
   const list = (dir: string) => {
-    return run(['admin', 'user', 'list', '--data-dir', dir, '--admin-url', adminUrl]);
+    return runHere(['admin', 'user', 'list', '--data-dir', dir, '--admin-url', adminUrl]);
   };
   const empty = tempDir(t);
   t.like(await list(empty), {

@@ -7,6 +7,7 @@ import { schemaErrors } from '../../feeds/catalog-schema.ts';
 import { kalshiMarket, shared, usMarket } from '../feeds/discovered.ts';
 import { json, restServer } from '../feeds/rest-server.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
+import { runHere } from './run-here.ts';
 import { run, tempDir } from './server.ts';
 
 const restTest = existsSync(shared('kalshi-rest')) ? test.serial : test.serial.skip;
@@ -29,7 +30,7 @@ restTest(
     t.regex(stderr, /0 games, 6 instruments, 5 lines of fees\n$/);
     const file = path.join(tempDir(t), 'catalog.json');
     writeFileSync(file, stdout);
-    const check = await run(['catalog', 'check', file]);
+    const check = await runHere(['catalog', 'check', file]);
     t.is(check.stdout, '0 games and 6 instruments, no errors\n');
   },
 );
@@ -39,24 +40,24 @@ test.serial('K20, K21, K28: from nothing to a catalog of two venues', async (t) 
   const found = path.join(tempDir(t), 'found.json');
   const teams = ['MIL', 'PIT'].map((team) => kalshiMarket(`KXMLBGAME-26JUL101840MILPIT-${team}`));
   const kalshi = await restServer(t, () => json({ markets: teams, cursor: '' }));
-  const first = await run([
+  const first = await runHere([
     ...['catalog', 'discover', '--venue', 'venue_a', '--url', `${kalshi.url}/trade-api/v2`],
   ]);
   t.is(first.code, 0, first.stderr);
   writeFileSync(found, first.stdout);
-  const imported = await run(['catalog', 'import', found, '--into', catalog]);
+  const imported = await runHere(['catalog', 'import', found, '--into', catalog]);
   t.is(imported.stdout, `${catalog}: 1 games and 2 instruments\n`);
 
   const start = { gameStartTime: '2026-07-10T22:40:00Z' };
   const us = usMarket('aec-mlb-mil-pit-2026-07-10', ['MIL', 'PIT'], start);
   const other = path.join(tempDir(t), 'us.json');
   writeFileSync(other, JSON.stringify({ market: us }));
-  const both = await run([
+  const both = await runHere([
     ...['catalog', 'discover', '--venue', 'venue_b', '--from', other, '--into', catalog],
   ]);
   t.is(both.code, 0, both.stderr);
   writeFileSync(found, both.stdout);
-  const again = await run(['catalog', 'import', found, '--json'], {
+  const again = await runHere(['catalog', 'import', found, '--json'], {
     env: { PAPERBOOK_CATALOG: catalog },
   });
   t.deepEqual(JSON.parse(again.stdout), { games: 1, instruments: 2 });
@@ -80,7 +81,7 @@ test.serial('K28: an import with an error changes nothing', async (t) => {
   const added = path.join(dir, 'added.json');
   for (const text of ['{', catalogOf([], [instrument('j', 'none')])]) {
     writeFileSync(added, text);
-    const { code, stderr } = await run(['catalog', 'import', added, '--into', catalog]);
+    const { code, stderr } = await runHere(['catalog', 'import', added, '--into', catalog]);
     t.is(code, 1);
     t.regex(stderr, /added.json has errors:/);
   }
@@ -103,7 +104,7 @@ test.serial('U1: bad usage of discover and import is exit code 2, failures are 1
     [[...discover, '--url', 'http://127.0.0.1:1/markets'], 1, /127\.0\.0\.1:1\/markets: /],
   ];
   for (const [args, code, message] of cases) {
-    const result = await run(args);
+    const result = await runHere(args);
     t.is(result.code, code, `${args.join(' ')}\n${result.stderr}`);
     t.regex(result.stderr, message);
     t.is(result.stdout, '');
@@ -111,7 +112,7 @@ test.serial('U1: bad usage of discover and import is exit code 2, failures are 1
 });
 
 async function printedSchema() {
-  const { stdout } = await run(['catalog', 'schema']);
+  const { stdout } = await runHere(['catalog', 'schema']);
   const ajv = new Ajv2020({ allErrors: true });
   addFormats.default(ajv);
   return ajv.compile(JSON.parse(stdout));

@@ -4,6 +4,7 @@
  * versions of Node, and that it ends. One at a time, so a test that calls this is serial.
  */
 import fs from 'node:fs';
+import { Readable } from 'node:stream';
 import { run as runProgram } from '../../api/cli/program.ts';
 import { type Env, type Exit, outerEnv } from './server.ts';
 
@@ -15,13 +16,14 @@ let isRunning = false;
 /** What `run` of server.ts gives. */
 export async function runHere(
   args: readonly string[],
-  { env = {} }: { env?: Env } = {},
+  { env = {}, stdin = '' }: { env?: Env; stdin?: string } = {},
 ): Promise<Exit> {
   if (isRunning) throw new Error('one command at a time');
   isRunning = true;
   const outer = process.env;
   const [stdout, stderr] = [capture(process.stdout), capture(process.stderr)];
-  const undo = [listeners(), stdout, stderr, captureLog((line) => process.stderr.write(line))];
+  const log = captureLog((line) => process.stderr.write(line));
+  const undo = [listeners(), stdout, stderr, log, replaceStdin(stdin)];
   process.env = { ...outerEnv(), PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0', ...env };
   process.exitCode = undefined;
   try {
@@ -62,6 +64,17 @@ function captureLog(write: (text: string) => void): { end(): void } {
   return {
     end() {
       fs.writeSync = writeSync;
+    },
+  };
+}
+
+/** All of standard input, which is no terminal. */
+function replaceStdin(text: string): { end(): void } {
+  const own = Object.getOwnPropertyDescriptor(process, 'stdin')!;
+  Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from([text]) });
+  return {
+    end() {
+      Object.defineProperty(process, 'stdin', own);
     },
   };
 }

@@ -3,6 +3,7 @@ import { truncateSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { goOn, stoppedServer } from '../api/stopped-server.ts';
+import { runHere } from './run-here.ts';
 import { run, startFor, tempDir } from './server.ts';
 
 test.serial('D32: a backup each night, of a server that runs', async (t) => {
@@ -15,11 +16,11 @@ test.serial('D32: a backup each night, of a server that runs', async (t) => {
     const { code, stdout, stderr } = await run(args);
     t.is(code, 0, stderr);
     t.like(JSON.parse(stdout), { directory: copy });
-    const verified = await run(['verify', '--data-dir', copy]);
+    const verified = await runHere(['verify', '--data-dir', copy]);
     t.is(verified.code, 0, verified.stdout + verified.stderr);
   }
   await command.end('SIGINT');
-  t.is((await run(args)).code, 0);
+  t.is((await runHere(args)).code, 0);
   const restored = await startFor(t, 'demo', { dataDir: copy });
   t.is((await restored.command.end('SIGINT')).code, 0);
 });
@@ -28,17 +29,17 @@ test.serial('D33: rebuild says what it did, and not beside a server', async (t) 
   const dataDir = path.join(tempDir(t), 'data');
   await stoppedServer(dataDir);
   await goOn(dataDir, 901, 2);
-  const whole = await run(['rebuild', dataDir]);
+  const whole = await runHere(['rebuild', dataDir]);
   t.deepEqual([whole.code, whole.stdout], [0, 'shard-0: is whole, and left as it is\n']);
   truncateSync(path.join(dataDir, 'shard-0', 'data.mdb'), 9000);
-  const { code, stdout, stderr } = await run(['rebuild', dataDir]);
+  const { code, stdout, stderr } = await runHere(['rebuild', dataDir]);
   t.is(code, 0, stderr);
   t.regex(
     stdout,
     /^shard-0: was wrong: .*was cut short.*\nshard-0: rebuilt from \d+ facts; what was there is \S+data\.mdb\.replaced-1\n$/,
   );
   const { command, dataDir: used } = await startFor(t, 'demo');
-  const refused = await run(['rebuild', used]);
+  const refused = await runHere(['rebuild', used]);
   t.is(refused.code, 1);
   t.regex(
     refused.stderr,
@@ -50,12 +51,12 @@ test.serial('D33: rebuild says what it did, and not beside a server', async (t) 
 test.serial('D34: upgrade says that there is nothing to do', async (t) => {
   const dataDir = path.join(tempDir(t), 'data');
   await stoppedServer(dataDir);
-  const { code, stdout } = await run(['upgrade', dataDir]);
+  const { code, stdout } = await runHere(['upgrade', dataDir]);
   t.deepEqual(
     [code, stdout],
     [0, `${dataDir} has version 2 of the format, and so has this program: nothing to do\n`],
   );
-  const json = await run(['upgrade', dataDir, '--json']);
+  const json = await runHere(['upgrade', dataDir, '--json']);
   t.deepEqual(JSON.parse(json.stdout), { directory: dataDir, version: 2, changed: false });
-  t.is((await run(['upgrade', path.dirname(dataDir)])).code, 1);
+  t.is((await runHere(['upgrade', path.dirname(dataDir)])).code, 1);
 });

@@ -56,7 +56,7 @@ test('R2: an empty one is none', async (t) => {
   t.like(await run({ feed: empty, catalog, orders }), { frames: 0, ticks: 0, skipped: 0 });
 });
 
-test('R6: what the body says is refused by code, and stops nothing', async (t) => {
+test('R4, R6: what the body says is refused by code, and stops nothing', async (t) => {
   const { order } = ORDER;
   const nobodys = '01890000-0000-7000-8000-000000000000';
   const lines: [object, string][] = [

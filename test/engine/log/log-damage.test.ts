@@ -272,7 +272,7 @@ test('D21: what a checkpoint covers is not cut off: it is damage', (t) => {
     instanceOf: LogDamage,
     message: /^00000000\.log is damaged at byte \d+: it ends before what was answered$/,
   });
-  t.deepEqual(readFileSync(fileOf(dir, 0)), damaged);
+  t.true(readFileSync(fileOf(dir, 0)).equals(damaged));
   for (const name of readdirSync(dir)) rmSync(path.join(dir, name));
   t.throws(() => LogWriter.open(dir, { ...OPTIONS, reaches }), {
     message: '00000000.log is damaged at byte 0: it is missing',

@@ -86,6 +86,17 @@ scenarioTest('T68: needs all of it, else 409 no_liquidity', (t, createScenario) 
   t.is(scenario.sell(idOfTrade(all), { account: ALICE }).body.status, 'executed', '1150 bids');
 });
 
+scenarioTest('M6: what trades and what rests must be paid together', (t, createScenario) => {
+  const place = (contracts: number) => {
+    const scenario = createScenario(DEPTH);
+    scenario.book(WIN, BIDS, ASKS);
+    return scenario.limitBuy(44, contracts);
+  };
+  // 100 at 43 and 227,175 at 44 are 10,000,000 cents, which is all there is.
+  t.is(place(227_276).code, 'insufficient_balance');
+  t.is(place(227_275).body.status, 'resting');
+});
+
 scenarioTest('T32: a cap or floor bounds the price of the fill', (t, createScenario) => {
   const scenario = createScenario(DEPTH);
   scenario.book(WIN, BIDS, ASKS);

@@ -141,6 +141,10 @@ test('F24: the published examples of Polymarket US, half to even', (t) => {
   t.deepEqual(polymarketUsFees(POLYMARKET_US, [fill(10, 3000)]), [18_760_000]);
 });
 
+test('F24: what rounds to nothing costs nothing', (t) => {
+  t.deepEqual(polymarketUsFees(POLYMARKET_US, [fill(1, 0.01)]), [0]);
+});
+
 test('F24: an order pays at most the half-even cent of its exact sum', (t) => {
   // 1 at 50 cents is 1.7375 cents: 2 by itself, and 7 for four.
   const four = polymarketUsFees(
@@ -153,9 +157,12 @@ test('F24: an order pays at most the half-even cent of its exact sum', (t) => {
 test('F25: Polymarket’s curve, takers alone', (t) => {
   t.is(polymarketFee(POLYMARKET, fill(50, 100)), 1_250_000);
   t.is(polymarketFee(POLYMARKET, fill(50, 100, 'maker')), 0);
+  t.is(polymarketFee({ ...POLYMARKET, maker: '0.01' }, fill(50, 100, 'maker')), 0);
   t.is(polymarketFee({ ...POLYMARKET, taker: '0.03' }, fill(50, 100)), 750_000);
   const crypto: FeeEntry = { ...POLYMARKET, taker: '0.25', exponent: 2 };
   t.is(polymarketFee(crypto, fill(50, 100)), 1_562_500);
+  // 10.695 hundred-thousandths of a dollar.
+  t.is(polymarketFee(POLYMARKET, fill(31, 0.01)), 100);
   t.is(polymarketFee(POLYMARKET, { priceE4: 1, contractsE2: 1, role: 'taker' }), 0);
 });
 
@@ -178,6 +185,7 @@ test('F20: the closest name wins, then the newest line that holds', (t) => {
   t.is(rateOf('KXAB-26JUL21-X', '2026-07-20'), '0.05');
   t.is(rateOf('KXAB-26JUL21-X', '2026-05-01'), '0.04');
   t.is(rateOf('KXAB-26JUL21-X', '2025-12-31'), null);
+  t.is(rateOf('KXAB-26JUL21-X', '2026-07-01'), '0.05', 'from that very moment');
 });
 
 test('F26, F27: P&L after the fee at entry, and 0.07·C·P·(1-P) without a table', (t) => {
@@ -189,6 +197,8 @@ test('F26, F27: P&L after the fee at entry, and 0.07·C·P·(1-P) without a tabl
   t.is(takerFeeCents(half, { ...trade, contracts: 10 }), 9);
   const us = { ...POLYMARKET_US, venue: 'venue_a', from: '2026-01-01T00:00:00Z' } as const;
   t.is(takerFeeCents([us], { ...trade, contracts: 10 }), 17); // 17.20125 cents
+  const fine = { ...POLYMARKET, venue: 'venue_a', from: '2026-01-01T00:00:00Z' } as const;
+  t.is(takerFeeCents([fine], { ...trade, priceCents: 50, contracts: 1 }), 2); // 1.25 cents
 });
 
 test('F21: rates are decimal texts, and fees stay exact for a billion contracts', (t) => {
@@ -202,4 +212,15 @@ test('F21: rates are decimal texts, and fees stay exact for a billion contracts'
   );
   t.is(kalshiTradeFee(KALSHI, fill(50, 1_000_000_000)), 17_500_000_000_000);
   t.throws(() => kalshiTradeFee({ ...KALSHI, taker: 'x' }, fill(50, 1)), { message: /a rate/ });
+  for (const priceE4 of [-1, 10_001, 0.5]) {
+    const wrong = { ...fill(50, 1), priceE4 };
+    t.throws(() => kalshiTradeFee(KALSHI, wrong), { message: /a price of a fee/ });
+  }
+  for (const contractsE2 of [-1, 0.5]) {
+    const wrong = { ...fill(50, 1), contractsE2 };
+    t.throws(() => kalshiTradeFee(KALSHI, wrong), { message: /a size of a fee/ });
+  }
+  for (const free of [fill(50, 0), fill(0, 1), fill(100, 1)]) {
+    t.is(kalshiTradeFee(KALSHI, free), 0);
+  }
 });

@@ -23,12 +23,18 @@ test('T7, ids: a uuid v7 carries its time, and so does a trade id', (t) => {
   t.not(tradeIdOf(uuidOf(78), NOON_MS), tradeIdOf(uuidOf(77), NOON_MS));
 });
 
+test('T7: a trade has the random bits of its order, the last one flipped', (t) => {
+  const orderId = '0195d3a0-1111-7abc-8def-0123456789fe';
+  t.is(tradeIdOf(orderId, 0x0123_4567_89ab), '01234567-89ab-7abc-8def-0123456789ff');
+});
+
 test('P3: a cursor is opaque, of its list, and checked', (t) => {
   const id = randomUUID();
   const cursor = cursorOf('orders', id);
   t.regex(cursor, /^[\w-]+$/);
   t.is(idOfCursor('orders', cursor), id);
   t.is(idOfCursor('trades', cursor), null);
+  t.is(idOfCursor('trades', cursorOf('trades', id)), id);
   for (const bad of ['', 'x', `${cursor}A`, cursor.slice(1), '!'.repeat(23), '='.repeat(23)]) {
     t.is(idOfCursor('orders', bad), null);
   }

@@ -7,6 +7,7 @@ import type { OrderPlaced } from '../../../engine/rules/events.ts';
 import { evolve } from '../../../engine/rules/evolve.ts';
 import { type Fill, tradeOf } from '../../../engine/rules/fill-model.ts';
 import { cursorOf, writeTradeId } from '../../../engine/rules/ids.ts';
+import { InvariantError, invariant } from '../../../engine/rules/invariant.ts';
 import {
   adjust,
   costCents,
@@ -35,6 +36,24 @@ import {
 import { createMemoryEngine } from '../memory-engine.ts';
 
 const ACCOUNT = accountRow(0);
+
+test('a broken invariant is an InvariantError, which says what does not hold', (t) => {
+  const error = t.throws(() => invariant(false, 'two and two'), { instanceOf: InvariantError });
+  t.is(error?.name, 'InvariantError');
+  t.is(error?.message, 'invariant: two and two');
+});
+
+test('C2: of the times that the clock was set back from, the latest is kept', (t) => {
+  const state = tradedState();
+  for (const [atMs, fromMs] of [
+    [500, 900],
+    [100, 600],
+  ] as const) {
+    evolve(state, { kind: 'clock_set', atMs, fromMs });
+    t.is(state.nowMs, atMs);
+    t.is(state.setBackFromMs, 900);
+  }
+});
 
 /** An account with an open position and a resting buy, both in rows 0. */
 function tradedState(): ShardState {
@@ -211,7 +230,7 @@ function removeTwice({ ladders }: ShardState): void {
 }
 
 for (const [what, make, message] of MISTAKES) {
-  test(`D15: a caller's mistake stops the shard: ${what}`, (t) => {
+  test(`D15, M10, T2: a caller's mistake stops the shard: ${what}`, (t) => {
     const state = tradedState();
     t.throws(() => make(state), { name: 'InvariantError', message });
   });

@@ -50,7 +50,7 @@ function expected(fillModel: FillModelName, orders: PlaceOrder[]): string[] {
 }
 
 for (const fillModel of FILL_MODELS) {
-  test(`T47, T48, T66: a quote fills by price, then by time, ${fillModel}`, (t) => {
+  test(`T8, T47, T48, T66: a quote fills by price, then by time, ${fillModel}`, (t) => {
     fc.assert(
       fc.property(bids, (orders) => {
         t.deepEqual(filledBy(fillModel, orders), expected(fillModel, orders));

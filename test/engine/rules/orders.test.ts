@@ -20,27 +20,30 @@ const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string
 const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const balance = (scenario: Scenario) => scenario.account().balanceDollars;
 
-scenarioTest('T11, T30, M3: buys at the ask of its side, sells at the bid', (t, createScenario) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
+scenarioTest(
+  'T11, T30, M3, M8: buys at the ask of its side, sells at the bid',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
 
-  const yes = scenario.buy(100);
-  t.is(yes.body.status, 'executed');
-  t.is(yes.body.fillPriceCents, 43);
-  t.is(tradeOf(yes).costDollars, 43);
-  const no = scenario.buy(100, { side: 'no' });
-  t.is(no.body.fillPriceCents, 59);
-  t.is(balance(scenario), 100_000 - 43 - 59);
+    const yes = scenario.buy(100);
+    t.is(yes.body.status, 'executed');
+    t.is(yes.body.fillPriceCents, 43);
+    t.is(tradeOf(yes).costDollars, 43);
+    const no = scenario.buy(100, { side: 'no' });
+    t.is(no.body.fillPriceCents, 59);
+    t.is(balance(scenario), 100_000 - 43 - 59);
 
-  const sold = scenario.sell(idOfTrade(yes));
-  t.is(sold.body.fillPriceCents, 41);
-  t.is(tradeOf(sold).status, 'closed');
-  t.is(tradeOf(sold).closeReason, 'sold');
-  t.is(tradeOf(sold).pnlDollars, -2);
-  t.is(scenario.sell(idOfTrade(no)).body.fillPriceCents, 57);
-  t.is(balance(scenario), 100_000 - 4);
-  t.deepEqual(scenario.engine.conservation(), []);
-});
+    const sold = scenario.sell(idOfTrade(yes));
+    t.is(sold.body.fillPriceCents, 41);
+    t.is(tradeOf(sold).status, 'closed');
+    t.is(tradeOf(sold).closeReason, 'sold');
+    t.is(tradeOf(sold).pnlDollars, -2);
+    t.is(scenario.sell(idOfTrade(no)).body.fillPriceCents, 57);
+    t.is(balance(scenario), 100_000 - 4);
+    t.deepEqual(scenario.engine.conservation(), []);
+  },
+);
 
 scenarioTest('T4: polarity -1 buys the other side of the market', (t, createScenario) => {
   const scenario = createScenario();

@@ -45,6 +45,17 @@ test('L1, hard trade limits: an account has twenty over all its keys', (t) => {
   t.is(codeOf(engine.command(buy(3, { account: uuidOf(2) }))), 'ok', 'another account');
 });
 
+test('L4: the key`s limits are named before the account`s, the day before the minute', (t) => {
+  const messageOf = (reply: Reply) => (reply.ok ? '' : reply.message);
+  const both = tradingEngine();
+  for (let n = 0; n < 20; n++) both.command(buy(n % 2));
+  t.regex(messageOf(both.command(buy(1))), /key .* 10 new orders a minute/);
+  const engine = tradingEngine();
+  const minute = (n: number) => NOON_MS + Math.floor(n / 10) * 60_000;
+  for (let n = 0; n < 50; n++) engine.command(buy(1, { atMs: minute(n) }));
+  t.regex(messageOf(engine.command(buy(1, { atMs: minute(49) }))), /key .* 50 new orders a day/);
+});
+
 test('L1, hard trade limits: a key has fifty new orders a day', (t) => {
   const engine = tradingEngine();
   const minute = (n: number) => NOON_MS + Math.floor(n / 10) * 60_000;

@@ -28,6 +28,7 @@ test('A4: a date-time names its zone and a day there is, seconds or not', (t) =>
   }
   t.is(instantOf('2026-11-21T05:00:00.1239999Z'), atMs + 123, 'cut off');
   t.is(instantOf('2028-02-29T00:00Z'), Date.UTC(2028, 1, 29));
+  t.is(instantOf('0001-01-30T00:00Z'), Date.parse('0001-01-30T00:00Z'));
   for (const bad of [
     ...['2026-11-21', '2026-11-21T05:00', '2026-11-21T05:00:00', '2026-11-21T05Z', 'tomorrow', ''],
     ...['2026-11-21 05:00Z', '2026-11-21t05:00Z', '2026-11-21T05:00+0200', '2026-11-21T05:00+02'],

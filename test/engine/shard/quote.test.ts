@@ -3,70 +3,76 @@ import { HOME, MAX_AGE_MS, scenarioTest, WIN, WIN_B, WIN_C } from '../../model/s
 type Row = Record<string, unknown>;
 const NOON = '2026-03-01T12:00:00.000Z';
 
-scenarioTest('A51: every live venue in the terms of the instrument', (t, createScenario) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 44);
-  scenario.quote(WIN_B, 56, 0);
-  scenario.tick({
-    kind: 'trade',
-    source: 1,
-    market: WIN_B,
-    yesPriceCents: 57,
-    contracts: 5,
-    side: 'no',
-  });
-  scenario.tick({ kind: 'game', source: 0, game: 'away-at-home', status: 'inprogress' });
-  scenario.nowMs += 1000;
-  const { body } = scenario.ask({ kind: 'instrument_quote', instrumentId: HOME });
-  const { venues, ...rest } = body;
-  t.deepEqual(rest, {
-    instrumentId: HOME,
-    label: 'Home wins',
-    queryMeans: 'Home wins it is',
-    startsAt: '2026-03-01T18:00:00.000Z',
-    crossVenue: true,
-    omitted: [{ venue: 'venue_c', note: 'no quote' }],
-    asOf: '2026-03-01T12:00:01.000Z',
-    disclaimer: 'Paper prices for simulation; not an offer to trade.',
-    oppositeLabel: 'not: Home wins',
-    league: 'test',
-    marketType: 'moneyline',
-    matchup: 'Visitors at Homers',
-    gameStatus: 'inprogress',
-  });
-  const [home, other] = venues as [Row, Row];
-  t.deepEqual(home, {
-    venue: 'venue_a',
-    venueMarketId: 'WIN',
-    venueSideRef: null,
-    sideLabel: 'WIN side',
-    yesBidCents: 41,
-    yesAskCents: 44,
-    yesMidCents: 42.5,
-    lastTradeCents: null,
-    lastTradeAt: null,
-    outcomeLastTrades: { yes: { priceCents: null, at: null }, no: { priceCents: null, at: null } },
-    yesBidContracts: 100,
-    yesAskContracts: 200,
-    complementTradable: true,
-    minOrderContracts: 1,
-    asOf: NOON,
-    fungibility: 'exact',
-    note: 'about WIN',
-    reviewed: true,
-  });
-  // venue_b is upside down: its bid of 56 is an ask of 44, its trade of no at 43 one of yes.
-  t.deepEqual(
-    [other.venue, other.yesBidCents, other.yesAskCents, other.yesMidCents, other.yesAskContracts],
-    ['venue_b', null, 44, null, 100],
-  );
-  t.is(other.yesBidContracts, null);
-  t.is(other.lastTradeCents, 43);
-  t.deepEqual(other.outcomeLastTrades, {
-    yes: { priceCents: 43, at: NOON },
-    no: { priceCents: null, at: null },
-  });
-});
+scenarioTest(
+  'A51, A54, A55: every live venue in the terms of the instrument',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 44);
+    scenario.quote(WIN_B, 56, 0);
+    scenario.tick({
+      kind: 'trade',
+      source: 1,
+      market: WIN_B,
+      yesPriceCents: 57,
+      contracts: 5,
+      side: 'no',
+    });
+    scenario.tick({ kind: 'game', source: 0, game: 'away-at-home', status: 'inprogress' });
+    scenario.nowMs += 1000;
+    const { body } = scenario.ask({ kind: 'instrument_quote', instrumentId: HOME });
+    const { venues, ...rest } = body;
+    t.deepEqual(rest, {
+      instrumentId: HOME,
+      label: 'Home wins',
+      queryMeans: 'Home wins it is',
+      startsAt: '2026-03-01T18:00:00.000Z',
+      crossVenue: true,
+      omitted: [{ venue: 'venue_c', note: 'no quote' }],
+      asOf: '2026-03-01T12:00:01.000Z',
+      disclaimer: 'Paper prices for simulation; not an offer to trade.',
+      oppositeLabel: 'not: Home wins',
+      league: 'test',
+      marketType: 'moneyline',
+      matchup: 'Visitors at Homers',
+      gameStatus: 'inprogress',
+    });
+    const [home, other] = venues as [Row, Row];
+    t.deepEqual(home, {
+      venue: 'venue_a',
+      venueMarketId: 'WIN',
+      venueSideRef: null,
+      sideLabel: 'WIN side',
+      yesBidCents: 41,
+      yesAskCents: 44,
+      yesMidCents: 42.5,
+      lastTradeCents: null,
+      lastTradeAt: null,
+      outcomeLastTrades: {
+        yes: { priceCents: null, at: null },
+        no: { priceCents: null, at: null },
+      },
+      yesBidContracts: 100,
+      yesAskContracts: 200,
+      complementTradable: true,
+      minOrderContracts: 1,
+      asOf: NOON,
+      fungibility: 'exact',
+      note: 'about WIN',
+      reviewed: true,
+    });
+    // venue_b is upside down: its bid of 56 is an ask of 44, its trade of no at 43 one of yes.
+    t.deepEqual(
+      [other.venue, other.yesBidCents, other.yesAskCents, other.yesMidCents, other.yesAskContracts],
+      ['venue_b', null, 44, null, 100],
+    );
+    t.is(other.yesBidContracts, null);
+    t.is(other.lastTradeCents, 43);
+    t.deepEqual(other.outcomeLastTrades, {
+      yes: { priceCents: 43, at: NOON },
+      no: { priceCents: null, at: null },
+    });
+  },
+);
 
 scenarioTest('A52: what has no live price is omitted with its reason', (t, createScenario) => {
   const scenario = createScenario();

@@ -21,7 +21,7 @@ const orderId = (scenario: Scenario, number: number) => {
 };
 
 scenarioTest(
-  'A40, portfolio: account, positions and resting orders, newest first',
+  'A40, A7, I63, M2, M12, M30, M32, portfolio: account, positions and resting orders, newest first',
   (t, createScenario) => {
     const scenario = createScenario();
     scenario.quote(WIN, 41, 43);
@@ -121,7 +121,7 @@ scenarioTest('M21: positions are marked at the live bid, else at cost', (t, crea
 });
 
 scenarioTest(
-  'V3, M21, switch off: no ticker and no price, positions at cost',
+  'V3, V5, M21, switch off: no ticker and no price, positions at cost',
   (t, createScenario) => {
     const scenario = createScenario({ venueData: false });
     scenario.quote(WIN, 41, 43);
@@ -138,49 +138,52 @@ scenarioTest(
   },
 );
 
-scenarioTest('A36, placement result: limit, then its sale by market', (t, createScenario) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
-  const bought = orderId(scenario, 1);
-  const tradeId = tradeIdOf(bought, scenario.nowMs);
-  const { body } = scenario.limitBuy(50, 100);
-  const { order, trade, ...rest } = body;
-  t.deepEqual(rest, {
-    status: 'executed',
-    action: 'buy',
-    type: 'limit',
-    idempotencyKey: 'key-1',
-    replayed: false,
-    originalCreatedAt: null,
-    fillVenue: 'venue_a',
-    mode: 'paper',
-    venueData: true,
-    fillPriceCents: 43,
-  });
-  const { type, cancelReason, fillPriceCents, tradeId: opened } = order as Row;
-  t.deepEqual(
-    { type, cancelReason, fillPriceCents, opened },
-    {
+scenarioTest(
+  'A36, T26, T28, I63, placement result: limit, then its sale by market',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    const bought = orderId(scenario, 1);
+    const tradeId = tradeIdOf(bought, scenario.nowMs);
+    const { body } = scenario.limitBuy(50, 100);
+    const { order, trade, ...rest } = body;
+    t.deepEqual(rest, {
+      status: 'executed',
+      action: 'buy',
       type: 'limit',
-      cancelReason: null,
+      idempotencyKey: 'key-1',
+      replayed: false,
+      originalCreatedAt: null,
+      fillVenue: 'venue_a',
+      mode: 'paper',
+      venueData: true,
       fillPriceCents: 43,
-      opened: tradeId,
-    },
-  );
+    });
+    const { type, cancelReason, fillPriceCents, tradeId: opened } = order as Row;
+    t.deepEqual(
+      { type, cancelReason, fillPriceCents, opened },
+      {
+        type: 'limit',
+        cancelReason: null,
+        fillPriceCents: 43,
+        opened: tradeId,
+      },
+    );
 
-  scenario.nowMs += 1000;
-  const sold = scenario.sell(tradeId).body;
-  t.is(sold.order, null);
-  const closed = sold.trade as Row;
-  t.deepEqual(closed, {
-    ...(trade as Row),
-    status: 'closed',
-    closedAt: '2026-03-01T12:00:01.000Z',
-    closeReason: 'sold',
-    pnlDollars: -2,
-    resolvedOutcome: null,
-  });
-});
+    scenario.nowMs += 1000;
+    const sold = scenario.sell(tradeId).body;
+    t.is(sold.order, null);
+    const closed = sold.trade as Row;
+    t.deepEqual(closed, {
+      ...(trade as Row),
+      status: 'closed',
+      closedAt: '2026-03-01T12:00:01.000Z',
+      closeReason: 'sold',
+      pnlDollars: -2,
+      resolvedOutcome: null,
+    });
+  },
+);
 
 scenarioTest('A42: lists page newest first, by status, limit orders only', (t, createScenario) => {
   const scenario = createScenario();
