@@ -1,15 +1,16 @@
 /**
  * How an exchange of a listener is answered: with what its route found, or with a refusal. Each
- * answer is counted under its route. Rules A17, E6 (api/RULES.md).
+ * answer is counted under its route. Rules A17, A66, E6 (api/RULES.md).
  */
 import type { Reply } from '../engine/rules/messages.ts';
-import { EngineBusy } from '../engine/shard/busy.ts';
+import { AT_ITS_LIMIT, EngineBusy } from '../engine/shard/busy.ts';
 import { CodedBody } from './asset.ts';
 import { ApiError, ERRORS, type ErrorBody, Refusal } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { type HeaderLines, headerLines } from './header-lines.ts';
 import type { Log } from './log.ts';
 import type { Metrics, RouteCount } from './metrics.ts';
+import { PacedRefusals } from './paced-refusals.ts';
 import type { Result, Route } from './route.ts';
 
 /** A route, the headers of its answers and what is counted of them. */
@@ -28,6 +29,7 @@ type EngineRefusal = Extract<Reply, { ok: false }>;
 type Refused = Pick<Refusal, 'status' | 'code' | 'message' | 'retryAfterSeconds' | 'headers'>;
 /** The route is null where none was found. */
 type Found = { requests: RouteCount } | null;
+type ErrorAnswer = { headers: HeaderLines; body: string };
 
 const NO_STORE = ['Cache-Control', 'no-store'] as const;
 const BUSY_STATUS = 503;
@@ -40,7 +42,8 @@ export class Answers {
   readonly #unrouted: RouteCount;
   readonly #log: Log;
   /** In a flood the same refusal comes again and again: its answer is made once. */
-  readonly #busyAnswers = new WeakMap<EngineBusy, { headers: HeaderLines; body: string }>();
+  readonly #busyAnswers = new WeakMap<EngineBusy, ErrorAnswer>();
+  readonly #paced = new PacedRefusals();
 
   constructor({ policy, errorBody, metrics, log }: AnswersOptions) {
     this.#policy = ['Content-Security-Policy', policy];
@@ -63,6 +66,11 @@ export class Answers {
   }
 
   finish<C>(exchange: Exchange, found: Served<C>, result: Result): void {
+    this.#finish(exchange, found, result);
+    this.#paced.answered();
+  }
+
+  #finish<C>(exchange: Exchange, found: Served<C>, result: Result): void {
     const { status, requests } = found;
     if (result instanceof CodedBody) {
       requests.add(status, exchange.startedMs);
@@ -80,13 +88,24 @@ export class Answers {
   }
 
   refuseBusy(exchange: Exchange, error: EngineBusy, found: Found): void {
+    const { headers, body } = this.#busyAnswer(error);
+    const give = () => {
+      (found?.requests ?? this.#unrouted).add(BUSY_STATUS, exchange.startedMs);
+      exchange.answer(BUSY_STATUS, headers, body);
+    };
+    if (error === AT_ITS_LIMIT) {
+      exchange.hold();
+      this.#paced.add(give);
+    } else give();
+  }
+
+  #busyAnswer(error: EngineBusy): ErrorAnswer {
     let answer = this.#busyAnswers.get(error);
     if (answer === undefined) {
       answer = this.#errorAnswer(busyRefusal(error));
       this.#busyAnswers.set(error, answer);
     }
-    (found?.requests ?? this.#unrouted).add(BUSY_STATUS, exchange.startedMs);
-    exchange.answer(BUSY_STATUS, answer.headers, answer.body);
+    return answer;
   }
 
   /** Answers any error; a fault of ours is logged. */
@@ -112,7 +131,7 @@ export class Answers {
     exchange.answer(refusal.status, headers, body);
   }
 
-  #errorAnswer({ status, code, message, retryAfterSeconds, headers }: Refused) {
+  #errorAnswer({ status, code, message, retryAfterSeconds, headers }: Refused): ErrorAnswer {
     const retryAfter = retryAfterSeconds === null ? [] : ['Retry-After', String(retryAfterSeconds)];
     return {
       headers: headerLines([...this.#errorHeaders, ...headers, ...retryAfter]),

@@ -1,6 +1,7 @@
 /**
- * Twice what the server can do, for a minute: it must go on at its ceiling, refuse the rest at once
- * with 503 and Retry-After, and keep its memory and the latency of what it accepts.
+ * Twice what the server can do, for a minute: it must go on at its ceiling, refuse the rest with 503
+ * and Retry-After, and keep its memory and the latency of what it accepts. A refusal costs the
+ * generator as much as an answer, and both share the cores: the table shows what it used.
  */
 import { Generator, type Measured } from '../lib/generator.ts';
 import { type Market, openMarket } from '../lib/http-market.ts';
@@ -157,6 +158,7 @@ function reportOf(sizes: OverloadSizes, rate: number, outcome: Outcome): Report 
       'p99 ms',
       'p99.9 ms',
       'server CPU',
+      'generator CPU',
     ],
     rows,
     notes,
@@ -174,7 +176,7 @@ function reportOf(sizes: OverloadSizes, rate: number, outcome: Outcome): Report 
 }
 
 function rowOf(name: string, measured: Measured, ceiling: Measured): string[] {
-  const { latency, notSent, seconds, serverCpuMs } = measured;
+  const { latency, notSent, seconds, serverCpuMs, generatorCpuMs } = measured;
   return [
     name,
     count(acceptedOf(measured)),
@@ -185,6 +187,7 @@ function rowOf(name: string, measured: Measured, ceiling: Measured): string[] {
     ms(latency.p99),
     ms(latency.p999),
     percent(serverCpuMs / 1000 / seconds),
+    percent(generatorCpuMs / 1000 / seconds),
   ];
 }
 

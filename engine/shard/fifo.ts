@@ -12,6 +12,11 @@ export class Fifo<T> {
     return this.#items.length - this.#first;
   }
 
+  /** What leaves next; undefined: it is empty. */
+  get first(): T | undefined {
+    return this.#items[this.#first];
+  }
+
   push(item: T): void {
     this.#items.push(item);
   }

@@ -16,6 +16,7 @@ test('what came first leaves first, however many came and left', (t) => {
         }
         for (let n = 0; n > count; n--) t.is(fifo.shift(), model.shift());
         t.is(fifo.length, model.length);
+        t.is(fifo.first, model[0]);
         if (model.length > 0) {
           const at = next % model.length;
           fifo.replace(at, -next);
