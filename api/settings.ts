@@ -209,7 +209,9 @@ function readFeed(feed: unknown, index: number): FeedConfig {
   }
   const { restUrl, marketData } = feed as Record<string, unknown>;
   if (restUrl !== undefined && !isRestUrl(restUrl)) {
-    throw new Error(`${array} has a restUrl of https://, or of http:// on loopback`);
+    throw new Error(
+      `${array} has a restUrl of https://, or of http:// on loopback, without a user`,
+    );
   }
   if (marketData !== undefined && marketData !== 'full' && marketData !== 'lite') {
     throw new Error(`${array} has marketData full or lite`);
@@ -220,6 +222,7 @@ function readFeed(feed: unknown, index: number): FeedConfig {
 /** Results come from there, and they are final: nobody between may write them. */
 function isRestUrl(value: unknown): boolean {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
+  if (url === null || url.username !== '' || url.password !== '') return false;
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
 }
 

@@ -30,7 +30,7 @@ export const DEFAULT_TIMING: ConnectionTiming = {
   silenceMs: 30_000,
   backoffBaseMs: 250,
   backoffCapMs: 30_000,
-  answerMs: 5_000,
+  answerMs: 3_000,
   steadyMs: 10_000,
   handshakeMs: 10_000,
 };

@@ -29,6 +29,10 @@ const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 export async function askRest(url: URL, options: AskOptions = {}): Promise<unknown> {
   const { timeoutMs = TIMEOUT_MS, wait, signal } = options;
   const name = safeUrlOf(url);
+  // The error of fetch would repeat them.
+  if (url.username !== '' || url.password !== '') {
+    throw new Error(`${name}: an address must not carry a user or a password`);
+  }
   for (let tries = 1; ; tries++) {
     signal?.throwIfAborted();
     const { status, retryAfter, text } = await get(url, name, { timeoutMs, signal });

@@ -41,6 +41,8 @@ test('G1: the defaults', (t) => {
   });
 });
 
+const FEED = { venue: 'venue_a', adapter: 'kalshi', url: 'wss://venue.example' };
+
 const EVERYTHING = {
   PAPERBOOK_HOST: '0.0.0.0',
   PAPERBOOK_PORT: '0',
@@ -157,6 +159,10 @@ test('G2: a bad value is an error that names its variable', (t) => {
     { PAPERBOOK_FEEDS: '[{"venue":"venue_a","adapter":"other","url":"ws://x"}]' },
     { PAPERBOOK_FEEDS: '[{"venue":"venue_a","adapter":"native","url":"http://x"}]' },
     { PAPERBOOK_FEEDS: '[{"venue":"venue_a","adapter":"native"}]' },
+    ...[7, 'x', 'ws://127.0.0.1', 'http://venue.example', 'https://me:pw@venue.example'].map(
+      (restUrl) => ({ PAPERBOOK_FEEDS: JSON.stringify([{ ...FEED, restUrl }]) }),
+    ),
+    { PAPERBOOK_FEEDS: JSON.stringify([{ ...FEED, marketData: 'some' }]) },
   ];
   for (const env of bad) {
     const [name] = Object.keys(env);
