@@ -33,6 +33,7 @@ export type Config = {
   /** Whether requests over the request limits are refused. */
   limitsEnforced: boolean;
   quoteMaxAgeMs: number;
+  feedLagMaxMs: number;
   routingBandCents: number;
   fillModel: FillModelName;
   feeds: FeedConfig[];
@@ -179,6 +180,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     defaultPlan: must('DEFAULT_PLAN', s.DEFAULT_PLAN),
     limitsEnforced: must('LIMITS_ENFORCED', s.LIMITS_ENFORCED),
     quoteMaxAgeMs: must('QUOTE_MAX_AGE_MS', s.QUOTE_MAX_AGE_MS),
+    feedLagMaxMs: must('FEED_LAG_MAX_MS', s.FEED_LAG_MAX_MS),
     routingBandCents: must('ROUTING_BAND_CENTS', s.ROUTING_BAND_CENTS),
     fillModel: must('FILL_MODEL', s.FILL_MODEL),
     feeds: must('FEEDS', s.FEEDS),

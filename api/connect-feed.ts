@@ -1,12 +1,13 @@
 /**
- * From an entry of PAPERBOOK_FEEDS to a connection that feeds the engine. Rules W1, W2
+ * From an entry of PAPERBOOK_FEEDS to connections that feed the engine. Rules W1, W2, W15
  * (feeds/FORMATS.md).
  */
 import { readFileSync } from 'node:fs';
-import type { Venue } from '../engine/rules/units.ts';
+import type { SourceNumber, Venue } from '../engine/rules/units.ts';
 import { createAdapter } from '../feeds/adapters/create.ts';
-import { type Connection, openConnection } from '../feeds/connection.ts';
+import { type Feed, openFeed } from '../feeds/feed.ts';
 import type { Ingest } from '../feeds/ingest.ts';
+import type { VenueAdapter } from '../feeds/venue.ts';
 import { ConfigError } from './config.ts';
 import type { Log } from './log.ts';
 import { type FeedConfig, isInTheClear } from './settings.ts';
@@ -20,49 +21,51 @@ type FeedParts = {
   };
   /** Levels are wanted, and not the top alone. */
   depth: boolean;
+  /** A number for a source of ticks that no other has. */
+  newSource(): SourceNumber;
   nowMs(): number;
   log: Log;
 };
 
 /**
- * Opens the connection that entry `source` of PAPERBOOK_FEEDS asks for.
+ * Opens what entry `entry` of PAPERBOOK_FEEDS asks for.
  * @throws ConfigError when the entry cannot be used.
  */
-export function connectFeed(feed: FeedConfig, source: number, parts: FeedParts): Connection {
+export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): Feed {
   const { venue, url } = feed;
-  const adapter = adapterOf(feed, parts.depth);
-  if (adapter === null) {
-    throw new ConfigError([`PAPERBOOK_FEEDS: there is no adapter ${feed.adapter} yet`]);
-  }
-  if (isInTheClear(feed)) {
-    const entry = { entry: source, venue, host: new URL(url).host };
+  const newAdapter = adaptersOf(feed, parts.depth);
+  if (isInTheClear(url)) {
     parts.log.warn(
-      entry,
+      { entry, venue, host: new URL(url).host },
       'PAPERBOOK_FEEDS: prices come over ws://, which anybody between can change',
     );
   }
-  const sink = parts.ingest.connection(venue, adapter, source);
-  return openConnection({
+  const restUrl = feed.restUrl === undefined ? null : new URL(feed.restUrl);
+  return openFeed({
     url,
     venue,
-    adapter,
+    newAdapter,
     markets: () => parts.catalog.watchedMarkets(venue),
     awaitsQuote: (market) => parts.catalog.awaitsQuote(venue, market),
-    onFrame: (text, atMs) => sink.frame(text, atMs),
-    onHeartbeat: (atMs) => sink.heartbeat(atMs),
-    onLost: (atMs) => sink.lost(atMs),
+    ingest: parts.ingest,
+    newSource: parts.newSource,
+    restUrl,
     nowMs: parts.nowMs,
     log: parts.log,
   });
 }
 
-function adapterOf(feed: FeedConfig, depth: boolean) {
+/** Makes adapters of the entry; one is made to see whether it can be used. */
+function adaptersOf(feed: FeedConfig, depth: boolean): () => VenueAdapter {
   const keys = keysOf(feed);
+  const lite = feed.marketData === 'lite';
+  const make = () => createAdapter(feed.adapter, keys, { depth, lite });
   try {
-    return createAdapter(feed.adapter, keys, { depth });
+    make();
   } catch (error) {
     throw new ConfigError([`PAPERBOOK_FEEDS: ${(error as Error).message}`]);
   }
+  return make;
 }
 
 /** `keyId` and `privateKeyFile`, for venues that want a signed handshake. */

@@ -11,7 +11,7 @@ import type { MarketNumber } from '../engine/rules/units.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
 import type { OpenReport } from '../engine/shard/open-report.ts';
 import { Shards } from '../engine/shard/shards.ts';
-import type { Connection } from '../feeds/connection.ts';
+import type { Feed } from '../feeds/feed.ts';
 import { feedProblems } from '../feeds/health.ts';
 import { createIngest, type Ingest } from '../feeds/ingest.ts';
 import { ensureAdminToken } from './admin-token.ts';
@@ -171,13 +171,13 @@ async function startMarkets(
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
   const resolved = reports.flatMap((report) => resolvedMarkets(report?.results ?? []));
-  const connections: Connection[] = [];
+  const feeds: Feed[] = [];
   stack.add(async () => {
-    for (const connection of connections) connection.close();
+    for (const feed of feeds) feed.close();
   });
   // Watched first and loaded then, so that no change falls between the two.
   const watch = catalog.watch(log, () => {
-    for (const connection of connections) connection.marketsChanged();
+    for (const feed of feeds) feed.marketsChanged();
   });
   stack.add(async () => watch.close());
   await catalog.start();
@@ -185,14 +185,16 @@ async function startMarkets(
   const games = reports.find((report) => report !== null)?.games ?? [];
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
   for (const market of resolved) settle({ catalog, view }, market);
-  const ingest = ingestInto({ catalog, view, engine, log });
-  // On the feed's clock a live frame is what moves time, so it brings the wall's.
-  const nowMs = config.clock === 'feed' ? Date.now : () => engine.nowMs();
+  // On the feed's clock a live frame is what moves time, so it brings the wall's, and cannot be late.
+  const isFedTime = config.clock === 'feed';
+  const nowMs = isFedTime ? Date.now : () => engine.nowMs();
+  const lagMaxMs = isFedTime ? null : config.feedLagMaxMs;
+  const ingest = ingestInto({ catalog, view, engine, log, lagMaxMs });
   const depth = config.fillModel === 'book_depth';
-  for (const [source, feed] of config.feeds.entries()) {
-    connections.push(connectFeed(feed, source, { ingest, catalog, depth, nowMs, log }));
-  }
-  return { view, feeds: () => connections.map((connection) => connection.status()) };
+  let sources = 0;
+  const parts = { ingest, catalog, depth, newSource: () => sources++, nowMs, log };
+  for (const [entry, feed] of config.feeds.entries()) feeds.push(connectFeed(feed, entry, parts));
+  return { view, feeds: () => feeds.flatMap((feed) => feed.statuses()) };
 }
 
 /** What venues say goes to the engine, and what of it answers show to the view. */
@@ -201,9 +203,11 @@ function ingestInto(to: {
   view: CatalogView;
   engine: Shards;
   log: Log;
+  lagMaxMs: number | null;
 }): Ingest {
-  const { catalog, view, engine, log } = to;
+  const { catalog, view, engine, log, lagMaxMs } = to;
   return createIngest({
+    lagMaxMs,
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
     sink: (tick: Tick) => {
       if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);

@@ -14,6 +14,8 @@ export type FeedConfig = {
   venue: Venue;
   adapter: AdapterName;
   url: string;
+  /** The base of the venue's REST API. */
+  restUrl?: string;
   [option: string]: unknown;
 };
 
@@ -57,6 +59,11 @@ export const SETTINGS = {
     'the oldest heartbeat at which a quote is still live',
     integer(1, 86_400_000),
   ),
+  FEED_LAG_MAX_MS: setting(
+    '2000',
+    'a connection whose venue times fall further behind than this has no live price',
+    integer(1, 3_600_000),
+  ),
   ROUTING_BAND_CENTS: setting(
     '10',
     'how far from the mid of venue_a a fill with routing best may lie',
@@ -67,7 +74,7 @@ export const SETTINGS = {
     'top_of_book: any size fills at the best price; book_depth: as far as the displayed sizes go',
     choice(...FILL_MODELS),
   ),
-  FEEDS: setting('[]', 'JSON array of {venue, adapter, url, ...}', readFeeds),
+  FEEDS: setting('[]', 'JSON array of {venue, adapter, url, restUrl, ...}', readFeeds),
   CLOCK: setting(
     'wall',
     'feed: the time of the engine is the newest one fed to it',
@@ -104,7 +111,6 @@ export const SETTINGS = {
  */
 export const NOT_YET: readonly string[] = [
   'SELF_RESET',
-  'FEED_LAG_MAX_MS',
   'HISTORY',
   'HISTORY_DAYS',
   'HISTORY_URL',
@@ -198,10 +204,26 @@ function readFeed(feed: unknown, index: number): FeedConfig {
     throw new Error(`${array} has a url of ws:// or wss://`);
   }
   const read = feed as FeedConfig;
-  if (isSigned(read) && isInTheClear(read)) {
+  if (isSigned(read) && isInTheClear(read.url)) {
     throw new Error(`${array} has a url of wss://, or of loopback, since it has a keyId`);
   }
+  const { restUrl, marketData } = feed as Record<string, unknown>;
+  if (restUrl !== undefined && !isRestUrl(restUrl)) {
+    throw new Error(
+      `${array} has a restUrl of https://, or of http:// on loopback, without a user`,
+    );
+  }
+  if (marketData !== undefined && marketData !== 'full' && marketData !== 'lite') {
+    throw new Error(`${array} has marketData full or lite`);
+  }
   return read;
+}
+
+/** Results come from there, and they are final: nobody between may write them. */
+function isRestUrl(value: unknown): boolean {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
 }
 
 function isSigned({ keyId, privateKeyFile }: FeedConfig): boolean {
@@ -209,7 +231,7 @@ function isSigned({ keyId, privateKeyFile }: FeedConfig): boolean {
 }
 
 /** Whether others than this machine can read, and change, what this feed sends and receives. */
-export function isInTheClear({ url }: FeedConfig): boolean {
+export function isInTheClear(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'ws:' && !isLoopback(hostname);
 }

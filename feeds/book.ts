@@ -108,6 +108,10 @@ export class BidLadder {
     return size === 0;
   }
 
+  sizeAt(price: PriceE4): ContractsE2 {
+    return this.#sizes.get(price) ?? 0;
+  }
+
   best(): Level | null {
     const price = this.#bestPrice;
     return price === null ? null : { price, size: this.#sizes.get(price)! };

@@ -1,6 +1,5 @@
 /**
- * The options of a venue connection, and its times. Rules W3, W4, W6
- * (feeds/FORMATS.md).
+ * The options of a venue connection, and its times. Rules W3, W4, W6, W14 (feeds/FORMATS.md).
  */
 import type { EpochMs, Venue } from '../engine/rules/units.ts';
 import type { ConnectionStatus } from './connection-status.ts';
@@ -19,8 +18,8 @@ export type ConnectionTiming = {
   /** Full jitter: the pause is random between 0 and base * 2^(attempts - 1), at most the cap. */
   backoffBaseMs: number;
   backoffCapMs: number;
-  /** A connection that lived this long starts the backoff over. */
-  healthyMs: number;
+  /** For the answer to what an adapter asks for again. */
+  answerMs: number;
   /** A connection that lived shorter than this did not end the outage. */
   steadyMs: number;
   /** From dialing until open, whatever comes in meanwhile. */
@@ -31,7 +30,7 @@ export const DEFAULT_TIMING: ConnectionTiming = {
   silenceMs: 30_000,
   backoffBaseMs: 250,
   backoffCapMs: 30_000,
-  healthyMs: 60_000,
+  answerMs: 3_000,
   steadyMs: 10_000,
   handshakeMs: 10_000,
 };
@@ -46,13 +45,17 @@ export type ConnectionOptions = {
   /** Whether a quote of the market is expected; left out, of every market. */
   awaitsQuote?(market: string): boolean;
   /** Takes one text frame at once, in order. A frame is also a heartbeat. */
-  onFrame(text: string, atMs: EpochMs): Pick<FrameReading, 'jump' | 'rejected' | 'ticks'>;
+  onFrame(text: string, atMs: EpochMs): FrameReading;
   /** A heartbeat without a frame to read: a ping, or the answer to a keepalive. */
   onHeartbeat(atMs: EpochMs): void;
   /**
    * An open connection ended or lost sync: its quotes are no longer live. Once for every `open`.
    */
   onLost(atMs: EpochMs): void;
+  /** The venue refuses these markets on this connection; `markets()` leaves them out from now on. */
+  onOverflow?(markets: readonly string[]): void;
+  /** Statuses and results may have been lost on the open connection. */
+  onMissedStates?(): void;
   onState?(status: ConnectionStatus): void;
   /** The time of a frame's arrival. */
   nowMs(): EpochMs;

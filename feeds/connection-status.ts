@@ -18,7 +18,7 @@ export type ConnectionStatus = {
   sinceMs: EpochMs;
   /** Since when no connection has stayed open; null while one is open. */
   downSinceMs: EpochMs | null;
-  /** Connection attempts since the last one that stayed healthy. */
+  /** Connection attempts since a connection brought a price. */
   attempts: number;
   /** Frames handed over since the start, over all connections. */
   frames: number;

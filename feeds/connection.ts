@@ -1,12 +1,11 @@
 /**
- * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps, and
- * dial again. Adapters and the ingest read the frames; this file only decides whether the venue is
- * there. Rules W2 to W8 (feeds/FORMATS.md).
+ * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps, dial
+ * again. Adapters and the ingest read the frames; this file decides whether the venue is there. Rules W2 to W8, W14 (feeds/FORMATS.md).
  *
- * Every loss of sync ends the same way: the socket is dropped, `onLost` ends its quotes, and a new
- * connection starts from fresh snapshots.
+ * A loss of sync that an adapter cannot mend on the connection ends it: the socket is dropped,
+ * `onLost` ends its quotes, and a new connection starts from fresh snapshots.
  */
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import type { EpochMs } from '../engine/rules/units.ts';
 import {
   type ConnectionOptions,
@@ -14,16 +13,18 @@ import {
   DEFAULT_TIMING,
 } from './connection-options.ts';
 import type { ConnectionState, ConnectionStatus } from './connection-status.ts';
+import { dial, isKeepaliveAnswer } from './dial.ts';
 import { feedUrlOf, safeUrlOf } from './endpoint.ts';
+import { SocketTimers } from './socket-timers.ts';
 import { Unquoted } from './unquoted.ts';
-
-/** Far above any venue's messages. A larger one ends the connection. */
-const MAX_FRAME_BYTES = 4 * 1024 * 1024;
+import type { FrameReading, VenueTick } from './venue.ts';
 
 export type Connection = {
   status(): ConnectionStatus;
   /** The catalog changed: subscribes to markets that are new in `markets()`. */
   marketsChanged(): void;
+  /** What is known of the markets by other means than frames: those that stopped wait no more. */
+  learned(ticks: readonly VenueTick[]): void;
   /** Ends the connection and every timer at once, also between attempts. Idempotent. */
   close(): void;
 };
@@ -53,10 +54,12 @@ class VenueConnection implements Connection {
   #lastHeardMs: EpochMs | null = null;
   #lastProblem: string | null = null;
   #retryTimer: NodeJS.Timeout | undefined;
+  /** Of the socket, as the three below. */
+  readonly #timers = new SocketTimers();
   #handshakeTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
-  #healthyTimer: NodeJS.Timeout | undefined;
-  #keepaliveTimer: NodeJS.Timeout | undefined;
+  /** Runs while the adapter awaits what it has asked for again. */
+  #answerTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -91,13 +94,11 @@ class VenueConnection implements Connection {
     const markets = this.#options.markets();
     this.#unquoted.keepOnly(this.#awaited(markets));
     const added = markets.filter((market) => !this.#subscribed.has(market));
-    if (added.length === 0) return;
-    if (this.#options.adapter.subscribesAgain) {
-      this.#subscribe(added);
-      return;
-    }
-    this.#endSocket();
-    if (this.#state === 'open') this.#connect();
+    this.#subscribe(added);
+  }
+
+  learned(ticks: readonly VenueTick[]): void {
+    this.#unquoted.take({ rejected: null, ticks });
   }
 
   close(): void {
@@ -114,58 +115,32 @@ class VenueConnection implements Connection {
     this.#enter('connecting');
     if (this.#state !== 'connecting') return; // closed by onState
     adapter.reset();
-    let socket: WebSocket;
     try {
-      socket = new WebSocket(this.#url, {
-        headers: adapter.headers(this.#wallMs()),
-        maxPayload: MAX_FRAME_BYTES,
-        perMessageDeflate: false,
+      this.#socket = dial(this.#url, adapter.headers(this.#wallMs()), {
+        isCurrent: (socket) => this.#socket === socket,
+        opened: () => this.#opened(),
+        received: (text) => this.#received(text),
+        pinged: () => this.#onHeartbeat(),
+        ended: (reason) => this.#drop(reason),
       });
     } catch (error) {
       // Only the code: the message of a failed signature could contain key material.
       this.#retry(`handshake could not be prepared (${codeOf(error)})`);
       return;
     }
-    this.#socket = socket;
-    this.#listen(socket);
     // Not the library's handshakeTimeout: that one starts again with every byte.
     const late = `not open after ${handshakeMs} ms`;
-    this.#handshakeTimer = setTimeout(() => this.#drop(late), handshakeMs);
-  }
-
-  /** Events of a socket that was replaced or dropped are ignored; its listeners stay attached. */
-  #listen(socket: WebSocket): void {
-    const current = () => this.#socket === socket;
-    socket.on('open', () => {
-      if (current()) this.#opened();
-    });
-    socket.on('message', (data) => {
-      if (current()) this.#received(String(data));
-    });
-    socket.on('ping', () => {
-      if (current()) this.#onHeartbeat();
-    });
-    socket.on('pong', () => {
-      if (current()) this.#onHeartbeat();
-    });
-    socket.on('error', (error) => {
-      if (current()) this.#drop(error.message);
-    });
-    socket.on('close', (code) => {
-      if (current()) this.#drop(`closed by the venue (${code})`);
-    });
+    this.#handshakeTimer = this.#timers.after(handshakeMs, () => this.#drop(late));
   }
 
   #opened(): void {
-    clearTimeout(this.#handshakeTimer);
-    const { silenceMs, healthyMs } = this.#timing;
+    this.#timers.end(this.#handshakeTimer!);
+    const { silenceMs } = this.#timing;
     const { keepalive } = this.#options.adapter;
-    this.#silenceTimer = setTimeout(() => this.#drop(`silent for ${silenceMs} ms`), silenceMs);
-    this.#healthyTimer = setTimeout(() => {
-      this.#attempts = 0;
-    }, healthyMs);
+    const silent = `silent for ${silenceMs} ms`;
+    this.#silenceTimer = this.#timers.after(silenceMs, () => this.#drop(silent));
     if (keepalive !== null) {
-      this.#keepaliveTimer = setInterval(() => this.#send(keepalive.text), keepalive.everyMs);
+      this.#timers.every(keepalive.everyMs, () => this.#send(keepalive.text));
     }
     this.#enter('open');
     if (this.#state !== 'open') return;
@@ -202,19 +177,51 @@ class VenueConnection implements Connection {
     }
     const atMs = this.#recordHeartbeat();
     this.#frames += 1;
-    let jump: boolean;
+    let reading: FrameReading;
     try {
-      const reading = this.#options.onFrame(text, atMs);
+      reading = this.#options.onFrame(text, atMs);
       this.#unquoted.take(reading);
-      jump = reading.jump;
     } catch (error) {
       // Half of the frame may be applied. Only a new connection is certain to be right.
       this.#drop(`frame could not be taken (${codeOf(error)})`);
       return;
     }
+    this.#follow(reading);
+  }
+
+  /** Does what a frame asks for. */
+  #follow(reading: FrameReading): void {
+    const { jump, resync, send, overflow, missedStates } = reading;
+    const drop = reading.drop ?? (jump && !resync ? 'gap in the sequence' : undefined);
     // Dialing again works for every venue: sequences, request ids and books all start over.
-    // Snapshots on the old connection differ by venue, and can race with frames still under way.
-    if (jump) this.#drop('gap in the sequence');
+    if (drop !== undefined) return this.#drop(drop);
+    if (this.#attempts > 0 && isGoodBook(reading)) this.#attempts = 0;
+    for (const { message, afterMs } of send ?? []) {
+      const text = JSON.stringify(message);
+      if (afterMs === 0) this.#send(text);
+      else this.#timers.after(afterMs, () => this.#send(text));
+    }
+    if (overflow !== undefined) this.#giveUp(overflow);
+    const { onMissedStates } = this.#options;
+    if (missedStates && onMissedStates !== undefined) this.#call(onMissedStates);
+    this.#watchAnswers();
+  }
+
+  /** Markets that another connection must take. */
+  #giveUp(markets: readonly string[]): void {
+    for (const market of markets) this.#subscribed.delete(market);
+    this.#call(() => this.#options.onOverflow?.(markets));
+    this.#unquoted.keepOnly(this.#awaited(this.#options.markets()));
+  }
+
+  /** What was asked for again has its time, and then the connection starts over. */
+  #watchAnswers(): void {
+    const isAwaiting = this.#options.adapter.awaiting > 0;
+    if (isAwaiting === (this.#answerTimer !== undefined)) return;
+    if (this.#answerTimer !== undefined) this.#timers.end(this.#answerTimer);
+    this.#answerTimer = isAwaiting
+      ? this.#timers.after(this.#timing.answerMs, () => this.#drop('no snapshot after a gap'))
+      : undefined;
   }
 
   #onHeartbeat(): void {
@@ -240,10 +247,8 @@ class VenueConnection implements Connection {
     const socket = this.#socket;
     if (socket === null) return;
     this.#socket = null;
-    clearTimeout(this.#handshakeTimer);
-    clearTimeout(this.#silenceTimer);
-    clearTimeout(this.#healthyTimer);
-    clearInterval(this.#keepaliveTimer);
+    this.#timers.endAll();
+    this.#answerTimer = undefined;
     this.#subscribed.clear();
     socket.terminate();
     if (this.#state !== 'open') return;
@@ -274,7 +279,7 @@ class VenueConnection implements Connection {
     if (onState !== undefined) this.#call(() => onState(this.status()));
   }
 
-  /** An exception of a listener must not end the process from inside a socket event. */
+  /** A listener's exception must not end the process from inside a socket event. */
   #call(listener: () => void): void {
     try {
       listener();
@@ -284,9 +289,9 @@ class VenueConnection implements Connection {
   }
 }
 
-/** `PONG` and the like: a bare word. Frames are JSON and begin with a bracket or a brace. */
-function isKeepaliveAnswer(text: string): boolean {
-  return /^[A-Za-z]{1,16}$/.test(text);
+/** A price that can be used: the connection does what it was dialed for. */
+function isGoodBook({ rejected, jump, ticks }: FrameReading): boolean {
+  return rejected === null && !jump && ticks.some(({ kind }) => kind === 'book');
 }
 
 function codeOf(error: unknown): string {

@@ -1,7 +1,7 @@
 /**
  * From a venue's frames to the engine's ticks: catalog numbers instead of names, whole cents
  * rounded against the trader, whole contracts. It also counts every frame that could not be used.
- * Rules B2 to B12 (feeds/FORMATS.md).
+ * Rules B2 to B12, W13, W15 (feeds/FORMATS.md).
  *
  * A bad frame never throws, and bad frames write about a hundred log lines at most.
  */
@@ -33,25 +33,33 @@ import type {
   BookTick,
   FrameReading,
   Level,
+  StateTick,
   VenueAdapter,
   VenueTick,
 } from './venue.ts';
+import { VenueLag } from './venue-lag.ts';
 
 export type IngestOptions = {
   /** The catalog's number of a venue market; undefined when the catalog does not name it. */
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
   sink(tick: Tick): void;
   log(event: IngestLogEvent): void;
+  /** How far a live connection may be behind its venue (W13); left out or null: however far. */
+  lagMaxMs?: number | null;
+  /** A clock that nobody sets; `performance.now` when left out. */
+  steadyMs?(): number;
 };
 
 export type IngestConnection = {
   /**
-   * Takes one frame, as text or as what its JSON parsed to. A live connection subscribes again
-   * after a `jump`.
+   * Takes one frame, as text or as what its JSON parsed to. A live connection starts over after a
+   * `drop`.
    */
   frame(raw: unknown, atMs: EpochMs): FrameReading;
   /** A heartbeat without a frame. */
   heartbeat(atMs: EpochMs): void;
+  /** Statuses and results that were asked for. */
+  states(ticks: readonly StateTick[], atMs: EpochMs): void;
   /** The connection ended: its quotes are no longer live, and its books start over. */
   lost(atMs: EpochMs): void;
 };
@@ -83,9 +91,15 @@ type ConnectionParts = {
 
 class Connection implements IngestConnection {
   readonly #parts: ConnectionParts;
+  readonly #lag: VenueLag;
+  readonly #steadyMs: () => number;
 
   constructor(parts: ConnectionParts) {
     this.#parts = parts;
+    const { adapter, options } = parts;
+    // What a recording holds was read long after it was said.
+    this.#lag = new VenueLag(adapter.recorded ? null : (options.lagMaxMs ?? null));
+    this.#steadyMs = options.steadyMs ?? (() => performance.now());
   }
 
   frame(raw: unknown, atMs: EpochMs): FrameReading {
@@ -96,8 +110,13 @@ class Connection implements IngestConnection {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
     }
     if (reading.jump) counters.gap();
+    const lateMs = this.#lag.lateByMs(reading, this.#steadyMs());
+    if (lateMs !== null) reading.drop ??= `${lateMs} ms behind the venue`;
     // A jump inside a feed file is not a loss.
-    if (reading.jump && !adapter.recorded) {
+    else if (reading.jump && !reading.resync && !adapter.recorded) {
+      reading.drop ??= 'gap in the sequence';
+    }
+    if (reading.drop !== undefined) {
       this.#send({ kind: 'down', atMs, source });
       adapter.reset();
       // Prices build on the missing frames. Results and statuses are still right, and come only
@@ -117,9 +136,14 @@ class Connection implements IngestConnection {
     options.sink({ kind: 'heartbeat', atMs, source });
   }
 
+  states(ticks: readonly StateTick[], atMs: EpochMs): void {
+    for (const tick of ticks) this.#tick(tick, atMs);
+  }
+
   lost(atMs: EpochMs): void {
     const { adapter, source } = this.#parts;
     adapter.reset();
+    this.#lag.lost();
     this.#send({ kind: 'down', atMs, source });
   }
 

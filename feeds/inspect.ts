@@ -133,20 +133,17 @@ function csvText(text: string): string {
 
 /** One adapter for each venue and adapter name of a file. */
 class Adapters {
-  readonly #adapters = new Map<string, VenueAdapter | null>();
+  readonly #adapters = new Map<string, VenueAdapter>();
 
   read(line: FeedLine): FrameReading {
-    const adapter = this.#of(line);
-    if (adapter !== null) return adapter.read(line.frame);
-    const rejected = `no adapter ${line.adapter} in this version`;
-    return { type: 'unreadable', ticks: [], venueAtMs: null, rejected, jump: false };
+    return this.#of(line).read(line.frame);
   }
 
   decimals(line: FeedLine): 0 | 2 {
-    return this.#of(line)?.contractDecimals ?? 0;
+    return this.#of(line).contractDecimals;
   }
 
-  #of({ venue, adapter: name }: FeedLine): VenueAdapter | null {
+  #of({ venue, adapter: name }: FeedLine): VenueAdapter {
     const key = `${venue} ${name}`;
     let adapter = this.#adapters.get(key);
     if (adapter === undefined) {

@@ -3,7 +3,7 @@
  * Rule W9 (feeds/FORMATS.md).
  */
 import type { EpochMs } from '../engine/rules/units.ts';
-import type { FrameReading, VenueTick } from './venue.ts';
+import type { VenueTick } from './venue.ts';
 
 /** A ticker that the venue does not know stays here. Nothing else would show it. */
 export class Unquoted {
@@ -25,7 +25,7 @@ export class Unquoted {
     for (const market of this.#sinceMs.keys()) if (!kept.has(market)) this.#sinceMs.delete(market);
   }
 
-  take({ rejected, ticks }: Pick<FrameReading, 'rejected' | 'ticks'>): void {
+  take({ rejected, ticks }: { rejected: string | null; ticks: readonly VenueTick[] }): void {
     if (rejected !== null || this.#sinceMs.size === 0) return;
     for (const tick of ticks) if (isAnswer(tick)) this.#sinceMs.delete(tick.market);
   }

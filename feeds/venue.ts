@@ -57,10 +57,35 @@ export type FrameReading = {
   rejected: string | null;
   /**
    * The sequence has a jump or, live, no readable number. A live connection takes it for a gap
-   * (B12) and subscribes again; in a recording it is counted alone (F8).
+   * (B12) and starts over, but where `resync` says otherwise; in a recording it is counted alone
+   * (F8).
    */
   jump: boolean;
+  /** The jump is mended here: what it lost has no price, and `send` asks for it. */
+  resync?: true;
+  /** What a live connection sends because of this frame. */
+  send?: readonly Outgoing[];
+  /** Markets that the venue does not take on this connection; another one must. */
+  overflow?: readonly string[];
+  /** Statuses and results may be lost with this frame. */
+  missedStates?: true;
+  /** Why a live connection must start over; its prices are dead. */
+  drop?: string;
 };
+
+/** A message to the venue, now or after a pause. */
+export type Outgoing = { message: unknown; afterMs: number };
+
+/** One question to a venue's REST API, and how its answer reads. */
+export type StateRequest = {
+  url: URL;
+  /** The markets that it asks for. */
+  markets: readonly string[];
+  /** Statuses and results in an answer; undefined stands for 404. Of bad ones nothing follows. */
+  read(answer: unknown): StateTick[];
+};
+
+export type StateTick = Extract<VenueTick, { kind: 'status' | 'result' }>;
 
 export type AdapterOptions = {
   /** Sends levels beside the top of a book. They cost time, and only some fill models need them. */
@@ -70,6 +95,8 @@ export type AdapterOptions = {
    * sequence may jump, or be left out. Rules F1 to F9 (feeds/FORMATS.md).
    */
   recorded?: boolean;
+  /** Subscribes to the top of books alone where the venue offers that. */
+  lite?: boolean;
 };
 
 export interface VenueAdapter {
@@ -78,19 +105,26 @@ export interface VenueAdapter {
   readonly recorded: boolean;
   /** Markets whose book is kept now. */
   readonly books: number;
+  /** Markets without a price until an answer comes that was asked for after they lost it. */
+  readonly awaiting: number;
+  /** How many markets one connection may have; infinite where the venue names no bound. */
+  readonly marketsMax: number;
   /** Decimals in which this venue states sizes: 0 or 2. */
   readonly contractDecimals: 0 | 2;
   /** Reads one frame, already parsed from JSON. Never throws: bad input is `rejected`. */
   read(frame: unknown): FrameReading;
   /**
-   * The messages that subscribe to these markets on a new connection. Live, frames of markets that
-   * were never named here are refused.
+   * The messages that subscribe to these markets, also to more on an open connection. Live, frames
+   * of markets that were never named here are refused.
    */
   subscribe(markets: readonly string[]): unknown[];
   /**
-   * Whether an open connection takes another `subscribe`. Without it a new connection is dialed.
+   * The questions that show what these markets are now, below the base of the venue's REST API;
+   * null: the venue has none.
    */
-  readonly subscribesAgain: boolean;
+  readonly stateRequests:
+    | ((base: URL, markets: readonly string[]) => readonly StateRequest[])
+    | null;
   /** Handshake headers, signed for this moment when the venue wants it. */
   headers(nowMs: EpochMs): Record<string, string>;
   /** A text the client must send at this interval to keep the connection, where one is needed. */

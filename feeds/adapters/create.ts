@@ -3,17 +3,18 @@ import type { AdapterName, AdapterOptions, VenueAdapter } from '../venue.ts';
 import { kalshiAdapter } from './kalshi.ts';
 import type { VenueKeys } from './keys.ts';
 import { nativeAdapter } from './native.ts';
+import { polymarketAdapter } from './polymarket.ts';
 import { polymarketUsAdapter } from './polymarket_us.ts';
 
 /**
- * A new adapter for one connection, or null for a name that this version has no adapter for.
+ * A new adapter for one connection.
  * @throws when the keys are incomplete or of the wrong kind.
  */
 export function createAdapter(
   name: AdapterName,
   keys: VenueKeys = {},
   options: AdapterOptions = {},
-): VenueAdapter | null {
+): VenueAdapter {
   switch (name) {
     case 'kalshi':
       return kalshiAdapter(keys, options);
@@ -22,7 +23,7 @@ export function createAdapter(
     case 'native':
       return nativeAdapter(options);
     case 'polymarket':
-      return null;
+      return polymarketAdapter(options);
     default:
       return name satisfies never;
   }

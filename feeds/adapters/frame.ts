@@ -1,6 +1,6 @@
 /** What the adapters share: access to frames of unknown shape, and the readings they return. */
-import type { EpochMs, MarketStatus } from '../../engine/rules/units.ts';
-import type { BookTick, FrameReading, VenueTick } from '../venue.ts';
+import type { EpochMs, MarketStatus, PriceE4 } from '../../engine/rules/units.ts';
+import type { BookTick, FrameReading, StateTick, VenueTick } from '../venue.ts';
 
 export type Fields = { readonly [name: string]: unknown };
 
@@ -34,6 +34,13 @@ export function said(type: string, ticks: VenueTick[], venueAtMs: EpochMs | null
 /** The frame could not be used; `ticks` are what follows from that. */
 export function refused(type: string, reason: string, ticks: VenueTick[] = []): FrameReading {
   return { type, ticks, venueAtMs: null, rejected: reason, jump: false };
+}
+
+/** The result of a market whose yes pays this much. */
+export function resultOfValue(market: string, yesValue: PriceE4): StateTick {
+  if (yesValue === 0) return { kind: 'result', market, outcome: 'no', yesValue: null };
+  if (yesValue === 10_000) return { kind: 'result', market, outcome: 'yes', yesValue: null };
+  return { kind: 'result', market, outcome: 'scalar', yesValue };
 }
 
 /** A market opens on its new book and stops before it, so that no order fills in between. */

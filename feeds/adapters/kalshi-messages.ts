@@ -6,8 +6,8 @@ import type { EpochMs, PriceE4, Side } from '../../engine/rules/units.ts';
 import { bookSide, bookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';
-import type { BookTick, FrameReading, Level, VenueTick } from '../venue.ts';
-import { type Fields, nameOf, refused } from './frame.ts';
+import type { BookTick, FrameReading, Level, StateTick, VenueTick } from '../venue.ts';
+import { type Fields, nameOf, refused, resultOfValue } from './frame.ts';
 
 /** Messages that are understood and carry no price. */
 export const NO_PRICE: ReadonlySet<string> = new Set([
@@ -108,12 +108,11 @@ export function lifecycleTick(market: string, message: Fields): VenueTick | null
 }
 
 /** Kalshi publishes no example of a result. `result` decides; without it the value decides. */
-function resultTick(market: string, message: Fields): VenueTick | null | string {
+export function resultTick(market: string, message: Fields): StateTick | null | string {
   const { result } = message;
   const stated = firstOf(message, 'settlement_value', 'settlement_value_dollars');
   const value = stated === undefined || stated === '' ? null : parsePriceE4(stated);
   if (value === null && stated !== undefined && stated !== '') return 'unreadable settlement_value';
-  const between = value !== null && value > 0 && value < 10_000;
   switch (result) {
     case 'yes':
     case 'no':
@@ -128,11 +127,7 @@ function resultTick(market: string, message: Fields): VenueTick | null | string 
     case '':
     case null:
     case undefined:
-      if (between) return { kind: 'result', market, outcome: 'scalar', yesValue: value };
-      if (value !== null) {
-        const outcome = value === 0 ? 'no' : 'yes';
-        return { kind: 'result', market, outcome, yesValue: null };
-      }
+      if (value !== null) return resultOfValue(market, value);
       return result === 'scalar' ? 'scalar result without a settlement_value' : null;
     default:
       return 'unknown result';
@@ -159,11 +154,16 @@ function sideOf(message: Fields, name: 'yes_bid' | 'yes_ask'): Level | null | un
   return price === null || size === null ? undefined : { price, size };
 }
 
+/** The number of an `error`; null without one. */
+export function errorCode(message: Fields | null): number | null {
+  return Number.isSafeInteger(message?.code) ? (message!.code as number) : null;
+}
+
 /** An `error`. Some end the subscription, which is a gap. */
 export function readError(message: Fields | null): FrameReading {
-  const code = Number.isSafeInteger(message?.code) ? String(message?.code) : 'without a code';
+  const code = errorCode(message);
   const text = nameOf(message?.msg) ?? 'no message';
-  const reading = refused('error', `error ${code}: ${text}`);
-  reading.jump = TERMINAL_ERRORS.has(message?.code);
+  const reading = refused('error', `error ${code ?? 'without a code'}: ${text}`);
+  reading.jump = TERMINAL_ERRORS.has(code);
   return reading;
 }

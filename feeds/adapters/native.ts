@@ -20,10 +20,20 @@ import type {
   BookTick,
   FrameReading,
   Level,
+  StateTick,
   VenueAdapter,
   VenueTick,
 } from '../venue.ts';
-import { type Fields, fieldsOf, isPlace, nameOf, refused, said, statusWithBook } from './frame.ts';
+import {
+  type Fields,
+  fieldsOf,
+  isPlace,
+  nameOf,
+  refused,
+  resultOfValue,
+  said,
+  statusWithBook,
+} from './frame.ts';
 import { Wanted } from './wanted.ts';
 
 /** The frames of the protocol; each takes a number. An `error` of the simulator takes none. */
@@ -46,7 +56,9 @@ export function nativeAdapter(options: AdapterOptions = {}): VenueAdapter {
 class NativeAdapter implements VenueAdapter {
   readonly name = 'native';
   readonly contractDecimals = 0;
-  readonly subscribesAgain = true;
+  readonly awaiting = 0;
+  readonly marketsMax = Number.POSITIVE_INFINITY;
+  readonly stateRequests = null;
   readonly keepalive = null;
   readonly books = 0;
   readonly recorded: boolean;
@@ -158,7 +170,7 @@ function readGame(fields: Fields): FrameReading {
 function statusOrResult(
   market: string,
   { status, result, settlementValue }: Fields,
-): Extract<VenueTick, { kind: 'status' | 'result' }> | string {
+): StateTick | string {
   if (KNOWN_MARKET_STATUSES.has(status)) {
     return { kind: 'status', market, status: status as MarketStatus };
   }
@@ -169,9 +181,7 @@ function statusOrResult(
   if (result !== undefined && result !== null) return 'unknown result';
   const yesValue = parsePriceE4(settlementValue);
   if (yesValue === null) return 'resolved without a result';
-  if (yesValue === 0) return { kind: 'result', market, outcome: 'no', yesValue: null };
-  if (yesValue === 10_000) return { kind: 'result', market, outcome: 'yes', yesValue: null };
-  return { kind: 'result', market, outcome: 'scalar', yesValue };
+  return resultOfValue(market, yesValue);
 }
 
 /** `[cents, contracts]`; null when it is not that. */

@@ -1,6 +1,6 @@
 /**
  * Polymarket US markets WebSocket. Every message is a whole state: no increments and no sequence,
- * so nothing is kept and no gap can show. Rules W41 to W48 (feeds/FORMATS.md).
+ * so nothing is kept and no gap can show. Rules W41 to W48, W16 (feeds/FORMATS.md).
  *
  * The venue's own pages disagree on names and types. So both snake_case and camelCase are read, and
  * both names and numbers of enums.
@@ -10,12 +10,16 @@ import { bookSide, bookTick, unknownBook, wholeBookTick } from '../book.ts';
 import { parseContractsE2, parsePriceE4 } from '../decimal.ts';
 import { parseInstant } from '../instant.ts';
 import type { AdapterOptions, FrameReading, Level, VenueAdapter, VenueTick } from '../venue.ts';
+import { Batches } from './batches.ts';
 import { type Fields, fieldsOf, nameOf, refused, said, statusWithBook } from './frame.ts';
 import { type Signer, signerOf, type VenueKeys } from './keys.ts';
+import { polymarketUsStates } from './polymarket-us-states.ts';
 import { Wanted } from './wanted.ts';
 
 const WS_PATH = '/v1/ws/markets';
 const SLUGS_A_SUBSCRIPTION = 100;
+/** The venue may have refused for being asked too often. */
+const RETRY_MS = 1_000;
 /** Sizes of a lite message are not stated: its depths count levels, not contracts. */
 const SIZE_UNKNOWN = 0;
 
@@ -63,43 +67,39 @@ export function polymarketUsAdapter(
 class PolymarketUsAdapter implements VenueAdapter {
   readonly name = 'polymarket_us';
   readonly contractDecimals = 2;
-  /** The venue does not document a second one: reused request ids, other verbs, a channel twice. */
-  readonly subscribesAgain = false;
+  readonly awaiting = 0;
+  readonly marketsMax = Number.POSITIVE_INFINITY;
+  readonly stateRequests = polymarketUsStates;
   readonly keepalive = null;
   readonly #signer: Signer | null;
   readonly books = 0;
   readonly recorded: boolean;
   readonly #depth: boolean;
   readonly #wanted: Wanted;
+  readonly #subscriptions: Readonly<Record<string, Batches>>;
 
-  constructor(signer: Signer | null, { depth = false, recorded = false }: AdapterOptions) {
+  constructor(signer: Signer | null, options: AdapterOptions) {
+    const { depth = false, recorded = false, lite = false } = options;
     this.#signer = signer;
     this.#depth = depth;
     this.recorded = recorded;
     this.#wanted = new Wanted(recorded);
+    this.#subscriptions = {
+      book: batchesOf('book', lite ? 'MARKET_DATA_LITE' : 'MARKET_DATA'),
+      trade: batchesOf('trade', 'TRADE'),
+    };
   }
 
   read(frame: unknown): FrameReading {
     const fields = fieldsOf(frame);
     if (fields === null) return refused('unreadable', 'not an object');
+    if (fields.error !== undefined) return this.#failed(fields);
     return this.#wanted.kept(readMessage(fields, this.#depth));
   }
 
   subscribe(markets: readonly string[]): unknown[] {
     this.#wanted.add(markets);
-    const messages: unknown[] = [];
-    for (let first = 0; first < markets.length; first += SLUGS_A_SUBSCRIPTION) {
-      const marketSlugs = markets.slice(first, first + SLUGS_A_SUBSCRIPTION);
-      const number = first / SLUGS_A_SUBSCRIPTION + 1;
-      for (const [name, subscriptionType] of [
-        ['book', 'SUBSCRIPTION_TYPE_MARKET_DATA'],
-        ['trade', 'SUBSCRIPTION_TYPE_TRADE'],
-      ] as const) {
-        const requestId = `${name}-${number}`;
-        messages.push({ subscribe: { requestId, subscriptionType, marketSlugs } });
-      }
-    }
-    return messages;
+    return Object.values(this.#subscriptions).flatMap((batches) => batches.subscribe(markets));
   }
 
   headers(nowMs: EpochMs): Record<string, string> {
@@ -114,7 +114,29 @@ class PolymarketUsAdapter implements VenueAdapter {
 
   reset(): void {
     this.#wanted.clear();
+    for (const batches of Object.values(this.#subscriptions)) batches.clear();
   }
+
+  /** A subscription that was refused is tried again in halves; errors have no numbers. */
+  #failed(fields: Fields): FrameReading {
+    const reading = refused('error', `error: ${nameOf(fields.error) ?? 'no message'}`);
+    const requestId = nameOf(either(fields, 'requestId', 'request_id'));
+    const [, name, number] = /^(book|trade)-(\d{1,9})$/.exec(requestId ?? '') ?? [];
+    const batches = this.#subscriptions[name ?? ''];
+    const id = Number(number);
+    if (batches?.marketsOf(id) === undefined) return reading;
+    return { ...reading, send: batches.refused(id, RETRY_MS) };
+  }
+}
+
+function batchesOf(name: string, type: string): Batches {
+  return new Batches(SLUGS_A_SUBSCRIPTION, (id, marketSlugs) => ({
+    subscribe: {
+      requestId: `${name}-${id}`,
+      subscriptionType: `SUBSCRIPTION_TYPE_${type}`,
+      marketSlugs,
+    },
+  }));
 }
 
 function readMessage(fields: Fields, depth: boolean): FrameReading {
@@ -124,9 +146,6 @@ function readMessage(fields: Fields, depth: boolean): FrameReading {
   if (lite !== undefined) return readLite(fieldsOf(lite));
   if (fields.trade !== undefined) return readTrade(fieldsOf(fields.trade));
   if (fields.heartbeat !== undefined) return said('heartbeat', [], null);
-  if (fields.error !== undefined) {
-    return refused('error', `error: ${nameOf(fields.error) ?? 'no message'}`);
-  }
   return refused('unreadable', 'unknown message');
 }
 

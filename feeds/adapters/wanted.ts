@@ -24,6 +24,10 @@ export class Wanted {
     return this.#everything || this.#markets.has(market) || this.#markets.has(EVERY_MARKET);
   }
 
+  remove(markets: readonly string[]): void {
+    for (const market of markets) this.#markets.delete(market);
+  }
+
   clear(): void {
     this.#markets.clear();
   }

@@ -49,7 +49,7 @@ export function polymarketFound(
 }
 
 /** Lists inside texts: `"[\"Yes\",\"No\"]"`; plain lists are taken as well. */
-function listIn(value: unknown): string[] {
+export function listIn(value: unknown): string[] {
   let list = value;
   if (typeof value === 'string') {
     try {

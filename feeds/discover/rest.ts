@@ -1,26 +1,17 @@
 /**
- * The pages of a venue's REST API. A venue that is busy is waited for, within bounds; anything else
- * that goes wrong is an error that names the address. Rule K21 (feeds/FORMATS.md).
+ * The pages of a venue's REST API. What goes wrong is an error that names the address. Rule K21
+ * (feeds/FORMATS.md).
  */
 import { safeUrlOf } from '../endpoint.ts';
+import { type AskOptions, askRest } from '../rest.ts';
 import { type Answer, marketsIn } from './answers.ts';
 
-export type RestOptions = {
-  /** For one request, headers and body. */
-  timeoutMs?: number;
-  /** Waits between tries. */
-  wait?: (ms: number) => Promise<void>;
+export type RestOptions = AskOptions & {
   /** After each page, with the markets so far. */
   onPage?: (markets: number) => void;
 };
 
-const TIMEOUT_MS = 15_000;
-const TRIES = 6;
-const WAIT_MAX_MS = 60_000;
-const PAGE_BYTES_MAX = 64 * 1024 * 1024;
 const PAGES_MAX = 5000;
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
  * Every page from an address: the base of the API, or the list itself (`…/markets`, `…/events`)
@@ -118,65 +109,14 @@ function isAgain(answer: Answer, before: Answer | undefined): boolean {
   return !isEmpty && JSON.stringify(answer.body) === JSON.stringify(before?.body);
 }
 
-/** One page; null where there is none (404). A busy venue (429, 5xx) is asked again. */
-async function page(url: URL, { timeoutMs = TIMEOUT_MS, wait = sleep }: RestOptions) {
+/** One page; null where there is none (404). */
+async function page(url: URL, options: RestOptions): Promise<Answer | null> {
   const name = safeUrlOf(url);
-  for (let tries = 1; ; tries++) {
-    const { status, retryAfter, text } = await get(url, name, timeoutMs);
-    if (status === 404) return null;
-    if (status === 200) return { name, body: parsed(text, name) } satisfies Answer;
-    const isBusy = status === 429 || status >= 500;
-    if (!isBusy || tries === TRIES) throw new Error(`${name}: answered ${status}`);
-    const waitMs = retryAfterMs(retryAfter) ?? 500 * 2 ** tries;
-    if (waitMs > WAIT_MAX_MS) {
-      throw new Error(`${name}: answered ${status}, try again in ${Math.ceil(waitMs / 1000)} s`);
-    }
-    await wait(waitMs);
-  }
-}
-
-type Got = { status: number; retryAfter: string | null; text: string };
-
-async function get(url: URL, name: string, timeoutMs: number): Promise<Got> {
-  const signal = AbortSignal.timeout(timeoutMs);
-  try {
-    const headers = { accept: 'application/json' };
-    const response = await fetch(url, { headers, signal, redirect: 'error' });
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of response.body ?? []) {
-      size += chunk.length;
-      if (size > PAGE_BYTES_MAX) throw new Error('a page above 64 MiB');
-      chunks.push(chunk);
-    }
-    const text = Buffer.concat(chunks).toString('utf8');
-    return { status: response.status, retryAfter: response.headers.get('retry-after'), text };
-  } catch (error) {
-    if (signal.aborted) throw new Error(`${name}: no answer within ${timeoutMs / 1000} s`);
-    const { cause, message } = error as Error;
-    const { code } = (cause ?? {}) as NodeJS.ErrnoException;
-    throw new Error(`${name}: ${code ?? message}`);
-  }
-}
-
-function parsed(text: string, name: string): unknown {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw new Error(`${name}: answered what is not JSON`);
-  }
+  const body = await askRest(url, options);
+  if (body === undefined) return null;
   const { markets, events } = (body ?? {}) as { markets?: unknown; events?: unknown };
   if (![body, markets, events].some(Array.isArray)) {
     throw new Error(`${name}: answered no list of markets`);
   }
-  return body;
-}
-
-/** Seconds, or a date; null without a usable one. */
-function retryAfterMs(text: string | null): number | null {
-  if (text === null) return null;
-  if (/^\d{1,6}$/.test(text)) return Number(text) * 1000;
-  const atMs = Date.parse(text);
-  return Number.isNaN(atMs) ? null : Math.max(0, atMs - Date.now());
+  return { name, body };
 }

@@ -27,6 +27,7 @@ test('G1: the defaults', (t) => {
     defaultPlan: 'none',
     limitsEnforced: false,
     quoteMaxAgeMs: 15_000,
+    feedLagMaxMs: 2000,
     routingBandCents: 10,
     fillModel: 'top_of_book',
     feeds: [],
@@ -39,6 +40,8 @@ test('G1: the defaults', (t) => {
     outsideAuth: null,
   });
 });
+
+const FEED = { venue: 'venue_a', adapter: 'kalshi', url: 'wss://venue.example' };
 
 const EVERYTHING = {
   PAPERBOOK_HOST: '0.0.0.0',
@@ -55,6 +58,7 @@ const EVERYTHING = {
   PAPERBOOK_DEFAULT_PLAN: 'builder',
   PAPERBOOK_LIMITS_ENFORCED: 'on',
   PAPERBOOK_QUOTE_MAX_AGE_MS: '1',
+  PAPERBOOK_FEED_LAG_MAX_MS: '3000',
   PAPERBOOK_FILL_MODEL: 'book_depth',
   PAPERBOOK_ROUTING_BAND_CENTS: '0',
   PAPERBOOK_FEEDS: '[{"venue":"venue_b","adapter":"native","url":"ws://127.0.0.1:9","keyId":"k"}]',
@@ -81,6 +85,7 @@ const EVERYTHING_READ = {
   defaultPlan: 'builder',
   limitsEnforced: true,
   quoteMaxAgeMs: 1,
+  feedLagMaxMs: 3000,
   routingBandCents: 0,
   fillModel: 'book_depth',
   feeds: [{ venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9', keyId: 'k' }],
@@ -137,6 +142,7 @@ test('G2: a bad value is an error that names its variable', (t) => {
     { PAPERBOOK_DEFAULT_PLAN: 'golden' },
     { PAPERBOOK_LIMITS_ENFORCED: 'yes' },
     { PAPERBOOK_QUOTE_MAX_AGE_MS: '0' },
+    { PAPERBOOK_FEED_LAG_MAX_MS: '0' },
     { PAPERBOOK_ROUTING_BAND_CENTS: '100' },
     { PAPERBOOK_CLOCK: 'sun' },
     { PAPERBOOK_LOG_LEVEL: 'INFO' },
@@ -153,6 +159,10 @@ test('G2: a bad value is an error that names its variable', (t) => {
     { PAPERBOOK_FEEDS: '[{"venue":"venue_a","adapter":"other","url":"ws://x"}]' },
     { PAPERBOOK_FEEDS: '[{"venue":"venue_a","adapter":"native","url":"http://x"}]' },
     { PAPERBOOK_FEEDS: '[{"venue":"venue_a","adapter":"native"}]' },
+    ...[7, 'x', 'ws://127.0.0.1', 'http://venue.example', 'https://me:pw@venue.example'].map(
+      (restUrl) => ({ PAPERBOOK_FEEDS: JSON.stringify([{ ...FEED, restUrl }]) }),
+    ),
+    { PAPERBOOK_FEEDS: JSON.stringify([{ ...FEED, marketData: 'some' }]) },
   ];
   for (const env of bad) {
     const [name] = Object.keys(env);
@@ -265,7 +275,6 @@ test('I42: the keys of an outside auth server and its issuer go together', (t) =
 
 const FOR_LATER = {
   PAPERBOOK_SELF_RESET: 'off',
-  PAPERBOOK_FEED_LAG_MAX_MS: '2000',
   PAPERBOOK_HISTORY: 'on',
   PAPERBOOK_HISTORY_DAYS: '90',
   PAPERBOOK_HISTORY_URL: 'http://127.0.0.1:1',

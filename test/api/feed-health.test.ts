@@ -109,6 +109,7 @@ test('W1, PAPERBOOK_FEEDS: ws:// to another host than loopback is warned of', (t
       ingest: createIngest({ marketNumber: () => 0, sink: () => {}, log: () => {} }),
       catalog: { watchedMarkets: () => [], awaitsQuote: () => false },
       depth: false,
+      newSource: () => 0,
       nowMs: Date.now,
       log: {
         info() {},

@@ -5,7 +5,7 @@ import type { VenueAdapter } from '../../feeds/venue.ts';
 import { until } from './until.ts';
 import { closedPort, connect, openVenue, plainAdapter, snapshot, TIMING } from './venue-server.ts';
 
-test('W6: pauses grow by full jitter up to the cap, and start over once healthy', async (t) => {
+test('W6: pauses grow by full jitter up to the cap, and start over with the first good snapshot', async (t) => {
   // A port that was free a moment ago refuses connections.
   const pauses: number[] = [];
   const refusing = await closedPort();
@@ -22,9 +22,14 @@ test('W6: pauses grow by full jitter up to the cap, and start over once healthy'
   connection.close();
 
   const venue = await openVenue(t);
-  const healthy = connect(t, venue.url, { timing: { ...TIMING, healthyMs: 1 } });
-  await until(() => healthy.connection.status().attempts === 0, 'a healthy connection');
-  t.is(healthy.connection.status().state, 'open');
+  const healthy = connect(t, venue.url);
+  await until(() => venue.received.length === 1, 'a subscribe');
+  venue.sockets[0]?.send('{"type":"heartbeat","seq":1}');
+  await until(() => healthy.log.frames.length === 1, 'a frame without a price');
+  t.is(healthy.connection.status().attempts, 1);
+  venue.sockets[0]?.send(snapshot(2));
+  await until(() => healthy.log.frames.length === 2, 'a snapshot');
+  t.is(healthy.connection.status().attempts, 0);
 });
 
 test('W8: close ends everything at once, also between attempts', async (t) => {

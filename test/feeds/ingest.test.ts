@@ -142,7 +142,7 @@ test('T13: every frame is a sign of life', (t) => {
   t.deepEqual(taken(), [heartbeat]);
 });
 
-test('B12: a live gap ends every quote and book', (t) => {
+test('W34: a live gap ends the quotes and books of its subscription alone', (t) => {
   const { ingest, taken } = world();
   const adapter = subscribed(kalshiAdapter());
   const connection = ingest.connection('venue_a', adapter, SOURCE);
@@ -151,11 +151,12 @@ test('B12: a live gap ends every quote and book', (t) => {
   taken();
   const reading = connection.frame({ type: 'orderbook_delta', sid: 1, seq: 3, msg: delta }, AT);
   t.true(reading.jump);
-  t.deepEqual(taken(), [down]);
+  t.is(reading.drop, undefined);
+  const none = { yesBidContracts: 0, yesAskContracts: 0, yesBidCents: 0, yesAskCents: 0 };
+  t.deepEqual(taken(), [{ kind: 'quote', ...place, ...none, crossed: false }]);
   connection.frame({ type: 'orderbook_delta', sid: 1, seq: 4, msg: delta }, AT);
   t.deepEqual(taken(), [heartbeat]); // nothing to stand on until a fresh snapshot
-  subscribed(adapter);
-  connection.frame({ type: 'orderbook_snapshot', sid: 2, seq: 1, msg: delta }, AT);
+  connection.frame({ type: 'orderbook_snapshot', sid: 1, seq: 5, msg: delta }, AT);
   t.is(taken()[0]?.kind, 'quote');
   t.is(ingest.counts().gaps, 1);
 });

@@ -162,7 +162,7 @@ test('X2, X3, X4: counts, gaps, rejections, states, lag', async (t) => {
     rejectedByReason: {
       'unreadable price or size': 1,
       'unknown type': 1,
-      'no adapter polymarket in this version': 1,
+      'no event_type': 1,
     },
     books: { total: 5, crossed: 1, oneSided: 1, empty: 2 },
     lag: { count: 3, medianMs: 5, p99Ms: 7, negative: 1 },

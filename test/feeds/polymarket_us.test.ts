@@ -81,13 +81,12 @@ test('W42: at most 100 slugs a subscription, books and trades of each', (t) => {
   }[];
   t.deepEqual(
     messages.map(({ subscribe }) => [subscribe.subscriptionType, subscribe.marketSlugs.length]),
-    [100, 100, 1].flatMap((count) => [
-      ['SUBSCRIPTION_TYPE_MARKET_DATA', count],
-      ['SUBSCRIPTION_TYPE_TRADE', count],
-    ]),
+    ['MARKET_DATA', 'TRADE'].flatMap((type) =>
+      [100, 100, 1].map((count) => [`SUBSCRIPTION_TYPE_${type}`, count]),
+    ),
   );
   t.is(new Set(messages.map(({ subscribe }) => subscribe.requestId)).size, 6);
-  const books = messages.filter((_, index) => index % 2 === 0);
+  const books = messages.slice(0, 3);
   t.deepEqual(
     books.flatMap(({ subscribe }) => subscribe.marketSlugs),
     slugs,

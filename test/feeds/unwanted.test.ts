@@ -1,6 +1,7 @@
 import test from 'ava';
 import { kalshiAdapter } from '../../feeds/adapters/kalshi.ts';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
+import { polymarketAdapter } from '../../feeds/adapters/polymarket.ts';
 import { polymarketUsAdapter } from '../../feeds/adapters/polymarket_us.ts';
 import { createIngest } from '../../feeds/ingest.ts';
 import type { IngestLogEvent } from '../../feeds/ingest-counters.ts';
@@ -33,10 +34,21 @@ const polymarketUs: Frames = (marketSlug) => [
   { marketDataLite: { marketSlug, bestBid: { value: '0.5' } } },
 ];
 
+const polymarket: Frames = (asset_id) => [
+  { event_type: 'best_bid_ask', asset_id, best_bid: '0.5', best_ask: '0.6' },
+  { event_type: 'book', asset_id, bids: [{ price: '0.5', size: '3' }], asks: [] },
+  {
+    event_type: 'price_change',
+    price_changes: [{ asset_id, price: '0.5', size: '4', side: 'BUY' }],
+  },
+  { event_type: 'last_trade_price', asset_id, price: '0.5', size: '3', side: 'BUY' },
+];
+
 const VENUES: [name: string, adapter: () => VenueAdapter, frames: Frames, books: number][] = [
   ['kalshi', kalshiAdapter, kalshi, 1],
   ['native', nativeAdapter, native, 0],
   ['polymarket_us', polymarketUsAdapter, polymarketUs, 0],
+  ['polymarket', polymarketAdapter, polymarket, 1],
 ];
 
 for (const [name, newAdapter, frames, books] of VENUES) {
@@ -75,6 +87,7 @@ test('B10: every market of a recording is wanted', (t) => {
     ['kalshi', () => kalshiAdapter({}, { recorded: true }), kalshi],
     ['native', () => nativeAdapter({ recorded: true }), native],
     ['polymarket_us', () => polymarketUsAdapter({}, { recorded: true }), polymarketUs],
+    ['polymarket', () => polymarketAdapter({ recorded: true }), polymarket],
   ] as const) {
     const adapter = newAdapter();
     for (const frame of frames('T', 1)) t.is(adapter.read(frame).rejected, null, name);

@@ -10,7 +10,13 @@ import type { ConnectionState } from '../../feeds/connection-status.ts';
 import type { VenueAdapter } from '../../feeds/venue.ts';
 
 /** Quick enough for a test, and slow enough that no bound is met by accident. */
-export const TIMING = { silenceMs: 60_000, backoffBaseMs: 4, backoffCapMs: 16, handshakeMs: 5_000 };
+export const TIMING = {
+  silenceMs: 60_000,
+  backoffBaseMs: 4,
+  backoffCapMs: 16,
+  handshakeMs: 5_000,
+  answerMs: 60_000,
+};
 
 export type Venue = {
   url: string;
@@ -19,6 +25,8 @@ export type Venue = {
   /** Everything clients sent, with the number of their socket. */
   received: { socket: number; text: string }[];
   headers: Record<string, unknown>[];
+  /** Answers what a client sends. */
+  onMessage?: (socket: WebSocket, text: string) => void;
 };
 
 /** A venue on loopback that says only what the test makes it say. */
@@ -36,7 +44,9 @@ export async function openVenue(t: ExecutionContext): Promise<Venue> {
     const number = venue.sockets.push(socket) - 1;
     venue.headers.push(request.headers);
     socket.on('message', (data) => {
-      venue.received.push({ socket: number, text: String(data) });
+      const text = String(data);
+      venue.received.push({ socket: number, text });
+      venue.onMessage?.(socket, text);
     });
     socket.on('error', () => {});
   });
@@ -99,7 +109,9 @@ export function plainAdapter(): VenueAdapter {
     recorded: false,
     books: 0,
     contractDecimals: 2,
-    subscribesAgain: false,
+    awaiting: 0,
+    marketsMax: Number.POSITIVE_INFINITY,
+    stateRequests: null,
     keepalive: null,
     read: () => ({ type: 'any', ticks: [], venueAtMs: null, rejected: null, jump: false }),
     subscribe: (markets) => [markets],

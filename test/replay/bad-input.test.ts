@@ -40,11 +40,6 @@ for (const [what, line, reason] of [
   ['no frame', { ...FRAMES[0], frame: undefined }, 'frame is missing'],
   ['another venue', { ...FRAMES[0], venue: 'venue_z' }, 'venue "venue_z" is unknown'],
   ['another adapter', { ...FRAMES[0], adapter: 'nasdaq' }, 'adapter "nasdaq" is unknown'],
-  [
-    'an adapter to come',
-    { ...FRAMES[0], adapter: 'polymarket' },
-    'there is no adapter polymarket yet',
-  ],
 ] as const) {
   test(`F5: ${what} is a bad line, passed over on request`, async (t) => {
     const { feed, catalog } = files(t, { feed: [HEADER, FRAMES[0], line, FRAMES[2], line] });

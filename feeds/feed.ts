@@ -1,0 +1,198 @@
+/**
+ * One entry of PAPERBOOK_FEEDS: as many connections as its markets need, and the venue's REST API
+ * for what happened meanwhile. Rules W1, W15, W17 (feeds/FORMATS.md).
+ */
+import type { EpochMs, SourceNumber, Venue } from '../engine/rules/units.ts';
+import { type Connection, openConnection } from './connection.ts';
+import type { ConnectionTiming } from './connection-options.ts';
+import type { ConnectionStatus } from './connection-status.ts';
+import type { Ingest, IngestConnection } from './ingest.ts';
+import { MissedStates } from './missed-states.ts';
+import type { FrameReading, VenueAdapter } from './venue.ts';
+
+/** Venues count connections too; markets beyond stay without a quote, and show. */
+const CONNECTIONS_MAX = 64;
+
+export type FeedOptions = {
+  /** `ws:` or `wss:`. */
+  url: string;
+  venue: Venue;
+  /** A new one for each connection. */
+  newAdapter(): VenueAdapter;
+  /** The markets to subscribe to now, in the venue's own names. */
+  markets(): readonly string[];
+  /** Whether a quote, and a result, of the market is still to come. */
+  awaitsQuote(market: string): boolean;
+  ingest: Ingest;
+  /** A number for a source of ticks that no other has. */
+  newSource(): SourceNumber;
+  /** The base of the venue's REST API; null: missed statuses and results are not asked for. */
+  restUrl: URL | null;
+  /** The time of a frame's arrival. */
+  nowMs(): EpochMs;
+  log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
+  timing?: Partial<ConnectionTiming>;
+  /** How often markets that have stopped are asked for their result. */
+  askAgainMs?: number;
+};
+
+export type Feed = {
+  /** One for each connection. */
+  statuses(): ConnectionStatus[];
+  /** The catalog changed: what is new in `markets()` is subscribed to. */
+  marketsChanged(): void;
+  /** Ends every connection and timer at once. */
+  close(): void;
+};
+
+/** @throws when `url` is not a ws: or wss: address. The message does not repeat the address. */
+export function openFeed(options: FeedOptions): Feed {
+  return new VenueFeed(options);
+}
+
+/** A connection and the markets that are its to bring. */
+type Place = {
+  adapter: VenueAdapter;
+  markets: Set<string>;
+  /** The venue has refused a market here as one too many. */
+  isFull: boolean;
+  connection: Connection | null;
+};
+
+class VenueFeed implements Feed {
+  readonly #options: FeedOptions;
+  readonly #places: Place[] = [];
+  readonly #states: MissedStates | null;
+  #isClosed = false;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+    const adapter = options.newAdapter();
+    this.#states = this.#statesBy(adapter);
+    const first = this.#newPlace(adapter);
+    this.#assign();
+    this.#open(first);
+  }
+
+  statuses(): ConnectionStatus[] {
+    return this.#places.flatMap(({ connection }) => connection?.status() ?? []);
+  }
+
+  marketsChanged(): void {
+    this.#assign();
+    for (const { connection } of this.#places) connection?.marketsChanged();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#states?.close();
+    for (const { connection } of this.#places) connection?.close();
+  }
+
+  /** Each market gets a connection and keeps it; connections without a market end. */
+  #assign(): void {
+    const wanted = new Set(this.#options.markets());
+    for (const place of this.#places) {
+      for (const market of place.markets) {
+        // One that another connection brings is not wanted here.
+        if (wanted.delete(market)) continue;
+        place.markets.delete(market);
+        place.isFull = false;
+      }
+    }
+    const opened: Place[] = [];
+    for (const market of wanted) {
+      let place = this.#places.find(hasRoom);
+      if (place === undefined && this.#places.length < CONNECTIONS_MAX) {
+        place = this.#newPlace(this.#options.newAdapter());
+        opened.push(place);
+      }
+      (place ?? this.#places.at(-1)!).markets.add(market);
+    }
+    for (const place of opened) this.#open(place);
+    for (const place of this.#places.filter((one, at) => at > 0 && one.markets.size === 0)) {
+      this.#places.splice(this.#places.indexOf(place), 1);
+      place.connection?.close();
+    }
+  }
+
+  #newPlace(adapter: VenueAdapter): Place {
+    const place: Place = { adapter, markets: new Set(), isFull: false, connection: null };
+    this.#places.push(place);
+    return place;
+  }
+
+  #open(place: Place): void {
+    const { adapter } = place;
+    const { url, venue, ingest, log, nowMs, timing, awaitsQuote } = this.#options;
+    const sink = ingest.connection(venue, adapter, this.#options.newSource());
+    place.connection = openConnection({
+      url,
+      venue,
+      adapter,
+      markets: () => [...place.markets],
+      awaitsQuote,
+      onFrame: (text, atMs) => this.#taken(sink.frame(text, atMs)),
+      onHeartbeat: (atMs) => sink.heartbeat(atMs),
+      onLost: (atMs) => sink.lost(atMs),
+      onOverflow: (markets) => this.#moveOn(place, markets),
+      onMissedStates: () => this.#states?.ask([...place.markets]),
+      onState: ({ state }) => {
+        if (state === 'open') this.#states?.ask([...place.markets]);
+      },
+      nowMs,
+      log,
+      ...(timing === undefined ? {} : { timing }),
+    });
+  }
+
+  #taken(reading: FrameReading): FrameReading {
+    this.#states?.saw(reading.ticks);
+    return reading;
+  }
+
+  /** Markets that this connection cannot bring go to another one. */
+  #moveOn(place: Place, markets: readonly string[]): void {
+    if (this.#isClosed) return;
+    const { venue, log } = this.#options;
+    for (const market of markets) place.markets.delete(market);
+    if (place.markets.size === 0) {
+      // Nor can any other: the venue takes none at all.
+      for (const market of markets) place.markets.add(market);
+      log.warn({ venue, markets: markets.slice(0, 5) }, 'venue refuses a market');
+      return;
+    }
+    place.isFull = true;
+    log.info({ venue, markets: markets.length }, 'venue takes no more markets on a connection');
+    this.marketsChanged();
+  }
+
+  #statesBy({ stateRequests: requests }: VenueAdapter): MissedStates | null {
+    const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs } = this.#options;
+    if (requests === null) return null;
+    if (restUrl === null) {
+      log.info(
+        { venue },
+        'no restUrl: results that come while a connection is lost are not asked for',
+      );
+      return null;
+    }
+    // A source of its own: an answer must not keep the prices of a connection fresh.
+    const sink: IngestConnection = ingest.connection(venue, newAdapter(), newSource());
+    return new MissedStates({
+      base: restUrl,
+      requests,
+      isOpen: this.#options.awaitsQuote,
+      take: (ticks) => {
+        sink.states(ticks, nowMs());
+        for (const { connection } of this.#places) connection?.learned(ticks);
+      },
+      log,
+      ...(askAgainMs === undefined ? {} : { againMs: askAgainMs }),
+    });
+  }
+}
+
+function hasRoom({ isFull, markets, adapter }: Place): boolean {
+  return !isFull && markets.size < adapter.marketsMax;
+}

@@ -1,0 +1,90 @@
+/** A feed on a venue of a test, and what its prices are by the ticks that it sends. */
+import type { ExecutionContext } from 'ava';
+import type { StatusTick, Tick } from '../../engine/rules/messages.ts';
+import { type Feed, type FeedOptions, openFeed } from '../../feeds/feed.ts';
+import { createIngest, type Ingest, type IngestOptions } from '../../feeds/ingest.ts';
+import type { AdapterOptions } from '../../feeds/venue.ts';
+import type { LiveVenue, Protocol, Top } from './live-venues.ts';
+import { TIMING } from './venue-server.ts';
+
+export type FeedWorld = {
+  feed: Feed;
+  ingest: Ingest;
+  /** The catalog's; `changed()` says that they have changed. */
+  markets: string[];
+  changed(): void;
+  /** The live price; null: none, `empty`: a book without a side. */
+  priceOf(market: string): Top | 'empty' | null;
+  statusOf(market: string): StatusTick['status'] | undefined;
+  /** By market: the outcome and what yes pays. */
+  results: Map<string, [outcome: string, yesPayoutCents: number]>;
+  ticks: Tick[];
+  logged: string;
+};
+
+/** A test machine may stand still for longer than a server should. */
+const LAG_MAX_MS = 10_000;
+
+type Options = Partial<Omit<FeedOptions, 'ingest'>> & {
+  adapter?: AdapterOptions;
+  lagMaxMs?: IngestOptions['lagMaxMs'];
+};
+
+export function openWorld(
+  t: ExecutionContext,
+  protocol: Protocol,
+  venue: LiveVenue,
+  { adapter, lagMaxMs = LAG_MAX_MS, ...options }: Options = {},
+): FeedWorld {
+  const names: string[] = [];
+  const numberOf = (name: string) => {
+    if (!names.includes(name)) names.push(name);
+    return names.indexOf(name);
+  };
+  const prices = new Map<number, { source: number; top: Top | 'empty' }>();
+  const statuses = new Map<number, StatusTick['status']>();
+  const world = { markets: [...venue.tops.keys()], ticks: [] as Tick[], logged: '' } as FeedWorld;
+  world.results = new Map();
+  const sink = (tick: Tick) => {
+    world.ticks.push(tick);
+    if (tick.kind === 'down') {
+      for (const [market, { source }] of prices) if (source === tick.source) prices.delete(market);
+    }
+    if (tick.kind === 'status') statuses.set(tick.market, tick.status);
+    if (tick.kind === 'result') {
+      world.results.set(names[tick.market]!, [tick.outcome, tick.yesPayoutCents]);
+    }
+    if (tick.kind !== 'quote') return;
+    const { source, market, yesBidCents: bid, yesAskCents: ask } = tick;
+    prices.set(market, { source, top: bid === 0 && ask === 0 ? 'empty' : { bid, ask } });
+  };
+  const write = (fields: object, message: string) => {
+    world.logged += `${message} ${JSON.stringify(fields)}\n`;
+  };
+  world.ingest = createIngest({
+    marketNumber: (_venue, name) => numberOf(name),
+    sink,
+    log: ({ reason, detail }) => write({ detail }, reason),
+    lagMaxMs,
+  });
+  let sources = 0;
+  world.feed = openFeed({
+    url: venue.url,
+    venue: 'venue_a',
+    newAdapter: () => protocol.adapter(adapter),
+    markets: () => world.markets,
+    awaitsQuote: (market) => !world.results.has(market),
+    ingest: world.ingest,
+    newSource: () => sources++,
+    restUrl: null,
+    nowMs: Date.now,
+    log: { info: write, warn: write },
+    timing: TIMING,
+    ...options,
+  });
+  t.teardown(() => world.feed.close());
+  world.changed = () => world.feed.marketsChanged();
+  world.priceOf = (market) => prices.get(numberOf(market))?.top ?? null;
+  world.statusOf = (market) => statuses.get(numberOf(market));
+  return world;
+}
