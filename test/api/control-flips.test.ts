@@ -5,9 +5,11 @@ import test, { type ExecutionContext } from 'ava';
 import { ensureAdminToken, readAdminToken } from '../../api/admin-token.ts';
 import { backUp } from '../../api/backup.ts';
 import { CHECKED_NAMES, readChecked, writeChecked } from '../../api/checked-file.ts';
+import { newKey } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
 import { newSession } from '../../api/identity/sessions.ts';
 import { ControlStore } from '../../api/identity/store.ts';
+import { newUser } from '../../api/identity/users.ts';
 import { NOON_MS, uuidOf } from '../engine/fixtures.ts';
 import { contentsOf, MONTH } from '../engine/shard/control-contents.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
@@ -31,6 +33,14 @@ async function filled(dataDir: string): Promise<string> {
     const venueKeyId = `credential of ${userId}`;
     await store.putVenueKey({ userId, venue: 'venue_a', venueKeyId, createdAtMs: NOON_MS });
   }
+  // So many that they fill pages.
+  const others = Array.from({ length: 150 }, (_, at) => uuidOf(1000 + at));
+  await Promise.all(
+    others.map(async (id) => {
+      await store.addUser({ ...newUser({ email: `${id}@example.com` }, NOON_MS), id });
+      await store.putKey(newKey(id, {}, 'cli', NOON_MS).key);
+    }),
+  );
   const organization = newOrganization({ slug: 'desk', name: 'Desk' }, NOON_MS);
   await store.organizations.add(organization);
   const member = { organizationId: organization.id, userId: BOB, role: 'owner' } as const;
