@@ -2,27 +2,45 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from './data-dir.ts';
+import { crc32 } from 'node:zlib';
+import { DataDirError, replaceFile } from './directory-files.ts';
 
 /** There is one operator; who holds the token is that. */
 export type Operator = true;
+
+const SECRET_BYTES = 32;
+const TOKEN = /^[\w-]{48}$/;
 
 /** The token of a data directory, made at the first start and kept from then on. */
 export function ensureAdminToken(dataDir: string): string {
   const path = pathOf(dataDir);
   // An empty file is what a crash in the middle of a first start could leave.
-  if (!existsSync(path) || readFileSync(path, 'utf8') === '') {
-    replaceFile(path, `${randomBytes(32).toString('base64url')}\n`);
-  }
+  if (!existsSync(path) || readFileSync(path, 'utf8') === '') replaceFile(path, `${newToken()}\n`);
   return readAdminToken(dataDir);
 }
 
-/** The token as it stands. Throws when there is none or it is too short to be one. */
+/** The token as it stands. Throws when there is none, or it is not one that was made here. */
 export function readAdminToken(dataDir: string): string {
   const path = pathOf(dataDir);
   const token = readFileSync(path, 'utf8').trim();
-  if (token.length < 32) throw new Error(`${path} does not hold an admin token`);
-  return token;
+  if (isToken(token)) return token;
+  throw new DataDirError(
+    `${path} does not hold an admin token: take the file away, and a start makes a new one`,
+  );
+}
+
+/** A secret and its checksum, so that a damaged one is not taken for another. */
+function newToken(): string {
+  const secret = randomBytes(SECRET_BYTES);
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32LE(crc32(secret));
+  return Buffer.concat([secret, checksum]).toString('base64url');
+}
+
+function isToken(token: string): boolean {
+  if (!TOKEN.test(token)) return false;
+  const bytes = Buffer.from(token, 'base64url');
+  return bytes.readUInt32LE(SECRET_BYTES) === crc32(bytes.subarray(0, SECRET_BYTES));
 }
 
 const pathOf = (dataDir: string) => join(dataDir, 'admin.token');

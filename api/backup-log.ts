@@ -19,7 +19,7 @@ import { positionOf, SEGMENT_HEADER_BYTES } from '../engine/log/log-format.ts';
 import { LogReader } from '../engine/log/log-reader.ts';
 import { segmentName, segmentsIn } from '../engine/log/segment-file.ts';
 import { identityOf } from '../engine/shard/data-format.ts';
-import { syncPath } from './data-dir.ts';
+import { syncPath } from './directory-files.ts';
 
 /** Bytes of a segment that the copy lacks: from the first, which is its size, up to the second. */
 type Part = { name: string; from: number; to: number };

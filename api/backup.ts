@@ -24,7 +24,8 @@ import { identityOf } from '../engine/shard/data-format.ts';
 import { logIn } from '../engine/shard/shard-log.ts';
 import { openSnapshot } from '../engine/shard/snapshot.ts';
 import { copyLog, type LogCopy, planLogCopy } from './backup-log.ts';
-import { DataDirError, type Meta, metaOf, syncPath } from './data-dir.ts';
+import { type Meta, metaOf } from './data-dir.ts';
+import { DataDirError, syncPath } from './directory-files.ts';
 import { takeLock } from './directory-lock.ts';
 import { makeDirectory } from './private-files.ts';
 

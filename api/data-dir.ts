@@ -2,27 +2,15 @@
  * A data directory: made at the first start, used by one server at a time, with a number of shards
  * that never changes. Rules D5, D13 (engine/RULES.md).
  */
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fsyncSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, constants, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { crc32 } from 'node:zlib';
 import { FORMAT_VERSION, FormatMismatch } from '../engine/format/version.ts';
 import { isUuid } from '../engine/rules/ids.ts';
 import type { Uuid } from '../engine/rules/units.ts';
+import { readChecked, writeChecked } from './checked-file.ts';
+import { DataDirError } from './directory-files.ts';
 import { InUse, takeLock } from './directory-lock.ts';
 import { closeToOthers, foreignProblem, makeDirectory } from './private-files.ts';
-
-/** The directory cannot be used; the message is one line for the operator. */
-export class DataDirError extends Error {}
 
 export type DataDir = {
   path: string;
@@ -73,35 +61,6 @@ export async function openDataDir(directory: string, shards: ShardsWanted): Prom
   }
 }
 
-/** Readers, and the start after a crash of the machine, see all of the old content or of the new. */
-export function replaceFile(file: string, text: string): void {
-  writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true });
-  renameSync(`${file}.new`, file);
-  syncPath(path.dirname(file));
-}
-
-/** What a file, or the names of a directory, now are is so after a crash of the machine, too. */
-export function syncPath(file: string): void {
-  const fd = openSync(file, 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** The value in a JSON file; undefined when there is none. Throws `DataDirError` naming it. */
-export function readJsonFile(file: string): unknown {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return undefined;
-    const what = error instanceof SyntaxError ? 'does not hold JSON' : `cannot be read (${code})`;
-    throw new DataDirError(`${file} ${what}`);
-  }
-}
-
 /** What a data directory is, as its paperbook.json says. */
 export type Meta = {
   format: 'paperbook-data';
@@ -117,7 +76,7 @@ export type Meta = {
 
 /** Throws where it is no data directory. */
 export function metaOf(directory: string): Meta {
-  const meta = readMeta(metaFileIn(directory));
+  const meta = readMeta(directory);
   if (meta === undefined) {
     throw new DataDirError(`${directory} is no data directory: it has no paperbook.json`);
   }
@@ -125,8 +84,7 @@ export function metaOf(directory: string): Meta {
 }
 
 export function writeMeta(directory: string, meta: Meta): void {
-  const checked = { ...meta, crc32: crc32(JSON.stringify(meta)) };
-  replaceFile(metaFileIn(directory), `${JSON.stringify(checked)}\n`);
+  writeChecked(directory, 'paperbook.json', meta);
 }
 
 export const metaFileIn = (directory: string) => path.join(directory, 'paperbook.json');
@@ -137,7 +95,7 @@ export function shardsIn(directory: string): string[] {
 }
 
 function settleShards(directory: string, { wanted, byDefault, fromReplay }: ShardsWanted): number {
-  const meta = readMeta(metaFileIn(directory));
+  const meta = readMeta(directory);
   if (meta === undefined) {
     refuseLostMeta(directory);
     const shards = wanted ?? byDefault;
@@ -165,14 +123,10 @@ function refuseLostMeta(directory: string): void {
   );
 }
 
-function readMeta(file: string): Meta | undefined {
-  const stored = readJsonFile(file) as (Partial<Meta> & { crc32?: number }) | null | undefined;
-  if (stored === undefined) return undefined;
-  // Whoever edits the file takes its checksum out.
-  const { crc32: checksum, ...meta } = stored ?? {};
-  if (checksum !== undefined && crc32(JSON.stringify(meta)) !== checksum) {
-    throw new DataDirError(`${file} is damaged: it does not have its checksum`);
-  }
+function readMeta(directory: string): Meta | undefined {
+  const meta = readChecked(directory, 'paperbook.json') as Partial<Meta> | undefined;
+  if (meta === undefined) return undefined;
+  const file = metaFileIn(directory);
   const { id } = meta;
   if (meta.format === 'paperbook-data' && meta.version !== FORMAT_VERSION) {
     throw new DataDirError(new FormatMismatch(file, meta.version ?? 'unknown').message);

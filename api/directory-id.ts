@@ -5,7 +5,8 @@
 import path from 'node:path';
 import { checkLmdbFile } from '../engine/lmdb/lmdb-file.ts';
 import type { EpochMs, Uuid } from '../engine/rules/units.ts';
-import { DataDirError, type Meta, metaFileIn, metaOf, shardsIn, writeMeta } from './data-dir.ts';
+import { type Meta, metaFileIn, metaOf, shardsIn, writeMeta } from './data-dir.ts';
+import { DataDirError } from './directory-files.ts';
 import type { ControlStore } from './identity/store.ts';
 import { newUuid } from './uuid.ts';
 

@@ -19,7 +19,8 @@ import { segmentsIn } from '../engine/log/segment-file.ts';
 import { Shard } from '../engine/shard/shard.ts';
 import { logIn } from '../engine/shard/shard-log.ts';
 import type { ShardVerification } from '../engine/shard/verify.ts';
-import { DataDirError, metaOf, syncPath } from './data-dir.ts';
+import { metaOf } from './data-dir.ts';
+import { DataDirError, syncPath } from './directory-files.ts';
 import { takeLock } from './directory-lock.ts';
 import { verifyPart } from './verify.ts';
 

@@ -8,7 +8,10 @@ import { LogReader } from '../engine/log/log-reader.ts';
 import { identityOf } from '../engine/shard/data-format.ts';
 import { logIn } from '../engine/shard/shard-log.ts';
 import { openSnapshot } from '../engine/shard/snapshot.ts';
-import { DataDirError, metaOf } from './data-dir.ts';
+import { metaOf } from './data-dir.ts';
+import { DataDirError } from './directory-files.ts';
+import type { ControlAudit } from './identity/audit.ts';
+import { verifyPart } from './verify.ts';
 
 export type Upgraded = { directory: string; version: number; changed: boolean };
 
@@ -23,7 +26,14 @@ export async function upgrade(dataDir: string): Promise<Upgraded> {
       throw new DataDirError(`${directory}: ${(error as Error).message}`);
     }
   }
+  await checkControl(dataDir);
   return { directory: dataDir, version: FORMAT_VERSION, changed: false };
+}
+
+/** What it holds is for `verify` to check; which version it has is part of opening it. */
+async function checkControl(dataDir: string): Promise<void> {
+  const { problems } = await verifyPart<ControlAudit>({ part: 'control', dataDir });
+  if (problems.length > 0) throw new DataDirError(`${dataDir}: ${problems[0]}`);
 }
 
 async function checkShard(directory: string, shard: number): Promise<void> {

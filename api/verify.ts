@@ -3,11 +3,13 @@
  * store, then what they say of each other. Rules D14, D16 (engine/RULES.md).
  */
 import { fork } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Problems } from '../engine/audit/problems.ts';
 import { moduleBeside } from '../engine/shard/beside.ts';
 import type { ShardVerification } from '../engine/shard/verify.ts';
+import { readAdminToken } from './admin-token.ts';
+import { CHECKED_NAMES, readChecked } from './checked-file.ts';
 import { type Meta, metaOf } from './data-dir.ts';
 import { idProblem, isReplays } from './directory-id.ts';
 import type { ControlAudit } from './identity/audit.ts';
@@ -51,6 +53,7 @@ export async function verifyDataDir(dataDir: string): Promise<Verification> {
   checkOutcomes(shards, { notes, across });
   checkOwners(dataDir, meta, shards, control.found, { notes, across });
   checkEntries(dataDir, meta, shards, control, { notes, across });
+  checkSmallFiles(dataDir, across);
   const problems = [
     ...shards.flatMap((part, shard) => part.problems.map((line) => `shard-${shard}: ${line}`)),
     ...control.problems.map((line) => `control: ${line}`),
@@ -182,6 +185,20 @@ function checkEntries(
   if (isReplays(meta)) notes.add('control: is not there; a replay makes none');
   else if (shards.some(({ found }) => found !== null)) across.add('control: is missing');
   else notes.add('control: is not there yet');
+}
+
+/** Rule D36. The catalog of the demo is made anew at each start. */
+function checkSmallFiles(dataDir: string, across: Problems): void {
+  const token = path.join(dataDir, 'admin.token');
+  const reads = CHECKED_NAMES.map((name) => () => readChecked(dataDir, name));
+  if (existsSync(token)) reads.push(() => ({ token: readAdminToken(dataDir) }));
+  for (const read of reads) {
+    try {
+      read();
+    } catch (error) {
+      across.add((error as Error).message);
+    }
+  }
 }
 
 function shardCounts(shard: number, { found, problems }: Part<ShardVerification>) {

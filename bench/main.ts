@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { loadNow, machine, machineText } from './lib/machine.ts';
 import { type Figures, type Suite, tableText } from './lib/report.ts';
 import { http } from './suites/http.ts';
+import { lists } from './suites/lists.ts';
 import { match } from './suites/match.ts';
 import { memory } from './suites/memory.ts';
 import { overload } from './suites/overload.ts';
@@ -29,6 +30,7 @@ const SUITES: readonly AnySuite[] = [
   named(scale),
   named(overload),
   named(search),
+  named(lists),
   named(profile),
 ];
 

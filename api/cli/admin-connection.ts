@@ -3,6 +3,7 @@
  */
 import type { Command } from 'commander';
 import { readAdminToken } from '../admin-token.ts';
+import { DataDirError } from '../directory-files.ts';
 import { UsageError } from './usage.ts';
 
 export type Connect = { dataDir: string; adminUrl: string; json?: true };
@@ -32,7 +33,8 @@ export async function ask(
   let token: string;
   try {
     token = readAdminToken(dataDir);
-  } catch {
+  } catch (error) {
+    if (error instanceof DataDirError) throw error;
     throw new Error(`${dataDir} holds no admin token: is it the server's data directory?`);
   }
   const response = await fetch(adminUrl + path, {

@@ -2,11 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import { DataDirError, readJsonFile, replaceFile } from '../data-dir.ts';
+import { readChecked, writeChecked } from '../checked-file.ts';
+import { DataDirError } from '../directory-files.ts';
 import { hashOfToken, keyStatus, newKey } from '../identity/keys.ts';
 import { hashPassword, matchesPassword } from '../identity/passwords.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { newUser } from '../identity/users.ts';
+
+const NAME = 'demo.json';
 
 export type DemoUser = { email: string; password: string; key: string };
 
@@ -67,18 +70,16 @@ export function writeDemoFile(
   { baseUrl, adminUrl }: { baseUrl: string; adminUrl: string },
   user: DemoUser,
 ): void {
-  const text = JSON.stringify({ baseUrl, adminUrl, ...user }, null, 2);
-  replaceFile(fileIn(dataDir), `${text}\n`);
+  writeChecked(dataDir, NAME, { baseUrl, adminUrl, ...user });
 }
 
 function readDemoFile(dataDir: string): DemoUser | null {
-  const file = fileIn(dataDir);
-  const value = readJsonFile(file) as Partial<DemoUser> | null | undefined;
+  const value = readChecked(dataDir, NAME) as Partial<DemoUser> | undefined;
   if (value === undefined) return null;
-  if (typeof value?.key !== 'string' || typeof value.password !== 'string') {
-    throw new DataDirError(`${file} is not what the demo wrote: it has no key and password`);
+  if (typeof value.key !== 'string' || typeof value.password !== 'string') {
+    throw new DataDirError(
+      `${path.join(dataDir, NAME)} is not what the demo wrote: it has no key and password`,
+    );
   }
   return value as DemoUser;
 }
-
-const fileIn = (dataDir: string) => path.join(dataDir, 'demo.json');

@@ -7,8 +7,9 @@ import type { Command } from 'commander';
 import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
 import { type Schedule, scheduleUntil } from '../../feeds/simulator/schedule.ts';
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
+import { readChecked, writeChecked } from '../checked-file.ts';
 import { configHelp, loadConfig } from '../config.ts';
-import { readJsonFile, replaceFile } from '../data-dir.ts';
+import { replaceFile } from '../directory-files.ts';
 import type { Log } from '../log.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
 import { makeDirectory } from '../private-files.ts';
@@ -30,6 +31,8 @@ const SIMULATED = {
   PAPERBOOK_FEEDS: 'the simulated venues',
 };
 
+/** The seed and the first start of the games. */
+const STATE = 'demo/simulator.json';
 const LISTED_AHEAD_MS = 15 * 60_000;
 /**
  * A game leaves the catalog this long before its result, and so before its markets close. Whoever
@@ -116,7 +119,7 @@ function withDefaults(defaults: NodeJS.ProcessEnv, env: NodeJS.ProcessEnv): Node
 class DemoVenues {
   readonly schedule: Schedule;
   readonly catalogFile: string;
-  readonly #stateFile: string;
+  readonly #dataDir: string;
   readonly #log: Log;
   #timer: NodeJS.Timeout | undefined;
 
@@ -125,7 +128,7 @@ class DemoVenues {
     const dir = path.join(dataDir, 'demo');
     makeDirectory(dir);
     this.catalogFile = path.join(dir, 'catalog.json');
-    this.#stateFile = path.join(dir, 'simulator.json');
+    this.#dataDir = dataDir;
     this.schedule = this.#read();
   }
 
@@ -156,10 +159,10 @@ class DemoVenues {
 
   /** The seed and the first start, the same at every start. */
   #read(): Schedule {
-    const state = readJsonFile(this.#stateFile) as Schedule | undefined;
+    const state = readChecked(this.#dataDir, STATE) as Schedule | undefined;
     if (state !== undefined) return { seed: state.seed, firstStartMs: state.firstStartMs };
     const schedule = { seed: 1, firstStartMs: Date.now() };
-    replaceFile(this.#stateFile, JSON.stringify(schedule));
+    writeChecked(this.#dataDir, STATE, schedule);
     return schedule;
   }
 }

@@ -13,7 +13,7 @@ import { shownFact } from '../../engine/shard/views/fact.ts';
 import { metaOf } from '../data-dir.ts';
 import { FACT_HEADING, factLine } from './fact-text.ts';
 import { stopRequest } from './stop.ts';
-import { outputColumns } from './table.ts';
+import { columnsOfOutput } from './table.ts';
 import { UsageError } from './usage.ts';
 
 type LogFlags = {
@@ -112,7 +112,7 @@ async function print({ account, json }: LogFlags, fact: LoggedFact): Promise<voi
   const isOf = 'account' in fact.fact && fact.fact.account === account;
   if (account !== undefined && !isOf) return;
   await printLine(
-    json === true ? JSON.stringify(shownFact(fact)) : factLine(fact, outputColumns()),
+    json === true ? JSON.stringify(shownFact(fact)) : factLine(fact, columnsOfOutput()),
   );
 }
 

@@ -25,7 +25,7 @@ export function outputColumns(): number {
 }
 
 /** How wide a line may be. A script that reads a pipe wants its lines whole. */
-function columnsOfOutput(): number {
+export function columnsOfOutput(): number {
   const { isTTY, columns } = process.stdout;
   return isTTY ? Math.max(columns, TERMINAL_COLUMNS) : Number.POSITIVE_INFINITY;
 }

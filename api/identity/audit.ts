@@ -3,16 +3,20 @@
  * numbering that the shards' rows are written in. Read only, in one snapshot.
  */
 import path from 'node:path';
-import { type Database, open, type RootDatabase, type Transaction } from 'lmdb';
+import { open } from 'lmdb';
 import { Problems } from '../../engine/audit/problems.ts';
 import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
 import { type Uuid, VENUES } from '../../engine/rules/units.ts';
+import { ControlDamage, type ControlTable } from './control-table.ts';
+import {
+  type CatalogNumbers,
+  type ControlTables,
+  ControlValues,
+  openControlTables,
+} from './control-tables.ts';
 import type { Key } from './keys.ts';
-import type { Membership, Organization } from './organizations.ts';
-import type { Session } from './sessions.ts';
-import type { CatalogNumbers } from './store.ts';
+import type { Organization } from './organizations.ts';
 import type { User } from './users.ts';
-import type { VenueKey } from './venue-keys.ts';
 
 export type ControlAudit = {
   users: number;
@@ -34,62 +38,65 @@ export async function auditControl(dataDir: string): Promise<ControlAudit | null
   const directory = path.join(dataDir, 'control');
   const file = checkLmdbFile(directory);
   if (file === null) return null;
-  const root = open<unknown, string>({ path: directory, maxDbs: 32, readOnly: true });
-  const tables = openTables(root);
-  const transaction = root.useReadTransaction();
+  const root = open<Buffer, string>({
+    path: directory,
+    maxDbs: 32,
+    readOnly: true,
+    encoding: 'binary',
+  });
   try {
-    const problems = new Problems();
-    const found = readTables(tables, transaction);
-    // The first thing written, and found unless the pages that lead there cannot be read.
-    const isReadable = root.get('format', { transaction }) !== undefined || file.entries === 0;
-    problems.check(
-      isReadable,
-      directory,
-      `is damaged: none of ${file.entries} entries can be read`,
-    );
-    const numbers = root.get('numbers', { transaction }) as CatalogNumbers | undefined;
-    const userIds = new Set(found.users.map(({ key }) => key));
-    const organizationIds = new Set(found.organizations.map(({ key }) => key));
-    checkUsers(found.users, problems);
-    checkKeys(found.keys, userIds, problems);
-    checkOrganizations(found.organizations, problems);
-    checkReferences(found, userIds, organizationIds, problems);
-    if (numbers !== undefined) checkNumbers(numbers, problems);
-    return {
-      users: found.users.length,
-      keys: found.keys.length,
-      owners: [...userIds, ...organizationIds],
-      directoryId: (root.get('directoryId', { transaction }) as Uuid | undefined) ?? null,
-      hasOutsideOrganizations: root.get('outsideOrganizations', { transaction }) === true,
-      numbers: numbers ?? null,
-      problems: problems.lines(),
-    };
+    const tables = openControlTables({ root, entries: file.entries });
+    if (tables === null) return null;
+    const transaction = root.useReadTransaction();
+    try {
+      // In one turn of the event loop, and so in this one transaction.
+      return auditTables(tables, new ControlValues(root));
+    } finally {
+      transaction.done();
+    }
   } finally {
-    transaction.done();
     await root.close();
   }
 }
 
-type ControlRows = ReturnType<typeof readTables>;
-
-/** Before the transaction begins, which knows no table that came later. */
-function openTables(root: RootDatabase<unknown, string>) {
+function auditTables(tables: ControlTables, values: ControlValues): ControlAudit {
+  const problems = new Problems();
+  const found = readTables(tables, problems);
+  const numbers = values.get('numbers');
+  values.get('switches');
+  const userIds = new Set(found.users.map(({ key }) => key));
+  const organizationIds = new Set(found.organizations.map(({ key }) => key));
+  checkUsers(found.users, problems);
+  checkKeys(found.keys, userIds, problems);
+  checkOrganizations(found.organizations, problems);
+  checkReferences(found, userIds, organizationIds, problems);
+  if (numbers !== undefined) checkNumbers(numbers, problems);
   return {
-    users: openTable<User>(root, 'users'),
-    keys: openTable<Key>(root, 'keys'),
-    venueKeys: openTable<VenueKey>(root, 'venueKeys'),
-    organizations: openTable<Organization>(root, 'organizations'),
-    memberships: openTable<Membership>(root, 'memberships'),
-    sessions: openTable<Session>(root, 'sessions'),
-    passwords: openTable<string>(root, 'passwords'),
-    subjects: openTable<Uuid>(root, 'subjects'),
+    users: found.users.length,
+    keys: found.keys.length,
+    owners: [...userIds, ...organizationIds],
+    directoryId: values.get('directoryId') ?? null,
+    hasOutsideOrganizations: values.get('outsideOrganizations') === true,
+    numbers: numbers ?? null,
+    problems: problems.lines(),
   };
 }
 
-function readTables(tables: ReturnType<typeof openTables>, transaction: Transaction) {
-  const rows = <T>(table: Database<T, string> | undefined): Rows<T> => {
-    return table === undefined ? [] : [...table.getRange({ transaction })];
+type ControlRows = ReturnType<typeof readTables>;
+
+/** What of each table can be read, up to the first entry that is damaged. */
+function readTables(tables: ControlTables, problems: Problems) {
+  const rows = <T>(table: ControlTable<T>): Rows<T> => {
+    const read: { key: string; value: T }[] = [];
+    try {
+      for (const entry of table.entries()) read.push(entry);
+    } catch (error) {
+      if (!(error instanceof ControlDamage)) throw error;
+      problems.add(error.message);
+    }
+    return read;
   };
+  rows(tables.requests);
   return {
     users: rows(tables.users),
     keys: rows(tables.keys),
@@ -100,10 +107,6 @@ function readTables(tables: ReturnType<typeof openTables>, transaction: Transact
     passwords: rows(tables.passwords),
     subjects: rows(tables.subjects),
   };
-}
-
-function openTable<T>(root: RootDatabase<unknown, string>, name: string) {
-  return root.openDB<T, string>({ name }) as Database<T, string> | undefined;
 }
 
 type Rows<T> = readonly { key: string; value: T }[];

@@ -1,24 +1,21 @@
 /** Organizations and memberships of the control store: in memory, and on disk before an answer. */
-import type { Database, RootDatabase } from 'lmdb';
 import type { Uuid } from '../../engine/rules/units.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
+import type { ControlTables } from './control-tables.ts';
 import type { Membership, Organization } from './organizations.ts';
 
 export class OrganizationTable {
   readonly all = new Map<Uuid, Organization>();
   /** Memberships by user, then by organization. */
   readonly #byUser = new Map<Uuid, Map<Uuid, Membership>>();
-  readonly #root: RootDatabase<unknown, string>;
-  readonly #organizations: Database<Organization, Uuid>;
-  /** By `organizationId/userId`. */
-  readonly #memberships: Database<Membership, string>;
+  readonly #organizations: ControlTables['organizations'];
+  readonly #memberships: ControlTables['memberships'];
 
-  constructor(root: RootDatabase<unknown, string>) {
-    this.#root = root;
-    this.#organizations = root.openDB({ name: 'organizations' });
-    this.#memberships = root.openDB({ name: 'memberships' });
-    for (const { value } of this.#organizations.getRange()) this.all.set(value.id, value);
-    for (const { value } of this.#memberships.getRange()) this.#keep(value);
+  constructor(tables: Pick<ControlTables, 'organizations' | 'memberships'>) {
+    this.#organizations = tables.organizations;
+    this.#memberships = tables.memberships;
+    for (const { value } of this.#organizations.entries()) this.all.set(value.id, value);
+    for (const { value } of this.#memberships.entries()) this.#keep(value);
   }
 
   /** Adds an organization. Throws `invalid_request` when the slug is taken. */
@@ -42,7 +39,7 @@ export class OrganizationTable {
     const written = this.#memberships.put(diskKey(membership), membership);
     this.#keep(membership);
     await written;
-    await this.#root.flushed;
+    await this.#memberships.flushed;
   }
 
   /** Ends a membership at once. Throws `organization_not_found`, or `account_not_found`. */
@@ -54,7 +51,7 @@ export class OrganizationTable {
     }
     this.#byUser.get(userId)!.delete(organizationId);
     await this.#memberships.remove(diskKey(membership));
-    await this.#root.flushed;
+    await this.#memberships.flushed;
     return membership;
   }
 
@@ -75,7 +72,7 @@ export class OrganizationTable {
     const written = this.#organizations.put(organization.id, organization);
     this.all.set(organization.id, organization);
     await written;
-    await this.#root.flushed;
+    await this.#organizations.flushed;
   }
 
   #keep(membership: Membership): void {

@@ -1,6 +1,6 @@
 /** The sessions in the control store: in memory, and on disk before a change is answered. */
-import type { Database } from 'lmdb';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import type { ControlTable } from './control-table.ts';
 import { isIdle, type Session } from './sessions.ts';
 
 /** Beyond these the one made first ends. */
@@ -14,16 +14,13 @@ export class SessionTable {
   /** In the order in which they began. */
   readonly #ofUser = new Map<Uuid, Set<Uuid>>();
   readonly #guests = new Set<Uuid>();
-  readonly #table: Database<Session, Uuid>;
+  readonly #table: ControlTable<Session>;
   #sweptAtMs: EpochMs = 0;
 
-  constructor(table: Database<Session, Uuid>) {
+  constructor(table: ControlTable<Session>) {
     this.#table = table;
     // In the order of the ids, which is that of their making.
-    for (const { value } of table.getRange()) {
-      // Sessions that an older version wrote do not say which tokens were used of late.
-      this.#keep({ ...value, used: value.used ?? [] });
-    }
+    for (const { value } of table.entries()) this.#keep(value);
   }
 
   /** The session, unless it has ended. */

@@ -1,16 +1,17 @@
 /** What signing in needs of a user in the control store, apart from the user, who is shown. */
-import type { Database } from 'lmdb';
 import type { Uuid } from '../../engine/rules/units.ts';
+import type { ControlTable } from './control-table.ts';
 import { hashOfToken } from './keys.ts';
 
 /** Hashes of passwords: `passwords.ts`. A user without one cannot sign in with a password. */
 export class PasswordTable {
-  readonly #table: Database<string, Uuid>;
+  readonly #table: ControlTable<string>;
   /** On their way to the disk. */
   readonly #pending = new Map<Uuid, string>();
 
-  constructor(table: Database<string, Uuid>) {
+  constructor(table: ControlTable<string>) {
     this.#table = table;
+    table.check();
   }
 
   get(userId: Uuid): string | null {
@@ -37,11 +38,11 @@ export class PasswordTable {
 /** Which user here a person of an outside auth server is. */
 export class SubjectTable {
   readonly #users = new Map<string, Uuid>();
-  readonly #table: Database<Uuid, string>;
+  readonly #table: ControlTable<Uuid>;
 
-  constructor(table: Database<Uuid, string>) {
+  constructor(table: ControlTable<Uuid>) {
     this.#table = table;
-    for (const { key, value } of table.getRange()) this.#users.set(key, value);
+    for (const { key, value } of table.entries()) this.#users.set(key, value);
   }
 
   get(issuer: string, subject: string): Uuid | undefined {

@@ -6,9 +6,11 @@ import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
-import { DataDirError, readJsonFile, replaceFile } from '../data-dir.ts';
+import { readChecked, writeChecked } from '../checked-file.ts';
+import { DataDirError } from '../directory-files.ts';
 import type { Log } from '../log.ts';
 
+const NAME = 'auth-key.json';
 export const SIGNING_ALGORITHM = 'ES256';
 
 export type SigningKey = {
@@ -24,18 +26,18 @@ export async function ensureSigningKey(
   dataDir: string,
   log: Pick<Log, 'warn'>,
 ): Promise<SigningKey> {
-  const file = join(dataDir, 'auth-key.json');
+  const file = join(dataDir, NAME);
   if (isMissing(file)) {
-    makeKey(file);
-  } else if (isOfOlderVersion((readJsonFile(file) ?? {}) as JWK)) {
-    makeKey(file);
+    makeKey(dataDir);
+  } else if (isOfOlderVersion((readChecked(dataDir, NAME) ?? {}) as JWK)) {
+    makeKey(dataDir);
     log.warn(
       { file },
       'access tokens are signed with ES256 from now on, by a new key: those of the EdDSA key ' +
         'before have ended, and their sessions go on with a refresh',
     );
   }
-  const { kty, crv, x, y, d } = (readJsonFile(file) ?? {}) as JWK;
+  const { kty, crv, x, y, d } = (readChecked(dataDir, NAME) ?? {}) as JWK;
   const isWhole = [x, y, d].every((part) => typeof part === 'string');
   if (kty !== 'EC' || crv !== 'P-256' || !isWhole) {
     throw new DataDirError(`${file} does not hold the key that signs access tokens`);
@@ -56,9 +58,9 @@ export async function ensureSigningKey(
   }
 }
 
-function makeKey(file: string): void {
+function makeKey(dataDir: string): void {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  replaceFile(file, `${JSON.stringify(privateKey.export({ format: 'jwk' }))}\n`);
+  writeChecked(dataDir, NAME, privateKey.export({ format: 'jwk' }));
 }
 
 /** Tokens were signed with EdDSA once, which the clients of that protocol do not verify. */

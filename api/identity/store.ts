@@ -6,10 +6,19 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { open, type RootDatabase } from 'lmdb';
 import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
+import {
+  type CatalogNumbers,
+  type ControlTables,
+  ControlValues,
+  makeControlTables,
+  openControlTables,
+  type RequestCount,
+  type StoredSwitches,
+} from './control-tables.ts';
 import { guardWrites } from './disk-guard.ts';
 import type { Key } from './keys.ts';
 import { OrganizationTable } from './organization-table.ts';
@@ -17,17 +26,6 @@ import { SessionTable } from './session-table.ts';
 import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
 import type { Plan, User } from './users.ts';
 import type { ExecutionVenue, VenueKey } from './venue-keys.ts';
-
-/** The append-only numbering of markets and instruments: `Catalog` in engine/rules/messages.ts. */
-export type CatalogNumbers = { marketNames: string[]; instrumentIds: string[] };
-
-/** Switches as an operator last set them live; absent where never set. */
-export type StoredSwitches = { venueData?: boolean; trading?: boolean };
-
-/** Requests of an account or key in a month, and in a minute since the epoch: its last one. */
-export type RequestCount = [inMonth: number, minute: number, inMinute: number];
-
-const FORMAT = 1;
 
 export class ControlStore {
   readonly users = new Map<Uuid, User>();
@@ -42,40 +40,43 @@ export class ControlStore {
   readonly #keysOfUser = new Map<Uuid, Uuid[]>();
   readonly #keysByHash = new Map<string, Key>();
   readonly #usersByEmail = new Map<string, User>();
-  readonly #root: RootDatabase<unknown, string>;
-  readonly #userTable: Database<User, Uuid>;
-  readonly #keyTable: Database<Key, Uuid>;
-  readonly #venueKeyTable: Database<VenueKey, string>;
-  /** By month and id, `2026-11/...`, so that the counts of a month lie together. */
-  readonly #countTable: Database<RequestCount, string>;
+  readonly #root: RootDatabase<Buffer, string>;
+  readonly #tables: ControlTables;
+  readonly #values: ControlValues;
 
-  /** Opens or makes `DATA_DIR/control`. Throws on a directory of another format. */
+  /**
+   * Opens or makes `DATA_DIR/control`. Throws `ControlDamage`, and `FormatMismatch` on a directory
+   * of another format.
+   */
   constructor(dataDir: string) {
     const path = join(dataDir, 'control');
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    checkLmdbFile(path);
-    this.#root = open<unknown, string>({ path, maxDbs: 32, ...OWNERS_ALONE });
-    guardWrites(this.#root, path);
-    const format = this.#root.get('format');
-    if (format !== undefined && format !== FORMAT) {
-      void this.#root.close();
-      throw new Error(`${path} has format ${String(format)}; this version reads format ${FORMAT}`);
+    const entries = checkLmdbFile(path)?.entries ?? 0;
+    const root = open<Buffer, string>({
+      path,
+      maxDbs: 32,
+      encoding: 'binary',
+      ...OWNERS_ALONE,
+    });
+    this.#root = root;
+    guardWrites(root, path);
+    try {
+      this.#tables = openControlTables({ root, entries }) ?? makeControlTables(root);
+      this.#values = new ControlValues(root);
+      this.organizations = new OrganizationTable(this.#tables);
+      this.sessions = new SessionTable(this.#tables.sessions);
+      this.passwords = new PasswordTable(this.#tables.passwords);
+      this.subjects = new SubjectTable(this.#tables.subjects);
+      this.#tables.requests.check();
+      for (const { value } of this.#tables.users.entries()) this.#keepUser(value);
+      for (const { value } of this.#tables.keys.entries()) this.#keepKey(value);
+      for (const { key, value } of this.#tables.venueKeys.entries()) {
+        this.venueKeys.set(key, value);
+      }
+    } catch (error) {
+      void root.close();
+      throw error;
     }
-    if (format === undefined) this.#root.putSync('format', FORMAT);
-    this.#userTable = this.#root.openDB({ name: 'users' });
-    this.#keyTable = this.#root.openDB({ name: 'keys' });
-    this.#venueKeyTable = this.#root.openDB({ name: 'venueKeys' });
-    this.organizations = new OrganizationTable(this.#root);
-    this.#countTable = this.#root.openDB({ name: 'requests' });
-    this.sessions = new SessionTable(this.#root.openDB({ name: 'sessions' }));
-    this.passwords = new PasswordTable(this.#root.openDB({ name: 'passwords' }));
-    this.subjects = new SubjectTable(this.#root.openDB({ name: 'subjects' }));
-    for (const { value } of this.#userTable.getRange()) {
-      // Users that were written before request limits existed have none of their own.
-      this.#keepUser(value.requestLimits === undefined ? { ...value, requestLimits: null } : value);
-    }
-    for (const { value } of this.#keyTable.getRange()) this.#keepKey(value);
-    for (const { key, value } of this.#venueKeyTable.getRange()) this.venueKeys.set(key, value);
   }
 
   /**
@@ -123,9 +124,7 @@ export class ControlStore {
   /** `putKey` of several, all of them or none. */
   async putKeys(keys: readonly Key[]): Promise<void> {
     for (const key of keys) this.#keepKey(key);
-    await this.#keyTable.batch(() => {
-      for (const key of keys) void this.#keyTable.put(key.id, key);
-    });
+    await this.#tables.keys.putAll(keys.map((key) => [key.id, key]));
     await this.#root.flushed;
   }
 
@@ -148,74 +147,74 @@ export class ControlStore {
   async putVenueKey(venueKey: VenueKey): Promise<void> {
     const name = `${venueKey.userId}/${venueKey.venue}`;
     this.venueKeys.set(name, venueKey);
-    await this.#venueKeyTable.put(name, venueKey);
+    await this.#tables.venueKeys.put(name, venueKey);
     await this.#root.flushed;
   }
 
   async removeVenueKey({ userId, venue }: VenueKey): Promise<void> {
     const name = `${userId}/${venue}`;
     this.venueKeys.delete(name);
-    await this.#venueKeyTable.remove(name);
+    await this.#tables.venueKeys.remove(name);
     await this.#root.flushed;
   }
 
   /** Of the data directory that it belongs to; null: of a version without ids. */
   get directoryId(): Uuid | null {
-    return (this.#root.get('directoryId') as Uuid | undefined) ?? null;
+    return this.#values.get('directoryId') ?? null;
   }
 
   async putDirectoryId(id: Uuid): Promise<void> {
-    await this.#put('directoryId', id);
+    await this.#values.put('directoryId', id);
   }
 
   /** Organizations were once asked for elsewhere: an account may be of one that is not in here. */
   get hasOutsideOrganizations(): boolean {
-    return this.#root.get('outsideOrganizations') === true;
+    return this.#values.get('outsideOrganizations') === true;
   }
 
   async noteOutsideOrganizations(): Promise<void> {
-    if (!this.hasOutsideOrganizations) await this.#put('outsideOrganizations', true);
+    if (!this.hasOutsideOrganizations) await this.#values.put('outsideOrganizations', true);
   }
 
   /** The numbering as last stored, null in a new directory. */
   numbers(): CatalogNumbers | null {
-    return (this.#root.get('numbers') as CatalogNumbers | undefined) ?? null;
+    return this.#values.get('numbers') ?? null;
   }
 
   async putNumbers(numbers: CatalogNumbers): Promise<void> {
     // This comes again at every start. A start writes only what has changed, since the disk may be
     // full.
     if (isDeepStrictEqual(numbers, this.numbers())) return;
-    await this.#put('numbers', numbers);
+    await this.#values.put('numbers', numbers);
   }
 
   switches(): StoredSwitches {
-    return (this.#root.get('switches') as StoredSwitches | undefined) ?? {};
+    return this.#values.get('switches') ?? {};
   }
 
   async putSwitches(switches: StoredSwitches): Promise<void> {
-    await this.#put('switches', switches);
+    await this.#values.put('switches', switches);
   }
 
   /** What was counted in a month, `2026-11`, by the id of the account or key. */
   *requestCounts(month: string): Generator<[Uuid, RequestCount]> {
     const start = `${month}/`;
-    for (const { key, value } of this.#countTable.getRange({ start })) {
+    for (const { key, value } of this.#tables.requests.from(start)) {
       if (!key.startsWith(start)) return;
       yield [key.slice(start.length), value];
     }
   }
 
   async putRequestCounts(month: string, counts: [Uuid, RequestCount][]): Promise<void> {
-    const puts = counts.map(([id, count]) => this.#countTable.put(`${month}/${id}`, count));
+    const puts = counts.map(([id, count]) => this.#tables.requests.put(`${month}/${id}`, count));
     await Promise.all(puts);
     await this.#root.flushed;
   }
 
   /** Drops up to `max` counts of the months before; how many there were. */
   async dropRequestCounts(before: string, max: number): Promise<number> {
-    const keys = [...this.#countTable.getKeys({ end: before, limit: max })];
-    await Promise.all(keys.map((key) => this.#countTable.remove(key)));
+    const keys = this.#tables.requests.keys({ end: before, limit: max });
+    await Promise.all(keys.map((key) => this.#tables.requests.remove(key)));
     await this.#root.flushed;
     return keys.length;
   }
@@ -226,14 +225,9 @@ export class ControlStore {
     await this.#root.close();
   }
 
-  async #put(name: string, value: unknown): Promise<void> {
-    await this.#root.put(name, value);
-    await this.#root.flushed;
-  }
-
   async #writeUser(user: User): Promise<void> {
     // Throws at once where there is no room: nobody may hold keys as a user that a restart forgets.
-    const written = this.#userTable.put(user.id, user);
+    const written = this.#tables.users.put(user.id, user);
     this.#keepUser(user);
     await written;
     await this.#root.flushed;
@@ -245,8 +239,9 @@ export class ControlStore {
   }
 
   #keepKey(key: Key): void {
-    const isNew = !this.keys.has(key.id);
+    const known = this.keys.size;
     this.keys.set(key.id, key);
+    const isNew = this.keys.size > known;
     this.#keysByHash.set(key.hash, key);
     const ids = this.#keysOfUser.get(key.userId);
     if (ids === undefined) this.#keysOfUser.set(key.userId, [key.id]);

@@ -5,8 +5,10 @@
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { open } from 'lmdb';
-import { type Key, newKey } from '../../api/identity/keys.ts';
-import { newUser, type User } from '../../api/identity/users.ts';
+import { openControlTables } from '../../api/identity/control-tables.ts';
+import { newKey } from '../../api/identity/keys.ts';
+import { newUser } from '../../api/identity/users.ts';
+import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
 import { Shard } from '../../engine/shard/shard.ts';
 import { CHECKPOINT_EVERY_FACTS } from './bench-shard.ts';
@@ -32,26 +34,28 @@ export async function prepareAccounts(
 
 /** Into the tables of api/identity/store.ts, which itself waits for the disk between a few writes. */
 async function prepareUsers(dataDir: string, accounts: number, nowMs: number) {
-  const control = open({ path: path.join(dataDir, 'control'), maxDbs: 32 });
-  const userTable = control.openDB<User, Uuid>({ name: 'users' });
-  const keyTable = control.openDB<Key, Uuid>({ name: 'keys' });
+  const control = path.join(dataDir, 'control');
+  const entries = checkLmdbFile(control)?.entries ?? 0;
+  const root = open<Buffer, string>({ path: control, maxDbs: 32, encoding: 'binary' });
+  const tables = openControlTables({ root, entries });
+  if (tables === null) throw new Error(`${control} is not that of a server which has run`);
   const tokens: string[] = [];
   const ids: Uuid[] = [];
   while (ids.length < accounts) {
-    control.transactionSync(() => {
+    root.transactionSync(() => {
       for (const end = Math.min(accounts, ids.length + TOGETHER); ids.length < end; ) {
         const email = `prepared-${ids.length}@bench.local`;
         const tradeLimits = { key: WIDE, account: WIDE };
         const user = newUser({ email, plan: PLAN, tradeLimits }, nowMs);
         const { key, token } = newKey(user.id, { scopes: SCOPES }, 'cli', nowMs);
-        userTable.put(user.id, user);
-        keyTable.put(key.id, key);
+        void tables.users.put(user.id, user);
+        void tables.keys.put(key.id, key);
         ids.push(user.id);
         tokens.push(token);
       }
     });
   }
-  await control.close();
+  await root.close();
   return { tokens, ids };
 }
 

@@ -25,3 +25,20 @@ export function unsealed(value: Buffer, what: string): Buffer {
   if (!isWhole) throw new ValueDamage(what);
   return bytes;
 }
+
+/** The bytes behind a checksum of theirs and of the place that they stand at. */
+export function sealedAt(place: number, bytes: Uint8Array): Buffer {
+  const value = Buffer.concat([new Uint8Array(SEAL_BYTES), bytes]);
+  value.writeUInt32LE(place, 0);
+  value.writeUInt32LE(crc32(value), 0);
+  return value;
+}
+
+/** Whether it is what was written there. The checksum is then gone from the value. */
+export function unsealAt(place: number, value: Buffer): boolean {
+  if (value.length < SEAL_BYTES) return false;
+  const checksum = value.readUInt32LE(0);
+  // Where it stood: a start reads millions of values, and a part of a buffer costs more than this.
+  value.writeUInt32LE(place, 0);
+  return crc32(value) === checksum;
+}

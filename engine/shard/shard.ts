@@ -44,14 +44,16 @@ export type ShardStore = { log: ShardLog; checkpoints: Checkpoints };
 /** Opens or makes what lies at `config.path`. Never twice in one process. */
 export async function openStore(
   { path, durability, shard }: ShardConfig,
-  options: Pick<CheckpointsOptions, 'sliceBytes' | 'beforeSlice'> = {},
+  options: Pick<CheckpointsOptions, 'sliceBytes' | 'beforeSlice'> & { segmentBytes?: number } = {},
 ): Promise<ShardStore> {
   const identity = identityOf(shard);
-  const checkpoints = new Checkpoints(path, { ...options, durability, identity });
+  const { segmentBytes, ...ofCheckpoints } = options;
+  const ofLog = segmentBytes === undefined ? {} : { segmentBytes };
+  const checkpoints = new Checkpoints(path, { ...ofCheckpoints, durability, identity });
   try {
     checkpoints.read.checkFormat(identity);
     const reaches = checkpoints.read.readHead()?.tail ?? 0;
-    const log = new ShardLog(path, { identity, durability, reaches });
+    const log = new ShardLog(path, { ...ofLog, identity, durability, reaches });
     await checkpoints.settleFormat();
     return { log, checkpoints };
   } catch (error) {

@@ -1,7 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { DataDirError, type Meta, metaOf, writeMeta } from '../../api/data-dir.ts';
+import { type Meta, metaOf, writeMeta } from '../../api/data-dir.ts';
+import { DataDirError } from '../../api/directory-files.ts';
 import { refuseLostControl, settleDirectoryId } from '../../api/directory-id.ts';
 import { ownerlessLines } from '../../api/identity/ownerless.ts';
 import { ControlStore } from '../../api/identity/store.ts';

@@ -1,8 +1,9 @@
 /** The golden data directory of each version of the format: opened, upgraded, verified. */
-import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { metaOf, writeMeta } from '../../api/data-dir.ts';
 import { upgrade } from '../../api/upgrade.ts';
 import { verifyDataDir } from '../../api/verify.ts';
 import { digest } from '../../engine/audit/digest.ts';
@@ -60,8 +61,7 @@ test.serial(`${SECTION} 1, or of a later one, is refused, both named`, async (t)
   for (const version of [1, FORMAT_VERSION + 1]) {
     const dir = copyOf(t, String(FORMAT_VERSION));
     const meta = path.join(dir, 'paperbook.json');
-    const text = readFileSync(meta, 'utf8');
-    writeFileSync(meta, text.replace(`"version":${FORMAT_VERSION}`, `"version":${version}`));
+    writeMeta(dir, { ...metaOf(dir), version });
     await t.throwsAsync(upgrade(dir), {
       message: `${meta} has version ${version} of the format, and this is version ${FORMAT_VERSION}`,
     });

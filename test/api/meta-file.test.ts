@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { DataDirError, type Meta, metaOf, writeMeta } from '../../api/data-dir.ts';
+import { type Meta, metaOf, writeMeta } from '../../api/data-dir.ts';
+import { DataDirError } from '../../api/directory-files.ts';
 import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { uuidOf } from '../engine/fixtures.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';

@@ -1,6 +1,8 @@
 /** Data directories as a server leaves them, traded on without HTTP. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { ensureAdminToken } from '../../api/admin-token.ts';
+import { writeMeta } from '../../api/data-dir.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser } from '../../api/identity/users.ts';
@@ -13,9 +15,8 @@ export const DIRECTORY_ID = uuidOf(77);
 /** One of one shard, two people and a key, at `dataDir`. */
 export async function stoppedServer(dataDir: string, id = DIRECTORY_ID): Promise<void> {
   mkdirSync(path.join(dataDir, 'demo'), { recursive: true });
-  const meta = { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1, id };
-  writeFileSync(path.join(dataDir, 'paperbook.json'), JSON.stringify(meta));
-  writeFileSync(path.join(dataDir, 'admin.token'), 'x'.repeat(43));
+  writeMeta(dataDir, { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1, id });
+  ensureAdminToken(dataDir);
   writeFileSync(path.join(dataDir, 'demo', 'catalog.json'), '{}');
   await tradedShard(path.join(dataDir, 'shard-0'));
   const control = new ControlStore(dataDir);

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { ensureAdminToken } from '../../api/admin-token.ts';
 import type { Meta } from '../../api/data-dir.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
@@ -18,6 +19,7 @@ import { newUser } from '../../api/identity/users.ts';
 import { verifyDataDir } from '../../api/verify.ts';
 import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { CATALOG, NOON_MS } from '../engine/fixtures.ts';
+import { flip } from '../engine/log/log-files.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { ALICE, BOB, openShard, tradedShard } from '../engine/shard/environment.ts';
 
@@ -31,7 +33,7 @@ async function dataDirOf(
 ): Promise<string> {
   const dir = tempDir(t);
   writeMeta(dir, 1);
-  writeFileSync(path.join(dir, 'admin.token'), 'x'.repeat(43));
+  ensureAdminToken(dir);
   await tradedShard(path.join(dir, 'shard-0'));
   const control = new ControlStore(dir);
   await control.putNumbers(NUMBERS);
@@ -181,12 +183,17 @@ const FILES: Broken[] = [
   [
     'the pages of the control store are garbage',
     (dir) => overwrite(path.join(dir, 'control', 'data.mdb')),
-    /^control: \S+ is damaged: none of \d+ entries can be read$/,
+    /^control: \S+ is damaged: of \d+ entries 0 can be read$/,
   ],
   [
     'the control store was cut short',
     (dir) => truncateSync(path.join(dir, 'control', 'data.mdb'), 8192),
     /^control: \S+data\.mdb was cut short: it has 8192 bytes, not \d+$/,
+  ],
+  [
+    'the admin token is not what was made',
+    (dir) => flip(path.join(dir, 'admin.token'), 7, 1),
+    /^\S+admin\.token does not hold an admin token: take the file away, and a start makes a new one$/,
   ],
 ];
 /** Everything behind the two meta pages. */

@@ -4,19 +4,34 @@
  * does after the moment of its crash is lost.
  */
 import { deepStrictEqual } from 'node:assert';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { digest } from '../../engine/audit/digest.ts';
 import type { Message } from '../../engine/format/codec.ts';
+import { offsetOf, recordBytesAt, segmentOf } from '../../engine/log/log-format.ts';
+import { segmentName } from '../../engine/log/segment-file.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import { openStore, Shard, type ShardConfig, type ShardStore } from '../../engine/shard/shard.ts';
+import { logIn } from '../../engine/shard/shard-log.ts';
 import { verifyShard } from '../../engine/shard/verify.ts';
 import { messagesThrough, repliesThrough } from '../engine/format/frames.ts';
 import type { Tally } from './tally.ts';
 
-/** The moment of a crash: before or after the record of a call, or the nth slice of a checkpoint. */
-export type CrashPoint = { at: number; when: 'before' | 'after' };
+/**
+ * The moment of a crash: before or after the record of a call, or the nth slice of a checkpoint; or
+ * while a record was written, of which any part has reached the disk.
+ */
+export type CrashPoint =
+  | { at: number; when: 'before' | 'after' }
+  | { at: number; when: 'within'; tear: (record: Buffer) => void };
 
-type HostOptions = Omit<ShardConfig, 'path'> & { dir: string; tally: Tally };
+type HostOptions = Omit<ShardConfig, 'path'> & { dir: string; tally: Tally; segmentBytes: number };
+
+const CRASHES = {
+  before: 'crashes before a commit',
+  within: 'crashes within a record',
+  after: 'crashes after a commit',
+} as const;
 
 /** LMDB's readers and locks: a new process finds nobody there. */
 const LOCK_FILE = 'lock.mdb';
@@ -129,9 +144,10 @@ export class Host {
 
   async #open(): Promise<void> {
     this.#isOpenWay = false;
-    const { dir: _dir, tally: _tally, ...rest } = this.#options;
+    const { dir: _dir, tally: _tally, segmentBytes, ...rest } = this.#options;
     const config = { ...rest, path: this.#dir(0) };
     const store = await openStore(config, {
+      segmentBytes,
       sliceBytes: SLICE_BYTES,
       beforeSlice: () => this.#mayWrite(),
     });
@@ -181,20 +197,39 @@ export class Host {
     const commit = log.commit.bind(log);
     log.commit = (atMs) => {
       this.#moment('before');
+      const begun = log.tail;
       commit(atMs);
+      this.#moment('within', begun);
       this.#moment('after');
       this.#moments++;
     };
   }
 
-  #moment(when: CrashPoint['when']): void {
+  /** `begun`: where the record lies that was being written. */
+  #moment(when: CrashPoint['when'], begun = 0): void {
     const planned = this.#planned;
     if (planned?.when !== when || planned.at !== this.#moments) return;
     this.#crashed = planned;
-    this.#options.tally.count(
-      when === 'before' ? 'crashes before a commit' : 'crashes after a commit',
-    );
+    this.#options.tally.count(CRASHES[when]);
     this.crash();
+    if (planned.when !== 'within') return;
+    const file = path.join(logIn(this.#dir(1)), segmentName(segmentOf(begun)));
+    const bytes = readFileSync(file);
+    const at = offsetOf(begun);
+    planned.tear(bytes.subarray(at, at + recordBytesAt(bytes, at)));
+    writeFileSync(file, bytes);
+  }
+
+  /** The state that a start comes to on a copy of the log, without a checkpoint. */
+  async fromLogAlone(): Promise<string> {
+    const { dir, tally: _tally, segmentBytes: _segmentBytes, ...rest } = this.#options;
+    const alone = path.join(dir, 'alone');
+    cpSync(logIn(this.#dir(0)), logIn(alone), { recursive: true });
+    const shard = await Shard.open({ ...rest, path: alone });
+    const found = JSON.stringify(digest(shard.state));
+    await shard.abandon();
+    rmSync(alone, { recursive: true });
+    return found;
   }
 }
 

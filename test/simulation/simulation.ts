@@ -85,6 +85,8 @@ class Simulation {
       shard: 0,
       checkpointEveryFacts,
       durability: durability ?? seedsOwn,
+      // Some roll over every few batches.
+      segmentBytes: chance.pick([3000, 2 ** 26]),
       dir,
       tally,
     };
@@ -148,7 +150,17 @@ class Simulation {
     const chance = this.#chance;
     if (!chance.oneIn(20)) return null;
     const at = chance.oneIn(3) ? chance.int(1, 5) : 0;
-    return { at, when: chance.pick(['before', 'after']) };
+    const when = chance.pick(['before', 'after', 'within'] as const);
+    return when === 'within' ? { at, when, tear: (record) => this.#tear(record) } : { at, when };
+  }
+
+  /** Some of a record's sectors, up to all but a byte of it, are not on disk. */
+  #tear(record: Buffer): void {
+    const last = record.length - 1;
+    const from = this.#chance.int(0, last);
+    const to = this.#chance.oneIn(3) ? this.#chance.int(from, last) : last;
+    const isSame = record.subarray(from, to + 1).every((byte) => byte === 0);
+    record.fill(0, isSame ? 0 : from, to + 1);
   }
 
   /** Runs a batch on both. A crash before its commit takes it back from the model, too. */
@@ -172,7 +184,7 @@ class Simulation {
       this.#acknowledged(asked, expected);
       return;
     }
-    const isLost = done.crash.at === 0 && done.crash.when === 'before';
+    const isLost = done.crash.at === 0 && done.crash.when !== 'after';
     this.where += `, crashed ${done.crash.when} record ${done.crash.at}`;
     const atCrash = isLost ? before!.digest : this.#digest();
     if (isLost) {
@@ -266,7 +278,9 @@ class Simulation {
     await this.#started(before);
     this.#check();
     this.#countEnds();
-    return this.#digest();
+    const end = this.#digest();
+    deepStrictEqual(await this.#host.fromLogAlone(), end, 'the log alone leads to the same state');
+    return end;
   }
 
   #countEnds(): void {

@@ -23,6 +23,7 @@ const KINDS = [
   'retries after a crash',
   'crashes before a commit',
   'crashes after a commit',
+  'crashes within a record',
   'crashes between checkpoint steps',
   'crashes between batches',
   'crashes in recovery',

@@ -1,16 +1,20 @@
 /**
- * Opens and verifies shards of which one byte was changed, one after the other. Damage inside LMDB's
+ * Opens and verifies shards, or control stores, of which one byte was changed, one after the other. Damage inside LMDB's
  * file can end a process, so this one may end. Takes the task, sends a line a flip.
  */
 import { cpSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { auditControl } from '../../../api/identity/audit.ts';
+import { ControlStore } from '../../../api/identity/store.ts';
 import { digest } from '../../../engine/audit/digest.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
 import { flip, randomOf } from '../log/log-files.ts';
+import { contentsOf } from './control-contents.ts';
 import { openShard } from './environment.ts';
 
 export type FlipTask = {
-  /** A directory of a shard, and the sizes of the files of it that are flipped. */
+  what: 'shard' | 'control';
+  /** A directory of a shard or of a server, and the sizes of the files of it that are flipped. */
   base: string;
   files: { name: string; bytes: number }[];
   /** Where to work. */
@@ -38,28 +42,52 @@ process.once('message', (task: FlipTask) => {
   void run(task).then(() => process.disconnect());
 });
 
-async function run({ base, files, work, from, until }: FlipTask): Promise<void> {
+async function run({ what, base, files, work, from, until }: FlipTask): Promise<void> {
   for (let seed = from; seed < until; seed++) {
     const change = flipOf(seed, files);
     await send({ flip: change, seen: null });
     const directory = path.join(work, String(seed));
     cpSync(base, directory, { recursive: true });
     flip(path.join(directory, change.file), change.offset, change.mask);
-    await send({ flip: change, seen: await look(directory) });
+    await send({ flip: change, seen: await LOOKS[what](directory) });
     rmSync(directory, { recursive: true });
   }
 }
 
-async function look(directory: string): Promise<NonNullable<FlipResult['seen']>> {
+type Look = (directory: string) => Promise<NonNullable<FlipResult['seen']>>;
+const LOOKS: Record<FlipTask['what'], Look> = { shard: lookAtShard, control: lookAtControl };
+
+async function lookAtShard(directory: string) {
   const verify = await verifyShard(directory, 0, 1).then(
     (found) => found?.problems ?? ['there is no shard'],
     (error: Error) => [error.message],
   );
-  try {
+  return await started(verify, async () => {
     const shard = await openShard(directory);
     const state = JSON.stringify(digest(shard.state));
     await shard.abandon();
-    return { verify, start: 'started', state };
+    return state;
+  });
+}
+
+async function lookAtControl(dataDir: string) {
+  const verify = await auditControl(dataDir).then(
+    (found) => found?.problems ?? ['there is no control store'],
+    (error: Error) => [error.message],
+  );
+  return await started(verify, async () => {
+    const store = new ControlStore(dataDir);
+    try {
+      return JSON.stringify(contentsOf(store));
+    } finally {
+      await store.close();
+    }
+  });
+}
+
+async function started(verify: string[], start: () => Promise<string>) {
+  try {
+    return { verify, start: 'started', state: await start() };
   } catch (error) {
     return { verify, start: (error as Error).message, state: null };
   }

@@ -1,55 +1,21 @@
 /** Bytes of a shard's files that are not what was written. */
-import { fork } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { backUp } from '../../../api/backup.ts';
 import { digest } from '../../../engine/audit/digest.ts';
-import { newestMeta } from '../../../engine/lmdb/lmdb-file.ts';
 import { LogReader } from '../../../engine/log/log-reader.ts';
 import { identityOf } from '../../../engine/shard/data-format.ts';
 import { goOn, stoppedServer } from '../../api/stopped-server.ts';
 import { shareOf } from '../../model/seeds.ts';
 import { tempDir } from './engine-process.ts';
 import { openShard } from './environment.ts';
-import type { FlipResult, FlipTask } from './flip-process.ts';
+import { flips, usedBytes } from './flips.ts';
 
 const SECTION = 'D35, a flipped byte';
 const LOG = path.join('log', '00000000.log');
 /** Of the files of a backup, and of those that a stopped server leaves. */
 const FLIPS = { copy: shareOf(1600), stopped: shareOf(400) };
-const DIES_WITHIN_MS = 30_000;
-
-type Looked = FlipResult & { died: boolean };
-
-/** Flips seeded bytes, each of the files as they are; a process that dies has seen it. */
-async function flips(task: Omit<FlipTask, 'from' | 'until'>, count: number): Promise<Looked[]> {
-  const looked: Looked[] = [];
-  for (let from = 0; from < count; from = looked.length) {
-    let begun: FlipResult | null = null;
-    await new Promise<void>((resolve, reject) => {
-      const child = fork(new URL('./flip-process.ts', import.meta.url), [], {
-        serialization: 'advanced',
-        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      });
-      let hung: NodeJS.Timeout | undefined;
-      child.on('message', (result: FlipResult) => {
-        clearTimeout(hung);
-        hung = setTimeout(() => child.kill('SIGKILL'), DIES_WITHIN_MS);
-        begun = result.seen === null ? result : null;
-        if (result.seen !== null) looked.push({ ...result, died: false });
-      });
-      child.once('error', reject);
-      child.once('exit', () => {
-        clearTimeout(hung);
-        resolve();
-      });
-      child.send({ ...task, from, until: count });
-    });
-    if (begun !== null) looked.push({ ...(begun as FlipResult), died: true });
-  }
-  return looked;
-}
 
 /** A shard that a server has stopped, and its copy in a backup, which has no unused space. */
 async function stopped(t: ExecutionContext) {
@@ -78,7 +44,7 @@ for (const kind of ['copy', 'stopped'] as const) {
       { name: LOG, bytes: logBytes },
     ];
     const places = recordPlaces(base);
-    const looked = await flips({ base, files, work }, FLIPS[kind]);
+    const looked = await flips({ what: 'shard', base, files, work }, FLIPS[kind]);
     t.is(looked.length, FLIPS[kind]);
     const counts = { found: 0, refused: 0, died: 0, unread: 0 };
     for (const { flip, seen, died } of looked) {
@@ -101,17 +67,6 @@ for (const kind of ['copy', 'stopped'] as const) {
     t.log(counts);
     t.true(counts.found > FLIPS[kind] / 2);
   });
-}
-
-/** Of an LMDB file: its pages up to the last one that was ever used. */
-function usedBytes(file: string): number {
-  const fd = openSync(file, 'r');
-  try {
-    const { lastPage, pageBytes } = newestMeta(fd, file);
-    return (lastPage + 1) * pageBytes;
-  } finally {
-    closeSync(fd);
-  }
 }
 
 /** Where the header and the records of a log begin. */

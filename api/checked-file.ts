@@ -1,0 +1,42 @@
+/**
+ * The small JSON files that a server keeps in its data directory, each with a checksum of what it
+ * says. Rule D36 (engine/RULES.md).
+ */
+import path from 'node:path';
+import { crc32 } from 'node:zlib';
+import { DataDirError, readJsonFile, replaceFile } from './directory-files.ts';
+
+/** By name; what each may say, beside its checksum. */
+const FIELDS = {
+  'paperbook.json': ['format', 'version', 'shards', 'id', 'fromReplay'],
+  'auth-key.json': ['kty', 'crv', 'x', 'y', 'd'],
+  'demo.json': ['baseUrl', 'adminUrl', 'email', 'password', 'key'],
+  'demo/simulator.json': ['seed', 'firstStartMs'],
+} as const;
+
+export type CheckedName = keyof typeof FIELDS;
+export const CHECKED_NAMES = Object.keys(FIELDS) as CheckedName[];
+
+export function writeChecked(dataDir: string, name: CheckedName, value: object): void {
+  const checked = { ...value, crc32: crc32(JSON.stringify(value)) };
+  replaceFile(path.join(dataDir, name), `${JSON.stringify(checked)}\n`);
+}
+
+/**
+ * What the file says; undefined: there is none. Whoever edits it takes its checksum out. Throws
+ * `DataDirError` where it is not what was written.
+ */
+export function readChecked(dataDir: string, name: CheckedName): object | undefined {
+  const file = path.join(dataDir, name);
+  const stored = readJsonFile(file);
+  if (stored === undefined) return undefined;
+  const { crc32: checksum, ...value } = (stored ?? {}) as Record<string, unknown>;
+  if (checksum !== undefined && crc32(JSON.stringify(value)) !== checksum) {
+    throw new DataDirError(`${file} is damaged: it does not have its checksum`);
+  }
+  const foreign = Object.keys(value).find((field) => !FIELDS[name].includes(field as never));
+  if (foreign === undefined) return value;
+  throw new DataDirError(
+    `${file} is damaged: it has no field of the name ${JSON.stringify(foreign)}`,
+  );
+}

@@ -1,0 +1,120 @@
+/**
+ * The form of the control store on disk: its tables, its single values, and the fields of what they
+ * hold, in the order in which they are written. Rules D23, D24 (engine/RULES.md).
+ */
+import { crc32 } from 'node:zlib';
+import { Packr } from 'msgpackr';
+import { FORMAT_VERSION, FormatMismatch } from '../../engine/format/version.ts';
+import type { TradeLimits } from '../../engine/rules/messages.ts';
+import type { Key } from './keys.ts';
+import type { Membership, Organization } from './organizations.ts';
+import type { Session } from './sessions.ts';
+import type { OwnTradeLimits, RequestLimits, User } from './users.ts';
+import type { VenueKey } from './venue-keys.ts';
+
+export const TABLE_NAMES = [
+  ...['users', 'keys', 'venueKeys', 'organizations', 'memberships'],
+  ...['requests', 'sessions', 'passwords', 'subjects'],
+] as const;
+
+/** Beside the tables, each under its name. */
+export const VALUE_NAMES = [
+  'format',
+  'directoryId',
+  'outsideOrganizations',
+  'numbers',
+  'switches',
+] as const;
+
+/** All fields of a type, in the order in which an object of it is made. */
+const fieldsOf = <T>(fields: Record<keyof T, true>) => Object.keys(fields);
+
+/**
+ * A record of these fields is its values alone, so that a start need not read the names of the
+ * fields of each. What has other fields brings their names along.
+ */
+const STRUCTURES = [
+  fieldsOf<User>({
+    id: true,
+    displayName: true,
+    email: true,
+    private: true,
+    showEarlierTrades: true,
+    plan: true,
+    tradeLimits: true,
+    requestLimits: true,
+    createdAtMs: true,
+  }),
+  fieldsOf<Key>({
+    id: true,
+    userId: true,
+    label: true,
+    tokenPrefix: true,
+    hash: true,
+    scopes: true,
+    createdAtMs: true,
+    lastUsedAtMs: true,
+    expiresAtMs: true,
+    revokedAtMs: true,
+    createdVia: true,
+    rotatedFrom: true,
+    rotatedAtMs: true,
+  }),
+  fieldsOf<Session>({
+    id: true,
+    userId: true,
+    isGuest: true,
+    familyHash: true,
+    liveHashes: true,
+    used: true,
+    createdAtMs: true,
+    refreshedAtMs: true,
+  }),
+  fieldsOf<Organization>({
+    id: true,
+    slug: true,
+    name: true,
+    tradeLimits: true,
+    createdAtMs: true,
+  }),
+  fieldsOf<Membership>({ organizationId: true, userId: true, role: true, createdAtMs: true }),
+  fieldsOf<VenueKey>({ userId: true, venue: true, venueKeyId: true, createdAtMs: true }),
+  fieldsOf<OwnTradeLimits>({ key: true, account: true }),
+  fieldsOf<TradeLimits>({ newPerMinute: true, newPerDay: true, closingPerMinute: true }),
+  fieldsOf<RequestLimits>({ perMinute: true, perMonth: true }),
+];
+
+/** Of all that is above: another one means that something is read otherwise. */
+export const CONTROL_FINGERPRINT = crc32(JSON.stringify([TABLE_NAMES, VALUE_NAMES, STRUCTURES]));
+
+const packr = new Packr({
+  // A copy: it notes in there what it has compiled.
+  structures: structuredClone(STRUCTURES) as unknown as object[],
+  // It may learn no more of them: another process could not know those.
+  maxSharedStructures: STRUCTURES.length,
+});
+
+export const controlCodec = {
+  pack: (value: unknown): Uint8Array => packr.pack(value),
+  /** What stands in them from `start` on. */
+  unpack: (bytes: Uint8Array, start: number): unknown => {
+    return packr.unpack(bytes, { start, end: bytes.length });
+  },
+};
+
+/** What the store says that it is, under `format`. */
+export type ControlFormat = { formatVersion: number; fingerprint: number };
+
+export const CONTROL_FORMAT: ControlFormat = {
+  formatVersion: FORMAT_VERSION,
+  fingerprint: CONTROL_FINGERPRINT,
+};
+
+/** Throws `FormatMismatch` where another version wrote it. */
+export function requireOurFormat(file: string, found: Partial<ControlFormat>): void {
+  if (found.formatVersion !== FORMAT_VERSION) {
+    throw new FormatMismatch(file, found.formatVersion ?? 'unknown');
+  }
+  if (found.fingerprint === CONTROL_FINGERPRINT) return;
+  throw new Error(`${file} has other layouts than version ${FORMAT_VERSION} here`);
+}

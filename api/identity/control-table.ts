@@ -1,0 +1,142 @@
+/**
+ * One table of the control store, and its single values: each behind a checksum of its table, its
+ * key and itself, which is checked whenever it is read. Rule D24 (engine/RULES.md).
+ */
+import { inspect } from 'node:util';
+import { crc32 } from 'node:zlib';
+import type { Database, RangeOptions } from 'lmdb';
+import { SEAL_BYTES, sealedAt, unsealAt } from '../../engine/shard/sealed.ts';
+import { controlCodec } from './control-format.ts';
+
+export const CONTROL_FILE = 'control/data.mdb';
+
+/** The store is not what was written; the message says where. */
+export class ControlDamage extends Error {
+  constructor(what: string) {
+    super(`${CONTROL_FILE} is damaged: ${what}`);
+    this.name = 'ControlDamage';
+  }
+}
+
+export class ControlTable<V> {
+  readonly name: string;
+  readonly #table: Database<Buffer, string>;
+  /** What the places of its values begin with. */
+  readonly #place: number;
+
+  constructor(table: Database<Buffer, string>, name: string) {
+    this.#table = table;
+    this.name = name;
+    this.#place = crc32(`${name} `);
+  }
+
+  /** Throws `ControlDamage`. */
+  get(key: string): V | undefined {
+    const value = this.#reading(() => this.#table.get(key));
+    return value === undefined ? undefined : this.#opened(key, value);
+  }
+
+  put(key: string, value: V): Promise<boolean> {
+    return this.#table.put(key, this.#sealed(key, value));
+  }
+
+  putSync(key: string, value: V): void {
+    this.#table.putSync(key, this.#sealed(key, value));
+  }
+
+  /** All of them or none. */
+  putAll(entries: readonly (readonly [key: string, value: V])[]): Promise<boolean> {
+    return this.#table.batch(() => {
+      for (const [key, value] of entries) void this.put(key, value);
+    });
+  }
+
+  remove(key: string): Promise<boolean> {
+    return this.#table.remove(key);
+  }
+
+  get flushed(): Promise<unknown> {
+    return this.#table.flushed;
+  }
+
+  /** Everything in the order of the keys. Throws `ControlDamage`, also where entries are missing. */
+  *entries(): Generator<{ key: string; value: V }> {
+    for (const { key, value } of this.#whole()) {
+      yield { key, value: controlCodec.unpack(value, SEAL_BYTES) as V };
+    }
+  }
+
+  /** Throws `ControlDamage` where not everything in it is what was written. */
+  check(): void {
+    for (const _ of this.#whole());
+  }
+
+  /** Those from a key on. */
+  *from(start: string): Generator<{ key: string; value: V }> {
+    for (const { key, value } of this.#range({ start })) {
+      yield { key, value: this.#opened(key, value) };
+    }
+  }
+
+  keys(options: RangeOptions): string[] {
+    return this.#reading(() => [...this.#table.getKeys(options)]);
+  }
+
+  /** Each value after its checksum was found right. */
+  *#whole(): Generator<{ key: string; value: Buffer }> {
+    let seen = 0;
+    let previous = '';
+    for (const entry of this.#range({})) {
+      this.#checkOrder(previous, entry.key);
+      this.#checkSeal(entry.key, entry.value);
+      yield entry;
+      previous = entry.key;
+      seen++;
+    }
+    this.#checkCount(seen);
+  }
+
+  *#range(options: RangeOptions): Generator<{ key: string; value: Buffer }> {
+    const found = this.#table.getRange(options)[Symbol.iterator]();
+    for (;;) {
+      const next = this.#reading(() => found.next());
+      if (next.done === true) return;
+      yield next.value;
+    }
+  }
+
+  /** LMDB and its keys have errors of their own for what they cannot read. */
+  #reading<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw new ControlDamage(`${this.name}: ${(error as Error).message}`);
+    }
+  }
+
+  #checkOrder(previous: string, key: string): void {
+    if (typeof key === 'string' && key > previous) return;
+    throw new ControlDamage(`${this.name} [${inspect(key)}] stands behind [${previous}]`);
+  }
+
+  /** A page that cannot be reached hides what is on it. */
+  #checkCount(seen: number): void {
+    const { entryCount } = this.#table.getStats() as { entryCount: number };
+    if (seen === entryCount) return;
+    throw new ControlDamage(`of ${entryCount} ${this.name} ${seen} can be read`);
+  }
+
+  #sealed(key: string, value: V): Buffer {
+    return sealedAt(crc32(key, this.#place), controlCodec.pack(value));
+  }
+
+  #checkSeal(key: string, value: Buffer): void {
+    if (unsealAt(crc32(key, this.#place), value)) return;
+    throw new ControlDamage(`${this.name} [${key}] is not what was written`);
+  }
+
+  #opened(key: string, value: Buffer): V {
+    this.#checkSeal(key, value);
+    return controlCodec.unpack(value, SEAL_BYTES) as V;
+  }
+}

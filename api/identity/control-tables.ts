@@ -1,0 +1,135 @@
+/** The tables and single values of an open control store, once it is known to be one of ours. */
+import { inspect } from 'node:util';
+import type { Database, RootDatabase } from 'lmdb';
+import { FormatMismatch } from '../../engine/format/version.ts';
+import {
+  CONTROL_FORMAT,
+  type ControlFormat,
+  requireOurFormat,
+  TABLE_NAMES,
+  VALUE_NAMES,
+} from './control-format.ts';
+import { CONTROL_FILE, ControlDamage, ControlTable } from './control-table.ts';
+import type { Key } from './keys.ts';
+import type { Membership, Organization } from './organizations.ts';
+import type { Session } from './sessions.ts';
+import type { User } from './users.ts';
+import type { VenueKey } from './venue-keys.ts';
+
+/** The append-only numbering of markets and instruments: `Catalog` in engine/rules/messages.ts. */
+export type CatalogNumbers = { marketNames: string[]; instrumentIds: string[] };
+
+/** Switches as an operator last set them live; absent where never set. */
+export type StoredSwitches = { venueData?: boolean; trading?: boolean };
+
+/** Requests of an account or key in a month, and in a minute since the epoch: its last one. */
+export type RequestCount = [inMonth: number, minute: number, inMinute: number];
+
+/** By id where nothing else is said. */
+type Rows = {
+  users: User;
+  keys: Key;
+  /** By `userId/venue`. */
+  venueKeys: VenueKey;
+  organizations: Organization;
+  /** By `organizationId/userId`. */
+  memberships: Membership;
+  /** By month and id, `2026-11/...`, so that the counts of a month lie together. */
+  requests: RequestCount;
+  sessions: Session;
+  passwords: string;
+  /** By a hash of issuer and subject. */
+  subjects: string;
+};
+type TableName = keyof Rows;
+export type ControlTables = { [N in TableName]: ControlTable<Rows[N]> };
+
+type Values = {
+  format: ControlFormat;
+  directoryId: string;
+  outsideOrganizations: true;
+  numbers: CatalogNumbers;
+  switches: StoredSwitches;
+};
+
+/** What has no table. */
+export class ControlValues {
+  readonly #values: ControlTable<Values[keyof Values]>;
+
+  constructor(root: RootDatabase<Buffer, string>) {
+    this.#values = new ControlTable(root, 'values');
+  }
+
+  get<N extends keyof Values>(name: N): Values[N] | undefined {
+    return this.#values.get(name) as Values[N] | undefined;
+  }
+
+  /** Resolves once it is on disk. */
+  async put<N extends keyof Values>(name: N, value: Values[N]): Promise<void> {
+    await this.#values.put(name, value);
+    await this.#values.flushed;
+  }
+
+  putSync<N extends keyof Values>(name: N, value: Values[N]): void {
+    this.#values.putSync(name, value);
+  }
+}
+
+/** With `encoding: 'binary'`; `entries`: that its file says it has, 0 for a new one. */
+export type ControlRoot = { root: RootDatabase<Buffer, string>; entries: number };
+
+/**
+ * What is there of a store. Null: nothing that counts, since a first start was cut short. Throws
+ * `ControlDamage`, and `FormatMismatch` where another version wrote it.
+ */
+export function openControlTables({ root, entries }: ControlRoot): ControlTables | null {
+  const names = new ControlTable(root, 'values').keys({});
+  if (names.length < entries) {
+    throw new ControlDamage(`of ${entries} entries ${names.length} can be read`);
+  }
+  const known: readonly string[] = [...TABLE_NAMES, ...VALUE_NAMES];
+  for (const name of names) {
+    if (known.includes(name)) continue;
+    throw new ControlDamage(`nothing of the name ${inspect(name)} was ever written`);
+  }
+  const hasFormat = names.includes('format');
+  if (hasFormat) checkFormat(root);
+  const isUsed = VALUE_NAMES.some((name) => names.includes(name));
+  for (const name of TABLE_NAMES) {
+    if (names.includes(name)) continue;
+    if (isUsed) throw new ControlDamage(`its table ${name} is missing`);
+    return null;
+  }
+  const tables = allTables(root);
+  if (hasFormat) return tables;
+  // It is put behind the tables and before all else.
+  for (const table of Object.values(tables)) {
+    if (isUsed || table.keys({ limit: 1 }).length > 0) {
+      throw new ControlDamage('it does not say which format it has');
+    }
+  }
+  return null;
+}
+
+/** Makes what is not there of a new store, and then says of which format it is. */
+export function makeControlTables(root: RootDatabase<Buffer, string>): ControlTables {
+  const tables = allTables(root);
+  new ControlValues(root).putSync('format', CONTROL_FORMAT);
+  return tables;
+}
+
+function allTables(root: RootDatabase<Buffer, string>): ControlTables {
+  const tables = TABLE_NAMES.map((name) => {
+    const table: Database<Buffer, string> = root.openDB({ name, encoding: 'binary' });
+    return [name, new ControlTable(table, name)];
+  });
+  return Object.fromEntries(tables) as ControlTables;
+}
+
+/** The format before this one was a bare number. */
+const FORMAT_1_BYTES = 1;
+
+function checkFormat(root: RootDatabase<Buffer, string>): void {
+  if (root.get('format')?.length === FORMAT_1_BYTES) throw new FormatMismatch(CONTROL_FILE, 1);
+  requireOurFormat(CONTROL_FILE, new ControlValues(root).get('format')!);
+}

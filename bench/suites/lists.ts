@@ -1,0 +1,116 @@
+/**
+ * The lists of an account with a long past, over HTTP, one page after the other on one connection:
+ * the first page, and pages from all over the list, in each status.
+ */
+import path from 'node:path';
+import { prepareHistory } from '../lib/prepared-history.ts';
+import { seededRandom } from '../lib/random.ts';
+import { count, type Figures, ms, type Report, type Suite } from '../lib/report.ts';
+import { type Paperbook, startPaperbook } from '../lib/server.ts';
+import { Latencies } from '../lib/stats.ts';
+import { dropDir, tempDir } from '../lib/temp.ts';
+import { askJson } from '../lib/users.ts';
+
+export type ListsSizes = { trades: number; requests: number };
+
+export const lists: Suite<ListsSizes> = {
+  name: 'lists',
+  about: 'pages of the lists of an account with a million trades',
+  full: { trades: 1_000_000, requests: 200 },
+  quick: { trades: 50_000, requests: 50 },
+  run,
+};
+
+const PAGE = 200;
+const WARM_UP = 20;
+const LISTS = [
+  { list: 'trades', path: '/portfolio/trades', statuses: [null, 'closed', 'settled', 'void'] },
+  { list: 'orders', path: '/portfolio/orders', statuses: [null, 'executed', 'canceled'] },
+] as const;
+
+type Page = { nextCursor: string | null } & Record<string, unknown>;
+type List = { name: string; url: string; token: string };
+
+async function run(sizes: ListsSizes, progress: (line: string) => void): Promise<Report> {
+  const dir = tempDir();
+  const dataDir = path.join(dir, 'data');
+  const first = await startPaperbook(dataDir);
+  const account = await accountOf(first);
+  await first.stop();
+  progress(`lists: ${count(sizes.trades)} trades are written`);
+  await prepareHistory(dataDir, account, sizes.trades);
+  const server = await startPaperbook(dataDir);
+  const report = await measure(server, sizes, progress);
+  await server.stop();
+  dropDir(dir);
+  return report;
+}
+
+async function accountOf({ port, basePath, demoKey }: Paperbook): Promise<string> {
+  const url = `http://127.0.0.1:${port}${basePath}/me`;
+  return ((await askJson(url, demoKey)) as { user: { id: string } }).user.id;
+}
+
+async function measure(
+  { port, basePath, demoKey: token }: Paperbook,
+  { trades, requests }: ListsSizes,
+  progress: (line: string) => void,
+): Promise<Report> {
+  const figures: Figures = {};
+  const rows: string[][] = [];
+  for (const { list, path: route, statuses } of LISTS) {
+    for (const status of statuses) {
+      const name = `${list}, ${status ?? 'any status'}`;
+      const filter = status === null ? '' : `&status=${status}`;
+      const url = `http://127.0.0.1:${port}${basePath}${route}?limit=${PAGE}${filter}`;
+      progress(`lists: ${name}`);
+      const cursors = await cursorsOf({ name: list, url, token }, trades);
+      const random = seededRandom(1);
+      const anyCursor = () => cursors[random.below(cursors.length)]!;
+      const firstPage = await timed(url, token, requests, () => null);
+      const deepPage = await timed(url, token, requests, anyCursor);
+      for (const [where, { p50, p99 }] of [
+        ['first page', firstPage],
+        ['pages all over', deepPage],
+      ] as const) {
+        figures[`${name}/${where}/p50`] = { unit: 'ms', value: p50 };
+        figures[`${name}/${where}/p99`] = { unit: 'ms', value: p99 };
+      }
+      const times = [firstPage, deepPage].flatMap(({ p50, p99 }) => [ms(p50), ms(p99)]);
+      rows.push([name, count(cursors.length), ...times]);
+    }
+  }
+  const columns = ['list', 'pages seen', 'first, p50', 'p99', 'all over, p50', 'p99'];
+  const title = `pages of ${PAGE} of an account with ${count(trades)} trades, ms over HTTP`;
+  return { tables: [{ title, columns, rows }], figures };
+}
+
+/** Of pages from the newest to the oldest; a list in one status is shorter than all. */
+async function cursorsOf({ name, url, token }: List, trades: number): Promise<string[]> {
+  const cursors: string[] = [];
+  for (let cursor: string | null = null, page = 0; page * PAGE < 3 * trades; page++) {
+    const answer = await pageAt(url, token, cursor);
+    if (!Array.isArray(answer[name]) || answer[name].length === 0) break;
+    cursor = answer.nextCursor;
+    if (cursor === null) break;
+    cursors.push(cursor);
+  }
+  if (cursors.length === 0) throw new Error(`${url} has one page`);
+  return cursors;
+}
+
+async function timed(url: string, token: string, requests: number, cursor: () => string | null) {
+  const times = new Latencies();
+  for (let request = -WARM_UP; request < requests; request++) {
+    const at = cursor();
+    const startedMs = performance.now();
+    await pageAt(url, token, at);
+    if (request >= 0) times.add(performance.now() - startedMs);
+  }
+  return times.summary();
+}
+
+async function pageAt(url: string, token: string, cursor: string | null): Promise<Page> {
+  const from = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
+  return (await askJson(`${url}${from}`, token)) as Page;
+}
