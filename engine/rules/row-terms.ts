@@ -80,7 +80,7 @@ export const copyTradeTerms: (
 
 function codeOf(name: keyof OrderTerms) {
   const { to, of } = CODES[ORDER_TERMS[name].is.form];
-  const words = `TERMS.${name}.is.words`;
+  const words = `${name}Words`;
   return { to: (value: string) => to(value, words), of: (code: string) => of(code, words) };
 }
 
@@ -88,7 +88,7 @@ function codeOf(name: keyof OrderTerms) {
 function readFrom(names: readonly (keyof OrderTerms)[]): string {
   const fields = names.map((name) => {
     const { row } = ORDER_TERMS[name];
-    if (row === 'flags') return `${name}: FLAGS.${name}(col.flags.get(row))`;
+    if (row === 'flags') return `${name}: ${name}Of(col.flags.get(row))`;
     if (row === 'column') return `${name}: ${codeOf(name).of(`col.${name}.get(row)`)}`;
     return `${name}: ${JSON.stringify(row.always)}`;
   });
@@ -96,6 +96,8 @@ function readFrom(names: readonly (keyof OrderTerms)[]): string {
 }
 
 function compiled<Compiled>(parameters: string[], statements: string[]): Compiled {
-  const source = `return (${parameters.join(', ')}) => { ${statements.join('\n')} };`;
+  const words = ORDER_TERM_NAMES.map((name) => `const ${name}Words = TERMS.${name}.is.words;`);
+  const flags = Object.keys(FLAGS).map((name) => `const ${name}Of = FLAGS.${name};`);
+  const source = `${[...words, ...flags].join(' ')} return (${parameters.join(', ')}) => { ${statements.join('\n')} };`;
   return new Function('TERMS', 'FLAGS', source)(ORDER_TERMS, FLAGS) as Compiled;
 }
