@@ -22,8 +22,8 @@ import type {
 } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import { instrumentSideOf, sideOf } from '../rules/flags.ts';
-import { ORDER_TERM_NAMES, type OrderTerms } from '../rules/order-terms.ts';
-import { tradeTermsAt } from '../rules/row-terms.ts';
+import { ORDER_TERM_NAMES, type OrderTerms, type TradeTerms } from '../rules/order-terms.ts';
+import { TRADE_TERM_READERS } from '../rules/row-terms.ts';
 import type { ShardState } from '../rules/state.ts';
 import { NO_ROW, type Uuid } from '../rules/units.ts';
 import type { ByteWriter } from './bytes.ts';
@@ -61,10 +61,12 @@ type Sources<AFact, AnEvent> = {
     AFact[K]
   >;
 };
-/** Where the terms among the fields of a fact are; null: it has none. */
-type TermsOf<AFact, AnEvent> = 'placedVia' extends keyof AFact
-  ? From<AnEvent, Pick<OrderTerms, keyof OrderTerms & keyof AFact>>
-  : null;
+/** Where the terms among its fields are: in an object, or in the row of a position. Null: it has none. */
+type TermsOf<AFact, AnEvent> = AFact extends OrderTerms
+  ? From<AnEvent, OrderTerms>
+  : AFact extends TradeTerms
+    ? typeof TRADE_TERM_READERS
+    : null;
 export type Write<AnEvent> = (to: ByteWriter, state: ShardState, event: AnEvent) => void;
 
 const TERMS: ReadonlySet<string> = new Set(ORDER_TERM_NAMES);
@@ -80,7 +82,11 @@ function writer<Kind extends Fact['kind'], AnEvent extends Event>(
   );
   const lines = fields.map(([name, layout]) => {
     const source = (sources as Record<string, Source<AnEvent, Uuid | number> | undefined>)[name];
-    if (TERMS.has(name)) return layout.write(`terms.${name}`);
+    if (TERMS.has(name)) {
+      if (typeof terms === 'function') return layout.write(`terms.${name}`);
+      const read = `termsOf.${name}(state.positions.col, effects.position)`;
+      return `const ${name} = ${read}; ${layout.write(name)}`;
+    }
     if (source === undefined) return layout.write(`event.${name}`);
     if (typeof source === 'string') return layout.write(`effects.${source}`);
     if (typeof source === 'function') {
@@ -92,7 +98,7 @@ function writer<Kind extends Fact['kind'], AnEvent extends Event>(
     const orNull = `if (${name} === NO_ROW) to.u8(0); else { to.u8(1); ${id} }`;
     return `const ${name} = ${row}; ${layout.form === 'uuid' ? id : orNull}`;
   });
-  const ofTerms = terms === null ? '' : 'const terms = termsOf(state, event);';
+  const ofTerms = typeof terms === 'function' ? 'const terms = termsOf(state, event);' : '';
   const body = `const { effects } = state; ${ofTerms} ${lines.join('\n')}`;
   const source = `return (to, state, event) => { ${body} };`;
   return new Function('sources', 'termsOf', 'NO_ROW', source)(sources, terms, NO_ROW);
@@ -126,9 +132,6 @@ const OF_TRADE = {
   },
   venue: { ...trade, column: 'venue' },
 } as const;
-const ofTrade = ({ positions, effects }: ShardState) => {
-  return tradeTermsAt(positions.col, effects.position);
-};
 /** Of all parts of a trade; the newest proceeds are not in its row. */
 const OVER_TRADE = {
   ...OF_TRADE,
@@ -186,7 +189,7 @@ export const FACT_WRITERS = {
   trade_opened: writer<'trade_opened', Fill>(
     'trade_opened',
     { ...OF_TRADE, contracts: 'contracts', order },
-    ofTrade,
+    TRADE_TERM_READERS,
   ),
   trade_grown: writer<'trade_grown', Fill>(
     'trade_grown',
@@ -198,8 +201,12 @@ export const FACT_WRITERS = {
     { account, trade, order, contracts: 'contracts', costCents: 'costCents' },
     null,
   ),
-  trade_closed: writer<'trade_closed', Fill>('trade_closed', OVER_TRADE, ofTrade),
-  trade_settled: writer<'trade_settled', PositionSettled>('trade_settled', OVER_TRADE, ofTrade),
+  trade_closed: writer<'trade_closed', Fill>('trade_closed', OVER_TRADE, TRADE_TERM_READERS),
+  trade_settled: writer<'trade_settled', PositionSettled>(
+    'trade_settled',
+    OVER_TRADE,
+    TRADE_TERM_READERS,
+  ),
   account_opened: writer<'account_opened', AccountOpened>(
     'account_opened',
     { account: { table: 'accounts', row: 'event.account' } },
