@@ -3,6 +3,7 @@
  * Which bytes, and in which order, its layout says alone (fact-layouts.ts). What an event has under
  * the name and with the value of a field is written from there, and needs no line here.
  */
+import type { Effects } from '../rules/effects.ts';
 import type {
   AccountOpened,
   CashAdjusted,
@@ -21,20 +22,33 @@ import type {
 } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import { instrumentSideOf, sideOf } from '../rules/flags.ts';
-import { ORDER_TERM_NAMES, type OrderTerms } from '../rules/order-terms.ts';
-import { tradeTermsAt } from '../rules/row-terms.ts';
+import { ORDER_TERM_NAMES, type OrderTerms, type TradeTerms } from '../rules/order-terms.ts';
+import { TRADE_TERM_READERS } from '../rules/row-terms.ts';
 import type { ShardState } from '../rules/state.ts';
 import { NO_ROW, type Uuid } from '../rules/units.ts';
 import type { ByteWriter } from './bytes.ts';
 import { FACT_LAYOUTS } from './fact-layouts.ts';
 import type { Layout } from './layout.ts';
+import type { ORDER_COLUMNS, POSITION_COLUMNS } from './table-columns.ts';
 
+/** The row that a value is in; an id of `NO_ROW` is null. */
+type RowOf = 'event.account' | 'event.order' | 'effects.account' | 'effects.position';
+/** The uuid in a row, which is never made into text. */
+type IdOf = { table: 'accounts' | 'orders' | 'positions'; row: RowOf | 'event.position ?? NO_ROW' };
+/** A number in a column of a row. */
+type NumberOf =
+  | { table: 'orders'; row: RowOf; column: keyof typeof ORDER_COLUMNS }
+  | { table: 'positions'; row: RowOf; column: keyof typeof POSITION_COLUMNS };
 type From<AnEvent, Value> = (state: ShardState, event: AnEvent) => Value;
-/** The uuid in a row, which is never made into text; where the layout has null, of `NO_ROW`. */
-type IdOf<AnEvent> = { table: 'accounts' | 'orders' | 'positions'; row: From<AnEvent, number> };
+/** A field of the effects, by its name; where a fact has null, it may have 0. */
+type EffectOf<Value> = {
+  [K in keyof Effects]: Effects[K] extends Value ? K : never;
+}[keyof Effects];
 type Source<AnEvent, Value> =
   | From<AnEvent, Value>
-  | (Value extends Uuid | null ? IdOf<AnEvent> : never);
+  | EffectOf<Value>
+  | (Value extends Uuid | null ? IdOf : never)
+  | (Value extends number | null ? NumberOf : never);
 
 type FactOf<Kind> = Extract<Fact, { kind: Kind }>;
 /** Fields of a fact that its event has as they are. */
@@ -47,10 +61,12 @@ type Sources<AFact, AnEvent> = {
     AFact[K]
   >;
 };
-/** Where the terms among the fields of a fact are; null: it has none. */
-type TermsOf<AFact, AnEvent> = 'placedVia' extends keyof AFact
-  ? From<AnEvent, Pick<OrderTerms, keyof OrderTerms & keyof AFact>>
-  : null;
+/** Where the terms among its fields are: in an object, or in the row of a position. Null: it has none. */
+type TermsOf<AFact, AnEvent> = AFact extends OrderTerms
+  ? From<AnEvent, OrderTerms>
+  : AFact extends TradeTerms
+    ? typeof TRADE_TERM_READERS
+    : null;
 export type Write<AnEvent> = (to: ByteWriter, state: ShardState, event: AnEvent) => void;
 
 const TERMS: ReadonlySet<string> = new Set(ORDER_TERM_NAMES);
@@ -61,45 +77,45 @@ function writer<Kind extends Fact['kind'], AnEvent extends Event>(
   sources: Sources<FactOf<Kind>, AnEvent>,
   terms: TermsOf<FactOf<Kind>, AnEvent>,
 ): Write<AnEvent> {
-  const own = sources as Record<string, From<AnEvent, unknown> | IdOf<AnEvent> | undefined>;
   const fields = Object.entries(
     FACT_LAYOUTS[kind].fields as unknown as Record<string, Layout<never>>,
   );
   const lines = fields.map(([name, layout]) => {
-    const source = own[name];
-    if (TERMS.has(name)) return layout.write(`terms.${name}`);
-    if (source === undefined) return layout.write(`event.${name}`);
-    if (typeof source === 'function') {
-      return `const ${name} = own.${name}(state, event); ${layout.write(name)}`;
+    const source = (sources as Record<string, Source<AnEvent, Uuid | number> | undefined>)[name];
+    if (TERMS.has(name)) {
+      if (typeof terms === 'function') return layout.write(`terms.${name}`);
+      const read = `termsOf.${name}(state.positions.col, effects.position)`;
+      return `const ${name} = ${read}; ${layout.write(name)}`;
     }
-    const id = `to.uuidAt(state.${source.table}.col.id, ${name});`;
-    const orNull = `if (${name} === ${NO_ROW}) to.u8(0); else { to.u8(1); ${id} }`;
-    const write = layout.form === 'uuid' ? id : orNull;
-    return `const ${name} = own.${name}.row(state, event); ${write}`;
+    if (source === undefined) return layout.write(`event.${name}`);
+    if (typeof source === 'string') return layout.write(`effects.${source}`);
+    if (typeof source === 'function') {
+      return `const ${name} = sources.${name}(state, event); ${layout.write(name)}`;
+    }
+    const { col, row } = { col: `state.${source.table}.col`, row: source.row };
+    if ('column' in source) return layout.write(`${col}.${source.column}.get(${row})`);
+    const id = `to.uuidAt(${col}.id, ${name});`;
+    const orNull = `if (${name} === NO_ROW) to.u8(0); else { to.u8(1); ${id} }`;
+    return `const ${name} = ${row}; ${layout.form === 'uuid' ? id : orNull}`;
   });
-  const ofTerms = terms === null ? '' : 'const terms = termsOf(state, event);';
-  const body = `return (to, state, event) => { ${ofTerms} ${lines.join('\n')} };`;
-  return new Function('own', 'termsOf', body)(own, terms) as Write<AnEvent>;
+  const ofTerms = typeof terms === 'function' ? 'const terms = termsOf(state, event);' : '';
+  const body = `const { effects } = state; ${ofTerms} ${lines.join('\n')}`;
+  const source = `return (to, state, event) => { ${body} };`;
+  return new Function('sources', 'termsOf', 'NO_ROW', source)(sources, terms, NO_ROW);
 }
 
 type Fill = OrderFilled | OrderPartFilled;
-const account = { table: 'accounts', row: ({ effects }: ShardState) => effects.account } as const;
-const trade = { table: 'positions', row: ({ effects }: ShardState) => effects.position } as const;
-const order = {
-  table: 'orders',
-  row: (_: ShardState, event: Fill | OrderEnded) => event.order,
-} as const;
-const contracts = ({ effects }: ShardState) => effects.contracts;
+const account = { table: 'accounts', row: 'effects.account' } as const;
+const order = { table: 'orders', row: 'event.order' } as const;
+const trade = { table: 'positions', row: 'effects.position' } as const;
 
 /** The row of an order that has ended keeps all but its account. */
 const OF_ORDER = {
   account,
   order,
-  market: ({ orders }: ShardState, event: Fill | OrderEnded) => orders.col.market.get(event.order),
-  instrument: ({ orders }: ShardState, event: Fill | OrderEnded) => {
-    return orders.col.instrument.get(event.order);
-  },
-};
+  market: { ...order, column: 'market' },
+  instrument: { ...order, column: 'instrument' },
+} as const;
 const placed = ({ orders: { col } }: ShardState, event: OrderFilled | OrderEnded) => {
   return { record: col.placedRecord.get(event.order), offset: col.placedOffset.get(event.order) };
 };
@@ -108,19 +124,14 @@ const placed = ({ orders: { col } }: ShardState, event: OrderFilled | OrderEnded
 const OF_TRADE = {
   account,
   trade,
-  market: ({ positions, effects }: ShardState) => positions.col.market.get(effects.position),
-  instrument: ({ positions, effects }: ShardState) => {
-    return positions.col.instrument.get(effects.position);
-  },
+  market: { ...trade, column: 'market' },
+  instrument: { ...trade, column: 'instrument' },
   side: ({ positions, effects }: ShardState) => sideOf(positions.col.flags.get(effects.position)),
   instrumentSide: ({ positions, effects }: ShardState) => {
     return instrumentSideOf(positions.col.flags.get(effects.position));
   },
-  venue: ({ positions, effects }: ShardState) => positions.col.venue.get(effects.position),
-};
-const ofTrade = ({ positions, effects }: ShardState) => {
-  return tradeTermsAt(positions.col, effects.position);
-};
+  venue: { ...trade, column: 'venue' },
+} as const;
 /** Of all parts of a trade; the newest proceeds are not in its row. */
 const OVER_TRADE = {
   ...OF_TRADE,
@@ -130,21 +141,19 @@ const OVER_TRADE = {
   costCents: ({ positions: { col }, effects: { position } }: ShardState) => {
     return col.costCents.get(position) + col.soldCostCents.get(position);
   },
-  entryPriceCents: ({ positions, effects }: ShardState) => {
-    return positions.col.entryPriceCents.get(effects.position);
-  },
+  entryPriceCents: { ...trade, column: 'entryPriceCents' },
   proceedsCents: ({ positions, effects }: ShardState) => {
     return effects.cents + positions.col.soldCents.get(effects.position);
   },
-};
+} as const;
 
 export const FACT_WRITERS = {
   order_placed: writer<'order_placed', OrderPlaced>(
     'order_placed',
     {
-      account: { table: 'accounts', row: (_, event) => event.account },
-      order: { table: 'orders', row: (_, event) => event.order },
-      trade: { table: 'positions', row: (_, { position }) => position ?? NO_ROW },
+      account: { table: 'accounts', row: 'event.account' },
+      order,
+      trade: { table: 'positions', row: 'event.position ?? NO_ROW' },
     },
     (_, { terms }) => terms,
   ),
@@ -152,9 +161,9 @@ export const FACT_WRITERS = {
     'order_filled',
     {
       ...OF_ORDER,
-      contracts,
+      contracts: 'contracts',
       trade,
-      fillPriceCents: ({ effects }) => effects.fillPriceCents,
+      fillPriceCents: 'fillPriceCents',
       fillVenue: ({ effects }) => effects.fillVenue!,
       placed,
     },
@@ -169,9 +178,9 @@ export const FACT_WRITERS = {
     'order_ended',
     {
       ...OF_ORDER,
-      fillPriceCents: ({ effects }) => effects.fillPriceCents || null,
-      fillVenue: ({ effects }) => effects.fillVenue,
-      filledContracts: ({ effects }) => effects.filledContracts || null,
+      fillPriceCents: 'fillPriceCents',
+      fillVenue: 'fillVenue',
+      filledContracts: 'filledContracts',
       trade,
       placed,
     },
@@ -179,29 +188,33 @@ export const FACT_WRITERS = {
   ),
   trade_opened: writer<'trade_opened', Fill>(
     'trade_opened',
-    { ...OF_TRADE, contracts, order },
-    ofTrade,
+    { ...OF_TRADE, contracts: 'contracts', order },
+    TRADE_TERM_READERS,
   ),
   trade_grown: writer<'trade_grown', Fill>(
     'trade_grown',
-    { account, trade, order, contracts },
+    { account, trade, order, contracts: 'contracts' },
     null,
   ),
   trade_reduced: writer<'trade_reduced', Fill>(
     'trade_reduced',
-    { account, trade, order, contracts, costCents: ({ effects }) => effects.costCents },
+    { account, trade, order, contracts: 'contracts', costCents: 'costCents' },
     null,
   ),
-  trade_closed: writer<'trade_closed', Fill>('trade_closed', OVER_TRADE, ofTrade),
-  trade_settled: writer<'trade_settled', PositionSettled>('trade_settled', OVER_TRADE, ofTrade),
+  trade_closed: writer<'trade_closed', Fill>('trade_closed', OVER_TRADE, TRADE_TERM_READERS),
+  trade_settled: writer<'trade_settled', PositionSettled>(
+    'trade_settled',
+    OVER_TRADE,
+    TRADE_TERM_READERS,
+  ),
   account_opened: writer<'account_opened', AccountOpened>(
     'account_opened',
-    { account: { table: 'accounts', row: (_, event) => event.account } },
+    { account: { table: 'accounts', row: 'event.account' } },
     null,
   ),
   cash_adjusted: writer<'cash_adjusted', CashAdjusted>(
     'cash_adjusted',
-    { account: { table: 'accounts', row: (_, event) => event.account } },
+    { account: { table: 'accounts', row: 'event.account' } },
     null,
   ),
   trade_counted: writer<'trade_counted', TradeCounted>(

@@ -67,6 +67,11 @@ export const tradeTermsAt: (col: PositionTable['col'], row: PositionRow) => Trad
   [`return ${readFrom(TRADE_TERM_NAMES)};`],
 );
 
+/** Each of them alone: a fact of a trade needs no object of them. */
+export const TRADE_TERM_READERS = Object.fromEntries(
+  TRADE_TERM_NAMES.map((name) => [name, compiled(['col', 'row'], [`return ${termFrom(name)};`])]),
+) as { [K in keyof TradeTerms]: (col: PositionTable['col'], row: PositionRow) => TradeTerms[K] };
+
 /** Gives a position the terms of the order that opens it, but for its flags. */
 export const copyTradeTerms: (
   to: ReturnType<PositionTable['change']>,
@@ -80,22 +85,25 @@ export const copyTradeTerms: (
 
 function codeOf(name: keyof OrderTerms) {
   const { to, of } = CODES[ORDER_TERMS[name].is.form];
-  const words = `TERMS.${name}.is.words`;
+  const words = `${name}Words`;
   return { to: (value: string) => to(value, words), of: (code: string) => of(code, words) };
 }
 
 /** An object of these terms, of the row `row` of the columns `col`. */
 function readFrom(names: readonly (keyof OrderTerms)[]): string {
-  const fields = names.map((name) => {
-    const { row } = ORDER_TERMS[name];
-    if (row === 'flags') return `${name}: FLAGS.${name}(col.flags.get(row))`;
-    if (row === 'column') return `${name}: ${codeOf(name).of(`col.${name}.get(row)`)}`;
-    return `${name}: ${JSON.stringify(row.always)}`;
-  });
-  return `{ ${fields.join(', ')} }`;
+  return `{ ${names.map((name) => `${name}: ${termFrom(name)}`).join(', ')} }`;
+}
+
+function termFrom(name: keyof OrderTerms): string {
+  const { row } = ORDER_TERMS[name];
+  if (row === 'flags') return `${name}Of(col.flags.get(row))`;
+  if (row === 'column') return codeOf(name).of(`col.${name}.get(row)`);
+  return JSON.stringify(row.always);
 }
 
 function compiled<Compiled>(parameters: string[], statements: string[]): Compiled {
-  const source = `return (${parameters.join(', ')}) => { ${statements.join('\n')} };`;
+  const words = ORDER_TERM_NAMES.map((name) => `const ${name}Words = TERMS.${name}.is.words;`);
+  const flags = Object.keys(FLAGS).map((name) => `const ${name}Of = FLAGS.${name};`);
+  const source = `${[...words, ...flags].join(' ')} return (${parameters.join(', ')}) => { ${statements.join('\n')} };`;
   return new Function('TERMS', 'FLAGS', source)(ORDER_TERMS, FLAGS) as Compiled;
 }
