@@ -245,4 +245,12 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     "engine/rules/fees.ts | const charged = Math.max(0, Math.min(own, rounded(exact, 2, 'half_even') - taken)); | 'half_even' -> 'mutant'",
     'rounded takes every word but up and down for half_even',
   ],
+  [
+    'engine/rules/book-depth.ts | return a.contracts !== b.contracts ? a.contracts > b.contracts : a.askCents < b.askCents; | > -> >=',
+    'the two differ there',
+  ],
+  [
+    'engine/rules/matching.ts | if (books.size > 1) orders.sort((a, b) => byPriceAndTime(state, a, b)); | > -> >=',
+    'the orders of one book stand in that order already',
+  ],
 ]);

@@ -8,6 +8,7 @@ import { feedClock } from '../../engine/shard/clock.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../engine/fixtures.ts';
 import { openShards } from '../engine/shard/engine-process.ts';
 import { type Json, request } from './client.ts';
+import { runHere } from './run-here.ts';
 import { type Env, type Exit, run, type Server, startFor, tempDir } from './server.ts';
 
 const CONTROL = 'D14, control/';
@@ -61,17 +62,17 @@ test.serial(`${CONTROL}: a lost or foreign one beside shards refuses the start`,
     JSON.parse(readFileSync(path.join(dir, 'paperbook.json'), 'utf8')).id as string;
   t.not(idOf(one), idOf(other));
   refusedLine(t, await serve(one), new RegExp(`of directory ${idOf(other)}, and .*${idOf(one)}`));
-  t.is((await run(['verify', '--data-dir', one])).code, 1);
+  t.is((await runHere(['verify', '--data-dir', one])).code, 1);
   rmSync(control, { recursive: true });
   renameSync(`${control}.away`, control);
   t.true((await health(await startFor(t, 'serve', { dataDir: one }))).ok);
-  t.is((await run(['verify', '--data-dir', one])).code, 0);
+  t.is((await runHere(['verify', '--data-dir', one])).code, 0);
 });
 
 test.serial(`${CONTROL}: a backup keeps the id, and its control store serves again`, async (t) => {
   const dataDir = await servedDir(t);
   const copy = path.join(tempDir(t), 'copy');
-  t.is((await run(['backup', copy, '--data-dir', dataDir])).code, 0);
+  t.is((await runHere(['backup', copy, '--data-dir', dataDir])).code, 0);
   rmSync(path.join(dataDir, 'control'), { recursive: true });
   cpSync(path.join(copy, 'control'), path.join(dataDir, 'control'), { recursive: true });
   t.true((await health(await startFor(t, 'serve', { dataDir }))).ok);
@@ -87,11 +88,11 @@ test.serial(`${CONTROL}: an older copy starts, and accounts of nobody are proble
   const ready = await fetch(`${server.adminUrl}/readyz`);
   t.is(ready.status, 200);
   const connect = ['--data-dir', dataDir, '--admin-url', server.adminUrl];
-  const audit = await run(['admin', 'audit', ...connect]);
+  const audit = await runHere(['admin', 'audit', ...connect]);
   t.is(audit.code, 1);
   t.true(audit.stdout.includes(line), audit.stdout);
   await server.command.end('SIGINT');
-  const found = await run(['verify', '--data-dir', dataDir]);
+  const found = await runHere(['verify', '--data-dir', dataDir]);
   t.is(found.code, 1);
   t.true(found.stdout.includes(`shard-0: ${line}`), found.stdout);
 });
@@ -108,7 +109,7 @@ test.serial(
     t.deepEqual(await health(server), { ok: true, problems: [] });
     await server.command.end('SIGINT');
     // Without the catalog of the replay, so that markets have no numbers: of accounts nothing is wrong.
-    const found = await run(['verify', '--data-dir', dataDir, '--json']);
+    const found = await runHere(['verify', '--data-dir', dataDir, '--json']);
     const { problems, notes } = JSON.parse(found.stdout) as Record<string, string[]>;
     t.false(
       problems!.some((line) => line.includes('account')),
@@ -184,7 +185,7 @@ test.serial(
     t.regex(ahead, /^clock: the engine's time .* is ahead of the machine's/);
     const clock = async (dir: Server, ...args: string[]) => {
       const connect = ['--data-dir', dataDir, '--admin-url', dir.adminUrl, '--json'];
-      const exit = await run(['admin', 'clock', ...connect, ...args]);
+      const exit = await runHere(['admin', 'clock', ...connect, ...args]);
       t.is(exit.code, 0, exit.stderr);
       return JSON.parse(exit.stdout) as { engine: string; machine: string; aheadMs: number };
     };

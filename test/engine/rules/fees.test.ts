@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import {
+  FEE_SCHEDULES,
   type FeeEntry,
   feeEntryFor,
   kalshiFillFee,
@@ -199,6 +200,10 @@ test('F26, F27: P&L after the fee at entry, and 0.07·C·P·(1-P) without a tabl
   t.is(takerFeeCents([us], { ...trade, contracts: 10 }), 17); // 17.20125 cents
   const fine = { ...POLYMARKET, venue: 'venue_a', from: '2026-01-01T00:00:00Z' } as const;
   t.is(takerFeeCents([fine], { ...trade, priceCents: 50, contracts: 1 }), 2); // 1.25 cents
+});
+
+test('F21: the schedules have the names of their venues', (t) => {
+  t.deepEqual(FEE_SCHEDULES, ['kalshi', 'polymarket_us', 'polymarket']);
 });
 
 test('F21: rates are decimal texts, and fees stay exact for a billion contracts', (t) => {

@@ -123,6 +123,13 @@ test('M11: the refusal names count and how many there may be', (t) => {
   });
 });
 
+test('M11: the refusal says that there may be none', (t) => {
+  const scenario = scenarioWithRoom(createEngineScenario, 99);
+  const order = { atMs: scenario.nowMs, account: ALICE, contracts: 1, idempotencyKey: 'one' };
+  const reply = scenario.engine.command(placeOrder(order));
+  t.regex(reply.ok ? '' : reply.message, /^count must be at most 0 now: /);
+});
+
 scenarioTest(
   'M11: a buy that ends, or a position that is sold, makes room',
   (t, createScenario) => {
