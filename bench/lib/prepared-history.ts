@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { tradeIdOf } from '../../engine/rules/ids.ts';
 import type { PlaceOrder } from '../../engine/rules/messages.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { Shard } from '../../engine/shard/shard.ts';
 import { CHECKPOINT_EVERY_FACTS } from './bench-shard.ts';
 import { quoteOf } from './catalog.ts';
@@ -24,12 +24,16 @@ const VOID = 2;
 const CANCELED_ONE_IN = 10;
 const MONEY_CENTS = 100_000_000_00;
 
+/** Since when and until when the past went on. */
+export type Past = { fromMs: EpochMs; untilMs: EpochMs };
+
 /** Runs so many trades of the account through the shard at `dataDir`. */
 export async function prepareHistory(
   dataDir: string,
   account: Uuid,
   trades: number,
-): Promise<void> {
+): Promise<Past> {
+  const fromMs = Date.now();
   const shard = await Shard.open({
     ...CORE_CONFIG,
     path: path.join(dataDir, 'shard-0'),
@@ -43,7 +47,9 @@ export async function prepareHistory(
     if (shard.isWriting) await turn();
   }
   history.settle();
+  const untilMs = Date.now();
   await shard.close();
+  return { fromMs, untilMs };
 }
 
 class History {

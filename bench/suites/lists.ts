@@ -3,13 +3,15 @@
  * the first page, and pages from all over the list, in each status.
  */
 import path from 'node:path';
-import { prepareHistory } from '../lib/prepared-history.ts';
+import { cursorOf } from '../../engine/rules/ids.ts';
+import { type Past, prepareHistory } from '../lib/prepared-history.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, ms, type Report, type Suite } from '../lib/report.ts';
 import { type Paperbook, startPaperbook } from '../lib/server.ts';
 import { Latencies } from '../lib/stats.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
 import { askJson } from '../lib/users.ts';
+import { seededUuid } from '../lib/uuid.ts';
 
 export type ListsSizes = { trades: number; requests: number };
 
@@ -28,9 +30,6 @@ const LISTS = [
   { list: 'orders', path: '/portfolio/orders', statuses: [null, 'executed', 'canceled'] },
 ] as const;
 
-type Page = { nextCursor: string | null } & Record<string, unknown>;
-type List = { name: string; url: string; token: string };
-
 async function run(sizes: ListsSizes, progress: (line: string) => void): Promise<Report> {
   const dir = tempDir();
   const dataDir = path.join(dir, 'data');
@@ -38,9 +37,9 @@ async function run(sizes: ListsSizes, progress: (line: string) => void): Promise
   const account = await accountOf(first);
   await first.stop();
   progress(`lists: ${count(sizes.trades)} trades are written`);
-  await prepareHistory(dataDir, account, sizes.trades);
+  const past = await prepareHistory(dataDir, account, sizes.trades);
   const server = await startPaperbook(dataDir);
-  const report = await measure(server, sizes, progress);
+  const report = await measure(server, past, sizes, progress);
   await server.stop();
   dropDir(dir);
   return report;
@@ -53,6 +52,7 @@ async function accountOf({ port, basePath, demoKey }: Paperbook): Promise<string
 
 async function measure(
   { port, basePath, demoKey: token }: Paperbook,
+  { fromMs, untilMs }: Past,
   { trades, requests }: ListsSizes,
   progress: (line: string) => void,
 ): Promise<Report> {
@@ -64,9 +64,10 @@ async function measure(
       const filter = status === null ? '' : `&status=${status}`;
       const url = `http://127.0.0.1:${port}${basePath}${route}?limit=${PAGE}${filter}`;
       progress(`lists: ${name}`);
-      const cursors = await cursorsOf({ name: list, url, token }, trades);
       const random = seededRandom(1);
-      const anyCursor = () => cursors[random.below(cursors.length)]!;
+      const anyCursor = () => {
+        return cursorOf(list, seededUuid(random, fromMs + random.below(untilMs - fromMs)));
+      };
       const firstPage = await timed(url, token, requests, () => null);
       const deepPage = await timed(url, token, requests, anyCursor);
       for (const [where, { p50, p99 }] of [
@@ -77,26 +78,12 @@ async function measure(
         figures[`${name}/${where}/p99`] = { unit: 'ms', value: p99 };
       }
       const times = [firstPage, deepPage].flatMap(({ p50, p99 }) => [ms(p50), ms(p99)]);
-      rows.push([name, count(cursors.length), ...times]);
+      rows.push([name, ...times]);
     }
   }
-  const columns = ['list', 'pages seen', 'first, p50', 'p99', 'all over, p50', 'p99'];
+  const columns = ['list', 'first, p50', 'p99', 'all over, p50', 'p99'];
   const title = `pages of ${PAGE} of an account with ${count(trades)} trades, ms over HTTP`;
   return { tables: [{ title, columns, rows }], figures };
-}
-
-/** Of pages from the newest to the oldest; a list in one status is shorter than all. */
-async function cursorsOf({ name, url, token }: List, trades: number): Promise<string[]> {
-  const cursors: string[] = [];
-  for (let cursor: string | null = null, page = 0; page * PAGE < 3 * trades; page++) {
-    const answer = await pageAt(url, token, cursor);
-    if (!Array.isArray(answer[name]) || answer[name].length === 0) break;
-    cursor = answer.nextCursor;
-    if (cursor === null) break;
-    cursors.push(cursor);
-  }
-  if (cursors.length === 0) throw new Error(`${url} has one page`);
-  return cursors;
 }
 
 async function timed(url: string, token: string, requests: number, cursor: () => string | null) {
@@ -104,13 +91,17 @@ async function timed(url: string, token: string, requests: number, cursor: () =>
   for (let request = -WARM_UP; request < requests; request++) {
     const at = cursor();
     const startedMs = performance.now();
-    await pageAt(url, token, at);
+    const rows = await rowsAt(url, token, at);
+    if (rows === 0) throw new Error(`${url} has no rows`);
     if (request >= 0) times.add(performance.now() - startedMs);
   }
   return times.summary();
 }
 
-async function pageAt(url: string, token: string, cursor: string | null): Promise<Page> {
+async function rowsAt(url: string, token: string, cursor: string | null): Promise<number> {
   const from = cursor === null ? '' : `&cursor=${encodeURIComponent(cursor)}`;
-  return (await askJson(`${url}${from}`, token)) as Page;
+  const answer = (await askJson(`${url}${from}`, token)) as Record<string, unknown>;
+  return Object.values(answer).reduce<number>((sum, value) => {
+    return Array.isArray(value) ? sum + value.length : sum;
+  }, 0);
 }

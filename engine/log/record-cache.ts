@@ -3,14 +3,19 @@ import { invariant } from '../rules/invariant.ts';
 import type { LogPosition, LogRecord } from './log-format.ts';
 
 const BYTES_MAX = 2 ** 23;
+/** The settlement of a market with a hundred thousand trades takes some 20 MB. */
+const LARGE_BYTES_MAX = 2 ** 26;
 /** What a record takes beside its payload. */
 const RECORD_BYTES = 256;
 
 export class RecordCache {
   readonly #records = new Map<LogPosition, LogRecord>();
   #bytes = 0;
+  /** A list of settled trades asks for the same one many times over. */
+  #large: { at: LogPosition; record: LogRecord } | null = null;
 
   get(at: LogPosition): LogRecord | undefined {
+    if (this.#large?.at === at) return this.#large.record;
     const record = this.#records.get(at);
     if (record === undefined) return undefined;
     this.#records.delete(at);
@@ -18,10 +23,13 @@ export class RecordCache {
     return record;
   }
 
-  /** A record that is as large as the cache itself is not kept. */
+  /** Of the records that are as large as the cache itself the last one is kept. */
   put(at: LogPosition, record: LogRecord): void {
     invariant(!this.#records.has(at), 'a record is counted twice in the cache');
-    if (sizeOf(record) > BYTES_MAX / 2) return;
+    if (sizeOf(record) > BYTES_MAX / 2) {
+      if (sizeOf(record) <= LARGE_BYTES_MAX) this.#large = { at, record };
+      return;
+    }
     this.#records.set(at, record);
     this.#bytes += sizeOf(record);
     for (const [oldest, { payload }] of this.#records) {

@@ -50,6 +50,27 @@ test('D22: records after any number begin with the record that has the next one'
   log.close();
 });
 
+test('D22: a record that is larger than the cache is read once, while no other such one is', (t) => {
+  const dir = tempDir(t);
+  const log = LogWriter.open(dir, { ...OPTIONS, segmentBytes: 2 ** 26 });
+  const places = [1, 2].map((number) => {
+    const { tail } = log;
+    const payload = Buffer.alloc(5 * 2 ** 20, number);
+    log.append({ firstNumber: number, count: 1, atMs: 1, payload });
+    log.sync();
+    return tail;
+  });
+  const reader = LogReader.open(dir, IDENTITY);
+  const [first, second] = places.map((place) => reader.record(place));
+  t.is(reader.record(places[1]!), second!);
+  const again = reader.record(places[0]!);
+  t.not(again, first!);
+  t.is(reader.record(places[0]!), again);
+  t.deepEqual([again.firstNumber, again.payload[7]], [1, 1]);
+  reader.close();
+  log.close();
+});
+
 test('D22: a log of many segments is read by one reader from first to last', (t) => {
   const dir = tempDir(t);
   const log = LogWriter.open(dir, { ...OPTIONS, segmentBytes: 200 });
