@@ -68,6 +68,7 @@ export class BenchShard {
 
   /** Runs a batch as the worker does: its event loop turns while a checkpoint is being written. */
   async run(messages: Message[]): Promise<void> {
+    await this.shard.caughtUp();
     const replies = this.shard.run(messages);
     for (const reply of replies) {
       if (!reply.ok) throw new Error(`the flow placed a bad order: ${reply.code}`);
