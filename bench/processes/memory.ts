@@ -203,7 +203,9 @@ async function flat({ orders, samples, flow, dir }: Extract<MemoryJob, { kind: '
 }
 
 /** Checkpoints go on while the event loop turns. */
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
 
 function diskBytes(dir: string): number {
   const shardDir = path.join(dir, 'shard');

@@ -117,6 +117,29 @@ export class RecordIndex {
   }
 
   /**
+   * The place of an order or a trade, whose name is in one class and stands there once. What is in
+   * memory is looked at first: it reads nothing, and has what was asked for lately. Throws
+   * `RunDamage`.
+   */
+  findOne(
+    account: number,
+    classes: readonly IndexClass[],
+    words: NameWords,
+  ): FactPlace | undefined {
+    const [w0, w1, w2, w3] = words as readonly [number, number, number, number];
+    const keys = classes.map((of) => ({ account, class: of, w0, w1, w2, w3 }));
+    const parts = [this.#memory, this.#sealing?.part, ...this.#runs.toReversed()];
+    const found: FactPlace[] = [];
+    for (const part of parts) {
+      for (const key of keys) {
+        part?.find(key, found);
+        if (found.length > 0) return found[0];
+      }
+    }
+    return undefined;
+  }
+
+  /**
    * The entries of an account in these classes, by name downwards, below `before`. To be read to
    * its end before the index changes. Throws `RunDamage`.
    */

@@ -1,9 +1,8 @@
 /**
  * A table whose rows lie one after another in one buffer. A row costs the bytes of its columns and
  * nothing else, and reading all of a row waits for memory once or twice. Row numbers are small
- * integers and are used again after release. Stored columns are what a checkpoint writes, page by
- * page; derived columns are rebuilt from them after a load.
- * A page is the stored part of `PAGE_ROWS` rows.
+ * integers and are used again after release. Stored columns are what a checkpoint writes of the rows
+ * that have changed (row-changes.ts); derived columns are rebuilt from them after a load.
  */
 
 import { invariant } from '../rules/invariant.ts';
@@ -17,6 +16,8 @@ import {
   type WritableIds,
   type WritableValues,
 } from './columns.ts';
+import { RowChanges } from './row-changes.ts';
+import { ROW_WORDS_MAX } from './row-pages.ts';
 import { type Places, placesOf, type Schema, WORD_BYTES } from './row-places.ts';
 
 type Column<T extends ColumnType> = InstanceType<(typeof COLUMNS)[T]>;
@@ -38,15 +39,7 @@ type Writable<S extends Schema, Row extends number, U extends Units> = {
 /** Names of columns that can hold the chain of free rows. */
 type ChainOf<S extends Schema> = { [K in keyof S]: S[K] extends 'i32' ? K : never }[keyof S];
 
-/** Rows of one page: the unit that a checkpoint writes. */
-export const PAGE_ROWS = 128;
-const FIRST_CAPACITY = PAGE_ROWS;
-
-/** The states of a page: it has, or has not, changed since a checkpoint took it. */
-const CLEAN = 0;
-const DIRTY = 1;
-/** The checkpoint that is being written has still to take it, as it is. */
-const AWAITED = 2;
+const FIRST_CAPACITY = 128;
 
 /** What a checkpoint keeps of a table beside its pages. */
 export type TableHead = { size: number; live: number; freeHead: number };
@@ -75,10 +68,7 @@ export class Table<
   readonly #columns: ReadonlyMap<string, Column<ColumnType>>;
   readonly #places: Places;
   #words = new Uint32Array(0);
-  /** By page. */
-  #marks = new Uint8Array(0);
-  /** Copies of pages that changed before the checkpoint took them, as it must find them. */
-  readonly #kept = new Map<number, Uint8Array>();
+  readonly #changes: RowChanges;
 
   /**
    * `chain`: a stored column that is never negative in a row in use, and so can hold the chain of
@@ -87,6 +77,9 @@ export class Table<
   constructor(name: string, stored: Stored, derived: Derived, chain?: ChainOf<Stored>) {
     this.name = name;
     this.#places = placesOf(chain === undefined ? { ...stored, chain: 'i32' } : stored, derived);
+    const { storedWords } = this.#places;
+    invariant(storedWords <= ROW_WORDS_MAX, 'a row has more words than a page can say');
+    this.#changes = new RowChanges(storedWords);
     const columns = new Map<string, Column<ColumnType>>();
     for (const { key, type, offset } of this.#places.columns) {
       columns.set(key, new COLUMNS[type]({ offset, rowBytes: this.#places.rowBytes }));
@@ -143,9 +136,9 @@ export class Table<
   }
 
   /**
-   * The stored columns, to change them in this row, whose page the next checkpoint then takes. There
-   * is no other way to them, and it costs a look at a byte; columns that each looked themselves
-   * made a fill slower by a tenth.
+   * The stored columns, to change them in this row, which the next checkpoint then takes. There is
+   * no other way to them, and it costs a look at a byte; columns that each looked themselves made a
+   * fill slower by a tenth.
    */
   change(row: Row): Writable<Stored, Row, U> {
     invariant(this.isLive(row), 'changed a free row');
@@ -154,10 +147,7 @@ export class Table<
   }
 
   #mark(row: number): void {
-    const page = (row / PAGE_ROWS) | 0;
-    if (this.#marks[page] === DIRTY) return;
-    if (this.#marks[page] === AWAITED) this.#kept.set(page, this.#pageBytes(page));
-    this.#marks[page] = DIRTY;
+    this.#changes.mark(row, this.#words, this.#places.rowWords);
   }
 
   /** Every row in use, in row order. */
@@ -188,43 +178,25 @@ export class Table<
     if (lost !== 0) yield `${this.name}: ${lost} free rows are not in the chain of free rows`;
   }
 
-  /**
-   * The pages that have changed since the last call. The caller takes each of them, as it is now,
-   * before the next call. Few are copied at a time.
-   */
-  beginCheckpoint(): number[] {
-    invariant(this.#kept.size === 0, 'a checkpoint begins while the last one has pages to take');
-    const pages: number[] = [];
-    for (let page = 0; page < this.#marks.length; page++) {
-      invariant(this.#marks[page] !== AWAITED, 'a page was never taken');
-      if (this.#marks[page] === CLEAN) continue;
-      this.#marks[page] = AWAITED;
-      pages.push(page);
-    }
-    return pages;
+  /** Begins the checkpoint with this number, which takes rows as they are now. */
+  beginCheckpoint(checkpoint: number): void {
+    this.#changes.begin(checkpoint, this.size);
   }
 
-  /** The bytes of such a page when the checkpoint began. */
-  takePage(page: number): Uint8Array {
-    invariant(page >= 0 && page < this.pages, 'a page was taken that has no row');
-    const kept = this.#kept.get(page);
-    if (this.#kept.delete(page)) return kept!;
-    invariant(this.#marks[page] === AWAITED, 'a page was taken that is in no checkpoint');
-    this.#marks[page] = CLEAN;
-    return this.#pageBytes(page);
+  /** Puts rows that it takes into a page from `at` on; returns where they end: at `at` after the last. */
+  takeRows(page: Uint32Array, at: number): number {
+    return this.#changes.take(page, at, this.#rows);
   }
 
-  /** Loads a stored page. The caller rebuilds the derived columns. */
-  loadPage(page: number, bytes: Uint8Array): void {
-    const first = page * PAGE_ROWS;
-    while (this.capacity < first + PAGE_ROWS) this.#grow(this.capacity * 2);
-    invariant(bytes.length === this.pageBytes, `${this.name}: page ${page} has a wrong length`);
-    // A copy begins at a word.
-    const from = new Uint32Array(Uint8Array.from(bytes).buffer);
-    const { storedWords, rowWords } = this.#places;
-    for (let at = 0, to = first * rowWords; at < from.length; to += rowWords - storedWords) {
-      for (const end = at + storedWords; at < end; ) this.#words[to++] = from[at++]!;
-    }
+  /** Loads rows of a page, behind `loadHead`. The caller rebuilds the derived columns. */
+  loadRows(page: Uint32Array): void {
+    this.#changes.load(page, this.#rows, this.size);
+  }
+
+  /** All pages are loaded. Throws where a row was in none of them. */
+  endLoad(): void {
+    const row = this.#changes.endLoad(this.size);
+    invariant(row === this.size, `${this.name}: row ${row} is in no page`);
   }
 
   loadHead(head: TableHead): void {
@@ -233,16 +205,6 @@ export class Table<
     this.size = head.size;
     this.live = head.live;
     this.#freeHead = head.freeHead;
-  }
-
-  /** Stored pages that hold every row ever used. */
-  get pages(): number {
-    return Math.ceil(this.size / PAGE_ROWS);
-  }
-
-  /** Bytes of one stored page. */
-  get pageBytes(): number {
-    return PAGE_ROWS * this.#places.storedWords * WORD_BYTES;
   }
 
   /** Bytes of the buffer, free rows included. */
@@ -261,21 +223,14 @@ export class Table<
     return [...places, `${storedWords * WORD_BYTES} bytes`].join(',');
   }
 
-  #pageBytes(page: number): Uint8Array {
-    const bytes = new Uint8Array(this.pageBytes);
-    const to = new Uint32Array(bytes.buffer);
-    const { storedWords, rowWords } = this.#places;
-    let from = page * PAGE_ROWS * rowWords;
-    for (let at = 0; at < to.length; from += rowWords - storedWords) {
-      for (const end = at + storedWords; at < end; ) to[at++] = this.#words[from++]!;
-    }
-    return bytes;
+  get #rows() {
+    return { words: this.#words, rowWords: this.#places.rowWords };
   }
 
   #grow(capacity: number): void {
     this.#words = grown(this.#words, new Uint32Array(capacity * this.#places.rowWords));
     for (const column of this.#columns.values()) column.moveTo(this.#words.buffer);
-    this.#marks = grown(this.#marks, new Uint8Array(capacity / PAGE_ROWS));
+    this.#changes.grow(capacity);
     this.capacity = capacity;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What a checkpoint keeps in LMDB, read back: heads, and of each page the copy that counts. Rules
- * D3, D24 (engine/RULES.md).
+ * What a checkpoint keeps in LMDB, read back: heads, and the pages that count. Rules D3, D24, D42
+ * (engine/RULES.md).
  */
 import { headCodec } from '../format/codec.ts';
 import { FormatMismatch } from '../format/version.ts';
@@ -9,21 +9,23 @@ import type { LogIdentity, LogPosition } from '../log/log-format.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { ReferenceData, StateHead } from './checkpoint-state.ts';
 import type { Readable } from './readable.ts';
-import { sealed, unsealed } from './sealed.ts';
+import { seal, sealed, unsealed, ValueDamage } from './sealed.ts';
 
 export type CheckpointHead = StateHead & {
   /** The number of the last fact that the checkpoint covers, and where the next record begins. */
   facts: number;
   tail: LogPosition;
   index: IndexHead;
+  /** The checkpoints whose pages count together, the newest last. */
+  written: WrittenPages[];
 };
+
+/** How many pages a checkpoint has of each table, by name. */
+export type WrittenPages = { checkpoint: number; pages: Record<string, number> };
 
 /** On disk, reference data is under `world`. */
 export type HeadKey = 'format' | 'head' | 'world';
-/** A page is kept twice: the copy of the newest finished checkpoint, and the one being written. */
-export type PageKey = [table: string, page: number, copy: 0 | 1];
-export type PageName = { table: string; page: number };
-type Page = PageName & { bytes: Uint8Array };
+export type PageKey = [table: string, checkpoint: number, page: number];
 
 export type CheckpointTables = { pages: Readable<PageKey>; heads: Readable<HeadKey> };
 
@@ -31,27 +33,46 @@ export function headValue(value: object): Buffer {
   return sealed(headCodec.pack(value));
 }
 
-const STAMP_BYTES = 8;
+/** With its header a page fills four pages of LMDB, as a piece of a run does (index/pieces.ts). */
+const PAGE_WORDS = 4 * 1024 - 4;
+/** The checksum of what is behind it, then the checkpoint and the page. */
+const HEADER_WORDS = 3;
 
-/** A page behind the number of the last fact that its checkpoint covers. */
-export function pageValue(stamp: number, page: Uint8Array): Buffer {
-  invariant(Number.isSafeInteger(stamp) && stamp > 0, 'a page is stamped with no fact');
-  const bytes = Buffer.alloc(STAMP_BYTES);
-  bytes.writeDoubleLE(stamp, 0);
-  return sealed(bytes, page);
+/** A table, as a checkpoint takes its rows (memory/table.ts). */
+export type TakenTable = { readonly name: string; takeRows(page: Uint32Array, at: number): number };
+
+/** The next page of a table; null: all its rows are taken. */
+export function nextPage(table: TakenTable, checkpoint: number, page: number): Buffer | null {
+  invariant(checkpoint > 0, 'a page belongs to no checkpoint');
+  const words = new Uint32Array(PAGE_WORDS);
+  const end = table.takeRows(words, HEADER_WORDS);
+  if (end === HEADER_WORDS) return null;
+  words[1] = checkpoint;
+  words[2] = page;
+  return seal(Buffer.from(words.buffer, 0, end * Uint32Array.BYTES_PER_ELEMENT));
 }
 
-/** Throws `ValueDamage`. */
-export function pageOf([table, page, copy]: PageKey, value: Buffer) {
-  const bytes = unsealed(value, `pages [${table}, ${page}, ${copy}]`);
-  return { stamp: bytes.readDoubleLE(0), bytes: bytes.subarray(STAMP_BYTES) };
+/** The rows of a page, in words that the next call writes over. Throws `ValueDamage`. */
+export function rowsOfPage(key: PageKey, value: Buffer | undefined, words: Uint32Array) {
+  const what = `pages [${key.join(', ')}]`;
+  if (value === undefined) throw new ValueDamage(`${what} is missing`);
+  unsealed(value, what);
+  const isLong = value.length % Uint32Array.BYTES_PER_ELEMENT === 0;
+  if (!isLong || value.length > words.byteLength || value.length < HEADER_BYTES) {
+    throw new ValueDamage(`${what} has ${value.length} bytes`);
+  }
+  new Uint8Array(words.buffer).set(value);
+  if (words[1] !== key[1] || words[2] !== key[2]) {
+    throw new ValueDamage(`another page is in the place of ${what}`);
+  }
+  return words.subarray(HEADER_WORDS, value.length / Uint32Array.BYTES_PER_ELEMENT);
 }
 
-/** What a start reads. `onPage` gets the copy of a page that counts. */
-export function checkpointReader(
-  { pages, heads }: CheckpointTables,
-  onPage: (copy: 0 | 1, page: PageName) => void = () => undefined,
-) {
+const HEADER_BYTES = HEADER_WORDS * Uint32Array.BYTES_PER_ELEMENT;
+export const pageWords = () => new Uint32Array(PAGE_WORDS);
+
+/** What a start reads. */
+export function checkpointReader({ pages, heads }: CheckpointTables) {
   const read = (key: HeadKey) => {
     const value = heads.get(key);
     return value === undefined ? null : headCodec.unpack(unsealed(value, `heads [${key}]`));
@@ -87,24 +108,20 @@ export function checkpointReader(
       return { ...referenceData, ...head } as CheckpointHead & ReferenceData;
     },
 
-    /** The pages of a table as the checkpoint left them that covers so many facts. */
-    *readPages(table: string, facts: number): Generator<Page> {
-      let best: { stamp: number; copy: 0 | 1; page: Page } | null = null;
-      const range = { start: [table, 0, 0] as PageKey, end: [table, Infinity, 0] as PageKey };
-      for (const { key, value } of pages.getRange(range)) {
-        const [, page, copy] = key;
-        const { stamp, bytes } = pageOf(key, value);
-        if (stamp > facts) continue;
-        if (best !== null && best.page.page !== page) {
-          onPage(best.copy, best.page);
-          yield best.page;
+    /** The checkpoints whose pages count; none has been written: none. */
+    readWritten(): WrittenPages[] {
+      return (read('head') as CheckpointHead | null)?.written ?? [];
+    },
+
+    /** The rows of a table's pages that count, the oldest first: a later one replaces them. */
+    *readRows(table: string, written: readonly WrittenPages[]): Generator<Uint32Array> {
+      const words = pageWords();
+      for (const { checkpoint, pages: counts } of written) {
+        for (let page = 0; page < (counts[table] ?? 0); page++) {
+          const key: PageKey = [table, checkpoint, page];
+          yield rowsOfPage(key, pages.get(key), words);
         }
-        if (best !== null && best.page.page === page && best.stamp > stamp) continue;
-        best = { stamp, copy, page: { table, page, bytes } };
       }
-      if (best === null) return;
-      onPage(best.copy, best.page);
-      yield best.page;
     },
   };
 }

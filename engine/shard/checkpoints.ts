@@ -9,6 +9,7 @@ import type { Seal } from '../index/record-index.ts';
 import { type PieceKey, type RunStore, runStoreOf } from '../index/run-store.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../lmdb/lmdb-file.ts';
 import type { LogIdentity } from '../log/log-format.ts';
+import { CHECKPOINTS_KEPT } from '../memory/row-changes.ts';
 import { invariant } from '../rules/invariant.ts';
 import {
   type CheckpointHead,
@@ -16,9 +17,10 @@ import {
   checkpointReader,
   type HeadKey,
   headValue,
+  nextPage,
   type PageKey,
-  type PageName,
-  pageValue,
+  type TakenTable,
+  type WrittenPages,
 } from './checkpoint-values.ts';
 import { DiskFull } from './disk-full.ts';
 import { DiskReserve } from './disk-reserve.ts';
@@ -28,11 +30,11 @@ export type Durability = 'sync' | 'commit';
 
 /** Everything a checkpoint writes. */
 export type Checkpoint = {
-  head: Omit<CheckpointHead, 'index'>;
+  head: Omit<CheckpointHead, 'index' | 'written'>;
   /** Another value, which changes seldom; null: it has not changed since the last checkpoint. */
   referenceData: object | null;
-  /** Each is read once, when it is written. */
-  pages: (PageName & { take(): Uint8Array })[];
+  /** Each has begun the checkpoint `nextNumber`, and gives its rows when they are written. */
+  tables: readonly TakenTable[];
   seal: Seal;
 };
 
@@ -41,11 +43,13 @@ export type CheckpointsOptions = {
   identity: LogIdentity;
   /** So much is put at once, and is on disk before more is. */
   sliceBytes?: number;
-  /** Waited for before each slice and before the head; a test ends a process there. */
+  /** Waited for before each slice and before the head, where a test ends a process or fails. */
   beforeSlice?: () => Promise<void>;
 };
 
 const SLICE_BYTES = 2 ** 20;
+/** What the removal of a page counts as. */
+const REMOVED_BYTES = 256;
 /** What a transaction takes beside its values: a page of the tree for each, at the worst. */
 const ROOM_FACTOR = 2;
 const ROOM_EVERY_MS = 1000;
@@ -60,7 +64,8 @@ export class Checkpoints {
   readonly #options: CheckpointsOptions;
   readonly #root: RootDatabase;
   readonly #tables: ReturnType<typeof openTables>;
-  readonly #copies = new PageCopies();
+  /** The checkpoints whose pages count, as the head on disk names them. */
+  #written: WrittenPages[] | null = null;
   readonly #room: DiskReserve;
   /** Bytes put since the last settling, and how their transactions end. */
   #slice = 0;
@@ -68,6 +73,8 @@ export class Checkpoints {
   /** Of the newest head on disk, as far as this process has written it. */
   #facts = 0;
   #isWriting = false;
+  /** What the checkpoint being written waits for; null: it goes on. */
+  #lacking: DiskFull | null = null;
   #hurries = false;
   #isStopped = false;
 
@@ -80,7 +87,7 @@ export class Checkpoints {
     this.#tables = openTables(this.#root);
     this.#room = new DiskReserve(path, this.#root);
     const { pages, heads, runs } = this.#tables;
-    this.read = checkpointReader({ pages, heads }, (copy, page) => this.#copies.found(copy, page));
+    this.read = checkpointReader({ pages, heads });
     this.runs = runStoreOf(runs, {
       put: (run, piece, bytes) => this.#note(bytes.length, runs.put([run, piece], bufferOf(bytes))),
       remove: (run, piece) => this.#note(0, runs.remove([run, piece])),
@@ -96,25 +103,32 @@ export class Checkpoints {
     await this.#settle();
   }
 
+  /** Of the checkpoint that comes next. */
+  get nextNumber(): number {
+    return (this.#before.at(-1)?.checkpoint ?? 0) + 1;
+  }
+
   /**
    * Writes a checkpoint: pages and runs first, then, once all of them are on disk, the head that
    * makes them count. A crash between two slices leaves the checkpoint before. Waits for space on a
    * full disk. False: it was cut off by `hurry` or `stop`.
    */
-  async write({ head, referenceData, pages, seal }: Checkpoint): Promise<boolean> {
+  async write({ head, referenceData, tables, seal }: Checkpoint): Promise<boolean> {
     invariant(!this.#isWriting, 'a checkpoint is written while another one is');
     invariant(head.facts >= this.#facts, 'a checkpoint covers fewer facts than the last one');
     this.#isWriting = true;
+    const before = this.#before.slice(-(CHECKPOINTS_KEPT - 1));
+    const number = this.nextNumber;
     try {
       await this.#beginSlice();
-      for (const page of pages) {
-        const value = pageValue(head.facts, page.take());
-        this.#note(value.length, this.#tables.pages.put(this.#copies.toWrite(page), value));
-        await this.#endSlice();
-      }
+      await this.#removeOthers(tables);
+      const pages: Record<string, number> = {};
+      for (const table of tables) pages[table.name] = await this.#putPages(table, number);
       for (const _ of seal.write) await this.#endSlice();
       await this.#settle();
-      await this.#putHead({ ...head, index: seal.head }, referenceData);
+      const written = [...before, { checkpoint: number, pages }];
+      await this.#putHead({ ...head, index: seal.head, written }, referenceData);
+      this.#written = written;
     } catch (error) {
       if (error instanceof Stopped || (error instanceof DiskFull && this.#hurries)) return false;
       throw error;
@@ -122,8 +136,16 @@ export class Checkpoints {
       this.#isWriting = false;
     }
     this.#facts = head.facts;
-    this.#copies.finish(pages);
     return true;
+  }
+
+  get isLackingSpace(): boolean {
+    return this.#lacking !== null;
+  }
+
+  /** Throws `DiskFull` where a checkpoint waits for space. */
+  checkSpace(): void {
+    if (this.#lacking !== null) throw this.#lacking;
   }
 
   /** A checkpoint waits for no space from now on. */
@@ -140,6 +162,39 @@ export class Checkpoints {
     this.#room.close();
     await this.#root.flushed;
     await this.#root.close();
+  }
+
+  get #before(): WrittenPages[] {
+    this.#written ??= this.read.readWritten();
+    return this.#written;
+  }
+
+  /** Writes all that a table has for this checkpoint, and returns how many pages that is. */
+  async #putPages(table: TakenTable, checkpoint: number): Promise<number> {
+    const { pages } = this.#tables;
+    for (let page = 0; ; page++) {
+      const value = nextPage(table, checkpoint, page);
+      if (value === null) return page;
+      this.#note(value.length, pages.put([table.name, checkpoint, page], value));
+      await this.#endSlice();
+    }
+  }
+
+  /** Pages that the head on disk does not name: older ones, and what a crash has left. */
+  async #removeOthers(tables: readonly TakenTable[]): Promise<void> {
+    const { pages } = this.#tables;
+    const oldest = this.#before[0]?.checkpoint ?? 0;
+    for (const { name } of tables) {
+      const older = { start: [name, 0, 0] as PageKey, end: [name, oldest, 0] as PageKey };
+      const newer = {
+        start: [name, this.nextNumber, 0] as PageKey,
+        end: [name, Infinity, 0] as PageKey,
+      };
+      for (const key of [...pages.getKeys(older), ...pages.getKeys(newer)]) {
+        this.#note(REMOVED_BYTES, pages.remove(key));
+        await this.#endSlice();
+      }
+    }
   }
 
   /** In one transaction: neither is good without the other. */
@@ -174,14 +229,16 @@ export class Checkpoints {
    * end at the same time.
    */
   async #beginSlice(bytes = 0): Promise<void> {
-    await this.#options.beforeSlice?.();
-    if (this.#isStopped) throw new Stopped();
     for (;;) {
       try {
+        await this.#options.beforeSlice?.();
+        if (this.#isStopped) throw new Stopped();
         this.#room.ensure((SLICE_BYTES + bytes) * ROOM_FACTOR);
+        this.#lacking = null;
         return;
       } catch (error) {
         if (!(error instanceof DiskFull) || this.#hurries) throw error;
+        this.#lacking = error;
         await sleep(ROOM_EVERY_MS, undefined, { ref: false });
         if (this.#isStopped) throw new Stopped();
       }
@@ -207,22 +264,4 @@ function openTables(root: RootDatabase) {
 
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-/** Which of a page's two copies the newest finished checkpoint wrote. */
-class PageCopies {
-  readonly #finished = new Map<string, 0 | 1>();
-
-  toWrite({ table, page }: PageName): PageKey {
-    return [table, page, this.#finished.get(`${table}/${page}`) === 0 ? 1 : 0];
-  }
-
-  finish(pages: readonly PageName[]): void {
-    for (const page of pages)
-      this.#finished.set(`${page.table}/${page.page}`, this.toWrite(page)[2]);
-  }
-
-  found(copy: 0 | 1, { table, page }: PageName): void {
-    this.#finished.set(`${table}/${page}`, copy);
-  }
 }

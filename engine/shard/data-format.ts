@@ -8,7 +8,7 @@ import { ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS } from '../format/tabl
 import { FORMAT_VERSION } from '../format/version.ts';
 import { ENTRY_WORDS, INDEX_CLASS } from '../index/entry.ts';
 import type { LogIdentity } from '../log/log-format.ts';
-import { PAGE_ROWS } from '../memory/table.ts';
+import { PAGE_FORM } from '../memory/row-pages.ts';
 import { TRADE_COUNT_COLUMNS } from '../memory/trade-counts.ts';
 import { invariant } from '../rules/invariant.ts';
 import { VENUES } from '../rules/units.ts';
@@ -17,7 +17,7 @@ import { VENUES } from '../rules/units.ts';
 const FORMS: readonly string[] = [
   ...FACT_FORMS,
   JSON.stringify({ ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS, TRADE_COUNT_COLUMNS }),
-  JSON.stringify({ PAGE_ROWS, VENUES, ENTRY_WORDS, INDEX_CLASS }),
+  JSON.stringify({ PAGE_FORM, VENUES, ENTRY_WORDS, INDEX_CLASS }),
 ];
 
 /** Of all layouts: another one means that something is read otherwise. */

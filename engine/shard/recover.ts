@@ -45,9 +45,8 @@ export function loadTables(state: StoredState, read: CheckpointReader): Checkpoi
   loadHead(state, head);
   state.records.index.load(head.index);
   for (const table of tablesOf(state)) {
-    for (const { page, bytes } of read.readPages(table.name, head.facts)) {
-      table.loadPage(page, bytes);
-    }
+    for (const rows of read.readRows(table.name, head.written)) table.loadRows(rows);
+    table.endLoad();
   }
   return head;
 }

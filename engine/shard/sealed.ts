@@ -1,10 +1,10 @@
 /** Values of LMDB behind the CRC-32 of their bytes. Rule D24 (engine/RULES.md). */
 import { crc32 } from 'node:zlib';
 
-/** A value is not what was written; `what` names its table and key. */
+/** A value is missing or not what was written; the problem names its table and key. */
 export class ValueDamage extends Error {
-  constructor(what: string) {
-    super(`data.mdb is damaged: ${what} is not what was written`);
+  constructor(problem: string) {
+    super(`data.mdb is damaged: ${problem}`);
     this.name = 'ValueDamage';
   }
 }
@@ -13,7 +13,11 @@ export const SEAL_BYTES = 4;
 
 /** The parts behind a checksum of all of them. */
 export function sealed(...parts: readonly Uint8Array[]): Buffer {
-  const value = Buffer.concat([new Uint8Array(SEAL_BYTES), ...parts]);
+  return seal(Buffer.concat([new Uint8Array(SEAL_BYTES), ...parts]));
+}
+
+/** Puts the checksum of all behind it into the first bytes of a value. */
+export function seal(value: Buffer): Buffer {
   value.writeUInt32LE(crc32(value.subarray(SEAL_BYTES)), 0);
   return value;
 }
@@ -22,7 +26,7 @@ export function sealed(...parts: readonly Uint8Array[]): Buffer {
 export function unsealed(value: Buffer, what: string): Buffer {
   const bytes = value.subarray(SEAL_BYTES);
   const isWhole = value.length >= SEAL_BYTES && value.readUInt32LE(0) === crc32(bytes);
-  if (!isWhole) throw new ValueDamage(what);
+  if (!isWhole) throw new ValueDamage(`${what} is not what was written`);
   return bytes;
 }
 

@@ -17,6 +17,9 @@ export type Served = {
   take(messages: Batch): (Reply | null)[];
   /** Work is under way that ends only while the thread's event loop turns. */
   readonly isWriting: boolean;
+  /** It takes no batch until `caughtUp` (D43). */
+  readonly isBehind: boolean;
+  caughtUp(): Promise<void>;
   /** 0: it can write. The other end learns of a change at once. */
   readonly diskErrno: number;
 };
@@ -28,6 +31,7 @@ const BATCH_MAX = 256;
 export async function serve(shard: Served, end: Endpoint): Promise<void> {
   const server = new Server(shard, end);
   while (!server.isClosed) {
+    if (shard.isBehind) await shard.caughtUp();
     if (server.takeBatch()) {
       if (shard.isWriting) await turn();
       continue;

@@ -181,12 +181,8 @@ export class ShardRecords implements FinishedRecords {
   }
 
   #find(account: AccountRow, classes: readonly IndexClass[], id: Uuid): Fact | undefined {
-    const [w0, w1, w2, w3] = wordsOf(id);
-    for (const of of classes) {
-      const [place] = this.index.find(account, of, w0!, w1!, w2!, w3!);
-      if (place !== undefined) return this.#factAt(place);
-    }
-    return undefined;
+    const place = this.index.findOne(account, classes, wordsOf(id));
+    return place && this.#factAt(place);
   }
 
   #factAt({ record, offset }: FactPlace): Fact {

@@ -1,10 +1,12 @@
 /**
  * One shard: its state, its log, its checkpoints. A batch is decided, its facts are written, and
  * then it is answered, all in one synchronous step; meanwhile the callers' thread gathers the next
- * batch. A checkpoint is written beside the batches. Rules D1 to D3, D8 (engine/RULES.md).
+ * batch. A checkpoint is written beside the batches. Rules D1 to D3, D8, D43
+ * (engine/RULES.md).
  */
 
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message } from '../format/codec.ts';
 import { RecordIndex } from '../index/record-index.ts';
 import { invariant } from '../rules/invariant.ts';
@@ -69,6 +71,8 @@ export async function openStore(
 const MESSAGE_BYTES = 1000;
 /** How often a shard that cannot write tries to. */
 const PROBE_EVERY_MS = 1000;
+/** How often it is looked whether a checkpoint has caught up. */
+const BEHIND_EVERY_MS = 1;
 
 export class Shard {
   readonly state: StoredState;
@@ -150,6 +154,19 @@ export class Shard {
     return this.#writing !== null;
   }
 
+  /**
+   * A checkpoint is being written, and the next one is due: no batch may come, since a start could
+   * not replay it in time. Where it waits for space, `take` takes nothing (D8).
+   */
+  get isBehind(): boolean {
+    return this.#isOverdue && !this.#checkpoints.isLackingSpace;
+  }
+
+  /** It takes batches again, or a checkpoint has failed, which `take` says. */
+  async caughtUp(): Promise<void> {
+    while (this.isBehind) await sleep(BEHIND_EVERY_MS);
+  }
+
   /** Why it cannot write now; 0: it can. */
   get diskErrno(): number {
     return this.#disk.errno;
@@ -207,6 +224,7 @@ export class Shard {
     }
     try {
       this.#log.ensureRoom(Math.max(bytes, disk.neededBytes));
+      if (this.#isOverdue) this.#checkpoints.checkSpace();
     } catch (error) {
       if (!(error instanceof DiskFull)) throw error;
       this.#probedAtMs = Date.now();
@@ -231,8 +249,15 @@ export class Shard {
     }
     this.#isAhead = false;
     this.#factsSinceCheckpoint += count;
-    const isDue = this.#factsSinceCheckpoint >= this.#config.checkpointEveryFacts;
-    if (isDue && this.#writing === null) this.#beginCheckpoint();
+    if (this.#isDue && this.#writing === null) this.#beginCheckpoint();
+  }
+
+  get #isDue(): boolean {
+    return this.#factsSinceCheckpoint >= this.#config.checkpointEveryFacts;
+  }
+
+  get #isOverdue(): boolean {
+    return this.#writing !== null && this.#isDue;
   }
 
   /** Begins a checkpoint in one synchronous step, so that it shows one moment. */
@@ -240,11 +265,8 @@ export class Shard {
     const { state } = this;
     invariant(!this.#isAhead, 'a checkpoint began of what is not in the log');
     invariant(this.#writing === null, 'a checkpoint began while another is being written');
-    const pages = tablesOf(state).flatMap((table) =>
-      table
-        .beginCheckpoint()
-        .map((page) => ({ table: table.name, page, take: () => table.takePage(page) })),
-    );
+    const tables = tablesOf(state);
+    for (const table of tables) table.beginCheckpoint(this.#checkpoints.nextNumber);
     const isReferenceDataNew = state.referenceDataVersion !== this.#referenceDataVersion;
     this.#referenceDataVersion = state.referenceDataVersion;
     this.#factsSinceCheckpoint = 0;
@@ -252,7 +274,7 @@ export class Shard {
     const written = this.#checkpoints.write({
       head: { ...headOf(state), facts, tail },
       referenceData: isReferenceDataNew ? referenceDataOf(state) : null,
-      pages,
+      tables,
       seal: state.records.index.beginSeal(),
     });
     this.#writing = written.then(

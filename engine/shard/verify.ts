@@ -24,7 +24,7 @@ import type { CoreConfig } from '../rules/reference-data.ts';
 import { tablesOf } from '../rules/state.ts';
 import type { Uuid } from '../rules/units.ts';
 import { rebuildDerived } from './checkpoint-state.ts';
-import { type CheckpointHead, pageOf } from './checkpoint-values.ts';
+import type { CheckpointHead } from './checkpoint-values.ts';
 import { createState, type StoredState } from './create-state.ts';
 import { identityOf } from './data-format.ts';
 import { checkReach, loadTables, replay } from './recover.ts';
@@ -186,34 +186,18 @@ class ShardVerifier {
     loadTables(this.#state, this.#snapshot.read);
   }
 
-  /** Every page that has rows is there, as long as its columns, from a checkpoint that was. */
+  /** Loading has read every page that counts; the others are of tables, and of other checkpoints. */
   #checkPages(): void {
-    const covered = this.#head?.facts ?? 0;
-    const tables = new Map(tablesOf(this.#state).map((table) => [table.name as string, table]));
-    const found = new Set<string>();
-    for (const { key, value } of this.#snapshot.pages.getRange({})) {
-      const [name, page, copy] = key;
-      const subject = `pages [${name}, ${page}, ${copy}]`;
-      const table = tables.get(name);
-      if (table === undefined) {
-        this.#problems.add(`${subject}: is of no table`);
-        continue;
-      }
-      const { stamp, bytes } = pageOf(key, value);
-      const isStamp = Number.isSafeInteger(stamp) && stamp >= 1 && stamp <= this.#lastNumber;
-      this.#problems.check(isStamp, subject, `its stamp ${stamp} is of no fact`);
-      const isLong = bytes.length === table.pageBytes;
-      this.#problems.check(isLong, subject, `has ${bytes.length} bytes`);
-      // What an unfinished checkpoint wrote does not count.
-      if (stamp > covered) continue;
-      this.#problems.check(page < table.pages, subject, 'is behind the last row');
-      found.add(`${name}/${page}`);
-    }
-    for (const table of tables.values()) {
-      for (let page = 0; page < table.pages; page++) {
-        const isThere = found.has(`${table.name}/${page}`);
-        this.#problems.check(isThere, `pages [${table.name}, ${page}]`, 'the page is missing');
-      }
+    const tables = new Set<string>(tablesOf(this.#state).map(({ name }) => name));
+    const counts = new Map(
+      this.#head?.written.map(({ checkpoint, pages }) => [checkpoint, pages] as const),
+    );
+    for (const [name, checkpoint, page] of this.#snapshot.pages.getKeys({})) {
+      const subject = `pages [${name}, ${checkpoint}, ${page}]`;
+      this.#problems.check(tables.has(name), subject, 'is of no table');
+      const pages = counts.get(checkpoint);
+      const isCounted = pages === undefined || page < (pages[name] ?? 0);
+      this.#problems.check(isCounted, subject, 'is one more than its checkpoint has');
     }
   }
 

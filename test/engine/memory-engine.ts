@@ -4,6 +4,8 @@ import { audit } from '../../engine/audit/audit.ts';
 import { digest } from '../../engine/audit/digest.ts';
 import { FactBuffer } from '../../engine/format/facts.ts';
 import { type IndexHead, RecordIndex } from '../../engine/index/record-index.ts';
+import { CHECKPOINTS_KEPT } from '../../engine/memory/row-changes.ts';
+import { pageWordsOf, ROW_WORDS_MAX } from '../../engine/memory/row-pages.ts';
 import type { Event } from '../../engine/rules/events.ts';
 import type { FactSink } from '../../engine/rules/fact-sink.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from '../../engine/rules/ledger.ts';
@@ -59,7 +61,8 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
   };
   /** `covered`: the records from here on are not in the checkpoint. */
   let saved: { covered: number; head: Head; pages: Page[] } | null = null;
-  const pages = new Map<string, Page>();
+  /** Those whose pages count. */
+  let checkpoints: { number: number; pages: Page[] }[] = [];
   return {
     state: () => state,
     records: () => log.records,
@@ -80,11 +83,9 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
       return row === NO_ROW ? FIRST_PAYOUT_ROOM_CENTS : payoutRoomCents(state, row);
     },
     checkpoint() {
-      for (const table of tablesOf(state)) {
-        for (const page of table.beginCheckpoint()) {
-          pages.set(`${table.name}/${page}`, [table.name, page, table.takePage(page)]);
-        }
-      }
+      const checkpoint = (checkpoints.at(-1)?.number ?? 0) + 1;
+      const pages = tablesOf(state).map((table): Page => [table.name, rowsOf(table, checkpoint)]);
+      checkpoints = [...checkpoints, { number: checkpoint, pages }].slice(-CHECKPOINTS_KEPT);
       const { index } = state.records;
       const seal = index.beginSeal();
       for (const _ of seal.write);
@@ -92,7 +93,7 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
       saved = {
         covered: log.records.length,
         head: structuredClone({ ...headOf(state), ...referenceDataOf(state), index: seal.head }),
-        pages: [...pages.values()],
+        pages: checkpoints.flatMap((of) => of.pages),
       };
       index.endSeal();
     },
@@ -104,9 +105,8 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
         loadHead(state, saved.head);
         state.records.index.load(saved.head.index);
         for (const table of tablesOf(state)) {
-          for (const [name, page, bytes] of saved.pages) {
-            if (name === table.name) table.loadPage(page, bytes);
-          }
+          for (const [name, rows] of saved.pages) if (name === table.name) table.loadRows(rows);
+          table.endLoad();
         }
         rebuildDerived(state);
       }
@@ -116,8 +116,19 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
   };
 }
 
-type Page = [table: string, page: number, bytes: Uint8Array];
+type Page = [table: string, rows: Uint32Array];
 type Head = StateHead & ReferenceData & { index: IndexHead };
+
+/** Everything that a checkpoint takes of a table, as one page. */
+export function rowsOf(
+  table: Pick<ShardState['orders'], 'beginCheckpoint' | 'takeRows' | 'size'>,
+  checkpoint: number,
+): Uint32Array {
+  table.beginCheckpoint(checkpoint);
+  const page = new Uint32Array((table.size + 1) * pageWordsOf(ROW_WORDS_MAX));
+  return page.subarray(0, table.takeRows(page, 0));
+}
+
 const SEED = Uint32Array.of(1, 2, 3, 4);
 
 /** A record as a log would keep it; its place is its number. */

@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import { takeRow } from '../../../engine/memory/row-pages.ts';
 import { tablesOf } from '../../../engine/rules/state.ts';
 import type { StoredState } from '../../../engine/shard/create-state.ts';
 import {
@@ -17,7 +18,7 @@ import {
   ROUTED,
   uuidOf,
 } from '../fixtures.ts';
-import { createMemoryEngine } from '../memory-engine.ts';
+import { createMemoryEngine, rowsOf } from '../memory-engine.ts';
 
 type Stored = { layout: string; rows: string[] };
 
@@ -26,11 +27,16 @@ const GOLDEN = new URL('../../golden/format/tables.json', import.meta.url);
 /** Every row in use of the pages that a checkpoint takes, by table. */
 function storedIn(state: StoredState): Record<string, Stored> {
   const stored = tablesOf(state).map((table): [string, Stored] => {
-    const [page] = table.beginCheckpoint().map((number) => Buffer.from(table.takePage(number)));
-    const rowBytes = Number(/(\d+) bytes$/.exec(table.layout)![1]);
-    const rows = [...table.rows()].map((row) =>
-      page!.toString('hex', row * rowBytes, (row + 1) * rowBytes),
-    );
+    const words = Number(/(\d+) bytes$/.exec(table.layout)![1]) / 4;
+    const page = rowsOf(table, 1);
+    const found = new Map<number, string>();
+    for (let at = 0; at < page.length; ) {
+      const row = new Uint32Array(words);
+      const number = page[at]!;
+      at = takeRow(page, at, row, 0, words);
+      found.set(number, Buffer.from(row.buffer).toString('hex'));
+    }
+    const rows = [...table.rows()].map((row) => found.get(row)!);
     return [table.name, { layout: table.layout, rows }];
   });
   return Object.fromEntries(stored);

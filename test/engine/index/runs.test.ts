@@ -160,6 +160,28 @@ test('D40: a page of one account reads a chunk or two of each run, and nobody el
   t.true(store.gets <= 4 * 2 * 2, `${store.gets}`);
 });
 
+test('D40: what is in memory is found without a read, whatever lies on disk', (t) => {
+  const store = new MemoryRunStore();
+  const index = new RecordIndex(store, SEED);
+  for (let run = 0; run < 4; run++) {
+    for (let trade = 0; trade < 1000; trade++) {
+      index.add(77, trade % 3 === 0 ? tradeVoid : tradeClosed, 2, trade, run, 0, trade, run);
+    }
+    if (run < 3) sealed(index, store);
+  }
+  const classes = [tradeClosed, tradeVoid];
+  store.gets = 0;
+  for (let trade = 0; trade < 1000; trade++) {
+    const place = index.findOne(77, classes, [2, trade, 3, 0]);
+    t.deepEqual(place, { record: trade, offset: 3 });
+  }
+  t.is(store.gets, 0);
+  t.deepEqual(index.findOne(77, classes, [2, 5, 0, 0]), { record: 5, offset: 0 });
+  t.true(store.gets > 0);
+  t.is(index.findOne(77, classes, [2, 1000, 0, 0]), undefined);
+  t.is(index.findOne(77, [tradeClosed], [2, 0, 0, 0]), undefined);
+});
+
 test('a seal ends once it is written, and its head is known only then', (t) => {
   const index = new RecordIndex(new MemoryRunStore(), SEED);
   addOrders(index, 1);

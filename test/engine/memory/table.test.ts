@@ -1,15 +1,22 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { PAGE_ROWS, Table } from '../../../engine/memory/table.ts';
+import { BLOCK_ROWS, CHECKPOINTS_KEPT, TURNS } from '../../../engine/memory/row-changes.ts';
+import { takeRow } from '../../../engine/memory/row-pages.ts';
+import { Table } from '../../../engine/memory/table.ts';
 import { UuidIndex } from '../../../engine/memory/uuid-index.ts';
 import { tradeIdOf } from '../../../engine/rules/ids.ts';
 import { NO_ROW } from '../../../engine/rules/units.ts';
 import { headOf, loadHead, referenceDataOf } from '../../../engine/shard/checkpoint-state.ts';
 import { createState } from '../../../engine/shard/create-state.ts';
 import { NOON_MS, uuidOf } from '../fixtures.ts';
+import { rowsOf } from '../memory-engine.ts';
 
 const newTable = () =>
   new Table('rows', { id: 'uuid', cents: 'f64', small: 'u8' }, { link2: 'i32' });
+
+/** Of its stored columns, and where its cents lie as a number of 8 bytes. */
+const STORED_WORDS = 8;
+const CENTS_AT = 2;
 
 test('rows are used again, last released first', (t) => {
   const table = newTable();
@@ -22,61 +29,143 @@ test('rows are used again, last released first', (t) => {
   t.throws(() => newTable().release(0), { message: /released a free row/ });
 });
 
-test('pages and head bring a table back, and only changed pages are taken', (t) => {
-  const table = newTable();
-  for (let row = 0; row < 3 * PAGE_ROWS; row++) {
-    const { cents, small } = table.change(table.claim());
-    cents.set(row, row * 1000 + 0.5);
-    small.set(row, row % 100);
+/** The rows in a page, and the cents that each has there. */
+function centsIn(page: Uint32Array): [row: number, cents: number][] {
+  const found: [number, number][] = [];
+  for (let at = 0; at < page.length; ) {
+    const row = page[at]!;
+    const words = new Uint32Array(8);
+    at = takeRow(page, at, words, 0, STORED_WORDS);
+    found.push([row, new Float64Array(words.buffer)[CENTS_AT]!]);
   }
-  for (const row of [5, 200, 7]) table.release(row);
-  const pages = takePages(table);
-  t.is(pages.length, 3);
-  t.deepEqual(takePages(table), []);
-  table.change(PAGE_ROWS);
-  t.deepEqual(
-    takePages(table).map(({ page }) => page),
-    [1],
-  );
-
-  const copy = newTable();
-  for (const { page, bytes } of pages) copy.loadPage(page, bytes);
-  copy.loadHead(table.head());
-  t.deepEqual([...copy.rows()], [...table.rows()]);
-  for (const row of copy.rows()) t.is(copy.col.cents.get(row), table.col.cents.get(row));
-  t.is(copy.claim(), table.claim());
-  t.is(copy.claim(), table.claim());
-});
-
-test('a page that changes before a checkpoint takes it is taken as it was, and again by the next', (t) => {
-  const table = newTable();
-  for (let count = 0; count < 3 * PAGE_ROWS; count++) {
-    const row = table.claim();
-    table.change(row).cents.set(row, row % PAGE_ROWS);
-  }
-  t.deepEqual(table.beginCheckpoint(), [0, 1, 2]);
-  const asItWas = table.takePage(0);
-  for (const row of [0, PAGE_ROWS]) {
-    table.change(row).cents.set(row, 77);
-  }
-  table.release(PAGE_ROWS + 5);
-  t.deepEqual(table.takePage(1), asItWas, 'its rows were those of page 0');
-  t.deepEqual(table.takePage(2), asItWas);
-  t.throws(() => table.takePage(2), { message: /a page was taken that is in no checkpoint/ });
-
-  t.deepEqual(table.beginCheckpoint(), [0, 1]);
-  const copy = newTable();
-  for (const page of [0, 1]) copy.loadPage(page, table.takePage(page));
-  t.deepEqual([copy.col.cents.get(0), copy.col.cents.get(PAGE_ROWS)], [77, 77]);
-  table.change(0);
-  t.deepEqual(table.beginCheckpoint(), [0]);
-  t.throws(() => table.beginCheckpoint(), { message: /a page was never taken/ });
-});
-
-/** What a checkpoint takes of a table, all at once. */
-function takePages(table: ReturnType<typeof newTable>) {
-  return table.beginCheckpoint().map((page) => ({ page, bytes: table.takePage(page) }));
+  return found;
 }
+
+/** A table with so many rows, each of which has its number in cents. */
+function filled(rows: number) {
+  const table = newTable();
+  for (let count = 0; count < rows; count++) {
+    const row = table.claim();
+    table.change(row).cents.set(row, row);
+  }
+  return table;
+}
+
+test('D42: pages and head bring a table back, and only rows that changed are taken', (t) => {
+  const table = filled(300);
+  for (const row of [5, 200, 7]) table.release(row);
+  const page = rowsOf(table, 1);
+  t.is(centsIn(page).length, 300);
+  t.deepEqual(rowsOf(table, 4), new Uint32Array(0), 'no block has its turn');
+  table.change(130).cents.set(130, -3);
+  t.deepEqual(centsIn(rowsOf(table, 5)), [[130, -3]]);
+
+  const copy = newTable();
+  copy.loadHead(table.head());
+  copy.loadRows(page);
+  copy.endLoad();
+  t.deepEqual([...copy.rows()], [...table.rows()]);
+  for (const row of copy.rows()) t.is(copy.col.cents.get(row), row);
+  t.is(copy.claim(), table.claim());
+  t.is(copy.claim(), table.claim());
+});
+
+test('D42: a row that changes before a checkpoint takes it is taken as it was, and again by the next', (t) => {
+  const table = filled(4);
+  const page = new Uint32Array(1000);
+  table.beginCheckpoint(1);
+  table.change(2).cents.set(2, 77);
+  table.change(2).cents.set(2, 78);
+  table.release(3);
+  const end = table.takeRows(page, 0);
+  t.deepEqual(
+    centsIn(page.subarray(0, end)),
+    [2, 3, 0, 1].map((row) => [row, row]),
+  );
+  table.change(0).cents.set(0, 79);
+  t.is(table.takeRows(page, 0), 0, 'all are taken');
+  t.deepEqual(
+    centsIn(rowsOf(table, 2)).filter(([row]) => row !== 3),
+    [
+      [0, 79],
+      [2, 78],
+    ],
+  );
+  table.change(1).cents.set(1, 80);
+  table.beginCheckpoint(3);
+  t.throws(() => table.beginCheckpoint(4), { message: /a row was never taken/ });
+});
+
+test('D42: a page takes as many rows as fit, and the next goes on behind them', (t) => {
+  const table = filled(20);
+  table.beginCheckpoint(1);
+  const found: number[] = [];
+  const page = new Uint32Array(30);
+  for (let end = table.takeRows(page, 3); end > 3; end = table.takeRows(page, 3)) {
+    found.push(...centsIn(page.subarray(3, end)).map(([row]) => row));
+  }
+  t.deepEqual(found, [...Array(20).keys()]);
+});
+
+test('D42: the newest checkpoints have every row together, whatever changes while they are written', (t) => {
+  const step = fc.record({ claims: fc.nat({ max: 300 }), changes: fc.array(fc.nat()) });
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 3 * TURNS }), (steps) => {
+      const table = filled(2 * TURNS * BLOCK_ROWS);
+      const written: Uint32Array[] = [];
+      const change = (changes: number[]) => {
+        for (const number of changes) {
+          const row = number % table.size;
+          table.change(row).cents.add(row, 1);
+        }
+      };
+      for (const [at, { claims, changes }] of steps.entries()) {
+        for (let count = 0; count < claims; count++) table.claim();
+        change(changes);
+        const head = table.head();
+        const cents = Array.from({ length: table.size }, (_, row) => table.col.cents.get(row));
+        table.beginCheckpoint(at + 1);
+        change(changes.map((number) => number + at));
+        const pages = new Uint32Array(head.size * 10);
+        const half = pages.subarray(0, head.size * 5);
+        const first = table.takeRows(half, 0);
+        for (let count = 0; count < claims; count++) table.claim();
+        change(changes);
+        written.push(pages.slice(0, table.takeRows(pages, first)));
+        t.is(table.takeRows(new Uint32Array(100), 0), 0);
+
+        const copy = newTable();
+        copy.loadHead(head);
+        for (const page of written.slice(-CHECKPOINTS_KEPT)) copy.loadRows(page);
+        t.notThrows(() => copy.endLoad());
+        t.deepEqual(
+          Array.from({ length: copy.size }, (_, row) => copy.col.cents.get(row)),
+          cents,
+        );
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('D42: a row that is in no page, and a page that ends inside a row, are refused', (t) => {
+  const table = filled(3);
+  const page = rowsOf(table, 1);
+  const load = (rows: Uint32Array) => {
+    const copy = newTable();
+    copy.loadHead(table.head());
+    copy.loadRows(rows);
+    copy.endLoad();
+  };
+  t.notThrows(() => load(page));
+  t.throws(() => load(page.subarray(takeRow(page, 0, new Uint32Array(8), 0, STORED_WORDS))), {
+    message: /rows: row 0 is in no page/,
+  });
+  t.throws(() => load(page.subarray(0, -1)), { message: /a page ends inside a row/ });
+  t.throws(() => load(Uint32Array.of(1, 1 << STORED_WORDS)), {
+    message: /more words than columns/,
+  });
+});
 
 test('free rows can be chained in a column that is 0 or above in every row in use', (t) => {
   const table = new Table('rows', { cents: 'f64', owner: 'i32' }, {}, 'owner');

@@ -8,11 +8,12 @@ import { readFact, writeFact } from '../../../engine/format/fact-layouts.ts';
 import type { PieceKey } from '../../../engine/index/run-store.ts';
 import { LogReader } from '../../../engine/log/log-reader.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
-import { PAGE_ROWS } from '../../../engine/memory/table.ts';
+import { pageWordsOf, putRow, ROW_WORDS_MAX, takeRow } from '../../../engine/memory/row-pages.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
 import type { PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
 import { tablesOf } from '../../../engine/rules/state.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/rules/trade-limits.ts';
+import { type PageKey, pageWords, rowsOfPage } from '../../../engine/shard/checkpoint-values.ts';
 import { createState } from '../../../engine/shard/create-state.ts';
 import { identityOf } from '../../../engine/shard/data-format.ts';
 import { SEAL_BYTES, sealed, unsealed } from '../../../engine/shard/sealed.ts';
@@ -150,9 +151,7 @@ export function flipByte(path: string, file: string, at: number): void {
   writeFileSync(name, bytes);
 }
 
-const STAMP_BYTES = 8;
-
-/** Writes one cell of row `row` in both copies of its table's page 0. */
+/** Writes one cell of row `row` in every page of its table that has the row. */
 export function setCell(
   { pages }: Tables,
   name: 'accounts' | 'orders' | 'positions' | 'tradeCounts',
@@ -161,21 +160,40 @@ export function setCell(
   value: number,
 ): void {
   const state = createState(CONFIG, {} as never);
-  const { layout, pageBytes } = tablesOf(state).find((table) => table.name === name)!;
+  const { layout } = tablesOf(state).find((table) => table.name === name)!;
   const [, offset, type] = layout.match(new RegExp(`\\b${column}@(\\d+):(\\w+)`)) ?? [];
+  const storedWords = Number(/(\d+) bytes$/.exec(layout)![1]) / WORD_BYTES;
   if (offset === undefined) throw new Error(`${name} has no column ${column}`);
-  const cell = STAMP_BYTES + row * (pageBytes / PAGE_ROWS) + Number(offset);
-  for (const copy of [0, 1] as const) {
-    const page = pages.get([name, 0, copy]);
-    if (page === undefined) continue;
-    const bytes = Buffer.from(page.subarray(SEAL_BYTES));
-    if (type === 'uuid') bytes.fill(value, cell, cell + 16);
-    else if (type === 'f64') bytes.writeDoubleLE(value, cell);
-    else if (type === 'u8') bytes.writeUInt8(value, cell);
-    else if (type === 'i32') bytes.writeInt32LE(value, cell);
-    else bytes.writeUInt32LE(value, cell);
-    pages.putSync([name, 0, copy], sealed(bytes));
+  const cell = Number(offset);
+  for (const { key, value: page } of [...pages.getRange({ start: [name, 0, 0] })]) {
+    const [table, checkpoint, number] = key as PageKey;
+    if (table !== name) return;
+    const rows = rowsOfPage([table, checkpoint, number], page, pageWords());
+    const changed = new Uint32Array(rows.length + pageWordsOf(ROW_WORDS_MAX));
+    let end = 0;
+    for (let at = 0; at < rows.length; ) {
+      const words = new Uint32Array(storedWords);
+      const bytes = Buffer.from(words.buffer);
+      const here = rows[at]!;
+      at = takeRow(rows, at, words, 0, storedWords);
+      if (here === row) setBytes(bytes, { cell, type: type!, value });
+      end = putRow(changed, end, here, words, 0, storedWords);
+    }
+    const head = page.subarray(SEAL_BYTES, page.length - rows.byteLength);
+    const body = Buffer.from(changed.buffer, 0, end * WORD_BYTES);
+    pages.putSync(key, sealed(head, body));
   }
 }
 
+const WORD_BYTES = 4;
+
+type Cell = { cell: number; type: string; value: number };
+
+function setBytes(bytes: Buffer, { cell, type, value }: Cell): void {
+  if (type === 'uuid') bytes.fill(value, cell, cell + 16);
+  else if (type === 'f64') bytes.writeDoubleLE(value, cell);
+  else if (type === 'u8') bytes.writeUInt8(value, cell);
+  else if (type === 'i32') bytes.writeInt32LE(value, cell);
+  else bytes.writeUInt32LE(value, cell);
+}
 const CONFIG = { quoteMaxAgeMs: 1, routingBandCents: 0, fillModel: 'top_of_book' } as const;

@@ -4,7 +4,7 @@ import { auditFacts } from '../../../engine/audit/audit-facts.ts';
 import { FactBuffer } from '../../../engine/format/facts.ts';
 import { channelMemory, Endpoint } from '../../../engine/ring/endpoint.ts';
 import type { Catalog, Command } from '../../../engine/rules/messages.ts';
-import { pageValue } from '../../../engine/shard/checkpoint-values.ts';
+import { nextPage } from '../../../engine/shard/checkpoint-values.ts';
 import { Checkpoints } from '../../../engine/shard/checkpoints.ts';
 import { wallClock } from '../../../engine/shard/clock.ts';
 import { createState, type StoredState } from '../../../engine/shard/create-state.ts';
@@ -24,6 +24,7 @@ import { tempDir } from './engine-process.ts';
 
 const CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 const waiter = { resolve() {}, reject() {} };
+const table = { name: 'orders', takeRows: (_: Uint32Array, at: number) => at + 1 };
 const emptyState = () => createState(CONFIG, {} as StoredState['records']);
 
 function answeredTwice(): void {
@@ -100,7 +101,7 @@ const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
   ['nothing taken of what waits', () => new Outbox(5).take(0), /none of the messages that wait/],
   ['a thread that ends twice', endedTwice, /a thread ends twice/],
   ['a message to a thread that ended', sentToTheDead, /to a thread that has ended/],
-  ['a page of no fact', () => pageValue(0, new Uint8Array(8)), /stamped with no fact/],
+  ['a page of no checkpoint', () => nextPage(table, 0, 1), /belongs to no checkpoint/],
   ['a state of a disk that is none', () => new DiskStatus().set(0.5), /a disk has no such state/],
   ['an account of no shard', () => shardOfAccount(uuidOf(1), 0), /belongs into no shard/],
   ['a shard below zero', () => identityOf(-1), /no shard has such a number/],
@@ -158,7 +159,7 @@ test('D15: checkpoints are written one at a time, and none covers less than the 
     checkpoints.write({
       head: { facts } as never,
       referenceData: {},
-      pages: [],
+      tables: [],
       seal: { write: (function* () {})(), head: {}, steps: 0 } as never,
     });
   const first = write(10);

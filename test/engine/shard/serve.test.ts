@@ -12,9 +12,21 @@ import { quoteTick } from '../fixtures.ts';
 class NotedShard implements Served {
   readonly batches: Message['kind'][][] = [];
   isWriting = true;
+  isBehind = false;
+  /** Ends `caughtUp`. */
+  catchUp: () => void = () => undefined;
   diskErrno = 0;
   /** Called before each message. */
   onMessage: (message: Message) => void = () => undefined;
+
+  caughtUp(): Promise<void> {
+    return new Promise((resolve) => {
+      this.catchUp = () => {
+        this.isBehind = false;
+        resolve();
+      };
+    });
+  }
 
   take(messages: Batch): Reply[] {
     const kinds: Message['kind'][] = [];
@@ -71,6 +83,23 @@ test('what comes while a batch is taken shares its commit, and is answered with 
   t.deepEqual(answers, ['at 1', 'at 2']);
   send({ kind: 'close' });
   await serving;
+});
+
+test('D43: while its checkpoint is behind, a shard takes no batch', async (t) => {
+  const { shard, send, serving, answers } = linked(t);
+  shard.onMessage = () => {
+    shard.isBehind = true;
+  };
+  send(audit(1));
+  await until(() => answers.length === 1);
+  shard.onMessage = () => undefined;
+  send(audit(2), { kind: 'close' });
+  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+  t.deepEqual(answers, ['at 1']);
+  shard.catchUp();
+  await serving;
+  await until(() => answers.length === 2);
+  t.is(shard.batches.length, 2);
 });
 
 test('D7: a batch is bounded; a barrier is answered behind all that came before it', async (t) => {

@@ -140,31 +140,39 @@ function isOf<K extends Fact['kind']>(kind: K) {
 const PAGES: Planted[] = [
   [
     'a page is missing',
-    inTables(({ pages }) => pages.removeSync(['accounts', 0, 0])),
-    /^pages \[accounts, 0\]: the page is missing$/,
+    inTables(({ pages }) => pages.removeSync(['accounts', 1, 0])),
+    /^checkpoint: cannot be checked: data\.mdb is damaged: pages \[accounts, 1, 0\] is missing$/,
   ],
   [
     'a page is not what was written',
     inTables(({ pages }) => {
-      const page = Buffer.from(pages.get(['accounts', 0, 0])!);
-      page[100]! ^= 1;
-      pages.putSync(['accounts', 0, 0], page);
+      const page = Buffer.from(pages.get(['accounts', 1, 0])!);
+      page[60]! ^= 1;
+      pages.putSync(['accounts', 1, 0], page);
     }),
-    /^checkpoint: cannot be checked: data\.mdb is damaged: pages \[accounts, 0, 0\] is not what was/,
+    /^checkpoint: cannot be checked: data\.mdb is damaged: pages \[accounts, 1, 0\] is not what was/,
   ],
   [
     'a page is too short',
-    inTables(({ pages }) => pages.putSync(['orders', 0, 0], sealed(Buffer.alloc(100)))),
-    /^checkpoint: cannot be checked: .*orders: page 0 has a wrong length/,
+    inTables(({ pages }) => pages.putSync(['orders', 1, 0], sealed(Buffer.alloc(4)))),
+    /^checkpoint: cannot be checked: .*pages \[orders, 1, 0\] has 8 bytes$/,
   ],
   [
-    'a page of a fact that never was',
+    'a page in the place of another',
     inTables(({ pages }) => {
-      const page = Buffer.from(pages.get(['orders', 0, 0])!.subarray(SEAL_BYTES));
-      page.writeDoubleLE(1e6, 0);
-      pages.putSync(['orders', 0, 1], sealed(page));
+      const page = Buffer.from(pages.get(['orders', 1, 0])!.subarray(SEAL_BYTES));
+      page.writeUInt32LE(2, 0);
+      pages.putSync(['orders', 1, 0], sealed(page));
     }),
-    /^pages \[orders, 0, 1\]: its stamp 1000000 is of no fact$/,
+    /^checkpoint: cannot be checked: .*another page is in the place of pages \[orders, 1, 0\]$/,
+  ],
+  [
+    'a row in no page',
+    inTables(({ pages }) => {
+      const header = pages.get(['orders', 1, 0])!.subarray(SEAL_BYTES, 3 * SEAL_BYTES);
+      pages.putSync(['orders', 1, 0], sealed(header));
+    }),
+    /^checkpoint: cannot be checked: .*orders: row 0 is in no page/,
   ],
   [
     'a page of no table',
@@ -172,9 +180,9 @@ const PAGES: Planted[] = [
     /^pages \[holidays, 0, 0\]: is of no table$/,
   ],
   [
-    'a page behind the last row',
-    inTables(({ pages }) => pages.putSync(['orders', 7, 0], pages.get(['orders', 0, 0])!)),
-    /^pages \[orders, 7, 0\]: is behind the last row$/,
+    'a page more than the checkpoint has',
+    inTables(({ pages }) => pages.putSync(['orders', 1, 7], pages.get(['orders', 1, 0])!)),
+    /^pages \[orders, 1, 7\]: is one more than its checkpoint has$/,
   ],
   [
     'the head is no head',

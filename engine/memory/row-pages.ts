@@ -1,0 +1,59 @@
+/**
+ * How the rows of a table lie in the pages of a checkpoint, one behind another: the number of the
+ * row, a word whose bit n says that word n of the row is not zero, and these words. Most words of a
+ * row are zero: numbers of whole cents leave the lower half of theirs empty.
+ */
+import { invariant } from '../rules/invariant.ts';
+
+/** A row has at most so many stored words, a bit for each. */
+export const ROW_WORDS_MAX = 32;
+/** What stands before the words of a row. */
+export const PAGE_FORM = ['row', 'present'] as const;
+const BEFORE_WORDS = PAGE_FORM.length;
+
+/** What a row of `count` words takes at most. */
+export const pageWordsOf = (count: number): number => BEFORE_WORDS + count;
+
+/** Puts `count` words of `words`, from `from` on, as a row, at `at`; returns where the next begins. */
+export function putRow(
+  page: Uint32Array,
+  at: number,
+  row: number,
+  words: Uint32Array,
+  from: number,
+  count: number,
+): number {
+  let present = 0;
+  let end = at + BEFORE_WORDS;
+  for (let word = 0; word < count; word++) {
+    const value = words[from + word]!;
+    if (value === 0) continue;
+    present |= 1 << word;
+    page[end++] = value;
+  }
+  page[at] = row;
+  page[at + 1] = present;
+  return end;
+}
+
+/** Reads the words of the row at `at` into `to`, from `from` on; returns where the next begins. */
+export function takeRow(
+  page: Uint32Array,
+  at: number,
+  to: Uint32Array,
+  from: number,
+  count: number,
+): number {
+  invariant(at + BEFORE_WORDS <= page.length, 'a page ends inside a row');
+  const present = page[at + 1]!;
+  let end = at + BEFORE_WORDS;
+  for (let word = 0; word < count; word++) {
+    to[from + word] = (present >>> word) & 1 ? page[end++]! : 0;
+  }
+  invariant(end <= page.length, 'a page ends inside a row');
+  invariant(
+    count === ROW_WORDS_MAX || present >>> count === 0,
+    'a row has more words than columns',
+  );
+  return end;
+}
