@@ -101,14 +101,19 @@ class VenueFeed implements Feed {
       }
     }
     const opened: Place[] = [];
+    const joined: string[] = [];
     for (const market of wanted) {
       let place = this.#places.find(hasRoom);
       if (place === undefined && this.#places.length < CONNECTIONS_MAX) {
         place = this.#newPlace(this.#options.newAdapter());
         opened.push(place);
       }
-      (place ?? this.#places.at(-1)!).markets.add(market);
+      place ??= this.#places.at(-1)!;
+      place.markets.add(market);
+      if (place.connection !== null) joined.push(market);
     }
+    // The others are asked for when their connection opens.
+    if (joined.length > 0) this.#states?.ask(joined);
     for (const place of opened) this.#open(place);
     for (const place of this.#places.filter((one, at) => at > 0 && one.markets.size === 0)) {
       this.#places.splice(this.#places.indexOf(place), 1);
