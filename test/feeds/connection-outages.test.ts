@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import test from 'ava';
+import { WebSocketServer } from 'ws';
 import type { VenueAdapter } from '../../feeds/venue.ts';
 import { until } from './until.ts';
 import { closedPort, connect, openVenue, plainAdapter, snapshot, TIMING } from './venue-server.ts';
@@ -30,6 +31,39 @@ test('W6: pauses grow by full jitter up to the cap, and start over with the firs
   venue.sockets[0]?.send(snapshot(2));
   await until(() => healthy.log.frames.length === 2, 'a snapshot');
   t.is(healthy.connection.status().attempts, 0);
+});
+
+test('W6: a venue that refuses handshakes as too many is dialed again, ever more slowly', async (t) => {
+  let refusals = 0;
+  const server = new WebSocketServer({
+    host: '127.0.0.1',
+    port: 0,
+    verifyClient: (_, answer) => (refusals < 3 ? answer(false, 429) : answer(true)),
+  });
+  t.teardown(() => {
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+  await new Promise((listening) => server.once('listening', listening));
+  const pauses: number[] = [];
+  const { connection, log } = connect(
+    t,
+    `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    {
+      random: () => 0.999,
+      log: {
+        info: () => {},
+        warn: (fields) => {
+          refusals++;
+          pauses.push((fields as { retryInMs: number }).retryInMs);
+        },
+      },
+    },
+  );
+  await until(() => connection.status().state === 'open', 'a handshake that is taken');
+  t.deepEqual(pauses, [3, 7, 15]);
+  t.regex(connection.status().lastProblem ?? '', /429/);
+  t.is(log.lost, 0);
 });
 
 test('W8: close ends everything at once, also between attempts', async (t) => {
