@@ -202,8 +202,7 @@ class VenueConnection implements Connection {
       else this.#timers.after(afterMs, () => this.#send(text));
     }
     if (overflow !== undefined) this.#giveUp(overflow);
-    const { onMissedStates } = this.#options;
-    if (missedStates && onMissedStates !== undefined) this.#call(onMissedStates);
+    if (missedStates) this.#call(() => this.#options.onMissedStates?.(missedStates));
     this.#watchAnswers();
   }
 

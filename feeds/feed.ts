@@ -147,7 +147,8 @@ class VenueFeed implements Feed {
       onHeartbeat: (atMs) => sink.heartbeat(atMs),
       onLost: (atMs) => sink.lost(atMs),
       onOverflow: (markets) => this.#moveOn(place, markets),
-      onMissedStates: () => this.#states?.ask([...place.markets]),
+      onMissedStates: (markets) =>
+        this.#states?.ask(markets === true ? [...place.markets] : markets),
       onState: ({ state }) => {
         if (state === 'open') this.#states?.ask([...place.markets]);
       },

@@ -267,8 +267,13 @@ class KalshiAdapter implements VenueAdapter {
 
   #lifecycle(market: string, message: Fields): FrameReading {
     const tick = lifecycleTick(market, message);
-    if (typeof tick === 'string') return refused('market_lifecycle_v2', tick);
-    return said('market_lifecycle_v2', tick === null ? [] : [tick], venueTime(message));
+    const reading =
+      typeof tick === 'string'
+        ? refused('market_lifecycle_v2', tick)
+        : said('market_lifecycle_v2', tick === null ? [] : [tick], venueTime(message));
+    const isOver = message.event_type === 'determined' || message.event_type === 'settled';
+    if (isOver && reading.ticks.length === 0 && !this.recorded) reading.missedStates = [market];
+    return reading;
   }
 
   /** After an update that cannot be read the book is unknown until the next snapshot. */
