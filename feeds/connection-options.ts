@@ -20,7 +20,7 @@ export type ConnectionTiming = {
   backoffCapMs: number;
   /** For the answer to what an adapter asks for again. */
   answerMs: number;
-  /** A connection that lived shorter than this did not end the outage. */
+  /** A connection that lived shorter than this did not end the outage, nor that it is late. */
   steadyMs: number;
   /** From dialing until open, whatever comes in meanwhile. */
   handshakeMs: number;

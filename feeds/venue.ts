@@ -71,6 +71,8 @@ export type FrameReading = {
   missedStates?: readonly string[] | true;
   /** Why a live connection must start over; its prices are dead. */
   drop?: string;
+  /** It has fallen behind its venue, and a new one may be as far behind. */
+  late?: true;
 };
 
 /** A message to the venue, now or after a pause. */
