@@ -20,7 +20,7 @@ export type ConnectionTiming = {
   backoffCapMs: number;
   /** For the answer to what an adapter asks for again. */
   answerMs: number;
-  /** A connection that lived shorter than this did not end the outage. */
+  /** A connection that lived shorter than this did not end the outage, nor that it is late. */
   steadyMs: number;
   /** From dialing until open, whatever comes in meanwhile. */
   handshakeMs: number;
@@ -54,8 +54,8 @@ export type ConnectionOptions = {
   onLost(atMs: EpochMs): void;
   /** The venue refuses these markets on this connection; `markets()` leaves them out from now on. */
   onOverflow?(markets: readonly string[]): void;
-  /** Statuses and results may have been lost on the open connection. */
-  onMissedStates?(): void;
+  /** Statuses and results of these markets, or of any, have not come on the open connection. */
+  onMissedStates?(markets: readonly string[] | true): void;
   onState?(status: ConnectionStatus): void;
   /** The time of a frame's arrival. */
   nowMs(): EpochMs;

@@ -13,7 +13,7 @@ import {
   DEFAULT_TIMING,
 } from './connection-options.ts';
 import type { ConnectionState, ConnectionStatus } from './connection-status.ts';
-import { dial, isKeepaliveAnswer } from './dial.ts';
+import { codeOf, dial, isKeepaliveAnswer } from './dial.ts';
 import { feedUrlOf, safeUrlOf } from './endpoint.ts';
 import { SocketTimers } from './socket-timers.ts';
 import { Unquoted } from './unquoted.ts';
@@ -50,11 +50,12 @@ class VenueConnection implements Connection {
   #sinceMs: EpochMs;
   #downSinceMs: EpochMs;
   #attempts = 0;
+  /** The last connection had fallen behind, and this one has not lasted yet. */
+  #wasLate = false;
   #frames = 0;
   #lastHeardMs: EpochMs | null = null;
   #lastProblem: string | null = null;
   #retryTimer: NodeJS.Timeout | undefined;
-  /** Of the socket, as the three below. */
   readonly #timers = new SocketTimers();
   #handshakeTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
@@ -135,10 +136,13 @@ class VenueConnection implements Connection {
 
   #opened(): void {
     this.#timers.end(this.#handshakeTimer!);
-    const { silenceMs } = this.#timing;
+    const { silenceMs, steadyMs } = this.#timing;
     const { keepalive } = this.#options.adapter;
-    const silent = `silent for ${silenceMs} ms`;
-    this.#silenceTimer = this.#timers.after(silenceMs, () => this.#drop(silent));
+    const onSilence = () => this.#drop(`silent for ${silenceMs} ms`);
+    this.#silenceTimer = this.#timers.after(silenceMs, onSilence);
+    this.#timers.after(steadyMs, () => {
+      this.#wasLate = false;
+    });
     if (keepalive !== null) {
       this.#timers.every(keepalive.everyMs, () => this.#send(keepalive.text));
     }
@@ -194,20 +198,21 @@ class VenueConnection implements Connection {
     const { jump, resync, send, overflow, missedStates } = reading;
     const drop = reading.drop ?? (jump && !resync ? 'gap in the sequence' : undefined);
     // Dialing again works for every venue: sequences, request ids and books all start over.
-    if (drop !== undefined) return this.#drop(drop);
-    if (this.#attempts > 0 && isGoodBook(reading)) this.#attempts = 0;
+    if (drop !== undefined) {
+      this.#wasLate = reading.late === true;
+      return this.#drop(drop);
+    }
+    if (this.#attempts > 0 && !this.#wasLate && isGoodBook(reading)) this.#attempts = 0;
     for (const { message, afterMs } of send ?? []) {
       const text = JSON.stringify(message);
       if (afterMs === 0) this.#send(text);
       else this.#timers.after(afterMs, () => this.#send(text));
     }
     if (overflow !== undefined) this.#giveUp(overflow);
-    const { onMissedStates } = this.#options;
-    if (missedStates && onMissedStates !== undefined) this.#call(onMissedStates);
+    if (missedStates) this.#call(() => this.#options.onMissedStates?.(missedStates));
     this.#watchAnswers();
   }
 
-  /** Markets that another connection must take. */
   #giveUp(markets: readonly string[]): void {
     for (const market of markets) this.#subscribed.delete(market);
     this.#call(() => this.#options.onOverflow?.(markets));
@@ -292,9 +297,4 @@ class VenueConnection implements Connection {
 /** A price that can be used: the connection does what it was dialed for. */
 function isGoodBook({ rejected, jump, ticks }: FrameReading): boolean {
   return rejected === null && !jump && ticks.some(({ kind }) => kind === 'book');
-}
-
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return typeof error;
-  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

@@ -35,3 +35,9 @@ export function dial(url: URL, headers: Record<string, string>, events: SocketEv
 export function isKeepaliveAnswer(text: string): boolean {
   return /^[A-Za-z]{1,16}$/.test(text);
 }
+
+/** Of an error, without its message, which could contain key material. */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}

@@ -32,6 +32,8 @@ export type FeedOptions = {
   nowMs(): EpochMs;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   timing?: Partial<ConnectionTiming>;
+  /** At most so many connections; 64 when left out. */
+  connectionsMax?: number;
   /** How often markets that have stopped are asked for their result. */
   askAgainMs?: number;
 };
@@ -101,19 +103,28 @@ class VenueFeed implements Feed {
       }
     }
     const opened: Place[] = [];
+    const joined: string[] = [];
     for (const market of wanted) {
       let place = this.#places.find(hasRoom);
-      if (place === undefined && this.#places.length < CONNECTIONS_MAX) {
+      if (place === undefined && this.#mayOpen()) {
         place = this.#newPlace(this.#options.newAdapter());
         opened.push(place);
       }
-      (place ?? this.#places.at(-1)!).markets.add(market);
+      place ??= this.#places.at(-1)!;
+      place.markets.add(market);
+      if (place.connection !== null) joined.push(market);
     }
+    // The others are asked for when their connection opens.
+    if (joined.length > 0) this.#states?.ask(joined);
     for (const place of opened) this.#open(place);
     for (const place of this.#places.filter((one, at) => at > 0 && one.markets.size === 0)) {
       this.#places.splice(this.#places.indexOf(place), 1);
       place.connection?.close();
     }
+  }
+
+  #mayOpen(): boolean {
+    return this.#places.length < (this.#options.connectionsMax ?? CONNECTIONS_MAX);
   }
 
   #newPlace(adapter: VenueAdapter): Place {
@@ -136,7 +147,8 @@ class VenueFeed implements Feed {
       onHeartbeat: (atMs) => sink.heartbeat(atMs),
       onLost: (atMs) => sink.lost(atMs),
       onOverflow: (markets) => this.#moveOn(place, markets),
-      onMissedStates: () => this.#states?.ask([...place.markets]),
+      onMissedStates: (markets) =>
+        this.#states?.ask(markets === true ? [...place.markets] : markets),
       onState: ({ state }) => {
         if (state === 'open') this.#states?.ask([...place.markets]);
       },
@@ -156,13 +168,15 @@ class VenueFeed implements Feed {
     if (this.#isClosed) return;
     const { venue, log } = this.#options;
     for (const market of markets) place.markets.delete(market);
-    if (place.markets.size === 0) {
-      // Nor can any other: the venue takes none at all.
+    const isAlone = place.markets.size === 0;
+    place.isFull = true;
+    if (isAlone || !(this.#mayOpen() || this.#places.some(hasRoom))) {
+      // Nor can any other. They wait for the next connection here, and show as unquoted.
       for (const market of markets) place.markets.add(market);
-      log.warn({ venue, markets: markets.slice(0, 5) }, 'venue refuses a market');
+      const names = markets.slice(0, 5);
+      log.warn({ venue, count: markets.length, markets: names }, 'venue refuses markets');
       return;
     }
-    place.isFull = true;
     log.info({ venue, markets: markets.length }, 'venue takes no more markets on a connection');
     this.marketsChanged();
   }

@@ -111,9 +111,12 @@ class Connection implements IngestConnection {
     }
     if (reading.jump) counters.gap();
     const lateMs = this.#lag.lateByMs(reading, this.#steadyMs());
-    if (lateMs !== null) reading.drop ??= `${lateMs} ms behind the venue`;
+    if (lateMs !== null) {
+      reading.late = true;
+      reading.drop ??= `${lateMs} ms behind the venue`;
+    }
     // A jump inside a feed file is not a loss.
-    else if (reading.jump && !reading.resync && !adapter.recorded) {
+    if (reading.jump && !reading.resync && !adapter.recorded) {
       reading.drop ??= 'gap in the sequence';
     }
     if (reading.drop !== undefined) {

@@ -28,7 +28,7 @@ export class MissedStates {
   readonly #abort = new AbortController();
   /** Asked for while a round is under way, or to be asked for again. */
   #waiting = new Set<string>();
-  /** Statuses that came by the connection meanwhile, which are newer than an answer. */
+  /** Statuses that came by the connection since they were asked for: newer than the answer. */
   readonly #changed = new Set<string>();
   /** Markets that have stopped and have no result yet. */
   readonly #stopped = new Set<string>();
@@ -68,10 +68,10 @@ export class MissedStates {
     while (this.#waiting.size > 0) {
       const markets = [...this.#waiting].filter((market) => this.#options.isOpen(market));
       this.#waiting.clear();
+      this.#changed.clear();
       await this.#askRound(markets, failed);
     }
     this.#isAsking = false;
-    this.#changed.clear();
     if (this.#abort.signal.aborted) return;
     for (const market of [...failed, ...this.#stopped]) this.#waiting.add(market);
     this.#planRound();

@@ -67,10 +67,12 @@ export type FrameReading = {
   send?: readonly Outgoing[];
   /** Markets that the venue does not take on this connection; another one must. */
   overflow?: readonly string[];
-  /** Statuses and results may be lost with this frame. */
-  missedStates?: true;
+  /** Markets whose status or result this frame has not brought; true: of any market. */
+  missedStates?: readonly string[] | true;
   /** Why a live connection must start over; its prices are dead. */
   drop?: string;
+  /** It has fallen behind its venue, and a new one may be as far behind. */
+  late?: true;
 };
 
 /** A message to the venue, now or after a pause. */

@@ -123,12 +123,11 @@ class KalshiAdapter implements VenueAdapter {
     const last = this.#lastSeq.get(sid);
     // Whether a snapshot that was asked for goes on with the sequence is not documented.
     const isAnswer = type === 'orderbook_snapshot' && this.#commands.awaits(marketOf(msg));
-    if (isAnswer && last !== undefined && seq <= last) return false;
+    // Nor whether an `ok` takes a number, or states the last one.
+    if ((isAnswer || type === 'ok') && last !== undefined && seq <= last) return false;
     const full = last === undefined && this.#lastSeq.size >= SIDS_MAX;
     if (full) this.#lastSeq.clear();
     this.#lastSeq.set(sid, seq);
-    // `ok` states the position of its subscription; whether it takes a number is not documented.
-    if (type === 'ok') return false;
     // The positions dropped here could have shown a gap.
     if (last === undefined) return full && !this.recorded;
     return seq !== last + 1;
@@ -268,8 +267,13 @@ class KalshiAdapter implements VenueAdapter {
 
   #lifecycle(market: string, message: Fields): FrameReading {
     const tick = lifecycleTick(market, message);
-    if (typeof tick === 'string') return refused('market_lifecycle_v2', tick);
-    return said('market_lifecycle_v2', tick === null ? [] : [tick], venueTime(message));
+    const reading =
+      typeof tick === 'string'
+        ? refused('market_lifecycle_v2', tick)
+        : said('market_lifecycle_v2', tick === null ? [] : [tick], venueTime(message));
+    const isOver = message.event_type === 'determined' || message.event_type === 'settled';
+    if (isOver && reading.ticks.length === 0 && !this.recorded) reading.missedStates = [market];
+    return reading;
   }
 
   /** After an update that cannot be read the book is unknown until the next snapshot. */

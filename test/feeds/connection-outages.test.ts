@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import test from 'ava';
+import { WebSocketServer } from 'ws';
+import { nativeAdapter } from '../../feeds/adapters/native.ts';
 import type { VenueAdapter } from '../../feeds/venue.ts';
 import { until } from './until.ts';
 import { closedPort, connect, openVenue, plainAdapter, snapshot, TIMING } from './venue-server.ts';
@@ -30,6 +32,67 @@ test('W6: pauses grow by full jitter up to the cap, and start over with the firs
   venue.sockets[0]?.send(snapshot(2));
   await until(() => healthy.log.frames.length === 2, 'a snapshot');
   t.is(healthy.connection.status().attempts, 0);
+});
+
+test('W6, W13: a venue that stays behind is dialed ever more slowly, until a connection lasts', async (t) => {
+  const venue = await openVenue(t);
+  const adapter = nativeAdapter();
+  let isLate = true;
+  const { connection, log } = connect(t, venue.url, {
+    adapter,
+    timing: { ...TIMING, steadyMs: 200 },
+    onFrame(text) {
+      const reading = adapter.read(JSON.parse(text));
+      if (!isLate || !text.includes('"seq":2')) return reading;
+      return { ...reading, drop: 'behind', late: true };
+    },
+  });
+  for (let number = 0; number < 3; number++) {
+    await until(() => venue.received.length === number + 1, 'a subscribe');
+    if (number === 2) isLate = false;
+    for (const seq of [1, 2]) venue.sockets[number]!.send(snapshot(seq));
+  }
+  await until(() => connection.status().frames === 6, 'every frame');
+  t.is(connection.status().attempts, 2, 'books alone do not start the pauses over');
+  let seq = 2;
+  await until(() => {
+    venue.sockets[2]!.send(snapshot(++seq));
+    return connection.status().attempts === 0;
+  }, 'a connection that lasts');
+  t.is(log.lost, 2);
+});
+
+test('W6: a venue that refuses handshakes as too many is dialed again, ever more slowly', async (t) => {
+  let refusals = 0;
+  const server = new WebSocketServer({
+    host: '127.0.0.1',
+    port: 0,
+    verifyClient: (_, answer) => (refusals < 3 ? answer(false, 429) : answer(true)),
+  });
+  t.teardown(() => {
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+  await new Promise((listening) => server.once('listening', listening));
+  const pauses: number[] = [];
+  const { connection, log } = connect(
+    t,
+    `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    {
+      random: () => 0.999,
+      log: {
+        info: () => {},
+        warn: (fields) => {
+          refusals++;
+          pauses.push((fields as { retryInMs: number }).retryInMs);
+        },
+      },
+    },
+  );
+  await until(() => connection.status().state === 'open', 'a handshake that is taken');
+  t.deepEqual(pauses, [3, 7, 15]);
+  t.regex(connection.status().lastProblem ?? '', /429/);
+  t.is(log.lost, 0);
 });
 
 test('W8: close ends everything at once, also between attempts', async (t) => {

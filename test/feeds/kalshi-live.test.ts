@@ -221,9 +221,38 @@ test('W16, W17: a market that no connection can take is shown as unquoted', asyn
     return true;
   };
   const world = openWorld(t, KALSHI, venue);
-  await until(() => world.logged.includes('venue refuses a market'), 'a refusal');
+  await until(() => world.logged.includes('venue refuses markets'), 'a refusal');
   t.deepEqual([...world.feed.statuses()[0]!.unquoted.keys()], ['A']);
   t.is(venue.sockets.length, 1);
+});
+
+test('W17: markets beyond the last connection show as unquoted, and are not asked for on end', async (t) => {
+  const venue = await KALSHI.open(t);
+  const names = Array.from({ length: 12 }, (_, number) => `M-${number}`);
+  for (const name of names) venue.tops.set(name, TOP);
+  let refusals = 0;
+  venue.intercept = (socket, { id, params }) => {
+    const { size } = kalshiState(socket).markets;
+    if (size + (params.market_tickers?.length ?? 0) <= 3) return false;
+    refusals++;
+    error(socket, id, 26);
+    return true;
+  };
+  const world = openWorld(t, KALSHI, venue, { connectionsMax: 2 });
+  const unquoted = () => world.feed.statuses().flatMap((status) => [...status.unquoted.keys()]);
+  const priced = () => names.filter((name) => world.priceOf(name) !== null);
+  // Halves need not fill what a venue takes.
+  await until(() => priced().length >= 4 && priced().length + unquoted().length === 12, 'them all');
+  let before = -1;
+  for (let bid = 50; bid < 70 || refusals !== before; bid++) {
+    before = refusals;
+    venue.move('M-0', { bid, ask: 90 });
+    await until(() => JSON.stringify(world.priceOf('M-0')).includes(`:${bid},`), 'a price');
+    if (bid > 80) t.fail('refusals without end');
+  }
+  t.is(venue.sockets.length, 2);
+  t.true(world.logged.includes('venue refuses markets'));
+  t.deepEqual([...priced(), ...unquoted()].sort(), [...names].sort());
 });
 
 test('W16: a market that the venue does not know leaves the others their prices', async (t) => {

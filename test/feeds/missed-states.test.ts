@@ -131,6 +131,52 @@ test('W36: statuses that came while nobody listened', async (t) => {
   t.deepEqual([world.statusOf('A'), world.statusOf('B')], ['paused', 'closed']);
 });
 
+test('W15: a market that joins an open connection is asked for', async (t) => {
+  const { venue, states, rest, open } = await setUp(t, 'kalshi');
+  const world = open();
+  await until(() => world.statusOf('A') === 'open' && world.priceOf('A') !== null, 'the start');
+  venue.tops.set('D', TOP);
+  states.set('D', 'paused');
+  world.markets.push('D');
+  world.changed();
+  await until(() => world.statusOf('D') === 'paused', 'its status');
+  t.is(rest.asked.length, 2);
+  t.regex(rest.asked[1]!, /tickers=D&/);
+});
+
+test('W15, W29: a market that was decided without a result is asked for, alone', async (t) => {
+  const { venue, states, rest, open } = await setUp(t, 'kalshi');
+  const world = open({ askAgainMs: 60_000 });
+  await until(() => world.statusOf('C') === 'open' && world.priceOf('A') !== null, 'the start');
+  let seq = 0;
+  for (const [market_ticker, event_type] of [
+    ['A', 'determined'],
+    ['B', 'settled'],
+  ] as const) {
+    states.set(market_ticker, 'yes');
+    const msg = { market_ticker, event_type };
+    venue.sockets[0]!.send(
+      JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, seq: ++seq, msg }),
+    );
+    await until(() => world.results.has(market_ticker), `the result after ${event_type}`);
+  }
+  t.is(rest.asked.length, 3);
+  t.regex(rest.asked[1]!, /tickers=A&/);
+  t.regex(rest.asked[2]!, /tickers=B&/);
+});
+
+test('W15: an answer is no heartbeat of the connection', async (t) => {
+  const { open } = await setUp(t, 'kalshi');
+  const world = open();
+  await until(() => world.statusOf('A') === 'open' && world.priceOf('A') !== null, 'the start');
+  const sourcesOf = (wanted: string) => {
+    const those = world.ticks.filter(({ kind }) => kind === wanted) as { source: number }[];
+    return [...new Set(those.map(({ source }) => source))];
+  };
+  t.is(sourcesOf('quote').length, 1);
+  t.notDeepEqual(sourcesOf('status'), sourcesOf('quote'));
+});
+
 test('W15: a market that has stopped is asked for until it has its result', async (t) => {
   const { states, open } = await setUp(t, 'kalshi');
   states.set('A', 'closed');

@@ -105,6 +105,21 @@ test('W23: tickers take no number, the life cycle may', (t) => {
   t.true(liveKalshi().read({ ...lifecycle, seq: null }).jump);
 });
 
+test('W23: an ok takes the next number or states the last one; any later one is a gap', (t) => {
+  for (const [okSeq, nextSeq, jumps] of [
+    [2, 3, [false, false]],
+    [1, 2, [false, false]],
+    [4, 5, [true, false]],
+    [2, 2, [false, true]],
+  ] as const) {
+    const adapter = liveKalshi();
+    adapter.read({ ...KALSHI[0], sid: 1, seq: 1 });
+    const ok = adapter.read({ type: 'ok', id: 7, sid: 1, seq: okSeq, msg: {} });
+    const next = adapter.read({ ...KALSHI[2], sid: 1, seq: nextSeq });
+    t.deepEqual([ok.jump, next.jump], [...jumps], `${okSeq}, ${nextSeq}`);
+  }
+});
+
 test('W12: more subscriptions than can be followed are a gap', (t) => {
   const adapter = liveKalshi();
   const gapOf = (sid: number) => adapter.read({ ...KALSHI[0], sid, seq: 1 }).jump;
