@@ -2,7 +2,7 @@
 import type { Message } from '../format/codec.ts';
 import type { Log } from './log.ts';
 import type { OpenReport } from './open-report.ts';
-import type { ShardConfig } from './shard.ts';
+import type { ShardConfig } from './shard-store.ts';
 
 export type ShardClientOptions = {
   config: ShardConfig;

@@ -12,12 +12,10 @@ import { RecordIndex } from '../index/record-index.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Reply } from '../rules/messages.ts';
 import { observe, showQuotes } from '../rules/observe.ts';
-import type { CoreConfig } from '../rules/reference-data.ts';
 import { tablesOf } from '../rules/state.ts';
 import { headOf, referenceDataOf } from './checkpoint-state.ts';
-import { Checkpoints, type CheckpointsOptions, type Durability } from './checkpoints.ts';
+import type { Checkpoints } from './checkpoints.ts';
 import { createState, type StoredState } from './create-state.ts';
-import { identityOf } from './data-format.ts';
 import { DiskFull } from './disk-full.ts';
 import { DiskStatus } from './disk-reserve.ts';
 import { isCommand } from './message-kinds.ts';
@@ -25,44 +23,12 @@ import { type OpenReport, openReportOf } from './open-report.ts';
 import { isTick } from './outbox.ts';
 import { recover } from './recover.ts';
 import { answerQuery, execute, setSwitches } from './requests.ts';
-import { ShardLog } from './shard-log.ts';
+import type { ShardLog } from './shard-log.ts';
 import { ShardRecords } from './shard-records.ts';
-
-export type ShardConfig = CoreConfig & {
-  path: string;
-  /** Its number in the data directory. */
-  shard: number;
-  durability: Durability;
-  /** A checkpoint is due after so many facts. */
-  checkpointEveryFacts: number;
-};
+import { openStore, type ShardConfig, type ShardStore } from './shard-store.ts';
 
 /** Messages that come one at a time, at most `length`: what arrives meanwhile shares their record. */
 export type Batch = Iterable<Message> & { readonly length: number };
-
-/** Where a shard keeps what it knows. */
-export type ShardStore = { log: ShardLog; checkpoints: Checkpoints };
-
-/** Opens or makes what lies at `config.path`. Never twice in one process. */
-export async function openStore(
-  { path, durability, shard }: ShardConfig,
-  options: Pick<CheckpointsOptions, 'sliceBytes' | 'beforeSlice'> & { segmentBytes?: number } = {},
-): Promise<ShardStore> {
-  const identity = identityOf(shard);
-  const { segmentBytes, ...ofCheckpoints } = options;
-  const ofLog = segmentBytes === undefined ? {} : { segmentBytes };
-  const checkpoints = new Checkpoints(path, { ...ofCheckpoints, durability, identity });
-  try {
-    checkpoints.read.checkFormat(identity);
-    const reaches = checkpoints.read.readHead()?.tail ?? 0;
-    const log = new ShardLog(path, { ...ofLog, identity, durability, reaches });
-    await checkpoints.settleFormat();
-    return { log, checkpoints };
-  } catch (error) {
-    await checkpoints.close();
-    throw error;
-  }
-}
 
 /**
  * What a message usually leads to. Settlements lead to more; their room is made once their bytes

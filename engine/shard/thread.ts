@@ -7,8 +7,8 @@ import { moduleBeside } from './beside.ts';
 import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
 import type { OpenReport } from './open-report.ts';
-import type { ShardConfig } from './shard.ts';
 import { ShardDamage } from './shard-damage.ts';
+import type { ShardConfig } from './shard-store.ts';
 import type { Opened, Task, WorkerData } from './worker.ts';
 
 /** How often a thread that has failed is asked whether it has ended. */

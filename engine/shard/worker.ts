@@ -8,8 +8,9 @@ import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
 import type { OpenReport } from './open-report.ts';
 import { serve } from './serve.ts';
-import { Shard, type ShardConfig } from './shard.ts';
+import { Shard } from './shard.ts';
 import { damageOf } from './shard-damage.ts';
+import type { ShardConfig } from './shard-store.ts';
 
 /** `serve` ends once it is asked to close, with a checkpoint; or with what the shard failed at. */
 export type Task = { kind: 'open' } | { kind: 'serve'; channel: ChannelMemory };
