@@ -101,10 +101,10 @@ for (const [what, make, message] of MISTAKES) {
 test('D15: an LMDB file is not read by pages that none has', (t) => {
   const throws = (make: () => unknown, message: RegExp) =>
     t.throws(make, { name: 'InvariantError', message });
-  throws(() => metaBuffer(0), /no page has such a size/);
-  throws(() => newestMeta(0, 'data.mdb', Buffer.alloc(16)), /no two meta pages fit/);
-  throws(() => freePagesOf(0, 1n, 2 ** 20), /a file of no such pages/);
+  throws(() => metaBuffer(0), /a page size is out of range/);
+  throws(() => newestMeta(0, 'data.mdb', Buffer.alloc(16)), /too small for two meta pages/);
+  throws(() => freePagesOf(0, 1n, 2 ** 20), /a page size is out of range/);
   const free = freePagesOf(0, 0xffff_ffff_ffff_ffffn, 4096);
-  throws(() => free?.(-1), /no page has such a number/);
+  throws(() => free?.(-1), /a page number is not valid/);
   t.is(checkLmdbFile(tempDir(t)), null);
 });
