@@ -35,10 +35,13 @@ export type ShardConfig = CoreConfig & {
   checkpointEveryFacts: number;
 };
 
-/** Messages that come one at a time, at most `length`: what arrives meanwhile shares their record. */
+/**
+ * Messages read one at a time, at most `length`, so that those that arrive meanwhile share the
+ * record.
+ */
 export type Batch = Iterable<Message> & { readonly length: number };
 
-/** Where a shard keeps what it knows. */
+/** The state of a shard and its files. */
 export type ShardStore = { log: ShardLog; checkpoints: Checkpoints };
 
 /** Opens or makes what lies at `config.path`. Never twice in one process. */
@@ -81,7 +84,7 @@ export class Shard {
   #writing: Promise<void> | null = null;
   /** A checkpoint was cut off, since the shard ends; there is no other. */
   #isCutOff = false;
-  /** Memory shows what the log has not: a batch is under way, or has failed. */
+  /** Memory is ahead of the log: a batch is being processed, or has failed. */
   #isAhead = false;
   /** What a checkpoint has failed at; undefined: nothing. */
   #fault: unknown;
@@ -197,7 +200,7 @@ export class Shard {
     return replies;
   }
 
-  /** Whether a batch has space. After a failure the disk is tried only now and then. */
+  /** Whether a batch has space. After a failure the disk is tried only every second. */
   #mayWrite(bytes: number): boolean {
     const disk = this.#disk;
     if (disk.errno !== 0) {
@@ -210,8 +213,8 @@ export class Shard {
     } catch (error) {
       if (!(error instanceof DiskFull)) throw error;
       this.#probedAtMs = Date.now();
-      // Until all of that space is there: a small batch that fits would let the shard stop and go
-      // by turns.
+      // Until all of that space is free: a small batch that fits would make the shard alternate
+      // between writing and not.
       disk.set(error.errno, disk.errno === 0 ? error.bytes : disk.neededBytes);
       return false;
     }
