@@ -1,7 +1,7 @@
 /**
- * Checks every fact of a log against the others, against the index that leads to them, and against
- * the accounts. Reads all that there is: for `paperbook verify`, not for a running shard. Rules M20
- * to M27, D16 (engine/RULES.md).
+ * Checks every fact of a log against the other facts, the index and the accounts. It reads the
+ * whole log: for `paperbook verify`, not for a running shard. Rules M20 to M27, D16
+ * (engine/RULES.md).
  */
 
 import { Table } from '../memory/table.ts';
@@ -31,12 +31,12 @@ export type FactsReport = {
   limitOrders: number;
   marketOrders: number;
   closedTrades: number;
-  /** How many entries an index of these facts has. */
+  /** How many entries the index of these facts must have. */
   indexed: number;
   problems: string[];
 };
 
-/** `facts`: those of the whole log, in their order, to which `state` was brought. */
+/** `facts`: all facts of the log in their order; `state` is the state after the last of them. */
 export function auditFacts(state: StoredState, facts: Iterable<PlacedFact>): FactsReport {
   const audit = new FactsAudit(state);
   for (const fact of facts) audit.add(fact);
@@ -55,7 +55,7 @@ class FactsAudit {
   /** By account row. */
   readonly #realizedCents: Float64Array;
   readonly #closed: Uint32Array;
-  /** Trades that its buys have opened, those of resting ones among them. */
+  /** Trades that its buys have opened, including those of resting buys. */
   readonly #opened: Uint32Array;
   #lastNumber = 0;
   #isSummed = false;
@@ -68,17 +68,17 @@ class FactsAudit {
     this.#opened = new Uint32Array(size);
   }
 
-  /** A fact of another form than its kind's breaks its own check and no other. */
+  /** A malformed fact fails its own check and no other. */
   add({ number, fact, place }: PlacedFact): void {
-    invariant(!this.#isSummed, 'a fact comes after the accounts were compared');
-    invariant(number === this.#lastNumber + 1, 'the facts of an audit leave one out');
+    invariant(!this.#isSummed, 'a fact is added after the accounts were compared');
+    invariant(number === this.#lastNumber + 1, 'an audit skipped a fact');
     this.#lastNumber = number;
     if (!('account' in fact)) return;
     const check = this.#checker(() => `fact ${number} (${fact.kind})`);
     try {
       const account = this.#state.accountIds.find(fact.account);
       if (fact.kind === 'trade_counted') return;
-      check(account !== NO_ROW, `is of account ${fact.account}, which is not open`);
+      check(account !== NO_ROW, `names account ${fact.account}, which is not open`);
       if (account !== NO_ROW) this.#of(account, fact, place, check);
     } catch (error) {
       check(false, `cannot be checked: ${(error as Error).message}`);
@@ -211,7 +211,7 @@ class FactsAudit {
     }
   }
 
-  /** The sold parts of an open position are realized already. */
+  /** The P&L of sold parts of an open position is already realized. */
   #soldParts(): void {
     const { col } = this.#state.positions;
     for (const row of this.#state.positions.rows()) {
@@ -240,7 +240,7 @@ class SeenIds {
   readonly #table = new Table('seen', { id: 'uuid' }, {});
   readonly #index = new UuidIndex(this.#table);
 
-  /** False: it was there before. */
+  /** False: the id was already there. */
   add(id: Uuid): boolean {
     if (this.#index.find(id) !== NO_ROW) return false;
     this.#index.set(this.#table.claim(), id);

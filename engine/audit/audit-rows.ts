@@ -1,6 +1,6 @@
 /**
  * Whether rows name accounts, markets, instruments and positions that exist. Lists, indexes and
- * books are built from these columns, so the columns are checked first. Reads stored columns only.
+ * books are built from these columns, so this check runs first. Reads stored columns only.
  */
 
 import { hasLimit, isSell } from '../rules/flags.ts';
@@ -44,10 +44,10 @@ function auditAccountRow(state: ShardState, row: AccountRow, problems: Problems)
   const wasReset = col.lastResetAtMs.get(row) !== 0;
   check(
     wasReset === col.run.get(row) > 1,
-    'has a later run without a reset, or a reset and no run',
+    'has a later run without a reset, or a reset without a later run',
   );
-  check(col.busts.get(row) <= col.run.get(row), 'was bust more often than once a run');
-  check(col.bustedRun.get(row) <= col.run.get(row), 'was bust in a run to come');
+  check(col.busts.get(row) <= col.run.get(row), 'was bust more than once per run');
+  check(col.bustedRun.get(row) <= col.run.get(row), 'was bust in a future run');
 }
 
 function auditPositionRow(state: ShardState, row: PositionRow, problems: Problems): void {
@@ -59,16 +59,16 @@ function auditPositionRow(state: ShardState, row: PositionRow, problems: Problem
   check(state.instruments[col.instrument.get(row)] !== undefined, NO_INSTRUMENT);
   check(contracts > 0, 'has no contracts');
   check(isPrice(col.entryPriceCents.get(row)), 'has no price of 1 to 99 cents');
-  check(isCost(col.costCents.get(row), contracts), 'costs more or less than its contracts can');
+  check(isCost(col.costCents.get(row), contracts), 'has a cost that its contracts cannot have');
   check(
     isCost(col.soldCostCents.get(row), col.soldContracts.get(row)),
-    'its sold part cost too much',
+    'has sold contracts with a cost that they cannot have',
   );
   check(
     isCost(col.soldCents.get(row), col.soldContracts.get(row)),
-    'its sold part brought too much',
+    'has sold contracts with proceeds that they cannot have',
   );
-  check(VENUES[col.venue.get(row)] !== undefined, 'was filled at no venue');
+  check(VENUES[col.venue.get(row)] !== undefined, 'was filled at an unknown venue');
   check(isSequence(state, col.sequence.get(row)), OUT_OF_SEQUENCE);
 }
 
@@ -84,7 +84,7 @@ function auditOrderRow(state: ShardState, row: OrderRow, problems: Problems): vo
   check(isSequence(state, col.sequence.get(row)), OUT_OF_SEQUENCE);
   const position = col.position.get(row);
   const isSale = isSell(col.flags.get(row));
-  // A buy that has not traded names none.
+  // A buy that has not traded has no position.
   if (position === NO_ROW && !isSale) return;
   check(state.positions.isLive(position), 'names a position that is not open');
   if (!state.positions.isLive(position)) return;
@@ -111,7 +111,7 @@ function isPrice(cents: number): boolean {
   return cents >= 1 && cents <= 99;
 }
 
-/** A part of a position bears its share of a cost, rounded: within a cent a contract. */
+/** A part of a position has its share of the cost, rounded: within one cent per contract. */
 function isCost(cents: number, contracts: number): boolean {
   return Number.isSafeInteger(cents) && cents >= 0 && cents <= PAYOUT_CENTS * contracts;
 }

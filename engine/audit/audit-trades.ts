@@ -1,6 +1,6 @@
 /**
- * Whether an order, its outcome, and the trade that it opened or sold agree. Each is written once
- * and in its own place, so a mistake in one of them shows against another.
+ * Whether an order, its outcome, and the trade that it opened or sold agree. Each is stored
+ * separately and written once, so a mistake in one of them contradicts another.
  */
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type { ClosedTrade, OrderOutcome } from '../rules/events.ts';
@@ -22,10 +22,10 @@ import {
   type Uuid,
 } from '../rules/units.ts';
 
-/** Notes the rule if it does not hold. */
+/** Reports `what` unless it holds. */
 export type Check = (holds: boolean, rule: string) => void;
 
-/** Whether the row of an order that is not done has what was placed. */
+/** Whether the row of an unfinished order agrees with its placement. */
 export function restsAsPlaced(state: ShardState, row: OrderRow, placed: PlacedOrder): boolean {
   const { col } = state.orders;
   const flags = col.flags.get(row);
@@ -43,7 +43,7 @@ export function restsAsPlaced(state: ShardState, row: OrderRow, placed: PlacedOr
   );
 }
 
-/** An outcome that its order can have. */
+/** Checks that an outcome is possible for its order. */
 export function checkEnd(
   state: ShardState,
   placed: PlacedOrder,
@@ -58,19 +58,19 @@ export function checkEnd(
       : reason !== null && (reason === 'expired') === (status === 'expired');
   check(ends, `is ${status} because of ${reason}`);
   const isWhole = isLimit(placed.terms) || (status === 'executed' && filledContracts === null);
-  check(isWhole, 'is a market order, and was not filled as a whole');
+  check(isWhole, 'is a market order, and was not filled completely');
   if (reason === 'ioc_not_filled' || reason === 'fok_not_filled') {
-    check(reason.startsWith(`${timeInForce}_`), `is no order that ends by ${reason}`);
+    check(reason.startsWith(`${timeInForce}_`), `cannot end because of ${reason}`);
   }
   check(!placed.rests || timeInForce === 'gtc', 'rested and is not gtc');
   const inTime = placed.rests
     ? isInOrder(state, placed.atMs, outcome.atMs)
     : outcome.atMs === placed.atMs;
-  check(inTime, 'ended before it was placed, or later and never rested');
+  check(inTime, 'ended before it was placed, or ended later and never rested');
   const hasTraded = status === 'executed' || filledContracts !== null;
   check(
     hasTraded === (fillPriceCents !== null),
-    'has a fill price without a fill, or none for one',
+    'has a fill price without a fill, or a fill without a price',
   );
   if (fillPriceCents === null) return;
   const limit = limitPriceCents ?? boundPriceCents ?? (action === 'buy' ? PAYOUT_CENTS : 0);
@@ -89,7 +89,7 @@ export function checkTraded(
 ): void {
   const { account, contracts, terms } = placed;
   const { tradeId } = outcome;
-  invariant(tradeId !== null, 'an order is compared with a trade that it has not');
+  invariant(tradeId !== null, 'an order without a trade is compared with one');
   const trade = tradeOf(state, account, tradeId);
   check(trade !== undefined, `names trade ${tradeId}, which is missing`);
   if (trade === undefined) return;
@@ -98,7 +98,7 @@ export function checkTraded(
     trade.instrument === placed.instrument &&
     trade.side === placed.side &&
     trade.instrumentSide === placed.instrumentSide;
-  check(isOfIt, `names trade ${tradeId}, which is of something else`);
+  check(isOfIt, `names trade ${tradeId}, which is of another market or side`);
   const filled = outcome.filledContracts ?? contracts;
   if (terms.action === 'buy') {
     const isOpenedByIt =
@@ -107,17 +107,20 @@ export function checkTraded(
       trade.entryPriceCents === outcome.fillPriceCents &&
       trade.venue === outcome.venue &&
       TRADE_TERM_NAMES.every((name) => trade[name] === terms[name]);
-    check(isOpenedByIt, `names trade ${tradeId}, which is not as it opened it`);
+    check(isOpenedByIt, `names trade ${tradeId}, which differs from its fill`);
     return;
   }
   check(contracts <= trade.contracts, `sells more than trade ${tradeId} ever had`);
-  check(placed.tradeId === tradeId, `sells trade ${placed.tradeId}, and ended at ${tradeId}`);
+  check(
+    placed.tradeId === tradeId,
+    `sells trade ${placed.tradeId}, and its outcome names ${tradeId}`,
+  );
   if (outcome.status !== 'executed' || outcome.filledContracts !== null) return;
   const isSold = trade.closeReason === 'sold' && trade.closedAtMs === outcome.atMs;
   check(isSold, `has sold trade ${tradeId}, which it did not close`);
   if (!isSold || contracts !== trade.contracts) return;
   const isItsPrice = Math.floor(trade.proceedsCents / contracts) === outcome.fillPriceCents;
-  check(isItsPrice, `has sold trade ${tradeId}, which brought another price`);
+  check(isItsPrice, `has sold trade ${tradeId}, which was sold at another price`);
 }
 
 /** Checks a closed trade against its market. */
@@ -140,12 +143,15 @@ export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check)
   check(result === outcome, `ended with ${outcome}, and its market with ${result}`);
 }
 
-/** Whether the one can come before the other: at any time where the clock was set back in between. */
+/**
+ * Whether the first can be earlier. Where the clock was set back in between, the times do not show
+ * it.
+ */
 function isInOrder({ setBackFromMs }: ShardState, beforeMs: EpochMs, afterMs: EpochMs): boolean {
   return afterMs >= beforeMs || beforeMs <= setBackFromMs;
 }
 
-/** Whether it is open or not; only what a trade is from its first fill on counts of an open one. */
+/** The trade, open or closed; of an open one only the fields that exist from its first fill on. */
 function tradeOf(state: ShardState, account: AccountRow, tradeId: Uuid) {
   const closed = state.records.closedTrade(account, tradeId);
   if (closed !== undefined) return closed;

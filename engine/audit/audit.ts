@@ -18,14 +18,14 @@ export type AuditReport = {
   accounts: number;
   restingOrders: number;
   openPositions: number;
-  /** One line a breach: table, row or account, and the rule that does not hold. */
+  /** One line per breach: table, row or account, and the rule that is broken. */
   problems: string[];
 };
 
 export function audit(state: ShardState): AuditReport {
   const problems = new Problems();
   auditRows(state, problems);
-  // Rows that name what does not exist would lead the walks below astray.
+  // Rows that refer to something that does not exist would mislead the walks below.
   if (problems.isEmpty) auditDerived(state, problems);
   return {
     accounts: state.accounts.live,
@@ -44,8 +44,8 @@ function auditDerived(state: ShardState, problems: Problems): void {
     orders += state.ordersOfAccount.count(account);
     positions += state.positionsOfAccount.count(account);
   }
-  problems.check(orders === state.orders.live, 'orders', 'some are of no account');
-  problems.check(positions === state.positions.live, 'positions', 'some are of no account');
+  problems.check(orders === state.orders.live, 'orders', 'some belong to no account');
+  problems.check(positions === state.positions.live, 'positions', 'some belong to no account');
   auditBooks(state, problems);
   auditMarkets(state, problems);
   auditExpiries(state, problems);
@@ -69,7 +69,7 @@ function auditIndex<Row extends number>(
   for (const row of table.rows()) {
     const id = index.idOf(row);
     const subject = `${table.name} row ${row} (${id})`;
-    problems.check(index.find(id) === row, subject, 'is not what its id finds');
+    problems.check(index.find(id) === row, subject, 'is not the row that its id finds');
   }
 }
 
@@ -108,7 +108,10 @@ function auditAccount(state: ShardState, account: AccountRow, problems: Problems
   }
   report(imbalanceCents(state, account) === 0, 'does not add up');
   report(col.balanceCents.get(account) >= 0, 'has a negative balance');
-  report(col.heldCents.get(account) === heldCents, 'holds something else than its resting buys');
+  report(
+    col.heldCents.get(account) === heldCents,
+    'has a hold that is not the sum of its resting buys',
+  );
   report(col.openStakeCents.get(account) === stakeCents, 'stake is not the cost of its positions');
   report(col.payableContracts.get(account) === payable, 'miscounts what may be paid out');
   report(payoutRoomCents(state, account) >= 0, 'could be paid more than can be counted');
@@ -127,7 +130,7 @@ function auditPosition(
   const nothingSold = col.soldContracts.get(row) === 0;
   report(
     !nothingSold || col.soldCents.get(row) === 0,
-    `position row ${row} sold nothing for something`,
+    `position row ${row} has proceeds and sold no contracts`,
   );
   const bought = col.contracts.get(row) + col.soldContracts.get(row);
   const paidCents = col.costCents.get(row) + col.soldCostCents.get(row);
@@ -135,10 +138,10 @@ function auditPosition(
   report(averages, `position row ${row} was not bought at its entry price`);
   const resting = col.resting.get(row);
   const isOwn = resting === NO_ROW || orders.col.position.get(resting) === row;
-  report(isOwn, `position row ${row} names an order of another`);
+  report(isOwn, `position row ${row} names the order of another position`);
 }
 
-/** A list that is bent into a circle ends after more rows than there are. */
+/** Stops a walk along a circular list: it has more rows than the table. */
 function* bounded<Row>(rows: Iterable<Row>, most: number): Generator<Row> {
   let count = 0;
   for (const row of rows) {

@@ -1,6 +1,6 @@
 /**
- * A state as canonical text, one line an account: equal for equal histories, whatever the shard
- * count, the rows taken or the checkpoints written. What `stateHash` hashes. Rule D12
+ * A state as canonical text, one line per account: equal for equal histories, independent of the
+ * shard count, the row numbers and the checkpoints. `stateHash` hashes it. Rule D12
  * (engine/RULES.md).
  */
 
@@ -12,7 +12,7 @@ import { NO_ROW } from '../rules/units.ts';
 
 type AccountDigest = { account: Uuid; line: string };
 
-/** `referenceData`: results and game statuses, which every shard knows alike. */
+/** `referenceData`: results and game statuses, which are the same in every shard. */
 export function digest(state: ShardState): { accounts: AccountDigest[]; referenceData: string[] } {
   const accounts = [...state.accounts.rows()].map((row) => ({
     account: state.accountIds.idOf(row),
@@ -81,7 +81,7 @@ function positionLine(state: ShardState, row: PositionRow): string {
   ].join(' ');
 }
 
-/** What parts of a position were sold for. */
+/** The proceeds of a position's sold parts. */
 function soldColumns({ positions: { col } }: ShardState, row: PositionRow): unknown[] {
   return [col.soldContracts.get(row), col.soldCostCents.get(row), col.soldCents.get(row)];
 }

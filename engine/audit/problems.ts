@@ -1,6 +1,6 @@
 /**
- * What an audit found, in words. A broken page can break a million rows, so past a bound breaches
- * are only counted.
+ * The breaches that an audit found, as text. A broken page can break a million rows, so above a
+ * bound breaches are only counted.
  */
 const LISTED_MAX = 200;
 
@@ -13,7 +13,7 @@ export class Problems {
     if (this.#listed.length < LISTED_MAX) this.#listed.push(problem);
   }
 
-  /** `subject: rule`, unless the rule holds. */
+  /** Adds `subject: rule`, unless the rule holds. */
   check(holds: boolean, subject: string, rule: string): void {
     if (!holds) this.add(`${subject}: ${rule}`);
   }
@@ -26,7 +26,7 @@ export class Problems {
     return this.#count;
   }
 
-  /** One line each; the last one says how many more there are. */
+  /** One line each; the last one states how many more there are. */
   lines(): string[] {
     const more = this.#count - this.#listed.length;
     return more === 0 ? [...this.#listed] : [...this.#listed, `and ${more} more`];

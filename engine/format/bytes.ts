@@ -1,4 +1,4 @@
-/** Bytes being written and read, field after field: numbers at their own width, a uuid as 16. */
+/** Writes and reads bytes, field after field: numbers in their own width, a uuid as 16 bytes. */
 import type { Ids } from '../memory/columns.ts';
 import { uuidOfWords, uuidWord } from '../memory/uuid-words.ts';
 import type { FactPlace } from '../rules/facts.ts';
@@ -11,7 +11,7 @@ const U32_END = 2 ** 32;
 const U8_MAX = 255;
 const UUID_LENGTH = 36;
 
-/** Bytes being written, one record after another. */
+/** Writes bytes, one record after another. */
 export class ByteWriter {
   #bytes = Buffer.allocUnsafeSlow(4096);
   #view = new DataView(this.#bytes.buffer);
@@ -39,7 +39,7 @@ export class ByteWriter {
   }
 
   f64(value: number): void {
-    invariant(!Number.isNaN(value), 'what is no number is written as one');
+    invariant(!Number.isNaN(value), 'a value to be written is NaN');
     const at = this.#claim(8);
     this.#view.setFloat64(at, value);
   }
@@ -50,7 +50,7 @@ export class ByteWriter {
   }
 
   uuid(id: Uuid): void {
-    invariant(id.length === UUID_LENGTH, 'an id that is no uuid is written as one');
+    invariant(id.length === UUID_LENGTH, 'an id to be written is no uuid');
     const at = this.#claim(16);
     this.#view.setUint32(at, uuidWord(id, 0));
     this.#view.setUint32(at + 4, uuidWord(id, 1));
@@ -69,7 +69,10 @@ export class ByteWriter {
 
   /** ASCII of at most 255 characters, behind its length. */
   word(text: string): void {
-    invariant(text.length <= U8_MAX && isAscii(text), 'a word is long, or is not ASCII');
+    invariant(
+      text.length <= U8_MAX && isAscii(text),
+      'a word is longer than 255 characters, or not ASCII',
+    );
     const at = this.#claim(1 + text.length);
     this.#view.setUint8(at, text.length);
     writeAscii(this.#bytes, at + 1, text);
@@ -77,7 +80,7 @@ export class ByteWriter {
 
   /** UTF-8 behind its length in bytes. */
   text(text: string): void {
-    // A character takes three bytes at most. What is claimed too much is given back.
+    // A character takes at most three bytes. The unused ones are released below.
     const at = this.#claim(4 + text.length * 3);
     const length = this.#bytes.write(text, at + 4);
     this.#view.setUint32(at, length);
@@ -96,7 +99,7 @@ export class ByteWriter {
     this.#bytes.set(bytes, at + 4);
   }
 
-  /** Bytes that something else has packed. */
+  /** Bytes as they are. */
   packed(bytes: Uint8Array): void {
     const at = this.#claim(bytes.length);
     this.#bytes.set(bytes, at);
@@ -104,10 +107,10 @@ export class ByteWriter {
 
   /** A word that its layout does not list. */
   unknown(word: string): never {
-    throw new Error(`no layout has the word ${word}`);
+    throw new Error(`its layout does not list the word ${word}`);
   }
 
-  /** Starts anew, whatever became of the last record. */
+  /** Starts a new record; an unfinished one is dropped. */
   begin(): void {
     this.#at = 0;
   }
@@ -124,16 +127,19 @@ export class ByteWriter {
     return copy;
   }
 
-  /** Puts a number in place of what was written at `at`. */
+  /** Overwrites four bytes that were written at `at`. */
   setU32(at: number, value: number): void {
-    invariant(at + 4 <= this.#at, 'a number is put in place of what was not written');
-    invariant(value >>> 0 === value, 'a number does not fit into the place of four bytes');
+    invariant(at + 4 <= this.#at, 'a number overwrites bytes that were not written');
+    invariant(value >>> 0 === value, 'a number to overwrite does not fit into four bytes');
     this.#view.setUint32(at, value);
   }
 
-  /** A part of it, which stays as it is until `begin`. */
+  /** A view of a part, valid until `begin`. */
   view(from: number, end: number): Buffer {
-    invariant(from >= 0 && from <= end && end <= this.#at, 'what was not written is shown');
+    invariant(
+      from >= 0 && from <= end && end <= this.#at,
+      'a view contains bytes that were not written',
+    );
     return this.#bytes.subarray(from, end);
   }
 
@@ -152,7 +158,7 @@ export class ByteWriter {
   }
 }
 
-/** Bytes being read, in the order in which they were written. */
+/** Reads bytes, in the order in which they were written. */
 export class ByteReader {
   #bytes: Buffer;
   #view: DataView;
@@ -165,13 +171,13 @@ export class ByteReader {
     this.#end = bytes.length;
   }
 
-  /** Goes on with a part of these bytes. */
+  /** Continues with a part of these bytes. */
   begin(bytes: Buffer, at: number, end: number): void {
     if (bytes !== this.#bytes) {
       this.#bytes = bytes;
       this.#view = viewOf(bytes);
     }
-    invariant(at >= 0 && at <= end && end <= bytes.length, 'a part lies outside its bytes');
+    invariant(at >= 0 && at <= end && end <= bytes.length, 'a part to read lies outside its bytes');
     this.#at = at;
     this.#end = end;
   }
@@ -185,9 +191,9 @@ export class ByteReader {
     return this.#at;
   }
 
-  /** Reads on from there. */
+  /** Continues reading at `at`. */
   goTo(at: number): void {
-    invariant(at >= 0 && at <= this.#end, 'a reader goes where there are no bytes');
+    invariant(at >= 0 && at <= this.#end, 'a reader moves outside its bytes');
     this.#at = at;
   }
 
@@ -220,7 +226,7 @@ export class ByteReader {
 
   /** A word that its layout does not list. */
   unknown(): never {
-    throw new Error('a word that no layout has');
+    throw new Error('a word that its layout does not list');
   }
 
   uuid(): Uuid {
@@ -247,7 +253,7 @@ export class ByteReader {
 
   #textOf(at: number): string {
     const text = this.#bytes.toString(undefined, at, this.#at);
-    // It stands where a byte was no UTF-8, unless it was meant: then this does not throw.
+    // This character replaces invalid bytes. If the text contains it itself, this does not throw.
     return text.includes('\ufffd') ? decoder.decode(this.#bytes.subarray(at, this.#at)) : text;
   }
 

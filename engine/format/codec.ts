@@ -1,5 +1,5 @@
 /**
- * Messages to a shard and its replies as frames. Inside, what comes most has a fixed layout, an
+ * Messages to a shard and its replies as frames. The most frequent messages have a fixed layout, an
  * answer is its own text, and the rest is msgpack.
  */
 import { Packr } from 'msgpackr';
@@ -11,14 +11,16 @@ import { beginFrame, endFrame, type Frame } from './frame.ts';
 import { type Compiled, compile, type Layout } from './layout.ts';
 import { MESSAGE_LAYOUTS } from './message-layouts.ts';
 
-/** What a shard is asked. Ticks are not answered. */
+/** Messages to a shard. Ticks are not answered. */
 export type Message = Tick | Command | Query;
 
-/** For its thread, and answered in the order of the requests: what came before it is done. */
+/**
+ * For the shard's thread. Answered in the order of the requests, so all earlier messages are done.
+ */
 export type Control = { kind: 'barrier' } | { kind: 'close' };
 export type Sent = Message | Control;
 
-// A writer may not learn shapes: another reader could not know them.
+// A writer must not learn the shapes of objects: another reader would not know them.
 const packr = new Packr({ structures: [], maxSharedStructures: 0 });
 
 /** The small state that a checkpoint keeps beside its pages. */
@@ -47,24 +49,24 @@ export function writeMessage(to: ByteWriter, message: Sent): void {
   endFrame(to, start);
 }
 
-/** One for each end: an instance has the state of what is being read. */
+/** Each end has its own instance, since reading has state. */
 export class FrameDecoder {
   readonly #reader = new ByteReader(Buffer.alloc(0));
 
   message({ type, bytes, at, end }: Frame): Sent {
     const layout = LAYOUTS[type];
-    invariant(layout !== undefined, 'a frame of no message came to a shard');
+    invariant(layout !== undefined, 'a shard received a frame that is no message');
     if (layout === null) return packr.unpack(bytes.subarray(at, end));
     this.#reader.begin(bytes, at, end);
     const message = layout.read(this.#reader);
-    invariant(this.#reader.isAtEnd, 'a message has other bytes than its layout');
+    invariant(this.#reader.isAtEnd, 'a message is longer than its layout');
     return message;
   }
 
   reply({ type, bytes, at, end }: Frame): Reply | null {
     if (type === ANSWERED) return { ok: true, body: bytes.toString(undefined, at, end) };
     if (type === NOT_TAKEN) return null;
-    invariant(type === REFUSED, 'a frame of no reply came from a shard');
+    invariant(type === REFUSED, 'a shard sent a frame that is no reply');
     return packr.unpack(bytes.subarray(at, end));
   }
 }

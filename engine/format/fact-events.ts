@@ -1,6 +1,6 @@
 /**
- * The event that a fact is of, in a state that has everything before it: uuids become the rows that
- * they have now. Rule D3 (engine/RULES.md).
+ * Turns a fact back into its event, in a state that has applied everything before it: uuids become
+ * their current rows. Rule D3 (engine/RULES.md).
  */
 import type { Event, OrderPlaced } from '../rules/events.ts';
 import type { Fact, OrderPlacedFact, PrimaryFact } from '../rules/facts.ts';
@@ -16,12 +16,12 @@ const DERIVED: ReadonlySet<Fact['kind']> = new Set<Fact['kind']>([
   'trade_closed',
 ]);
 
-/** Whether it stands for an event. Any other follows from the fact before it. */
+/** Whether the fact is primary, so has an event. A derived fact follows from the fact before it. */
 export function isPrimary(fact: Fact): fact is PrimaryFact {
   return !DERIVED.has(fact.kind);
 }
 
-/** Throws where the fact names what the state does not have. */
+/** Throws if the fact names something that the state does not have. */
 export function eventOf(state: ShardState, fact: PrimaryFact): Event {
   switch (fact.kind) {
     case 'order_placed':
@@ -43,7 +43,7 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
     case 'trade_settled': {
       const { atMs, outcome } = fact;
       const position = positionOf(state, fact.trade);
-      // Earlier parts of it were sold for the rest.
+      // The rest of its proceeds is from parts that were sold earlier.
       const proceedsCents = fact.proceedsCents - state.positions.col.soldCents.get(position);
       return { kind: 'position_settled', atMs, position, proceedsCents, outcome };
     }
@@ -80,7 +80,7 @@ function placedEvent(state: ShardState, fact: OrderPlacedFact): OrderPlaced {
   };
 }
 
-/** What of an order needs no row. */
+/** The fields of an order that need no row. */
 export function placementOf(fact: OrderPlacedFact): Omit<PlacedOrder, 'account' | 'place'> {
   return {
     atMs: fact.atMs,

@@ -1,7 +1,6 @@
 /**
- * How each fact stands in bytes: the number of its kind, then its fields. Part of the data
- * directory's format: numbers and layouts that have been written never change.
- * Rules D2, D3 (engine/RULES.md).
+ * The bytes of each fact: the number of its kind, then its fields. Part of the data directory's
+ * format: numbers and layouts that have been written never change. Rules D2, D3 (engine/RULES.md).
  */
 import { CANCEL_REASONS } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
@@ -57,7 +56,7 @@ const overTrade = {
 
 type FactOf<K> = Extract<Fact, { kind: K }>;
 /**
- * The kinds' numbers. Kept for kinds to come: 18 account_reset, 19 privacy_changed, 20 fees, 21
+ * The kinds' numbers. Reserved for future kinds: 18 account_reset, 19 privacy_changed, 20 fees, 21
  * parlays.
  */
 export const KIND = {
@@ -105,7 +104,7 @@ export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
     rests: flag,
     ...{ timeInForce, limitPriceCents, boundPriceCents, statedProbPct, expiresAtMs },
     trade: nullable(uuid),
-    // Each term has its place; those that a later version adds stand here.
+    // The order of terms never changes; terms of later versions are added here.
     ...FACT_TERMS,
   }),
   order_filled: record<FactOf<'order_filled'>>({
@@ -227,7 +226,7 @@ export function writeFact(to: ByteWriter, fact: Fact): void {
   compiled.get(KIND[fact.kind])!.write(to, fact);
 }
 
-/** All layouts in words: equal words, equal bytes. */
+/** All layouts as text: equal texts mean equal bytes. */
 export const FACT_FORMS: readonly string[] = kindNames.map(
   (kind) => `${KIND[kind]} ${kind} ${FACT_LAYOUTS[kind].form}`,
 );

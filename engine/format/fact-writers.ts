@@ -1,7 +1,7 @@
 /**
- * What each fact is written from: its event, the rows that the event has changed, and the effects.
- * Which bytes, and in which order, its layout says alone (fact-layouts.ts). What an event has under
- * the name and with the value of a field is written from there, and needs no line here.
+ * The source of each field of a fact: its event, the rows that the event has changed, or the
+ * effects. The layout alone defines the bytes and their order (fact-layouts.ts). A field that the
+ * event has with the same name and value is written from the event and needs no line here.
  */
 import type { Effects } from '../rules/effects.ts';
 import type {
@@ -31,16 +31,16 @@ import { FACT_LAYOUTS } from './fact-layouts.ts';
 import type { Layout } from './layout.ts';
 import type { ORDER_COLUMNS, POSITION_COLUMNS } from './table-columns.ts';
 
-/** The row that a value is in; an id of `NO_ROW` is null. */
+/** The row that has a value; the id of `NO_ROW` is null. */
 type RowOf = 'event.account' | 'event.order' | 'effects.account' | 'effects.position';
-/** The uuid in a row, which is never made into text. */
+/** The uuid in a row, copied without a conversion to text. */
 type IdOf = { table: 'accounts' | 'orders' | 'positions'; row: RowOf | 'event.position ?? NO_ROW' };
 /** A number in a column of a row. */
 type NumberOf =
   | { table: 'orders'; row: RowOf; column: keyof typeof ORDER_COLUMNS }
   | { table: 'positions'; row: RowOf; column: keyof typeof POSITION_COLUMNS };
 type From<AnEvent, Value> = (state: ShardState, event: AnEvent) => Value;
-/** A field of the effects, by its name; where a fact has null, it may have 0. */
+/** A field of the effects, by its name; null in a fact may be 0 there. */
 type EffectOf<Value> = {
   [K in keyof Effects]: Effects[K] extends Value ? K : never;
 }[keyof Effects];
@@ -51,7 +51,7 @@ type Source<AnEvent, Value> =
   | (Value extends number | null ? NumberOf : never);
 
 type FactOf<Kind> = Extract<Fact, { kind: Kind }>;
-/** Fields of a fact that its event has as they are. */
+/** Fields that a fact has unchanged from its event. */
 type Same<AFact, AnEvent> = {
   [K in keyof AFact & keyof AnEvent]: AnEvent[K] extends AFact[K] ? K : never;
 }[keyof AFact & keyof AnEvent];
@@ -61,7 +61,7 @@ type Sources<AFact, AnEvent> = {
     AFact[K]
   >;
 };
-/** Where the terms among its fields are: in an object, or in the row of a position. Null: it has none. */
+/** Where the terms of a fact come from: an object, or the row of a position. Null: it has none. */
 type TermsOf<AFact, AnEvent> = AFact extends OrderTerms
   ? From<AnEvent, OrderTerms>
   : AFact extends TradeTerms
@@ -71,7 +71,7 @@ export type Write<AnEvent> = (to: ByteWriter, state: ShardState, event: AnEvent)
 
 const TERMS: ReadonlySet<string> = new Set(ORDER_TERM_NAMES);
 
-/** Compiled, as layouts are: a call a field would cost more than the field. */
+/** Compiled, like layouts: a call for each field would cost more than the field. */
 function writer<Kind extends Fact['kind'], AnEvent extends Event>(
   kind: Kind,
   sources: Sources<FactOf<Kind>, AnEvent>,
@@ -120,7 +120,7 @@ const placed = ({ orders: { col } }: ShardState, event: OrderFilled | OrderEnded
   return { record: col.placedRecord.get(event.order), offset: col.placedOffset.get(event.order) };
 };
 
-/** Of the position that has changed, which may be over. */
+/** For the position that has changed, which may have closed. */
 const OF_TRADE = {
   account,
   trade,
@@ -132,7 +132,7 @@ const OF_TRADE = {
   },
   venue: { ...trade, column: 'venue' },
 } as const;
-/** Of all parts of a trade; the newest proceeds are not in its row. */
+/** The proceeds of all parts of a trade; the newest are not in its row. */
 const OVER_TRADE = {
   ...OF_TRADE,
   contracts: ({ positions: { col }, effects: { position } }: ShardState) => {

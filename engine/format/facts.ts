@@ -1,7 +1,7 @@
 /**
- * The facts of the batch at hand, as the bytes of its record, and where the index finds them. Each
- * is written straight from the event and from the rows that it has changed (fact-writers.ts). Rules
- * D2, D3 (engine/RULES.md).
+ * The facts of the current batch, as the bytes of its record, and their entries for the index. Each
+ * is written directly from the event and the rows that it has changed (fact-writers.ts). Rules D2,
+ * D3 (engine/RULES.md).
  */
 import type { Event, OrderFilled, OrderPartFilled } from '../rules/events.ts';
 import type { FactSink } from '../rules/fact-sink.ts';
@@ -20,11 +20,11 @@ export class FactBuffer implements FactSink {
   record = 0;
   /** The number of the first fact. */
   firstNumber = 1;
-  /** Whether a catalog is among them, by which later facts are read. */
+  /** Whether a catalog is among them; later facts need it to be read. */
   hasCatalog = false;
   #count = 0;
 
-  /** Starts the record at that position, whose first fact has that number. */
+  /** Starts a record at this position, whose first fact has this number. */
   begin(record: number, firstNumber: number): void {
     invariant(firstNumber >= 1, 'facts are numbered from 1');
     this.#to.begin();
@@ -44,7 +44,7 @@ export class FactBuffer implements FactSink {
     return this.#to.length;
   }
 
-  /** The facts from an offset on; good until `begin`. */
+  /** The facts from an offset on; valid until `begin`. */
   payload(from = 0): Uint8Array {
     return this.#to.view(from, this.#to.length);
   }
@@ -89,7 +89,7 @@ export class FactBuffer implements FactSink {
     return this.#to;
   }
 
-  /** What a fill has made of its trade. */
+  /** The fact of what a fill has done to its trade. */
   #trade(state: ShardState, event: OrderFilled | OrderPartFilled): void {
     const { trade } = state.effects;
     invariant(trade !== null, 'a fill has changed no trade');
@@ -108,7 +108,7 @@ export class FactBuffer implements FactSink {
     }
   }
 
-  /** A market order is a fill and no order. */
+  /** A market order is a fill, not an order, so it has no index entry. */
   #noteOrder({ orders: { col }, effects, records }: ShardState, order: OrderRow): void {
     if (col.limitPriceCents.get(order) === 0) return;
     const { account, status } = effects;

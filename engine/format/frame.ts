@@ -1,17 +1,17 @@
 /**
- * A frame, as it goes between two threads: an extension value of msgpack with its length in 32 bits.
- * So a stream of frames is one of msgpack, and any reader of that can take it apart.
+ * A frame between two threads: an extension value of msgpack with its length in 32 bits. So a
+ * stream of frames is a stream of msgpack, which any msgpack reader can split.
  */
 import { invariant } from '../rules/invariant.ts';
 import type { ByteWriter } from './bytes.ts';
 
-/** The byte that it begins with; its length and its type follow. */
+/** The first byte of a frame; its length and its type follow. */
 export const EXTENSION = 0xc9;
 export const FRAME_HEADER_BYTES = 6;
-/** No message comes near it: a longer one is a length that was read from the wrong place. */
+/** Far larger than any message: a larger length was read from the wrong place. */
 export const FRAME_BYTES_MAX = 2 ** 30;
 
-/** A frame where it lies: its bytes are `bytes` from `at` to `end`. */
+/** A frame in place: its bytes are `bytes` from `at` to `end`. */
 export type Frame = { type: number; bytes: Buffer; at: number; end: number };
 
 /** @returns where it begins. */

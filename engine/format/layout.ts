@@ -1,7 +1,7 @@
 /**
- * Records as bytes by a fixed layout: field after field, no names. A third of the size of msgpack
- * and several times faster, for what every order writes. A layout is part of the data directory's
- * format: it never changes, a new shape is a new layout.
+ * Records as bytes by a fixed layout: field after field, no names. For what every order writes this
+ * is a third of the size of msgpack and several times faster. A layout is part of the data
+ * directory's format and never changes: a new shape is a new layout.
  */
 import type { FactPlace } from '../rules/facts.ts';
 import { invariant } from '../rules/invariant.ts';
@@ -9,15 +9,15 @@ import type { Uuid } from '../rules/units.ts';
 import type { ByteReader, ByteWriter } from './bytes.ts';
 
 /**
- * How a value stands in bytes, as source text: records are compiled once, as Ajv compiles schemas,
- * since a call a field would cost more than the field.
+ * How a value is encoded, as source text. Records are compiled once, as Ajv compiles schemas, since
+ * a call for each field would cost more than the field.
  */
 export type Layout<T> = {
   /** Statements that write the value of an expression to `to`. */
   readonly write: (value: string) => string;
   /** An expression that reads a value from `from`. */
   readonly read: string;
-  /** What it is, in words: layouts of equal form have equal bytes. */
+  /** The encoding as text: layouts of equal form have equal bytes. */
   readonly form: string;
   readonly example?: T;
 };
@@ -54,7 +54,7 @@ export function nullable<T>(layout: Layout<T>): Layout<T | null> {
   };
 }
 
-/** A number that is never 0, or null, which takes the place of 0. */
+/** A number that is never 0, or null, which is written as 0. */
 export function orNull(layout: Layout<number>): Layout<number | null> {
   return {
     write: (value) => layout.write(`(${value} ?? 0)`),
@@ -66,10 +66,10 @@ export function orNull(layout: Layout<number>): Layout<number | null> {
 /** A word is a byte. */
 const WORDS_MAX = 256;
 
-/** One of a list of words, by its place in it: append to the list, never reorder it. */
+/** One of a list of words, by its index: append to the list, never reorder it. */
 export function word<const T extends string>(...words: readonly T[]): Layout<T> {
-  invariant(words.length <= WORDS_MAX, 'a list has more words than a byte can say');
-  invariant(new Set(words).size === words.length, 'a word stands twice in its list');
+  invariant(words.length <= WORDS_MAX, 'a list has more words than a byte can number');
+  invariant(new Set(words).size === words.length, 'a list contains a word twice');
   const choose = (value: string) =>
     words.map((known, at) => `${value} === '${known}' ? ${at} : `).join('');
   return {
@@ -79,7 +79,7 @@ export function word<const T extends string>(...words: readonly T[]): Layout<T> 
   };
 }
 
-/** Whatever JSON can say: for what is rare. */
+/** Any JSON value: for rare fields. */
 export const json: Layout<unknown> = {
   write: (value) => `to.text(JSON.stringify(${value}));`,
   read: 'JSON.parse(from.text())',

@@ -1,7 +1,7 @@
 /**
- * What a shard is asked most, as fixed-layout bytes: one line a field; terms of an order come from
- * their own description. Numbers and uuids go as they are, since reading a uuid
- * as text costs half of making its text from words. Not on disk: it may change freely.
+ * The most frequent messages, as fixed-layout bytes, one line per field; the terms of an order come
+ * from order-terms.ts. Uuids are sent as text, since reading that text costs half of building it
+ * from words. Not on disk: it may change freely.
  */
 import type {
   CancelOrder,
@@ -93,7 +93,7 @@ const instrumentQuote = record<QuoteQuery>({
   instrumentId: text,
 });
 
-/** By kind. Messages of other kinds are rare, or hold lists: they go by msgpack. */
+/** By kind. Messages of other kinds are rare or contain lists, and are sent as msgpack. */
 export const MESSAGE_LAYOUTS = {
   place,
   cancel,

@@ -1,6 +1,6 @@
 /**
- * The columns of the tables, in the order and with the types in which pages lie on disk. Derived
- * columns are rebuilt after a load and written nowhere.
+ * The columns of the tables, with their order and types on disk. Derived columns are rebuilt after
+ * a load and never written.
  */
 import type { ColumnType } from '../memory/columns.ts';
 import { ORDER_TERM_COLUMNS, TRADE_TERM_COLUMNS } from '../rules/order-terms.ts';
@@ -25,20 +25,20 @@ export const ACCOUNT_COLUMNS = {
 
 export const ACCOUNT_DERIVED = {
   /**
-   * Contracts that may still be paid out: those of open positions, and the remaining ones of
-   * resting buys.
+   * Contracts that may still be paid out: those of open positions, and the unfilled ones of resting
+   * buys.
    */
   payableContracts: 'f64',
 } as const satisfies Columns;
 
-/** Each term has its place; those that a later version adds stand at the end. */
+/** The order of terms never changes; terms of later versions are added at the end. */
 const { expiresAtMs, limitPriceCents, statedProbPct, placedVia } = ORDER_TERM_COLUMNS;
 
 export const ORDER_COLUMNS = {
   id: 'uuid',
   sequence: 'f64',
   ...{ expiresAtMs },
-  /** Where its `order_placed` lies in the log (FactPlace of rules/facts.ts). */
+  /** The place of its `order_placed` in the log (FactPlace of rules/facts.ts). */
   placedRecord: 'f64',
   placedOffset: 'u32',
   account: 'i32',
@@ -57,14 +57,14 @@ export const ORDER_DERIVED = {} as const satisfies Columns;
 export const POSITION_COLUMNS = {
   id: 'uuid',
   sequence: 'f64',
-  /** Of the contracts still held, as `contracts` is. */
+  /** The cost of the contracts still held; `contracts` counts those too. */
   costCents: 'f64',
-  /** Of the contracts that were sold while others stayed: their cost, and what they brought. */
+  /** The contracts sold in parts: how many, their cost, and their proceeds. */
   soldCostCents: 'f64',
   soldCents: 'f64',
   /**
-   * `soldCents` before the first fill of the newest sell. The difference is what this sell has
-   * brought.
+   * `soldCents` before the first fill of the newest sell. The difference is the proceeds of this
+   * sell so far.
    */
   soldBeforeCents: 'f64',
   account: 'i32',
@@ -78,12 +78,12 @@ export const POSITION_COLUMNS = {
   flags: 'u8',
   ...{ placedVia },
   venue: 'u8',
-  /** Where the first fill of the newest sell was priced. */
+  /** The venue of the first fill of the newest sell. */
   soldVenue: 'u8',
   ...TRADE_TERM_COLUMNS,
 } as const satisfies Columns;
 
 export const POSITION_DERIVED = {
-  /** Its one resting order: the sell of it, or the rest of the buy that opened it. */
+  /** Its only resting order: a sell, or the rest of the buy that opened it. */
   resting: 'i32',
 } as const satisfies Columns;

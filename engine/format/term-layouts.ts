@@ -1,4 +1,4 @@
-/** How the terms of an order stand in bytes: in a fact, which is on disk, and in a message. */
+/** The terms of an order as bytes: in a fact, which is on disk, and in a message. */
 import {
   ORDER_TERM_NAMES,
   ORDER_TERMS,
@@ -19,7 +19,7 @@ const IN_FACTS: Record<TermForm, LayoutOf> = {
   'time or null': () => nullable(u48) as Layout<never>,
 };
 
-/** A number goes as it is: that it is too large is for the rules to say. */
+/** A number is sent at full width: refusing one that is too large is up to the rules. */
 const IN_MESSAGES: Record<TermForm, LayoutOf> = {
   ...IN_FACTS,
   'small or null': () => nullable(f64) as Layout<never>,

@@ -8,10 +8,13 @@ import path from 'node:path';
 import { invariant } from '../rules/invariant.ts';
 import { freePagesOf, PAGE_BYTES_MAX, PAGE_BYTES_MIN } from './lmdb-free.ts';
 
-/** The file is not what LMDB last wrote; the message names it and what is wrong. */
+/** The file is not what LMDB last wrote; the message states the file and the problem. */
 export class LmdbFileError extends Error {}
 
-/** A file as its newest meta page describes it; `entries`: of its root, tables among them. */
+/**
+ * A file as its newest meta page describes it; `entries`: those of its root, which include its
+ * tables.
+ */
 export type LmdbFile = { entries: number };
 
 /** For `open`, whose types lack it: the mode of the files that it makes. */
@@ -28,7 +31,7 @@ const META = {
   transaction: 152,
   end: 160,
 } as const;
-/** A server that writes all the while may change what is being read. */
+/** A server that keeps writing may change a page during the read: try again this often. */
 const READS_MAX = 20;
 
 /**
@@ -52,17 +55,17 @@ export function checkLmdbFile(directory: string): LmdbFile | null {
   }
 }
 
-/** The error for an environment that was there once and that `checkLmdbFile` does not find. */
+/** The error for an environment that existed before and is now missing or empty. */
 export function missingFile(directory: string): LmdbFileError {
   return new LmdbFileError(`${shownNameIn(directory)} is missing or empty, and was not before`);
 }
 
-/** As an operator knows it, and no more of the machine than a client may see. */
+/** A name that operators recognize and that clients may see: no full path. */
 function shownNameIn(directory: string): string {
   return path.join(path.basename(directory), 'data.mdb');
 }
 
-/** Where an environment keeps everything. */
+/** The file of an environment. */
 export function dataFileIn(directory: string): string {
   return path.join(directory, 'data.mdb');
 }
@@ -84,7 +87,7 @@ function checkOpened(fd: number, file: string): LmdbFile | null {
 }
 
 /**
- * LMDB does not write a page that a transaction took and gave back, so the last pages may be
+ * LMDB does not write a page that a transaction allocated and released, so the last pages may be
  * missing.
  */
 function areFree(fd: number, { freeRoot, pageBytes, lastPage }: LmdbMeta, from: number): boolean {
@@ -101,15 +104,21 @@ export type LmdbMeta = LmdbFile & {
   transaction: number;
 };
 
-/** What `newestMeta` reads into: two pages of any size, or of one that is known. */
+/** A buffer for `newestMeta`: two pages of the largest size, or of a known size. */
 export function metaBuffer(pageBytes = PAGE_BYTES_MAX): Buffer {
-  invariant(pageBytes >= PAGE_BYTES_MIN && pageBytes <= PAGE_BYTES_MAX, 'no page has such a size');
+  invariant(
+    pageBytes >= PAGE_BYTES_MIN && pageBytes <= PAGE_BYTES_MAX,
+    'a page size is out of range',
+  );
   return Buffer.alloc(pageBytes + META.end);
 }
 
-/** What the file holds by its newest meta page. */
+/** The content of the newest meta page. */
 export function newestMeta(fd: number, file: string, bytes = metaBuffer()): LmdbMeta {
-  invariant(bytes.length >= PAGE_BYTES_MIN + META.end, 'no two meta pages fit into the buffer');
+  invariant(
+    bytes.length >= PAGE_BYTES_MIN + META.end,
+    'the buffer is too small for two meta pages',
+  );
   const read = bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
   const first = metaAt(read, 0);
   const second = first === null ? null : metaAt(read, first.pageBytes);

@@ -1,7 +1,7 @@
 /**
- * Which pages of an LMDB file are free. LMDB keeps a tree of them. It is read from the file and not
+ * Which pages of an LMDB file are free. LMDB stores them in a tree. It is read from the file, not
  * from mapped memory, where a missing page would end the process. The format is that of
- * liblmdb/mdb.c and midl.c as lmdb 3.5.6 has them.
+ * liblmdb/mdb.c and midl.c in lmdb 3.5.6.
  */
 import { readSync } from 'node:fs';
 import { invariant } from '../rules/invariant.ts';
@@ -21,7 +21,10 @@ export function freePagesOf(
   root: bigint,
   pageBytes: number,
 ): ((page: number) => boolean) | null {
-  invariant(pageBytes >= PAGE_BYTES_MIN && pageBytes <= PAGE_BYTES_MAX, 'a file of no such pages');
+  invariant(
+    pageBytes >= PAGE_BYTES_MIN && pageBytes <= PAGE_BYTES_MAX,
+    'a page size is out of range',
+  );
   const ranges: [first: number, count: number][] = [];
   try {
     if (root !== NO_PAGE) walk(new Pages(fd, pageBytes), Number(root), ranges, DEPTH_MAX);
@@ -30,7 +33,7 @@ export function freePagesOf(
     throw error;
   }
   return (page) => {
-    invariant(Number.isSafeInteger(page) && page >= 0, 'no page has such a number');
+    invariant(Number.isSafeInteger(page) && page >= 0, 'a page number is not valid');
     return ranges.some(([first, count]) => page >= first && page < first + count);
   };
 }
@@ -65,7 +68,7 @@ function walk(pages: Pages, at: number, ranges: [number, number][], depth: numbe
     const node = HEADER_BYTES + page.readUInt16LE(HEADER_BYTES + 2 * n);
     const low = page.readUInt32LE(node);
     const high = page.readUInt16LE(node + NODE.flags);
-    // A branch keeps a page number where a leaf keeps the length and the flags of its data.
+    // A branch has a page number where a leaf has the length and the flags of its data.
     if (isBranch) walk(pages, low + high * 2 ** 32, ranges, depth - 1);
     else readList(dataOf(pages, page, node, { length: low, flags: high }), ranges);
   }

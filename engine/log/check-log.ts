@@ -12,7 +12,7 @@ import {
 import { RESERVE_NAME } from './reserve.ts';
 import { SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
 
-/** The first problem of each file. A log in use may grow meanwhile: that is none. */
+/** The first problem of each file. A log in use may grow meanwhile, which is no problem. */
 export function logProblems(directory: string, identity: LogIdentity): (LogDamage | LogMismatch)[] {
   const segments = segmentsIn(directory);
   const there = new Set(segments);
@@ -31,7 +31,7 @@ export function logProblems(directory: string, identity: LogIdentity): (LogDamag
   return [...problems, ...reserveProblems(directory)];
 }
 
-/** What a segment begins with: the number of its first fact, and the newest landmark before it. */
+/** The start of a segment: the number of its first fact, and the newest landmark before it. */
 type Start = { number: number; landmark: LogPosition };
 
 /** Checks a segment that begins with `start` (null: not known); returns what the next one does. */
@@ -68,7 +68,7 @@ function endOf(
 
 const ZEROS = Buffer.alloc(2 ** 16);
 
-/** The space held back is zeros, and says nothing. */
+/** The reserved space contains only zeros. */
 function reserveProblems(directory: string): LogDamage[] {
   let fd: number;
   try {

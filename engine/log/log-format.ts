@@ -1,6 +1,6 @@
 /**
- * How a shard's log stands in bytes: the header of a segment, the header of a record, and places in
- * it. Rules D19, D20 (engine/RULES.md). A change of anything here is a change of the format.
+ * The bytes of a shard's log: the header of a segment, the header of a record, and positions in it.
+ * Rules D19, D20 (engine/RULES.md). A change of anything here is a change of the format.
  */
 import { crc32 } from 'node:zlib';
 import { invariant } from '../rules/invariant.ts';
@@ -15,11 +15,11 @@ const SEGMENTS_MAX = 2 ** 16;
 export const PAYLOAD_BYTES_LIMIT = 2 ** 30;
 
 export function positionOf(segment: number, offset: number): LogPosition {
-  invariant(Number.isInteger(segment) && segment >= 0, 'a segment has no such number');
-  invariant(segment < SEGMENTS_MAX, 'a log has at most 65,536 segments');
+  invariant(Number.isInteger(segment) && segment >= 0, 'a segment number is not valid');
+  invariant(segment < SEGMENTS_MAX, 'a log has more than 65,536 segments');
   invariant(
     Number.isInteger(offset) && offset >= 0 && offset < SEGMENT_SPAN,
-    'a place is inside its segment',
+    'a place is outside its segment',
   );
   return segment * SEGMENT_SPAN + offset;
 }
@@ -27,15 +27,17 @@ export function positionOf(segment: number, offset: number): LogPosition {
 export const segmentOf = (at: LogPosition): number => Math.floor(at / SEGMENT_SPAN);
 export const offsetOf = (at: LogPosition): number => at % SEGMENT_SPAN;
 
-/** Whose log it is, and by which format the payloads of its records are read. */
+/** The shard of a log, and the format of its records' payloads. */
 export type LogIdentity = {
   shard: number;
   formatVersion: number;
-  /** Of all layouts of that version, u32. */
+  /** The fingerprint of all layouts of that version, u32. */
   fingerprint: number;
 };
 
-/** The log is not what was written; `file` is its name and `offset` where that begins. */
+/**
+ * The log is not what was written; `file` is the damaged file and `offset` the start of the damage.
+ */
 export class LogDamage extends Error {
   readonly file: string;
   readonly offset: number;
@@ -58,7 +60,7 @@ export class LogMismatch extends Error {
 
 export type SegmentHeader = LogIdentity & {
   segment: number;
-  /** The segment takes no further record once it has this size. */
+  /** The segment is closed once it has this size. */
   segmentBytes: number;
   /** Of the first fact in it. */
   firstNumber: number;
@@ -84,7 +86,7 @@ const SEGMENT = {
 export function segmentHeaderBytes(header: SegmentHeader): Buffer {
   invariant(header.firstNumber >= 1, 'a segment begins before the first fact');
   const isBefore = header.landmark < positionOf(header.segment, SEGMENT_HEADER_BYTES);
-  invariant(isBefore, 'a segment names a landmark that comes behind its start');
+  invariant(isBefore, 'a segment names a landmark behind its own start');
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
   MAGIC.copy(bytes, SEGMENT.magic);
   bytes.writeUInt32LE(header.formatVersion, SEGMENT.formatVersion);
@@ -142,7 +144,10 @@ function checkIdentity(header: SegmentHeader, file: string, wanted: LogIdentity)
   }
 }
 
-/** Checksums of a segment's records begin from this one, so that none counts elsewhere. */
+/**
+ * Checksums of a segment's records begin from this one, so that no record is valid in another
+ * segment.
+ */
 export function seedOf(headerBytes: Buffer): number {
   return headerBytes.readUInt32LE(SEGMENT.checksum);
 }
@@ -159,7 +164,7 @@ export type LogRecord = {
   payload: Uint8Array;
 };
 
-/** A record has fewer facts than this; the bit above them says that it is a landmark. */
+/** A record has fewer facts than this; the next higher bit marks a landmark. */
 export const FACTS_LIMIT = 2 ** 31;
 export const RECORD_HEADER_BYTES = 32;
 const RECORD = {
@@ -170,15 +175,15 @@ const RECORD = {
   count: 24,
   durableBytes: 28,
 } as const;
-/** What the checksum covers of the header: all of it but itself. */
+/** The part of the header that the checksum covers: all but the checksum itself. */
 const CHECKED_FROM = RECORD.payloadBytes;
 
-/** A buffer for one record after the other: header and payload lie in it as they do on disk. */
+/** A reused buffer for one record: header and payload as they are on disk. */
 export class RecordFrame {
   bytes = Buffer.alloc(0);
   #checkedHeader = this.bytes;
 
-  /** Puts the record into `bytes`, and returns how many of them it takes. */
+  /** Writes the record into `bytes`, and returns its size. */
   fill(
     seed: number,
     record: LogRecord,
@@ -186,8 +191,11 @@ export class RecordFrame {
   ): number {
     const { payload, count } = record;
     const size = RECORD_HEADER_BYTES + payload.length;
-    invariant(payload.length < PAYLOAD_BYTES_LIMIT, 'a record has 1 GiB, or more');
-    invariant(durableBytes >= SEGMENT_HEADER_BYTES, 'a record comes before its header is on disk');
+    invariant(payload.length < PAYLOAD_BYTES_LIMIT, 'a record has 1 GiB or more');
+    invariant(
+      durableBytes >= SEGMENT_HEADER_BYTES,
+      'a record is written before the header of its segment',
+    );
     if (this.bytes.length < size) {
       this.bytes = Buffer.alloc(Math.max(size * 2, FRAME_BYTES));
       this.#checkedHeader = this.bytes.subarray(CHECKED_FROM, RECORD_HEADER_BYTES);
@@ -239,7 +247,7 @@ export function readRecord(bytes: Buffer, at: number, seed: number): StoredRecor
   };
 }
 
-/** Whether a header may stand at `at`, before its checksum is looked at. */
+/** Whether there may be a header at `at`: a test before its checksum is computed. */
 export function mayBeRecord(bytes: Buffer, at: number, number: number): boolean {
   const first = bytes.readDoubleLE(at + RECORD.firstNumber);
   return first >= number && first < number + SEGMENT_SPAN && Number.isInteger(first);

@@ -23,8 +23,8 @@ import { Waypoints } from './waypoints.ts';
 
 export type LogReaderOptions = LogIdentity & {
   /**
-   * Records before this place are shown without a sync: the log's writer in this thread answers for
-   * them. Without it the reader makes durable what it shows.
+   * Records before this place are returned without a sync: the log's writer in this thread vouches
+   * for them. Without it the reader syncs what it returns.
    */
   settledTail?: () => LogPosition;
 };
@@ -38,10 +38,10 @@ export type DurableFile = { name: string; bytes: number; isClosed: boolean };
 
 /** Where a record is expected, and the number of its first fact (null: not known). */
 type Place = { segment: number; offset: number; number: number | null };
-/** Records that lie one behind the other, and what follows them. */
+/** Consecutive records, and what follows them. */
 type Group = { records: PlacedRecord[]; next: Place };
 
-/** Records are read, made durable and shown in groups of about this size. */
+/** Records are read, made durable and returned in groups of about this size. */
 const GROUP_BYTES = 2 ** 20;
 const OPEN_FILES_MAX = 64;
 const POLL_MS = 20;
@@ -56,7 +56,7 @@ export class LogReader {
   /** The highest segment that was seen. */
   #last: number;
 
-  /** A log that is not there yet is empty until it is. */
+  /** A log that does not exist yet is empty. */
   static open(directory: string, options: LogReaderOptions): LogReader {
     return new LogReader(directory, options);
   }
@@ -69,7 +69,7 @@ export class LogReader {
 
   /** The record whose header begins at `at`. Throws `LogDamage` where there is none. */
   record(at: LogPosition): LogRecord {
-    invariant(Number.isSafeInteger(at) && at >= 0, 'a place in a log is a whole number');
+    invariant(Number.isSafeInteger(at) && at >= 0, 'a place in a log is not a whole number');
     const cached = this.#cache.get(at);
     if (cached !== undefined) return cached;
     const offset = offsetOf(at);
@@ -89,7 +89,7 @@ export class LogReader {
    * them. It ends where the log ends now. Throws `LogDamage`, `LogMismatch`.
    */
   *records(afterNumber: number, from?: LogPosition): Generator<PlacedRecord> {
-    invariant(afterNumber >= 0, 'records are read from before the first fact');
+    invariant(afterNumber >= 0, 'records are read after a negative number');
     let place = this.#placeOf(afterNumber, from);
     for (;;) {
       const group: Group = this.#group(place);
@@ -100,8 +100,8 @@ export class LogReader {
   }
 
   /**
-   * The newest landmark of which no fact comes after this number: null where there is none. It costs
-   * what finding the place of the number costs. Throws `LogDamage`, `LogMismatch`.
+   * The newest landmark whose facts all have numbers up to this one; null if there is none. It
+   * costs as much as finding the place of the number. Throws `LogDamage`, `LogMismatch`.
    */
   landmarkUpTo(number: number): LogRecord | null {
     const segment = this.#segmentOf(number);
@@ -114,7 +114,7 @@ export class LogReader {
     return found ?? (before === 0 ? null : this.record(before));
   }
 
-  /** As `records`, and then what is written later, until `signal`. */
+  /** As `records`, and then records that are written later, until `signal`. */
   async *follow(afterNumber: number, options: FollowOptions): AsyncGenerator<PlacedRecord> {
     const { signal, from, pollMs = POLL_MS } = options;
     let place = this.#placeOf(afterNumber, from);
@@ -132,7 +132,7 @@ export class LogReader {
     }
   }
 
-  /** The files of the log with what of them is whole and on disk: what a backup copies. */
+  /** The files of the log, and how much of each is whole and on disk: what a backup copies. */
   durableFiles(): DurableFile[] {
     let end = this.#placeOf(Number.POSITIVE_INFINITY);
     for (;;) {
@@ -151,7 +151,7 @@ export class LogReader {
     return files;
   }
 
-  /** What is wrong with the log: every header and record is read. */
+  /** The problems of the log: every header and record is read. */
   problems(): (LogDamage | LogMismatch)[] {
     return logProblems(this.#directory, this.#options);
   }
@@ -195,7 +195,7 @@ export class LogReader {
     const record = file.recordAt(offset, number);
     if (record !== null) return record;
     const isClosed = this.#file(segment + 1) !== null;
-    // A writer may have gone on meanwhile.
+    // A writer may have written more meanwhile.
     const again = isClosed ? file.recordAt(offset, number) : null;
     if (again === null && (isClosed || file.hasLostRecordAt(offset, number))) {
       throw new LogDamage(file.name, offset, 'a record is not what was written');
@@ -216,7 +216,7 @@ export class LogReader {
     return !file.isFullAt(offset) && file.isUntouchedAt(offset);
   }
 
-  /** Closed segments are on disk: their writer sees to it before it begins another. */
+  /** Closed segments are on disk: their writer syncs them before it begins another. */
   #makeDurable(file: SegmentFile, end: number): void {
     const { segment } = file.header;
     if (segment < this.#last || end <= file.durableBytes) return;
@@ -237,7 +237,7 @@ export class LogReader {
     return { segment, offset: SEGMENT_HEADER_BYTES, number, ...known };
   }
 
-  /** The segment in which the fact after this number stands, or will. */
+  /** The segment that contains, or will contain, the fact after this number. */
   #segmentOf(afterNumber: number): number {
     const isBefore = (segment: number) =>
       (this.#file(segment)?.header.firstNumber ?? Number.POSITIVE_INFINITY) <= afterNumber + 1;
@@ -251,9 +251,9 @@ export class LogReader {
     return segment;
   }
 
-  /** Null: the log has not come to this segment. Throws `LogDamage` where it is gone. */
+  /** Null: the log does not have this segment yet. Throws `LogDamage` if it is missing. */
   #file(segment: number): SegmentFile | null {
-    invariant(!this.#isClosed, 'a log is read by a reader that was closed');
+    invariant(!this.#isClosed, 'a closed reader reads a log');
     const open = this.#files.get(segment);
     if (open !== undefined) return open;
     let file: SegmentFile;

@@ -1,6 +1,6 @@
 /**
- * Appends a shard's records to its log: one write and one sync each. One writer has a log at a
- * time, and only it changes files. Rules D1, D2, D8, D19 to D22 (engine/RULES.md).
+ * Appends a shard's records to its log: one write and one sync each. A log has one writer at a
+ * time, and only the writer changes files. Rules D1, D2, D8, D19 to D22 (engine/RULES.md).
  */
 import { ftruncateSync, mkdirSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -31,17 +31,17 @@ import {
 export type LogWriterOptions = LogIdentity & {
   /** Rule D1: `commit` leaves it to the system when a record reaches the disk. */
   durability: 'sync' | 'commit';
-  /** Of segments that begin from now on. */
+  /** The size at which new segments are closed. */
   segmentBytes?: number;
   /**
-   * What stands before this place was answered. Where it is not whole nothing is cut off: the log is
+   * Everything before this place was answered. If it is not whole, nothing is cut off: the log is
    * damaged.
    */
   reaches?: LogPosition;
 };
 
 const SEGMENT_BYTES = 2 ** 26;
-/** A file grows by so much at once, so that an append does not change its size. */
+/** A file grows in steps of this size, so that an append does not change its size. */
 const STEP_BYTES = 2 ** 20;
 const NO_SPACE = new Set(['ENOSPC', 'EDQUOT']);
 
@@ -56,13 +56,13 @@ export class LogWriter {
   #nextNumber: number;
   /** The newest landmark; 0: none. */
   #landmark: LogPosition;
-  /** After a write that failed nobody knows what the file has: only `open` finds out. */
+  /** After a failed write the content of the file is unknown until `open` reads it. */
   #isBroken = false;
 
   /**
-   * Opens the log of `directory`, or makes one. What it has is on disk on return. A last record that
-   * is not whole is cut off. Throws `LogDamage`, `LogMismatch`, and `DiskFull` where there is no log
-   * yet.
+   * Opens the log of `directory`, or creates one. On return all of it is on disk. A last record
+   * that is not whole is cut off. Throws `LogDamage`, `LogMismatch`, and `DiskFull` if a log cannot
+   * be created.
    */
   static open(directory: string, options: LogWriterOptions): LogWriter {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -104,7 +104,7 @@ export class LogWriter {
     }
   }
 
-  /** Of the fact that comes next. */
+  /** The number of the next fact. */
   get nextNumber(): number {
     return this.#nextNumber;
   }
@@ -117,13 +117,13 @@ export class LogWriter {
   }
 
   /**
-   * Makes room for one record with a payload of `bytes`, so that its `append` does not lack space.
-   * Throws `DiskFull`; nothing of a record is written then.
+   * Makes room for one record with a payload of `bytes`, so that its `append` has space. Throws
+   * `DiskFull`, before anything of a record is written.
    */
   ensureRoom(bytes: number): void {
     this.#checkUsable();
     invariant(Number.isInteger(bytes), 'a payload is not in whole bytes');
-    invariant(bytes >= 0 && bytes < PAYLOAD_BYTES_LIMIT, 'a payload has less than 1 GiB');
+    invariant(bytes >= 0 && bytes < PAYLOAD_BYTES_LIMIT, 'a payload has 1 GiB or more');
     const wanted = RECORD_HEADER_BYTES + bytes;
     this.#reserve.ensure(wanted);
     if (this.#file.isFullAt(this.#offset)) this.#startNext(wanted);
@@ -131,20 +131,23 @@ export class LogWriter {
   }
 
   /**
-   * Writes a record behind the last, and does not sync it. Throws `DiskFull` before it writes, where
-   * `ensureRoom` was not asked. A landmark is what a reader of any later record needs: each segment
-   * names the newest one before it.
+   * Writes a record behind the last, without a sync. Throws `DiskFull` before it writes, if
+   * `ensureRoom` was not called. A landmark is a record that a reader of later records needs: each
+   * segment names the newest one before it.
    */
   append(record: LogRecord, isLandmark = false): void {
     const { firstNumber, count, atMs, payload } = record;
-    invariant(firstNumber === this.#nextNumber, 'a record begins with the next number');
-    invariant(Number.isInteger(count) && count > 0 && count < FACTS_LIMIT, 'a record has facts');
+    invariant(firstNumber === this.#nextNumber, 'a record does not begin with the next number');
+    invariant(
+      Number.isInteger(count) && count > 0 && count < FACTS_LIMIT,
+      'a record has no facts, or too many',
+    );
     invariant(Number.isSafeInteger(firstNumber + count), 'the numbers of facts are used up');
-    invariant(Number.isSafeInteger(atMs), 'a record has a time in whole milliseconds');
+    invariant(Number.isSafeInteger(atMs), 'the time of a record is not in whole milliseconds');
     this.ensureRoom(payload.length);
     const { seed, durableBytes } = this.#file;
     const bytes = this.#frame.fill(seed, record, { durableBytes, isLandmark });
-    invariant(this.#offset + bytes <= this.#size, 'a record is written into its room');
+    invariant(this.#offset + bytes <= this.#size, 'a record does not fit into its room');
     this.#write(bytes);
     if (isLandmark) {
       invariant(this.tail > this.#landmark, 'a landmark comes before the last one');
@@ -154,7 +157,7 @@ export class LogWriter {
     this.#nextNumber += count;
   }
 
-  /** Makes what was appended as safe as `durability` says. */
+  /** Makes appended records as safe as `durability` demands. */
   sync(): void {
     this.#checkUsable();
     if (this.#options.durability === 'sync') this.#flush();
@@ -172,7 +175,7 @@ export class LogWriter {
   }
 
   #checkUsable(): void {
-    invariant(!this.#isBroken, 'a log is not written after a fault or its end');
+    invariant(!this.#isBroken, 'a log is written after a fault or after its end');
   }
 
   #flush(): void {
@@ -198,11 +201,11 @@ export class LogWriter {
     this.#isBroken = false;
   }
 
-  /** What is not on disk grows no larger than a step, whatever the durability. */
+  /** Bytes not yet on disk stay below one step, with any durability. */
   #grow(bytes: number): void {
     this.#flush();
     const size = this.#offset + Math.max(bytes, STEP_BYTES);
-    invariant(size > this.#size, 'a segment grows to fewer bytes than it has');
+    invariant(size > this.#size, 'a segment grows to a smaller size');
     try {
       ftruncateSync(this.#file.fd, size);
     } catch (error) {
@@ -211,7 +214,7 @@ export class LogWriter {
     this.#size = size;
   }
 
-  /** A closed segment is on disk, and ends with its last record, before there is another. */
+  /** A closed segment is on disk, and ends with its last record, before the next one is created. */
   #startNext(bytes: number): void {
     const { header } = this.#file;
     const segment = header.segment + 1;
@@ -250,13 +253,13 @@ function startSegment(
   const { shard, formatVersion, fingerprint, segmentBytes = SEGMENT_BYTES } = options;
   invariant(
     segmentBytes >= SEGMENT_HEADER_BYTES && segmentBytes <= 2 ** 31,
-    'a segment has at most 2 GiB',
+    'a segment has more than 2 GiB',
   );
   const identity = { shard, formatVersion, fingerprint };
   createSegment(directory, { ...identity, segmentBytes, ...next });
 }
 
-/** Every segment is there, and each begins behind the one before. */
+/** Checks that every segment exists, and that each begins behind the one before. */
 function checkChain(directory: string, segments: readonly number[], identity: LogIdentity): void {
   let before = 0;
   for (const [at, segment] of segments.entries()) {
@@ -269,7 +272,7 @@ function checkChain(directory: string, segments: readonly number[], identity: Lo
   }
 }
 
-/** Behind the last whole record. Throws `LogDamage` where records were lost. */
+/** The place behind the last whole record. Throws `LogDamage` if records were lost. */
 function endOf(file: SegmentFile): { offset: number; number: number; landmark: LogPosition } {
   let offset = SEGMENT_HEADER_BYTES;
   let { firstNumber: number, landmark } = file.header;

@@ -1,11 +1,11 @@
-/** Records of a log whose checksum was looked at, the latest used ones. */
+/** The most recently used records of a log, with their checksums verified. */
 import { invariant } from '../rules/invariant.ts';
 import type { LogPosition, LogRecord } from './log-format.ts';
 
 const BYTES_MAX = 2 ** 23;
 /** The settlement of a market with a hundred thousand trades takes some 20 MB. */
 const LARGE_BYTES_MAX = 2 ** 26;
-/** What a record takes beside its payload. */
+/** The size of a record besides its payload. */
 const RECORD_BYTES = 256;
 
 export class RecordCache {
@@ -25,7 +25,7 @@ export class RecordCache {
 
   /** Of the records that are as large as the cache itself the last one is kept. */
   put(at: LogPosition, record: LogRecord): void {
-    invariant(!this.#records.has(at), 'a record is counted twice in the cache');
+    invariant(!this.#records.has(at), 'a record is added twice to the cache');
     if (sizeOf(record) > BYTES_MAX / 2) {
       if (sizeOf(record) <= LARGE_BYTES_MAX) this.#large = { at, record };
       return;
@@ -36,7 +36,7 @@ export class RecordCache {
       if (this.#bytes <= BYTES_MAX) break;
       this.#records.delete(oldest);
       this.#bytes -= payload.length + RECORD_BYTES;
-      invariant(this.#bytes >= 0, 'a cache gives back more than it has');
+      invariant(this.#bytes >= 0, 'the size of a cache went below zero');
     }
   }
 }

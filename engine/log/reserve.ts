@@ -1,7 +1,6 @@
 /**
- * Space of the disk that a log holds back for its next record. Segments are sparse, so a write may
- * meet a full disk: this file is then emptied, and the write goes on in its place. Rule D8
- * (engine/RULES.md).
+ * Disk space that a log reserves for its next record. Segments are sparse, so a write may find the
+ * disk full: then this file is emptied, and the write uses its space. Rule D8 (engine/RULES.md).
  */
 import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -10,7 +9,7 @@ import { diskFullOf } from '../shard/disk-full.ts';
 
 export const RESERVE_NAME = 'reserve';
 const STEP_BYTES = 2 ** 20;
-/** What a file system takes beside what is written: blocks that say where the others are. */
+/** Space that a file system needs besides the data: blocks that map the others. */
 const SPARE_BYTES = STEP_BYTES / 2;
 const ZEROS = Buffer.alloc(STEP_BYTES);
 /** `blocks` of a file's status are of this size, whatever the file system's are. */
@@ -26,9 +25,9 @@ export class Reserve {
     this.#held = Math.min(size, blocks * STATUS_BLOCK_BYTES);
   }
 
-  /** Holds space for a write of `bytes`. Throws `DiskFull`. */
+  /** Reserves space for a write of `bytes`. Throws `DiskFull`. */
   ensure(bytes: number): void {
-    invariant(bytes >= 0, 'space is held for less than nothing');
+    invariant(bytes >= 0, 'space is reserved for less than nothing');
     const wanted = bytes + SPARE_BYTES;
     if (this.#held >= wanted) return;
     const size = Math.ceil(wanted / STEP_BYTES) * STEP_BYTES;
@@ -38,13 +37,13 @@ export class Reserve {
       for (let at = 0; at < size; ) at += writeSync(this.#fd, ZEROS, 0, STEP_BYTES);
       this.#held = size;
     } catch (error) {
-      // A part of the space is of no use here: others may need it.
+      // A part of the space is useless here, and others may need it.
       ftruncateSync(this.#fd, 0);
       throw diskFullOf(error, bytes);
     }
   }
 
-  /** Gives the space to whoever writes next; false where there was none to give. */
+  /** Frees the space for the next write; false if there was none. */
   release(): boolean {
     if (this.#held === 0) return false;
     ftruncateSync(this.#fd, 0);

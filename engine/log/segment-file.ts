@@ -1,5 +1,5 @@
 /**
- * One file of a log: its name, how it comes to be, and the whole records in it. Rules D19 to D21
+ * One file of a log: its name, its creation, and the whole records in it. Rules D19 to D21
  * (engine/RULES.md).
  */
 import {
@@ -37,7 +37,7 @@ const NOTHING = Buffer.alloc(0);
 
 export const segmentName = (segment: number): string => `${String(segment).padStart(8, '0')}.log`;
 
-/** Numbers of the segments whose files are there, ascending. No directory: none. */
+/** Numbers of the segments that have files, ascending. Without a directory: none. */
 export function segmentsIn(directory: string): number[] {
   try {
     const names = readdirSync(directory).filter((name) => NAME.test(name));
@@ -49,8 +49,8 @@ export function segmentsIn(directory: string): number[] {
 }
 
 /**
- * Puts a segment's file there, whole and on disk, or not at all. What a crash left of an unfinished
- * one is written over. Its name wants `syncDirectory`.
+ * Creates a segment's file, whole and on disk, or not at all. An unfinished file of a crash is
+ * overwritten. The caller must call `syncDirectory` for its name.
  */
 export function createSegment(directory: string, header: SegmentHeader): void {
   const file = path.join(directory, segmentName(header.segment));
@@ -59,7 +59,7 @@ export function createSegment(directory: string, header: SegmentHeader): void {
     const fd = openSync(unfinished, 'w', 0o600);
     try {
       const bytes = segmentHeaderBytes(header);
-      // A full disk takes a part, and says why with the next one.
+      // A full disk writes a part, and fails with its error at the next write.
       for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
       fsyncSync(fd);
     } finally {
@@ -72,7 +72,7 @@ export function createSegment(directory: string, header: SegmentHeader): void {
   }
 }
 
-/** A file's name is safe from a crash of the machine only with its directory. */
+/** A file's name survives a crash of the machine only once its directory is synced. */
 export function syncDirectory(directory: string): void {
   const fd = openSync(directory, 'r');
   try {
@@ -106,14 +106,14 @@ export class SegmentFile {
     }
   }
 
-  /** What this process knows to be on disk, from the start of the file. */
+  /** Bytes from the start of the file that this process knows to be on disk. */
   get durableBytes(): number {
     return this.#durableBytes;
   }
 
-  /** So much of the file is on disk from now on. */
+  /** Notes that this much of the file is on disk. */
   noteDurable(bytes: number): void {
-    invariant(bytes >= this.#durableBytes, 'less of a segment is on disk than was before');
+    invariant(bytes >= this.#durableBytes, 'the durable size of a segment became smaller');
     this.#durableBytes = bytes;
   }
 
@@ -133,13 +133,16 @@ export class SegmentFile {
   recordAt(offset: number, number: number | null): StoredRecord | null {
     const record = this.#wholeAt(offset);
     if (record !== null && isNext(record, number)) return record;
-    // What was read before may be older than the record.
+    // The chunk may be older than the record.
     this.#chunk = NOTHING;
     const again = this.#wholeAt(offset);
     return again !== null && isNext(again, number) ? again : null;
   }
 
-  /** As `recordAt`, for a record somewhere: it gets bytes of its own, and no more. */
+  /**
+   * As `recordAt`, for a single record: it is read into its own buffer, without the bytes around
+   * it.
+   */
   lonelyRecordAt(offset: number): StoredRecord | null {
     if (this.#readInto(SCRATCH, offset) < RECORD_HEADER_BYTES) return null;
     const size = recordBytesAt(SCRATCH, 0);
@@ -164,8 +167,9 @@ export class SegmentFile {
   }
 
   /**
-   * Whether what is no whole record at `offset` was one. It was where a whole record behind it was
-   * written when `offset` was on disk already. Else its batch, and all behind it, were never safe.
+   * Whether the incomplete record at `offset` was once whole. It was, if a whole record behind it
+   * was written when `offset` was already on disk. Else its batch, and all behind it, were never
+   * safe.
    */
   hasLostRecordAt(offset: number, number: number | null): boolean {
     if (this.isZeroFrom(offset)) return false;
@@ -196,14 +200,14 @@ export class SegmentFile {
     const size = recordBytesAt(this.#chunk, start);
     if (this.#chunk.length - start >= size) return readRecord(this.#chunk, start, this.seed);
     if (offset + size > this.size()) return null;
-    // First: it may read another chunk.
+    // First, since it may read another chunk.
     const whole = this.#within(offset, size);
     return readRecord(this.#chunk, whole, this.seed);
   }
 
   /** Where `offset` lies in the chunk, which then has `bytes` from there, if the file has. */
   #within(offset: number, bytes: number): number {
-    invariant(offset >= SEGMENT_HEADER_BYTES, 'a record is looked for in front of all records');
+    invariant(offset >= SEGMENT_HEADER_BYTES, 'a record is looked for before the first one');
     const at = offset - this.#chunkAt;
     if (at >= 0 && at + bytes <= this.#chunk.length) return at;
     this.#chunk = this.#read(offset, Math.max(bytes, CHUNK_BYTES));
@@ -218,7 +222,7 @@ export class SegmentFile {
   }
 
   #readInto(buffer: Buffer, offset: number): number {
-    invariant(Number.isSafeInteger(offset) && offset >= 0, 'a file is read at no place');
+    invariant(Number.isSafeInteger(offset) && offset >= 0, 'an offset in a file is not valid');
     let read = 0;
     while (read < buffer.length) {
       const more = readSync(this.fd, buffer, read, buffer.length - read, offset + read);
@@ -230,7 +234,7 @@ export class SegmentFile {
 }
 
 const SCRATCH = Buffer.alloc(RECORD_HEADER_BYTES);
-/** So many bytes are read without a look at whether the file has them. */
+/** This many bytes are read without a check of the file's size. */
 const TRUSTED_BYTES = 2 ** 18;
 const ZEROS = Buffer.alloc(CHUNK_BYTES);
 

@@ -1,4 +1,4 @@
-/** Places of a log at which records are known to begin, so that a search need not begin anew. */
+/** Known places of records in a log, so that a search need not start at the beginning. */
 import { invariant } from '../rules/invariant.ts';
 
 type Waypoint = { offset: number; number: number };

@@ -1,6 +1,7 @@
 /**
- * Lists of small integers in one array: each lies in a block of a power of two places, and moves to
- * one of twice as many when it is full. The block that it left goes to the next list of that size.
+ * Lists of small integers in one array. Each list has a block whose size is a power of two, and
+ * moves to a block of twice the size when it is full. The old block is reused by the next list of
+ * that size.
  */
 import { invariant } from '../rules/invariant.ts';
 import { NO_ROW } from '../rules/units.ts';
@@ -9,17 +10,19 @@ import { grown } from './table.ts';
 const FIRST_PLACES = 1024;
 
 export class BlockAllocator {
-  /** By place. A free block begins with the place of the next free one of its size. */
+  /**
+   * The array of all blocks. A free block begins with the index of the next free one of its size.
+   */
   places = new Int32Array(FIRST_PLACES);
   #end = 0;
-  /** The first free block of 2 ** n places, by n. */
+  /** The first free block of size 2 ** n, by n. */
   readonly #free = new Int32Array(32).fill(NO_ROW);
 
-  /** Where a block of so many places begins, a power of two. */
+  /** Allocates a block; `size` is a power of two. @returns the index at which it begins. */
   take(size: number): number {
     const power = powerOf(size);
     const at = this.#free[power]!;
-    invariant(1 << power === size, 'a block is of no power of two places');
+    invariant(1 << power === size, 'the size of a block is no power of two');
     invariant(at < this.#end, 'a free block lies beyond all blocks');
     if (at === NO_ROW) return this.#append(size);
     this.#free[power] = this.places[at]!;
@@ -28,13 +31,16 @@ export class BlockAllocator {
 
   give(at: number, size: number): void {
     const power = powerOf(size);
-    invariant(1 << power === size, 'a block of no power of two places was given back');
-    invariant(at >= 0 && at + size <= this.#end, 'a block was given back that was never taken');
+    invariant(1 << power === size, 'the size of a released block is no power of two');
+    invariant(at >= 0 && at + size <= this.#end, 'a block was released that was never allocated');
     this.places[at] = this.#free[power]!;
     this.#free[power] = at;
   }
 
-  /** Where a list goes on whose block is full: twice as many places, the same content. */
+  /**
+   * Moves a list whose block is full to a block of twice the size. @returns the index at which it
+   * begins.
+   */
   doubled(at: number, size: number): number {
     const to = this.take(size * 2);
     this.places.copyWithin(to, at, at + size);

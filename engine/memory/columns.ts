@@ -1,7 +1,7 @@
 /**
  * One value of each row of a table, where rows lie one after another in one buffer: the value of
- * the next row is `stride` values on. Each type of value has a class of its own: V8 compiles a
- * method into fast code only as long as it has met one kind of array there.
+ * the next row is `stride` values further. Each type of value has a class of its own: V8's code for
+ * a method is fast only while the method has seen one kind of array.
  */
 
 /** How the rows of one buffer lie: where a column is in the first row, and how long a row is. */
@@ -29,7 +29,7 @@ export class F64Column {
     this.#values[row * this.#stride]! += difference;
   }
 
-  /** The rows lie in this buffer from now on. */
+  /** Uses this buffer from now on. */
   moveTo(buffer: ArrayBuffer): void {
     this.#values = new Float64Array(buffer, this.#offset);
   }
@@ -145,11 +145,11 @@ export class UuidColumn {
   }
 }
 
-/** What is read of a column: the value of each row, in the column's unit. */
+/** Reads a column: the value of each row, in the column's unit. */
 export interface Values<Row extends number, Unit extends number> {
   get(row: Row): Unit;
 }
-/** What changes a column. Stored ones are had from `Table.change` alone. */
+/** Changes a column. Only `Table.change` returns the stored ones. */
 export interface WritableValues<Row extends number, Unit extends number> extends Values<Row, Unit> {
   set(row: Row, value: Unit): void;
   add(row: Row, difference: Unit): void;

@@ -1,7 +1,7 @@
 /**
- * Which resting order expires next: a binary heap by (expiry, placement). An order that ends early
- * is dropped when it reaches the top, or with all others of its kind once they are the majority.
- * Rule T45 (engine/RULES.md).
+ * Which resting order expires next: a binary heap by (expiry, placement). The entry of an order
+ * that ended early is removed when it reaches the top; once such entries are the majority, all are
+ * removed. Rule T45 (engine/RULES.md).
  */
 
 import { invariant } from '../rules/invariant.ts';
@@ -30,15 +30,15 @@ export class ExpiryQueue<Order extends number> {
   }
 
   add(entry: Entry<Order>): void {
-    invariant(Number.isSafeInteger(entry.expiresAtMs), 'an order expires at no time');
-    invariant(entry.expiresAtMs > 0, 'an order waits for an expiry that it has not');
-    invariant(this.#isCurrent(entry), 'an order waits for its expiry that is done');
+    invariant(Number.isSafeInteger(entry.expiresAtMs), 'an expiry is not in whole milliseconds');
+    invariant(entry.expiresAtMs > 0, 'an order without an expiry is queued');
+    invariant(this.#isCurrent(entry), 'an order that is done is queued');
     if (this.#heap.length > 1024 && this.#heap.length > 2 * this.#orders.live) this.#compact();
     this.#heap.push(entry);
     this.#up(this.#heap.length - 1);
   }
 
-  /** The order that is due soonest at `nowMs`, or `NO_ROW`. It is due until it ends. */
+  /** The next order that has expired at `nowMs`, or `NO_ROW`. It is returned until it ends. */
   nextDue(nowMs: EpochMs): Order | typeof NO_ROW {
     for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
       if (this.#isCurrent(top)) return top.expiresAtMs <= nowMs ? top.order : NO_ROW;
@@ -47,7 +47,7 @@ export class ExpiryQueue<Order extends number> {
     return NO_ROW;
   }
 
-  /** Orders that wait for their expiry; `inOrder` false: the heap would end them out of time. */
+  /** Queued orders; `inOrder` false: the heap would end them in the wrong order. */
   waiting(): { orders: Order[]; inOrder: boolean } {
     const orders = this.#heap.filter((entry) => this.#isCurrent(entry)).map(({ order }) => order);
     const inOrder = this.#heap.every((entry, at) => {

@@ -19,10 +19,10 @@ import { grown } from './table.ts';
 /** Price levels 1..99. Place 0 stays empty, so that a price level is its own offset. */
 const PRICE_LEVELS = 100;
 const WORDS = 4;
-/** Places within the two ends of a level. */
+/** Offsets within the two ends of a level. */
 const FIRST = 0;
 const LAST = 1;
-/** Places within the links of an order, and how many there are. */
+/** Offsets within the links of an order, and how many links it has. */
 const NEXT = 0;
 const PREVIOUS = 1;
 const LINKS = 2;
@@ -33,10 +33,10 @@ export class Ladders<Order extends number = number> {
   #bits = new Uint32Array(0);
   #best = new Uint8Array(0);
   /**
-   * Of each order: the next one at its level, and the one before. The last and the first have
-   * `~level` there instead, a number below `NO_ROW`, where level = ladder * PRICE_LEVELS + price
-   * level. An order that waits nowhere has `NO_ROW` as its next. The links are not in the orders'
-   * rows: a walk along a level would then read whole rows.
+   * Two links of each order: the next one at its level, and the previous one. The last and the
+   * first order have `~level` instead, a number below `NO_ROW`, where level = ladder * PRICE_LEVELS
+   * + price level. The next link of an order on no ladder is `NO_ROW`. The links are not in the
+   * orders' rows, so that a walk along a level does not read whole rows.
    */
   #links = new Int32Array(0);
   #ladders = 0;
@@ -67,9 +67,9 @@ export class Ladders<Order extends number = number> {
   }
 
   /**
-   * Appends the orders of a price level, which has some, in time order, and prefetches their rows.
-   * Each step along a level waits for memory. So the walk comes from both ends, where two steps
-   * wait at the same time, and the rows of the orders found so far are read meanwhile.
+   * Appends the orders of a price level, which must not be empty, in time order, and prefetches
+   * their rows. Each step along a level waits for memory. So the walk starts from both ends: two
+   * steps wait at the same time, and the rows of the orders found so far are read meanwhile.
    */
   collect(ladder: number, priceLevel: number, orders: Order[], rows: Prefetchable<Order>): void {
     const links = this.#links;
@@ -116,13 +116,10 @@ export class Ladders<Order extends number = number> {
     const at = order * LINKS;
     if (at >= this.#links.length) this.#growOrders(order + 1);
     const links = this.#links;
-    invariant(ladder >= 0 && ladder < this.#ladders, 'an order waits on no ladder');
-    invariant(
-      priceLevel >= 1 && priceLevel < PRICE_LEVELS,
-      'an order waits at no price of 1 to 99 cents',
-    );
-    invariant(order >= 0, 'an order without a row waits');
-    invariant(links[at + NEXT] === NO_ROW, 'an order waits twice');
+    invariant(ladder >= 0 && ladder < this.#ladders, 'a ladder does not exist');
+    invariant(priceLevel >= 1 && priceLevel < PRICE_LEVELS, 'a price level is not 1 to 99');
+    invariant(order >= 0, 'an order on a ladder has no row');
+    invariant(links[at + NEXT] === NO_ROW, 'an order is on a ladder twice');
     const level = ladder * PRICE_LEVELS + priceLevel;
     const last = this.#ends[level * 2 + LAST]!;
     links[at + NEXT] = ~level;
@@ -137,13 +134,13 @@ export class Ladders<Order extends number = number> {
     if (priceLevel > this.#best[ladder]!) this.#best[ladder] = priceLevel;
   }
 
-  /** Takes an order away, wherever it waits. */
+  /** Removes an order from its ladder. */
   remove(order: Order): void {
     const links = this.#links;
     const at = order * LINKS;
     const next = links[at + NEXT]!;
     const previous = links[at + PREVIOUS]!;
-    invariant(this.isWaiting(order), 'removed an order that waits nowhere');
+    invariant(this.isWaiting(order), 'removed an order that is on no ladder');
     links[at + NEXT] = NO_ROW;
     if (previous < 0) this.#ends[~previous * 2 + FIRST] = orderOf(next);
     else links[previous * LINKS + NEXT] = next;

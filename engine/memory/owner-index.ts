@@ -1,18 +1,18 @@
 /**
  * Which rows of a table belong to an owner: an account's orders, a market's positions. A row that
- * joins is written at the end of its owner's list. A row that leaves is only counted: its place
- * stays until the list is full. A walk skips such a place, because the row there is free, or has
- * another owner, or has joined again at a later place. So a fill reads no other row of the list.
+ * joins is appended to its owner's list. A row that leaves is only counted: its entry stays until
+ * the list is full. A walk skips such an entry, because its row is free, or has another owner, or
+ * has joined again at a later entry. So a fill reads no other row of the list.
  *
- * Invariants: rows join in the order of their sequence. A list takes at most four times the places
- * of the most rows that it has had since it was last empty; an empty one takes none.
+ * Invariants: rows join in the order of their sequence. A list has at most four times as many
+ * places as the most rows it has had since it was last empty; an empty list has none.
  */
 import { invariant } from '../rules/invariant.ts';
 import { BlockAllocator } from './block-allocator.ts';
 import type { Values } from './columns.ts';
 import { grown } from './table.ts';
 
-/** Places within what is kept of an owner. */
+/** Offsets within the fields of an owner. */
 const COUNT = 0;
 const NEXT = 1;
 const END = 2;
@@ -29,7 +29,10 @@ export class OwnerIndex<Owner extends number, Row extends number> {
   readonly #sequence: Values<Row, number>;
   readonly #owners: Values<Row, Owner>;
   readonly #blocks = new BlockAllocator();
-  /** Of each owner: its rows; the place of the next one, and the block's end; the block's size. */
+  /**
+   * Of each owner: its count of rows; the place for the next row, and the block's end; the block's
+   * size.
+   */
   #heads = new Int32Array(0);
 
   /** `owners`: the column that says whose a row is. */
@@ -50,11 +53,13 @@ export class OwnerIndex<Owner extends number, Row extends number> {
     return this.#heads[owner * WORDS + COUNT]!;
   }
 
-  /** A row that is in use, is the owner's, and has a higher sequence than all before it. */
+  /**
+   * Adds a row that is in use, belongs to the owner, and has a higher sequence than all before it.
+   */
   add(owner: Owner, row: Row): void {
     const head = owner * WORDS;
     const heads = this.#heads;
-    invariant(head >= 0 && head < heads.length, 'a row joined an owner without room');
+    invariant(head >= 0 && head < heads.length, 'a row joined an owner beyond the index');
     invariant(this.#owners.get(row) === owner, "a row joined another's list");
     if (heads[head + NEXT] === heads[head + END]) this.#makeRoom(owner, row);
     const place = heads[head + NEXT]!;
@@ -63,7 +68,7 @@ export class OwnerIndex<Owner extends number, Row extends number> {
     heads[head + COUNT]!++;
   }
 
-  /** One row has left the owner: it was given free, or is about to be. */
+  /** Counts a row that has left the owner: it was released, or is about to be. */
   remove(owner: Owner): void {
     const heads = this.#heads;
     const head = owner * WORDS;
@@ -79,7 +84,7 @@ export class OwnerIndex<Owner extends number, Row extends number> {
     yield* this.#below(owner, Infinity);
   }
 
-  /** A word of what `add` is about to write: to be read ahead of time. */
+  /** A word near those that `add` will write, to be prefetched. */
   prefetch(owner: Owner): number {
     return this.#blocks.places[this.#heads[owner * WORDS + NEXT]!] ?? 0;
   }
@@ -93,14 +98,17 @@ export class OwnerIndex<Owner extends number, Row extends number> {
     for (let place = this.#heads[head + NEXT]! - 1; place >= first; place--) {
       const row = places[place]!;
       if (!this.#rows.isLive(row) || this.#owners.get(row) !== owner) continue;
-      // The row has joined the same owner again, and has a later place too.
+      // The row has joined the same owner again, and has a later entry too.
       if (this.#sequence.get(row) >= youngest) continue;
       youngest = this.#sequence.get(row);
       yield row;
     }
   }
 
-  /** Takes twice the places, or those of rows that have left where they are half of all. */
+  /**
+   * Makes room: removes the entries of rows that have left if they are half of all, else doubles
+   * the block.
+   */
   #makeRoom(owner: Owner, joining: Row): void {
     const heads = this.#heads;
     const head = owner * WORDS;

@@ -1,12 +1,12 @@
 /**
- * Reads memory that is needed soon. Rows lie far apart, and a read of one waits for memory. Reads
- * that depend on each other wait one after the other; reads that do not wait at the same time. So
- * one word of every row is read before the first row is used.
+ * Reads memory that is needed soon. Rows lie far apart, and each read waits for memory. Reads that
+ * depend on each other wait one after another; independent reads wait at the same time. So one word
+ * of every row is read before the first row is used.
  */
 const kept = { value: 0 };
 
 export interface Prefetchable<Row extends number> {
-  /** Reads a word of each end of a row, since they may lie apart. */
+  /** Reads a word at each end of a row, since a row may span two cache lines. */
   prefetch(row: Row): number;
 }
 

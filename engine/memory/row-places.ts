@@ -1,6 +1,6 @@
 /**
- * Where the columns of a row lie: stored columns, widest first, to a multiple of 4 bytes; then
- * derived ones, to a multiple of 8.
+ * Where the columns of a row lie: stored columns, widest first, padded to a multiple of 4 bytes;
+ * then derived columns, padded to a multiple of 8.
  */
 import { invariant } from '../rules/invariant.ts';
 import { type ColumnType, WIDTHS } from './columns.ts';
@@ -22,7 +22,7 @@ export function placesOf(stored: Schema, derived: Schema): Places {
   const place = (schema: Schema, isStored: boolean) => {
     const widestFirst = Object.entries(schema).sort((a, b) => WIDTHS[b[1]] - WIDTHS[a[1]]);
     for (const [key, type] of widestFirst) {
-      invariant(!columns.some((column) => column.key === key), 'two columns have one name');
+      invariant(!columns.some((column) => column.key === key), 'two columns have the same name');
       const offset = roundedUp(bytes, WIDTHS[type]);
       columns.push({ key, type, offset, isStored });
       bytes = offset + WIDTHS[type];

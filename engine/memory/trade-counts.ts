@@ -17,8 +17,8 @@ import { uuidAt } from './uuid-words.ts';
 type CountedTrade = { atMs: EpochMs; account: Uuid; keyId: Uuid; closing: boolean };
 
 /**
- * The id under which a key is counted away from the shard of its owner's account: the key's own, a
- * version 7 uuid, as of version 8. So a shard knows which keys have counts elsewhere too.
+ * The id under which a key is counted outside its owner's shard: its own id, a version 7 uuid, with
+ * the version changed to 8. So a shard knows which keys also have counts elsewhere.
  */
 export function awayIdOf(keyId: Uuid): Uuid {
   return withVersion(keyId, '8');
@@ -30,7 +30,7 @@ function withVersion(id: Uuid, version: '7' | '8'): Uuid {
   return id.slice(0, VERSION_AT) + version + id.slice(VERSION_AT + 1);
 }
 
-/** In the order in which they lie on disk. */
+/** In their order on disk. */
 export const TRADE_COUNT_COLUMNS = {
   id: 'uuid',
   minute: 'u32',
@@ -40,8 +40,8 @@ export const TRADE_COUNT_COLUMNS = {
 } as const;
 
 /**
- * What each key and account did in the minute and the day of its last trade. Counters of one UTC
- * day: the first count of the next day drops them all.
+ * The counts of each key and account in the minute and the day of its last trade. They are of one
+ * UTC day: the first trade of the next day clears them all.
  */
 export class TradeCounts {
   readonly table = new Table('tradeCounts', TRADE_COUNT_COLUMNS, {}, 'newInDay');
@@ -63,7 +63,7 @@ export class TradeCounts {
     };
   }
 
-  /** Keys that have been counted here on the day of `atMs`, away from their owner's shard. */
+  /** Keys that were counted here on the day of `atMs` and whose owner's shard is another. */
   awayKeys(atMs: EpochMs): Uuid[] {
     if (this.day !== utcDayOf(atMs)) return [];
     const keys: Uuid[] = [];
@@ -87,7 +87,7 @@ export class TradeCounts {
     this.#addOne(account, minute, closing);
   }
 
-  /** Drops all counts: every window begins anew. */
+  /** Clears all counts: every window starts again. */
   clear(): void {
     for (const row of this.table.rows()) this.table.release(row);
     this.ids = new UuidIndex(this.table);

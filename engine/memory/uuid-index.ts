@@ -1,11 +1,11 @@
 /**
  * Finds the row of a uuid: open addressing over row numbers. The ids stay in the column `id` of the
- * table. A slot holds a row number and the hash of its id, so that a search reads no row but the
- * one that it finds. Eight bytes a slot, at most three quarters full.
+ * table. A slot holds a row number and the hash of its id, so that a search reads only the row that
+ * it finds. Eight bytes a slot, at most three quarters full.
  *
  * Nearly every slot that a change needs is far away in memory. So changes wait until there are
- * some, or until a search, and their slots are then prefetched together. The tables of orders and
- * positions share their slots: an order that fills leaves its slot to its position.
+ * several, or until a search, and their slots are then prefetched together. The tables of orders
+ * and positions share their slots: the position of a filled order reuses the order's slot.
  */
 
 import { invariant } from '../rules/invariant.ts';
@@ -16,10 +16,10 @@ import { prefetched } from './prefetch.ts';
 import { uuidAt, uuidWords } from './uuid-words.ts';
 
 const FIRST_SLOTS = 256;
-/** Changes made together: a few times as many as the machine reads from memory at a time. */
+/** Changes made together: a few times as many as the memory reads that the machine overlaps. */
 const TOGETHER = 64;
 
-/** An entry, of 32 bits, is twice a row, or its complement. */
+/** The rows that fit: an entry is twice a row (or one more, or the complement) in 32 bits. */
 const ROWS_MAX = 2 ** 30;
 
 type WithIds<Row extends number> = {
@@ -42,7 +42,10 @@ export class UuidIndex<Row extends number = number> {
     this.#table = table;
   }
 
-  /** Of two tables where a row of one often goes as one of the other comes, with the same hash. */
+  /**
+   * For two tables: when a row of one is removed, a row of the other with the same hash is often
+   * added.
+   */
   static pair<One extends number, Other extends number>(
     one: WithIds<One>,
     other: WithIds<Other>,
@@ -84,17 +87,17 @@ export class UuidIndex<Row extends number = number> {
     this.add(row);
   }
 
-  /** Makes a row that has its id findable. */
+  /** Makes a row findable that already has its id. */
   add(row: Row): void {
-    invariant(row >= 0 && row < ROWS_MAX, 'an index has no place for such a row');
+    invariant(row >= 0 && row < ROWS_MAX, 'a row number does not fit into an index');
     this.#size++;
     this.#slots.change((row << 1) | this.#table, this.#hashOf(row));
   }
 
-  /** Forgets a row, which must still have its id. */
+  /** Removes a row, which must still have its id. */
   remove(row: Row): void {
     this.#size--;
-    invariant(this.#size >= 0, 'more ids left an index than were in it');
+    invariant(this.#size >= 0, 'more ids were removed from an index than it had');
     this.#slots.change(~((row << 1) | this.#table), this.#hashOf(row));
   }
 
@@ -121,10 +124,13 @@ export class UuidIndex<Row extends number = number> {
 class Slots {
   /** Entry and hash, slot by slot. */
   words = new Int32Array(FIRST_SLOTS * 2).fill(NO_ROW);
-  /** Masks the place of an entry: slots are a power of two, and entries are at even places. */
+  /** Masks the index of an entry: slots are a power of two, and entries are at even indexes. */
   mask = FIRST_SLOTS * 2 - 2;
   #held = 0;
-  /** An entry to add, or `~entry` to remove, and the hash of its id; change by change, in order. */
+  /**
+   * Waiting changes in order, each as two words: an entry to add, or `~entry` to remove; the hash
+   * of its id.
+   */
   readonly #waiting = new Int32Array(TOGETHER * 2);
   #waitingEnd = 0;
 
@@ -160,8 +166,8 @@ class Slots {
   }
 
   /**
-   * Whether an entry took the slot of another one, which the next change removes and which has the
-   * same hash.
+   * True: an entry took the slot of another one that has the same hash and that the next change
+   * removes.
    */
   #takesSlot(entry: number, hash: number, next: number, nextHash: number): boolean {
     const going = ~next;
@@ -195,7 +201,7 @@ class Slots {
   #placeOf(entry: number, hash: number): number {
     let at = homeOf(hash, this.mask);
     while (this.words[at] !== entry) {
-      invariant(this.words[at] !== NO_ROW, 'an id left an index that it was not in');
+      invariant(this.words[at] !== NO_ROW, 'an id was removed from an index that lacks it');
       at = (at + 2) & this.mask;
     }
     return at;
@@ -223,7 +229,10 @@ function homeOf(hash: number, mask: number): number {
   return (hash << 1) & mask;
 }
 
-/** Of a uuid's random bits but the last: an order has the same as the trade that it opens. */
+/**
+ * A hash of a uuid's random bits without the last one: an order and the trade that it opens have
+ * the same.
+ */
 function hashOf(w1: number, w2: number, w3: number): number {
   let hash =
     Math.imul((w3 >>> 1) ^ (w2 >>> 7), 0x9e3779b1) ^ Math.imul(w2 ^ (w1 & 0xffff), 0x85ebca6b);

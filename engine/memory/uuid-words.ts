@@ -57,7 +57,7 @@ export function uuidWords(id: Uuid): Readonly<Uint32Array> {
   return words;
 }
 
-/** The value of four hex digits, which are the four bytes of one number here. */
+/** The value of four hex digits, whose characters are the four bytes of a number. */
 function hexHalf(at: number): number {
   const digits = textView.getInt32(at);
   // A letter has bit 6 set, and its low bits count from 1.

@@ -1,12 +1,12 @@
 /**
  * How one thread sleeps and another wakes it. The sleeper raises a flag, looks once more whether
- * there is news, and waits on the flag itself. Whoever brings news takes the flag down, and wakes
- * the sleeper only where it was up: a thread that is awake costs nobody a wake-up.
+ * there is news, and waits on the flag itself. A thread with news lowers the flag, and wakes the
+ * sleeper only if it was up: no wake-up is spent on a thread that is awake.
  *
- * No wake-up is lost. News is shown before the flag is looked at, and the flag is raised before news
- * is looked for, so one of the two sees the other. A flag that goes down between the look and the
- * wait ends the wait at once, since the wait compares that very flag. To wait on a position of a
- * ring instead would lose the wake-up of a ringer that took the flag down first.
+ * No wake-up is lost. News is published before the flag is read, and the flag is raised before the
+ * sleeper looks for news, so at least one of the two sees the other. If the flag is lowered between
+ * the look and the wait, the wait ends at once, since it compares that very flag. Waiting on a
+ * position of a ring would lose the wake-up of a ringer that lowered the flag first.
  */
 import { invariant } from '../rules/invariant.ts';
 
@@ -21,17 +21,19 @@ export class Bell {
   readonly #flag: Int32Array;
   #sleeping: Promise<void> | null = null;
 
-  /** Each of the two threads makes one over the same `bellMemory`. */
+  /** Each of the two threads creates one over the same `bellMemory`. */
   constructor(memory: SharedArrayBuffer) {
     this.#flag = new Int32Array(memory);
   }
 
-  /** Wakes the sleeper. To be called behind what makes its `hasNews` true. */
+  /** Wakes the sleeper. Call it after the change that makes its `hasNews` true. */
   ring(): void {
     if (Atomics.exchange(this.#flag, 0, AWAKE) === ASLEEP) Atomics.notify(this.#flag, 0);
   }
 
-  /** Blocks the thread until there may be news, or for `timeoutMs`. Its event loop stands still. */
+  /**
+   * Blocks the thread until there may be news, or for `timeoutMs`. Its event loop is blocked too.
+   */
   sleep(hasNews: () => boolean, timeoutMs = Number.POSITIVE_INFINITY): void {
     invariant(this.#sleeping === null, 'a thread blocks while it sleeps by its event loop');
     this.#raise();
@@ -40,8 +42,8 @@ export class Bell {
   }
 
   /**
-   * Resolves when there may be news, or after `timeoutMs`; the thread's event loop turns meanwhile.
-   * Null: there is news. Whoever sleeps already goes on sleeping.
+   * Resolves when there may be news, or after `timeoutMs`; the thread's event loop runs meanwhile.
+   * Null: there is news. If the thread already sleeps, returns that sleep.
    */
   sleepAsync(hasNews: () => boolean, timeoutMs = Number.POSITIVE_INFINITY): Promise<void> | null {
     if (this.#sleeping !== null) return this.#sleeping;
@@ -61,6 +63,6 @@ export class Bell {
 
   #raise(): void {
     const before = Atomics.exchange(this.#flag, 0, ASLEEP);
-    invariant(before === AWAKE, 'two threads sleep by one bell');
+    invariant(before === AWAKE, 'two threads sleep on one bell');
   }
 }

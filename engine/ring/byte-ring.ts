@@ -1,6 +1,6 @@
 /**
- * Bytes from one thread to another through memory that both have, in the order in which they were
- * written. One thread writes and one reads. Nobody waits in here: bell.ts does.
+ * Bytes from one thread to another through shared memory, in the order in which they were written.
+ * One thread writes and one reads. Nothing here waits: bell.ts does.
  */
 import { invariant } from '../rules/invariant.ts';
 
@@ -17,18 +17,23 @@ export function ringMemory(capacityBytes: number): SharedArrayBuffer {
 export class ByteRing {
   readonly #words: Int32Array;
   readonly #bytes: Buffer;
-  /** The capacity less one: positions count on for ever, modulo 2^32, and this finds their place. */
+  /** The capacity less one: positions grow modulo 2^32, and this masks their offset. */
   readonly #mask: number;
-  /** The writer's position: behind what it has written, published or not. */
+  /** The writer's position: behind its last byte, published or not. */
   #head: number;
   #published: number;
   /** The reader's position. */
   #tail: number;
 
-  /** Each of the two threads makes one over the same `ringMemory`, of a power of two bytes. */
+  /**
+   * Each of the two threads creates one over the same `ringMemory`, whose size is a power of two.
+   */
   constructor(memory: SharedArrayBuffer) {
     const capacity = memory.byteLength - HEADER_BYTES;
-    invariant(capacity > 0 && (capacity & (capacity - 1)) === 0, 'a ring is no power of two');
+    invariant(
+      capacity > 0 && (capacity & (capacity - 1)) === 0,
+      'the size of a ring is no power of two',
+    );
     this.#words = new Int32Array(memory, 0, HEADER_BYTES / Int32Array.BYTES_PER_ELEMENT);
     this.#bytes = Buffer.from(memory, HEADER_BYTES);
     this.#mask = capacity - 1;
@@ -36,19 +41,25 @@ export class ByteRing {
     this.#published = this.#head;
     this.#tail = Atomics.load(this.#words, TAIL);
     const used = (this.#head - this.#tail) | 0;
-    invariant(used >= 0 && used <= capacity, 'the ends of a ring are apart by more than it holds');
+    invariant(
+      used >= 0 && used <= capacity,
+      'the positions of a ring differ by more than its size',
+    );
   }
 
   /** For the writer: bytes that it may write now. */
   get room(): number {
     const used = (this.#head - Atomics.load(this.#words, TAIL)) | 0;
-    invariant(used >= 0 && used <= this.#mask + 1, 'a ring holds more than it has room for');
+    invariant(used >= 0 && used <= this.#mask + 1, 'a ring contains more than its size');
     return this.#mask + 1 - used;
   }
 
-  /** Takes as many of these bytes as there is room for. The reader sees them once published. */
+  /** Writes as many of these bytes as there is room for. The reader sees them once published. */
   write(from: Buffer, start: number, end: number): number {
-    invariant(start >= 0 && start <= end && end <= from.length, 'a ring is given bytes of nobody');
+    invariant(
+      start >= 0 && start <= end && end <= from.length,
+      'a range to write lies outside its bytes',
+    );
     const bytes = Math.min(this.room, end - start);
     const at = this.#head & this.#mask;
     const beforeEdge = Math.min(bytes, this.#mask + 1 - at);
@@ -58,16 +69,16 @@ export class ByteRing {
     return bytes;
   }
 
-  /** Shows the reader all that was written. False: there was nothing more to show. */
+  /** Makes all written bytes visible to the reader. False: there were no new ones. */
   publish(): boolean {
     if (this.#head === this.#published) return false;
-    invariant(((this.#head - this.#published) | 0) > 0, 'what was published is taken back');
+    invariant(((this.#head - this.#published) | 0) > 0, 'the published position moved back');
     this.#published = this.#head;
     Atomics.store(this.#words, HEAD, this.#head);
     return true;
   }
 
-  /** The writer has more than there is room for: `read` answers that once. */
+  /** Notes that the writer waits for room. `takeWanted` returns that once. */
   wantRoom(): void {
     Atomics.store(this.#words, WANTED, 1);
   }
@@ -75,13 +86,13 @@ export class ByteRing {
   /** For the reader: bytes that it may read now. */
   get waiting(): number {
     const waiting = (Atomics.load(this.#words, HEAD) - this.#tail) | 0;
-    invariant(waiting >= 0 && waiting <= this.#mask + 1, 'a ring shows more than it has room for');
+    invariant(waiting >= 0 && waiting <= this.#mask + 1, 'a ring has published more than its size');
     return waiting;
   }
 
-  /** Moves what is published, as much as `to` has space for behind `at`. @returns how many bytes. */
+  /** Moves published bytes to `to` from `at` on, as many as fit. @returns how many bytes. */
   read(to: Buffer, at: number): number {
-    invariant(at >= 0 && at < to.length, 'a ring is read into no place');
+    invariant(at >= 0 && at < to.length, 'a ring is read to a place outside the buffer');
     const bytes = Math.min(this.waiting, to.length - at);
     const from = this.#tail & this.#mask;
     const beforeEdge = Math.min(bytes, this.#mask + 1 - from);
@@ -92,7 +103,7 @@ export class ByteRing {
     return bytes;
   }
 
-  /** For the reader, behind `read`: whether the writer waits for room. It is asked to go on once. */
+  /** For the reader, after `read`: whether the writer waits for room. True once per `wantRoom`. */
   takeWanted(): boolean {
     return (
       Atomics.load(this.#words, WANTED) === 1 && Atomics.exchange(this.#words, WANTED, 0) === 1

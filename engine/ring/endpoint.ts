@@ -1,7 +1,7 @@
 /**
  * One end of a pair of rings: the caller's, which asks and never blocks, or the shard's, which
- * answers and blocks where there is nothing to do. What is sent within one turn is published once,
- * and the other end is woken only where it sleeps.
+ * answers and blocks when there is nothing to do. Everything sent within one turn is published
+ * together, and the other end is woken only if it sleeps.
  */
 import { invariant } from '../rules/invariant.ts';
 import { Bell, bellMemory } from './bell.ts';
@@ -30,11 +30,11 @@ export function channelMemory(capacityBytes = CAPACITY_BYTES): ChannelMemory {
 export class Endpoint {
   readonly #out: ByteRing;
   readonly #in: ByteRing;
-  /** This end sleeps by the first, and wakes the other end by the second. */
+  /** This end sleeps on the first bell and wakes the other end with the second. */
   readonly #own: Bell;
   readonly #other: Bell;
   readonly #frames: FrameReader;
-  /** What the ring had no room for. */
+  /** Bytes for which the ring had no room. */
   #unsent: Buffer | null = null;
   #unsentAt = 0;
 
@@ -48,24 +48,24 @@ export class Endpoint {
     this.#frames = new FrameReader(this.#in);
   }
 
-  /** Whether a frame is there whole. */
+  /** Whether a whole frame has arrived. */
   isReady(): boolean {
     const isReady = this.#frames.isReady();
     if (this.#in.takeWanted()) this.#other.ring();
     return isReady;
   }
 
-  /** The next frame, after `isReady`; it stays as it is until the next call of that. */
+  /** The next frame, after `isReady`; valid until the next call of `isReady`. */
   next() {
     return this.#frames.next();
   }
 
-  /** Something sent waits for room: nothing further may be sent before `flush` says otherwise. */
+  /** True: sent bytes wait for room, and nothing more may be sent before `flush` returns true. */
   get isFull(): boolean {
     return this.#unsent !== null;
   }
 
-  /** Sends whole frames and returns at once. What there is no room for waits for `flush`. */
+  /** Sends whole frames and returns at once. Bytes without room wait for `flush`. */
   send(bytes: Buffer): void {
     invariant(this.#unsent === null, 'a frame is sent into the middle of another');
     const sent = this.#out.write(bytes, 0, bytes.length);
@@ -76,7 +76,7 @@ export class Endpoint {
     this.flush();
   }
 
-  /** Sends what waits for room, as far as there is some. False: something still waits. */
+  /** Sends bytes that wait for room, as many as fit. False: some still wait. */
   flush(): boolean {
     while (this.#unsent !== null) {
       const { length } = this.#unsent;
@@ -104,17 +104,17 @@ export class Endpoint {
     if (!this.isReady()) this.#own.sleep(this.#hasNews);
   }
 
-  /** As `sleep`, while the event loop turns; null: there is news. */
+  /** As `sleep`, while the event loop runs; null: there is news. */
   sleepAsync(): Promise<void> | null {
     return this.isReady() ? null : this.#own.sleepAsync(this.#hasNews);
   }
 
-  /** Wakes this end where it sleeps with its event loop turning. */
+  /** Wakes this end if it sleeps with its event loop running. */
   wakeOwn(): void {
     this.#own.ring();
   }
 
-  /** Wakes the other end, for news that is in no ring. */
+  /** Wakes the other end for news that is not in a ring. */
   wakeOther(): void {
     this.#other.ring();
   }
@@ -122,7 +122,7 @@ export class Endpoint {
   readonly #hasRoom = () => this.#out.room > 0;
   readonly #hasNews = () => this.#in.waiting > 0 || (this.#unsent !== null && this.#hasRoom());
 
-  /** Asks for room first, so that what is freed from here on rings. */
+  /** Asks for room first, so that the reader rings for all room that it frees from now on. */
   #isWithoutRoom(): boolean {
     this.#out.wantRoom();
     return !this.#hasRoom();

@@ -10,7 +10,7 @@ const BUST_BELOW_CENTS = 100;
 export function openAccount(state: ShardState, event: AccountOpened): void {
   const { accounts } = state;
   const row = accounts.claim();
-  invariant(row === event.account, 'an account took another row');
+  invariant(row === event.account, 'an account was opened in another row than its event names');
   invariant(state.accountIds.find(event.accountId) === NO_ROW, 'an account was opened twice');
   openAccountRow(state, row, event.atMs);
   state.ordersOfAccount.ensureOwners(accounts.size);

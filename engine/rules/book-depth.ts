@@ -49,7 +49,7 @@ class BookDepth implements FillModel {
   readonly sharesSizes = true;
   readonly noLiquidity =
     'There is no live price on that side now, or too little is displayed for all of it.';
-  /** As each market's last quote shows them. */
+  /** By market number: the levels of its last quote. */
   readonly #levels = new Map<MarketNumber, DisplayedLevels>();
 
   quoteSeen(tick: QuoteTick): void {
@@ -70,7 +70,7 @@ class BookDepth implements FillModel {
     want: Want,
     nowMs: EpochMs,
   ): Fill | null {
-    // Without a live price of venue_a nothing trades, whoever else has one.
+    // Without a live price of venue_a nothing trades, even if another venue has one.
     if (askOf(price, want.side) === null) return null;
     let best = this.#walk(book.market, want.side, want, want.upToCents);
     for (const rival of rivalsOf(context, book, want.side, nowMs)) {
@@ -82,7 +82,7 @@ class BookDepth implements FillModel {
   }
 
   consume({ account, market, side, contracts }: Consumption): void {
-    invariant(contracts > 0, 'a fill consumes nothing of what is displayed');
+    invariant(contracts > 0, 'a fill consumes no contracts');
     let left = contracts;
     for (const level of this.#levelsOf(market, side)) {
       if (left === 0) return;
@@ -97,7 +97,7 @@ class BookDepth implements FillModel {
     invariant(left === 0, 'a fill consumed more than is displayed');
   }
 
-  /** What is left for the account of a market's asks, as far as it is wanted. */
+  /** The part of a market's asks that the account has not consumed, up to the wanted contracts. */
   #walk(market: Market, side: Side, want: Want, upToCents: PriceCents): Fill | null {
     const { account } = want;
     let contracts = 0;
@@ -110,13 +110,13 @@ class BookDepth implements FillModel {
     }
     if (contracts === 0) return null;
     const consumption = { account, market: market.number, side, contracts };
-    // Up is against the trader on either side: a seller gets 100 minus the ask.
+    // Rounding up is against the trader on both sides: a seller gets 100 minus the ask.
     return { contracts, askCents: Math.ceil(cents / contracts), venue: market.venue, consumption };
   }
 
   #levelsOf(market: MarketNumber, side: Side): readonly DisplayedLevel[] {
     const levels = this.#levels.get(market);
-    invariant(levels !== undefined, 'a market has a live price and no quote was seen');
+    invariant(levels !== undefined, 'a market has a live price but no quote');
     return levels[side];
   }
 }
@@ -142,7 +142,7 @@ function top(priceCents: PriceCents, contracts: Contracts): readonly DepthLevel[
   return priceCents === NO_PRICE || contracts === 0 ? [] : [[priceCents, contracts]];
 }
 
-/** A level that is shown again as it was keeps what was consumed of it. */
+/** A level that is shown again unchanged keeps its consumption. */
 function levelsOf(asks: readonly DepthLevel[], last: readonly DisplayedLevel[]): DisplayedLevel[] {
   return asks.map(([askCents, contracts]) => {
     const before = last.find((level) => level.askCents === askCents);

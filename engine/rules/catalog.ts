@@ -19,9 +19,9 @@ import {
 /** Replaces the catalog. Numbers, live quotes and resting orders stay. */
 export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   const { marketNames, instrumentIds } = catalog;
-  invariant(marketNames.length >= state.markets.length, 'a catalog takes a number from a market');
+  invariant(marketNames.length >= state.markets.length, 'a catalog removes the number of a market');
   const isNumbered = instrumentIds.length >= state.instruments.length;
-  invariant(isNumbered, 'a catalog takes a number from an instrument');
+  invariant(isNumbered, 'a catalog removes the number of an instrument');
   for (const [number, name] of marketNames.entries()) nameMarket(state, number, name);
   for (const [number, id] of instrumentIds.entries()) {
     const known = state.instruments[number];
@@ -78,7 +78,7 @@ function closeMarkets({ entry, listed, listings }: Instrument): void {
   }
 }
 
-/** The games whose status in the catalog is another than before: there a feed's status ends. */
+/** The games whose status in the catalog has changed: for them a feed's status no longer counts. */
 export function outdatedStatuses(
   before: readonly CatalogGame[],
   now: readonly CatalogGame[],
@@ -89,7 +89,7 @@ export function outdatedStatuses(
     .map(({ slug }) => slug);
 }
 
-/** Shared by all markets without one: a quote then reads no array of its market's own. */
+/** Shared by all markets without one, so that a quote reads no array of its own market. */
 const NO_BOOKS: readonly Book[] = [];
 
 function nameMarket(state: ShardState, number: MarketNumber, name: string): void {
@@ -101,7 +101,10 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
   if (known !== undefined) return;
   invariant(!state.marketsByName.has(name), 'a market has two numbers');
   const slash = name.indexOf('/');
-  invariant(VENUES.includes(name.slice(0, slash) as Venue), 'a market is of no venue');
+  invariant(
+    VENUES.includes(name.slice(0, slash) as Venue),
+    'the name of a market begins with no known venue',
+  );
   const market: Market = {
     number,
     venue: name.slice(0, slash) as Venue,
@@ -134,7 +137,7 @@ export function describe(
   instrument.listings = entry.listings
     .map((listing) => {
       const market = state.marketsByName.get(marketName(listing.venue, listing.venueMarketId));
-      invariant(market !== undefined, 'a listing is of a market without a number');
+      invariant(market !== undefined, 'a listing names a market without a number');
       const isExact = listing.reviewed && listing.fungibility === 'exact';
       const eligible = ROUTED_VENUES.has(listing.venue) && isExact;
       return { listing, market, polarity: listing.polarity, eligible };

@@ -1,7 +1,7 @@
 /**
  * What a command leads to: events, a stored answer, or a refusal. It reads the state and changes
- * nothing. Refusals come in the order of rejections.ts; past them a command cannot fail. Rules
- * T100, T110, T111, M9 (engine/RULES.md).
+ * nothing. It checks for refusals in the order of rejections.ts; after them a command cannot fail.
+ * Rules T100, T110, T111, M9 (engine/RULES.md).
  */
 
 import { accept, type Decision, reject } from './decision.ts';

@@ -1,4 +1,4 @@
-/** What a command can come to: events, an earlier answer, or a refusal. */
+/** The result of a command: events, an earlier answer, or a refusal. */
 import type { Event } from './events.ts';
 import type { Consumption } from './fill-model.ts';
 import { REJECTIONS, type RejectionCode } from './rejections.ts';
@@ -6,7 +6,7 @@ import { REJECTIONS, type RejectionCode } from './rejections.ts';
 export type Rejection = {
   code: RejectionCode;
   message: string;
-  /** Until the window of a limit ends. */
+  /** Time until the window of a limit ends. */
   retryAfterSeconds?: number;
 };
 export type Decision =
@@ -26,9 +26,8 @@ export function reject(code: RejectionCode, message: string = REJECTIONS[code]):
 }
 
 /**
- * The decision with an event in front of it, whether it was accepted or refused: that of counting
- * the attempt comes before what the attempt leads to. A replay counts nowhere. Rule L3
- * (engine/RULES.md).
+ * The decision, accepted or refused, with an event in front of it: the attempt is counted before
+ * its other events. A replay is not counted. Rule L3 (engine/RULES.md).
  */
 export function preceded(decision: Decision, event: Event): Decision {
   return decision.kind === 'replay'

@@ -1,7 +1,7 @@
 /**
- * What happened, as `evolve` applies it. Events carry every number that it needs, so that a log replays
- * without quotes, clocks or rules. Rows are those of the tables in state.ts; facts.ts has names that
- * last. Rule D3 (engine/RULES.md).
+ * What happened, as `evolve` applies it. Events carry every number that `evolve` needs, so that a
+ * log replays without quotes, clocks or rules. Events name rows of the tables in state.ts; facts
+ * (facts.ts) have permanent names instead. Rule D3 (engine/RULES.md).
  */
 import type { Catalog, MarketOutcome } from './messages.ts';
 import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
@@ -21,16 +21,16 @@ import type {
 export type AccountOpened = {
   kind: 'account_opened';
   atMs: EpochMs;
-  /** The row it takes. */
+  /** The row of the new account. */
   account: AccountRow;
   accountId: Uuid;
 };
 
-/** An order as it was accepted. It never changes. Its row is free again once the order is done. */
+/** An order as it was accepted; this never changes. Its row is freed once the order is done. */
 export type OrderPlaced = TradedSide & {
   kind: 'order_placed';
   atMs: EpochMs;
-  /** The row it takes while it is not done. */
+  /** Its row until it is done. */
   order: OrderRow;
   account: AccountRow;
   orderId: Uuid;
@@ -40,26 +40,26 @@ export type OrderPlaced = TradedSide & {
   /** sell: the row and the id of the position. */
   position: PositionRow | null;
   tradeId: Uuid | null;
-  /** The message or the fact that it was made of, which has them among its fields. */
+  /** The message or fact from which the event was made; the terms are among its fields. */
   terms: OrderTerms;
-  /** It waits on its book. A buy holds limit x contracts. Parts of it may trade at once. */
+  /** It rests on its book. A buy holds limit x contracts. Parts of it may trade at once. */
   rests: boolean;
 };
 
-/** All that was left of an order traded: a buy has its position, a sell has closed its own. */
+/** The rest of an order traded: a buy has its position, a sell has closed its position. */
 export type OrderFilled = {
   kind: 'order_filled';
   atMs: EpochMs;
   order: OrderRow;
   /** Of the side traded. */
   priceCents: PriceCents;
-  /** Index into VENUES: where the price came from. */
+  /** Index into VENUES: the venue of the price. */
   venue: number;
 };
 
 /**
- * Some contracts of an order traded and some are left. The order rests on, or ends with the next
- * event.
+ * Some contracts of an order traded and some are left. The order keeps resting, or the next event
+ * ends it.
  */
 export type OrderPartFilled = {
   kind: 'order_part_filled';
@@ -86,11 +86,13 @@ export type OrderEnded = {
   kind: 'order_ended';
   atMs: EpochMs;
   order: OrderRow;
-  /** `executed`: an ioc traded what there was, and the rest is canceled. */
+  /** `executed`: an ioc traded what was available, and the rest is canceled. */
   status: 'canceled' | 'expired' | 'executed';
   reason: CancelReason;
 };
-/** What is on disk names them by their place: append, never reorder. Rule T111 (engine/RULES.md). */
+/**
+ * On disk a reason is its index in this list: append, never reorder. Rule T111 (engine/RULES.md).
+ */
 export const CANCEL_REASONS = [
   'canceled_by_owner',
   'ioc_not_filled',
@@ -153,7 +155,7 @@ export type TradeCounted = {
 
 export type CatalogReplaced = { kind: 'catalog_replaced'; atMs: EpochMs; catalog: Catalog };
 
-/** An operator set the clock back to `atMs`; until then it was `fromMs`. */
+/** An operator set the clock back from `fromMs` to `atMs`. */
 export type ClockSet = { kind: 'clock_set'; atMs: EpochMs; fromMs: EpochMs };
 
 export type Event =
@@ -181,11 +183,11 @@ export type OrderOutcome = {
   /** Of its first fill. */
   venue: number | null;
   tradeId: Uuid | null;
-  /** Where it traded in part; null: all of it did, or nothing. */
+  /** Of an order that was filled in part; null: it was filled fully or not at all. */
   filledContracts: Contracts | null;
 };
 
-/** A trade that is no longer open; written once. Contracts, cost and proceeds are those of all. */
+/** A trade that is no longer open; written once. Contracts, cost and proceeds are totals. */
 export type ClosedTrade = TradedSide &
   TradeTerms & {
     tradeId: Uuid;

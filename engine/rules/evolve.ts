@@ -59,7 +59,10 @@ export function evolve(state: ShardState, event: Event): void {
       return;
     case 'market_valued': {
       const { yesPayoutCents, noPayoutCents } = event;
-      invariant(state.markets[event.market] !== undefined, 'a market was valued that is not there');
+      invariant(
+        state.markets[event.market] !== undefined,
+        'a settlement value names a market that does not exist',
+      );
       state.markets[event.market]!.payouts = { yesPayoutCents, noPayoutCents };
       return;
     }
@@ -80,7 +83,7 @@ export function evolve(state: ShardState, event: Event): void {
   }
 }
 
-/** Applies what has just happened, and notes its facts for the log. */
+/** Applies an event, and adds its facts to the log's batch. */
 export function emit(state: ShardState, facts: FactSink, event: Event): void {
   evolve(state, event);
   if (event.kind === 'order_placed') {
@@ -91,9 +94,9 @@ export function emit(state: ShardState, facts: FactSink, event: Event): void {
   facts.add(state, event);
 }
 
-/** Once. Rule S1 (engine/RULES.md). */
+/** At most once. Rule S1 (engine/RULES.md). */
 function settleMarket(market: Market | undefined, outcome: MarketOutcome): void {
-  invariant(market !== undefined, 'a market was resolved that is not there');
+  invariant(market !== undefined, 'a result names a market that does not exist');
   invariant(market.outcome === null, 'a market was resolved twice');
   market.outcome = outcome;
 }
@@ -102,7 +105,7 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   const { orders } = state;
   const { terms } = event;
   const row = orders.claim();
-  invariant(row === event.order, 'an order took another row');
+  invariant(row === event.order, 'an order was placed in another row than its event names');
   checkPlaced(state, event);
   const col = orders.change(row);
   col.sequence.set(row, ++state.sequence);
@@ -123,18 +126,24 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   if (event.rests) rest(state, row);
 }
 
-/** What no refusal of `decide` lets through: rows and numbers that are not there. */
+/** Checks that the rows and numbers of an event exist, which `decide` guarantees. */
 function checkPlaced(state: ShardState, event: OrderPlaced): void {
   const { account, position, terms } = event;
-  invariant(state.accounts.isLive(account), 'an order was placed by no account');
+  invariant(state.accounts.isLive(account), 'an order names no account');
   invariant(state.markets[event.market] !== undefined, 'an order names no market');
   invariant(state.instruments[event.instrument] !== undefined, 'an order names no instrument');
   invariant(event.contracts > 0, 'an order of no contracts was placed');
   invariant(!event.rests || isLimit(terms), 'an order rests without a limit');
-  invariant((terms.action === 'sell') === (position !== null), 'a sell names its position alone');
+  invariant(
+    (terms.action === 'sell') === (position !== null),
+    'a buy names a position, or a sell names none',
+  );
   if (position === null) return;
-  invariant(state.positions.isLive(position), 'a sell of a position that is closed');
-  invariant(state.positions.col.account.get(position) === account, 'a sell of another account');
+  invariant(state.positions.isLive(position), 'a sell names a position that is closed');
+  invariant(
+    state.positions.col.account.get(position) === account,
+    'a sell names the position of another account',
+  );
 }
 
 function orderFilled(state: ShardState, event: OrderFilled): void {
@@ -154,10 +163,10 @@ function trade(
 ): void {
   const { order, priceCents } = event;
   const { col } = state.orders;
-  invariant(state.orders.isLive(order), 'an order was filled that is done');
-  invariant(contracts > 0, 'an order was filled with no contracts');
+  invariant(state.orders.isLive(order), 'a fill names an order that is done');
+  invariant(contracts > 0, 'a fill has no contracts');
   invariant(contracts <= remainingOf(state, order), 'an order was filled beyond what is left');
-  invariant(priceCents >= 1 && priceCents <= 99, 'a fill has no price of 1 to 99 cents');
+  invariant(priceCents >= 1 && priceCents <= 99, 'the price of a fill is not 1 to 99 cents');
   const { effects } = state;
   effects.account = col.account.get(order);
   effects.contracts = contracts;
@@ -209,7 +218,7 @@ function sell(state: ShardState, event: OrderFilled | OrderPartFilled, contracts
 
 function orderEnded(state: ShardState, event: OrderEnded): void {
   const { order, status, reason } = event;
-  invariant(state.orders.isLive(order), 'an order ended that is done');
+  invariant(state.orders.isLive(order), 'an order ended that was already done');
   const filled = filledSoFar(state, order);
   const account = state.orders.col.account.get(order);
   const remaining = remainingOf(state, order);
@@ -228,7 +237,8 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
 }
 
 /**
- * A resting buy holds limit x remaining contracts; nothing else holds. Rule M4 (engine/RULES.md).
+ * A resting buy holds limit x remaining contracts; any other order holds nothing. Rule M4
+ * (engine/RULES.md).
  */
 function holdOf(state: ShardState, order: OrderRow, contracts: Contracts): Cents {
   const { col } = state.orders;
@@ -236,7 +246,7 @@ function holdOf(state: ShardState, order: OrderRow, contracts: Contracts): Cents
   return isRestingBuy ? costCents(col.limitPriceCents.get(order), contracts) : 0;
 }
 
-/** Its outcome is in the effects. */
+/** How the order ended is in the effects. */
 function finishOrder(state: ShardState, order: OrderRow): void {
   const { orders, positions } = state;
   const { account } = state.effects;

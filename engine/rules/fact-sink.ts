@@ -1,12 +1,15 @@
-/** Where the facts of what happens go: to the log (engine/format/facts.ts). Rule D2 (engine/RULES.md). */
+/**
+ * Receives the facts of applied events, for the log (engine/format/facts.ts). Rule D2
+ * (engine/RULES.md).
+ */
 import type { Event } from './events.ts';
 import type { ShardState } from './state.ts';
 
-/** What takes the facts of events, in the order in which they were applied. */
+/** Receives the facts of events, in the order in which they are applied. */
 export interface FactSink {
-  /** Where the next fact will lie. */
+  /** The place of the next fact. */
   readonly record: number;
   readonly offset: number;
-  /** Takes the facts of an event that `evolve` has just applied. */
+  /** Adds the facts of the event that `evolve` has just applied. */
   add(state: ShardState, event: Event): void;
 }

@@ -1,11 +1,11 @@
 /**
- * What happened, as the log keeps it for ever. An event (events.ts) names rows, which are used again;
+ * What happened, as the log stores it for good. An event (events.ts) names rows, which are reused;
  * a fact names accounts, orders and trades by their uuids, and markets and instruments by numbers
- * that only ever grow. So a fact means the same in every shard, and years later. Rules D2, D3
+ * that are never reused. So a fact means the same in every shard, and years later. Rules D2, D3
  * (engine/RULES.md).
  *
- * A primary fact has every number that its event needs. Derived facts follow from it, and stand
- * behind it for those who read the log.
+ * A primary fact has every number that its event needs. Derived facts follow from it; the log has
+ * them behind it, for its readers.
  */
 import type {
   AccountOpened,
@@ -33,12 +33,12 @@ import type {
   Uuid,
 } from './units.ts';
 
-/** Where a fact lies: the position of its record in the log, and its offset in the payload. */
+/** The place of a fact: the position of its record in the log, and its offset in the payload. */
 export type FactPlace = { record: number; offset: number };
 
-/** The event of an account, which has the account's uuid for its row. */
+/** An event of an account, with the account's uuid instead of its row. */
 type OfAccount<AnEvent> = Omit<AnEvent, 'account' | 'accountId'> & { account: Uuid };
-/** The same of an order: whose it is, and what it trades. */
+/** The same for an order: its account, and what it trades. */
 type OfOrder<AnEvent> = Omit<AnEvent, 'order'> & {
   account: Uuid;
   order: Uuid;
@@ -49,7 +49,7 @@ type OfOrder<AnEvent> = Omit<AnEvent, 'order'> & {
 export type AccountOpenedFact = OfAccount<AccountOpened>;
 export type CashAdjustedFact = OfAccount<CashAdjusted>;
 
-/** The terms are among its fields. */
+/** Its terms are among its fields. */
 export type OrderPlacedFact = OrderTerms &
   Omit<OrderPlaced, 'order' | 'account' | 'orderId' | 'position' | 'tradeId' | 'terms'> & {
     account: Uuid;
@@ -58,7 +58,7 @@ export type OrderPlacedFact = OrderTerms &
     trade: Uuid | null;
   };
 
-/** All that was left of an order traded. It is executed. */
+/** The rest of an order traded. It is executed. */
 export type OrderFilledFact = OfOrder<OrderFilled> & {
   contracts: Contracts;
   trade: Uuid;
@@ -73,7 +73,7 @@ export type OrderFilledFact = OfOrder<OrderFilled> & {
 export type OrderPartFilledFact = OfOrder<OrderPartFilled> & { trade: Uuid };
 
 export type OrderEndedFact = OfOrder<OrderEnded> & {
-  /** As in `order_filled`; null: nothing of it traded. */
+  /** As in `order_filled`; null: no contract was filled. */
   fillPriceCents: PriceCents | null;
   fillVenue: number | null;
   filledContracts: Contracts | null;
@@ -81,7 +81,7 @@ export type OrderEndedFact = OfOrder<OrderEnded> & {
   placed: FactPlace;
 };
 
-/** What a trade has from its first fill on. */
+/** The fields of a trade that exist from its first fill on. */
 type OfTrade = TradedSide &
   TradeTerms & { atMs: EpochMs; account: Uuid; trade: Uuid; contracts: Contracts; venue: number };
 
@@ -92,7 +92,7 @@ export type TradeOpenedFact = OfTrade & {
   priceCents: PriceCents;
 };
 
-/** Derived: the buy that opened it traded once more, so many contracts at one price. */
+/** Derived: the buy that opened the trade was filled again: these contracts at one price. */
 export type TradeGrownFact = {
   kind: 'trade_grown';
   atMs: EpochMs;
@@ -105,16 +105,16 @@ export type TradeGrownFact = {
   venue: number;
 };
 
-/** Derived: some of its contracts were sold. `costCents` is what they had cost. */
+/** Derived: some contracts of a trade were sold. `costCents` is what they had cost. */
 export type TradeReducedFact = Omit<TradeGrownFact, 'kind'> & {
   kind: 'trade_reduced';
   costCents: Cents;
 };
 
-/** A trade that is over. Contracts, cost and proceeds are those of all its parts. */
+/** A trade that has ended. Contracts, cost and proceeds are totals of all its parts. */
 type OverTrade = OfTrade & { costCents: Cents; entryPriceCents: PriceCents; proceedsCents: Cents };
 
-/** Derived: all that was left of it was sold. */
+/** Derived: the rest of a trade was sold. */
 export type TradeClosedFact = OverTrade & { kind: 'trade_closed' };
 
 /** A trade was paid out by its market's result. */
@@ -122,7 +122,7 @@ export type TradeSettledFact = OverTrade & { kind: 'trade_settled'; outcome: Mar
 
 export type TradeCountedFact = Omit<TradeCounted, 'keyId'> & { key: Uuid };
 
-/** Events that name no row are facts as they are. */
+/** Events that name no row are facts without change. */
 export type PrimaryFact =
   | AccountOpenedFact
   | CashAdjustedFact

@@ -3,7 +3,8 @@
  * no fee; these say what a trade would have paid. Rules F20 to F27 (feeds/FORMATS.md).
  *
  * All of it is exact: rates are decimal texts, products are whole numbers (BigInt) over a power of
- * ten, and each is rounded once, where the venue rounds. Amounts are in millionths of a dollar.
+ * ten, and each is rounded once, at the step at which the venue rounds. Amounts are in millionths
+ * of a dollar.
  */
 import { invariant } from './invariant.ts';
 import {
@@ -16,19 +17,19 @@ import {
   type Venue,
 } from './units.ts';
 
-/** Money in millionths of a dollar, a safe integer; below zero it is paid to the trader. */
+/** Money in millionths of a dollar, a safe integer; a negative amount is paid to the trader. */
 export type Micros = Tagged<number, 'Micros'>;
 
-/** Whose formula and rounding. */
+/** The venue whose formula and rounding apply. */
 export const FEE_SCHEDULES = ['kalshi', 'polymarket_us', 'polymarket'] as const;
 export type FeeSchedule = (typeof FEE_SCHEDULES)[number];
 
 /** One line of a fee table. Rates are decimal texts, as `0.0695`; a rebate is below zero. */
 export type FeeEntry = {
   venue: Venue;
-  /** A series, event or market: that name itself and what begins with it and `-`. Null: all. */
+  /** A series, event or market: that name, and all names that begin with it and `-`. Null: all. */
   series: string | null;
-  /** Date-time from which it holds. */
+  /** Date-time from which the line is valid. */
   from: string;
   schedule: FeeSchedule;
   taker: string;
@@ -56,8 +57,14 @@ const CENT_MICROS = 10_000;
 
 /** Contracts times rate times (p(1-p))^exponent, in dollars, before any rounding. Rule F21. */
 function exactFee(entry: FeeEntry, { priceE4, contractsE2, role }: VenueFill): Exact {
-  invariant(Number.isInteger(priceE4) && priceE4 >= 0 && priceE4 <= 10_000, 'a price of a fee');
-  invariant(Number.isSafeInteger(contractsE2) && contractsE2 >= 0, 'a size of a fee');
+  invariant(
+    Number.isInteger(priceE4) && priceE4 >= 0 && priceE4 <= 10_000,
+    'the price for a fee is not 0 to 10000',
+  );
+  invariant(
+    Number.isSafeInteger(contractsE2) && contractsE2 >= 0,
+    'the size for a fee is not a whole number of 0 or more',
+  );
   const rate = parseRate(role === 'taker' ? entry.taker : entry.maker);
   const multiplier = parseRate(entry.multiplier);
   const spread = BigInt(priceE4) * BigInt(10_000 - priceE4);
@@ -71,7 +78,7 @@ export const RATE = /^(-?)(\d{1,6})(?:\.(\d{1,8}))?$/;
 
 function parseRate(text: string): Exact {
   const match = RATE.exec(text);
-  invariant(match !== null, 'a rate of a fee table');
+  invariant(match !== null, 'a rate in a fee table is malformed');
   const [, sign, whole, fraction = ''] = match;
   const units = BigInt(`${whole}${fraction}`);
   return { units: sign === '-' ? -units : units, decimals: fraction.length };
@@ -80,7 +87,7 @@ function parseRate(text: string): Exact {
 type Rounding = 'up' | 'down' | 'half_even';
 
 /**
- * To a step of ten to the power of minus `decimals` dollars, coarser than what is exact; `down` is
+ * Rounds to a multiple of 10^-`decimals` dollars, which is coarser than the exact value; `down` is
  * towards minus infinity.
  */
 function rounded({ units, decimals: from }: Exact, decimals: number, rounding: Rounding): Micros {
@@ -108,16 +115,16 @@ export function kalshiTradeFee(entry: FeeEntry, fill: VenueFill): Micros {
   return rounded(exactFee(entry, fill), 6, 'up');
 }
 
-/** What rounding has taken of an order so far, and not yet given back. */
+/** The rounding fees of an order so far that are not yet refunded. */
 export type KalshiCarry = { micros: Micros };
 
 /** The parts of a fill's fee; `net` is trade fee + rounding fee - rebate and never below zero. */
 export type KalshiFee = { trade: Micros; rounding: Micros; rebate: Micros; net: Micros };
 
 /**
- * Kalshi's fee of one fill of an order, whose balance moves in whole steps (a cent; a hundredth of
- * one for direct members). What rounding takes is carried over the order's fills in `carry`, and
- * given back in whole steps. Rule F23; Kalshi's page "Fee Rounding" as of 2026-10.
+ * Kalshi's fee of one fill of an order, whose balance changes in whole steps (a cent; a hundredth
+ * of one for direct members). Rounding fees accumulate over the order's fills in `carry`, and are
+ * refunded in whole steps. Rule F23; Kalshi's page "Fee Rounding" as of 2026-10.
  *
  * @param side a seller is paid the price, a buyer pays it: both balances are rounded down.
  */
@@ -126,8 +133,8 @@ export function kalshiFillFee(
   fill: VenueFill,
   { side, carry, stepMicros = CENT_MICROS }: KalshiOrder,
 ): KalshiFee {
-  invariant(stepMicros > 0, 'a balance moves in steps of nothing');
-  invariant(carry.micros >= 0, 'rounding has given back more than it took');
+  invariant(stepMicros > 0, 'the step of a balance is not above zero');
+  invariant(carry.micros >= 0, 'the rounding fees of an order are below zero');
   const trade = kalshiTradeFee(entry, fill);
   const value = safe(BigInt(fill.priceE4) * BigInt(fill.contractsE2));
   const change = (side === 'sell' ? value : -value) - trade;
@@ -143,9 +150,9 @@ export function kalshiFillFee(
 export type KalshiOrder = { side: 'buy' | 'sell'; carry: KalshiCarry; stepMicros?: number };
 
 /**
- * Polymarket US, all fills of one order: each is rounded half to even to the cent. A taker's may
- * only be lowered, so that the order pays at most the half-even cent of its exact sum. Rule F24;
- * the page "Fee Schedule" of docs.polymarket.us, in effect since 2026-09-25.
+ * Polymarket US, all fills of one order: each is rounded half to even to the cent. A taker's fee
+ * may then be lowered, so that the order pays at most its exact sum, rounded half to even to the
+ * cent. Rule F24; the page "Fee Schedule" of docs.polymarket.us, in effect since 2026-09-25.
  */
 export function polymarketUsFees(entry: FeeEntry, fills: readonly VenueFill[]): Micros[] {
   let exact: Exact = { units: 0n, decimals: 0 };
@@ -176,8 +183,9 @@ export function polymarketFee(entry: FeeEntry, fill: VenueFill): Micros {
 }
 
 /**
- * The line of a table for a market at a moment: of those that name it the closest one, and of
- * these the newest that holds then. Null: the table has none. Rule F20.
+ * The line of a table for a market at a moment: of the lines that match the market, those with the
+ * most specific name, and of these the newest that is already valid. Null: the table has none. Rule
+ * F20.
  */
 export function feeEntryFor(
   table: readonly FeeEntry[],
@@ -202,7 +210,7 @@ function names(series: string | null, market: string): boolean {
   return series === null || market === series || market.startsWith(`${series}-`);
 }
 
-/** Where no table says otherwise. CONTRACT.md section 19, Eval. */
+/** Used where no table has a line. CONTRACT.md section 19, Eval. */
 const NO_TABLE: FeeEntry = {
   venue: 'venue_a',
   series: null,
@@ -215,8 +223,8 @@ const NO_TABLE: FeeEntry = {
 };
 
 /**
- * The taker's fee of a paper trade at its entry, in whole cents, up where the venue counts finer.
- * Without a line in the table 0.07·C·P·(1-P), up to the cent. Rule F26.
+ * The taker's fee of a paper trade at its entry, in whole cents, rounded up where the venue counts
+ * finer. Without a line in the table: 0.07·C·P·(1-P), rounded up to the cent. Rule F26.
  */
 export function takerFeeCents(
   table: readonly FeeEntry[],

@@ -28,16 +28,16 @@ import {
 /** What an order asks for: contracts of the asks of `side`, none of them above `upToCents`. */
 export type Want = { account: AccountRow; side: Side; upToCents: PriceCents; contracts: Contracts };
 
-/** What it gets: no more contracts than wanted, at one price, from one venue. */
+/** What the order gets: no more contracts than wanted, at one price, from one venue. */
 export type Fill = {
   contracts: Contracts;
   askCents: PriceCents;
   venue: Venue;
-  /** Displayed sizes that this fill uses up when it takes place; null: none. */
+  /** Displayed sizes that this fill consumes; null: none. */
   consumption: Consumption | null;
 };
 
-/** So many contracts for an account, from the best asks of a market's side on. */
+/** Contracts that an account consumes of a market's side, from its best ask on. */
 export type Consumption = {
   account: AccountRow;
   market: MarketNumber;
@@ -45,25 +45,28 @@ export type Consumption = {
   contracts: Contracts;
 };
 
-/** A fill as the order's own side sees it, for its event. */
+/** A fill with the price of the order's own side, for its event. */
 export function tradeOf(action: Action, { contracts, askCents, venue }: Fill) {
-  invariant(contracts > 0, 'a fill model gives no contracts');
+  invariant(contracts > 0, 'a fill model fills no contracts');
   const priceCents = tradePrice(action, askCents);
-  invariant(priceCents > 0 && priceCents < PAYOUT_CENTS, 'a fill model has no price');
+  invariant(
+    priceCents > 0 && priceCents < PAYOUT_CENTS,
+    'the price of a fill model is not 1 to 99 cents',
+  );
   return { contracts, priceCents, venue: venueIndex(venue) };
 }
 
 /**
- * One shard's model. It keeps what it must know of quotes, trades and fills to itself, in memory: a
- * shard starts with a new one, which sees the quotes that feeds send again.
+ * The model of one shard. It keeps its own state of quotes, trades and fills in memory only: a
+ * shard starts with a new model, and feeds send their quotes again.
  */
 export interface FillModel {
   readonly name: FillModelName;
-  /** Whether one fill leaves less for the next. */
+  /** True: a fill leaves less for the next one. */
   readonly sharesSizes: boolean;
-  /** What a market order that does not fill is answered. */
+  /** The refusal of a market order that cannot be filled. */
   readonly noLiquidity: string;
-  /** A market's new quote, before any order meets it. */
+  /** A market's new quote, before any order is matched with it. */
   quoteSeen(tick: QuoteTick): void;
   /** A trade at a venue. */
   tradePrinted(tick: TradeTick): void;
@@ -78,6 +81,6 @@ export interface FillModel {
     want: Want,
     nowMs: EpochMs,
   ): Fill | null;
-  /** A fill takes place that uses up displayed sizes. */
+  /** A fill that consumes displayed sizes was applied. */
   consume(consumption: Consumption): void;
 }

@@ -1,7 +1,7 @@
 /**
- * Finished orders and closed trades as the rules see them. After they have left the tables they are
- * found in the log, by id, by idempotency key and by account. Rules T90, T91, A42 (engine/RULES.md,
- * api/RULES.md).
+ * Finished orders and closed trades as the rules see them. Once they are out of the tables, they
+ * are found in the log: by id, by idempotency key, by account. Rules T90, T91, A42
+ * (engine/RULES.md, api/RULES.md).
  */
 
 import type { Ids } from '../memory/columns.ts';
@@ -10,15 +10,15 @@ import type { FactPlace } from './facts.ts';
 import type { MarketOutcome } from './messages.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from './units.ts';
 
-/** An order as it was placed, without rows that may be others' now. */
+/** An order as it was placed, without row numbers, which may be reused by now. */
 export type PlacedOrder = Omit<OrderPlaced, 'kind' | 'order' | 'position'> & { place: FactPlace };
 
 export type EndedOrder = { placed: PlacedOrder; outcome: OrderOutcome };
 
 export interface FinishedRecords {
-  /** A fact that lies there has used the key. */
+  /** The fact at this place has used the key. */
   noteKey(account: AccountRow, key: string, record: number, offset: number): void;
-  /** A limit order ended with the fact that lies there; the id is in that row. */
+  /** The fact at this place ended a limit order; the row still has the order's id. */
   noteOrder(
     account: AccountRow,
     status: OrderOutcome['status'],
@@ -27,7 +27,7 @@ export interface FinishedRecords {
     record: number,
     offset: number,
   ): void;
-  /** A trade ended with the fact that lies there; `outcome` null: it was sold. */
+  /** The fact at this place ended a trade; `outcome` null: it was sold. */
   noteTrade(
     account: AccountRow,
     outcome: MarketOutcome | null,
@@ -36,9 +36,9 @@ export interface FinishedRecords {
     record: number,
     offset: number,
   ): void;
-  /** The order, market orders among them, that has used the key. */
+  /** The order that has used the key, market orders included. */
   orderByKey(account: AccountRow, idempotencyKey: string): PlacedOrder | undefined;
-  /** The order of the account whose `order_placed` lies there. */
+  /** The order of the account whose `order_placed` is at this place. */
   orderAt(account: AccountRow, place: FactPlace): PlacedOrder;
   /** How an order that is done ended. */
   outcome(placed: PlacedOrder): OrderOutcome;

@@ -1,6 +1,7 @@
 /**
- * What an order or a position is, as bits of one byte. Only this file knows which bit says what; the
- * bits are on disk (D3, engine/RULES.md), so a new one comes at the end and none changes.
+ * Properties of an order or a position, as bits of one byte. Only this file knows what each bit
+ * means; the bits are on disk (D3, engine/RULES.md), so a new one comes at the end and none
+ * changes.
  */
 
 import type { OrderPlaced } from './events.ts';
@@ -22,7 +23,7 @@ export function flagsOf({ side, instrumentSide, terms }: OrderPlaced): Flags {
   return flags as Flags;
 }
 
-/** Those of the position that an order opens. */
+/** The flags of the position that an order opens. */
 export function positionFlagsOf(order: Flags): Flags {
   return (order & (FLAG.no | FLAG.instrumentNo | FLAG.private)) as Flags;
 }
@@ -32,7 +33,7 @@ export function isLimit(order: { limitPriceCents: PriceCents | null }): boolean 
   return order.limitPriceCents !== null;
 }
 
-/** What a row says of it on disk, where no limit of 0 says it too. */
+/** The same from a stored row: market orders never rest, so a position has no limit to look at. */
 export function hasLimit(flags: Flags): boolean {
   return (flags & FLAG.limit) !== 0;
 }
@@ -58,7 +59,7 @@ export function instrumentSideOf(flags: Flags): Side {
   return (flags & FLAG.instrumentNo) === 0 ? 'yes' : 'no';
 }
 
-/** Of an order: it has routing best. */
+/** The order has routing best. */
 export function isRouted(flags: Flags): boolean {
   return (flags & FLAG.routed) !== 0;
 }

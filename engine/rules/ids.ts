@@ -12,7 +12,7 @@ export function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
 
-/** Writes into a row the `tradeIdOf` an order row that opens a trade at a moment. */
+/** Writes the `tradeIdOf` of an order row that opens a trade at a moment into a row. */
 export function writeTradeId(
   to: WritableIds<PositionRow>,
   row: PositionRow,
@@ -20,9 +20,9 @@ export function writeTradeId(
   order: OrderRow,
   openedAtMs: EpochMs,
 ): void {
-  invariant(openedAtMs >= 0 && openedAtMs < ID_TIME_END_MS, 'no id can carry such a time');
+  invariant(openedAtMs >= 0 && openedAtMs < ID_TIME_END_MS, 'the time of an id is out of range');
   const w0 = Math.floor(openedAtMs / 0x10000);
-  // Not by `%`, which is far slower on numbers beyond 31 bits.
+  // `%` is far slower on numbers beyond 31 bits.
   const w1 = ((openedAtMs - w0 * 0x10000) * 0x10000) | (from.word(order, 1) & 0xffff);
   to.set(row, w0, w1, from.word(order, 2), from.word(order, 3) ^ 1);
 }
@@ -43,7 +43,7 @@ const CURSOR_MARKS = { orders: 'o', trades: 't' } as const;
 
 /** An opaque cursor that continues after `id`. Rules P1 to P5 (api/RULES.md). */
 export function cursorOf(list: PagedList, id: Uuid): string {
-  invariant(id.length === UUID_LENGTH, 'a list goes on after an id that is no uuid');
+  invariant(id.length === UUID_LENGTH, 'a cursor is made of an id that is no uuid');
   const bytes = id.replaceAll('-', '').replace(/../g, (pair) => {
     return String.fromCharCode(Number.parseInt(pair, 16));
   });

@@ -6,7 +6,7 @@ export class InvariantError extends Error {
   }
 }
 
-/** Holds in every build: a wrong ledger is worse than a stopped one. */
+/** Active in every build: a wrong ledger is worse than a stopped one. */
 export function invariant(holds: boolean, message: string): asserts holds {
   if (!holds) throw new InvariantError(message);
 }

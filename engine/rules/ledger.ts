@@ -13,7 +13,7 @@ import {
   START_BALANCE_CENTS,
 } from './units.ts';
 
-/** What contracts cost, or bring, at so many cents each: a price, or a payout of 0..100. */
+/** The cost or proceeds of contracts at `centsEach`: a price, or a payout of 0..100. */
 export function costCents(eachCents: number, contracts: Contracts): Cents {
   const cents = eachCents * contracts;
   invariant(isCounted(cents), 'a cost is not in whole cents, or too large to count');
@@ -26,8 +26,8 @@ export function hold({ accounts }: ShardState, account: AccountRow, cents: Cents
 }
 
 /**
- * Cash moves into the cost of an open position. All that the order held for these contracts is
- * released first; the rest comes from the balance.
+ * Cash moves into the cost of an open position. The order's hold for these contracts is released
+ * first; the rest is taken from the balance.
  */
 export function stake(
   { accounts }: ShardState,
@@ -47,7 +47,7 @@ export function realize(
   cost: Cents,
   proceedsCents: Cents,
 ): void {
-  invariant(cost >= 0, 'a cost below zero left a stake');
+  invariant(cost >= 0, 'the cost of closed contracts is below zero');
   invariant(proceedsCents >= 0, 'a position brought less than nothing');
   const { realizedCents, lifetimeRealizedCents } = accounts.change(account);
   realizedCents.add(account, proceedsCents - cost);
@@ -67,8 +67,8 @@ export function adjust({ accounts }: ShardState, account: AccountRow, cents: Cen
 }
 
 /**
- * So many contracts more may be paid out to the account, or fewer. A checkpoint does not keep the
- * count: it follows from the rows.
+ * Changes the count of contracts that may be paid out to the account. A checkpoint does not store
+ * the count, since it follows from the rows.
  */
 export function countPayable(
   { accounts }: ShardState,
@@ -76,18 +76,18 @@ export function countPayable(
   contracts: Contracts,
 ): void {
   const { payableContracts } = accounts.derived;
-  invariant(isCounted(contracts), 'contracts that may be paid out are not whole');
+  invariant(isCounted(contracts), 'a change of payable contracts is not whole');
   payableContracts.add(account, contracts);
-  invariant(payableContracts.get(account) >= 0, 'fewer contracts than none may be paid out');
+  invariant(payableContracts.get(account) >= 0, 'payable contracts went below zero');
 }
 
-/** Beyond it a number cannot say every cent: nothing that is counted of an account may pass it. */
+/** Above it a number cannot represent every cent, so no amount of an account may exceed it. */
 const MOST_CENTS = Number.MAX_SAFE_INTEGER;
 
 /**
- * How many cents more an account could be paid until a sum of it passes `MOST_CENTS`, when every
- * open position and resting buy pays 100 cents a contract. Below 0 there is no room. Only buys and
- * adjustments make it less, so a buy that is within it can always be paid out.
+ * How many more cents an account could be paid before one of its sums exceeds `MOST_CENTS`, if
+ * every open position and resting buy paid 100 cents a contract. Below 0 there is no room. Only
+ * buys and adjustments reduce it, so a buy within it can always be paid out.
  */
 export function payoutRoomCents({ accounts: { col } }: ShardState, account: AccountRow): Cents {
   const payoutCents = costCents(PAYOUT_CENTS, col.payableContracts.get(account));
@@ -103,7 +103,7 @@ export function payoutRoomCents({ accounts: { col } }: ShardState, account: Acco
 /** `payoutRoomCents` of an account that is not open yet. */
 export const FIRST_PAYOUT_ROOM_CENTS: Cents = MOST_CENTS - START_BALANCE_CENTS;
 
-/** Whether everything that is counted of the account can be counted after a correction, too. */
+/** Whether every sum of the account stays within `MOST_CENTS` after a correction. */
 export function isCountable(
   state: ShardState,
   account: AccountRow,
@@ -121,13 +121,13 @@ export function isCountable(
   );
 }
 
-/** The two sides of the conservation law differ by this much: always 0. */
+/** The difference between the two sides of the conservation law: always 0. */
 export function imbalanceCents({ accounts: { col } }: ShardState, account: AccountRow): Cents {
   const has = col.balanceCents.get(account) + col.heldCents.get(account);
   return owedCents(col, account) - has - col.openStakeCents.get(account);
 }
 
-/** What balance, holds and open stake must come to. */
+/** What balance, holds and open stake must add up to. */
 function owedCents(col: Accounts['col'], account: AccountRow): Cents {
   return START_BALANCE_CENTS + col.adjustedCents.get(account) + col.realizedCents.get(account);
 }
@@ -136,7 +136,7 @@ const isCounted = Number.isSafeInteger;
 
 type Accounts = ShardState['accounts'];
 
-/** Changes balance, holds and open stake by so many cents each. */
+/** Changes balance, holds and open stake by these cents. */
 function move(
   accounts: Accounts,
   account: AccountRow,
@@ -149,7 +149,7 @@ function move(
   const heldCents = col.heldCents.get(account) + toHeld;
   const openStakeCents = col.openStakeCents.get(account) + toStake;
   invariant(isCounted(balanceCents), 'a balance left the safe integers');
-  // What a placement holds may be more than there is, until its first fill at a better price (M6).
+  // A placement may hold more than the balance until its first fill at a better price (M6).
   invariant(balanceCents >= 0 || toHeld > 0, 'a balance went below zero');
   invariant(heldCents >= 0, 'a hold went below zero');
   invariant(openStakeCents >= 0, 'an open stake went below zero');

@@ -1,5 +1,5 @@
 /**
- * Resting orders against live prices: best price level first, within it first placed first. Rules
+ * Matches resting orders with live prices: best price level first, then first placed first. Rules
  * T46 to T48, T66 (engine/RULES.md).
  */
 
@@ -17,7 +17,10 @@ import { booksOf } from './resting.ts';
 import type { ShardState } from './state.ts';
 import { type EpochMs, NO_PRICE, type OrderRow, type Side } from './units.ts';
 
-/** Fills every resting order that the prices of these markets now reach, as far as it goes. */
+/**
+ * Fills every resting order that the prices of these markets now reach, as much as the fill model
+ * allows.
+ */
 export function fillMarkets(
   state: ShardState,
   markets: readonly Market[],
@@ -25,7 +28,7 @@ export function fillMarkets(
   facts: FactSink,
 ): void {
   if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, facts);
-  // No fill leaves less for another, so each book fills by itself.
+  // No fill reduces another, so each book fills independently.
   for (const market of markets) {
     if (market.book !== null) fillBook(state, market.book, atMs, facts);
     for (const book of market.routedBooks) fillBook(state, book, atMs, facts);
@@ -39,26 +42,27 @@ function fillBook(state: ShardState, book: Book, atMs: EpochMs, facts: FactSink)
   }
 }
 
-/** Prefetches what the fills of these orders need of their accounts, which lies all over memory. */
+/** Prefetches the account data that the fills of these orders need: it is scattered over memory. */
 function prefetchOwners(state: ShardState, orders: readonly OrderRow[]): void {
   const { account } = state.orders.col;
   const { balanceCents, adjustedCents } = state.accounts.col;
   let read = 0;
   for (const order of orders) {
     const owner = account.get(order);
-    // The first and the last word that a fill reads of a row. They may lie apart.
+    // The first and the last word that a fill reads of a row: they may be in different cache lines.
     read += balanceCents.get(owner) + adjustedCents.get(owner);
     read += state.ordersOfAccount.count(owner) + state.positionsOfAccount.prefetch(owner);
   }
   prefetched(read);
 }
 
-/** One side of a book whose ask has reached orders, and these orders, best price level first. */
+/** One side of a book whose ask has reached orders, with these orders, best price level first. */
 type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly OrderRow[] };
 
 /**
- * Fills across the books of a market, since their orders want the same sizes. What an account gets
- * must not depend on which books this shard has, or made first.
+ * Fills across the books of a market, since their orders compete for the same sizes. What an
+ * account gets must not depend on which books this shard has, or on the order in which it made
+ * them.
  */
 function fillInOrder(
   state: ShardState,
@@ -75,7 +79,7 @@ function fillInOrder(
 
 type ReachedOrder = { reached: Reached; order: OrderRow };
 
-/** One home market after the other; in each the yes ask's orders first. */
+/** One home market after another; in each, orders that wait for the yes ask come first. */
 function byPriceAndTime({ orders }: ShardState, a: ReachedOrder, b: ReachedOrder): number {
   const { book, side } = a.reached;
   const { market } = b.reached.book;
@@ -90,7 +94,7 @@ function priceLevelOf({ col }: ShardState['orders'], order: OrderRow): number {
   return tradePrice(actionOf(col.flags.get(order)), col.limitPriceCents.get(order));
 }
 
-/** Read before the first fill, which may remove its order. */
+/** Read before the first fill, since a fill may remove its order. */
 function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reached[] {
   const { ladders } = state;
   const yesLadder = ladderOf(book, 'yes');
@@ -119,8 +123,8 @@ function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reach
 const NONE: readonly Reached[] = [];
 
 /**
- * Orders of a ladder whose price level is at least `ask`, prefetched: best price level first,
- * within it first placed first.
+ * The orders of a ladder whose price level is at least `ask`, prefetched: best price level first,
+ * then first placed first.
  */
 function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: number): OrderRow[] {
   const reached: OrderRow[] = [];
@@ -134,7 +138,7 @@ function ordersAtOrAbove({ ladders, orders }: ShardState, ladder: number, ask: n
   return reached;
 }
 
-/** Fills as much of a resting order as the fill model gives. */
+/** Fills as much of a resting order as the fill model allows. */
 function fillResting(
   state: ShardState,
   { book, price, side }: Reached,
@@ -152,7 +156,7 @@ function fillResting(
   };
   const fill = state.fillModel.orderArrives(state, book, price, want, atMs);
   if (fill === null) return;
-  invariant(fill.contracts <= contracts, 'a fill model gives more than is left of an order');
+  invariant(fill.contracts <= contracts, 'a fill model fills more than is left of an order');
   invariant(fill.askCents <= want.upToCents, 'a fill model fills beyond the limit of an order');
   if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
   const trade = tradeOf(actionOf(col.flags.get(order)), fill);

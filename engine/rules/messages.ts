@@ -1,5 +1,5 @@
 /**
- * Everything that crosses into a shard, as plain data. Ticks come from venues, commands and queries
+ * Everything that a shard receives, as plain data. Ticks come from venues, commands and queries
  * from callers; all carry the time at which they take effect, since the core has no clock. Rules
  * T20 to T28, C1 (engine/RULES.md).
  */
@@ -22,7 +22,7 @@ import type {
   Venue,
 } from './units.ts';
 
-/** The top of book of one market, whole, replacing what was known; `NO_PRICE` is an empty side. */
+/** The complete top of book of one market; it replaces the last one. `NO_PRICE`: an empty side. */
 export type QuoteTick = {
   kind: 'quote';
   atMs: EpochMs;
@@ -32,17 +32,23 @@ export type QuoteTick = {
   yesBidContracts: Contracts;
   yesAskCents: PriceCents;
   yesAskContracts: Contracts;
-  /** The venue's own book has bid >= ask: shown, but no live price. Rule T15 (engine/RULES.md). */
+  /**
+   * The venue's own book has bid >= ask: it is shown, but is no live price. Rule T15
+   * (engine/RULES.md).
+   */
   crossed: boolean;
-  /** There only where the fill model walks levels and the venue shows them; else the top is all. */
+  /**
+   * Present only if the fill model uses levels and the venue shows them; else only the top is
+   * known.
+   */
   depth?: Depth;
 };
 
-/** The displayed levels of both sides, best first; a price comes once, with a size above 0. */
+/** The displayed levels of both sides, best first; each price occurs once, with a size above 0. */
 export type Depth = { yesBids: readonly DepthLevel[]; yesAsks: readonly DepthLevel[] };
 export type DepthLevel = readonly [priceCents: PriceCents, contracts: Contracts];
 
-/** A trade that happened at the venue; informs quotes, moves nothing. */
+/** A trade at the venue; quotes show it, nothing else follows from it. */
 export type TradeTick = {
   kind: 'trade';
   atMs: EpochMs;
@@ -95,7 +101,7 @@ export type HeartbeatTick = { kind: 'heartbeat'; atMs: EpochMs; source: SourceNu
 /** The connection was lost or skipped a message: its quotes are dead until a fresh one arrives. */
 export type DownTick = { kind: 'down'; atMs: EpochMs; source: SourceNumber };
 
-/** Time passed and nothing else happened; orders expire. */
+/** Only time has passed; orders may expire. */
 export type TimeTick = { kind: 'time'; atMs: EpochMs };
 
 export type Tick =
@@ -116,7 +122,7 @@ export type TradeLimits = {
   closingPerMinute: number;
 };
 
-/** Whose trading a command counts as, and within which limits. */
+/** The key and account for which a command counts, and their limits. */
 export type TradeCounting = {
   keyId: Uuid;
   keyLimits: TradeLimits;
@@ -128,13 +134,13 @@ export type TradeCounting = {
 /**
  * Place one order. Rule A30 (api/RULES.md). Already checked against the order schema: exactly the
  * fields of its action and type are set, the rest are null. Its terms are among its fields, so that
- * its event and its facts are made of it and of no copy.
+ * its event and facts need no copy.
  */
 export type PlaceOrder = OrderTerms & {
   kind: 'place';
   atMs: EpochMs;
   account: Uuid;
-  /** A new uuid v7 whose time is `atMs`; unused when the key turns out to be a replay. */
+  /** A new uuid v7 whose time is `atMs`; unused if the command is a replay. */
   orderId: Uuid;
   idempotencyKey: string;
   /** buy: one of the two. `side` is the instrument's side, or the market's for a ticker. */
@@ -144,11 +150,11 @@ export type PlaceOrder = OrderTerms & {
   contracts: Contracts | null;
   /** sell */
   tradeId: Uuid | null;
-  /** The caller's plan allows opening positions. Rule A38 (api/RULES.md). */
+  /** True: the caller's plan allows opening positions. Rule A38 (api/RULES.md). */
   mayOpen: boolean;
-  /** Trading is on: a new order may be placed. Rule V6 (api/RULES.md). */
+  /** True: trading is on, and a new order may be placed. Rule V6 (api/RULES.md). */
   mayTrade: boolean;
-  /** Null: outside the hard trade limits, as a replay is. */
+  /** Null: the hard trade limits do not apply, as for a replay. */
   counting: TradeCounting | null;
 };
 
@@ -164,12 +170,15 @@ export type CancelOrder = {
 export type AdjustCash = { kind: 'adjust'; atMs: EpochMs; account: Uuid; amountCents: Cents };
 
 /**
- * The whole catalog as of now. What a later one drops keeps its number and its label, and is
- * bought and quoted no more.
+ * The whole current catalog. An instrument that a later catalog drops keeps its number and label,
+ * but is no longer bought or quoted.
  */
 export type SetCatalog = { kind: 'catalog'; atMs: EpochMs; catalog: Catalog };
 
-/** Operator's switches that answers depend on. No fact: sent at every start. */
+/**
+ * Operator's switches that answers depend on. They are not in the log: they are sent at every
+ * start.
+ */
 export type SetSwitches = {
   kind: 'switches';
   atMs: EpochMs;
@@ -177,7 +186,7 @@ export type SetSwitches = {
   selfReset: boolean;
 };
 
-/** The time is `toMs`, whatever it was in the shard: the one way in which time goes back. */
+/** Sets the shard's time to `toMs`, whatever it was: the only way to set time back. */
 export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
 
 export type Command = PlaceOrder | CancelOrder | AdjustCash | SetCatalog | SetSwitches | SetClock;
@@ -219,7 +228,7 @@ export type CatalogGame = {
   week: number | null;
 };
 
-/** Yes when the number is above `floor`, below `cap`, or between both, by `type`. */
+/** Which numbers mean yes: above `floor`, below `cap`, or between both, by `type`. */
 export type Strike = {
   type: (typeof STRIKE_TYPES)[number];
   floor: number | null;
@@ -240,11 +249,11 @@ export type CatalogInstrument = {
   oppositeLabel: string | null;
   yesMeans: string;
   startsAt: string;
-  /** When its markets open; null: they are open, as far as the catalog knows. */
+  /** When its markets open; null: they are already open, or the catalog has no time. */
   opensAt: string | null;
-  /** From when its markets trade no more, whatever they still quote; left out: no such time. */
+  /** When its markets stop trading, even if quotes still arrive; left out: no such time. */
   closesAt?: string;
-  /** Of a market about a number: what of it makes yes. */
+  /** Of a market about a number: which numbers mean yes. */
   strike?: Strike;
   pushPossible: boolean;
   stat: string | null;

@@ -1,6 +1,6 @@
 /**
- * Takes what a venue says. Live quotes change in place. What follows from them (fills, settlements,
- * expiries) comes out as events. Rules T12 to T17, T45, T46, T121, T122, T124, T128, S1 to S10
+ * Applies the messages of venues (ticks). Live quotes change in place. Fills, settlements and
+ * expiries that follow are events. Rules T12 to T17, T45, T46, T121, T122, T124, T128, S1 to S10
  * (engine/RULES.md).
  */
 
@@ -25,7 +25,7 @@ import {
   type SourceNumber,
 } from './units.ts';
 
-/** Applies one tick; every event it led to is applied and appended to `facts`. */
+/** Applies one tick and every event that follows from it; appends their facts to `facts`. */
 export function observe(state: ShardState, tick: Tick, facts: FactSink): void {
   const atMs = advance(state, tick.atMs, facts);
   if (tick.kind === 'time') return;
@@ -59,14 +59,13 @@ export function observe(state: ShardState, tick: Tick, facts: FactSink): void {
     default:
       tick satisfies never;
   }
-  // Only after the tick itself is applied: a quote that it replaces must not fill anything.
+  // Only after the tick itself: the quote that it replaces must not fill anything.
   fillMarkets(state, revived, atMs, facts);
 }
 
 /**
- * Takes what a venue says, so that it is shown, and lets nothing follow from it: for a shard that
- * cannot write now. The same tick comes again later, and then leads to its events. Rule D8
- * (engine/RULES.md).
+ * Applies a tick so that it is shown, without events: for a shard that cannot write now. The same
+ * tick is sent again later, and then leads to its events. Rule D8 (engine/RULES.md).
  */
 export function showQuotes(state: ShardState, tick: Tick): void {
   if (tick.kind === 'time') return;
@@ -76,8 +75,7 @@ export function showQuotes(state: ShardState, tick: Tick): void {
     return;
   }
   source.lastHeardMs = Math.max(source.lastHeardMs, tick.atMs);
-  // A catalog is a fact. So this shard has not taken one that came meanwhile, nor the markets
-  // that it numbers.
+  // A catalog is a fact. So this shard lacks one that was sent meanwhile, and its new markets.
   if ('market' in tick && state.markets[tick.market] === undefined) return;
   switch (tick.kind) {
     case 'quote':
@@ -104,7 +102,7 @@ export function advance(state: ShardState, atMs: EpochMs, facts: FactSink): Epoc
   for (let order = state.expiries.nextDue(now); order !== NO_ROW; ) {
     emit(state, facts, {
       kind: 'order_ended',
-      // At the time when it was due, not when the shard next learned the time.
+      // With the time at which it was due, not the time of the tick that ends it.
       atMs: state.orders.col.expiresAtMs.get(order),
       order,
       status: 'expired',
@@ -116,11 +114,11 @@ export function advance(state: ShardState, atMs: EpochMs, facts: FactSink): Epoc
 }
 
 /**
- * Time was set back by so much. What venues said keeps its age, so that no price lives longer for
- * it.
+ * Time was set back by `byMs`. Quotes and heartbeats keep their age, so that no price stays live
+ * for longer.
  */
 export function keepAges(state: ShardState, byMs: number): void {
-  invariant(byMs >= 0, 'what venues said becomes younger');
+  invariant(byMs >= 0, 'time was set back by less than nothing');
   for (const source of state.sources) if (source !== undefined) source.lastHeardMs -= byMs;
   for (const market of state.markets) {
     const { quote, lastTrade, lastTradeOf } = market;
@@ -140,7 +138,7 @@ function withRevived(market: Market, revived: readonly Market[]): readonly Marke
 }
 
 function sourceOf(state: ShardState, number: SourceNumber): Source {
-  invariant(number >= 0 && Number.isInteger(number), 'no connection has such a number');
+  invariant(number >= 0 && Number.isInteger(number), 'a tick has no valid connection number');
   const known = state.sources[number];
   if (known !== undefined) return known;
   const source: Source = { lastHeardMs: 0, epoch: 0 };
@@ -152,7 +150,7 @@ const NONE: readonly Market[] = [];
 
 /**
  * Any frame keeps a connection's quotes fresh. Returns the markets whose quotes were stale until
- * now. The tick's own time counts: a quote that comes again later is no younger.
+ * now. The tick's own time counts: a quote that is sent again has its old age.
  */
 function recordHeartbeat(
   state: ShardState,
@@ -169,7 +167,7 @@ function recordHeartbeat(
 
 function marketOf(state: ShardState, number: MarketNumber): Market {
   const market = state.markets[number];
-  invariant(market !== undefined, 'a tick is of a market without a number');
+  invariant(market !== undefined, 'a tick names a market that does not exist');
   return market;
 }
 
@@ -181,8 +179,8 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
   const { atMs, source, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts, crossed } =
     tick;
   const market = marketOf(state, tick.market);
-  invariant(isPriceOrNone(yesBidCents), 'a quote bids no price of 1 to 99 cents');
-  invariant(isPriceOrNone(yesAskCents), 'a quote asks no price of 1 to 99 cents');
+  invariant(isPriceOrNone(yesBidCents), 'the bid of a quote is not 1 to 99 cents');
+  invariant(isPriceOrNone(yesAskCents), 'the ask of a quote is not 1 to 99 cents');
   market.quote = {
     source,
     epoch: sourceOf(state, source).epoch,
@@ -191,13 +189,13 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
     yesBidContracts,
     yesAskCents,
     yesAskContracts,
-    // A venue's finer prices can cross where whole cents do not, and the tick says so.
+    // A venue's finer prices can cross where whole cents do not; then `crossed` is true.
     crossed: crossed || (yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents),
   };
   state.fillModel.quoteSeen(tick);
 }
 
-/** Notes the last trade, and the last one in which each side was bought. Quotes show them. */
+/** Stores the last trade, and the last one in which each side was bought. Quotes show them. */
 function setLastTrade(state: ShardState, tick: TradeTick): void {
   const market = marketOf(state, tick.market);
   const { yesPriceCents, side, atMs } = tick;
@@ -216,8 +214,8 @@ function setGame(state: ShardState, tick: GameTick, facts: FactSink): void {
 }
 
 /**
- * What follows from the catalog as it is now. It runs at every start too, since an older version
- * may have left it undone.
+ * Applies the consequences of the current catalog. It also runs at every start, since an older
+ * version may not have done so.
  */
 export function afterCatalog(state: ShardState, atMs: EpochMs, facts: FactSink): void {
   voidCancelledGames(state, atMs, facts);
@@ -225,8 +223,8 @@ export function afterCatalog(state: ShardState, atMs: EpochMs, facts: FactSink):
 }
 
 /**
- * A game that the catalog calls cancelled counts as one that a venue cancelled, since some venues
- * report none.
+ * A game that is cancelled in the catalog counts as cancelled by a venue, since some venues do not
+ * report it.
  */
 function voidCancelledGames(state: ShardState, atMs: EpochMs, facts: FactSink): void {
   for (const { slug, status } of state.catalog.games) {
@@ -236,9 +234,9 @@ function voidCancelledGames(state: ShardState, atMs: EpochMs, facts: FactSink): 
 }
 
 /**
- * What the catalog has dropped cannot be bought any more. Its resting buys end, first placed first;
- * sells and positions stay. An order by ticker belongs to the instrument that it is shown as. Rules
- * T121, T122 (engine/RULES.md).
+ * An instrument that the catalog has dropped cannot be bought any more. Its resting buys end, first
+ * placed first; sells and positions stay. An order by ticker belongs to the instrument under which
+ * it is shown. Rules T121, T122 (engine/RULES.md).
  */
 function cancelDropped(state: ShardState, atMs: EpochMs, facts: FactSink): void {
   const { orders, instruments } = state;

@@ -1,6 +1,6 @@
 /**
- * How far an order may go, whatever its market: its expiry, and what it could be paid. Checked
- * before anything of the market, so that an order beyond a bound is a bad request. Rules T44, M11
+ * Bounds that hold for orders of every market: the expiry, and the possible payout. They are
+ * checked before the market is, so that an order beyond a bound is a bad request. Rules T44, M11
  * (engine/RULES.md).
  */
 
@@ -12,7 +12,9 @@ import { type AccountRow, dollarsOf, type EpochMs, NO_ROW, PAYOUT_CENTS } from '
 /** Rule T44 (engine/RULES.md). */
 const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
 
-/** What is out of bounds, named by its field; null: nothing is. `account`: its row, or `NO_ROW`. */
+/**
+ * The message for a field that is out of bounds; null: none is. `account`: its row, or `NO_ROW`.
+ */
 export function checkBounds(
   state: ShardState,
   order: PlaceOrder,
@@ -28,7 +30,7 @@ function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null
   return null;
 }
 
-/** A buy that could win more than can be counted would stop its shard when it does. */
+/** A buy whose payout cannot be counted would stop its shard when it wins. */
 function checkPayout(
   state: ShardState,
   { contracts }: PlaceOrder,

@@ -1,8 +1,7 @@
 /**
- * The terms of an order: what it asks for, and never changes. The one description of them. Requests,
- * events and facts, columns of tables, answers, the audit and the tests take theirs from it, in its
- * order; what the bytes of a term are, term-layouts.ts of format says. Rules T20 to T28
- * (engine/RULES.md).
+ * The terms of an order: what it asks for, which never changes. This is their only description.
+ * Requests, events, facts, columns, answers, the audit and the tests take the terms from here, in
+ * this order; format/term-layouts.ts defines their bytes. Rules T20 to T28 (engine/RULES.md).
  */
 import type { ColumnType } from '../memory/columns.ts';
 import type {
@@ -18,14 +17,16 @@ import type {
 } from './units.ts';
 import { PLACED_VIA } from './units.ts';
 
-/** What values a term can have. What is on disk names words by their place: append, never reorder. */
+/**
+ * The values that a term can have. On disk a word is its index in the list: append, never reorder.
+ */
 type Values<Form extends TermForm, Value> = {
   readonly form: Form;
   readonly words: readonly string[];
-  /** For the type alone. */
+  /** Never set: it carries the type. */
   readonly value?: Value;
 };
-/** The forms, each with the column that holds it: 0 stands for null, a word is its place. */
+/** The forms, each with its column type: 0 stands for null, a word is its index + 1. */
 const COLUMN_OF = {
   word: 'u8',
   'word or null': 'u8',
@@ -51,18 +52,23 @@ const smallOrNull = <Unit extends number>(): Values<'small or null', Unit | null
 const timeOrNull: Values<'time or null', EpochMs | null> = { form: 'time or null', words: [] };
 
 type Term = {
-  /** That of an order which says nothing else: of a market buy by the API. */
+  /** The default: the value of a market buy by the API that does not state the term. */
   readonly usual: unknown;
-  /** How a row has it: in a column of its own, in a bit (flags.ts), or as all resting orders do. */
+  /**
+   * How a row stores it: in its own column, as a bit (flags.ts), or not at all because all resting
+   * orders have the same value.
+   */
   readonly row: 'column' | 'flags' | { readonly always: unknown };
-  /** Asked for by the order itself: a second order under its key must ask for the same (T92). */
+  /**
+   * True: part of the request, so a second order under the same key must have the same value (T92).
+   */
   readonly asked: boolean;
-  /** The trade that a buy opens has it too. */
+  /** True: the trade that a buy opens has it too. */
   readonly ofTrade: boolean;
 } & (
   | {
       readonly is: Values<ShownForm, unknown>;
-      /** Answers show it by its name, as it is. */
+      /** True: answers show it by its name, unchanged. */
       readonly shown: boolean;
     }
   | { readonly is: Values<'time or null', unknown>; readonly shown: false }
@@ -89,7 +95,7 @@ export const ORDER_TERMS = {
     row: { always: null },
     ...ASKED,
   },
-  /** Of a buy: the probability of the side that the caller stated, in percent (T23). */
+  /** Of a buy: the probability of its side as the caller states it, in percent (T23). */
   statedProbPct: {
     is: smallOrNull<number>(),
     usual: null,
@@ -116,10 +122,10 @@ type ValueOf<T> = T extends { is: Values<TermForm, infer Value> } ? Value : neve
 type NamesWith<Has> = { [K in Name]: Terms[K] extends Has ? K : never }[Name];
 
 export type OrderTerms = { readonly [K in Name]: ValueOf<Terms[K]> };
-/** What a trade has of the buy that opened it. */
+/** The terms that a trade copies from the buy that opened it. */
 export type TradeTerms = Pick<OrderTerms, NamesWith<{ ofTrade: true }>>;
 
-/** A side of a market, as an instrument shows it: what orders, positions and trades are in. */
+/** A side of a market, as an instrument shows it: what orders and trades buy and sell. */
 export type TradedSide = {
   market: MarketNumber;
   instrument: InstrumentNumber;
@@ -132,7 +138,7 @@ type ColumnTerm = NamesWith<{ row: 'column' }>;
 type ColumnsOf<Names extends Name> = {
   readonly [K in Names & ColumnTerm]: (typeof COLUMN_OF)[Terms[K]['is']['form']];
 };
-/** Terms that a row has as bits. */
+/** Terms that a row stores as bits. */
 export type FlagTerm = NamesWith<{ row: 'flags' }>;
 
 const NAMES = Object.keys(ORDER_TERMS) as Name[];
@@ -141,7 +147,7 @@ const namesWith = (has: (term: Term) => boolean) => NAMES.filter((name) => has(O
 export const ORDER_TERM_NAMES: readonly Name[] = NAMES;
 export const TRADE_TERM_NAMES = namesWith((term) => term.ofTrade) as readonly (keyof TradeTerms)[];
 export const ASKED_TERM_NAMES: readonly Name[] = namesWith((term) => term.asked);
-/** Those that have columns of their own, in rows of orders and in rows of positions. */
+/** Terms with their own columns, in rows of orders and of positions. */
 export const COLUMN_TERM_NAMES = NAMES.filter(hasColumn);
 export const TRADE_COLUMN_NAMES = TRADE_TERM_NAMES.filter(hasColumn);
 
@@ -157,7 +163,7 @@ function columnsOf<Names extends ColumnTerm>(names: readonly Names[]): ColumnsOf
   return Object.fromEntries(columns) as ColumnsOf<Names>;
 }
 
-/** Those of a market buy by the API which says nothing else. */
+/** The terms of a market buy by the API that states no others. */
 export const USUAL_TERMS: OrderTerms = Object.fromEntries(
   NAMES.map((name) => [name, ORDER_TERMS[name].usual]),
 ) as { [K in Name]: Terms[K]['usual'] };

@@ -57,7 +57,7 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   });
 }
 
-/** An order whose key is new, and which counts towards the limits whatever becomes of it. */
+/** An order whose key is new. It counts towards the limits even if it is refused. */
 function decideNew(state: ShardState, order: PlaceOrder, account: AccountRow): Decision {
   const subject =
     order.action === 'buy' ? buySubject(state, order) : sellSubject(state, order, account);
@@ -84,12 +84,12 @@ function decideNew(state: ShardState, order: PlaceOrder, account: AccountRow): D
     }
   }
 
-  // Past this line the command cannot fail.
+  // From here on the command cannot fail.
   const events = placementEvents(state, order, subject, { account, fill, rests });
   return accept(events, fill?.consumption ?? null);
 }
 
-/** What trades now. A market order and a fok trade whole or not at all. */
+/** What trades now. A market order or a fok trades completely or not at all. */
 function fillNow(
   state: ShardState,
   order: PlaceOrder,
@@ -115,7 +115,10 @@ function fillNow(
   return fill === null || fill.contracts === contracts || takesPart ? fill : null;
 }
 
-/** The cost of what trades, and the hold of what rests; what is canceled needs nothing. */
+/**
+ * The cost of the part that trades plus the hold of the part that rests; a canceled part needs
+ * nothing.
+ */
 function neededCents(
   order: PlaceOrder,
   { contracts }: Subject,
@@ -149,7 +152,7 @@ function placementEvents(
       reason: 'position_closed',
     });
   }
-  // The order that ends gives its row back first.
+  // The order that ends frees its row first.
   const row = replaced !== NO_ROW ? replaced : state.orders.nextRow;
   events.push(placedEvent(state, order, subject, { account, row, rests }));
   const { contracts } = subject;
@@ -162,8 +165,8 @@ function placementEvents(
 }
 
 /**
- * What a sell ends just before it trades or rests: an earlier sell, or what is left of the buy. So
- * a position that is being sold does not grow.
+ * A sell that trades or rests first ends the position's resting order: an earlier sell, or the rest
+ * of the buy. So a position that is being sold does not grow.
  */
 function replacedOrder(state: ShardState, { position }: Subject): OrderRow {
   return position === null ? NO_ROW : state.positions.col.resting.get(position);
@@ -195,7 +198,7 @@ function placedEvent(
   };
 }
 
-/** It names no ticker, so that it is right whatever the venue-data switch says. */
+/** It names no ticker, so that it may be shown whether the venue-data switch is on or off. */
 const NO_SUCH_TICKER = 'ticker is not that of a venue_a market that an instrument lists.';
 
 function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
@@ -234,7 +237,7 @@ function sellSubject(
     const known = state.records.closedTrade(account, tradeId) !== undefined;
     return known ? reject('already_closed') : reject('trade_not_found');
   }
-  // A sell that never rests replaces the resting sell where it trades, as a market order does.
+  // A sell that never rests replaces the resting sell if it trades, as a market order does.
   if (order.timeInForce === 'gtc' && isBeingSold(state, position)) return reject('already_closed');
   const flags = col.flags.get(position);
   return {
@@ -271,7 +274,7 @@ function isSameSubject(state: ShardState, known: PlacedOrder, order: PlaceOrder)
         state.instruments[known.instrument]!.id === order.instrumentId;
 }
 
-/** The live bid of what a position holds, or null. Portfolios are marked at it. */
+/** The live bid for the contracts of a position, or null. Portfolios are marked at it. */
 export function positionBid(
   state: ShardState,
   position: PositionRow,

@@ -1,8 +1,8 @@
 /**
- * What an order has traded so far is read from its position, so that a resting order costs no byte
- * for it. A buy has opened a position of exactly that; a sell has left the rest of one. This works
- * because a position has one resting order at most (`resting` in format/table-columns.ts). Rules
- * T70 to T72 (engine/RULES.md).
+ * What an order has traded so far is read from its position, so that a resting order needs no bytes
+ * for it. The position of a buy is what it has traded; the position of a sell is what it has not.
+ * This works because a position has one resting order at most (`resting` in
+ * format/table-columns.ts). Rules T70 to T72 (engine/RULES.md).
  */
 
 import { isBuy, isSell } from './flags.ts';
@@ -21,7 +21,7 @@ export type FilledSoFar = {
 
 const NOTHING: FilledSoFar = { contracts: 0, priceCents: null, venue: null };
 
-/** The contracts of an order that is not done which have not traded yet. */
+/** The contracts of an unfinished order that have not traded yet. */
 export function remainingOf({ orders, positions }: ShardState, order: OrderRow): Contracts {
   const position = orders.col.position.get(order);
   if (position === NO_ROW) return orders.col.contracts.get(order);
@@ -29,7 +29,7 @@ export function remainingOf({ orders, positions }: ShardState, order: OrderRow):
   return isSell(orders.col.flags.get(order)) ? held : orders.col.contracts.get(order) - held;
 }
 
-/** What an order that is not done has traded. */
+/** What an unfinished order has traded. */
 export function filledSoFar(state: ShardState, order: OrderRow): FilledSoFar {
   const { col } = state.positions;
   const position = state.orders.col.position.get(order);
@@ -43,7 +43,7 @@ export function filledSoFar(state: ShardState, order: OrderRow): FilledSoFar {
     };
   }
   const contracts = state.orders.col.contracts.get(order) - col.contracts.get(position);
-  invariant(contracts >= 0, 'a position has more contracts than its sell was for');
+  invariant(contracts >= 0, 'a position has more contracts than its sell');
   if (contracts === 0) return NOTHING;
   const cents = col.soldCents.get(position) - col.soldBeforeCents.get(position);
   const priceCents = Math.floor(cents / contracts);
@@ -51,11 +51,11 @@ export function filledSoFar(state: ShardState, order: OrderRow): FilledSoFar {
 }
 
 /**
- * The cost of some of a position's contracts, rounded down. The last part takes what rounding has
- * left, so that every cent of cost is released once.
+ * The cost of some of a position's contracts, rounded down. The last part gets the cents that
+ * rounding has left, so that every cent of cost is released once.
  */
 export function costOfPart(cost: Cents, part: Contracts, contracts: Contracts): Cents {
-  invariant(part > 0 && part < contracts, 'a part is none, or all');
+  invariant(part > 0 && part < contracts, 'a part is nothing, or the whole');
   // The product of a cost and a count can leave the safe integers.
   return Number((BigInt(cost) * BigInt(part)) / BigInt(contracts));
 }

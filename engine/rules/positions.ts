@@ -74,10 +74,10 @@ export function shrinkPosition(
   { contracts, cost, cents }: { contracts: Contracts; cost: Cents; cents: Cents },
 ): void {
   const col = positions.change(row);
-  invariant(contracts > 0, 'a part of no contracts was sold');
-  invariant(cents >= 0, 'a part that was sold brought less than nothing');
-  invariant(cost >= 0, 'a part that was sold had cost less than nothing');
-  invariant(contracts < col.contracts.get(row), 'a part was sold of all there is, or more');
+  invariant(contracts > 0, 'a partial sell has no contracts');
+  invariant(cents >= 0, 'the proceeds of a partial sell are below zero');
+  invariant(cost >= 0, 'the cost of a partial sell is below zero');
+  invariant(contracts < col.contracts.get(row), 'a partial sell leaves no contracts');
   invariant(cost <= col.costCents.get(row), 'a part cost more than the whole');
   col.contracts.add(row, -contracts);
   col.costCents.add(row, -cost);
@@ -98,7 +98,7 @@ export function closePosition(state: ShardState, position: PositionRow): void {
 
 /**
  * A new sell trades for the first time, at a venue (an index into VENUES). From here on its parts
- * are counted apart from those of earlier sells.
+ * are counted separately from those of earlier sells.
  */
 export function startSale({ positions }: ShardState, position: PositionRow, venue: number): void {
   invariant(VENUES[venue] !== undefined, 'a position is sold at no venue');

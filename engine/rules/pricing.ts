@@ -18,13 +18,13 @@ import {
   type Venue,
 } from './units.ts';
 
-/** What live prices depend on beside the markets themselves; a shard's state is one. */
+/** What live prices depend on besides the markets. The state of a shard satisfies it. */
 export type PricingContext = {
   readonly config: Readonly<Pick<CoreConfig, 'quoteMaxAgeMs' | 'routingBandCents'>>;
   readonly sources: readonly (Readonly<Source> | undefined)[];
 };
 
-/** A book that need not be made: an order asks for its price before it rests. */
+/** The part of a book that prices need: an order needs its price before its book may exist. */
 export type PricedBook = Pick<Book, 'market' | 'routed'>;
 
 /** Why a market has no live price, or null when it has one on at least one side. */
@@ -46,7 +46,7 @@ export type BookPrice = {
 
 export type SidePrice = { priceCents: PriceCents; venue: Venue };
 
-/** `quoteMaxAgeMs` counts from the last heartbeat of that connection. */
+/** `quoteMaxAgeMs` counts from the last heartbeat of the quote's connection. */
 export function isFresh(source: Source, nowMs: EpochMs, quoteMaxAgeMs: number): boolean {
   return nowMs - source.lastHeardMs <= quoteMaxAgeMs;
 }
@@ -64,7 +64,9 @@ export function notLive(context: PricingContext, market: Market, nowMs: EpochMs)
   return quote.crossed ? 'crossed' : null;
 }
 
-/** The asks now of a book, made or not: a market's, or an instrument's routed one. */
+/**
+ * The current asks of a book, whether it exists or not: a market's, or an instrument's routed one.
+ */
 export function priceBook(
   context: PricingContext,
   { market, routed }: PricedBook,
@@ -114,7 +116,9 @@ export type Rival = {
   /** The side of that market which stands for the side asked for. */
   side: Side;
   askCents: PriceCents;
-  /** Asks above are no better than the home market's, or too far from its mid. */
+  /**
+   * The highest useful ask: others are no better than the home market's, or too far from its mid.
+   */
   upToCents: PriceCents;
 };
 
@@ -135,7 +139,7 @@ export function rivalsOf(
   if (home === null || home.market !== own) return NO_RIVALS;
   const ownAsk = askIn(own, side);
   const otherAsk = askIn(own, oppositeSide(side));
-  // Without both sides there is no mid, and so no band.
+  // Without both sides there is no mid, and so no allowed distance from it.
   if (ownAsk === NO_PRICE || otherAsk === NO_PRICE) return NO_RIVALS;
   const midSum = ownAsk + PAYOUT_CENTS - otherAsk;
   const band = 2 * context.config.routingBandCents;
@@ -187,7 +191,7 @@ export function reaches(action: Action, price: PriceCents, limit: PriceCents): b
 }
 
 /**
- * Which of a book's asks an order takes, and up to which price: its ladder and its price level
+ * The ask of a book that an order waits for, and its highest price: its ladder and its price level
  * (ladder.ts).
  */
 export function restingPlace(

@@ -1,6 +1,6 @@
 /**
- * What callers ask a shard, as plain data; each carries the time at which it is answered. Rules A40
- * to A44 (api/RULES.md), D12 (engine/RULES.md).
+ * Queries to a shard, as plain data; each carries the time at which it is answered. Rules A40 to
+ * A44 (api/RULES.md), D12 (engine/RULES.md).
  */
 
 import type { EpochMs, Uuid } from './units.ts';

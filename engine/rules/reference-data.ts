@@ -1,6 +1,6 @@
 /**
- * What is traded and what venues say of it: markets with their live quotes, instruments, books and
- * connections. Few enough to be objects; prices need no more of a shard than this.
+ * Markets with their live quotes, instruments, books and connections. They are few enough to be
+ * objects, and prices depend on nothing else in a shard.
  */
 
 import type {
@@ -22,7 +22,7 @@ import type {
   Venue,
 } from './units.ts';
 
-/** What an operator chooses once for a shard. Rule G4 (api/RULES.md). */
+/** Settings of a shard that do not change while it runs. Rule G4 (api/RULES.md). */
 export type CoreConfig = {
   quoteMaxAgeMs: number;
   routingBandCents: number;
@@ -30,25 +30,27 @@ export type CoreConfig = {
   fillModel?: FillModelName;
 };
 
-/** A venue market: what is known of it, and what its venue last said. */
+/** A venue market: its catalog data, and the last messages of its venue. */
 export type Market = {
   number: MarketNumber;
   venue: Venue;
   ticker: string;
   /** Durable: its result, once. */
   outcome: MarketOutcome | null;
-  /** Of a scalar outcome. */
+  /** Set with a scalar outcome. */
   payouts: Payouts | null;
   /** Live: gone with a restart. */
   status: MarketStatus;
-  /** When the catalog closes it; infinite where it names no time. Rule T129 (engine/RULES.md). */
+  /**
+   * When the catalog closes it; infinite if the catalog has no time. Rule T129 (engine/RULES.md).
+   */
   closesAtMs: EpochMs;
   quote: Quote | null;
   /** In yes cents. */
   lastTrade: LastTrade | null;
   /** By the side that was bought, in that side's cents. */
   lastTradeOf: Record<Side, LastTrade | null>;
-  /** Its plain book; null while nothing has needed one. */
+  /** Its plain book; null until it is first needed. */
   book: Book | null;
   /** The routed books whose price depends on it. */
   routedBooks: readonly Book[];
@@ -60,7 +62,7 @@ export type LastTrade = { priceCents: PriceCents; atMs: EpochMs };
 
 export type Quote = {
   source: SourceNumber;
-  /** The source's epoch when it arrived: it dies with a lost connection. */
+  /** The source's epoch when the quote arrived: a lost connection ends its epoch. */
   epoch: number;
   atMs: EpochMs;
   yesBidCents: PriceCents;
@@ -82,16 +84,19 @@ export type Book = { number: number; market: Market; routed: Instrument | null }
 export type Instrument = {
   number: InstrumentNumber;
   id: string;
-  /** As a catalog last described it; null when none of this shard's catalogs has. */
+  /** Its last catalog entry; null if no catalog of this shard has listed it. */
   entry: CatalogInstrument | null;
-  /** In the catalog now. A dropped one keeps its label, prices its positions, and settles. */
+  /**
+   * True: in the current catalog. A dropped one keeps its label, still prices its positions, and
+   * settles.
+   */
   listed: boolean;
   game: CatalogGame | null;
   /** Its listings' markets, home venue first. */
   listings: InstrumentListing[];
   /** The one venue_a listing; null when there is none, or more than one. */
   home: { market: Market; polarity: 1 | -1 } | null;
-  /** When its markets open; 0 where the catalog names no time. */
+  /** When its markets open; 0 if the catalog has no time. */
   opensAtMs: EpochMs;
 };
 
@@ -99,7 +104,7 @@ export type InstrumentListing = {
   listing: CatalogListing;
   market: Market;
   polarity: 1 | -1;
-  /** May price a fill with routing best. Rule T80 (engine/RULES.md). */
+  /** True: it may price a fill with routing best. Rule T80 (engine/RULES.md). */
   eligible: boolean;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Every refusal that a rule of the core can give, in the order in which an order meets the rules.
- * Their HTTP statuses are the api's. Rules T100, T111 (engine/RULES.md).
+ * Every refusal by a rule of the engine, in the order in which the rules are checked. The api
+ * assigns the HTTP statuses. Rules T100, T111 (engine/RULES.md).
  */
 export const REJECTIONS = {
   idempotency_key_reused: 'This idempotency key was already used for a different order.',

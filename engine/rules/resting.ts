@@ -1,5 +1,5 @@
 /**
- * Puts orders on their books: when they are placed, and again after a load. Rules T47, T48
+ * Puts orders on their books: when they are placed, and after a load. Rules T47, T48
  * (engine/RULES.md).
  */
 
@@ -17,8 +17,8 @@ export function rest(state: ShardState, order: OrderRow): void {
   const flags = col.flags.get(order);
   const market = state.markets[col.market.get(order)];
   const limitPriceCents = col.limitPriceCents.get(order);
-  invariant(state.orders.isLive(order), 'an order rests that is done');
-  invariant(limitPriceCents !== 0, 'an order rests that is no limit order');
+  invariant(state.orders.isLive(order), 'an order was put on a book that is done');
+  invariant(limitPriceCents !== 0, 'a market order was put on a book');
   invariant(market !== undefined && market.outcome === null, 'an order rests in a settled market');
   const routed = isRouted(flags) ? state.instruments[col.instrument.get(order)]! : null;
   const book = bookOf(state, market, routed);
@@ -32,9 +32,9 @@ export function rest(state: ShardState, order: OrderRow): void {
   const position = col.position.get(order);
   if (position !== NO_ROW) {
     const { resting } = state.positions.derived;
-    invariant(state.positions.isLive(position), 'an order rests of a position that is closed');
+    invariant(state.positions.isLive(position), 'a resting order names a closed position');
     const before = resting.get(position);
-    invariant(before === NO_ROW || before === order, 'two orders of one position rest');
+    invariant(before === NO_ROW || before === order, 'a position has two resting orders');
     resting.set(position, order);
   }
   const expiresAtMs = col.expiresAtMs.get(order);
@@ -42,9 +42,9 @@ export function rest(state: ShardState, order: OrderRow): void {
   state.expiries.add({ expiresAtMs, sequence: col.sequence.get(order), order });
 }
 
-/** The book an order of this market rests on; made when first needed. */
+/** The book on which an order of this market rests; created when first needed. */
 export function bookOf(state: ShardState, market: Market, routed: Instrument | null): Book {
-  // Keyed by instrument and market: a later catalog may move the instrument, and its orders stay.
+  // Keyed by instrument and market: a later catalog may move the instrument, but its orders stay.
   const key = routed === null ? market.number : `${market.number}/${routed.number}`;
   const known = state.booksByKey.get(key);
   if (known !== undefined) return known;

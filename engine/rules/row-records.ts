@@ -12,7 +12,7 @@ export function openedAtMs({ positions }: ShardState, position: PositionRow): Ep
   return uuidTimeAt(positions.col.id, position);
 }
 
-/** The record of a position that ends now, for so many cents. `outcome` null: it was sold. */
+/** The record of a position that ends now with these proceeds. `outcome` null: it was sold. */
 export function closedTradeOf(
   state: ShardState,
   position: PositionRow,

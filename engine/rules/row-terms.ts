@@ -1,6 +1,7 @@
 /**
- * The terms of an order in the columns of its row, and of the trade that it opens. Compiled from
- * order-terms.ts once: a loop over the terms would look each of them up at every order.
+ * Reads and writes the terms of an order in the columns of its row and of the position that it
+ * opens. Compiled from order-terms.ts once: a loop over the terms would look each of them up at
+ * every order.
  */
 import { actionOf, type Flags, isPlacedPrivate, routingOf } from './flags.ts';
 import {
@@ -17,7 +18,9 @@ import {
 import type { OrderTable, PositionTable } from './state.ts';
 import type { OrderRow, PositionRow } from './units.ts';
 
-/** Source text: the number that stands in a column for a value, and back. `words`: a list of them. */
+/**
+ * Source text: converts a value to its number in a column, and back. `words`: the list of words.
+ */
 type Code = {
   to: (value: string, words: string) => string;
   of: (code: string, words: string) => string;
@@ -56,7 +59,7 @@ export const writeOrderTerms: (
   COLUMN_TERM_NAMES.map((name) => `col.${name}.set(row, ${codeOf(name).to(`terms.${name}`)});`),
 );
 
-/** The terms of an order that rests, or did until now. */
+/** The terms of an order that rests, or has just ended. */
 export const orderTermsAt: (col: OrderTable['col'], row: OrderRow) => OrderTerms = compiled(
   ['col', 'row'],
   [`return ${readFrom(ORDER_TERM_NAMES)};`],
@@ -67,12 +70,12 @@ export const tradeTermsAt: (col: PositionTable['col'], row: PositionRow) => Trad
   [`return ${readFrom(TRADE_TERM_NAMES)};`],
 );
 
-/** Each of them alone: a fact of a trade needs no object of them. */
+/** Readers of single terms: a fact of a trade needs no object of all terms. */
 export const TRADE_TERM_READERS = Object.fromEntries(
   TRADE_TERM_NAMES.map((name) => [name, compiled(['col', 'row'], [`return ${termFrom(name)};`])]),
 ) as { [K in keyof TradeTerms]: (col: PositionTable['col'], row: PositionRow) => TradeTerms[K] };
 
-/** Gives a position the terms of the order that opens it, but for its flags. */
+/** Copies an order's terms, except its flags, to the position that it opens. */
 export const copyTradeTerms: (
   to: ReturnType<PositionTable['change']>,
   position: PositionRow,

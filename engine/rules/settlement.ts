@@ -68,7 +68,7 @@ export function voidGame(state: ShardState, slug: string, atMs: EpochMs, facts: 
 
 const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const;
 
-/** The result that settled a market; null: none has. */
+/** The result that settled a market; null: it has none. */
 export function resultOf({ outcome, payouts }: Market): MarketResult | null {
   switch (outcome) {
     case null:

@@ -1,8 +1,8 @@
 /**
  * Everything one shard knows. Accounts, orders that are not done and open positions are tables;
- * markets and instruments are objects, since there are few (reference-data.ts). `evolve` is the only
- * writer of what facts hold, `observe` the only writer of live quotes, and the fill model owns
- * what it remembers.
+ * markets and instruments are objects, since there are few (reference-data.ts). Only `evolve`
+ * writes state that facts record, only `observe` writes live quotes, and the fill model owns its
+ * own state.
  */
 
 import type {
@@ -39,7 +39,7 @@ import type {
   PriceCents,
 } from './units.ts';
 
-/** The unit of a column, which its name says or ends with. */
+/** The unit of a column, by its name or the ending of its name. */
 type ColumnUnit<Name> = Name extends keyof NamedUnits
   ? NamedUnits[Name]
   : Name extends `${string}PriceCents`
@@ -94,8 +94,8 @@ export type ShardState = {
   /** The newest time seen. It goes back only where an operator sets it. */
   nowMs: EpochMs;
   /**
-   * The newest time that it was ever set back from. What happened before that may carry a later
-   * time.
+   * The newest time from which the clock was ever set back. Earlier events may carry times up to
+   * it.
    */
   setBackFromMs: EpochMs;
   catalog: Catalog;
@@ -106,7 +106,7 @@ export type ShardState = {
   /** Slugs of every game that a catalog has listed. */
   readonly listedGames: Set<string>;
   readonly games: Map<string, { status: GameStatus; atMs: EpochMs }>;
-  /** Counts changes of what `referenceDataOf` takes. */
+  /** Counts changes of the data that `referenceDataOf` returns. */
   referenceDataVersion: number;
   readonly books: Book[];
   readonly booksByKey: Map<string | number, Book>;

@@ -11,7 +11,7 @@ export function topOfBook(): FillModel {
     name: 'top_of_book',
     sharesSizes: false,
     noLiquidity: REJECTIONS.no_liquidity,
-    // The price that an order meets is all there is to know.
+    // The live price is all that this model needs.
     quoteSeen() {},
     tradePrinted() {},
     orderArrives(_context, _book, price, { side, upToCents, contracts }) {

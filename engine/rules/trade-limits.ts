@@ -1,9 +1,9 @@
 /**
  * Hard trade limits: how often a key, over all accounts that it trades, and an account, over all
- * its keys, may trade. Windows are the UTC minute and the UTC day. What a key does in other shards
- * comes along with a command. Rules L1 to L10 (engine/RULES.md).
+ * its keys, may trade. Windows are the UTC minute and the UTC day. A command carries the counts of
+ * its key in other shards. Rules L1 to L10 (engine/RULES.md).
  *
- * What counts: L3.
+ * L3 lists what counts.
  */
 
 import { type Decision, preceded, type Rejection } from './decision.ts';
@@ -26,8 +26,9 @@ export const ACCOUNT_LIMITS: TradeLimits = {
 type Attempt = { atMs: EpochMs; account: Uuid; counting: TradeCounting | null };
 
 /**
- * The decision, counted, when the attempt is within its limits; else the refusal of the first one
- * it is over. `sellOrCancel`: a sell or a cancel, which do not count as new orders.
+ * The decision with its attempt counted, if the attempt is within its limits; else the refusal of
+ * the first limit that it exceeds. `sellOrCancel`: a sell or a cancel, which do not count as new
+ * orders.
  */
 export function withinLimits(
   state: ShardState,
@@ -40,7 +41,9 @@ export function withinLimits(
   return counted(attempt, sellOrCancel, decide());
 }
 
-/** A refusal that is the answer over the limits too. It counts as far as they go. */
+/**
+ * A refusal that is given even when a limit is exceeded. It counts only while no limit is exceeded.
+ */
 export function countedRefusal(
   state: ShardState,
   attempt: Attempt,
@@ -93,7 +96,8 @@ function overOne(
 }
 
 /**
- * The sum of counts from several places, at the latest of their times: an earlier window has ended.
+ * The sum of counts of several shards at the latest of their times. Counts of windows that have
+ * ended by then are left out.
  */
 export function sumOfUse(uses: readonly TradeUse[]): TradeUse {
   const atMs = Math.max(0, ...uses.map((use) => use.atMs));

@@ -1,12 +1,11 @@
 /**
- * The units of every other file: whole cents, whole contracts, milliseconds. Behind the parsers
- * money is never a floating point number. Rules T1, T2, B2, M40 (engine/RULES.md,
- * feeds/FORMATS.md).
+ * The units of every other file: whole cents, whole contracts, milliseconds. Once parsed, money is
+ * never a floating point number. Rules T1, T2, B2, M40 (engine/RULES.md, feeds/FORMATS.md).
  */
 
 import { invariant } from './invariant.ts';
 
-/** A number or string with a name the type checker can tell from another name. */
+/** A number or string that the type checker distinguishes from those with another name. */
 export type Tagged<T, Name extends string> = T & { readonly __unit?: Name };
 
 /** Money in whole cents, a safe integer. */
@@ -24,8 +23,8 @@ export type EpochMs = Tagged<number, 'EpochMs'>;
 /** A uuid in its lower-case text form. */
 export type Uuid = Tagged<string, 'Uuid'>;
 /**
- * The place of something in its table (memory/table.ts). No number stands for one: rows come from
- * their table, or from what has kept them, and a row of one table is none of another.
+ * The number of a row in its table (memory/table.ts). A plain number is not a row: rows come from
+ * their table or from stored rows, and a row of one table is not a row of another.
  */
 type Row<Table extends string> = number & { readonly __unit: Table };
 export type AccountRow = Row<'AccountRow'>;
@@ -35,7 +34,7 @@ export type PositionRow = Row<'PositionRow'>;
 export type MarketNumber = Tagged<number, 'MarketNumber'>;
 /** Dense number of an instrument. */
 export type InstrumentNumber = Tagged<number, 'InstrumentNumber'>;
-/** Number of one venue connection; quotes of a market live and die with it. */
+/** Number of one venue connection; a market's quotes are valid only while it lasts. */
 export type SourceNumber = Tagged<number, 'SourceNumber'>;
 
 export type Side = 'yes' | 'no';
@@ -50,12 +49,15 @@ export type MarketStatus = (typeof MARKET_STATUSES)[number];
 export const FILL_MODELS = ['top_of_book', 'book_depth'] as const;
 export type FillModelName = (typeof FILL_MODELS)[number];
 
-/** The venue whose price every paper order trades at; the others only ever improve it. */
+/** The venue whose price every paper order trades at; other venues may only improve it. */
 export const HOME_VENUE = 'venue_a';
 /** Venue tokens of SPEC.md; the order is the order in which quotes list them. */
 export const VENUES = ['venue_a', 'venue_b', 'venue_c', 'venue_c_intl'] as const;
 export type Venue = (typeof VENUES)[number];
-/** Who may price a fill of an order with routing best beside venue_a. SPEC.md section 4, Trading. */
+/**
+ * The venues besides venue_a that may price a fill of an order with routing best. SPEC.md section
+ * 4, Trading.
+ */
 export const ROUTED_VENUES: ReadonlySet<Venue> = new Set<Venue>(['venue_b', 'venue_c']);
 
 /** `venue_a/TICKER`: how a catalog names a market. */
@@ -100,7 +102,7 @@ export const GAME_STATUSES = [
   'cancelled',
 ] as const;
 export const MARKET_STATUSES = ['open', 'paused', 'closed'] as const;
-/** What is on disk names them by their place: append, never reorder. */
+/** On disk each is its index in this list: append, never reorder. */
 export const PLACED_VIA = ['api', 'web', 'cli'] as const;
 export const STRIKE_TYPES = [
   'greater',
@@ -145,7 +147,7 @@ export function askCentsOf(price: PriceE4): PriceCents {
 
 /** Cents as a JSON number of dollars with at most two decimals; 123456 gives 1234.56. */
 export function dollarsOf(cents: Cents): number {
-  invariant(Number.isSafeInteger(cents), 'money is shown that is not in whole cents');
+  invariant(Number.isSafeInteger(cents), 'money to be shown is not in whole cents');
   return cents / 100;
 }
 
@@ -174,7 +176,7 @@ export function instantOf(text: string): EpochMs | null {
   const atMs = match === null ? Number.NaN : Date.parse(text);
   if (match === null || Number.isNaN(atMs)) return null;
   const day = match[1]!;
-  // Date.parse takes 30 February for 2 March.
+  // Date.parse reads 30 February as 2 March.
   const isThere =
     day <= '28' || new Date(Date.parse(text.slice(0, 10))).getUTCDate() === Number(day);
   return isThere ? atMs : null;
@@ -182,7 +184,7 @@ export function instantOf(text: string): EpochMs | null {
 
 const DAY_MS = 86_400_000;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
-// Nearly all times of one answer, and of the next ones, are of the same day.
+// Nearly all times of consecutive answers are of the same day.
 let lastDay = { day: 0, text: '1970-01-01T' };
 
 /** No row, of whatever table. */
@@ -190,9 +192,9 @@ export const NO_ROW = -1 as number & { readonly __unit: never };
 
 const MINUTE_MS = 60_000;
 
-/** The UTC day in whose limits something counts, in days since 1970. */
+/** The UTC day of a moment, in days since 1970: a window of the limits. */
 export const utcDayOf = (atMs: EpochMs): number => Math.floor(atMs / DAY_MS);
-/** The UTC minute, in minutes since 1970. */
+/** The UTC minute of a moment, in minutes since 1970. */
 export const utcMinuteOf = (atMs: EpochMs): number => Math.floor(atMs / MINUTE_MS);
 
 /** What a key or an account has counted in the UTC minute and the UTC day of `atMs`. */

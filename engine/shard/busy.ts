@@ -9,5 +9,5 @@ export class EngineBusy extends Error {
   }
 }
 
-/** One error for all: in a flood of requests a refusal must cost little. */
+/** One shared error: in a flood of requests a refusal must be cheap. */
 export const AT_ITS_LIMIT = new EngineBusy('the engine is at its limit');

@@ -6,11 +6,11 @@ import type { Log } from './log.ts';
 /** Never goes back, except by `acceptMachine`. */
 export interface Clock {
   nowMs(): EpochMs;
-  /** A tick of that time was fed. */
+  /** Notes a tick with this time. */
   heartbeat(atMs: EpochMs): void;
   /** The engine's time when it last stopped, whatever the machine's clock says now. */
   startFrom(atMs: EpochMs): void;
-  /** The machine's time, as it is. */
+  /** The machine's time, uncorrected. */
   machineMs(): EpochMs;
   /**
    * Takes the machine's time at once. Returns by how many milliseconds time went back; below 0:
@@ -25,7 +25,7 @@ export interface Clock {
 export type MachineClock = {
   /** Since 1970. Somebody may set it. */
   wallMs(): EpochMs;
-  /** Since some moment. Nobody sets it; it may stand still while the machine sleeps. */
+  /** Since an arbitrary moment. Nobody sets it; it may stop while the machine sleeps. */
   steadyMs(): number;
 };
 
@@ -39,7 +39,7 @@ type WallClockOptions = {
 const JUMP_MAX_MS = 3_600_000;
 /** How long a larger jump must last before time follows it. */
 const JUMP_LASTS_MS = 60_000;
-/** Clocks are corrected by less all the time. */
+/** Smaller steps are usual corrections. */
 const AHEAD_NOTED_MS = 1000;
 
 /** The machine's time. */
@@ -61,7 +61,7 @@ class WallClock implements Clock {
   /** The engine's time at one moment of the machine's steady clock. */
   #known: { atMs: EpochMs; steadyMs: number };
   #newestMs: EpochMs;
-  /** A jump that is refused: how far it went, and since when on the steady clock. */
+  /** A refused jump: its size, and when it began on the steady clock. */
   #jump: { byMs: number; sinceMs: number } | null = null;
   #isAhead = false;
 
@@ -97,7 +97,7 @@ class WallClock implements Clock {
   heartbeat(): void {}
 
   startFrom(atMs: EpochMs): void {
-    invariant(Number.isSafeInteger(atMs), 'a clock starts from no time');
+    invariant(Number.isSafeInteger(atMs), 'the start of a clock is not in whole milliseconds');
     if (atMs <= this.nowMs()) return;
     this.#set(atMs, this.#machine.steadyMs());
     this.nowMs();
@@ -121,7 +121,7 @@ class WallClock implements Clock {
     return nowMs - machineMs > AHEAD_NOTED_MS ? aheadText(nowMs, machineMs) : null;
   }
 
-  /** A jump to yet another time must last from its own beginning. */
+  /** A jump to yet another time must itself last the whole minute. */
   #hasLasted(byMs: number, steadyMs: number): boolean {
     if (this.#jump === null || Math.abs(byMs - this.#jump.byMs) > this.#jumpMaxMs) {
       this.#jump = { byMs, sinceMs: steadyMs };
@@ -138,7 +138,7 @@ class WallClock implements Clock {
     this.#log.error({ error: aheadText(nowMs, machineMs) }, "the machine's clock is behind");
   }
 
-  /** As if nobody had set the machine's clock. */
+  /** The time if nobody had set the machine's clock. */
   #goOn(reckonedMs: EpochMs): EpochMs {
     invariant(reckonedMs >= this.#newestMs, 'time goes back');
     this.#newestMs = reckonedMs;

@@ -1,4 +1,4 @@
-/** The whole state of a shard, put together: tables, indexes and books, and what finished. */
+/** Creates the whole state of a shard: tables, indexes, books, and finished records. */
 import {
   ACCOUNT_COLUMNS,
   ACCOUNT_DERIVED,
@@ -22,7 +22,7 @@ import { topOfBook } from '../rules/top-of-book.ts';
 import { FILL_MODELS, type FillModelName } from '../rules/units.ts';
 import type { ShardRecords } from './shard-records.ts';
 
-/** What the rules know, with the records that a checkpoint takes from it. */
+/** The state of the rules, with the finished records that a checkpoint writes. */
 export type StoredState = ShardState & { readonly records: ShardRecords };
 
 /** A shard that has seen nothing. Throws on a fill model that it does not know. */

@@ -13,18 +13,18 @@ import { TRADE_COUNT_COLUMNS } from '../memory/trade-counts.ts';
 import { invariant } from '../rules/invariant.ts';
 import { VENUES } from '../rules/units.ts';
 
-/** Everything whose order or number is on disk, in words. */
+/** Everything whose order or number is on disk, as text. */
 const FORMS: readonly string[] = [
   ...FACT_FORMS,
   JSON.stringify({ ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS, TRADE_COUNT_COLUMNS }),
   JSON.stringify({ PAGE_FORM, VENUES, ENTRY_WORDS, INDEX_CLASS }),
 ];
 
-/** Of all layouts: another one means that something is read otherwise. */
+/** The fingerprint of all layouts: a different one means that some bytes have another meaning. */
 export const FINGERPRINT = crc32(FORMS.join('\n'));
 
-/** What each file of a shard names. */
+/** The identity that each file of a shard contains. */
 export function identityOf(shard: number): LogIdentity {
-  invariant(Number.isInteger(shard) && shard >= 0, 'no shard has such a number');
+  invariant(Number.isInteger(shard) && shard >= 0, 'a shard number is not valid');
   return { shard, formatVersion: FORMAT_VERSION, fingerprint: FINGERPRINT };
 }

@@ -11,7 +11,10 @@ import { invariant } from '../rules/invariant.ts';
 import { diskFullOf } from './disk-full.ts';
 
 const MIB = 2 ** 20;
-/** What transactions take beside what they write: the trees above, and the pages they replace. */
+/**
+ * Space that transactions need besides their data: the trees above, and the pages that they
+ * replace.
+ */
 const SPARE_BYTES = 2 * MIB;
 /** After so many calls, or so many bytes, the file's size is read again. */
 const LOOK_EVERY_ASKS = 16;
@@ -32,11 +35,11 @@ export class DiskReserve {
   #askedBytes = 0;
   #meta = metaBuffer();
 
-  /** `environment` is open at `directory`; its writer alone may ask. */
+  /** `environment` is open at `directory`; only its writer may call this. */
   constructor(directory: string, environment: Environment) {
     this.#environment = environment;
     this.#file = dataFileIn(directory);
-    // Zeros go behind the end alone, wherever that is by then: never over what LMDB writes meanwhile.
+    // Zeros are appended at the current end only, never over bytes that LMDB writes meanwhile.
     this.#fd = openSync(this.#file, constants.O_RDWR | constants.O_APPEND);
     this.#size = fstatSync(this.#fd).size;
     this.#meta = metaBuffer(this.#newest().pageBytes);
@@ -47,7 +50,7 @@ export class DiskReserve {
    * those that another thread is writing. Throws `DiskFull`.
    */
   ensure(bytes: number, bytesUnderWay = 0): void {
-    invariant(bytes >= 0 && bytesUnderWay >= 0, 'space is asked for less than nothing');
+    invariant(bytes >= 0 && bytesUnderWay >= 0, 'space is reserved for less than nothing');
     this.#asks--;
     this.#askedBytes += bytes + bytesUnderWay;
     if (this.#asks > 0 && this.#askedBytes < LOOK_EVERY_BYTES) return;
@@ -78,8 +81,8 @@ export class DiskReserve {
   }
 
   /**
-   * A part of the space is of no use here: it is given back for smaller needs, where nothing is
-   * being written that could stand there by then.
+   * A part of the space is useless here: it is released for smaller needs, unless something is
+   * being written that may already be in it.
    */
   #grow(size: number, bytes: number, isAlone: boolean): void {
     // A backup that was killed still holds the pages that it saw. This check frees them.
@@ -109,7 +112,7 @@ export class DiskStatus {
     this.#words = new Int32Array(memory);
   }
 
-  /** The error that writing meets; 0: none. */
+  /** The error of the last write; 0: none. */
   get errno(): number {
     return Atomics.load(this.#words, 0);
   }
@@ -120,7 +123,7 @@ export class DiskStatus {
   }
 
   set(errno: number, neededBytes = 0): void {
-    invariant(Number.isInteger(errno) && neededBytes >= 0, 'a disk has no such state');
+    invariant(Number.isInteger(errno) && neededBytes >= 0, 'the state of a disk is not valid');
     Atomics.store(this.#words, 1, Math.ceil(neededBytes / MIB));
     Atomics.store(this.#words, 0, errno);
   }

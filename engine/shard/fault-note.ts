@@ -1,6 +1,6 @@
 /**
- * Why the thread of a shard ended, in memory that both sides have: a message on its way when a
- * thread ends may be lost, and an operator needs the reason. Rule D10 (engine/RULES.md).
+ * Why the thread of a shard ended, in shared memory: a message may be lost when its thread ends,
+ * and an operator needs the reason. Rule D10 (engine/RULES.md).
  */
 
 const TEXT_BYTES = 500;
@@ -18,14 +18,14 @@ export class FaultNote {
     this.#text = new Uint8Array(memory, LENGTH_BYTES);
   }
 
-  /** Cut to what there is room for. */
+  /** Writes the reason, truncated to the room. */
   write(reason: string): void {
     const bytes = new TextEncoder().encode(reason).subarray(0, TEXT_BYTES);
     this.#text.set(bytes);
     Atomics.store(this.#length, 0, bytes.length);
   }
 
-  /** Null: nobody wrote one since it was last taken. */
+  /** Returns and clears the reason. Null: none was written since. */
   take(): string | null {
     const length = Atomics.exchange(this.#length, 0, 0);
     return length === 0 ? null : new TextDecoder().decode(this.#text.slice(0, length));

@@ -1,7 +1,7 @@
-/** A queue whose first leaves first, at the same cost however long it is. */
+/** A first-in, first-out queue whose cost does not depend on its length. */
 import { invariant } from '../rules/invariant.ts';
 
-/** An array of so many places that are free is cut. */
+/** An array with this many free places at its front is cut. */
 const FREE_MAX = 1024;
 
 export class Fifo<T> {
@@ -12,7 +12,7 @@ export class Fifo<T> {
     return this.#items.length - this.#first;
   }
 
-  /** What leaves next; undefined: it is empty. */
+  /** The first item; undefined: the queue is empty. */
   get first(): T | undefined {
     return this.#items[this.#first];
   }
@@ -21,7 +21,7 @@ export class Fifo<T> {
     this.#items.push(item);
   }
 
-  /** Puts another item in place of the one that is `at` behind the first, and returns that. */
+  /** Replaces the item that is `at` behind the first, and returns the old one. */
   replace(at: number, item: T): T {
     invariant(at >= 0 && at < this.length, 'an item is replaced that is not in its queue');
     const replaced = this.#items[this.#first + at] as T;

@@ -1,4 +1,4 @@
-/** What the reports of all shards come to. Rules D11, D12 (engine/RULES.md). */
+/** Merges the reports of all shards. Rules D11, D12 (engine/RULES.md). */
 import { createHash } from 'node:crypto';
 import type { AuditReport } from '../audit/audit.ts';
 import type { digest } from '../audit/digest.ts';

@@ -15,7 +15,7 @@ export function isCommand(message: Message): message is Command {
   return message.kind in COMMANDS;
 }
 
-/** What a shard that cannot write does not take. */
+/** Messages that a shard which cannot write refuses. */
 export function isJournaled(message: Message): boolean {
   return isCommand(message) && message.kind !== 'switches';
 }

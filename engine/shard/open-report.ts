@@ -1,4 +1,4 @@
-/** What the start of a shard found, for whoever started it. */
+/** The report of a shard's start, for its caller. */
 import { invariant } from '../rules/invariant.ts';
 import type { MarketResult } from '../rules/messages.ts';
 import { resultOf } from '../rules/settlement.ts';
@@ -23,7 +23,7 @@ export type OpenReport = {
   awayKeys: Uuid[];
 };
 
-/** What is logged of it. */
+/** The part of a report that is logged. */
 export function countsOf({ accounts, restingOrders, replayedRecords }: OpenReport) {
   return { accounts, restingOrders, replayedRecords };
 }

@@ -1,6 +1,6 @@
 /**
- * What waits to be sent to a shard, in order. Ticks are bounded: past the bound the newest quote of
- * a market takes the place of the one that waits, and what only informs is dropped. Rule D7
+ * Messages that wait to be sent to a shard, in order. Ticks are bounded: above the bound the newest
+ * quote of a market replaces the waiting one, and ticks that only inform are dropped. Rule D7
  * (engine/RULES.md).
  */
 
@@ -19,7 +19,7 @@ export interface Waiter<T = Reply> {
 export class Outbox {
   readonly #ticksMax: number;
   readonly #messages = new Fifo<Sent>();
-  /** One a message; null: a tick, which nobody waits for. */
+  /** One per message; null: a tick, which has no waiter. */
   readonly #waiters = new Fifo<Waiter | null>();
   /** Messages sent so far: the one at place `p` since the start is at `p - taken` now. */
   #taken = 0;
@@ -63,7 +63,7 @@ export class Outbox {
     return { messages, waiters };
   }
 
-  /** Drops everything; the waiters are the caller's to answer. */
+  /** Drops everything; the caller must answer the waiters. */
   clear(): Waiter[] {
     this.#messages.clear();
     this.#quotePlaces.clear();
@@ -74,7 +74,7 @@ export class Outbox {
     if (tick.kind === 'quote') {
       this.#quotePlaces.set(tick.market, this.#taken + this.#messages.length);
     } else if (!INFORMS[tick.kind]) {
-      // A quote from after it must not come before it: what it stops would trade, or be lost.
+      // A later quote must not overtake it, or orders would trade that it stops.
       if ('market' in tick) this.#quotePlaces.delete(tick.market);
       else this.#quotePlaces.clear();
     }

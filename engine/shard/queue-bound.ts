@@ -6,11 +6,13 @@
 
 import { invariant } from '../rules/invariant.ts';
 
-/** What the last one taken waits for the shard. In a flood it has waited for its turn before. */
+/**
+ * How long the last accepted request waits for the shard. In a flood it has waited before that too.
+ */
 const WAIT_MAX_MS = 150;
 /**
- * However slow a moment is, so many may wait: callers who each wait for their answer, two thousand at
- * a time, are never refused.
+ * At least this many may wait, even in a slow moment: callers who each wait for their answer, two
+ * thousand at a time, are never refused.
  */
 const REQUESTS_MIN = 2048;
 /** A rate is measured over at least so long, and one measured over less than the second counts less. */
@@ -24,7 +26,7 @@ export class QueueBound {
   /** In milliseconds of a clock that never goes back. */
   readonly #now: () => number;
   #waiting = 0;
-  /** Answers a millisecond; none was measured yet: whatever the highest bound needs. */
+  /** Answers per millisecond; until one is measured, the rate that gives the highest bound. */
   #rate: number;
   /** Since when requests have always waited, or since the last sample. */
   #sinceMs = 0;

@@ -48,7 +48,7 @@ export function* readFacts(
   }
 }
 
-/** The facts after a number, and then those that come, until `signal`. Throws as `readFacts`. */
+/** The facts after a number, and then new ones, until `signal`. Throws as `readFacts`. */
 export async function* followFacts(
   source: FactSource,
   after: number,
@@ -69,7 +69,7 @@ export async function* followFacts(
 
 /**
  * What the numbers of markets and instruments mean. Catalogs only append to them, so the newest
- * catalog before a fact names whatever it has.
+ * catalog before a fact has all of its names.
  */
 export class CatalogNames {
   #marketNames: readonly string[] = [];

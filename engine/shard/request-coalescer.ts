@@ -1,13 +1,13 @@
-/** Answers equal questions of one turn of the event loop together. */
+/** Shares one answer between equal questions of one turn of the event loop. */
 import type { Waiter } from './outbox.ts';
 
 export class RequestCoalescer {
-  /** By question: who waits for its answer. */
+  /** By question: the waiters for its answer. */
   #asked = new Map<string, Waiter<never>[]>();
 
   /**
-   * Gives the waiter what `find` finds. All who ask the same until the answer is there, or until
-   * the turn ends, get that answer too. Equal questions have equal answers, whoever asks.
+   * Gives the waiter the answer of `find`. Waiters with the same question get that answer too,
+   * until it has arrived or the turn ends. Equal questions have equal answers for every caller.
    */
   ask<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
     const asked = this.#asked;
@@ -19,8 +19,8 @@ export class RequestCoalescer {
     if (asked.size === 0) setImmediate(() => this.end());
     const waiters = [waiter];
     asked.set(question, waiters);
-    // An answer can come within the turn. Whoever asks after that must not join the waiters who
-    // have it.
+    // An answer can arrive within the turn. Later callers must not join waiters that already have
+    // it.
     const close = () => asked.delete(question);
     find().then(
       (found) => {

@@ -1,6 +1,6 @@
 /**
- * One request against a shard's state: what it changes goes to the log, what it answers is
- * ready JSON. The worker, the offline replay and the simulation all come through here.
+ * Applies one request to a shard's state: changes are written to the log, the answer is ready JSON.
+ * The worker, the offline replay and the simulation all use it.
  */
 
 import { audit } from '../audit/audit.ts';
@@ -27,7 +27,7 @@ import {
 import { envelopeText, ordersText, portfolioText, tradesText } from './views/portfolio.ts';
 import { quoteText } from './views/quote.ts';
 
-/** Runs a command; its events are applied and noted in `facts`. */
+/** Runs a command; applies its events and adds their facts to `facts`. */
 export function execute(state: ShardState, command: Command, facts: FactSink): Reply {
   // The engine's time may be ahead of the caller's. Commands take effect at the engine's.
   const atMs = advance(state, command.atMs, facts);
@@ -47,7 +47,7 @@ export function execute(state: ShardState, command: Command, facts: FactSink): R
   return answer(commandText(state, timed, decision));
 }
 
-/** Switches are no fact, so a shard that cannot write takes them too. */
+/** Switches are not facts, so a shard that cannot write accepts them too. */
 export function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): Reply {
   state.switches = { venueData, selfReset };
   return answer('{}');

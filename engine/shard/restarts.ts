@@ -7,7 +7,7 @@
 
 const DELAY_MS = 250;
 const DELAY_MAX_MS = 10_000;
-/** A shard that has been open for so long counts as repaired. */
+/** A shard that has been open for this long counts as repaired. */
 const LASTED_MS = 60_000;
 
 export class Restarts {
@@ -29,7 +29,7 @@ export class Restarts {
     this.#openedAtMs = this.#now();
   }
 
-  /** Its thread ended, or could not start. @returns how long the next start waits, ms. */
+  /** Notes that the thread ended or could not start. @returns how long the next start waits, ms. */
   failed(reason: string): number {
     if (this.#hasLasted()) this.#failures = 0;
     this.#openedAtMs = null;

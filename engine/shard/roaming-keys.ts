@@ -2,11 +2,11 @@
  * Keys that trade in more than one shard: accounts live in different shards, and a key's hard trade
  * limits hold over all that it trades. Rules L7, L11, L12 (engine/RULES.md).
  *
- * A key is in one shard at a time. Orders for that shard leave at once. They carry what the key has
- * counted in all other shards, where it cannot trade meanwhile. An order for another shard moves
- * the key: every shard that may have counted it is asked for its count, behind everything that was
- * sent there before. Orders that come meanwhile wait. So the limits are exact in whatever order
- * answers come, and counts are stored in the shards' logs alone.
+ * A key is in one shard at a time. Orders for that shard are sent at once. They carry the key's
+ * counts of all other shards, where it cannot trade meanwhile. An order for another shard moves the
+ * key: every shard that may have counted it is asked for its count, after all earlier messages to
+ * that shard. Orders that arrive meanwhile wait. So the limits are exact for every order of
+ * answers, and counts are stored only in the shards' logs.
  */
 
 import { awayIdOf } from '../memory/trade-counts.ts';
@@ -26,7 +26,7 @@ type Shard = Pick<ShardClient, 'ask' | 'call'>;
 export type Passage = {
   command: PlaceOrder | CancelOrder;
   counting: TradeCounting;
-  /** Where the key's owner has their personal account: a key that never left trades there. */
+  /** The shard of the owner's personal account, where a key trades that never left it. */
   home: Shard;
   to: Shard;
   waiter: Waiter;
@@ -45,7 +45,7 @@ type Roamer = {
   day: number;
 };
 
-/** Far more than any usual limit lets through in the moment that a move takes. */
+/** Far more than any usual limit allows during a move. */
 const WAITING_MAX = 1000;
 
 export class RoamingKeys {
@@ -139,12 +139,12 @@ export class RoamingKeys {
     roamer.day = utcDayOf(atMs);
     const keyId = to === home ? counting.keyId : awayIdOf(counting.keyId);
     const { elsewhere } = roamer;
-    invariant(roamer.at === to, 'an order goes where its key is not');
+    invariant(roamer.at === to, 'an order is sent to a shard where its key is not');
     invariant(elsewhere !== null, 'a key trades before its counts elsewhere are known');
     return to.ask({ ...command, atMs, counting: { ...counting, keyId, elsewhere } }, waiter);
   }
 
-  /** What was counted on another day limits nothing any more. */
+  /** Counts of another day no longer matter. */
   #forgetDaysBefore(day: number): void {
     if (day === this.#day) return;
     this.#day = day;

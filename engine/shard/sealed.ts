@@ -1,4 +1,4 @@
-/** Values of LMDB behind the CRC-32 of their bytes. Rule D24 (engine/RULES.md). */
+/** Values of LMDB, each behind the CRC-32 of its bytes. Rule D24 (engine/RULES.md). */
 import { crc32 } from 'node:zlib';
 
 /** A value is missing or not what was written; the problem names its table and key. */
@@ -22,7 +22,7 @@ export function seal(value: Buffer): Buffer {
   return value;
 }
 
-/** What stands behind the checksum. Throws `ValueDamage`. */
+/** The bytes behind the checksum. Throws `ValueDamage`. */
 export function unsealed(value: Buffer, what: string): Buffer {
   const bytes = value.subarray(SEAL_BYTES);
   const isWhole = value.length >= SEAL_BYTES && value.readUInt32LE(0) === crc32(bytes);
@@ -42,7 +42,7 @@ export function sealedAt(place: number, bytes: Uint8Array): Buffer {
 export function unsealAt(place: number, value: Buffer): boolean {
   if (value.length < SEAL_BYTES) return false;
   const checksum = value.readUInt32LE(0);
-  // Where it stood: a start reads millions of values, and a part of a buffer costs more than this.
+  // In place: a start reads millions of values, and a slice of a buffer costs more than this.
   value.writeUInt32LE(place, 0);
   return crc32(value) === checksum;
 }

@@ -1,4 +1,4 @@
-/** What the way to a shard is given. */
+/** Options of a shard client. */
 import type { Message } from '../format/codec.ts';
 import type { Log } from './log.ts';
 import type { OpenReport } from './open-report.ts';

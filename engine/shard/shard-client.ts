@@ -1,7 +1,7 @@
 /**
- * The way to one shard's thread and back. What arrives in one turn of the event loop leaves
- * together. Both ways are bounded: past the bound callers get 503, and quotes of one market replace
- * each other. Rules D6 to D10 (engine/RULES.md).
+ * Sends messages to one shard's thread and passes on its answers. Messages of one turn are sent
+ * together. Both directions are bounded: above the bound callers get 503, and quotes of one market
+ * replace each other. Rules D6 to D10 (engine/RULES.md).
  */
 
 import type { Control } from '../format/codec.ts';
@@ -20,7 +20,7 @@ import { isDamage } from './shard-damage.ts';
 import { ShardLink } from './shard-link.ts';
 import { ShardThread } from './thread.ts';
 
-/** So many messages are shown to the shard at a time: it takes the first while the next are packed. */
+/** Messages published to the shard at a time: it decides the first while the next are packed. */
 const SENT_TOGETHER = 64;
 const TICKS_MAX = 50_000;
 
@@ -30,7 +30,7 @@ export class ShardClient {
   readonly #options: ShardClientOptions;
   readonly #thread: ShardThread;
   readonly #outbox = new Outbox(TICKS_MAX);
-  /** Why nothing is placed here now, in words; null: nothing is in the way. */
+  /** Why no order can be placed here now; null: orders can be placed. */
   #trouble: string | null = null;
   #state: ClientState = 'opening';
   readonly #bound: QueueBound;
@@ -61,7 +61,7 @@ export class ShardClient {
     return this.#trouble;
   }
 
-  /** Says that the shard fails again and again; null: it does not. */
+  /** A message that the shard fails again and again; null: it does not. */
   get failing(): string | null {
     return this.#restarts.trouble;
   }
@@ -126,9 +126,7 @@ export class ShardClient {
     return this.depth >= this.#bound.requests ? AT_ITS_LIMIT : null;
   }
 
-  /**
-   * Answers the waiter once what the answer shows is durable. Or with `EngineBusy`, maybe at once.
-   */
+  /** Answers once all in the answer is durable; or with `EngineBusy`, maybe at once. */
   ask(request: Command | Query, waiter: Waiter): undefined {
     const refusal = this.#refusalOf(request);
     if (refusal === null) this.#send(request, waiter);
@@ -172,7 +170,7 @@ export class ShardClient {
     this.#schedule();
   }
 
-  /** Resolves when the shard has taken everything sent so far, or has lost it. */
+  /** Resolves when the shard has processed everything sent so far, or has lost it. */
   drained(): Promise<void> {
     if (this.#link === null) return Promise.resolve();
     return new Promise((resolve) => {
@@ -194,7 +192,7 @@ export class ShardClient {
     }
   }
 
-  /** What came in one turn leaves together; in a flood a turn is long, and much leaves before. */
+  /** Sends messages of one turn together; in a flood many are sent before its end. */
   #schedule(): void {
     if (this.#outbox.length >= SENT_TOGETHER) this.#flush();
     if (this.#scheduled || this.#link === null) return;
@@ -215,7 +213,7 @@ export class ShardClient {
     }
   }
 
-  /** What waits leaves before answers are passed on: both threads work meanwhile. */
+  /** Sends waiting messages before answers are passed on, so that both threads work. */
   #takeNews(): void {
     this.#flush();
     this.#link?.receive(this.#answer);
@@ -228,9 +226,7 @@ export class ShardClient {
     else waiter.resolve(reply);
   };
 
-  /**
-   * The disk has space again: the shard goes on by itself, and gets again what it could only show.
-   */
+  /** The disk has space again: sends the shard the ticks that it could only show. */
   #noteDisk(): void {
     const { errno } = this.#thread.disk;
     const trouble = errno === 0 ? null : troubleText(errno);
@@ -256,7 +252,7 @@ export class ShardClient {
     for (const waiter of waiters) waiter.reject(busy);
   }
 
-  /** The thread ended. Whether what it took is on disk, a retry under the same key finds out. */
+  /** The thread ended. Its last requests may be on disk: a retry with the same key finds out. */
   #failed(error: Error, link: ShardLink): void {
     const { config, log } = this.#options;
     const reason = this.#thread.faultOf(error);

@@ -1,6 +1,6 @@
 /**
- * What of a shard's files is not what was written, or not of this version: no start helps, until an
- * operator has put it right. Rules D9, D23, D24 (engine/RULES.md).
+ * Damage of a shard's files, or another version: no restart helps until an operator has repaired
+ * them. Rules D9, D23, D24 (engine/RULES.md).
  */
 import { FormatMismatch } from '../format/version.ts';
 import { RunDamage } from '../index/pieces.ts';
@@ -14,7 +14,7 @@ export class ShardDamage extends Error {}
 
 const KINDS = [LogDamage, LogMismatch, FormatMismatch, RunDamage, ValueDamage, ReplayError];
 
-/** The damage that an error is of, in words; null: of none. */
+/** The damage that an error reports, as text; null: none. */
 export function damageOf(error: unknown): string | null {
   return KINDS.some((kind) => error instanceof kind) ? (error as Error).message : null;
 }

@@ -1,6 +1,6 @@
 /**
- * The callers' end of the way to a shard's thread, from one start of it to its end. Answers come in
- * the order of the requests, so who waits stands in a queue, without numbers and promises.
+ * The callers' end of the rings to a shard's thread, from its start to its end. Answers arrive in
+ * the order of the requests, so waiters are in a queue, without numbers and promises.
  */
 
 import { ByteWriter } from '../format/bytes.ts';
@@ -11,7 +11,7 @@ import type { Reply } from '../rules/messages.ts';
 import { Fifo } from './fifo.ts';
 import type { Waiter } from './outbox.ts';
 
-/** So many answers are passed on before the event loop sees to its callers. */
+/** Answers passed on before the event loop serves other callers. */
 const ANSWERS_A_TURN = 512;
 
 /** Gets the answer to one request; null: a command that the disk has no room for. */
@@ -32,7 +32,7 @@ export class ShardLink {
     this.#listen();
   }
 
-  /** No further message is taken until the shard makes room. */
+  /** True: no message is accepted until the shard makes room. */
   get isFull(): boolean {
     return this.#end.isFull;
   }
@@ -65,7 +65,7 @@ export class ShardLink {
     invariant(!this.#isEnded, 'a thread ends twice');
     this.#isEnded = true;
     while (this.receive(answer) > 0);
-    // Who sleeps would keep the memory of the rings for ever.
+    // A sleeper would keep the memory of the rings for ever.
     this.#end.wakeOwn();
     return this.#waiting.clear();
   }

@@ -1,4 +1,4 @@
-/** Where what belongs to one shard is found, of `shards` shards. Rule D5 (engine/RULES.md). */
+/** The shard of an account or an instrument, of `shards` shards. Rule D5 (engine/RULES.md). */
 import { uuidWord } from '../memory/uuid-words.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Uuid } from '../rules/units.ts';
@@ -6,11 +6,14 @@ import type { Uuid } from '../rules/units.ts';
 /** Never another, whatever the process: its rows are there. */
 export function shardOfAccount(account: Uuid, shards: number): number {
   const shard = uuidWord(account, 3) % shards;
-  invariant(shard >= 0 && shard < shards, 'an account belongs into no shard');
+  invariant(shard >= 0 && shard < shards, 'an account belongs to no shard');
   return shard;
 }
 
-/** Every shard could answer for an instrument; reads are spread so that equal ones meet. */
+/**
+ * Every shard could answer for an instrument; equal reads go to one shard so that they share an
+ * answer.
+ */
 export function shardOfInstrument(instrumentId: string, shards: number): number {
   let hash = 0;
   for (let at = 0; at < instrumentId.length; at++) {

@@ -25,7 +25,7 @@ import { isLimit } from '../rules/flags.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
 
-/** Where facts are read, those of the batch at hand among them. */
+/** Reads facts, including those of the current batch. */
 export interface FactLog {
   /** The payload of the record at a log position. Throws `LogDamage`. */
   payload(record: number): Uint8Array;
@@ -50,7 +50,7 @@ const TRADE_CLASSES: readonly IndexClass[] = Object.values(CLASS_OF_TRADE);
 export class ShardRecords implements FinishedRecords {
   readonly index: RecordIndex;
   readonly #log: FactLog;
-  /** The key that was named last: a placement looks for its key, and then notes it. */
+  /** The last key and its name: a placement searches for its key and then adds it. */
   #named = { account: -1, key: '' };
   #name: ArrayLike<number> = [];
 

@@ -13,7 +13,7 @@ export type ShardConfig = CoreConfig & {
   checkpointEveryFacts: number;
 };
 
-/** Where a shard keeps what it knows. */
+/** The state of a shard in its files. */
 export type ShardStore = { log: ShardLog; checkpoints: Checkpoints };
 
 /** Opens or makes what lies at `config.path`. Never twice in one process. */

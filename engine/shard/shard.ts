@@ -27,7 +27,10 @@ import type { ShardLog } from './shard-log.ts';
 import { ShardRecords } from './shard-records.ts';
 import { openStore, type ShardConfig, type ShardStore } from './shard-store.ts';
 
-/** Messages that come one at a time, at most `length`: what arrives meanwhile shares their record. */
+/**
+ * Messages read one at a time, at most `length`, so that those that arrive meanwhile share the
+ * record.
+ */
 export type Batch = Iterable<Message> & { readonly length: number };
 
 /**
@@ -51,7 +54,7 @@ export class Shard {
   #writing: Promise<void> | null = null;
   /** A checkpoint was cut off, since the shard ends; there is no other. */
   #isCutOff = false;
-  /** Memory shows what the log has not: a batch is under way, or has failed. */
+  /** Memory is ahead of the log: a batch is being processed, or has failed. */
   #isAhead = false;
   /** What a checkpoint has failed at; undefined: nothing. */
   #fault: unknown;
@@ -180,7 +183,7 @@ export class Shard {
     return replies;
   }
 
-  /** Whether a batch has space. After a failure the disk is tried only now and then. */
+  /** Whether a batch has space. After a failure the disk is tried only every second. */
   #mayWrite(bytes: number): boolean {
     const disk = this.#disk;
     if (disk.errno !== 0) {
@@ -194,8 +197,8 @@ export class Shard {
     } catch (error) {
       if (!(error instanceof DiskFull)) throw error;
       this.#probedAtMs = Date.now();
-      // Until all of that space is there: a small batch that fits would let the shard stop and go
-      // by turns.
+      // Until all of that space is free: a small batch that fits would make the shard alternate
+      // between writing and not.
       disk.set(error.errno, disk.errno === 0 ? error.bytes : disk.neededBytes);
       return false;
     }

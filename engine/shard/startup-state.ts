@@ -1,5 +1,5 @@
 /**
- * What a shard must get whose thread starts again, or whose disk has space again. Rule D11
+ * The messages for a shard whose thread starts again, or whose disk has space again. Rule D11
  * (engine/RULES.md).
  */
 
@@ -33,7 +33,7 @@ export class StartupState {
 
   setCatalog(catalog: Catalog): void {
     const numbered = this.#catalog?.marketNames.length ?? 0;
-    invariant(catalog.marketNames.length >= numbered, 'a catalog forgets markets');
+    invariant(catalog.marketNames.length >= numbered, 'a catalog removes markets');
     const outdated = outdatedStatuses(this.#catalog?.games ?? [], catalog.games);
     for (const slug of outdated) this.#finals.delete(gameKey(slug));
     for (const { slug } of catalog.games) this.#listedGames.add(slug);
@@ -72,7 +72,7 @@ export class StartupState {
 
   /** Time was set back by so much. What is kept here keeps its age. */
   setBack(byMs: number): void {
-    invariant(byMs > 0, 'time was set back by nothing');
+    invariant(byMs > 0, 'time was not set back');
     this.#wasSetBack = true;
     const earlier = <T extends Tick>(tick: T): T => ({ ...tick, atMs: tick.atMs - byMs });
     for (const kept of [this.#quotes, this.#statuses, this.#finals] as Map<unknown, Tick>[]) {

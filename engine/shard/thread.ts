@@ -18,7 +18,7 @@ export class ShardThread {
   readonly disk = new DiskStatus();
   readonly #fault = new FaultNote();
   readonly #pool: Piscina<Task, unknown>;
-  /** The thread that served last has failed, and no task has met its end yet. */
+  /** The last thread has failed, and no task has been rejected for it yet. */
   #hasFailed = false;
   #isServing = false;
 
@@ -96,7 +96,7 @@ export class ShardThread {
     return this.#fault.take() ?? String(error);
   }
 
-  /** Ends the thread, whatever it does. */
+  /** Ends the thread, even in the middle of a task. */
   async destroy(): Promise<void> {
     await this.#pool.destroy();
   }

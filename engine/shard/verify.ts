@@ -42,13 +42,13 @@ export type ShardVerification = {
   facts: number;
   checkpointFacts: number;
   recordsBehind: number;
-  /** One line a breach. */
+  /** One line per breach. */
   problems: string[];
-  /** What the control store must cover. */
+  /** The accounts that the control store must contain. */
   accountIds: Uuid[];
   marketNames: string[];
   instrumentIds: string[];
-  /** By market number: what the shards must agree on. */
+  /** By market number: results on which the shards must agree. */
   outcomes: (MarketOutcome | null)[];
   /** Markets in which somebody has a position or an order. */
   openMarkets: number[];

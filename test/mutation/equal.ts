@@ -68,7 +68,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'a comparison says its sign alone',
   ],
   [
-    "engine/rules/partial-fills.ts | invariant(part > 0 && part < contracts, 'a part is none, or all'); | && -> ||",
+    "engine/rules/partial-fills.ts | invariant(part > 0 && part < contracts, 'a part is nothing, or the whole'); | && -> ||",
     'an invariant that no caller breaks',
   ],
   [
@@ -140,7 +140,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'the two differ by a multiple of 2^32',
   ],
   [
-    "engine/rules/ledger.ts | invariant(cost >= 0, 'a cost below zero left a stake'); | >= -> >",
+    "engine/rules/ledger.ts | invariant(cost >= 0, 'the cost of closed contracts is below zero'); | >= -> >",
     'a position costs a cent at least',
   ],
   [
@@ -156,7 +156,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'as old as can be, either way',
   ],
   [
-    "engine/rules/partial-fills.ts | invariant(part > 0 && part < contracts, 'a part is none, or all'); | > -> >=",
+    "engine/rules/partial-fills.ts | invariant(part > 0 && part < contracts, 'a part is nothing, or the whole'); | > -> >=",
     'an invariant that no caller breaks',
   ],
   [
@@ -172,7 +172,7 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'what is prefetched is read for no other use',
   ],
   [
-    "engine/rules/partial-fills.ts | invariant(part > 0 && part < contracts, 'a part is none, or all'); | < -> <=",
+    "engine/rules/partial-fills.ts | invariant(part > 0 && part < contracts, 'a part is nothing, or the whole'); | < -> <=",
     'an invariant that no caller breaks',
   ],
   [

@@ -46,7 +46,7 @@ export function orderText(state: ShardState, order: { row: OrderRow } | EndedOrd
   );
 }
 
-/** An order that the last event has ended: nobody has taken its row since. */
+/** An order that the last event has ended: its row is not reused yet. */
 export function endedJustNowText(state: ShardState, { atMs, order }: OrderEnded): string {
   return endedOrderText(state, placedAt(state, order), outcomeJustNow(state, atMs));
 }

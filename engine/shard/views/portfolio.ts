@@ -187,7 +187,7 @@ function* newestFirst<T>(
   let at = 0;
   let last: Uuid | null = null;
   for (const old of logged) {
-    // A cursor goes on from the last id of a page: what comes out of order would be left out.
+    // A cursor continues after the last id of a page: a record out of order would be left out.
     invariant(last === null || idOf(old) < last, 'the log lists records that are not in order');
     last = idOf(old);
     while (at < rows.length && idOf(rows[at]!) > idOf(old)) yield rows[at++]!;
@@ -210,7 +210,7 @@ function takePage<T>(
   return { rows: page, next: null };
 }
 
-/** More than the rows of one millisecond, within which the lists and the ids may disagree. */
+/** More than the rows of one millisecond: within one, lists and ids may be in different orders. */
 const SAME_MOMENT_MAX = 256;
 
 /** The newest `max` rows by id; `rows` come newest first already, but for the same millisecond. */

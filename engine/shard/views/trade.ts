@@ -47,7 +47,7 @@ function closedTradeText(state: ShardState, trade: ClosedTrade): string {
   );
 }
 
-/** A trade in a list: the row of an open one, or what is kept of the others. */
+/** A trade in a list: the row of an open one, or the record of a closed one. */
 export function tradeText(state: ShardState, trade: { row: PositionRow } | ClosedTrade): string {
   return 'row' in trade ? openTradeText(state, trade.row) : closedTradeText(state, trade);
 }

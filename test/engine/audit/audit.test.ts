@@ -114,7 +114,7 @@ const PLANTED: Planted[] = [
       accounts.change(accountRow(0)).heldCents.add(accountRow(0), 1);
       accounts.change(accountRow(0)).balanceCents.add(accountRow(0), -1);
     },
-    /^account \S+: holds something else than its resting buys$/,
+    /^account \S+: has a hold that is not the sum of its resting buys$/,
   ],
 ];
 

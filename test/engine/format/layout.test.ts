@@ -81,7 +81,9 @@ test('records of every kind of field come back as they were, one after another',
 
 test('a word that the layout does not list is an error, and not another word', (t) => {
   const sides: Layout<string> = word('yes', 'no');
-  t.throws(() => roundTrip(sides, ['maybe']), { message: 'no layout has the word maybe' });
+  t.throws(() => roundTrip(sides, ['maybe']), {
+    message: 'its layout does not list the word maybe',
+  });
 });
 
 test('a writer that failed half way starts anew', (t) => {

@@ -157,12 +157,12 @@ test('D19: what a caller would break is refused', (t) => {
   const { tail } = log;
   const refused = (over: object, message: RegExp) =>
     t.throws(() => log.append({ ...next, ...over }), { instanceOf: InvariantError, message });
-  refused({ firstNumber: next.firstNumber + 1 }, /begins with the next number/);
-  refused({ firstNumber: 1 }, /begins with the next number/);
-  refused({ count: 0 }, /has facts/);
-  refused({ count: 2 ** 32 }, /has facts/);
+  refused({ firstNumber: next.firstNumber + 1 }, /a record does not begin with the next number/);
+  refused({ firstNumber: 1 }, /a record does not begin with the next number/);
+  refused({ count: 0 }, /a record has no facts, or too many/);
+  refused({ count: 2 ** 32 }, /a record has no facts, or too many/);
   refused({ atMs: 0.5 }, /whole milliseconds/);
-  t.throws(() => log.ensureRoom(2 ** 30), { message: /less than 1 GiB/ });
+  t.throws(() => log.ensureRoom(2 ** 30), { message: /a payload has 1 GiB or more/ });
   t.is(log.tail, tail);
   log.append(next);
   log.close();
@@ -171,7 +171,7 @@ test('D19: what a caller would break is refused', (t) => {
   });
   t.throws(() => log.sync(), { message: /after a fault/ });
   t.throws(() => LogWriter.open(logIn(tempDir(t)), { ...OPTIONS, segmentBytes: 2 ** 32 }), {
-    message: /at most 2 GiB/,
+    message: /a segment has more than 2 GiB/,
   });
 });
 

@@ -56,19 +56,47 @@ const frameOf = (durableBytes: number) =>
   new RecordFrame().fill(0, record(1), { durableBytes, isLandmark: false });
 
 const MISTAKES: [what: string, make: (log: Log) => unknown, message: RegExp][] = [
-  ['a number is left out', ({ writer }) => writer.append(record(99)), /begins with the next/],
-  ['a number comes again', ({ writer }) => writer.append(record(1)), /begins with the next/],
+  [
+    'a number is left out',
+    ({ writer }) => writer.append(record(99)),
+    /a record does not begin with the next number/,
+  ],
+  [
+    'a number comes again',
+    ({ writer }) => writer.append(record(1)),
+    /a record does not begin with the next number/,
+  ],
   ['a payload of a part', ({ writer }) => writer.ensureRoom(0.5), /not in whole bytes/],
-  ['a closed log is written', closedAndWritten, /not written after a fault or its end/],
-  ['less is on disk than was', ({ file }) => lessDurable(file), /less of a segment is on disk/],
-  ['a record in the header', ({ file }) => file.recordAt(0, null), /in front of all records/],
-  ['a record at no place', ({ file }) => file.lonelyRecordAt(-1), /a file is read at no place/],
-  ['facts from below zero', ({ reader }) => reader.records(-1).next(), /before the first fact/],
-  ['a closed reader reads', closedAndRead, /a reader that was closed/],
-  ['a record before its header', () => frameOf(0), /before its header is on disk/],
+  ['a closed log is written', closedAndWritten, /a log is written after a fault or after its end/],
+  [
+    'less is on disk than was',
+    ({ file }) => lessDurable(file),
+    /the durable size of a segment became smaller/,
+  ],
+  [
+    'a record in the header',
+    ({ file }) => file.recordAt(0, null),
+    /a record is looked for before the first one/,
+  ],
+  [
+    'a record at no place',
+    ({ file }) => file.lonelyRecordAt(-1),
+    /an offset in a file is not valid/,
+  ],
+  [
+    'facts from below zero',
+    ({ reader }) => reader.records(-1).next(),
+    /records are read after a negative number/,
+  ],
+  ['a closed reader reads', closedAndRead, /a closed reader reads a log/],
+  ['a record before its header', () => frameOf(0), /before the header of its/],
   ['a segment without a fact', () => bytesOf({ firstNumber: 0 }), /before the first fact/],
-  ['a landmark to come', () => bytesOf({ landmark: positionOf(1, 64) }), /behind its start/],
-  ['a record counted twice', cachedTwice, /counted twice in the cache/],
+  [
+    'a landmark to come',
+    () => bytesOf({ landmark: positionOf(1, 64) }),
+    /a segment names a landmark behind its own start/,
+  ],
+  ['a record counted twice', cachedTwice, /a record is added twice to the cache/],
   ['facts that count back', countsBack, /begins with an earlier fact/],
 ];
 
@@ -101,10 +129,10 @@ for (const [what, make, message] of MISTAKES) {
 test('D15: an LMDB file is not read by pages that none has', (t) => {
   const throws = (make: () => unknown, message: RegExp) =>
     t.throws(make, { name: 'InvariantError', message });
-  throws(() => metaBuffer(0), /no page has such a size/);
-  throws(() => newestMeta(0, 'data.mdb', Buffer.alloc(16)), /no two meta pages fit/);
-  throws(() => freePagesOf(0, 1n, 2 ** 20), /a file of no such pages/);
+  throws(() => metaBuffer(0), /a page size is out of range/);
+  throws(() => newestMeta(0, 'data.mdb', Buffer.alloc(16)), /too small for two meta pages/);
+  throws(() => freePagesOf(0, 1n, 2 ** 20), /a page size is out of range/);
   const free = freePagesOf(0, 0xffff_ffff_ffff_ffffn, 4096);
-  throws(() => free?.(-1), /no page has such a number/);
+  throws(() => free?.(-1), /a page number is not valid/);
   t.is(checkLmdbFile(tempDir(t)), null);
 });

@@ -44,16 +44,24 @@ const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
     () => usedTable().loadHead({ size: 0, live: 0, freeHead: -1 }),
     /loaded over rows/,
   ],
-  ['two columns of one name', () => new Table('t', { a: 'f64' }, { a: 'u8' }), /have one name/],
-  ['a row that is no row', () => new UuidIndex(newTable()).add(-1), /no place for such a row/],
-  ['a row past all rows', () => new UuidIndex(newTable()).add(2 ** 30), /no place for such a row/],
-  ['a block of three places', () => new BlockAllocator().give(0, 3), /of no power of two places/],
-  ['a block of nobody', () => new BlockAllocator().give(0, 4), /that was never taken/],
-  ['an order of no row', () => ladders().add(0, 5, -1), /without a row waits/],
-  ['an order on no ladder', () => ladders().add(99, 5, 1), /waits on no ladder/],
+  [
+    'two columns of one name',
+    () => new Table('t', { a: 'f64' }, { a: 'u8' }),
+    /two columns have the same name/,
+  ],
+  ['a row that is no row', () => new UuidIndex(newTable()).add(-1), /does not fit into an index/],
+  [
+    'a row past all rows',
+    () => new UuidIndex(newTable()).add(2 ** 30),
+    /does not fit into an index/,
+  ],
+  ['a block of three places', () => new BlockAllocator().give(0, 3), /is no power of two/],
+  ['a block of nobody', () => new BlockAllocator().give(0, 4), /never allocated/],
+  ['an order of no row', () => ladders().add(0, 5, -1), /an order on a ladder has no row/],
+  ['an order on no ladder', () => ladders().add(99, 5, 1), /a ladder does not exist/],
   ['a trade of yesterday', yesterday, /on a day that has ended/],
-  ['an expiry that is no time', () => expiresAt(Number.NaN), /expires at no time/],
-  ['an expiry that is none', () => expiresAt(0), /an expiry that it has not/],
+  ['an expiry that is no time', () => expiresAt(Number.NaN), /not in whole milliseconds/],
+  ['an expiry that is none', () => expiresAt(0), /without an expiry/],
 ];
 
 function ladders(): Ladders {

@@ -47,15 +47,27 @@ function sleepByOneBell(): void {
 
 const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
   ['a size of no power of two', () => new ByteRing(ringMemory(12)), /no power of two/],
-  ['ends that are apart', endsApart, /the ends of a ring are apart/],
-  ['bytes behind the buffer', () => ring().write(Buffer.alloc(4), 0, 5), /bytes of nobody/],
-  ['bytes from back to front', () => ring().write(Buffer.alloc(4), 3, 2), /bytes of nobody/],
-  ['a read behind the buffer', () => ring().read(Buffer.alloc(4), 4), /read into no place/],
+  ['ends that are apart', endsApart, /positions of a ring differ/],
+  [
+    'bytes behind the buffer',
+    () => ring().write(Buffer.alloc(4), 0, 5),
+    /a range to write lies outside its bytes/,
+  ],
+  [
+    'bytes from back to front',
+    () => ring().write(Buffer.alloc(4), 3, 2),
+    /a range to write lies outside its bytes/,
+  ],
+  [
+    'a read behind the buffer',
+    () => ring().read(Buffer.alloc(4), 4),
+    /a ring is read to a place outside the buffer/,
+  ],
   ['a request into another', () => fullEnd('caller').send(Buffer.alloc(1)), /middle of another/],
   ['an answer into another', () => fullEnd('shard').sendBlocking(Buffer.alloc(1)), /an answer is/],
-  ['a frame longer than any', longFrame, /a frame is longer than any may be/],
+  ['a frame longer than any', longFrame, /a frame is longer than allowed/],
   ['a thread that sleeps twice', sleepTwice, /while it sleeps by its event loop/],
-  ['two threads by one bell', sleepByOneBell, /two threads sleep by one bell/],
+  ['two threads by one bell', sleepByOneBell, /two threads sleep on one bell/],
 ];
 
 for (const [what, make, message] of MISTAKES) {

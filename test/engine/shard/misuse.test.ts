@@ -102,15 +102,19 @@ const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
   ['a thread that ends twice', endedTwice, /a thread ends twice/],
   ['a message to a thread that ended', sentToTheDead, /to a thread that has ended/],
   ['a page of no checkpoint', () => nextPage(table, 0, 1), /belongs to no checkpoint/],
-  ['a state of a disk that is none', () => new DiskStatus().set(0.5), /a disk has no such state/],
-  ['an account of no shard', () => shardOfAccount(uuidOf(1), 0), /belongs into no shard/],
-  ['a shard below zero', () => identityOf(-1), /no shard has such a number/],
+  [
+    'a state of a disk that is none',
+    () => new DiskStatus().set(0.5),
+    /the state of a disk is not valid/,
+  ],
+  ['an account of no shard', () => shardOfAccount(uuidOf(1), 0), /an account belongs to no shard/],
+  ['a shard below zero', () => identityOf(-1), /a shard number is not valid/],
   ['an account in two shards', twoHomes, /two shards have one account/],
   ['a hash of nothing', () => hashOfDigests([]), /asked for of no shard/],
-  ['time set back by nothing', () => new StartupState().setBack(0), /set back by nothing/],
-  ['a catalog that forgets markets', forgetful, /a catalog forgets markets/],
+  ['time set back by nothing', () => new StartupState().setBack(0), /time was not set back/],
+  ['a catalog that forgets markets', forgetful, /a catalog removes markets/],
   ['facts played behind others', playedBehind, /behind those of another record/],
-  ['a fact left out of an audit', () => auditFacts(emptyState(), [gap]), /leave one out/],
+  ['a fact left out of an audit', () => auditFacts(emptyState(), [gap]), /an audit skipped a fact/],
 ];
 
 for (const [what, make, message] of MISTAKES) {
@@ -147,7 +151,7 @@ test('D15: a batch is taken when the one before is done, and none after one that
 test('D15: a state that is ahead of its log gets no checkpoint', async (t) => {
   const shard = await openShard(t);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }]);
-  t.throws(() => shard.run([quoteTick({ market: 99 })]), { message: /without a number/ });
+  t.throws(() => shard.run([quoteTick({ market: 99 })]), { message: /market that does not/ });
   await t.throwsAsync(shard.checkpoint(), { message: /of what is not in the log/ });
   await shard.abandon();
 });

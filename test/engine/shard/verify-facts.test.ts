@@ -40,7 +40,7 @@ const FACTS: Planted[] = [
   [
     'an order of an account that is not open',
     changed('order_placed', canceled, () => ({ account: uuidOf(55) })),
-    /^fact \d+ \(order_placed\): is of account \S+, which is not open$/,
+    /^fact \d+ \(order_placed\): names account \S+, which is not open$/,
   ],
   [
     'two orders of one id',
@@ -116,7 +116,7 @@ const FACTS: Planted[] = [
   [
     'a closed trade of another market than its orders',
     changed('trade_closed', closed, () => ({ market: 1 })),
-    /^fact \d+ \(order_filled\): names trade \S+, which is of something else$/,
+    /^fact \d+ \(order_filled\): names trade \S+, which is of another market or side$/,
   ],
   [
     'a closed trade at another price than it cost',

@@ -241,17 +241,17 @@ const ROWS: Planted[] = [
   [
     'an account in a later run without a reset',
     inTables((tables) => setCell(tables, 'accounts', 'run', 0, 7)),
-    /^accounts row 0 \(\S+\): has a later run without a reset, or a reset and no run$/,
+    /^accounts row 0 \(\S+\): has a later run without a reset, or a reset without a later run$/,
   ],
   [
     'a position of the other side than was bought',
     inTables((tables) => setCell(tables, 'positions', 'flags', 1, 2)),
-    /^fact \d+ \(order_filled\): names trade \S+, which is of something else$/,
+    /^fact \d+ \(order_filled\): names trade \S+, which is of another market or side$/,
   ],
   [
     'a position that was not filled where its order was',
     inTables((tables) => setCell(tables, 'positions', 'venue', 1, 1)),
-    /^fact \d+ \(order_filled\): names trade \S+, which is not as it opened it$/,
+    /^fact \d+ \(order_filled\): names trade \S+, which differs from its fill$/,
   ],
   [
     'money that is no number of cents',
@@ -281,7 +281,7 @@ const ROWS: Planted[] = [
   [
     'a hold that is not limit x remaining',
     inTables((tables) => setCell(tables, 'orders', 'limitPriceCents', 0, 21)),
-    /^account \S+: holds something else than its resting buys$/,
+    /^account \S+: has a hold that is not the sum of its resting buys$/,
   ],
   [
     'an order that rests as another than was placed',
@@ -314,7 +314,7 @@ const ROWS: Planted[] = [
       setCell(tables, 'orders', 'id', 1, 0);
       setCell(tables, 'orders', 'id', 0, 0);
     }),
-    /^orders row \d \(00000000-\S+\): is not what its id finds$/,
+    /^orders row \d \(00000000-\S+\): is not the row that its id finds$/,
   ],
   [
     'a key whose trades are counted twice',
@@ -322,7 +322,7 @@ const ROWS: Planted[] = [
       setCell(tables, 'tradeCounts', 'id', 1, 0);
       setCell(tables, 'tradeCounts', 'id', 0, 0);
     }),
-    /^tradeCounts row \d \(00000000-\S+\): is not what its id finds$/,
+    /^tradeCounts row \d \(00000000-\S+\): is not the row that its id finds$/,
   ],
   [
     'a row in use that the chain of free rows leads to',
