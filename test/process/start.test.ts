@@ -130,7 +130,7 @@ test.serial('Ctrl-C stops it cleanly; starting again finds the same account', as
   const first = await startFor(t, 'demo', { dataDir });
   const demoFile = path.join(dataDir, 'demo.json');
   const demo = JSON.parse(readFileSync(demoFile, 'utf8'));
-  t.deepEqual(Object.keys(demo), ['baseUrl', 'adminUrl', 'email', 'password', 'key']);
+  t.deepEqual(Object.keys(demo), ['baseUrl', 'adminUrl', 'email', 'password', 'key', 'crc32']);
   t.deepEqual([demo.baseUrl, demo.adminUrl], [first.baseUrl, first.adminUrl]);
   t.is(statSync(demoFile).mode & 0o777, 0o600, 'a key is for its owner alone');
 
