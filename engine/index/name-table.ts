@@ -11,7 +11,8 @@ import type { EntryKey } from './entry.ts';
 
 const PARTS = 1024;
 const PART_SHIFT = 32 - Math.log2(PARTS);
-const FIRST_SLOTS = 16;
+/** The whole takes 256 KiB then: smaller parts would grow again and again at their start. */
+const FIRST_SLOTS = 64;
 /** Of 4: how full a part may be. */
 const FULL_QUARTERS = 3;
 const TAG_SHIFT = 24;

@@ -96,8 +96,11 @@ export function showQuotes(state: ShardState, tick: Tick): void {
 
 /** Moves time on, never back, and ends what expired on the way. */
 export function advance(state: ShardState, atMs: EpochMs, facts: FactSink): EpochMs {
-  invariant(Number.isSafeInteger(atMs), 'a message has no time in whole milliseconds');
-  if (atMs > state.nowMs) state.nowMs = atMs;
+  // Many messages have the same time, which was looked at when it came first.
+  if (atMs !== state.nowMs) {
+    invariant(Number.isSafeInteger(atMs), 'a message has no time in whole milliseconds');
+    if (atMs > state.nowMs) state.nowMs = atMs;
+  }
   const now = state.nowMs;
   for (let order = state.expiries.nextDue(now); order !== NO_ROW; ) {
     emit(state, facts, {
@@ -138,9 +141,9 @@ function withRevived(market: Market, revived: readonly Market[]): readonly Marke
 }
 
 function sourceOf(state: ShardState, number: SourceNumber): Source {
-  invariant(number >= 0 && Number.isInteger(number), 'a tick has no valid connection number');
   const known = state.sources[number];
   if (known !== undefined) return known;
+  invariant(number >= 0 && Number.isInteger(number), 'a tick has no valid connection number');
   const source: Source = { lastHeardMs: 0, epoch: 0 };
   state.sources[number] = source;
   return source;
@@ -172,7 +175,8 @@ function marketOf(state: ShardState, number: MarketNumber): Market {
 }
 
 function isPriceOrNone(cents: PriceCents): boolean {
-  return Number.isInteger(cents) && cents >= NO_PRICE && cents < PAYOUT_CENTS;
+  // A whole number, and none below `NO_PRICE`, which is 0.
+  return cents >>> 0 === cents && cents < PAYOUT_CENTS;
 }
 
 function setQuote(state: ShardState, tick: QuoteTick): void {
