@@ -24,8 +24,10 @@ type Message = { id?: unknown; op?: unknown; order?: unknown; orderId?: unknown 
 type Connection = { caller: Caller; isOpen: boolean; answers: string[] };
 type Socket = uws.WebSocket<Connection>;
 
-/** Opens the port, and prints it. */
-export async function listenForFrames(deps: Deps): Promise<uws.TemplatedApp> {
+type Frames = { port: number; close(): void };
+
+/** Opens a free port. Closing it closes every connection. */
+export async function listenForFrames(deps: Deps): Promise<Frames> {
   const { config, identity, log } = deps;
   const auth = await createAuth(config, identity, log);
   const onWriteFailed = (err: unknown) =>
@@ -46,8 +48,7 @@ export async function listenForFrames(deps: Deps): Promise<uws.TemplatedApp> {
   return await new Promise((resolve, reject) => {
     app.listen('127.0.0.1', 0, (socket) => {
       if (socket === false) return reject(new Error('cannot listen for frames'));
-      process.stdout.write(`frames on ${uws.us_socket_local_port(socket)}\n`);
-      resolve(app);
+      resolve({ port: uws.us_socket_local_port(socket), close: () => app.close() });
     });
   });
 }

@@ -8,6 +8,7 @@ const stopped = stopRequest();
 const demo = await startDemo(process.env, async (deps) => {
   const server = await startServer(deps);
   const frames = await listenForFrames(deps);
+  process.stdout.write(`frames on ${frames.port}\n`);
   return {
     ...server,
     close: async () => {
