@@ -3,7 +3,7 @@
  * Rules A17, A19, I2, I60, V2 (api/RULES.md).
  */
 import { isUuid } from '../engine/rules/ids.ts';
-import type { Uuid } from '../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../engine/rules/units.ts';
 import { credentialHeader } from './credential-header.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 import type { Exchange } from './exchange.ts';
@@ -58,6 +58,7 @@ export function callerIfAny(callerByKey: ReadKey) {
 /** Reads the key of a request's credential headers, and keeps that it was used. */
 export function keyReader(store: ControlStore, onWriteFailed: (error: unknown) => void): ReadKey {
   const tokens = new RecentTokens(store, tokenOf);
+  const callerOf = ownerReader(store, onWriteFailed);
   return (exchange: Exchange): Caller => {
     const authorization = credentialHeader(exchange, 'authorization');
     const ownHeader = credentialHeader(exchange, 'x-service-key');
@@ -65,10 +66,26 @@ export function keyReader(store: ControlStore, onWriteFailed: (error: unknown) =
     const nowMs = Date.now();
     const credential = tokens.find(authorization, ownHeader, nowMs);
     if (credential === undefined) throw invalidToken();
-    const { token, keyId } = credential;
-    const key = store.keys.get(keyId);
-    if (key === undefined || !isUsable(key, nowMs)) throw invalidToken();
+    const key = usableKey(store, credential.keyId, nowMs);
     exchange.keyPrefix = key.tokenPrefix;
+    return callerOf(key, credential.token, nowMs);
+  };
+}
+
+/**
+ * Reads again who calls on a connection that began with a key, as key and owner are now, and keeps
+ * that it was used. Throws what reading the key threw at first.
+ */
+export function callerAgain(store: ControlStore, onWriteFailed: (error: unknown) => void) {
+  const callerOf = ownerReader(store, onWriteFailed);
+  return ({ key: { id }, token }: Caller): Caller => {
+    const nowMs = Date.now();
+    return callerOf(usableKey(store, id, nowMs), token, nowMs);
+  };
+}
+
+function ownerReader(store: ControlStore, onWriteFailed: (error: unknown) => void) {
+  return (key: Key, token: string, nowMs: EpochMs): Caller => {
     const user = store.users.get(key.userId);
     if (user === undefined) throw new ApiError('account_not_found');
     if (isLastUseStale(key, nowMs)) {
@@ -102,7 +119,7 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
       requireLiveSession(sessions, caller as unknown as SessionCaller);
       return;
     }
-    if (route.readBody !== null) requireUsable(store, caller);
+    if (route.readBody !== null) usableKey(store, caller.key.id, Date.now());
     const scope = route.scopeOfBody(body);
     if (scope !== null) requireScope(caller.key, scope);
     if (!route.ofAccount) {
@@ -115,7 +132,7 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
         : organizations.accountOf(caller, organizationId(organization));
     if (account instanceof Promise) {
       return account.then((found) => {
-        requireUsable(store, caller);
+        usableKey(store, caller.key.id, Date.now());
         call.account = found;
         requireSwitch(switches, route);
       });
@@ -129,10 +146,11 @@ function requireSwitch(switches: Switches, { needs }: Route<Caller>): void {
   if (needs === 'venueData' && !switches.venueData) throw new ApiError('venue_data_off');
 }
 
-/** Throws `invalid_token` when the key ended since it was read. */
-function requireUsable(store: ControlStore, { key: { id } }: Caller): void {
+/** Throws `invalid_token` when the key has ended, be it since it was read. */
+function usableKey(store: ControlStore, id: Uuid, nowMs: EpochMs): Key {
   const key = store.keys.get(id);
-  if (key === undefined || !isUsable(key, Date.now())) throw invalidToken();
+  if (key === undefined || !isUsable(key, nowMs)) throw invalidToken();
+  return key;
 }
 
 function isUsable(key: Key, nowMs: number): boolean {

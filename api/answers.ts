@@ -2,15 +2,15 @@
  * How an exchange of a listener is answered: with what its route found, or with a refusal. Each
  * answer is counted under its route. Rules A17, A66, E6 (api/RULES.md).
  */
-import type { Reply } from '../engine/rules/messages.ts';
 import { AT_ITS_LIMIT, EngineBusy } from '../engine/shard/busy.ts';
 import { CodedBody } from './asset.ts';
-import { ApiError, ERRORS, type ErrorBody, Refusal } from './errors.ts';
+import type { ErrorBody } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { type HeaderLines, headerLines } from './header-lines.ts';
 import type { Log } from './log.ts';
 import type { Metrics, RouteCount } from './metrics.ts';
 import { PacedRefusals } from './paced-refusals.ts';
+import { BUSY_STATUS, busyRefusal, type Refused, refusalOf, refusedBy } from './refusals.ts';
 import type { Result, Route } from './route.ts';
 
 /** A route, the headers of its answers and what is counted of them. */
@@ -25,14 +25,11 @@ export type AnswersOptions = {
   log: Log;
 };
 
-type EngineRefusal = Extract<Reply, { ok: false }>;
-type Refused = Pick<Refusal, 'status' | 'code' | 'message' | 'retryAfterSeconds' | 'headers'>;
 /** The route is null where none was found. */
 type Found = { requests: RouteCount } | null;
 type ErrorAnswer = { headers: HeaderLines; body: string };
 
 const NO_STORE = ['Cache-Control', 'no-store'] as const;
-const BUSY_STATUS = 503;
 
 export class Answers {
   readonly #policy: readonly string[];
@@ -79,7 +76,7 @@ export class Answers {
       return;
     }
     if (typeof result !== 'string' && !result.ok) {
-      this.#refuse(exchange, result, found);
+      this.#answerError(exchange, refusedBy(result), found);
       return;
     }
     const body = typeof result === 'string' ? result : result.body;
@@ -114,17 +111,6 @@ export class Answers {
     else this.#answerError(exchange, refusalOf(error, exchange, this.#log), found);
   }
 
-  /** A refusal by a rule of the engine; no Error is made, since refusals can be many. */
-  #refuse(
-    exchange: Exchange,
-    { code, message, retryAfterSeconds: seconds }: EngineRefusal,
-    found: Found,
-  ): void {
-    const { status } = ERRORS[code];
-    const retryAfterSeconds = seconds ?? null;
-    this.#answerError(exchange, { status, code, message, retryAfterSeconds, headers: [] }, found);
-  }
-
   #answerError(exchange: Exchange, refusal: Refused, found: Found): void {
     const { headers, body } = this.#errorAnswer(refusal);
     (found?.requests ?? this.#unrouted).add(refusal.status, exchange.startedMs);
@@ -138,24 +124,6 @@ export class Answers {
       body: this.#errorBody(code, message, retryAfterSeconds, status),
     };
   }
-}
-
-/** The answer to an error. A fault of ours is logged, and answered as one. */
-function refusalOf(error: unknown, exchange: Exchange, log: Log): Refusal {
-  if (error instanceof Refusal) return error;
-  const { method, path, requestId } = exchange;
-  log.error({ err: error, method, path, requestId }, 'request failed');
-  return new ApiError('internal_error');
-}
-
-function busyRefusal(error: EngineBusy): Refusal {
-  return new ApiError('internal_error', {
-    status: BUSY_STATUS,
-    message:
-      `The engine cannot take this request now (${error.message}). ` +
-      'Send it again, with the same idempotencyKey.',
-    retryAfterSeconds: Math.max(1, Math.ceil(error.retryAfterSeconds)),
-  });
 }
 
 function headersOf<C>({ contentType, cacheSeconds, isAsset, status }: Route<C>): string[] {

@@ -8,7 +8,7 @@ import { Answers, type AnswersOptions, type Served } from './answers.ts';
 import type { BodyText } from './body-text.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 import type { Exchange, QuotaReservation } from './exchange.ts';
-import type { Call, Result, Route } from './route.ts';
+import { admitAndRun, type Call, type Result, type Route } from './route.ts';
 import { createRouter } from './router.ts';
 
 /** Rule A9 (api/RULES.md). */
@@ -207,11 +207,7 @@ class Dispatcher<C> {
     };
     const reject = (error: unknown) => answers.fail(exchange, error, found);
     const waiter = { resolve: settle, reject };
-    const admitted = this.#options.admit(found, call);
-    const result =
-      admitted === undefined
-        ? found.run(call, waiter)
-        : admitted.then(() => found.run(call, waiter));
+    const result = admitAndRun(this.#options.admit, found, call, waiter);
     if (result instanceof Promise) {
       exchange.hold();
       result.then(settle, reject);

@@ -21,6 +21,7 @@ import type { Config } from './config.ts';
 import { connectFeed } from './connect-feed.ts';
 import { createOrganizations } from './create-organizations.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
+import type { Deps } from './deps.ts';
 import { refuseLostControl, settleDirectoryId } from './directory-id.ts';
 import { ownerlessIn } from './identity/ownerless.ts';
 import { ControlStore } from './identity/store.ts';
@@ -28,7 +29,7 @@ import { InstrumentSearch } from './instrument-search.ts';
 import { RequestMeter } from './limits/request-meter.ts';
 import { LiveCatalog } from './live-catalog.ts';
 import type { Log } from './log.ts';
-import { startServer } from './server.ts';
+import { type Server, startServer } from './server.ts';
 import { Switches } from './switches.ts';
 import { checkTlsFiles } from './tls-files.ts';
 
@@ -52,16 +53,23 @@ export function takeDataDir(config: Pick<Config, 'dataDir' | 'shards'>): Promise
   return openDataDir(config.dataDir, { wanted: config.shards, byDefault });
 }
 
-/** Starts a server on a data directory. Rejects with one clear line for the operator. */
+/** Opens what callers connect to. */
+export type Serve = (deps: Deps) => Promise<Server>;
+
+/**
+ * Starts a server on a data directory. Rejects with one clear line for the operator. `serve`: the API
+ * and the operator's listener, or these and more.
+ */
 export async function startPaperbook(
   config: Config,
   dataDir: DataDir,
   log: Log,
+  serve: Serve = startServer,
 ): Promise<Paperbook> {
   const stack = new CleanupStack();
   stack.add(() => dataDir.release());
   try {
-    return await start(config, dataDir, log, stack);
+    return await start({ config, dataDir, log, stack }, serve);
   } catch (error) {
     // The operator needs the first error.
     await stack.unwind().catch(() => undefined);
@@ -72,13 +80,8 @@ export async function startPaperbook(
 /** What is started so far, and how it is undone. */
 type Startup = { config: Config; dataDir: DataDir; log: Log; stack: CleanupStack };
 
-async function start(
-  config: Config,
-  dataDir: DataDir,
-  log: Log,
-  stack: CleanupStack,
-): Promise<Paperbook> {
-  const startup = { config, dataDir, log, stack };
+async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
+  const { config, dataDir, log, stack } = startup;
   for (const line of dataDir.exposed) log.warn({ dataDir: config.dataDir }, line);
   refuseLostControl(config.dataDir);
   checkTlsFiles(config.tls);
@@ -92,7 +95,7 @@ async function start(
   const { view, feeds } = await startMarkets(startup, identity, engine, reports);
 
   const switches = new Switches(config, identity, engine, log);
-  const server = await startServer({
+  const server = await serve({
     engine,
     catalog: view,
     search: new InstrumentSearch(view),

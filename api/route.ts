@@ -201,5 +201,17 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
   };
 }
 
+/** The operation, behind the last checks; undefined: the waiter gets the answer. Throws the refusal. */
+export function admitAndRun<C>(
+  admit: (route: Route<C>, call: Call<unknown, unknown, C>) => void | Promise<void>,
+  route: Route<C>,
+  call: Call<unknown, unknown, C>,
+  waiter: Waiter<Result>,
+): Result | Promise<Result | undefined> | undefined {
+  const admitted = admit(route, call);
+  if (admitted === undefined) return route.run(call, waiter);
+  return admitted.then(() => route.run(call, waiter));
+}
+
 const noScope = () => null;
 const oneRequest = () => 1;

@@ -12,7 +12,13 @@ import { repeatedKey } from './repeated-keys.ts';
 /** Takes a raw query string, answers its parameters or throws `invalid_request`. */
 export type QueryReader<Q> = (query: string) => Q;
 /** Takes a body's text, answers its value or throws `invalid_request`. `schema` describes it. */
-export type BodyReader<B> = { (text: string): B; schema: TSchema; isRequired: boolean };
+export type BodyReader<B> = {
+  (text: string): B;
+  /** The same of a value that was part of another text, which `parseObject` read. */
+  ofValue(value: unknown): B;
+  schema: TSchema;
+  isRequired: boolean;
+};
 
 /** Says of a string in a schema that blanks around it are cut off before the rest is checked. */
 export const TRIMMED = 'x-trimmed';
@@ -48,14 +54,16 @@ export function bodyReader<S extends TSchema>(
   refine: (body: Static<S>) => Static<S> = (body) => body,
 ): BodyReader<Static<S>> {
   const check = valueReader(schema, 'field');
-  const read = (text: string) => refine(check(parseObject(text)));
-  return Object.assign(read, { schema, isRequired: true });
+  const ofValue = (value: unknown) => refine(check(asObject(value, 'the body')));
+  const read = (text: string) => refine(check(parseObject(text, 'the body')));
+  return Object.assign(read, { ofValue, schema, isRequired: true });
 }
 
 /** The same reader, to which no body at all is an empty object. */
 export function optionalBody<B>(reader: BodyReader<B>): BodyReader<B> {
   const read = (text: string) => reader(text === '' ? '{}' : text);
-  return Object.assign(read, { schema: reader.schema, isRequired: false });
+  const ofValue = (value: unknown) => reader.ofValue(value ?? {});
+  return Object.assign(read, { ofValue, schema: reader.schema, isRequired: false });
 }
 
 /** Checks a value that was parsed already. Throws `invalid_request` naming the field. */
@@ -70,20 +78,26 @@ export function valueReader<T extends TSchema>(
   };
 }
 
-/** A body's text as a JSON object, in which no key stands twice. Throws `invalid_request`. */
-function parseObject(text: string): unknown {
+/**
+ * A text as a JSON object, in which no key stands twice. Throws `invalid_request`, which calls the
+ * text by its `noun`.
+ */
+export function parseObject(text: string, noun: string): object {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalidRequest('the body is not JSON');
+    throw invalidRequest(`${noun} is not JSON`);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalidRequest('the body must be a JSON object');
-  }
-  const repeated = repeatedKey(text, value);
+  const object = asObject(value, noun);
+  const repeated = repeatedKey(text, object);
   if (repeated !== null) throw invalidRequest(`field ${quoted(repeated)} is given twice`);
-  return value;
+  return object;
+}
+
+function asObject(value: unknown, noun: string): object {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+  throw invalidRequest(`${noun} must be a JSON object`);
 }
 
 /**

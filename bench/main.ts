@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadNow, machine, machineText } from './lib/machine.ts';
 import { type Figures, type Suite, tableText } from './lib/report.ts';
+import { frames } from './suites/frames.ts';
 import { http } from './suites/http.ts';
 import { lists } from './suites/lists.ts';
 import { match } from './suites/match.ts';
@@ -26,6 +27,7 @@ const SUITES: readonly AnySuite[] = [
   named(tick),
   named(shard),
   named(http),
+  named(frames),
   named(memory),
   named(scale),
   named(overload),

@@ -11,7 +11,7 @@ import { readChecked, writeChecked } from '../checked-file.ts';
 import { configHelp, loadConfig } from '../config.ts';
 import { replaceFile } from '../directory-files.ts';
 import type { Log } from '../log.ts';
-import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
+import { type Paperbook, type Serve, startPaperbook, takeDataDir } from '../main.ts';
 import { makeDirectory } from '../private-files.ts';
 import { firstSteps } from './demo-steps.ts';
 import { demoUser, writeDemoFile } from './demo-user.ts';
@@ -51,7 +51,7 @@ export function addDemoCommand(program: Command): void {
     })
     .action(async () => {
       const stopped = stopRequest();
-      const server = await startDemo(withDefaults(DEMO_DEFAULTS, process.env));
+      const server = await startDemo(process.env);
       process.stdout.write(`${server.welcome}\n`);
       await stopped;
       await server.close();
@@ -62,7 +62,8 @@ export function addDemoCommand(program: Command): void {
 type Demo = Pick<Paperbook, 'baseUrl' | 'adminUrl' | 'close'> & { welcome: string };
 
 /** Starts the demo; every environment variable of the server applies to it. */
-async function startDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
+export async function startDemo(set: NodeJS.ProcessEnv, serve?: Serve): Promise<Demo> {
+  const env = withDefaults(DEMO_DEFAULTS, set);
   const basics = loadConfig(env, null);
   const log = createLog(basics.logLevel);
   const dataDir = await takeDataDir(basics);
@@ -92,7 +93,7 @@ async function startDemo(env: NodeJS.ProcessEnv): Promise<Demo> {
       ),
       null,
     );
-    server = await startPaperbook(config, dataDir, log);
+    server = await startPaperbook(config, dataDir, log, serve);
     const user = await demoUser(server.identity, dataDir.path);
     writeDemoFile(dataDir.path, server, user);
     return {

@@ -8,7 +8,8 @@ export interface Caller {
   saw(answer: Answer): void;
 }
 
-export type LoadKind = 'orders' | 'quotes' | 'portfolio';
+/** `frames`: orders as WebSocket messages. */
+export type LoadKind = 'orders' | 'quotes' | 'portfolio' | 'frames';
 
 export type LoadOptions = {
   kind: LoadKind;
@@ -25,7 +26,9 @@ export function createCaller(options: LoadOptions, connection: number): Caller {
   const random = seededRandom(connection + 1);
   switch (options.kind) {
     case 'orders':
-      return new Trader(options, `${options.name}-${connection}`, random);
+      return new Trader(options, `${options.name}-${connection}`, random, httpForm(options));
+    case 'frames':
+      return new Trader(options, `${options.name}-${connection}`, random, FRAME_FORM);
     case 'quotes': {
       const paths = options.instruments.map((id) => `/quotes?ids=${id}`);
       return new Reader(options, paths, random);
@@ -72,24 +75,17 @@ class Trader implements Caller {
   readonly #options: LoadOptions;
   readonly #name: string;
   readonly #random: Random;
-  readonly #postHead: string;
-  readonly #deleteHead: string;
-  readonly #host: string;
+  readonly #form: TradeForm;
   readonly #resting: { key: string; id: string }[] = [];
   #orders = 0;
   /** Of the order in flight; null: it rests nowhere. */
   #limitKey: string | null = null;
 
-  constructor(options: LoadOptions, name: string, random: Random) {
-    const { port, basePath } = options;
+  constructor(options: LoadOptions, name: string, random: Random, form: TradeForm) {
     this.#options = options;
     this.#name = name;
     this.#random = random;
-    this.#host = hostText(port);
-    this.#postHead =
-      `POST ${basePath}/portfolio/orders HTTP/1.1\r\n${this.#host}` +
-      'Content-Type: application/json\r\nContent-Length: ';
-    this.#deleteHead = `DELETE ${basePath}/portfolio/orders/`;
+    this.#form = form;
   }
 
   next(): string {
@@ -98,7 +94,7 @@ class Trader implements Caller {
     if (drawn >= LIMIT_BUYS && drawn < LIMIT_BUYS + MARKET_BUYS) return this.#post(false);
     const cancels = drawn >= LIMIT_BUYS ? this.#resting.pop() : undefined;
     if (cancels === undefined) return this.#post(true);
-    return `${this.#deleteHead}${cancels.id} HTTP/1.1\r\n${this.#host}${keyText(cancels.key)}\r\n`;
+    return this.#form.cancel(cancels.key, cancels.id);
   }
 
   saw({ status, text, bodyStart }: Answer): void {
@@ -120,9 +116,33 @@ class Trader implements Caller {
     const body =
       `{"action":"buy",${kind},"instrumentId":"${id}","side":"yes","count":1,` +
       `"idempotencyKey":"${idempotencyKey}"}`;
-    return `${this.#postHead}${body.length}\r\n${keyText(key)}\r\n${body}`;
+    return this.#form.place(key, body);
   }
 }
+
+/** How an order and a cancel are written. */
+type TradeForm = {
+  place(key: string, body: string): string;
+  cancel(key: string, orderId: string): string;
+};
+
+function httpForm({ port, basePath }: LoadOptions): TradeForm {
+  const host = hostText(port);
+  const postHead =
+    `POST ${basePath}/portfolio/orders HTTP/1.1\r\n${host}` +
+    'Content-Type: application/json\r\nContent-Length: ';
+  const deleteHead = `DELETE ${basePath}/portfolio/orders/`;
+  return {
+    place: (key, body) => `${postHead}${body.length}\r\n${keyText(key)}\r\n${body}`,
+    cancel: (key, id) => `${deleteHead}${id} HTTP/1.1\r\n${host}${keyText(key)}\r\n`,
+  };
+}
+
+/** What stands behind the id in a message; its connection has the key. */
+const FRAME_FORM: TradeForm = {
+  place: (_key, body) => `"op":"place","order":${body}}`,
+  cancel: (_key, id) => `"op":"cancel","orderId":"${id}"}`,
+};
 
 const hostText = (port: number) => `Host: 127.0.0.1:${port}\r\n`;
 const keyText = (key: string) => `Authorization: Bearer ${key}\r\n`;

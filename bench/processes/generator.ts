@@ -3,13 +3,16 @@
  * it is answered. Open loop: requests are due at a rate, whatever the answers do, and a request
  * that finds no idle connection is counted and dropped.
  */
+import { type FrameLane, FrameSocket } from '../lib/frame-socket.ts';
 import { type Answer, HttpConnection } from '../lib/http-connection.ts';
 import { type Caller, createCaller, type LoadOptions } from '../lib/load.ts';
 import { Latencies, type LatencySummary } from '../lib/stats.ts';
 
 export type LoadJob = {
   load: LoadOptions;
+  /** Of frames: how many are outstanding, over `sockets` connections with a key each. */
   connections: number;
+  sockets?: number;
   warmupMs: number;
   measureMs: number;
   /** Null is the closed loop. */
@@ -71,7 +74,7 @@ async function runJob(job: LoadJob): Promise<void> {
 
 class Load {
   readonly #job: LoadJob;
-  readonly #connections: HttpConnection[] = [];
+  readonly #connections: (HttpConnection | FrameLane)[] = [];
   readonly #callers: Caller[] = [];
   readonly #idle = new Queue();
   readonly #latencies = new Latencies();
@@ -91,21 +94,36 @@ class Load {
 
   async open(): Promise<void> {
     const { connections, load } = this.#job;
+    if (load.kind === 'frames') {
+      await this.#openSockets(this.#job.sockets!);
+      return;
+    }
     while (this.#connections.length < connections) {
       const wanted = Math.min(OPENING_AT_ONCE, connections - this.#connections.length);
       const opened = await Promise.all(
         Array.from({ length: wanted }, () => HttpConnection.open(load.port)),
       );
-      for (const connection of opened) {
-        const number = this.#connections.length;
-        this.#connections.push(connection);
-        this.#callers.push(createCaller(load, number));
-        connection.onAnswer = (answer) => this.#answered(number, answer);
-        connection.onLost = (reason) => {
-          this.#lost = reason;
-        };
-      }
+      for (const connection of opened) this.#add(connection, load.keys);
     }
+  }
+
+  async #openSockets(sockets: number): Promise<void> {
+    const { connections, load } = this.#job;
+    for (let opened = 0; opened < sockets; opened++) {
+      const key = load.keys[opened % load.keys.length]!;
+      const socket = await FrameSocket.open(load.port, load.basePath, key, connections / sockets);
+      for (const lane of socket.lanes) this.#add(lane, [key]);
+    }
+  }
+
+  #add(connection: HttpConnection | FrameLane, keys: readonly string[]): void {
+    const number = this.#connections.length;
+    this.#connections.push(connection);
+    this.#callers.push(createCaller({ ...this.#job.load, keys }, number));
+    connection.onAnswer = (answer) => this.#answered(number, answer);
+    connection.onLost = (reason) => {
+      this.#lost = reason;
+    };
   }
 
   start(): void {

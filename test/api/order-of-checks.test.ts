@@ -3,8 +3,9 @@ import test, { type ExecutionContext } from 'ava';
 import { newKey, type Scope } from '../../api/identity/keys.ts';
 import { newUser, type User } from '../../api/identity/users.ts';
 import { AWAY, CATALOG } from '../engine/fixtures.ts';
+import { connectTo } from './connected.ts';
 import { CoreEngine } from './core-engine.ts';
-import { type Api, type CallOptions, startApi } from './support.ts';
+import { type Api, type CallOptions, type Json, startApi } from './support.ts';
 
 type Request = {
   path: string;
@@ -96,6 +97,9 @@ const CHECKS_OF_ORDER: Check<KeyRequest>[] = [
   },
 ];
 
+/** What a message of a connection has not. */
+const OF_HTTP = ['path', 'method', 'query'];
+
 /** A key that is made as it stands. */
 const KEY: SessionRequest = {
   path: '/api_keys',
@@ -151,6 +155,20 @@ test('A17: of any two wrongs the earlier answers', async (t) => {
   await areInOrder(t, ORDER, CHECKS_OF_ORDER, (request) => answerToKey(api, request));
 });
 
+test('A17: so too where an order comes as a message of a connection', async (t) => {
+  const env = { PAPERBOOK_LIMITS_ENFORCED: 'on' };
+  const api = await startApi(t, { env, engine: new CoreEngine(), catalog: CATALOG });
+  const call = await connectTo(api, ORDER.method, ORDER.path);
+  const checks = CHECKS_OF_ORDER.filter(({ check }) => !OF_HTTP.includes(check));
+  t.is(checks.length, CHECKS_OF_ORDER.length - OF_HTTP.length);
+  await areInOrder(t, ORDER, checks, async (request) => {
+    const { caller, body } = await callerFor(api, request);
+    const organization = request.headers['x-service-org'] ?? null;
+    await api.switches.set('trading', request.trading);
+    return textOf(await call(caller, { body, organization }));
+  });
+});
+
 test('A17: so too where a session calls', async (t) => {
   const api = await startApi(t);
   await areInOrder(t, KEY, CHECKS_OF_KEY, (request) => answerToSession(api, request));
@@ -191,11 +209,16 @@ async function addUser(api: Api, perMinute = 10): Promise<User> {
 }
 
 async function answerToKey(api: Api, request: KeyRequest): Promise<string> {
-  const { scopes, isRevoked, perMinute, headers, body } = request;
+  const { caller, body } = await callerFor(api, request);
+  return answerTo(api, request, { token: caller.token, headers: request.headers, body });
+}
+
+/** Who has a key like that of the request, and the order. */
+async function callerFor(api: Api, { scopes, isRevoked, perMinute, body }: KeyRequest) {
   const user = await addUser(api, perMinute);
   const { key, token } = newKey(user.id, { scopes }, 'cli', Date.now());
   await api.store.putKey(isRevoked ? { ...key, revokedAtMs: Date.now() } : key);
-  return answerTo(api, request, { token, headers, body: { idempotencyKey: 'k', ...body } });
+  return { caller: { user, key, token }, body: { idempotencyKey: 'k', ...body } };
 }
 
 async function answerToSession(api: Api, request: SessionRequest): Promise<string> {
@@ -210,6 +233,9 @@ async function answerToSession(api: Api, request: SessionRequest): Promise<strin
 async function answerTo(api: Api, request: Request, options: CallOptions): Promise<string> {
   const { method, path, query, trading } = request;
   await api.switches.set('trading', trading);
-  const { status, json } = await api.call(method, path + query, options);
+  return textOf(await api.call(method, path + query, options));
+}
+
+function textOf({ status, json }: { status: number; json: Json }): string {
   return `${status} ${json.error?.code} ${json.error?.message}`;
 }

@@ -1,0 +1,38 @@
+/** Calls of a route as messages of a connection, on a server that a test has started. */
+import { admitter, type Caller, callerAgain, permit } from '../../api/access.ts';
+import { errorBody, Refusal } from '../../api/errors.ts';
+import { createAuth } from '../../api/identity/auth.ts';
+import { MessageCalls } from '../../api/message-calls.ts';
+import { Metrics } from '../../api/metrics.ts';
+import type { Api, Json } from './support.ts';
+
+type Message = { param?: string; body?: unknown; organization?: string | null };
+type Connected = (caller: Caller, message: Message) => Promise<{ status: number; json: Json }>;
+
+/** Who is connected reads the key again at each message. */
+export async function connectTo(api: Api, method: string, path: string): Promise<Connected> {
+  const { engine, config, identity, log, meter, organizations, switches } = api.deps;
+  const { sessions } = await createAuth(config, identity, log);
+  const route = api.routes.find((route) => route.method === method && route.path === path)!;
+  const calls = new MessageCalls(route, {
+    permit,
+    admit: admitter({ store: identity, sessions, switches, organizations }),
+    refusal: () => engine.refusal(),
+    keyed: ({ user, key }) => meter.keyed(user, key.id),
+    metrics: new Metrics(),
+    log,
+  });
+  const again = callerAgain(identity, (error) => {
+    throw error;
+  });
+  return (before, { param = '', body = null, organization = null }) =>
+    new Promise((resolve) => {
+      const answer = (status: number, text: string) => resolve({ status, json: JSON.parse(text) });
+      try {
+        calls.take({ caller: again(before), param, body, organization }, answer);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        answer(error.status, errorBody(error.code, error.message, error.retryAfterSeconds));
+      }
+    });
+}
