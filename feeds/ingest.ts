@@ -47,9 +47,9 @@ export type IngestOptions = {
 export type IngestConnection = {
   /**
    * Takes one frame, as text or as what its JSON parsed to. A live connection subscribes again
-   * after a `jump`.
+   * after a `jump`. `isGap`: a recording says that this frame showed a gap.
    */
-  frame(raw: unknown, atMs: EpochMs): FrameReading;
+  frame(raw: unknown, atMs: EpochMs, isGap?: boolean): FrameReading;
   /** A heartbeat without a frame. */
   heartbeat(atMs: EpochMs): void;
   /** The connection ended: its quotes are no longer live, and its books start over. */
@@ -88,16 +88,16 @@ class Connection implements IngestConnection {
     this.#parts = parts;
   }
 
-  frame(raw: unknown, atMs: EpochMs): FrameReading {
+  frame(raw: unknown, atMs: EpochMs, isGap = false): FrameReading {
     const { venue, adapter, counters, source } = this.#parts;
     const reading = readingOf(adapter, raw);
     counters.frame(reading.type);
     if (reading.rejected !== null) {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
     }
-    if (reading.jump) counters.gap();
-    // A jump inside a feed file is not a loss.
-    if (reading.jump && !adapter.recorded) {
+    if (reading.jump || isGap) counters.gap();
+    // A jump inside a feed file is a loss only where the file says so.
+    if (isGap || (reading.jump && !adapter.recorded)) {
       this.#send({ kind: 'down', atMs, source });
       adapter.reset();
       // Prices build on the missing frames. Results and statuses are still right, and come only

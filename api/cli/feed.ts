@@ -1,6 +1,6 @@
 /** `paperbook feed`: reads and replays feed files. Rules X1, R1 (feeds/FORMATS.md). */
 import { type Command, InvalidArgumentError } from 'commander';
-import { FeedFileError } from '../../feeds/feed-file.ts';
+import { FeedFileError } from '../../feeds/feed-line.ts';
 import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
 import { fillModelOf } from '../config.ts';
 import { replay } from './replay.ts';
@@ -26,6 +26,7 @@ export function addFeedCommands(program: Command): void {
     .option('--speed <speed>', 'max, or feed seconds a second', speed, 'max')
     .option('--trades <file>', 'write every trade as CSV')
     .option('--skip-bad', 'count lines that cannot be read and go on')
+    .option('--allow-jumps', 'take lines that are more than an hour ahead of those before')
     .option('--json', 'print JSON on one line')
     .action(namingTheFile(runReplay));
 }
@@ -65,6 +66,7 @@ type ReplayFlags = {
   speed: number | 'max';
   trades?: string;
   skipBad?: true;
+  allowJumps?: true;
   json?: true;
 };
 
@@ -77,6 +79,7 @@ async function runReplay(feed: string, flags: ReplayFlags): Promise<void> {
     dataDir: flags.dataDir ?? null,
     speed: flags.speed === 'max' ? null : flags.speed,
     skipBad: flags.skipBad === true,
+    allowJumps: flags.allowJumps === true,
     trades: flags.trades ?? null,
     fillModel: fillModelOf(process.env),
   });

@@ -81,6 +81,11 @@ class BookDepth implements FillModel {
     return best;
   }
 
+  displayed(market: MarketNumber): Record<Side, DepthLevel[]> {
+    const { yes, no } = this.#levels.get(market) ?? NOTHING_DISPLAYED;
+    return { yes: yes.map(asShown), no: no.map(asShown) };
+  }
+
   consume({ account, market, side, contracts }: Consumption): void {
     let left = contracts;
     for (const level of this.#levelsOf(market, side)) {
@@ -133,6 +138,10 @@ function asksOf(tick: QuoteTick, side: Side): readonly DepthLevel[] {
   if (side === 'yes') return depth?.yesAsks ?? top(yesAskCents, yesAskContracts);
   const bids = depth?.yesBids ?? top(yesBidCents, yesBidContracts);
   return bids.map(([bidCents, contracts]) => [complement(bidCents), contracts]);
+}
+
+function asShown({ askCents, contracts }: DisplayedLevel): DepthLevel {
+  return [askCents, contracts];
 }
 
 function top(priceCents: PriceCents, contracts: Contracts): readonly DepthLevel[] {

@@ -3,7 +3,7 @@
  * Everything is in asks, as in pricing.ts: a buy of a side and a sell of the other side both take
  * that side's asks. Rules T60, T61 (engine/RULES.md).
  */
-import type { QuoteTick, TradeTick } from './messages.ts';
+import type { DepthLevel, QuoteTick, TradeTick } from './messages.ts';
 import {
   type BookPrice,
   type PricedBook,
@@ -73,6 +73,8 @@ export interface FillModel {
     want: Want,
     nowMs: EpochMs,
   ): Fill | null;
+  /** The asks of both sides of a market that it knows, best first; null: it keeps none. */
+  displayed(market: MarketNumber): Readonly<Record<Side, readonly DepthLevel[]>> | null;
   /** A fill takes place that uses up displayed sizes. */
   consume(consumption: Consumption): void;
 }

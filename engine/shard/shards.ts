@@ -224,9 +224,12 @@ export class Shards {
     return sumOfAudits(await this.#all({ kind: 'audit', atMs: this.nowMs() }));
   }
 
-  /** Equal for equal histories. Rule D12 (engine/RULES.md). */
-  async stateHash(): Promise<string> {
-    return hashOfDigests(await this.#all({ kind: 'digest', atMs: this.nowMs() }));
+  /**
+   * Equal for equal histories; with `quotes` for equal quotes too, which are in no log. Rule D12
+   * (engine/RULES.md).
+   */
+  async stateHash({ quotes } = { quotes: false }): Promise<string> {
+    return hashOfDigests(await this.#all({ kind: 'digest', atMs: this.nowMs(), quotes }));
   }
 
   /** Answers what is queued, writes checkpoints, ends the threads. */

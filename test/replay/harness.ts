@@ -44,6 +44,7 @@ export function run(
     dataDir: null,
     speed: null,
     skipBad: false,
+    allowJumps: false,
     trades: null,
     fillModel: 'top_of_book' as const,
   };
