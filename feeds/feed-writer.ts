@@ -11,8 +11,18 @@ import { FEED_HEADER, type FeedLine } from './feed-line.ts';
 export type FeedWriter = {
   /** Resolves when the next line may be written; a caller that waits keeps memory bounded. */
   write(line: Omit<FeedLine, 'line'>): Promise<void>;
+  /** Writes a line that is JSON already, without its end; whoever cannot wait looks at `waiting`. */
+  writeText(text: string): void;
+  /** Characters and bytes that are not in the file yet. */
+  readonly waiting: number;
+  /** Bytes in the file, as packed. */
+  readonly bytes: number;
+  /** Puts what was written into the file, so that a crash leaves it there. */
+  flush(): void;
   /** Resolves when everything is in the file. */
   close(): Promise<void>;
+  /** Rejects with the FeedFileError of a file that cannot be written; resolves after `close`. */
+  readonly done: Promise<void>;
 };
 
 /**
@@ -29,19 +39,33 @@ export async function createFeedWriter(path: string): Promise<FeedWriter> {
   const done = (gzip === null ? finished(file) : pipeline(gzip, file)).catch((error: unknown) => {
     throw unusable('written', error);
   });
-  done.catch(() => {}); // reported by the next write, or by close
-  const put = async (value: unknown): Promise<void> => {
+  done.catch(() => {}); // reported by the next write, by close and by `done`
+  const put = async (text: string): Promise<void> => {
     if (sink.destroyed) return done;
-    if (sink.write(`${JSON.stringify(value)}\n`)) return;
+    if (sink.write(`${text}\n`)) return;
     await eventOrClose(sink, 'drain');
     if (sink.destroyed) return done;
   };
-  await put(FEED_HEADER);
+  await put(JSON.stringify(FEED_HEADER));
   return {
-    write: ({ atMs, venue, adapter, frame }) => put({ at: isoOf(atMs), venue, adapter, frame }),
+    write: ({ atMs, venue, adapter, frame }) =>
+      put(JSON.stringify({ at: isoOf(atMs), venue, adapter, frame })),
+    writeText(text) {
+      if (!sink.destroyed) sink.write(`${text}\n`);
+    },
+    get waiting() {
+      return sink.writableLength + (gzip === null ? 0 : file.writableLength);
+    },
+    get bytes() {
+      return file.bytesWritten;
+    },
+    flush() {
+      if (gzip?.destroyed === false) gzip.flush();
+    },
     close: () => {
       sink.end();
       return done;
     },
+    done,
   };
 }

@@ -2,8 +2,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { FeedFileError } from '../../feeds/feed-line.ts';
 import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
-import { fillModelOf } from '../config.ts';
+import { fillModelOf, loadConfig } from '../config.ts';
+import { createLog } from './create-log.ts';
+import { record } from './record.ts';
 import { replay } from './replay.ts';
+import { stopRequest } from './stop.ts';
 import type { ReplaySummary } from './summary.ts';
 import { listOf, show } from './table.ts';
 
@@ -29,6 +32,35 @@ export function addFeedCommands(program: Command): void {
     .option('--allow-jumps', 'take lines that are more than an hour ahead of those before')
     .option('--json', 'print JSON on one line')
     .action(namingTheFile(runReplay));
+  addRecordCommand(feed);
+}
+
+function addRecordCommand(feed: Command): void {
+  feed
+    .command('record <file>')
+    .description(
+      'write what the venues of PAPERBOOK_FEEDS send of the markets of PAPERBOOK_CATALOG',
+    )
+    .option('--config <file>', 'JSON file with configuration variables as keys')
+    .option('--rotate-minutes <n>', 'begin another file, FILE-2, after so long', wholeNumber)
+    .option('--rotate-mb <n>', 'begin another file after so many megabytes', wholeNumber)
+    .option('--json', 'print JSON on one line')
+    .action(namingTheFile(runRecord));
+}
+
+type RecordFlags = { config?: string; rotateMinutes?: number; rotateMb?: number; json?: true };
+
+async function runRecord(file: string, flags: RecordFlags): Promise<void> {
+  const stopped = stopRequest();
+  const config = loadConfig(process.env, flags.config ?? null);
+  const rotate = {
+    afterMs: flags.rotateMinutes === undefined ? null : flags.rotateMinutes * 60_000,
+    afterBytes: flags.rotateMb === undefined ? null : flags.rotateMb * 1_000_000,
+  };
+  const files = await record({ file, rotate, config, log: createLog(config.logLevel), stopped });
+  show(flags, { files }, (found) =>
+    found.files.map((each) => listOf(Object.entries(each))).join('\n\n'),
+  );
 }
 
 /** Errors in a feed file give its line; the operator also needs to know which file it was. */
