@@ -1,6 +1,7 @@
 /** `paperbook feed`: reads and replays feed files. Rules X1, R1 (feeds/FORMATS.md). */
 import { type Command, InvalidArgumentError } from 'commander';
 import { FeedFileError } from '../../feeds/feed-line.ts';
+import { startFileVenue } from '../../feeds/file-venue/server.ts';
 import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
 import { fillModelOf, loadConfig } from '../config.ts';
 import { createLog } from './create-log.ts';
@@ -33,6 +34,7 @@ export function addFeedCommands(program: Command): void {
     .option('--json', 'print JSON on one line')
     .action(namingTheFile(runReplay));
   addRecordCommand(feed);
+  addSimulateCommand(feed);
 }
 
 function addRecordCommand(feed: Command): void {
@@ -46,6 +48,41 @@ function addRecordCommand(feed: Command): void {
     .option('--rotate-mb <n>', 'begin another file after so many megabytes', wholeNumber)
     .option('--json', 'print JSON on one line')
     .action(namingTheFile(runRecord));
+}
+
+function addSimulateCommand(feed: Command): void {
+  feed
+    .command('simulate <file>')
+    .description('serve a feed file over WebSocket, as the venues that it was recorded of')
+    .option('--port <n>', 'where it listens on this machine; 0 takes a free port', port, 0)
+    .option('--speed <speed>', 'max, or feed seconds a second', speed, 1)
+    .option('--skip-bad', 'count lines that cannot be read and go on')
+    .option('--json', 'print JSON on one line')
+    .action(namingTheFile(simulate));
+}
+
+type SimulateFlags = { port: number; speed: number | 'max'; skipBad?: true; json?: true };
+
+/** Serves until it is stopped: who has subscribed keeps what the file ended with. */
+async function simulate(file: string, flags: SimulateFlags): Promise<void> {
+  const stopped = stopRequest();
+  const served = await startFileVenue({
+    path: file,
+    port: flags.port,
+    speed: flags.speed === 'max' ? null : flags.speed,
+    skipBad: flags.skipBad === true,
+  });
+  try {
+    show(flags, { feeds: served.feeds }, ({ feeds }) => `${JSON.stringify({ feeds })}\n`);
+    const isPlayed = await Promise.race([
+      served.played.then(() => true),
+      stopped.then(() => false),
+    ]);
+    if (isPlayed) process.stderr.write('paperbook: all of the file is sent\n');
+    await stopped;
+  } finally {
+    await served.close();
+  }
 }
 
 type RecordFlags = { config?: string; rotateMinutes?: number; rotateMb?: number; json?: true };
@@ -136,6 +173,12 @@ function readable(summary: ReplaySummary): string {
 function wholeNumber(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number above 0.');
   return Number(text);
+}
+
+function port(text: string): number {
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
+  if (value > 65_535) throw new InvalidArgumentError('a whole number from 0 to 65535.');
+  return value;
 }
 
 /** As PAPERBOOK_SHARDS. Rule D5 (engine/RULES.md). */

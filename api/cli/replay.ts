@@ -10,9 +10,10 @@ import { catalogErrorText, loadCatalog, marketNumbers } from '../../feeds/catalo
 import { readFeed } from '../../feeds/feed-file.ts';
 import { FeedFileError, type FeedLine } from '../../feeds/feed-line.ts';
 import { createIngest, type Ingest } from '../../feeds/ingest.ts';
+import { paceOf } from '../../feeds/pace.ts';
 import { FeedPlayer } from '../../feeds/replay.ts';
 import { nextOf, readOrdersFile } from './orders-file.ts';
-import { paceOf } from './pace.ts';
+
 import { takeDirectory } from './replay-dir.ts';
 import { ask, ReplayOrders } from './replay-orders.ts';
 import { accountSummary, type ReplayAccount, type ReplaySummary, tradesCsv } from './summary.ts';
