@@ -13,10 +13,26 @@ export function isGzip(path: string): boolean {
   return path.endsWith('.gz');
 }
 
-/** @throws while it is read: errors of the system, or of zlib, which `damageOf` names */
-export function piecesOf(path: string): AsyncIterable<Buffer> {
-  const file = createReadStream(path, { highWaterMark: READ_BYTES });
+/**
+ * @param onRead takes the bytes of the file that are read
+ * @throws while it is read: errors of the system, or of zlib, which `damageOf` names
+ */
+export function piecesOf(path: string, onRead?: (bytes: number) => void): AsyncIterable<Buffer> {
+  const opened = createReadStream(path, { highWaterMark: READ_BYTES });
+  const file = onRead === undefined ? opened : counted(opened, onRead);
   return isGzip(path) ? gunzipped(file) : file;
+}
+
+async function* counted(
+  file: AsyncIterable<Buffer>,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const piece of file) {
+    bytes += piece.length;
+    onRead(bytes);
+    yield piece;
+  }
 }
 
 /**

@@ -6,6 +6,7 @@
  * ignored, and a line may be older than the one before it (recordings of several connections are
  * merged); readers that need a clock keep theirs from going back.
  */
+import { statSync } from 'node:fs';
 import { codeOf, damageOf, isGzip, piecesOf } from './feed-bytes.ts';
 import { checkHeader, FeedFileError, type FeedLine, readLine } from './feed-line.ts';
 import { JumpGuard } from './jump-guard.ts';
@@ -18,6 +19,8 @@ export type ReadFeedOptions = {
   refuseJumps?: boolean;
   /** Called for every line that is skipped. */
   onBad?(error: FeedFileError): void;
+  /** Called as the file is read, with the share that is. */
+  onRead?(share: number): void;
 };
 
 /**
@@ -28,33 +31,61 @@ export type ReadFeedOptions = {
  */
 export async function* readFeed(
   path: string,
-  { skipBad = false, refuseJumps = false, onBad }: ReadFeedOptions = {},
+  { skipBad = false, refuseJumps = false, onBad, onRead }: ReadFeedOptions = {},
 ): AsyncGenerator<FeedLine[]> {
   const reader = new BatchReader(refuseJumps ? new JumpGuard() : null, (error) => {
     if (!skipBad) throw error;
     onBad?.(error);
   });
   let damage: string | null = null;
-  const pieces = piecesOf(path)[Symbol.asyncIterator]();
+  const pieces = piecesOf(path, onRead && sharesOf(path, onRead))[Symbol.asyncIterator]();
   try {
-    for (let piece = await pieces.next(); piece.done !== true; piece = await pieces.next()) {
+    while (reader.failure === null) {
+      const piece = await pieces.next();
+      if (piece.done === true) break;
       const batch = reader.push(piece.value);
       if (batch.length > 0) yield batch;
     }
+    if (reader.failure !== null && isGzip(path)) damage = await damageBehind(pieces);
   } catch (error) {
-    if (error instanceof FeedFileError) throw isGzip(path) ? await named(error, pieces) : error;
     damage = damageOf(error);
     if (damage === null) throw codeOf(error) === null ? error : unusable('read', error);
   } finally {
     await pieces.return?.();
   }
-  // The rest of a cut-off file is half a line, whose own error would hide what happened.
-  const batch = reader.end(damage);
-  if (batch.length > 0) yield batch;
+  if (reader.failure === null) {
+    const batch = reader.end(damage);
+    if (batch.length > 0) yield batch;
+  }
+  const { failure } = reader;
+  if (failure === null) return;
+  const isNamed = damage === null || failure.reason === damage;
+  throw isNamed ? failure : new FeedFileError(failure.line, `${damage} (${failure.reason})`);
+}
+
+/**
+ * Whether a gzip file is damaged that has a bad line: what a changed byte unpacks to reads as one,
+ * long before the checksum at the end shows it.
+ */
+async function damageBehind(pieces: AsyncIterator<Buffer>): Promise<string | null> {
+  try {
+    while ((await pieces.next()).done !== true);
+    return null;
+  } catch (error) {
+    return damageOf(error);
+  }
+}
+
+/** A pipe has no length. */
+function sharesOf(path: string, onRead: (share: number) => void) {
+  const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
+  return (bytes: number) => onRead(size === 0 ? 0 : Math.min(bytes / size, 1));
 }
 
 /** From bytes to the lines that they complete. */
 class BatchReader {
+  /** What ends the reading; the lines before it were given out. */
+  failure: FeedFileError | null = null;
   readonly #lines = new LineSplitter();
   readonly #jumps: JumpGuard | null;
   /** Passes over a bad line, or throws. */
@@ -70,51 +101,53 @@ class BatchReader {
     return this.#read(this.#lines.push(piece));
   }
 
+  /** @param damage what kept the file from being read to its end */
   end(damage: string | null): FeedLine[] {
     const batch = damage === null ? this.#read(this.#lines.end()) : [];
-    if (damage !== null) {
+    this.#noteFailure(() => {
+      if (damage === null && !this.#headerSeen) checkHeader('');
+      if (damage === null) return;
       const error = new FeedFileError(this.#lines.nextNumber(), damage);
       if (!this.#headerSeen) throw error;
       this.#pass(error);
-    } else if (!this.#headerSeen) checkHeader('');
+    });
     return batch;
   }
 
   #read(texts: readonly string[]): FeedLine[] {
     const batch: FeedLine[] = [];
-    for (const text of texts) {
-      const number = this.#lines.nextNumber();
-      if (!this.#headerSeen) {
-        checkHeader(text);
-        this.#headerSeen = true;
-        continue;
-      }
-      const line = readLine(number, text);
-      if (line === null) continue;
-      if (typeof line === 'string') this.#pass(new FeedFileError(number, line));
-      else if (this.#jumps === null) batch.push(line);
-      else {
-        const jump = this.#jumps.take(line);
-        if (jump === null) batch.push(line);
-        else this.#pass(jump);
-      }
-    }
+    this.#noteFailure(() => {
+      for (const text of texts) this.#take(text, batch);
+    });
     return batch;
   }
-}
 
-/**
- * The error of a line in a gzip file, or that the file is damaged: what a changed byte unpacks to
- * reads as a bad line, long before the checksum at the end shows it.
- */
-async function named(error: FeedFileError, pieces: AsyncIterator<Buffer>): Promise<FeedFileError> {
-  try {
-    while ((await pieces.next()).done !== true);
-  } catch (reading) {
-    const damage = damageOf(reading);
-    if (damage !== null) return new FeedFileError(error.line, `${damage} (${error.reason})`);
+  #take(text: string, batch: FeedLine[]): void {
+    const number = this.#lines.nextNumber();
+    if (!this.#headerSeen) {
+      checkHeader(text);
+      this.#headerSeen = true;
+      return;
+    }
+    const line = readLine(number, text);
+    if (line === null) return;
+    const wrong =
+      typeof line === 'string'
+        ? new FeedFileError(number, line)
+        : (this.#jumps?.take(line) ?? null);
+    if (wrong !== null) this.#pass(wrong);
+    else batch.push(line as FeedLine);
   }
-  return error;
+
+  #noteFailure(work: () => void): void {
+    if (this.failure !== null) return;
+    try {
+      work();
+    } catch (error) {
+      if (!(error instanceof FeedFileError)) throw error;
+      this.failure = error;
+    }
+  }
 }
 
 export function unusable(how: 'read' | 'written', error: unknown): FeedFileError {

@@ -41,6 +41,11 @@ export type IngestOptions = {
   /** The catalog's number of a venue market; undefined when the catalog does not name it. */
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
   sink(tick: Tick): void;
+  /**
+   * The time at which a frame is taken that came at `atMs` and states the venue's own, or null;
+   * `atMs` where this is left out.
+   */
+  timeOf?(venueAtMs: EpochMs | null, atMs: EpochMs): EpochMs;
   log(event: IngestLogEvent): void;
 };
 
@@ -88,9 +93,10 @@ class Connection implements IngestConnection {
     this.#parts = parts;
   }
 
-  frame(raw: unknown, atMs: EpochMs, isGap = false): FrameReading {
-    const { venue, adapter, counters, source } = this.#parts;
+  frame(raw: unknown, receivedMs: EpochMs, isGap = false): FrameReading {
+    const { venue, adapter, counters, source, options } = this.#parts;
     const reading = readingOf(adapter, raw);
+    const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
     counters.frame(reading.type);
     if (reading.rejected !== null) {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);

@@ -1,14 +1,13 @@
-/** `paperbook feed`: reads and replays feed files. Rules X1, R1 (feeds/FORMATS.md). */
-import { type Command, InvalidArgumentError } from 'commander';
-import { FeedFileError } from '../../feeds/feed-line.ts';
+/** `paperbook feed`: inspects, records, serves and replays feed files. Rules X1, R36, N44 (feeds/FORMATS.md). */
+import type { Command } from 'commander';
 import { startFileVenue } from '../../feeds/file-venue/server.ts';
 import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
-import { fillModelOf, loadConfig } from '../config.ts';
+import { loadConfig } from '../config.ts';
 import { createLog } from './create-log.ts';
+import { namingTheFile, port, speed, wholeNumber } from './feed-options.ts';
 import { record } from './record.ts';
-import { replay } from './replay.ts';
+import { addReplayCommand } from './replay-command.ts';
 import { stopRequest } from './stop.ts';
-import type { ReplaySummary } from './summary.ts';
 import { listOf, show } from './table.ts';
 
 export function addFeedCommands(program: Command): void {
@@ -20,19 +19,7 @@ export function addFeedCommands(program: Command): void {
     .option('--bbo <seconds>', 'print the top of book as CSV, a line a boundary', wholeNumber)
     .option('--skip-bad', 'count lines that cannot be read and go on')
     .action(namingTheFile(inspect));
-  feed
-    .command('replay <file>')
-    .description('run a feed file, and an orders file, through an engine of its own')
-    .requiredOption('--catalog <file>', 'catalog file')
-    .option('--orders <file>', 'orders file')
-    .option('--shards <n>', 'worker threads', shards, 1)
-    .option('--data-dir <dir>', 'keep the data directory here')
-    .option('--speed <speed>', 'max, or feed seconds a second', speed, 'max')
-    .option('--trades <file>', 'write every trade as CSV')
-    .option('--skip-bad', 'count lines that cannot be read and go on')
-    .option('--allow-jumps', 'take lines that are more than an hour ahead of those before')
-    .option('--json', 'print JSON on one line')
-    .action(namingTheFile(runReplay));
+  addReplayCommand(feed);
   addRecordCommand(feed);
   addSimulateCommand(feed);
 }
@@ -100,17 +87,6 @@ async function runRecord(file: string, flags: RecordFlags): Promise<void> {
   );
 }
 
-/** Errors in a feed file give its line; the operator also needs to know which file it was. */
-function namingTheFile<Options>(command: (file: string, options: Options) => Promise<void>) {
-  return async (file: string, options: Options): Promise<void> => {
-    try {
-      await command(file, options);
-    } catch (error) {
-      throw error instanceof FeedFileError ? new Error(`${file}: ${error.message}`) : error;
-    }
-  };
-}
-
 type InspectOptions = { json?: true; bbo?: number; skipBad?: true };
 
 async function inspect(file: string, { json, bbo, skipBad }: InspectOptions): Promise<void> {
@@ -125,75 +101,4 @@ async function inspect(file: string, { json, bbo, skipBad }: InspectOptions): Pr
       await new Promise((resolve) => process.stdout.once('drain', resolve));
     }
   }
-}
-
-type ReplayFlags = {
-  catalog: string;
-  orders?: string;
-  shards: number;
-  dataDir?: string;
-  speed: number | 'max';
-  trades?: string;
-  skipBad?: true;
-  allowJumps?: true;
-  json?: true;
-};
-
-async function runReplay(feed: string, flags: ReplayFlags): Promise<void> {
-  const summary = await replay({
-    feed,
-    catalog: flags.catalog,
-    orders: flags.orders ?? null,
-    shards: flags.shards,
-    dataDir: flags.dataDir ?? null,
-    speed: flags.speed === 'max' ? null : flags.speed,
-    skipBad: flags.skipBad === true,
-    allowJumps: flags.allowJumps === true,
-    trades: flags.trades ?? null,
-    fillModel: fillModelOf(process.env),
-  });
-  show(flags, summary, readable);
-}
-
-function readable(summary: ReplaySummary): string {
-  const { accounts, orders, ...figures } = summary;
-  const { refused, ...ended } = orders;
-  const accountLines = accounts.map((of) => {
-    const { account, balanceDollars, netWorthDollars, realizedPnlDollars } = of;
-    const worth = `balance ${balanceDollars}, net worth ${netWorthDollars}`;
-    return ['account', `${account}: ${worth}, realized ${realizedPnlDollars}`] as const;
-  });
-  return listOf([
-    ...Object.entries({ ...figures, ...ended }),
-    ...Object.entries(refused).map(([code, count]) => ['refused', `${code} ${count}`] as const),
-    ...accountLines,
-  ]);
-}
-
-function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number above 0.');
-  return Number(text);
-}
-
-function port(text: string): number {
-  const value = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
-  if (value > 65_535) throw new InvalidArgumentError('a whole number from 0 to 65535.');
-  return value;
-}
-
-/** As PAPERBOOK_SHARDS. Rule D5 (engine/RULES.md). */
-function shards(text: string): number {
-  const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > 64) throw new InvalidArgumentError('a whole number from 1 to 64.');
-  return count;
-}
-
-/** Not null for max: commander takes a null for an empty text. */
-function speed(text: string): number | 'max' {
-  if (text === 'max') return text;
-  const value = Number(text);
-  if (!(value > 0) || !Number.isFinite(value)) {
-    throw new InvalidArgumentError('max, or a number above 0.');
-  }
-  return value;
 }

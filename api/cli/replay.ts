@@ -3,7 +3,7 @@
  * the feed's clock. Equal input gives an equal state hash. Rules R1 to R15 (feeds/FORMATS.md).
  */
 import type { Catalog } from '../../engine/rules/messages.ts';
-import type { FillModelName, Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, FillModelName, Uuid } from '../../engine/rules/units.ts';
 import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';
 import { catalogErrorText, loadCatalog, marketNumbers } from '../../feeds/catalog.ts';
@@ -12,13 +12,16 @@ import { FeedFileError, type FeedLine } from '../../feeds/feed-line.ts';
 import { createIngest, type Ingest } from '../../feeds/ingest.ts';
 import { paceOf } from '../../feeds/pace.ts';
 import { FeedPlayer } from '../../feeds/replay.ts';
-import { nextOf, readOrdersFile } from './orders-file.ts';
+import { Selection } from '../../feeds/selection.ts';
+import { OrdersInTime } from './orders-file.ts';
+import { progressOn } from './progress.ts';
 
 import { takeDirectory } from './replay-dir.ts';
 import { ask, ReplayOrders } from './replay-orders.ts';
+import type { ReplayRange } from './replay-range.ts';
 import { accountSummary, type ReplayAccount, type ReplaySummary, tradesCsv } from './summary.ts';
 
-export type ReplayOptions = {
+export type ReplayOptions = ReplayRange & {
   feed: string;
   catalog: string;
   orders: string | null;
@@ -101,27 +104,44 @@ class Replay {
   async run(): Promise<ReplaySummary> {
     const ingest = await this.#prepare();
     const startedMs = performance.now();
-    const pace = paceOf(this.#options.speed);
-    const player = new FeedPlayer(ingest, { depth: this.#options.fillModel === 'book_depth' });
-    const orders = this.#options.orders === null ? null : readOrdersFile(this.#options.orders);
-    let order = await nextOf(orders);
-    const { feed, skipBad, allowJumps } = this.#options;
-    const onBad = () => {
-      this.#skippedLines++;
+    const { feed, skipBad, allowJumps, speed, fillModel, fromMs, toMs, markets } = this.#options;
+    const pace = paceOf(speed);
+    const player = new FeedPlayer(ingest, { depth: fillModel === 'book_depth' });
+    const selection = markets === null ? null : new Selection(markets);
+    const progress = progressOn();
+    let share = 0;
+    const reading = {
+      skipBad,
+      refuseJumps: !allowJumps,
+      onBad: () => void this.#skippedLines++,
+      onRead: (read: number) => {
+        share = read;
+      },
     };
-    for await (const batch of readFeed(feed, { skipBad, refuseJumps: !allowJumps, onBad })) {
-      for (const line of batch) {
-        // At one instant frames come before orders.
-        for (; order !== null && order.atMs < line.atMs; order = await nextOf(orders)) {
-          await this.#orders.step(order);
+    const orders = new OrdersInTime(this.#options);
+    await orders.begin();
+    try {
+      for await (const batch of readFeed(feed, reading)) {
+        for (const line of batch) {
+          if (toMs !== null && line.atMs > toMs) continue;
+          // At one instant frames come before orders.
+          if (orders.nextMs < line.atMs) await this.#place(orders, line.atMs);
+          if (fromMs === null || line.atMs >= fromMs) await pace(line.atMs);
+          for (const kept of selection?.take(line) ?? [line]) await this.#play(player, kept);
         }
-        await pace(line.atMs);
-        await this.#play(player, line);
+        progress.update(ingest.counts().frames, share);
       }
+    } finally {
+      progress.end();
     }
-    for (; order !== null; order = await nextOf(orders)) await this.#orders.step(order);
+    await this.#place(orders, Number.POSITIVE_INFINITY);
     await this.#engine.drained();
     return this.#summarize(ingest, performance.now() - startedMs);
+  }
+
+  /** Places the orders that are due before this time. */
+  async #place(orders: OrdersInTime, atMs: EpochMs): Promise<void> {
+    for await (const order of orders.before(atMs)) await this.#orders.step(order);
   }
 
   async #prepare(): Promise<Ingest> {

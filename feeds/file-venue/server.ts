@@ -9,10 +9,10 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Venue } from '../../engine/rules/units.ts';
 import { readFeed } from '../feed-file.ts';
 import type { FeedLine } from '../feed-line.ts';
+import { marketsOf } from '../frame-markets.ts';
 import { paceOf } from '../pace.ts';
 import type { AdapterName } from '../venue.ts';
 import { KnownBooks } from './known-books.ts';
-import { marketsOf } from './names.ts';
 import { type Subscriber, subscriberOf } from './subscriber.ts';
 
 export type FileVenueOptions = {

@@ -5,8 +5,8 @@
  */
 import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
 import { fieldsOf } from '../adapters/frame.ts';
+import { listOf } from '../frame-markets.ts';
 import type { AdapterName } from '../venue.ts';
-import { listOf } from './names.ts';
 
 /** What a client's message leads to. */
 export type Asked = {

@@ -45,6 +45,9 @@ export function run(
     speed: null,
     skipBad: false,
     allowJumps: false,
+    fromMs: null,
+    toMs: null,
+    markets: null,
     trades: null,
     fillModel: 'top_of_book' as const,
   };

@@ -1,6 +1,6 @@
-/** Which markets a recorded frame is about, by the words of its venue. Rule N45 (feeds/FORMATS.md). */
-import { fieldsOf } from '../adapters/frame.ts';
-import type { AdapterName } from '../venue.ts';
+/** Which markets a recorded frame is about, by the words of its venue. Rules N45, R40 (feeds/FORMATS.md). */
+import { fieldsOf } from './adapters/frame.ts';
+import type { AdapterName } from './venue.ts';
 
 /** The markets' names; empty: of none, or of all. */
 export function marketsOf(adapter: AdapterName, frame: unknown): string[] {
