@@ -17,7 +17,6 @@ import type {
 import {
   askCentsOf,
   bidCentsOf,
-  type ContractsE2,
   type EpochMs,
   type MarketNumber,
   NO_PRICE,
@@ -213,28 +212,32 @@ const DEPTH_LEVELS_MAX = 20;
 
 function depthOf({ yesBids, yesAsks }: BookLevels): Depth {
   return {
-    yesBids: centLevels(yesBids, bidCentsOf)
-      .sort(([a], [b]) => b - a)
-      .slice(0, DEPTH_LEVELS_MAX),
-    yesAsks: centLevels(yesAsks, askCentsOf)
-      .sort(([a], [b]) => a - b)
-      .slice(0, DEPTH_LEVELS_MAX),
+    yesBids: centLevels(yesBids, bidCentsOf, 99),
+    yesAsks: centLevels(yesAsks, askCentsOf, 1),
   };
 }
 
-/** Levels by whole cent, each with its whole contracts. Less than one contract is no level. */
+/** By whole cent, while one side is added up. */
+const sizesByCent = new Float64Array(100);
+
+/**
+ * Levels by whole cent from the best, `fromCents`, on, each with its whole contracts. Less than one
+ * contract is no level.
+ */
 function centLevels(
   levels: readonly Level[],
   centsOf: (price: PriceE4) => PriceCents,
+  fromCents: 1 | 99,
 ): DepthLevel[] {
-  const sizes = new Map<PriceCents, ContractsE2>();
-  for (const { price, size } of levels) {
-    const cents = centsOf(price);
-    if (cents !== NO_PRICE) sizes.set(cents, (sizes.get(cents) ?? 0) + size);
+  sizesByCent.fill(0);
+  for (const { price, size } of levels) sizesByCent[centsOf(price)]! += size;
+  const shown: DepthLevel[] = [];
+  const step = fromCents === 1 ? 1 : -1;
+  for (let cents = fromCents as number; cents > 0 && cents < 100; cents += step) {
+    const contracts = wholeContracts(sizesByCent[cents]!);
+    if (contracts > 0 && shown.push([cents, contracts]) === DEPTH_LEVELS_MAX) break;
   }
-  return Array.from(sizes, ([cents, size]): DepthLevel => [cents, wholeContracts(size)]).filter(
-    ([, contracts]) => contracts > 0,
-  );
+  return shown;
 }
 
 /** Rounded against the taker; null when no price of 1..99 is left. */

@@ -6,13 +6,9 @@ import type { Catalog } from '../../engine/rules/messages.ts';
 import type { EpochMs, FillModelName, Uuid } from '../../engine/rules/units.ts';
 import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';
-import { catalogErrorText, loadCatalog, marketNumbers } from '../../feeds/catalog.ts';
-import { readFeed } from '../../feeds/feed-file.ts';
-import { FeedFileError, type FeedLine } from '../../feeds/feed-line.ts';
-import { createIngest, type Ingest } from '../../feeds/ingest.ts';
+import { catalogErrorText, loadCatalog } from '../../feeds/catalog.ts';
 import { paceOf } from '../../feeds/pace.ts';
-import { FeedPlayer } from '../../feeds/replay.ts';
-import { Selection } from '../../feeds/selection.ts';
+import { FeedPipeline, type PackedLines, type ReaderCounts } from './feed-pipeline.ts';
 import { OrdersInTime } from './orders-file.ts';
 import { progressOn } from './progress.ts';
 
@@ -38,8 +34,8 @@ export type ReplayOptions = ReplayRange & {
   fillModel: FillModelName;
 };
 
-/** How many ticks are sent before waiting for the shards to take them. */
-const TICKS_AHEAD_MAX = 5000;
+/** How many bytes of ticks are sent before waiting for the shards to take them. */
+const BYTES_AHEAD_MAX = 4 * 1024 * 1024;
 const QUOTE_MAX_AGE_MS = 15_000;
 const ROUTING_BAND_CENTS = 10;
 
@@ -91,52 +87,71 @@ class Replay {
   readonly #catalog: Catalog;
   readonly #options: ReplayOptions;
   readonly #orders: ReplayOrders;
-  #skippedLines = 0;
-  #ticksAhead = 0;
+  readonly #pace: (atMs: EpochMs) => Promise<void> | null;
+  #bytesAhead = 0;
 
   constructor(engine: Shards, catalog: Catalog, options: ReplayOptions) {
     this.#engine = engine;
     this.#orders = new ReplayOrders(engine);
     this.#catalog = catalog;
     this.#options = options;
+    this.#pace = paceOf(options.speed);
   }
 
   async run(): Promise<ReplaySummary> {
-    const ingest = await this.#prepare();
+    const { feed, skipBad, allowJumps, fillModel, toMs, markets } = this.#options;
+    await this.#engine.setCatalog(this.#catalog);
+    await this.#engine.broadcast({ kind: 'switches', atMs: 0, venueData: true, selfReset: false });
     const startedMs = performance.now();
-    const { feed, skipBad, allowJumps, speed, fillModel, fromMs, toMs, markets } = this.#options;
-    const pace = paceOf(speed);
-    const player = new FeedPlayer(ingest, { depth: fillModel === 'book_depth' });
-    const selection = markets === null ? null : new Selection(markets);
+    const { marketNames } = this.#catalog;
+    const depth = fillModel === 'book_depth';
+    const pipeline = new FeedPipeline(
+      { feed, skipBad, refuseJumps: !allowJumps, depth, toMs, markets, marketNames },
+      (reason, detail) => process.stderr.write(`not used: ${reason} (${detail})\n`),
+    );
     const progress = progressOn();
-    let share = 0;
-    const reading = {
-      skipBad,
-      refuseJumps: !allowJumps,
-      onBad: () => void this.#skippedLines++,
-      onRead: (read: number) => {
-        share = read;
-      },
-    };
-    const orders = new OrdersInTime(this.#options);
-    await orders.begin();
     try {
-      for await (const batch of readFeed(feed, reading)) {
-        for (const line of batch) {
-          if (toMs !== null && line.atMs > toMs) continue;
-          // At one instant frames come before orders.
-          if (orders.nextMs < line.atMs) await this.#place(orders, line.atMs);
-          if (fromMs === null || line.atMs >= fromMs) await pace(line.atMs);
-          for (const kept of selection?.take(line) ?? [line]) await this.#play(player, kept);
-        }
-        progress.update(ingest.counts().frames, share);
+      const orders = new OrdersInTime(this.#options);
+      await orders.begin();
+      for await (const batch of pipeline.batches()) {
+        await this.#play(batch, orders);
+        progress.update(batch.frames, batch.share);
       }
+      await this.#place(orders, Number.POSITIVE_INFINITY);
+      await this.#engine.drained();
     } finally {
       progress.end();
+      await pipeline.close();
     }
-    await this.#place(orders, Number.POSITIVE_INFINITY);
+    return this.#summarize(pipeline.counts, performance.now() - startedMs);
+  }
+
+  /** Sends the lines in their order, each behind the orders that are due before it. */
+  async #play({ times, ends, bytes }: PackedLines, orders: OrdersInTime): Promise<void> {
+    const { fromMs, speed } = this.#options;
+    let sent = 0;
+    const sendUpTo = (line: number) => {
+      if (line === sent) return;
+      const newestMs = times.subarray(sent, line).reduce((a, b) => Math.max(a, b));
+      const from = sent === 0 ? 0 : ends[sent - 1]!;
+      this.#engine.packedTicks(bytes.subarray(from, ends[line - 1]!), newestMs);
+      sent = line;
+    };
+    const isPaced = speed !== null;
+    for (let line = 0; line < times.length; line++) {
+      const atMs = times[line]!;
+      const isHeldBack = isPaced && (fromMs === null || atMs >= fromMs);
+      // At one instant frames come before orders.
+      if (orders.nextMs >= atMs && !isHeldBack) continue;
+      sendUpTo(line);
+      await this.#place(orders, atMs);
+      if (isHeldBack) await this.#pace(atMs);
+    }
+    sendUpTo(times.length);
+    this.#bytesAhead += bytes.length;
+    if (this.#bytesAhead < BYTES_AHEAD_MAX) return;
+    this.#bytesAhead = 0;
     await this.#engine.drained();
-    return this.#summarize(ingest, performance.now() - startedMs);
   }
 
   /** Places the orders that are due before this time. */
@@ -144,33 +159,7 @@ class Replay {
     for await (const order of orders.before(atMs)) await this.#orders.step(order);
   }
 
-  async #prepare(): Promise<Ingest> {
-    await this.#engine.setCatalog(this.#catalog);
-    await this.#engine.broadcast({ kind: 'switches', atMs: 0, venueData: true, selfReset: false });
-    return createIngest({
-      marketNumber: marketNumbers(this.#catalog),
-      sink: (tick) => {
-        this.#ticksAhead++;
-        this.#engine.tick(tick);
-      },
-      log: ({ reason, detail }) => process.stderr.write(`not used: ${reason} (${detail})\n`),
-    });
-  }
-
-  async #play(player: FeedPlayer, line: FeedLine): Promise<void> {
-    try {
-      player.play(line);
-    } catch (error) {
-      if (!this.#options.skipBad || !(error instanceof FeedFileError)) throw error;
-      this.#skippedLines++;
-    }
-    if (this.#ticksAhead < TICKS_AHEAD_MAX) return;
-    this.#ticksAhead = 0;
-    await this.#engine.drained();
-  }
-
-  async #summarize(ingest: Ingest, elapsedMs: number): Promise<ReplaySummary> {
-    const counts = ingest.counts();
+  async #summarize(counts: ReaderCounts, elapsedMs: number): Promise<ReplaySummary> {
     const orders = { executed: this.#orders.marketOrders, resting: 0, canceled: 0, expired: 0 };
     const csv = tradesCsv(this.#options.trades);
     const accounts: ReplaySummary['accounts'] = [];
@@ -190,7 +179,7 @@ class Replay {
     return {
       frames: counts.frames,
       ticks: counts.ticks,
-      skipped: counts.skipped + this.#skippedLines,
+      skipped: counts.skipped,
       orders: { ...orders, refused: this.#orders.refused },
       trades,
       accounts,

@@ -16,7 +16,9 @@ export type Message = Tick | Command | Query;
 
 /** For its thread, and answered in the order of the requests: what came before it is done. */
 export type Control = { kind: 'barrier' } | { kind: 'close' };
-export type Sent = Message | Control;
+/** Messages that are packed already, by `writeMessage`. */
+export type Packed = { kind: 'packed'; bytes: Uint8Array };
+export type Sent = Message | Control | Packed;
 
 // A writer may not learn shapes: another reader could not know them.
 const packr = new Packr({ structures: [], maxSharedStructures: 0 });
@@ -37,10 +39,13 @@ const LAYOUTS: (Compiled<Sent> | null)[] = [
 ];
 const TYPES = new Map<string, number>(KINDS.map((kind, at) => [kind, at + 1]));
 
+const DEEP_QUOTE = TYPES.get('deep_quote')!;
+
 export function writeMessage(to: ByteWriter, message: Sent): void {
   const hasLevels = message.kind === 'quote' && message.depth !== undefined;
-  const type = hasLevels ? AS_MSGPACK : (TYPES.get(message.kind) ?? AS_MSGPACK);
+  const type = hasLevels ? DEEP_QUOTE : (TYPES.get(message.kind) ?? AS_MSGPACK);
   const layout = LAYOUTS[type] ?? null;
+  if (message.kind === 'packed') return to.packed(message.bytes);
   const start = beginFrame(to, type);
   if (layout === null) to.packed(packr.pack(message));
   else layout.write(to, message);
@@ -51,12 +56,12 @@ export function writeMessage(to: ByteWriter, message: Sent): void {
 export class FrameDecoder {
   readonly #reader = new ByteReader(Buffer.alloc(0));
 
-  message({ type, bytes, at, end }: Frame): Sent {
+  message({ type, bytes, at, end }: Frame): Message | Control {
     const layout = LAYOUTS[type];
     invariant(layout !== undefined, 'a frame of no message came to a shard');
     if (layout === null) return packr.unpack(bytes.subarray(at, end));
     this.#reader.begin(bytes, at, end);
-    const message = layout.read(this.#reader);
+    const message = layout.read(this.#reader) as Message | Control;
     invariant(this.#reader.isAtEnd, 'a message has other bytes than its layout');
     return message;
   }

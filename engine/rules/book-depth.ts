@@ -148,11 +148,16 @@ function top(priceCents: PriceCents, contracts: Contracts): readonly DepthLevel[
   return priceCents === NO_PRICE || contracts === 0 ? [] : [[priceCents, contracts]];
 }
 
-/** A level that is shown again as it was keeps what was consumed of it. */
+/**
+ * A level that is shown again as it was keeps what was consumed of it. Both lists are best first, so
+ * one walk finds what stands in both.
+ */
 function levelsOf(asks: readonly DepthLevel[], last: readonly DisplayedLevel[]): DisplayedLevel[] {
+  let at = 0;
   return asks.map(([askCents, contracts]) => {
-    const before = last.find((level) => level.askCents === askCents);
-    const consumed = before?.contracts === contracts ? before.consumed : null;
-    return { askCents, contracts, consumed };
+    while (at < last.length && last[at]!.askCents < askCents) at++;
+    const before = last[at];
+    const isSame = before?.askCents === askCents && before.contracts === contracts;
+    return isSame ? before : { askCents, contracts, consumed: null };
   });
 }
