@@ -12,6 +12,7 @@ import { match } from './suites/match.ts';
 import { memory } from './suites/memory.ts';
 import { overload } from './suites/overload.ts';
 import { profile } from './suites/profile.ts';
+import { replayed } from './suites/replay.ts';
 import { scale } from './suites/scale.ts';
 import { search } from './suites/search.ts';
 import { shard } from './suites/shard.ts';
@@ -31,6 +32,7 @@ const SUITES: readonly AnySuite[] = [
   named(overload),
   named(search),
   named(lists),
+  named(replayed),
   named(profile),
 ];
 

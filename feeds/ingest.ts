@@ -17,7 +17,6 @@ import type {
 import {
   askCentsOf,
   bidCentsOf,
-  type ContractsE2,
   type EpochMs,
   type MarketNumber,
   NO_PRICE,
@@ -43,6 +42,11 @@ export type IngestOptions = {
   /** The catalog's number of a venue market; undefined when the catalog does not name it. */
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
   sink(tick: Tick): void;
+  /**
+   * The time at which a frame is taken that came at `atMs` and states the venue's own, or null;
+   * `atMs` where this is left out.
+   */
+  timeOf?(venueAtMs: EpochMs | null, atMs: EpochMs): EpochMs;
   log(event: IngestLogEvent): void;
   /** How far a live connection may be behind its venue (W13); left out or null: however far. */
   lagMaxMs?: number | null;
@@ -53,23 +57,28 @@ export type IngestOptions = {
 export type IngestConnection = {
   /**
    * Takes one frame, as text or as what its JSON parsed to. A live connection starts over after a
-   * `drop`.
+   * `drop`. `isGap`: a recording says that this frame showed a gap.
    */
-  frame(raw: unknown, atMs: EpochMs): FrameReading;
+  frame(raw: unknown, atMs: EpochMs, isGap?: boolean): FrameReading;
   /** A heartbeat without a frame. */
   heartbeat(atMs: EpochMs): void;
   /** Statuses and results that were asked for. */
   states(ticks: readonly StateTick[], atMs: EpochMs): void;
+  /** The messages that subscribe to these markets. */
+  subscribe(markets: readonly string[], atMs: EpochMs): unknown[];
   /** The connection ended: its quotes are no longer live, and its books start over. */
   lost(atMs: EpochMs): void;
 };
 
 export type Ingest = {
   /** `source` is the connection's own number. */
-  connection(venue: Venue, adapter: VenueAdapter, source: SourceNumber): IngestConnection;
+  connection(venue: Venue, adapter: FrameReader, source: SourceNumber): IngestConnection;
   /** Counts over all connections since the start. */
   counts(): IngestCounts;
 };
+
+/** What an ingest needs of an adapter. */
+export type FrameReader = Pick<VenueAdapter, 'name' | 'recorded' | 'read' | 'subscribe' | 'reset'>;
 
 /** One per process or replay; connections share its counts and its bound on log lines. */
 export function createIngest(options: IngestOptions): Ingest {
@@ -83,7 +92,7 @@ export function createIngest(options: IngestOptions): Ingest {
 
 type ConnectionParts = {
   venue: Venue;
-  adapter: VenueAdapter;
+  adapter: FrameReader;
   source: SourceNumber;
   options: IngestOptions;
   counters: IngestCounters;
@@ -102,21 +111,22 @@ class Connection implements IngestConnection {
     this.#steadyMs = options.steadyMs ?? (() => performance.now());
   }
 
-  frame(raw: unknown, atMs: EpochMs): FrameReading {
-    const { venue, adapter, counters, source } = this.#parts;
+  frame(raw: unknown, receivedMs: EpochMs, isGap = false): FrameReading {
+    const { venue, adapter, counters, source, options } = this.#parts;
     const reading = readingOf(adapter, raw);
+    const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
     counters.frame(reading.type);
     if (reading.rejected !== null) {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
     }
-    if (reading.jump) counters.gap();
+    if (reading.jump || isGap) counters.gap();
     const lateMs = this.#lag.lateByMs(reading, this.#steadyMs());
     if (lateMs !== null) {
       reading.late = true;
       reading.drop ??= `${lateMs} ms behind the venue`;
     }
-    // A jump inside a feed file is not a loss.
-    if (reading.jump && !reading.resync && !adapter.recorded) {
+    // A jump inside a feed file is a loss only where the file says so.
+    if (isGap || (reading.jump && !reading.resync && !adapter.recorded)) {
       reading.drop ??= 'gap in the sequence';
     }
     if (reading.drop !== undefined) {
@@ -141,6 +151,10 @@ class Connection implements IngestConnection {
 
   states(ticks: readonly StateTick[], atMs: EpochMs): void {
     for (const tick of ticks) this.#tick(tick, atMs);
+  }
+
+  subscribe(markets: readonly string[]): unknown[] {
+    return this.#parts.adapter.subscribe(markets);
   }
 
   lost(atMs: EpochMs): void {
@@ -195,7 +209,7 @@ class Connection implements IngestConnection {
 type Place = { atMs: EpochMs; source: SourceNumber; market: MarketNumber };
 
 /** Parses text. What is not JSON is a rejected frame. */
-function readingOf(adapter: VenueAdapter, raw: unknown): FrameReading {
+function readingOf(adapter: FrameReader, raw: unknown): FrameReading {
   if (typeof raw !== 'string') return adapter.read(raw);
   let frame: unknown;
   try {
@@ -234,28 +248,32 @@ const DEPTH_LEVELS_MAX = 20;
 
 function depthOf({ yesBids, yesAsks }: BookLevels): Depth {
   return {
-    yesBids: centLevels(yesBids, bidCentsOf)
-      .sort(([a], [b]) => b - a)
-      .slice(0, DEPTH_LEVELS_MAX),
-    yesAsks: centLevels(yesAsks, askCentsOf)
-      .sort(([a], [b]) => a - b)
-      .slice(0, DEPTH_LEVELS_MAX),
+    yesBids: centLevels(yesBids, bidCentsOf, 99),
+    yesAsks: centLevels(yesAsks, askCentsOf, 1),
   };
 }
 
-/** Levels by whole cent, each with its whole contracts. Less than one contract is no level. */
+/** By whole cent, while one side is added up. */
+const sizesByCent = new Float64Array(100);
+
+/**
+ * Levels by whole cent from the best, `fromCents`, on, each with its whole contracts. Less than one
+ * contract is no level.
+ */
 function centLevels(
   levels: readonly Level[],
   centsOf: (price: PriceE4) => PriceCents,
+  fromCents: 1 | 99,
 ): DepthLevel[] {
-  const sizes = new Map<PriceCents, ContractsE2>();
-  for (const { price, size } of levels) {
-    const cents = centsOf(price);
-    if (cents !== NO_PRICE) sizes.set(cents, (sizes.get(cents) ?? 0) + size);
+  sizesByCent.fill(0);
+  for (const { price, size } of levels) sizesByCent[centsOf(price)]! += size;
+  const shown: DepthLevel[] = [];
+  const step = fromCents === 1 ? 1 : -1;
+  for (let cents = fromCents as number; cents > 0 && cents < 100; cents += step) {
+    const contracts = wholeContracts(sizesByCent[cents]!);
+    if (contracts > 0 && shown.push([cents, contracts]) === DEPTH_LEVELS_MAX) break;
   }
-  return Array.from(sizes, ([cents, size]): DepthLevel => [cents, wholeContracts(size)]).filter(
-    ([, contracts]) => contracts > 0,
-  );
+  return shown;
 }
 
 /** Rounded against the taker; null when no price of 1..99 is left. */
