@@ -4,9 +4,9 @@
  */
 import { askCentsOf, bidCentsOf, type EpochMs, isoOf, NO_PRICE } from '../engine/rules/units.ts';
 import { contractsText } from './decimal.ts';
+import { isCrossed } from './engine-ticks.ts';
 import { type ReadFeedOptions, readFeed } from './feed-file.ts';
 import type { FeedLine } from './feed-line.ts';
-import { isCrossed } from './ingest.ts';
 import { countBounded } from './ingest-counters.ts';
 import { LagHistogram, type LagSummary } from './lag.ts';
 import { RecordedAdapters } from './recorded-adapters.ts';

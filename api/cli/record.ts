@@ -25,7 +25,7 @@ export type RecordOptions = {
   file: string;
   /** When a new file begins; null: never for this. */
   rotate: { afterMs: number | null; afterBytes: number | null };
-  config: Pick<Config, 'feeds' | 'catalogFile'>;
+  config: Pick<Config, 'feeds' | 'catalogFile' | 'feedLagMaxMs'>;
   log: Log;
   /** Resolves when the recording is to end. */
   stopped: Promise<unknown>;
@@ -53,7 +53,7 @@ const LOOK_EVERY_MS = 50;
  */
 export async function record(options: RecordOptions): Promise<RecordedFileSummary[]> {
   const { file, config, log, stopped, rotate } = options;
-  const { feeds, catalogFile } = config;
+  const { feeds, catalogFile, feedLagMaxMs } = config;
   if (feeds.length === 0) throw new ConfigError(['PAPERBOOK_FEEDS must name a feed to record']);
   if (catalogFile === null) {
     throw new ConfigError(['PAPERBOOK_CATALOG must name the markets to record']);
@@ -72,7 +72,7 @@ export async function record(options: RecordOptions): Promise<RecordedFileSummar
   try {
     await catalog.load();
     for (let number = 1; !ended.signal.aborted; number++) {
-      const part = await Part.open(numbered(file, number), { feeds, catalog, log });
+      const part = await Part.open(numbered(file, number), { feeds, catalog, feedLagMaxMs, log });
       parts.push(part);
       log.info({ file: part.file }, 'recording');
       if (parts.length > 1) {
@@ -139,7 +139,7 @@ class RecordedCatalog {
   }
 }
 
-type PartOptions = Pick<Config, 'feeds'> & { catalog: RecordedCatalog; log: Log };
+type PartOptions = Pick<Config, 'feeds' | 'feedLagMaxMs'> & { catalog: RecordedCatalog; log: Log };
 
 /** One file, with connections of its own: it begins with fresh books, and can be replayed alone. */
 class Part {
@@ -161,7 +161,8 @@ class Part {
     }
   }
 
-  private constructor(file: string, writer: FeedWriter, { feeds, catalog, log }: PartOptions) {
+  private constructor(file: string, writer: FeedWriter, options: PartOptions) {
+    const { feeds, catalog, feedLagMaxMs, log } = options;
     this.file = file;
     this.#writer = writer;
     this.failure = writer.done.then(() => new Promise<never>(() => {}));
@@ -169,6 +170,7 @@ class Part {
     const ingest = createIngest({
       marketNumber: (venue, market) => catalog.marketNumber(venue, market),
       sink() {},
+      lagMaxMs: feedLagMaxMs,
       log: ({ reason, detail }) => log.warn({ reason, detail }, 'recorded, and of no use'),
     });
     this.#ingest = recordingIngest(ingest, writer);

@@ -185,12 +185,16 @@ test('F1: a byte-order mark is passed over', async (t) => {
 
 test('F30: what a recorder says of a line', async (t) => {
   const recorded = { connection: 2, seq: 7, venueAt: '2026-07-12T04:00:50.900Z' };
+  const paused = { market: 'T', status: 'paused' };
   const text = [
     HEADER,
     line(recorded),
     line({ ...recorded, event: 'gap' }),
     line({ ...recorded, event: 'heartbeat', frame: undefined }),
     line({ ...recorded, event: 'lost', reason: 'silent', frame: undefined }),
+    line({ ...recorded, event: 'open', markets: ['T'], frame: undefined }),
+    line({ ...recorded, event: 'subscribe', markets: ['U'], only: [], frame: undefined }),
+    line({ ...recorded, event: 'states', states: [paused], frame: undefined }),
   ].join('\n');
   const read = await lines(await file(t, text));
   t.deepEqual(
@@ -200,14 +204,26 @@ test('F30: what a recorder says of a line', async (t) => {
       [2, 7, 'gap', true],
       [2, 7, 'heartbeat', false],
       [2, 7, 'lost', false],
+      [2, 7, 'open', false],
+      [2, 7, 'subscribe', false],
+      [2, 7, 'states', false],
     ],
   );
+  t.deepEqual(read[4]!.markets, ['T']);
+  t.deepEqual([read[5]!.markets, read[5]!.only], [['U'], []]);
+  t.deepEqual(read[6]!.states, [paused]);
   const bad: [object, string][] = [
     [{ connection: 0 }, 'connection is not a whole number above 0'],
     [{ connection: 1, seq: '2' }, 'seq is not a whole number above 0'],
     [{ event: 'nap' }, 'event "nap" is unknown'],
     [{ event: 'gap', frame: undefined }, 'frame is missing'],
     [{ connection: 1, frame: undefined }, 'frame is missing'],
+    [{ event: 'open' }, 'markets is not a list of names'],
+    [{ event: 'subscribe', markets: [7] }, 'markets is not a list of names'],
+    [{ event: 'open', markets: [], only: 'T' }, 'only is not a list of names'],
+    [{ event: 'states' }, 'states is not a list'],
+    [{ event: 'states', states: [paused, { market: 'T' }] }, 'states has one that cannot be read'],
+    [{ event: 'states', states: [{ status: 'open' }] }, 'states has one that cannot be read'],
   ];
   for (const [fields, reason] of bad) {
     const path = await file(t, [HEADER, line(fields)].join('\n'));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { WebSocket } from 'ws';
 import { createAdapter } from '../../feeds/adapters/create.ts';
+import type { FeedLine } from '../../feeds/feed-line.ts';
 import { type FileVenueOptions, startFileVenue } from '../../feeds/file-venue/server.ts';
 import type { AdapterName, VenueTick } from '../../feeds/venue.ts';
 import { until } from './until.ts';
@@ -13,7 +14,10 @@ import { connect } from './venue-server.ts';
 const HEADER = '{"format":"paperbook-feed","version":1}';
 const AT = Date.UTC(2026, 6, 12, 4);
 
-type Recorded = { adapter?: AdapterName; venue?: string; ms?: number; event?: string };
+type Recorded = Partial<Omit<FeedLine, 'line' | 'atMs' | 'event'>> & {
+  ms?: number;
+  event?: FeedLine['event'];
+};
 
 const line = (frame: unknown, { adapter = 'native', ms = 0, ...rest }: Recorded = {}) =>
   JSON.stringify({
@@ -218,6 +222,120 @@ test('N45: Polymarket US, by slug', async (t) => {
     typeof tick !== 'string' && tick.kind === 'book' ? `${tick.market} ${tick.yesBid}` : [],
   );
   t.deepEqual(bids, ['T1 5000', 'T2 7000']);
+});
+
+const level = (price: string, size: string) => ({ price, size });
+const tokenBook = (asset_id: string, bid: string) => ({
+  ...{ event_type: 'book', market: '0xc', asset_id },
+  bids: [level('.1', '5'), level(bid, '10')],
+  asks: [level('.9', '7.5')],
+});
+
+test('N45, N46: Polymarket, by token, with the text PING, and books for who comes late', async (t) => {
+  const change = {
+    ...{ event_type: 'price_change', market: '0xc' },
+    price_changes: [{ asset_id: 'T1', price: '.41', size: '3', side: 'BUY' }],
+  };
+  const polymarket = { adapter: 'polymarket' } as const;
+  const venue = await served(
+    t,
+    [
+      line([tokenBook('T1', '.4'), tokenBook('T9', '.6')], polymarket),
+      line(change, polymarket),
+      line({ event_type: 'market_resolved', winning_asset_id: 'T2' }, { ...polymarket, ms: 700 }),
+    ],
+    { speed: 1 },
+  );
+  const { url } = venue.feeds[0]!;
+  const first = subscriber(t, url, 'polymarket');
+  await until(() => first.ticks.length === 2, 'the first frames');
+  const late = subscriber(t, url, 'polymarket');
+  await until(() => late.ticks.length === 1, 'a book');
+  t.deepEqual(late.ticks[0], first.ticks[1], 'the same levels');
+  await venue.played;
+  await until(() => late.ticks.length === 2, 'the result');
+  t.like(late.ticks[1], { kind: 'result', market: 'T2', outcome: 'yes' });
+
+  const socket = new WebSocket(url);
+  t.teardown(() => socket.terminate());
+  const texts: string[] = [];
+  socket.on('message', (data) => texts.push(String(data)));
+  socket.on('open', () => {
+    socket.send('PING');
+    socket.send('{"assets_ids":["T9"],"type":"market","custom_feature_enabled":true}');
+  });
+  await until(() => texts.length === 2, 'two answers');
+  t.is(texts[0], 'PONG');
+  t.like(JSON.parse(texts[1]!), { event_type: 'book', asset_id: 'T9' });
+});
+
+test('N45: an array of messages has those of the markets that were asked for', async (t) => {
+  const polymarket = { adapter: 'polymarket' } as const;
+  const venue = await served(t, [line([tokenBook('T1', '.4'), tokenBook('T9', '.6')], polymarket)]);
+  const { frames, ask } = await byHand(t, venue.feeds[0]!.url);
+  ask({ assets_ids: ['T9'], type: 'market' });
+  await until(() => frames.length === 1, 'a frame');
+  t.like(frames[0], { length: 1, 0: { asset_id: 'T9' } });
+});
+
+test('N45, N46: a gap that a Kalshi connection mended is one to mend again', async (t) => {
+  let place = 0;
+  const of = (frame: object | undefined, fields: Recorded = {}) =>
+    line(frame, { adapter: 'kalshi', connection: 1, seq: ++place, ...fields });
+  const book = (seq: number, ticker: string, size: string) => ({
+    ...{ type: 'orderbook_snapshot', sid: 1, seq },
+    msg: { market_ticker: ticker, yes_dollars_fp: [['0.4100', size]] },
+  });
+  const delta = (seq: number) => ({
+    ...{ type: 'orderbook_delta', sid: 1, seq },
+    msg: { market_ticker: 'T1', price_dollars: '0.4200', delta_fp: '3.00', side: 'yes' },
+  });
+  const venue = await served(
+    t,
+    [
+      of(undefined, { event: 'open', markets: ['T1', 'T2'] }),
+      of(book(1, 'T1', '10.00')),
+      of(book(2, 'T2', '10.00')),
+      of(delta(4)),
+      of(book(5, 'T1', '20.00'), { ms: 500 }),
+      of(undefined, { event: 'states', states: [], ms: 500 }),
+    ],
+    { speed: 1 },
+  );
+  const { url } = venue.feeds[0]!;
+  const first = subscriber(t, url, 'kalshi');
+  await until(() => first.ticks.includes('gap'), 'the gap');
+  const late = await byHand(t, url);
+  const params = { channels: ['orderbook_delta'], market_tickers: ['T1', 'T2'] };
+  late.ask({ id: 1, cmd: 'subscribe', params });
+  await until(() => late.frames.length === 1, 'an answer');
+  await venue.played;
+  await until(() => late.frames.length === 2, 'the snapshot');
+  t.deepEqual(
+    late.frames.map(({ type }) => type),
+    ['subscribed', 'orderbook_snapshot'],
+    'no book that nobody knows',
+  );
+  await until(() => typeof first.ticks.at(-1) !== 'string', 'the snapshot');
+  t.like(first.ticks.at(-1), { kind: 'book', market: 'T1', yesBidSize: 2000 });
+  t.false(first.ticks.includes('lost'));
+});
+
+test('N46: what another connection brought stays known after a loss', async (t) => {
+  const place = (connection: number) => ({ connection });
+  const venue = await served(t, [
+    line(quote(50), place(1)),
+    line(quote(60, { market: 'T2' }), place(2)),
+    line(undefined, { event: 'lost', ...place(2) }),
+    line(quote(51), place(1)),
+  ]);
+  const { ticks } = subscriber(t, venue.feeds[0]!.url);
+  await venue.played;
+  await until(() => ticks.length >= 6, 'all of it');
+  t.deepEqual(
+    asksOf(ticks).filter((tick) => typeof tick === 'number'),
+    [5000, 6000, 5000, 5100],
+  );
 });
 
 test('N44: a bad line ends it with its number', async (t) => {

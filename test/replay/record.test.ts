@@ -1,6 +1,6 @@
 /** `feed record` against simulated venues. */
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
@@ -10,7 +10,9 @@ import { readFeed } from '../../feeds/feed-file.ts';
 import { inspectFeed } from '../../feeds/inspect.ts';
 import { startSimulator } from '../../feeds/simulator/server.ts';
 import { collect } from '../feeds/golden.ts';
+import { POLYMARKET } from '../feeds/live-venues.ts';
 import { until } from '../feeds/until.ts';
+import { catalogOf, game, instrument } from '../process/catalogs.ts';
 import { run, tempDir, writeLines } from './harness.ts';
 
 const PAPERBOOK = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
@@ -93,13 +95,48 @@ test('R37: a recording goes on in another file, each with books of its own', asy
       const own = lines.filter((line) => line.connection === connection);
       // The last file may be stopped before it has a book.
       if (own.length === 0 && part === summaries.at(-1)!.file) continue;
-      t.is((own[0]!.frame as { type: string }).type, 'snapshot', part);
+      t.is(own[0]!.event, 'open', part);
+      t.is((own[1]!.frame as { type: string }).type, 'snapshot', part);
       t.deepEqual(
         own.map(({ seq }) => seq),
         own.map((_, index) => index + 1),
       );
     }
   }
+});
+
+test('R36: Polymarket, with a price that came late, as a command’s file replays it', async (t) => {
+  const venue = await POLYMARKET.open(t);
+  venue.tops.set('I0', { bid: 40, ask: 45 });
+  const work = tempDir(t);
+  const catalog = path.join(work, 'catalog.json');
+  writeFileSync(catalog, catalogOf([game('g1')], [instrument('i0', 'g1')]));
+  const file = path.join(work, 'day.jsonl');
+  const env = {
+    PAPERBOOK_CATALOG: catalog,
+    PAPERBOOK_FEED_LAG_MAX_MS: '20000',
+    PAPERBOOK_FEEDS: JSON.stringify([{ venue: 'venue_a', adapter: 'polymarket', url: venue.url }]),
+  };
+  const { promise: stopped, resolve: stop } = Promise.withResolvers<void>();
+  const config = loadConfig(env, null);
+  const rotate = { afterMs: null, afterBytes: null };
+  const recording = record({ file, rotate, config, log: QUIET, stopped });
+  await until(() => venue.received.length === 1, 'a subscription');
+  venue.move('I0', { bid: 41, ask: 45 });
+  venue.move('I0', { bid: 42, ask: 45 }, Date.now() - 60_000);
+  await until(() => venue.received.length === 2, 'a subscription on a new connection');
+  stop();
+  const [summary] = await recording;
+  const lines = (await collect(readFeed(file))).flat();
+  t.deepEqual(lines.map(({ event = 'frame' }) => event).slice(0, 6), [
+    'open',
+    'frame',
+    'frame',
+    'gap',
+    'lost',
+    'open',
+  ]);
+  t.like(await run({ feed: file, catalog }), { frames: summary!.frames, skipped: 0 });
 });
 
 test('R36: without feeds or a catalog there is nothing to record', async (t) => {

@@ -1,7 +1,6 @@
 /** `feed replay --server`, and live feeds on the feed's clock. */
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
 import test from 'ava';
+import { ensureAdminToken } from '../../api/admin-token.ts';
 import { startFileVenue } from '../../feeds/file-venue/server.ts';
 import { placeOrder } from '../engine/fixtures.ts';
 import { until } from '../feeds/until.ts';
@@ -124,7 +123,7 @@ test.serial('R38: a server that is not there, or another directory’s', async (
       env: { PAPERBOOK_DATA_DIR: dataDir },
     });
   t.regex((await run(adminUrl, work)).stderr, /holds no admin token/);
-  writeFileSync(path.join(work, 'admin.token'), 'another'.repeat(9));
+  ensureAdminToken(work);
   t.regex((await run(adminUrl, work)).stderr, /unauthorized/);
   t.regex((await run('http://127.0.0.1:9', work)).stderr, /no server answers at/);
   const orders = await run(adminUrl, work, '--orders', feed);
