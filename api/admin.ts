@@ -7,6 +7,7 @@ import { isoOf } from '../engine/rules/units.ts';
 import { clockAdminRoutes } from './admin-clock.ts';
 import { keyAdminRoutes } from './admin-keys.ts';
 import { organizationAdminRoutes } from './admin-organizations.ts';
+import { playbackAdminRoutes } from './admin-playback.ts';
 import type { Operator } from './admin-token.ts';
 import { userAdminRoutes } from './admin-users.ts';
 import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
@@ -56,6 +57,7 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
     ...switchRoutes(deps, '/admin/venue-data', 'venueData'),
     ...switchRoutes(deps, '/admin/trading', 'trading'),
     ...clockAdminRoutes(deps),
+    ...playbackAdminRoutes(deps),
     keyed({
       method: 'GET',
       path: '/admin/audit',

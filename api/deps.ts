@@ -13,11 +13,24 @@ import type { Switches } from './switches.ts';
 /** One venue connection as an operator sees it; nothing secret in it. */
 export type FeedStatus = Omit<ConnectionStatus, 'downSinceMs'>;
 
+/** A feed file that an operator plays into the server. Rules R38, R39 (feeds/FORMATS.md). */
+export type Playback = {
+  /**
+   * Takes lines of a feed file; resolves once the shards have them.
+   * @throws ApiError 400 at a line that cannot be read; those before it are taken
+   */
+  take(lines: string): Promise<PlayedLines>;
+  /** Ends the file's connections: none of their quotes is live any more. */
+  close(): void;
+};
+export type PlayedLines = { lines: number; frames: number; ticks: number; skipped: number };
+
 export type Deps = {
   engine: Engine;
   catalog: CatalogView;
   search: InstrumentSearch;
   feeds: () => FeedStatus[];
+  playback: Playback;
   log: Log;
   config: Config;
   identity: ControlStore;

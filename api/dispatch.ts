@@ -11,9 +11,6 @@ import type { Exchange, QuotaReservation } from './exchange.ts';
 import { admitAndRun, type Call, type Result, type Route } from './route.ts';
 import { createRouter } from './router.ts';
 
-/** Rule A9 (api/RULES.md). */
-const BODY_BYTES_MAX = 64 * 1024;
-
 export type DispatchOptions<C> = AnswersOptions & {
   prefix: string;
   routes: readonly Route<C>[];
@@ -168,11 +165,11 @@ class Dispatcher<C> {
     const received =
       found.readBody === null
         ? null
-        : new Promise<BodyText>((resolve) => exchange.readText(BODY_BYTES_MAX, resolve));
+        : new Promise<BodyText>((resolve) => exchange.readText(found.bodyBytesMax, resolve));
     const proceed = async (): Promise<void> => {
       call.caller = await pending;
       this.#takeQuery(exchange, found, call);
-      if (received !== null) call.body = found.readBody!(textOf(await received));
+      if (received !== null) call.body = bodyOf(found, await received);
       this.#run(exchange, found, call);
     };
     proceed().catch((error: unknown) => this.#answers.fail(exchange, error, found));
@@ -180,10 +177,11 @@ class Dispatcher<C> {
 
   #readBody(exchange: Exchange, found: Served<C>, call: Pending<C>): void {
     // What is declared too large need not arrive first.
-    if (Number(exchange.header('content-length')) > BODY_BYTES_MAX) throw tooLarge();
-    exchange.readText(BODY_BYTES_MAX, (body) => {
+    const { bodyBytesMax } = found;
+    if (Number(exchange.header('content-length')) > bodyBytesMax) throw tooLarge(bodyBytesMax);
+    exchange.readText(bodyBytesMax, (body) => {
       try {
-        call.body = found.readBody!(textOf(body));
+        call.body = bodyOf(found, body);
         this.#run(exchange, found, call);
       } catch (error) {
         this.#answers.fail(exchange, error, found);
@@ -215,16 +213,16 @@ class Dispatcher<C> {
   }
 }
 
-function textOf(body: BodyText): string {
-  if (body.ok) return body.text;
-  if (body.fault === 'too_large') throw tooLarge();
+function bodyOf<C>({ readBody, bodyBytesMax }: Served<C>, body: BodyText): unknown {
+  if (body.ok) return readBody!(body.text);
+  if (body.fault === 'too_large') throw tooLarge(bodyBytesMax);
   throw invalidRequest('the body is not UTF-8');
 }
 
-function tooLarge(): ApiError {
+function tooLarge(bodyBytesMax: number): ApiError {
   return new ApiError('invalid_request', {
     status: 413,
-    message: `the body must have at most ${BODY_BYTES_MAX} bytes`,
+    message: `the body must have at most ${bodyBytesMax} bytes`,
   });
 }
 

@@ -7,13 +7,13 @@
  */
 import { availableParallelism } from 'node:os';
 import type { Tick } from '../engine/rules/messages.ts';
-import type { MarketNumber } from '../engine/rules/units.ts';
+import type { EpochMs, MarketNumber } from '../engine/rules/units.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
 import type { OpenReport } from '../engine/shard/open-report.ts';
 import { Shards } from '../engine/shard/shards.ts';
 import type { Feed } from '../feeds/feed.ts';
 import { feedProblems } from '../feeds/health.ts';
-import { createIngest, type Ingest } from '../feeds/ingest.ts';
+import { createIngest, type Ingest, type IngestOptions } from '../feeds/ingest.ts';
 import { ensureAdminToken } from './admin-token.ts';
 import { CatalogView } from './catalog-view.ts';
 import { CleanupStack } from './cleanup-stack.ts';
@@ -29,6 +29,7 @@ import { InstrumentSearch } from './instrument-search.ts';
 import { RequestMeter } from './limits/request-meter.ts';
 import { LiveCatalog } from './live-catalog.ts';
 import type { Log } from './log.ts';
+import { createPlayback } from './playback.ts';
 import { type Server, startServer } from './server.ts';
 import { Switches } from './switches.ts';
 import { checkTlsFiles } from './tls-files.ts';
@@ -46,6 +47,8 @@ export type Paperbook = {
 /** How many requests a shard may hold before callers get 503: less than a second's. */
 const QUEUE_DEPTH_MAX = 8000;
 const CHECKPOINT_EVERY_FACTS = 300_000;
+/** The last millisecond of the year 9999. */
+const LAST_DATE_MS = Date.UTC(10_000, 0) - 1;
 
 /** Takes the configured data directory for this process; `startPaperbook` gives it back. */
 export function takeDataDir(config: Pick<Config, 'dataDir' | 'shards'>): Promise<DataDir> {
@@ -92,7 +95,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const reports = await engine.open();
   const ownerless = ownerlessIn(config.dataDir, identity, reports);
   for (const line of ownerless) log.error({ dataDir: config.dataDir }, line);
-  const { view, feeds } = await startMarkets(startup, identity, engine, reports);
+  const { view, feeds, playback } = await startMarkets(startup, identity, engine, reports);
 
   const switches = new Switches(config, identity, engine, log);
   const server = await serve({
@@ -100,6 +103,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     catalog: view,
     search: new InstrumentSearch(view),
     feeds,
+    playback,
     log,
     config,
     identity,
@@ -189,28 +193,44 @@ async function startMarkets(
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
   for (const market of resolved) settle({ catalog, view }, market);
   // On the feed's clock a live frame is what moves time, so it brings the wall's, and cannot be late.
-  const isFedTime = config.clock === 'feed';
-  const nowMs = isFedTime ? Date.now : () => engine.nowMs();
-  const lagMaxMs = isFedTime ? null : config.feedLagMaxMs;
-  const ingest = ingestInto({ catalog, view, engine, log, lagMaxMs });
+  const isFeedClock = config.clock === 'feed';
+  const nowMs = () => engine.nowMs();
+  const into = { catalog, view, engine, log };
+  const live = ingestInto(
+    into,
+    isFeedClock ? { timeOf: feedTime } : { lagMaxMs: config.feedLagMaxMs },
+  );
   const depth = config.fillModel === 'book_depth';
   let sources = 0;
-  const parts = { ingest, catalog, depth, newSource: () => sources++, nowMs, log };
+  const newSource = () => sources++;
+  const parts = { ingest: live, catalog, depth, newSource, nowMs, log };
   for (const [entry, feed] of config.feeds.entries()) feeds.push(connectFeed(feed, entry, parts));
-  return { view, feeds: () => feeds.flatMap((feed) => feed.statuses()) };
+  const playback = createPlayback({
+    ingest: ingestInto(into),
+    engine,
+    depth,
+    newSource,
+    isFeedClock,
+  });
+  return { view, feeds: () => feeds.flatMap((feed) => feed.statuses()), playback };
+}
+
+/**
+ * On the feed's clock a frame is taken at the venue's own time, or at the present where it states
+ * none, or an older one. Rule C7 (engine/RULES.md).
+ */
+function feedTime(venueAtMs: EpochMs | null, nowMs: EpochMs): EpochMs {
+  return venueAtMs === null || venueAtMs > LAST_DATE_MS ? nowMs : Math.max(nowMs, venueAtMs);
 }
 
 /** What venues say goes to the engine, and what of it answers show to the view. */
-function ingestInto(to: {
-  catalog: LiveCatalog;
-  view: CatalogView;
-  engine: Shards;
-  log: Log;
-  lagMaxMs: number | null;
-}): Ingest {
-  const { catalog, view, engine, log, lagMaxMs } = to;
+function ingestInto(
+  to: { catalog: LiveCatalog; view: CatalogView; engine: Shards; log: Log },
+  options: Pick<IngestOptions, 'timeOf' | 'lagMaxMs'> = {},
+): Ingest {
+  const { catalog, view, engine, log } = to;
   return createIngest({
-    lagMaxMs,
+    ...options,
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
     sink: (tick: Tick) => {
       if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);

@@ -92,6 +92,8 @@ export type Route<C> = {
   requestsOf(query: unknown): number;
   /** Null: the route takes no body, and one that is sent is not read. */
   readBody: BodyReader<unknown> | null;
+  /** What is longer is refused. Rule A9 (api/RULES.md). */
+  bodyBytesMax: number;
   /** A further scope that the body asks for. */
   scopeOfBody(body: unknown): Scope | null;
   /** Of a successful answer; 204 has no body. */
@@ -125,6 +127,8 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   requestsOf?: (query: P) => number;
   contentType?: string;
   readBody?: BodyReader<B>;
+  /** 64 KiB when left out. */
+  bodyBytesMax?: number;
   scopeOfBody?: (body: B) => Scope | null;
   run(call: K, waiter: Waiter<Result>): Result | Promise<Result> | undefined;
 };
@@ -189,6 +193,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     query: declared.query,
     readQuery: prepare === undefined ? readQuery : (query) => prepare(readQuery(query)),
     readBody: declared.readBody ?? null,
+    bodyBytesMax: declared.bodyBytesMax ?? BODY_BYTES_MAX,
     isCounted: declared.isCounted ?? true,
     // The casts below hold because the readers above made the values they cast, and because
     // whoever admits a call of an account route sets its account.
@@ -213,5 +218,6 @@ export function admitAndRun<C>(
   return admitted.then(() => route.run(call, waiter));
 }
 
+const BODY_BYTES_MAX = 64 * 1024;
 const noScope = () => null;
 const oneRequest = () => 1;

@@ -13,6 +13,7 @@ import { match } from './suites/match.ts';
 import { memory } from './suites/memory.ts';
 import { overload } from './suites/overload.ts';
 import { profile } from './suites/profile.ts';
+import { replayed } from './suites/replay.ts';
 import { scale } from './suites/scale.ts';
 import { search } from './suites/search.ts';
 import { shard } from './suites/shard.ts';
@@ -33,6 +34,7 @@ const SUITES: readonly AnySuite[] = [
   named(overload),
   named(search),
   named(lists),
+  named(replayed),
   named(profile),
 ];
 

@@ -42,6 +42,8 @@ export type ConnectionOptions = {
   adapter: VenueAdapter;
   /** The markets to subscribe to now, in the venue's own names. */
   markets(): readonly string[];
+  /** The messages that subscribe to markets; the adapter's where this is left out. */
+  subscribe?(markets: readonly string[]): unknown[];
   /** Whether a quote of the market is expected; left out, of every market. */
   awaitsQuote?(market: string): boolean;
   /** Takes one text frame at once, in order. A frame is also a heartbeat. */

@@ -164,9 +164,9 @@ class VenueConnection implements Connection {
     const atMs = this.#wallMs();
     for (const market of markets) this.#subscribed.add(market);
     for (const market of this.#awaited(markets)) this.#unquoted.ask(market, atMs);
-    for (const message of this.#options.adapter.subscribe(markets)) {
-      this.#send(JSON.stringify(message));
-    }
+    const { adapter, subscribe } = this.#options;
+    const messages = subscribe?.(markets) ?? adapter.subscribe(markets);
+    for (const message of messages) this.#send(JSON.stringify(message));
   }
 
   #send(text: string): void {

@@ -63,3 +63,8 @@ export function contractsText(size: ContractsE2, decimals: 0 | 2): string {
 function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
+
+/** With four decimals, as venues write prices: 5550 is `0.5550`. */
+export function priceText(price: PriceE4): string {
+  return `${Math.floor(price / 10_000)}.${String(price % 10_000).padStart(4, '0')}`;
+}

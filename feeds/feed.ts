@@ -142,6 +142,7 @@ class VenueFeed implements Feed {
       venue,
       adapter,
       markets: () => [...place.markets],
+      subscribe: (markets) => sink.subscribe(markets, nowMs()),
       awaitsQuote,
       onFrame: (text, atMs) => this.#taken(sink.frame(text, atMs)),
       onHeartbeat: (atMs) => sink.heartbeat(atMs),

@@ -1,48 +1,26 @@
 /**
  * From a venue's frames to the engine's ticks: catalog numbers instead of names, whole cents
  * rounded against the trader, whole contracts. It also counts every frame that could not be used.
- * Rules B2 to B12, W13, W15 (feeds/FORMATS.md).
+ * Rules B9 to B12, W13, W15 (feeds/FORMATS.md).
  *
  * A bad frame never throws, and bad frames write about a hundred log lines at most.
  */
-import type {
-  Depth,
-  DepthLevel,
-  GameTick,
-  QuoteTick,
-  ResultTick,
-  Tick,
-  TradeTick,
-} from '../engine/rules/messages.ts';
-import {
-  askCentsOf,
-  bidCentsOf,
-  type ContractsE2,
-  type EpochMs,
-  type MarketNumber,
-  NO_PRICE,
-  PAYOUT_CENTS,
-  type PriceCents,
-  type PriceE4,
-  type SourceNumber,
-  type Venue,
-} from '../engine/rules/units.ts';
+import type { GameTick, Tick } from '../engine/rules/messages.ts';
+import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../engine/rules/units.ts';
+import { type Place, quoteOf, resultOf, tradeOf } from './engine-ticks.ts';
 import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
-import type {
-  BookLevels,
-  BookTick,
-  FrameReading,
-  Level,
-  StateTick,
-  VenueAdapter,
-  VenueTick,
-} from './venue.ts';
+import type { FrameReading, StateTick, VenueAdapter, VenueTick } from './venue.ts';
 import { VenueLag } from './venue-lag.ts';
 
 export type IngestOptions = {
   /** The catalog's number of a venue market; undefined when the catalog does not name it. */
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
   sink(tick: Tick): void;
+  /**
+   * The time at which a frame is taken that came at `atMs` and states the venue's own, or null;
+   * `atMs` where this is left out.
+   */
+  timeOf?(venueAtMs: EpochMs | null, atMs: EpochMs): EpochMs;
   log(event: IngestLogEvent): void;
   /** How far a live connection may be behind its venue (W13); left out or null: however far. */
   lagMaxMs?: number | null;
@@ -53,23 +31,28 @@ export type IngestOptions = {
 export type IngestConnection = {
   /**
    * Takes one frame, as text or as what its JSON parsed to. A live connection starts over after a
-   * `drop`.
+   * `drop`. `isGap`: a recording says that this frame showed a gap.
    */
-  frame(raw: unknown, atMs: EpochMs): FrameReading;
+  frame(raw: unknown, atMs: EpochMs, isGap?: boolean): FrameReading;
   /** A heartbeat without a frame. */
   heartbeat(atMs: EpochMs): void;
   /** Statuses and results that were asked for. */
   states(ticks: readonly StateTick[], atMs: EpochMs): void;
+  /** The messages that subscribe to these markets. */
+  subscribe(markets: readonly string[], atMs: EpochMs): unknown[];
   /** The connection ended: its quotes are no longer live, and its books start over. */
   lost(atMs: EpochMs): void;
 };
 
 export type Ingest = {
   /** `source` is the connection's own number. */
-  connection(venue: Venue, adapter: VenueAdapter, source: SourceNumber): IngestConnection;
+  connection(venue: Venue, adapter: FrameReader, source: SourceNumber): IngestConnection;
   /** Counts over all connections since the start. */
   counts(): IngestCounts;
 };
+
+/** What an ingest needs of an adapter. */
+export type FrameReader = Pick<VenueAdapter, 'name' | 'recorded' | 'read' | 'subscribe' | 'reset'>;
 
 /** One per process or replay; connections share its counts and its bound on log lines. */
 export function createIngest(options: IngestOptions): Ingest {
@@ -83,7 +66,7 @@ export function createIngest(options: IngestOptions): Ingest {
 
 type ConnectionParts = {
   venue: Venue;
-  adapter: VenueAdapter;
+  adapter: FrameReader;
   source: SourceNumber;
   options: IngestOptions;
   counters: IngestCounters;
@@ -102,21 +85,22 @@ class Connection implements IngestConnection {
     this.#steadyMs = options.steadyMs ?? (() => performance.now());
   }
 
-  frame(raw: unknown, atMs: EpochMs): FrameReading {
-    const { venue, adapter, counters, source } = this.#parts;
+  frame(raw: unknown, receivedMs: EpochMs, isGap = false): FrameReading {
+    const { venue, adapter, counters, source, options } = this.#parts;
     const reading = readingOf(adapter, raw);
+    const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
     counters.frame(reading.type);
     if (reading.rejected !== null) {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
     }
-    if (reading.jump) counters.gap();
+    if (reading.jump || isGap) counters.gap();
     const lateMs = this.#lag.lateByMs(reading, this.#steadyMs());
     if (lateMs !== null) {
       reading.late = true;
       reading.drop ??= `${lateMs} ms behind the venue`;
     }
-    // A jump inside a feed file is not a loss.
-    if (reading.jump && !reading.resync && !adapter.recorded) {
+    // A jump inside a feed file is a loss only where the file says so.
+    if (isGap || (reading.jump && !reading.resync && !adapter.recorded)) {
       reading.drop ??= 'gap in the sequence';
     }
     if (reading.drop !== undefined) {
@@ -141,6 +125,10 @@ class Connection implements IngestConnection {
 
   states(ticks: readonly StateTick[], atMs: EpochMs): void {
     for (const tick of ticks) this.#tick(tick, atMs);
+  }
+
+  subscribe(markets: readonly string[]): unknown[] {
+    return this.#parts.adapter.subscribe(markets);
   }
 
   lost(atMs: EpochMs): void {
@@ -192,10 +180,8 @@ class Connection implements IngestConnection {
   }
 }
 
-type Place = { atMs: EpochMs; source: SourceNumber; market: MarketNumber };
-
 /** Parses text. What is not JSON is a rejected frame. */
-function readingOf(adapter: VenueAdapter, raw: unknown): FrameReading {
+function readingOf(adapter: FrameReader, raw: unknown): FrameReading {
   if (typeof raw !== 'string') return adapter.read(raw);
   let frame: unknown;
   try {
@@ -204,93 +190,4 @@ function readingOf(adapter: VenueAdapter, raw: unknown): FrameReading {
     return { type: 'unreadable', ticks: [], venueAtMs: null, rejected: 'not JSON', jump: false };
   }
   return adapter.read(frame);
-}
-
-/** Whether the venue's own book is crossed or locked. Rounding would widen it. */
-export function isCrossed({ yesBid, yesAsk }: BookTick): boolean {
-  return yesBid !== null && yesAsk !== null && yesBid >= yesAsk;
-}
-
-function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteTick {
-  const yesBidCents = tick.yesBid === null ? NO_PRICE : bidCentsOf(tick.yesBid);
-  const yesAskCents = tick.yesAsk === null ? NO_PRICE : askCentsOf(tick.yesAsk);
-  const quote: QuoteTick = {
-    kind: 'quote',
-    atMs,
-    source,
-    market,
-    yesBidCents,
-    yesBidContracts: yesBidCents === NO_PRICE ? 0 : wholeContracts(tick.yesBidSize),
-    yesAskCents,
-    yesAskContracts: yesAskCents === NO_PRICE ? 0 : wholeContracts(tick.yesAskSize),
-    crossed: isCrossed(tick),
-  };
-  if (tick.depth !== undefined) quote.depth = depthOf(tick.depth);
-  return quote;
-}
-
-/** Deeper levels are dropped: ticks stay small, and nothing fills twenty levels away. */
-const DEPTH_LEVELS_MAX = 20;
-
-function depthOf({ yesBids, yesAsks }: BookLevels): Depth {
-  return {
-    yesBids: centLevels(yesBids, bidCentsOf)
-      .sort(([a], [b]) => b - a)
-      .slice(0, DEPTH_LEVELS_MAX),
-    yesAsks: centLevels(yesAsks, askCentsOf)
-      .sort(([a], [b]) => a - b)
-      .slice(0, DEPTH_LEVELS_MAX),
-  };
-}
-
-/** Levels by whole cent, each with its whole contracts. Less than one contract is no level. */
-function centLevels(
-  levels: readonly Level[],
-  centsOf: (price: PriceE4) => PriceCents,
-): DepthLevel[] {
-  const sizes = new Map<PriceCents, ContractsE2>();
-  for (const { price, size } of levels) {
-    const cents = centsOf(price);
-    if (cents !== NO_PRICE) sizes.set(cents, (sizes.get(cents) ?? 0) + size);
-  }
-  return Array.from(sizes, ([cents, size]): DepthLevel => [cents, wholeContracts(size)]).filter(
-    ([, contracts]) => contracts > 0,
-  );
-}
-
-/** Rounded against the taker; null when no price of 1..99 is left. */
-function tradeOf(
-  { yesPrice, size, takerSide }: Extract<VenueTick, { kind: 'trade' }>,
-  { atMs, source, market }: Place,
-): TradeTick | null {
-  const yesPriceCents = takerSide === 'yes' ? askCentsOf(yesPrice) : bidCentsOf(yesPrice);
-  if (yesPriceCents === NO_PRICE) return null;
-  const contracts = wholeContracts(size);
-  return { kind: 'trade', atMs, source, market, yesPriceCents, contracts, side: takerSide };
-}
-
-function resultOf(
-  { outcome, yesValue }: Extract<VenueTick, { kind: 'result' }>,
-  { atMs, source, market }: Place,
-): ResultTick {
-  const tick: ResultTick = {
-    kind: 'result',
-    atMs,
-    source,
-    market,
-    outcome,
-    yesPayoutCents: 0,
-    noPayoutCents: 0,
-  };
-  if (outcome === 'yes') tick.yesPayoutCents = PAYOUT_CENTS;
-  if (outcome === 'no') tick.noPayoutCents = PAYOUT_CENTS;
-  if (outcome === 'scalar') {
-    tick.yesPayoutCents = Math.floor(yesValue! / 100);
-    tick.noPayoutCents = PAYOUT_CENTS - Math.ceil(yesValue! / 100);
-  }
-  return tick;
-}
-
-function wholeContracts(size: number): number {
-  return Math.floor(size / 100);
 }

@@ -3,13 +3,14 @@
  * book at regular times. Rules X1 to X7 (feeds/FORMATS.md).
  */
 import { askCentsOf, bidCentsOf, type EpochMs, isoOf, NO_PRICE } from '../engine/rules/units.ts';
-import { createAdapter } from './adapters/create.ts';
 import { contractsText } from './decimal.ts';
-import { type FeedLine, type ReadFeedOptions, readFeed } from './feed-file.ts';
-import { isCrossed } from './ingest.ts';
+import { isCrossed } from './engine-ticks.ts';
+import { type ReadFeedOptions, readFeed } from './feed-file.ts';
+import type { FeedLine } from './feed-line.ts';
 import { countBounded } from './ingest-counters.ts';
 import { LagHistogram, type LagSummary } from './lag.ts';
-import type { BookTick, FrameReading, VenueAdapter, VenueTick } from './venue.ts';
+import { RecordedAdapters } from './recorded-adapters.ts';
+import type { BookTick, FrameReading, VenueTick } from './venue.ts';
 
 /** How many markets have a count of their own. Frames of the others count under `other`. */
 const MARKETS_MAX = 10_000;
@@ -58,9 +59,12 @@ export async function inspectFeed(
   { skipBad = false }: Pick<ReadFeedOptions, 'skipBad'> = {},
 ): Promise<FeedSummary> {
   const survey = new Survey();
-  const adapters = new Adapters();
+  const adapters = new RecordedAdapters();
   for await (const batch of readFeed(path, { skipBad, onBad: (e) => survey.badLine(e.reason) })) {
-    for (const line of batch) survey.add(line, adapters.read(line));
+    for (const line of batch) {
+      const reading = adapters.read(line);
+      if (reading !== null) survey.add(line, reading);
+    }
   }
   return survey.summary();
 }
@@ -81,7 +85,7 @@ export async function* bboRows(
   }
   yield 'market,at_ms,yes_bid_cents,yes_bid_contracts,yes_ask_cents,yes_ask_contracts';
   const stepMs = seconds * 1000;
-  const adapters = new Adapters();
+  const adapters = new RecordedAdapters();
   const rows = new Map<string, Quoted>();
   let sorted: Quoted[] | null = null; // made anew when a market appears
   let nowMs = Number.NEGATIVE_INFINITY;
@@ -93,7 +97,7 @@ export async function* bboRows(
         sorted ??= inOrder(rows);
         for (const row of sorted) yield rowText(row, boundaryMs);
       }
-      for (const tick of adapters.read(line).ticks) {
+      for (const tick of adapters.read(line)?.ticks ?? []) {
         if (tick.kind !== 'book') continue;
         const key = `${tick.market}\n${line.venue}`;
         const decimals = adapters.decimals(line);
@@ -129,29 +133,6 @@ function rowText({ tick, decimals }: Quoted, atMs: EpochMs): string {
 
 function csvText(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-/** One adapter for each venue and adapter name of a file. */
-class Adapters {
-  readonly #adapters = new Map<string, VenueAdapter>();
-
-  read(line: FeedLine): FrameReading {
-    return this.#of(line).read(line.frame);
-  }
-
-  decimals(line: FeedLine): 0 | 2 {
-    return this.#of(line).contractDecimals;
-  }
-
-  #of({ venue, adapter: name }: FeedLine): VenueAdapter {
-    const key = `${venue} ${name}`;
-    let adapter = this.#adapters.get(key);
-    if (adapter === undefined) {
-      adapter = createAdapter(name, {}, { recorded: true });
-      this.#adapters.set(key, adapter);
-    }
-    return adapter;
-  }
 }
 
 type MarketCounts = {

@@ -32,9 +32,11 @@ export function read(file: string): string {
 /** In the order of the books; a number that stands twice is there twice. */
 export function readRules(): Rule[] {
   return BOOKS.flatMap((book) =>
-    [...read(book).matchAll(/^\*\*([A-Z]\d+)\*\*[\s\S]*?(?=\n\*\*[A-Z]\d+\*\*|\n## )/gm)].map(
-      ([text, rule]) => ({ rule: rule!, book, text: text.trimEnd() }),
-    ),
+    [
+      ...read(book).matchAll(
+        /^\*\*([A-Z]\d+)\*\*[\s\S]*?(?=\n\*\*[A-Z]\d+\*\*|\n## |\s*(?![\s\S]))/gm,
+      ),
+    ].map(([text, rule]) => ({ rule: rule!, book, text: text.trimEnd() })),
   );
 }
 

@@ -23,12 +23,15 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** Asks, and rejects with one line when nobody answers or the server refuses. */
+/**
+ * Asks, and rejects with one line when nobody answers or the server refuses. A text is sent as it
+ * is, anything else as JSON.
+ */
 export async function ask(
   { dataDir, adminUrl }: Connect,
   method: string,
   path: string,
-  body?: object,
+  body?: object | string,
 ): Promise<Answer> {
   let token: string;
   try {
@@ -40,7 +43,7 @@ export async function ask(
   const response = await fetch(adminUrl + path, {
     method,
     headers: { authorization: `Bearer ${token}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   }).catch(() => {
     throw new Error(`no server answers at ${adminUrl}`);
   });

@@ -13,9 +13,9 @@ import { replaceFile } from '../directory-files.ts';
 import type { Log } from '../log.ts';
 import { type Paperbook, type Serve, startPaperbook, takeDataDir } from '../main.ts';
 import { makeDirectory } from '../private-files.ts';
+import { createLog } from './create-log.ts';
 import { firstSteps } from './demo-steps.ts';
 import { demoUser, writeDemoFile } from './demo-user.ts';
-import { createLog } from './serve.ts';
 import { stopRequest } from './stop.ts';
 import { outputColumns } from './table.ts';
 

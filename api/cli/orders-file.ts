@@ -9,6 +9,7 @@ import type { EpochMs } from '../../engine/rules/units.ts';
 import { parseInstant } from '../../feeds/instant.ts';
 import { strict } from '../schemas/common.ts';
 import { valueReader } from '../validation.ts';
+import type { ReplayRange } from './replay-range.ts';
 
 /** `order` is an order body; a sell may name its position by `sellOf` in place of `tradeId`. */
 export type OrderLine = {
@@ -76,8 +77,45 @@ function instantOf(at: string): EpochMs {
   return atMs;
 }
 
-/** The next line of a file; null behind its last, or where there is no file. */
-export async function nextOf(orders: AsyncGenerator<OrderLine> | null): Promise<OrderLine | null> {
-  const next = await orders?.next();
-  return next === undefined || next.done === true ? null : next.value;
+/** The orders of a replay in its range of time, each taken once feed time has passed it. */
+export class OrdersInTime {
+  readonly #range: Pick<ReplayRange, 'fromMs' | 'toMs'>;
+  readonly #lines: AsyncGenerator<OrderLine> | null;
+  #next: OrderLine | null = null;
+
+  /** `orders`: the file; null: there are none. */
+  constructor({
+    orders,
+    ...range
+  }: { orders: string | null } & Pick<ReplayRange, 'fromMs' | 'toMs'>) {
+    this.#range = range;
+    this.#lines = orders === null ? null : readOrdersFile(orders);
+  }
+
+  /** To be called once, and first. @throws Error where the file cannot be read */
+  async begin(): Promise<void> {
+    this.#next = await this.#following();
+  }
+
+  /** When the next order is due; infinite behind the last. */
+  get nextMs(): EpochMs {
+    return this.#next?.atMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Those that are due before this time. */
+  async *before(atMs: EpochMs): AsyncGenerator<OrderLine> {
+    for (; this.#next !== null && this.#next.atMs < atMs; this.#next = await this.#following()) {
+      yield this.#next;
+    }
+  }
+
+  async #following(): Promise<OrderLine | null> {
+    const { fromMs, toMs } = this.#range;
+    for (;;) {
+      const next = await this.#lines?.next();
+      if (next === undefined || next.done === true) return null;
+      const { atMs } = next.value;
+      if ((fromMs === null || atMs >= fromMs) && (toMs === null || atMs <= toMs)) return next.value;
+    }
+  }
 }

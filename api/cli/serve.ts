@@ -1,9 +1,8 @@
 /** `paperbook serve`: the server, configured by the environment. Rules U2, G1 (api/RULES.md). */
 import type { Command } from 'commander';
-import { pino } from 'pino';
 import { configHelp, loadConfig } from '../config.ts';
 import { startPaperbook, takeDataDir } from '../main.ts';
-import type { LogLevel } from '../settings.ts';
+import { createLog } from './create-log.ts';
 import { stopRequest } from './stop.ts';
 import { outputColumns } from './table.ts';
 
@@ -25,16 +24,3 @@ export function addServeCommand(program: Command): void {
       log.info({}, 'stopped');
     });
 }
-
-/**
- * JSON lines on standard error, written at once so that a crash loses none. Lines that cannot be
- * written (a full disk, a terminal that is gone) are lost, and stop nothing.
- */
-export function createLog(level: LogLevel) {
-  const named = { level: (label: string) => ({ level: label }) };
-  const lines = pino.destination({ dest: 2, sync: true, maxLength: UNWRITTEN_BYTES_MAX });
-  lines.on('error', () => {});
-  return pino({ level, base: null, formatters: named }, lines);
-}
-
-const UNWRITTEN_BYTES_MAX = 1024 * 1024;

@@ -48,6 +48,9 @@ export const AuditAnswer = strict({
 
 export const ClockAnswer = strict({ engine: DateTime, machine: DateTime, aheadMs: Type.Integer() });
 
+/** What the lines that were sent came to. */
+export const PlayedAnswer = strict({ lines: Count, frames: Count, ticks: Count, skipped: Count });
+
 export const SwitchBody = strict({ on: Type.Boolean() });
 export const SwitchAnswer = strict({ on: Type.Boolean() });
 

@@ -6,19 +6,28 @@
 
 import { ORDER_ENDS, TRADE_ENDS } from '../rules/finished-records.ts';
 import { COLUMN_TERM_NAMES, TRADE_COLUMN_NAMES } from '../rules/order-terms.ts';
+import { notLive } from '../rules/pricing.ts';
 import type { ShardState } from '../rules/state.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 
 type AccountDigest = { account: Uuid; line: string };
 
-/** `referenceData`: results and game statuses, which are the same in every shard. */
-export function digest(state: ShardState): { accounts: AccountDigest[]; referenceData: string[] } {
+/**
+ * `referenceData`: results and game statuses, which are the same in every shard; on request what
+ * venues last said too, which no shard keeps over a restart.
+ */
+export function digest(
+  state: ShardState,
+  { quotes }: { quotes: boolean } = { quotes: false },
+): { accounts: AccountDigest[]; referenceData: string[] } {
   const accounts = [...state.accounts.rows()].map((row) => ({
     account: state.accountIds.idOf(row),
     line: JSON.stringify(accountLine(state, row)),
   }));
-  return { accounts, referenceData: referenceDataLines(state) };
+  const referenceData = referenceDataLines(state);
+  if (quotes) referenceData.push(...quoteLines(state));
+  return { accounts, referenceData };
 }
 
 function referenceDataLines(state: ShardState): string[] {
@@ -29,6 +38,23 @@ function referenceDataLines(state: ShardState): string[] {
     ([slug, { status, atMs }]) => `game ${slug} ${status} ${atMs}`,
   );
   return [...results, ...games].sort(byText);
+}
+
+const NO_QUOTE = { source: null, epoch: null };
+
+/** A line a market: its status, its last quote and why it does not live, its last trade, levels. */
+function quoteLines(state: ShardState): string[] {
+  const lines = state.markets.flatMap((market) => {
+    const { venue, ticker, status, quote, lastTrade } = market;
+    if (quote === null && lastTrade === null && status === 'open') return [];
+    // Numbers of connections and of their epochs are of this run alone.
+    const { source: _, epoch: __, ...shown } = quote ?? NO_QUOTE;
+    const why = notLive(state, market, state.nowMs);
+    const levels = state.fillModel.displayed(market.number);
+    const known = [status, shown, why, lastTrade, levels];
+    return [`quote ${venue}/${ticker} ${JSON.stringify(known)}`];
+  });
+  return lines.sort(byText);
 }
 
 function accountLine(state: ShardState, account: AccountRow): unknown[] {

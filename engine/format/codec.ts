@@ -18,7 +18,9 @@ export type Message = Tick | Command | Query;
  * For the shard's thread. Answered in the order of the requests, so all earlier messages are done.
  */
 export type Control = { kind: 'barrier' } | { kind: 'close' };
-export type Sent = Message | Control;
+/** Messages that are packed already, by `writeMessage`. */
+export type Packed = { kind: 'packed'; bytes: Uint8Array };
+export type Sent = Message | Control | Packed;
 
 // A writer must not learn the shapes of objects: another reader would not know them.
 const packr = new Packr({ structures: [], maxSharedStructures: 0 });
@@ -39,10 +41,13 @@ const LAYOUTS: (Compiled<Sent> | null)[] = [
 ];
 const TYPES = new Map<string, number>(KINDS.map((kind, at) => [kind, at + 1]));
 
+const DEEP_QUOTE = TYPES.get('deep_quote')!;
+
 export function writeMessage(to: ByteWriter, message: Sent): void {
   const hasLevels = message.kind === 'quote' && message.depth !== undefined;
-  const type = hasLevels ? AS_MSGPACK : (TYPES.get(message.kind) ?? AS_MSGPACK);
+  const type = hasLevels ? DEEP_QUOTE : (TYPES.get(message.kind) ?? AS_MSGPACK);
   const layout = LAYOUTS[type] ?? null;
+  if (message.kind === 'packed') return to.packed(message.bytes);
   const start = beginFrame(to, type);
   if (layout === null) to.packed(packr.pack(message));
   else layout.write(to, message);
@@ -53,12 +58,12 @@ export function writeMessage(to: ByteWriter, message: Sent): void {
 export class FrameDecoder {
   readonly #reader = new ByteReader(Buffer.alloc(0));
 
-  message({ type, bytes, at, end }: Frame): Sent {
+  message({ type, bytes, at, end }: Frame): Message | Control {
     const layout = LAYOUTS[type];
     invariant(layout !== undefined, 'a shard received a frame that is no message');
     if (layout === null) return packr.unpack(bytes.subarray(at, end));
     this.#reader.begin(bytes, at, end);
-    const message = layout.read(this.#reader);
+    const message = layout.read(this.#reader) as Message | Control;
     invariant(this.#reader.isAtEnd, 'a message is longer than its layout');
     return message;
   }

@@ -86,6 +86,14 @@ export const json: Layout<unknown> = {
   form: 'json',
 };
 
+/** At most 255 pairs of a small number, as a price in cents, and a large one. */
+export const pairs: Layout<readonly (readonly [number, number])[]> = {
+  write: (value) =>
+    `to.u8(${value}.length); for (const pair of ${value}) { to.u8(pair[0]); to.f64(pair[1]); }`,
+  read: 'Array.from({ length: from.u8() }, () => [from.u8(), from.f64()])',
+  form: 'pairs of u8 and f64',
+};
+
 /** A value that is the same in every record of its kind: it takes no bytes. */
 export function always<const T extends string>(value: T): Layout<T> {
   return { write: () => '', read: JSON.stringify(value), form: value };

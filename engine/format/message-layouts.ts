@@ -5,6 +5,7 @@
  */
 import type {
   CancelOrder,
+  Depth,
   HeartbeatTick,
   PlaceOrder,
   QuoteTick,
@@ -15,7 +16,7 @@ import type {
 } from '../rules/messages.ts';
 import type { PortfolioQuery, QuoteQuery } from '../rules/queries.ts';
 import type { Side, TradeUse } from '../rules/units.ts';
-import { always, f64, flag, nullable, record, text, word } from './layout.ts';
+import { always, f64, flag, nullable, pairs, record, text, word } from './layout.ts';
 import { MESSAGE_TERMS } from './term-layouts.ts';
 
 const side = word<Side>('yes', 'no');
@@ -54,8 +55,7 @@ const cancel = record<CancelOrder>({
   counting: nullable(counting),
 });
 
-/** A quote without the levels behind its top. */
-const quote = record<Omit<QuoteTick, 'depth'>>({
+const top = {
   kind: always('quote'),
   atMs: f64,
   source: f64,
@@ -65,6 +65,13 @@ const quote = record<Omit<QuoteTick, 'depth'>>({
   yesAskCents: f64,
   yesAskContracts: f64,
   crossed: flag,
+} as const;
+/** A quote without the levels behind its top. */
+const quote = record<Omit<QuoteTick, 'depth'>>(top);
+/** A quote with them. */
+const deepQuote = record<Required<QuoteTick>>({
+  ...top,
+  depth: record<Depth>({ yesBids: pairs, yesAsks: pairs }),
 });
 
 const trade = record<TradeTick>({
@@ -93,11 +100,15 @@ const instrumentQuote = record<QuoteQuery>({
   instrumentId: text,
 });
 
-/** By kind. Messages of other kinds are rare or contain lists, and are sent as msgpack. */
+/**
+ * By kind, but quotes have two. Messages of other kinds are rare or contain lists, and are sent as
+ * msgpack.
+ */
 export const MESSAGE_LAYOUTS = {
   place,
   cancel,
   quote,
+  deep_quote: deepQuote,
   trade,
   heartbeat,
   time,

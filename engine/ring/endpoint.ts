@@ -95,7 +95,7 @@ export class Endpoint {
       at += this.#out.write(bytes, at, bytes.length);
       this.#publish();
       if (at === bytes.length) return;
-      if (this.#isWithoutRoom()) this.#own.sleep(this.#hasRoom);
+      if (this.#isWithoutRoom()) this.#own.sleep(this.#isWithRoom);
     }
   }
 
@@ -119,13 +119,17 @@ export class Endpoint {
     this.#other.ring();
   }
 
-  readonly #hasRoom = () => this.#out.room > 0;
-  readonly #hasNews = () => this.#in.waiting > 0 || (this.#unsent !== null && this.#hasRoom());
+  /**
+   * For who is about to sleep. Asks for room again: the other end may have answered the last time
+   * while none was free, and before this end slept, so that nothing would ring once there is some.
+   */
+  readonly #isWithRoom = () => !this.#isWithoutRoom();
+  readonly #hasNews = () => this.#in.waiting > 0 || (this.#unsent !== null && this.#isWithRoom());
 
   /** Asks for room first, so that the reader rings for all room that it frees from now on. */
   #isWithoutRoom(): boolean {
     this.#out.wantRoom();
-    return !this.#hasRoom();
+    return this.#out.room === 0;
   }
 
   #publish(): void {

@@ -81,6 +81,11 @@ class BookDepth implements FillModel {
     return best;
   }
 
+  displayed(market: MarketNumber): Record<Side, DepthLevel[]> {
+    const { yes, no } = this.#levels.get(market) ?? NOTHING_DISPLAYED;
+    return { yes: yes.map(asShown), no: no.map(asShown) };
+  }
+
   consume({ account, market, side, contracts }: Consumption): void {
     invariant(contracts > 0, 'a fill consumes no contracts');
     let left = contracts;
@@ -138,15 +143,24 @@ function asksOf(tick: QuoteTick, side: Side): readonly DepthLevel[] {
   return bids.map(([bidCents, contracts]) => [complement(bidCents), contracts]);
 }
 
+function asShown({ askCents, contracts }: DisplayedLevel): DepthLevel {
+  return [askCents, contracts];
+}
+
 function top(priceCents: PriceCents, contracts: Contracts): readonly DepthLevel[] {
   return priceCents === NO_PRICE || contracts === 0 ? [] : [[priceCents, contracts]];
 }
 
-/** A level that is shown again unchanged keeps its consumption. */
+/**
+ * A level that is shown again unchanged keeps its consumption. Both lists are best first, so one
+ * walk finds what stands in both.
+ */
 function levelsOf(asks: readonly DepthLevel[], last: readonly DisplayedLevel[]): DisplayedLevel[] {
+  let at = 0;
   return asks.map(([askCents, contracts]) => {
-    const before = last.find((level) => level.askCents === askCents);
-    const consumed = before?.contracts === contracts ? before.consumed : null;
-    return { askCents, contracts, consumed };
+    while (at < last.length && last[at]!.askCents < askCents) at++;
+    const before = last[at];
+    const isSame = before?.askCents === askCents && before.contracts === contracts;
+    return isSame ? before : { askCents, contracts, consumed: null };
   });
 }

@@ -4,7 +4,7 @@
  * that side's asks. Rules T60, T61 (engine/RULES.md).
  */
 import { invariant } from './invariant.ts';
-import type { QuoteTick, TradeTick } from './messages.ts';
+import type { DepthLevel, QuoteTick, TradeTick } from './messages.ts';
 import {
   type BookPrice,
   type PricedBook,
@@ -81,6 +81,8 @@ export interface FillModel {
     want: Want,
     nowMs: EpochMs,
   ): Fill | null;
+  /** The asks of both sides of a market that it knows, best first; null: it keeps none. */
+  displayed(market: MarketNumber): Readonly<Record<Side, readonly DepthLevel[]>> | null;
   /** A fill that consumes displayed sizes was applied. */
   consume(consumption: Consumption): void;
 }

@@ -41,8 +41,11 @@ export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId
 export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
 /** Answers `{accounts, restingOrders, openPositions, problems: string[]}`. */
 export type AuditQuery = { kind: 'audit'; atMs: EpochMs };
-/** Answers `{accounts: [{account, digest, ...}]}`, canonical and independent of shard and slot. */
-export type DigestQuery = { kind: 'digest'; atMs: EpochMs };
+/**
+ * Answers `{accounts: [{account, line}], referenceData}`, canonical and independent of shard and
+ * slot; with `quotes` what venues last said is part of it.
+ */
+export type DigestQuery = { kind: 'digest'; atMs: EpochMs; quotes: boolean };
 
 export type Query =
   | PortfolioQuery

@@ -19,6 +19,7 @@ export function topOfBook(): FillModel {
       if (ask === null || ask.priceCents > upToCents) return null;
       return { contracts, askCents: ask.priceCents, venue: ask.venue, consumption: null };
     },
+    displayed: () => null,
     consume() {},
   };
 }

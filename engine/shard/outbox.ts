@@ -4,7 +4,7 @@
  * (engine/RULES.md).
  */
 
-import type { Control, Message, Sent } from '../format/codec.ts';
+import type { Control, Message, Packed, Sent } from '../format/codec.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
@@ -39,8 +39,10 @@ export class Outbox {
     this.#waiters.push(waiter);
   }
 
-  addTick(tick: Tick): void {
-    if (this.#messages.length < this.#ticksMax) this.#append(tick);
+  /** Whoever sends packed ticks waits until they are taken, and so bounds them. */
+  addTick(tick: Tick | Packed): void {
+    if (tick.kind === 'packed') this.#appendPacked(tick);
+    else if (this.#messages.length < this.#ticksMax) this.#append(tick);
     else if (tick.kind === 'quote') this.#replaceQuote(tick);
     // Results, statuses, games and lost connections are few, and true only if they arrive.
     else if (!INFORMS[tick.kind]) this.#append(tick);
@@ -68,6 +70,13 @@ export class Outbox {
     this.#messages.clear();
     this.#quotePlaces.clear();
     return this.#waiters.clear().filter(isWaiter);
+  }
+
+  /** Quotes from after them must not come before them. */
+  #appendPacked(ticks: Packed): void {
+    this.#quotePlaces.clear();
+    this.#messages.push(ticks);
+    this.#waiters.push(null);
   }
 
   #append(tick: Tick): void {

@@ -89,7 +89,7 @@ export function answerQuery(state: ShardState, query: Query): Reply {
 const NO_ORGANIZATION = { organizationSlug: null };
 
 function inspect(state: ShardState, query: AuditQuery | DigestQuery): unknown {
-  return query.kind === 'audit' ? audit(state) : digest(state);
+  return query.kind === 'audit' ? audit(state) : digest(state, query);
 }
 
 function commandText(state: ShardState, command: Command, decision: Decision): string {

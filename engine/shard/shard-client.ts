@@ -4,7 +4,7 @@
  * replace each other. Rules D6 to D10 (engine/RULES.md).
  */
 
-import type { Control } from '../format/codec.ts';
+import type { Control, Packed } from '../format/codec.ts';
 import { checkLmdbFile, missingFile } from '../lmdb/lmdb-file.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
@@ -158,7 +158,7 @@ export class ShardClient {
   }
 
   /** Ticks are not answered. A shard that restarts gets the newest ones with its startup messages. */
-  tick(tick: Tick): void {
+  tick(tick: Tick | Packed): void {
     if (this.#state !== 'open') return;
     this.#outbox.addTick(tick);
     this.#schedule();

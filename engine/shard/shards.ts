@@ -199,9 +199,13 @@ export class Shards {
     this.#tickAll(tick);
   }
 
-  /**
-   * Gives every shard the catalog, durably on return. A shard that is down gets it at its start.
-   */
+  /** `tick` of many, packed by `writeMessage`. For a replay: who starts again lacks them. */
+  packedTicks(bytes: Uint8Array, newestMs: EpochMs): void {
+    this.#options.clock.heartbeat(newestMs);
+    for (const client of this.#clients) client.tick({ kind: 'packed', bytes });
+  }
+
+  /** Gives every shard the catalog, durably on return; one that is down gets it at its start. */
   async setCatalog(catalog: Catalog): Promise<void> {
     this.#startup.setCatalog(catalog);
     await this.#sendToAll({ kind: 'catalog', atMs: this.nowMs(), catalog });
@@ -224,9 +228,9 @@ export class Shards {
     return sumOfAudits(await this.#all({ kind: 'audit', atMs: this.nowMs() }));
   }
 
-  /** Equal for equal histories. Rule D12 (engine/RULES.md). */
-  async stateHash(): Promise<string> {
-    return hashOfDigests(await this.#all({ kind: 'digest', atMs: this.nowMs() }));
+  /** Equal for equal histories; with `quotes` for equal quotes too. Rule D12 (engine/RULES.md). */
+  async stateHash({ quotes } = { quotes: false }): Promise<string> {
+    return hashOfDigests(await this.#all({ kind: 'digest', atMs: this.nowMs(), quotes }));
   }
 
   /** Answers what is queued, writes checkpoints, ends the threads. */
@@ -264,12 +268,13 @@ export class Shards {
     for (const client of this.#clients) client.tick(tick);
   }
 
-  async #all(request: Command | Query): Promise<string[]> {
-    const replies = await Promise.all(this.#clients.map((client) => client.call(request)));
-    return replies.map((reply) => {
-      if (!reply.ok) throw new Error(`${request.kind}: ${reply.message}`);
-      return reply.body;
+  #all(request: Command | Query): Promise<string[]> {
+    const asked = this.#clients.map(async (client) => {
+      const reply = await client.call(request);
+      if (reply.ok) return reply.body;
+      throw new Error(`${request.kind}: ${reply.message}`);
     });
+    return Promise.all(asked);
   }
 
   /** Whether every shard has it. One that is not up gets it at its next start. */

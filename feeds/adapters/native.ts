@@ -167,7 +167,7 @@ function readGame(fields: Fields): FrameReading {
 }
 
 /** The tick of a `status` and, when it is `resolved`, of its result; a text says what is wrong. */
-function statusOrResult(
+export function statusOrResult(
   market: string,
   { status, result, settlementValue }: Fields,
 ): StateTick | string {

@@ -31,8 +31,10 @@ async function setUp(t: ExecutionContext, env: Record<string, string>, restUrl?:
     ]),
     ...env,
   });
+  const isFeedClock = env.PAPERBOOK_CLOCK === 'feed';
   const read = (at: number) => async () => {
-    const reply = await paperbook.engine.quote(instrumentIds[at]!, Date.now());
+    const nowMs = isFeedClock ? paperbook.engine.nowMs() : Date.now();
+    const reply = await paperbook.engine.quote(instrumentIds[at]!, nowMs);
     return reply.ok ? reply.body : 'refused';
   };
   const shows = (cents: number) => (body: string) => body.includes(`"yesAskCents":${cents}`);

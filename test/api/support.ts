@@ -138,6 +138,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     catalog,
     search: new InstrumentSearch(catalog),
     feeds: () => feeds,
+    playback: { take: async () => ({ lines: 0, frames: 0, ticks: 0, skipped: 0 }), close() {} },
     log: logInto(t, log),
     config,
     identity: store,

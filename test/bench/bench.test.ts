@@ -1,5 +1,6 @@
 import test from 'ava';
 import { match } from '../../bench/suites/match.ts';
+import { replayed } from '../../bench/suites/replay.ts';
 import { search } from '../../bench/suites/search.ts';
 import { shard } from '../../bench/suites/shard.ts';
 import { tick } from '../../bench/suites/tick.ts';
@@ -60,4 +61,10 @@ test('bench search: each kind of query is timed in each catalog', async (t) => {
     tables.map(({ rows }) => rows.length),
     [8, 8],
   );
+});
+
+test('bench replay: the file that it makes is read whole, with both fill models', async (t) => {
+  const { tables, figures } = await replayed.run({ frames: 2000, markets: 10 }, quiet);
+  t.is(tables[0]!.rows.length, 2);
+  t.true(Object.values(figures).every(({ value }) => typeof value === 'number' && value > 0));
 });

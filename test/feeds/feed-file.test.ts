@@ -4,13 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import {
-  createFeedWriter,
-  FeedFileError,
-  type FeedLine,
-  type ReadFeedOptions,
-  readFeed,
-} from '../../feeds/feed-file.ts';
+import { type ReadFeedOptions, readFeed } from '../../feeds/feed-file.ts';
+import { FeedFileError, type FeedLine } from '../../feeds/feed-line.ts';
+import { createFeedWriter } from '../../feeds/feed-writer.ts';
 import { collect, sharedData } from './golden.ts';
 
 const mlb = sharedData('mlb-2026-07-12');
@@ -162,6 +158,104 @@ test('F6: a file that is no gzip, or damaged, or not there', async (t) => {
     instanceOf: FeedFileError,
     message: 'the feed file cannot be read (ENOENT)',
   });
+});
+
+test('F6: a changed byte is damage of the gzip file, whatever it unpacks to', async (t) => {
+  const frames = Array.from({ length: 3000 }, (_, index) => ({ n: Math.sin(index) }));
+  const zipped = gzipSync([HEADER, ...frames.map((frame) => line({ frame }))].join('\n'));
+  let unreadable = 0;
+  for (let tried = 0; tried < 40; tried++) {
+    const changed = Buffer.from(zipped);
+    const at = 30 + Math.floor(((changed.length - 60) * tried) / 40);
+    changed[at]! ^= 1 << (tried % 8);
+    const path = await file(t, changed, 'feed.jsonl.gz');
+    const error = await t.throwsAsync(lines(path), { instanceOf: FeedFileError });
+    t.regex(error.message, /^line \d+: the gzip file (is damaged|ends early)( \(.+\))?$/);
+    if (error.message.includes('(')) unreadable++;
+  }
+  t.true(unreadable > 5, 'some of them unpack to lines that cannot be read');
+});
+
+test('F1: a byte-order mark is passed over', async (t) => {
+  const path = await file(t, `\uFEFF${HEADER}\n${line()}\n`);
+  t.is((await lines(path)).length, 1);
+  const inside = await file(t, `${HEADER}\n\uFEFF${line()}\n`);
+  await t.throwsAsync(lines(inside), { message: 'line 2: not JSON' });
+});
+
+test('F30: what a recorder says of a line', async (t) => {
+  const recorded = { connection: 2, seq: 7, venueAt: '2026-07-12T04:00:50.900Z' };
+  const paused = { market: 'T', status: 'paused' };
+  const text = [
+    HEADER,
+    line(recorded),
+    line({ ...recorded, event: 'gap' }),
+    line({ ...recorded, event: 'heartbeat', frame: undefined }),
+    line({ ...recorded, event: 'lost', reason: 'silent', frame: undefined }),
+    line({ ...recorded, event: 'open', markets: ['T'], frame: undefined }),
+    line({ ...recorded, event: 'subscribe', markets: ['U'], only: [], frame: undefined }),
+    line({ ...recorded, event: 'states', states: [paused], frame: undefined }),
+  ].join('\n');
+  const read = await lines(await file(t, text));
+  t.deepEqual(
+    read.map(({ connection, seq, event, frame }) => [connection, seq, event, frame !== undefined]),
+    [
+      [2, 7, undefined, true],
+      [2, 7, 'gap', true],
+      [2, 7, 'heartbeat', false],
+      [2, 7, 'lost', false],
+      [2, 7, 'open', false],
+      [2, 7, 'subscribe', false],
+      [2, 7, 'states', false],
+    ],
+  );
+  t.deepEqual(read[4]!.markets, ['T']);
+  t.deepEqual([read[5]!.markets, read[5]!.only], [['U'], []]);
+  t.deepEqual(read[6]!.states, [paused]);
+  const bad: [object, string][] = [
+    [{ connection: 0 }, 'connection is not a whole number above 0'],
+    [{ connection: 1, seq: '2' }, 'seq is not a whole number above 0'],
+    [{ event: 'nap' }, 'event "nap" is unknown'],
+    [{ event: 'gap', frame: undefined }, 'frame is missing'],
+    [{ connection: 1, frame: undefined }, 'frame is missing'],
+    [{ event: 'open' }, 'markets is not a list of names'],
+    [{ event: 'subscribe', markets: [7] }, 'markets is not a list of names'],
+    [{ event: 'open', markets: [], only: 'T' }, 'only is not a list of names'],
+    [{ event: 'states' }, 'states is not a list'],
+    [{ event: 'states', states: [paused, { market: 'T' }] }, 'states has one that cannot be read'],
+    [{ event: 'states', states: [{ status: 'open' }] }, 'states has one that cannot be read'],
+  ];
+  for (const [fields, reason] of bad) {
+    const path = await file(t, [HEADER, line(fields)].join('\n'));
+    await t.throwsAsync(lines(path), { message: `line 2: ${reason}` });
+  }
+});
+
+test('F31: a line more than an hour ahead is a bad line', async (t) => {
+  const at = (time: string) => line({ at: `2026-07-12T${time}Z` });
+  const far = line({ at: '2099-07-12T04:00:00Z' });
+  const options = { refuseJumps: true };
+  const reason = 'at jumps forward by more than an hour (--allow-jumps takes it)';
+  const jumps = async (...texts: string[]) => file(t, [HEADER, ...texts].join('\n'));
+  const hour = await jumps(at('04:00:00'), at('03:00:00'), at('05:00:00'));
+  t.is((await lines(hour, options)).length, 3, 'an hour ahead of the newest is none');
+  const one = await jumps(at('04:00:00'), at('03:30:00'), at('05:00:00.001'));
+  await t.throwsAsync(lines(one, options), { message: `line 4: ${reason}` });
+  t.is((await lines(one)).length, 3);
+
+  const lone = await jumps(at('04:00:00'), far, at('04:00:01'), far, at('04:00:02'));
+  const skipped: (number | null)[] = [];
+  const onBad = (error: FeedFileError) => skipped.push(error.line);
+  const read = await lines(lone, { ...options, skipBad: true, onBad });
+  t.deepEqual(
+    [read.map((each) => each.line), skipped],
+    [
+      [2, 4, 6],
+      [3, 5],
+    ],
+  );
+  const gone = await jumps(at('04:00:00'), at('06:00:00'), at('06:00:01'), at('06:00:02'));
+  await t.throwsAsync(lines(gone, { ...options, skipBad: true }), { message: `line 3: ${reason}` });
 });
 
 test('F9: what the writer wrote is read back', async (t) => {

@@ -15,6 +15,8 @@ export type FeedWorld = {
   changed(): void;
   /** The live price; null: none, `empty`: a book without a side. */
   priceOf(market: string): Top | 'empty' | null;
+  /** The catalog's number of a market. */
+  numberOf(market: string): number;
   statusOf(market: string): StatusTick['status'] | undefined;
   /** By market: the outcome and what yes pays. */
   results: Map<string, [outcome: string, yesPayoutCents: number]>;
@@ -28,13 +30,15 @@ const LAG_MAX_MS = 10_000;
 type Options = Partial<Omit<FeedOptions, 'ingest'>> & {
   adapter?: AdapterOptions;
   lagMaxMs?: IngestOptions['lagMaxMs'];
+  /** What stands between the feed and the ingest. */
+  around?(ingest: Ingest): Ingest;
 };
 
 export function openWorld(
   t: ExecutionContext,
   protocol: Protocol,
   venue: LiveVenue,
-  { adapter, lagMaxMs = LAG_MAX_MS, ...options }: Options = {},
+  { adapter, lagMaxMs = LAG_MAX_MS, around, ...options }: Options = {},
 ): FeedWorld {
   const names: string[] = [];
   const numberOf = (name: string) => {
@@ -74,7 +78,7 @@ export function openWorld(
     newAdapter: () => protocol.adapter(adapter),
     markets: () => world.markets,
     awaitsQuote: (market) => !world.results.has(market),
-    ingest: world.ingest,
+    ingest: around?.(world.ingest) ?? world.ingest,
     newSource: () => sources++,
     restUrl: null,
     nowMs: Date.now,
@@ -85,6 +89,7 @@ export function openWorld(
   t.teardown(() => world.feed.close());
   world.changed = () => world.feed.marketsChanged();
   world.priceOf = (market) => prices.get(numberOf(market))?.top ?? null;
+  world.numberOf = numberOf;
   world.statusOf = (market) => statuses.get(numberOf(market));
   return world;
 }

@@ -2,7 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { createFeedWriter, type FeedLine } from '../../feeds/feed-file.ts';
+import { isoOf } from '../../engine/rules/units.ts';
+import type { FeedLine } from '../../feeds/feed-line.ts';
+import { createFeedWriter } from '../../feeds/feed-writer.ts';
 import { bboRows, inspectFeed } from '../../feeds/inspect.ts';
 import { LagHistogram } from '../../feeds/lag.ts';
 import { collect, csvRows, jsonLines, sharedData } from './golden.ts';
@@ -19,7 +21,9 @@ async function feed(t: ExecutionContext, lines: Omit<FeedLine, 'line'>[]): Promi
   t.teardown(() => rm(dir, { recursive: true }));
   const path = join(dir, 'feed.jsonl');
   const writer = await createFeedWriter(path);
-  for (const line of lines) await writer.write(line);
+  for (const { atMs, ...line } of lines) {
+    writer.writeText(JSON.stringify({ at: isoOf(atMs), ...line }));
+  }
   await writer.close();
   return path;
 }
@@ -96,6 +100,33 @@ mlbTest('mlb-2026-07-12 has 7,560 frames, 15 results, none skipped', async (t) =
     Object.entries(summary.markets).map(([name, { result }]) => [name, result]),
     results.sort(([a], [b]) => (a! < b! ? -1 : 1)),
   );
+});
+
+test('X3, F30: states count as frames of their type, and a gap that was mended costs its books', async (t) => {
+  let seq = 0;
+  const of = (fields: Partial<FeedLine>): Omit<FeedLine, 'line'> => {
+    const place = { venue: 'venue_a', adapter: 'kalshi', connection: 1 } as const;
+    return { atMs: T0 + seq * 1000, ...place, seq: ++seq, frame: undefined, ...fields };
+  };
+  const book = (place: number, market_ticker: string) => {
+    const msg = { market_ticker, yes_dollars_fp: [['0.4100', '10.00']] };
+    return { type: 'orderbook_snapshot', sid: 1, seq: place, msg };
+  };
+  const lines = [
+    of({ event: 'open', markets: ['A', 'B'] }),
+    of({ frame: book(1, 'A') }),
+    of({ frame: book(2, 'B') }),
+    of({ frame: book(4, 'B') }),
+    of({ event: 'states', states: [{ market: 'A', status: 'resolved', result: 'no' }] }),
+  ];
+  const path = await feed(t, lines);
+  const summary = await inspectFeed(path);
+  t.like(summary, { frames: 4, gaps: 1, rejected: 0 });
+  t.deepEqual(summary.framesByType, { 'kalshi orderbook_snapshot': 3, 'kalshi states': 1 });
+  t.is(summary.markets['venue_a/A']?.result, 'no');
+  const rows = (await collect(bboRows(path, 1))).filter((row) => row.startsWith('A,'));
+  const sides = rows.map((row) => row.split(',').slice(2).join());
+  t.deepEqual(sides, ['41,10.00,,', '41,10.00,,', ',,,', ',,,']);
 });
 
 test('X2, X3, X4: counts, gaps, rejections, states, lag', async (t) => {

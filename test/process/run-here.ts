@@ -53,7 +53,7 @@ function capture(stream: NodeJS.WriteStream): { text(): string; end(): void } {
   };
 }
 
-/** The log goes to the descriptor itself (createLog in api/cli/serve.ts). */
+/** The log goes to the descriptor itself (api/cli/create-log.ts). */
 function captureLog(write: (text: string) => void): { end(): void } {
   const { writeSync } = fs;
   fs.writeSync = ((fd: number, text: string, ...rest: []) => {

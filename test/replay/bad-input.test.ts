@@ -4,7 +4,7 @@ import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { verifyDataDir } from '../../api/verify.ts';
-import { FeedFileError } from '../../feeds/feed-file.ts';
+import { FeedFileError } from '../../feeds/feed-line.ts';
 import { runHere } from '../process/run-here.ts';
 import { FRAMES, files } from './files.ts';
 import { command, feedLine, HEADER, run, storedOrders, tradeRows } from './harness.ts';
@@ -12,6 +12,8 @@ import { at, CATALOG, quote } from './scenario.ts';
 
 /** `paperbook feed replay ...` in this process. */
 const commandHere = (...args: string[]) => runHere(['feed', 'replay', ...args]);
+
+type Line = (typeof FRAMES)[number];
 
 test('F5: a bad line stops a replay with its number', async (t) => {
   const feed = [HEADER, FRAMES[0], '{"at":"2026-01-15T12:00:01', FRAMES[2]];
@@ -61,6 +63,55 @@ test.serial('F5: --skip-bad counts and goes on', async (t) => {
   const good = files(t, {});
   const { stateHash } = await run(good);
   t.is(summary.stateHash, stateHash);
+});
+
+test.serial('F31: a jump forward stops a replay, unless it is allowed', async (t) => {
+  const far = { ...FRAMES[2]!, at: '2099-01-01T00:00:00Z' };
+  const made = files(t, { feed: [HEADER, FRAMES[0], far, FRAMES[1]] });
+  const args = [made.feed, '--catalog', made.catalog, '--orders', made.orders, '--json'];
+  const exit = await commandHere(...args);
+  t.is(exit.code, 1);
+  t.regex(
+    exit.stderr,
+    /feed\.jsonl: line 3: at jumps forward by more than an hour \(--allow-jumps/,
+  );
+  t.like(JSON.parse((await commandHere(...args, '--skip-bad')).stdout), { frames: 2, skipped: 1 });
+  t.like(JSON.parse((await commandHere(...args, '--allow-jumps')).stdout), { frames: 3 });
+});
+
+test('R9: the state hash covers quotes', async (t) => {
+  const hashOf = async (feed: unknown[], fillModel: 'top_of_book' | 'book_depth' = 'top_of_book') =>
+    (await run({ ...files(t, { feed: [HEADER, ...feed] }), orders: null, fillModel })).stateHash;
+  const [first, second, third] = FRAMES as [Line, Line, Line];
+  const plain = await hashOf([first, second]);
+  t.is(await hashOf([first, second]), plain);
+  const ladder = (depth: number) =>
+    feedLine(at(1), {
+      ...{ type: 'snapshot', market: 'B', status: 'open' },
+      ...{
+        yesBids: [[50, 100]],
+        yesAsks: [
+          [53, 100],
+          [54, depth],
+        ],
+      },
+    });
+  const others = [
+    [],
+    [first],
+    [first, second, third],
+    [first, { ...second, at: at(0.5) }],
+    [first, second, feedLine(at(1), { type: 'status', market: 'B', status: 'paused' })],
+    [first, second, feedLine(at(20), { type: 'heartbeat' }, { venue: 'venue_b' })], // stale by then
+    [first, ladder(7)],
+  ];
+  const hashes = new Set([plain, ...(await Promise.all(others.map((feed) => hashOf(feed))))]);
+  t.is(hashes.size, others.length, 'all but the last one differ');
+  t.is(await hashOf([first, ladder(8)]), await hashOf([first, ladder(7)]), 'the top alone counts');
+  t.not(
+    await hashOf([first, ladder(8)], 'book_depth'),
+    await hashOf([first, ladder(7)], 'book_depth'),
+  );
 });
 
 test('F6: a truncated gzip names the line that is cut', async (t) => {

@@ -44,6 +44,10 @@ export function run(
     dataDir: null,
     speed: null,
     skipBad: false,
+    allowJumps: false,
+    fromMs: null,
+    toMs: null,
+    markets: null,
     trades: null,
     fillModel: 'top_of_book' as const,
   };

@@ -153,3 +153,25 @@ function stalled(message: () => string): Promise<never> {
     watchdog.unref();
   });
 }
+
+test('who waits for room is woken, also where the wish was taken while none was free', async (t) => {
+  const memory = channelMemory(64);
+  const [caller, shard] = [new Endpoint(memory, 'caller'), new Endpoint(memory, 'shard')];
+  caller.send(numberedFrame(0, 10));
+  t.true(shard.isReady(), 'the shard has taken the first frame out of the ring');
+  caller.send(numberedFrame(1, 100));
+  t.true(caller.isFull);
+  t.true(shard.isReady(), 'it takes the wish for room, frees none, and rings who does not sleep');
+  const sleeping = caller.sleepAsync();
+  t.not(sleeping, null);
+  shard.next();
+  t.false(shard.isReady(), 'now there is room');
+  const woken = await Promise.race([
+    sleeping!.then(() => true),
+    new Promise((resolve) => setTimeout(() => resolve(false), 5000)),
+  ]);
+  t.true(woken);
+  t.true(caller.flush());
+  t.true(shard.isReady());
+  t.is(faultOf(shard.next(), 1), null);
+});

@@ -104,6 +104,7 @@ test('engine/rules/fill-model.ts: a model sees quotes, trades, orders and what t
       seen.push(`order of ${asked[3].contracts}`);
       return model.orderArrives(...asked);
     },
+    displayed: (market) => model.displayed(market),
     consume(consumption) {
       seen.push(`consumed ${consumption.contracts}`);
       model.consume(consumption);

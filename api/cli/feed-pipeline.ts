@@ -1,0 +1,96 @@
+/**
+ * A feed file on its way into the engine: a thread of its own reads it and packs its ticks, a
+ * bounded queue of batches lies between. Rule R42 (feeds/FORMATS.md).
+ */
+import { Worker } from 'node:worker_threads';
+import type { Catalog } from '../../engine/rules/messages.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
+import { moduleBeside } from '../../engine/shard/beside.ts';
+import { FeedFileError } from '../../feeds/feed-line.ts';
+
+/** How many batches lie between the two threads. */
+export const BATCHES_AHEAD = 16;
+
+export type ReaderInput = Pick<Catalog, 'marketNames'> & {
+  feed: string;
+  skipBad: boolean;
+  refuseJumps: boolean;
+  /** Levels are wanted, and not the top alone. */
+  depth: boolean;
+  toMs: EpochMs | null;
+  markets: readonly string[] | null;
+};
+
+/** Lines of the file, in its order: the time of each, and where its ticks end in `bytes`. */
+export type PackedLines = {
+  times: Float64Array<ArrayBuffer>;
+  ends: Uint32Array<ArrayBuffer>;
+  bytes: Uint8Array<ArrayBuffer>;
+  /** Of the file so far. */
+  frames: number;
+  share: number;
+};
+
+/** What the whole file came to. */
+export type ReaderCounts = { frames: number; ticks: number; skipped: number };
+
+export type FromReader =
+  | ({ kind: 'lines' } & PackedLines)
+  | { kind: 'log'; reason: string; detail: string }
+  | ({ kind: 'end'; failure: { line: number | null; reason: string } | null } & ReaderCounts);
+
+export class FeedPipeline {
+  counts: ReaderCounts = { frames: 0, ticks: 0, skipped: 0 };
+  readonly #worker: Worker;
+  readonly #arrived: FromReader[] = [];
+  readonly #log: (reason: string, detail: string) => void;
+  #fault: unknown = null;
+  #wake: () => void = () => {};
+
+  constructor(input: ReaderInput, log: (reason: string, detail: string) => void) {
+    this.#log = log;
+    this.#worker = new Worker(moduleBeside(import.meta.url, './replay-reader'), {
+      workerData: input,
+    });
+    this.#worker.on('message', (message: FromReader) => {
+      this.#arrived.push(message);
+      this.#wake();
+    });
+    this.#worker.on('error', (error) => {
+      this.#fault = error;
+      this.#wake();
+    });
+  }
+
+  /** @throws FeedFileError at a line that cannot be read, behind those before it */
+  async *batches(): AsyncGenerator<PackedLines> {
+    for (;;) {
+      const message = await this.#next();
+      if (message.kind === 'log') this.#log(message.reason, message.detail);
+      else if (message.kind === 'lines') {
+        yield message;
+        this.#worker.postMessage('taken');
+      } else {
+        const { frames, ticks, skipped, failure } = message;
+        this.counts = { frames, ticks, skipped };
+        if (failure !== null) throw new FeedFileError(failure.line, failure.reason);
+        return;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  async #next(): Promise<FromReader> {
+    for (;;) {
+      const message = this.#arrived.shift();
+      if (message !== undefined) return message;
+      if (this.#fault !== null) throw this.#fault;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}

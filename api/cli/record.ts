@@ -1,0 +1,220 @@
+/**
+ * `paperbook feed record`: writes what the venues of PAPERBOOK_FEEDS send of the markets of
+ * PAPERBOOK_CATALOG into feed files. Rules R36, R37 (feeds/FORMATS.md).
+ */
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Catalog } from '../../engine/rules/messages.ts';
+import type { MarketNumber, Venue } from '../../engine/rules/units.ts';
+import {
+  catalogErrorText,
+  listedMarkets,
+  loadCatalog,
+  marketNumbers,
+  watchCatalog,
+} from '../../feeds/catalog.ts';
+import type { Feed } from '../../feeds/feed.ts';
+import { createFeedWriter, type FeedWriter } from '../../feeds/feed-writer.ts';
+import { createIngest } from '../../feeds/ingest.ts';
+import { type RecordingIngest, recordingIngest } from '../../feeds/recorder.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { connectFeed } from '../connect-feed.ts';
+import type { Log } from '../log.ts';
+
+export type RecordOptions = {
+  file: string;
+  /** When a new file begins; null: never for this. */
+  rotate: { afterMs: number | null; afterBytes: number | null };
+  config: Pick<Config, 'feeds' | 'catalogFile' | 'feedLagMaxMs'>;
+  log: Log;
+  /** Resolves when the recording is to end. */
+  stopped: Promise<unknown>;
+};
+
+/** One file of a recording. */
+export type RecordedFileSummary = {
+  file: string;
+  lines: number;
+  frames: number;
+  gaps: number;
+  rejected: number;
+  leftOut: number;
+};
+
+/** A crash leaves a file that can be read up to here. */
+const FLUSH_EVERY_MS = 5000;
+/** The file before ends when the new one has its books, at the latest after so long. */
+const OVERLAP_MAX_MS = 30_000;
+const LOOK_EVERY_MS = 50;
+
+/**
+ * Records until `stopped`; every file that it began is whole then.
+ * @throws ConfigError without feeds or a catalog; FeedFileError where a file cannot be written
+ */
+export async function record(options: RecordOptions): Promise<RecordedFileSummary[]> {
+  const { file, config, log, stopped, rotate } = options;
+  const { feeds, catalogFile, feedLagMaxMs } = config;
+  if (feeds.length === 0) throw new ConfigError(['PAPERBOOK_FEEDS must name a feed to record']);
+  if (catalogFile === null) {
+    throw new ConfigError(['PAPERBOOK_CATALOG must name the markets to record']);
+  }
+  const ended = new AbortController();
+  void stopped.then(() => ended.abort());
+  const catalog = new RecordedCatalog(catalogFile);
+  const parts: Part[] = [];
+  const onChange = async () => {
+    await catalog.load();
+    for (const part of parts) part.marketsChanged();
+  };
+  // Watched first and loaded then, so that no change falls between the two.
+  const watch = watchCatalog(catalogFile, onChange, log);
+  const files: RecordedFileSummary[] = [];
+  try {
+    await catalog.load();
+    for (let number = 1; !ended.signal.aborted; number++) {
+      const part = await Part.open(numbered(file, number), { feeds, catalog, feedLagMaxMs, log });
+      parts.push(part);
+      log.info({ file: part.file }, 'recording');
+      if (parts.length > 1) {
+        await Promise.race([part.caughtUp(ended.signal), part.failure]);
+        files.push(await parts.shift()!.close());
+      }
+      await Promise.race([part.isDue(rotate, ended.signal), part.failure]);
+    }
+  } finally {
+    watch.close();
+    for (const part of parts) files.push(await part.close());
+  }
+  return files;
+}
+
+/** `day.jsonl.gz` goes on in `day-2.jsonl.gz`. */
+function numbered(file: string, number: number): string {
+  if (number === 1) return file;
+  const { dir, base } = path.parse(file);
+  const [name, ...endings] = base.split('.');
+  return path.join(dir, [`${name}-${number}`, ...endings].join('.'));
+}
+
+/** Resolves after so long, or when the signal comes. */
+async function sleepUntil(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** What to subscribe to: what the catalog lists, and what it listed while the recording ran. */
+class RecordedCatalog {
+  #current: Catalog = { games: [], instruments: [], marketNames: [], instrumentIds: [] };
+  #numbers = marketNumbers(this.#current);
+  readonly #file: string;
+  readonly #markets = new Map<Venue, Set<string>>();
+
+  constructor(file: string) {
+    this.#file = file;
+  }
+
+  /** @throws ConfigError where the file has errors; the catalog in use stays. */
+  async load(): Promise<void> {
+    const reading = await loadCatalog(this.#file, this.#current);
+    if (!reading.ok) {
+      const lines = catalogErrorText(reading.errors);
+      throw new ConfigError([`PAPERBOOK_CATALOG ${this.#file} has errors:`, lines]);
+    }
+    this.#current = reading.catalog;
+    this.#numbers = marketNumbers(reading.catalog);
+  }
+
+  marketNumber(venue: Venue, market: string): MarketNumber | undefined {
+    return this.#numbers(venue, market);
+  }
+
+  watchedMarkets(venue: Venue): string[] {
+    const known = this.#markets.get(venue) ?? new Set();
+    for (const market of listedMarkets(this.#current, venue)) known.add(market);
+    this.#markets.set(venue, known);
+    return [...known];
+  }
+
+  awaitsQuote(): boolean {
+    return true;
+  }
+}
+
+type PartOptions = Pick<Config, 'feeds' | 'feedLagMaxMs'> & { catalog: RecordedCatalog; log: Log };
+
+/** One file, with connections of its own: it begins with fresh books, and can be replayed alone. */
+class Part {
+  readonly file: string;
+  /** Never resolves; rejects when the file cannot be written any more. */
+  readonly failure: Promise<never>;
+  readonly #writer: FeedWriter;
+  readonly #ingest: RecordingIngest;
+  readonly #feeds: Feed[];
+  readonly #flush: NodeJS.Timeout;
+
+  static async open(file: string, options: PartOptions): Promise<Part> {
+    const writer = await createFeedWriter(file);
+    try {
+      return new Part(file, writer, options);
+    } catch (error) {
+      await writer.close();
+      throw error;
+    }
+  }
+
+  private constructor(file: string, writer: FeedWriter, options: PartOptions) {
+    const { feeds, catalog, feedLagMaxMs, log } = options;
+    this.file = file;
+    this.#writer = writer;
+    this.failure = writer.done.then(() => new Promise<never>(() => {}));
+    this.failure.catch(() => {}); // whoever races it gets it
+    const ingest = createIngest({
+      marketNumber: (venue, market) => catalog.marketNumber(venue, market),
+      sink() {},
+      lagMaxMs: feedLagMaxMs,
+      log: ({ reason, detail }) => log.warn({ reason, detail }, 'recorded, and of no use'),
+    });
+    this.#ingest = recordingIngest(ingest, writer);
+    let sources = 0;
+    const newSource = () => sources++;
+    const parts = { ingest: this.#ingest, catalog, depth: false, newSource, nowMs: Date.now, log };
+    this.#feeds = feeds.map((feed, entry) => connectFeed(feed, entry, parts));
+    this.#flush = setInterval(() => writer.flush(), FLUSH_EVERY_MS);
+  }
+
+  marketsChanged(): void {
+    for (const feed of this.#feeds) feed.marketsChanged();
+  }
+
+  /** Resolves when every feed is open and has a quote of each market, or after a while. */
+  async caughtUp(signal: AbortSignal): Promise<void> {
+    const endsMs = performance.now() + OVERLAP_MAX_MS;
+    const isBehind = () =>
+      this.#feeds
+        .flatMap((feed) => feed.statuses())
+        .some(({ state, unquoted }) => state !== 'open' || unquoted.size > 0);
+    while (isBehind() && performance.now() < endsMs && !signal.aborted) {
+      await sleepUntil(LOOK_EVERY_MS, signal);
+    }
+  }
+
+  /** Resolves when another file is to begin, or when the signal comes. */
+  async isDue(
+    { afterMs, afterBytes }: RecordOptions['rotate'],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const beganMs = performance.now();
+    const isDue = () =>
+      (afterMs !== null && performance.now() - beganMs >= afterMs) ||
+      (afterBytes !== null && this.#writer.bytes >= afterBytes);
+    while (!isDue() && !signal.aborted) await sleepUntil(LOOK_EVERY_MS, signal);
+  }
+
+  async close(): Promise<RecordedFileSummary> {
+    clearInterval(this.#flush);
+    this.#ingest.end();
+    for (const feed of this.#feeds) feed.close();
+    await this.#writer.close();
+    const { frames, gaps, skipped } = this.#ingest.counts();
+    return { file: this.file, ...this.#ingest.recorded(), frames, gaps, rejected: skipped };
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * `paperbook feed replay`: a feed file through an engine of its own, or into a running server. Rules
+ * R1, R38 to R41 (feeds/FORMATS.md).
+ */
+import type { Command } from 'commander';
+import type { FillModelName } from '../../engine/rules/units.ts';
+import { fillModelOf } from '../config.ts';
+import { fillModel, instant, names, namingTheFile, shards, speed } from './feed-options.ts';
+import { replay } from './replay.ts';
+import { sendFeed } from './replay-server.ts';
+import type { ReplaySummary } from './summary.ts';
+import { listOf, show } from './table.ts';
+import { UsageError } from './usage.ts';
+
+export function addReplayCommand(feed: Command): void {
+  feed
+    .command('replay <file>')
+    .description('run a feed file through an engine of its own, or into a running server')
+    .option('--catalog <file>', 'catalog file, for an engine of its own')
+    .option('--server <url>', 'admin listener of a running server, which takes the file instead')
+    .option('--close', "with --server: end the file's connections behind it")
+    .option('--orders <file>', 'orders file')
+    .option('--shards <n>', 'worker threads (default 1)', shards)
+    .option('--data-dir <dir>', "keep the data directory here; with --server the server's own")
+    .option('--speed <speed>', 'max, or feed seconds a second', speed, 'max')
+    .option('--from <time>', 'take what is before it at once, and no orders of then', instant)
+    .option('--to <time>', 'take nothing that is behind it', instant)
+    .option('--markets <names>', 'these alone, with commas between them', names)
+    .option(
+      '--fill-model <name>',
+      'top_of_book or book_depth; else PAPERBOOK_FILL_MODEL',
+      fillModel,
+    )
+    .option('--trades <file>', 'write every trade as CSV')
+    .option('--skip-bad', 'count lines that cannot be read and go on')
+    .option('--allow-jumps', 'take lines that are more than an hour ahead of those before')
+    .option('--json', 'print JSON on one line')
+    .action(namingTheFile(run));
+}
+
+type Flags = {
+  catalog?: string;
+  server?: string;
+  close?: true;
+  orders?: string;
+  shards?: number;
+  dataDir?: string;
+  speed: number | 'max';
+  from?: number;
+  to?: number;
+  markets?: string[];
+  fillModel?: FillModelName;
+  trades?: string;
+  skipBad?: true;
+  allowJumps?: true;
+  json?: true;
+};
+
+async function run(feed: string, flags: Flags): Promise<void> {
+  const common = {
+    feed,
+    speed: flags.speed === 'max' ? null : flags.speed,
+    fromMs: flags.from ?? null,
+    toMs: flags.to ?? null,
+    markets: flags.markets ?? null,
+    skipBad: flags.skipBad === true,
+    allowJumps: flags.allowJumps === true,
+  };
+  if (flags.server !== undefined) {
+    refuseOf(flags, '--server', ['catalog', 'orders', 'shards', 'trades', 'fillModel']);
+    const dataDir = flags.dataDir ?? process.env.PAPERBOOK_DATA_DIR ?? './data';
+    const server = { dataDir, adminUrl: flags.server.replace(/\/+$/, '') };
+    const summary = await sendFeed({ ...common, server, close: flags.close === true });
+    show(flags, summary, (of) => listOf(Object.entries(of)));
+    return;
+  }
+  if (flags.catalog === undefined) {
+    throw new UsageError("required option '--catalog <file>' not specified, nor '--server <url>'");
+  }
+  refuseOf(flags, 'an engine of its own', ['close']);
+  const summary = await replay({
+    ...common,
+    catalog: flags.catalog,
+    orders: flags.orders ?? null,
+    shards: flags.shards ?? 1,
+    dataDir: flags.dataDir ?? null,
+    trades: flags.trades ?? null,
+    fillModel: flags.fillModel ?? fillModelOf(process.env),
+  });
+  show(flags, summary, readable);
+}
+
+/** An option that would change nothing is a mistake. */
+function refuseOf(flags: Flags, where: string, without: readonly (keyof Flags)[]): void {
+  for (const name of without) {
+    if (flags[name] === undefined) continue;
+    const option = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new UsageError(`--${option} is not for ${where}`);
+  }
+}
+
+function readable(summary: ReplaySummary): string {
+  const { accounts, orders, ...figures } = summary;
+  const { refused, ...ended } = orders;
+  const accountLines = accounts.map((of) => {
+    const { account, balanceDollars, netWorthDollars, realizedPnlDollars } = of;
+    const worth = `balance ${balanceDollars}, net worth ${netWorthDollars}`;
+    return ['account', `${account}: ${worth}, realized ${realizedPnlDollars}`] as const;
+  });
+  return listOf([
+    ...Object.entries({ ...figures, ...ended }),
+    ...Object.entries(refused).map(([code, count]) => ['refused', `${code} ${count}`] as const),
+    ...accountLines,
+  ]);
+}

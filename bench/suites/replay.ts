@@ -1,0 +1,167 @@
+/**
+ * A feed file through `feed replay`: Kalshi's increments from gzip to ticks that met the orders, with
+ * both fill models, and the parsing of its JSON alone.
+ */
+import { once } from 'node:events';
+import { createReadStream, createWriteStream, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { createGunzip, createGzip } from 'node:zlib';
+import { replay } from '../../api/cli/replay.ts';
+import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
+import { type Random, seededRandom } from '../lib/random.ts';
+import { count, type Figures, percent, type Report, type Suite } from '../lib/report.ts';
+import { dropDir, tempDir } from '../lib/temp.ts';
+
+export type ReplaySizes = { frames: number; markets: number };
+
+const SEED = 11;
+const START_MS: EpochMs = Date.UTC(2026, 6, 12, 4);
+/** Of file time. */
+const FRAMES_A_MS = 20;
+const LEVELS = 15;
+const MODELS = ['top_of_book', 'book_depth'] as const;
+const HEADER = '{"format":"paperbook-feed","version":1}\n';
+const WRITTEN_TOGETHER = 1_000_000;
+
+export const replayed: Suite<ReplaySizes> = {
+  name: 'replay',
+  about: 'a feed file of Kalshi increments through a replay, from gzip to matched ticks',
+  full: { frames: 3_000_000, markets: 1000 },
+  quick: { frames: 300_000, markets: 1000 },
+  run,
+};
+
+async function run(sizes: ReplaySizes, progress: (line: string) => void): Promise<Report> {
+  const dir = tempDir();
+  const files = { feed: path.join(dir, 'feed.jsonl.gz'), catalog: path.join(dir, 'catalog.json') };
+  progress(`replay: writing ${count(sizes.frames)} frames`);
+  await writeFeed(files.feed, sizes);
+  writeFileSync(files.catalog, JSON.stringify(catalogOf(sizes.markets)));
+  progress('replay: parsing alone');
+  const parseMicros = ((await parseMsOf(files.feed)) * 1000) / sizes.frames;
+  const figures: Figures = { 'JSON.parse alone': { unit: 'us', value: parseMicros } };
+  const rows: string[][] = [];
+  for (const fillModel of MODELS) {
+    progress(`replay: ${fillModel}`);
+    const before = process.cpuUsage();
+    const { frames, elapsedMs } = await replay({ ...OPTIONS, ...files, fillModel });
+    const { user, system } = process.cpuUsage(before);
+    const aMinute = (frames / elapsedMs) * 60_000;
+    const cpuMicros = (user + system) / frames;
+    figures[`${fillModel}/frames a minute`] = { unit: '1/min', value: aMinute };
+    figures[`${fillModel}/CPU a frame`] = { unit: 'us', value: cpuMicros };
+    const share = percent(parseMicros / cpuMicros);
+    rows.push([fillModel, count(aMinute), cpuMicros.toFixed(1), share]);
+  }
+  const peakMiB = Math.round(process.resourceUsage().maxRSS / 1024);
+  const table = {
+    title: `replay: ${count(sizes.frames)} increments of ${sizes.markets} markets, 1 shard`,
+    columns: ['fill model', 'frames a minute', 'CPU us a frame', 'of it JSON.parse'],
+    rows,
+    notes: [`JSON.parse alone: ${parseMicros.toFixed(2)} us a line`, `peak memory ${peakMiB} MiB`],
+  };
+  dropDir(dir);
+  return { tables: [table], figures };
+}
+
+const OPTIONS = {
+  orders: null,
+  shards: 1,
+  dataDir: null,
+  speed: null,
+  skipBad: false,
+  allowJumps: false,
+  trades: null,
+  fromMs: null,
+  toMs: null,
+  markets: null,
+};
+
+/** Milliseconds of `JSON.parse` over all lines. */
+async function parseMsOf(feed: string): Promise<number> {
+  const input = createReadStream(feed).pipe(createGunzip());
+  let ms = 0;
+  let lines: string[] = [];
+  const parse = () => {
+    const startMs = performance.now();
+    for (const line of lines) JSON.parse(line);
+    ms += performance.now() - startMs;
+    lines = [];
+  };
+  for await (const line of createInterface({ input })) {
+    if (lines.push(line) === 10_000) parse();
+  }
+  parse();
+  return ms;
+}
+
+const tickerOf = (market: number) => `KXMLBGAME-26JUL${String(market).padStart(6, '0')}MILPIT-MIL`;
+const priceText = (cents: number) => `0.${String(cents).padStart(2, '0')}00`;
+
+/** Contracts by the cent of each side's bids. */
+type Book = { yes: Map<number, number>; no: Map<number, number> };
+
+/** A snapshot a market, then increments: one in five at the best level of its side. */
+async function writeFeed(file: string, { frames, markets }: ReplaySizes): Promise<void> {
+  const gzip = createGzip();
+  const out = createWriteStream(file);
+  gzip.pipe(out);
+  const random = seededRandom(SEED);
+  const books = Array.from({ length: markets }, () => bookOf(20 + random.below(60)));
+  let text = HEADER;
+  for (const [market, book] of books.entries()) text += lineOf(START_MS, snapshotOf(market, book));
+  for (let frame = 0; frame < frames; frame++) {
+    const atMs = START_MS + Math.floor(frame / FRAMES_A_MS);
+    text += lineOf(atMs, deltaOf(random, books, markets + frame, atMs));
+    if (text.length < WRITTEN_TOGETHER) continue;
+    if (!gzip.write(text)) await once(gzip, 'drain');
+    text = '';
+  }
+  gzip.end(text);
+  await once(out, 'close');
+}
+
+function lineOf(atMs: EpochMs, frame: string): string {
+  return `{"at":"${isoOf(atMs)}","venue":"venue_a","adapter":"kalshi","frame":${frame}}\n`;
+}
+
+function bookOf(midCents: number): Book {
+  const side = (best: number) =>
+    new Map(Array.from({ length: LEVELS }, (_, below) => [best - below, 500]));
+  return { yes: side(midCents - 1), no: side(100 - midCents - 1) };
+}
+
+function snapshotOf(market: number, { yes, no }: Book): string {
+  const levels = (side: Map<number, number>) =>
+    JSON.stringify(Array.from(side, ([cents, size]) => [priceText(cents), `${size}.00`]));
+  const msg = `"market_ticker":"${tickerOf(market)}","yes_dollars_fp":${levels(yes)},"no_dollars_fp":${levels(no)}`;
+  return `{"type":"orderbook_snapshot","sid":1,"seq":${market + 1},"msg":{${msg}}}`;
+}
+
+function deltaOf(random: Random, books: readonly Book[], seq: number, atMs: EpochMs): string {
+  const market = random.below(books.length);
+  const side = random.below(2) === 0 ? 'yes' : 'no';
+  const levels = books[market]![side];
+  const nth = random.below(5) === 0 ? 0 : random.below(LEVELS);
+  const cents = [...levels.keys()][nth]!;
+  const wished = random.below(200) - 100;
+  const delta = levels.get(cents)! + wished < 10 ? 100 : wished;
+  levels.set(cents, levels.get(cents)! + delta);
+  const fields = [
+    `"market_ticker":"${tickerOf(market)}","market_id":"4f5c2e39-0000-4000-8000-000000000000"`,
+    `"price_dollars":"${priceText(cents)}","delta_fp":"${delta}.00","side":"${side}"`,
+    `"ts":"${isoOf(atMs)}","ts_ms":${atMs}`,
+  ];
+  return `{"type":"orderbook_delta","sid":1,"seq":${seq + 1},"msg":{${fields.join(',')}}}`;
+}
+
+function catalogOf(markets: number) {
+  const listing = { venue: 'venue_a', polarity: 1, fungibility: 'exact', reviewed: true };
+  const instruments = Array.from({ length: markets }, (_, market) => ({
+    ...{ slug: `m-${market}`, league: 'mlb', startsAt: '2026-07-20T00:00:00Z' },
+    ...{ marketType: 'other', period: 'game', label: 'm', yesMeans: 'm', pushPossible: false },
+    listings: [{ ...listing, venueMarketId: tickerOf(market) }],
+  }));
+  return { games: [], instruments };
+}

@@ -1,0 +1,96 @@
+/**
+ * The bytes of a feed file, gunzipped where its name ends in `.gz`. Rules F1, F6
+ * (feeds/FORMATS.md). No zstd: Node's does not say when a file ends early.
+ */
+import { createReadStream } from 'node:fs';
+import type { Writable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+
+/** Small, since one piece of gzip can unfold to a thousand times its size. */
+const READ_BYTES = 32 * 1024;
+
+export function isGzip(path: string): boolean {
+  return path.endsWith('.gz');
+}
+
+/**
+ * @param onRead takes the bytes of the file that are read
+ * @throws while it is read: errors of the system, or of zlib, which `damageOf` names
+ */
+export function piecesOf(path: string, onRead?: (bytes: number) => void): AsyncIterable<Buffer> {
+  const opened = createReadStream(path, { highWaterMark: READ_BYTES });
+  const file = onRead === undefined ? opened : counted(opened, onRead);
+  return isGzip(path) ? gunzipped(file) : file;
+}
+
+async function* counted(
+  file: AsyncIterable<Buffer>,
+  onRead: (bytes: number) => void,
+): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const piece of file) {
+    bytes += piece.length;
+    onRead(bytes);
+    yield piece;
+  }
+}
+
+/**
+ * Gunzips in step with the reader: each compressed piece is unpacked whole before the next is read.
+ * At a cut-off end a plain pipe would throw away what it has unpacked: the lines before the damage,
+ * and the number of the damaged line.
+ */
+async function* gunzipped(file: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const gunzip = createGunzip();
+  let pieces: Buffer[] = [];
+  let failure: Error | null = null;
+  gunzip.on('data', (piece: Buffer) => pieces.push(piece));
+  gunzip.on('error', (error) => {
+    failure = error;
+  });
+  const take = (): Buffer[] => {
+    const taken = pieces;
+    pieces = [];
+    return taken;
+  };
+  try {
+    for await (const compressed of file) {
+      const taken = eventOrClose(gunzip, 'taken');
+      gunzip.write(compressed, () => gunzip.emit('taken'));
+      await taken;
+      yield* take();
+      if (failure !== null) throw failure;
+    }
+    const ended = eventOrClose(gunzip, 'end');
+    gunzip.end();
+    await ended;
+    yield* take();
+    if (failure !== null) throw failure;
+  } finally {
+    gunzip.destroy();
+  }
+}
+
+/** Resolves at the event, or when the stream is closed first; leaves no listener behind. */
+export function eventOrClose(stream: Writable, event: string): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off(event, done).off('close', done);
+      resolve();
+    };
+    stream.on(event, done).on('close', done);
+  });
+}
+
+/** What is wrong inside a gzip file, or null when the error is another one. */
+export function damageOf(error: unknown): string | null {
+  const code = codeOf(error);
+  if (code === 'Z_BUF_ERROR') return 'the gzip file ends early';
+  return code?.startsWith('Z_') ? 'the gzip file is damaged' : null;
+}
+
+/** The code of an error of the system or of zlib. */
+export function codeOf(error: unknown): string | null {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : null;
+}

@@ -1,0 +1,131 @@
+/**
+ * The books of one feed of a served recording as they are now: what a client is sent that subscribes
+ * in the middle. Rule N46 (feeds/FORMATS.md).
+ */
+import type { MarketStatus } from '../../engine/rules/units.ts';
+import { contractsText, priceText } from '../decimal.ts';
+import { connectionKeyOf, type FeedLine } from '../feed-line.ts';
+import { RecordedAdapters } from '../recorded-adapters.ts';
+import type { AdapterName, BookLevels, FrameReading, Level, VenueTick } from '../venue.ts';
+
+type Known = {
+  /** Null: not known. */
+  levels: BookLevels | null;
+  status: MarketStatus;
+  /** The venue's own frame of the result. */
+  result: unknown;
+  /** The newest line that had a book. */
+  line: FeedLine;
+};
+
+export class KnownBooks {
+  readonly #name: AdapterName;
+  readonly #adapters = new RecordedAdapters({ depth: true });
+  readonly #markets = new Map<string, Known>();
+
+  constructor(name: AdapterName) {
+    this.#name = name;
+  }
+
+  /** What the line's frame says; null for one without a frame. */
+  take(line: FeedLine): FrameReading | null {
+    const reading = this.#adapters.read(line);
+    if (line.event === 'lost') this.#lost(connectionKeyOf(line));
+    if (reading === null || line.event === 'states') return null;
+    const isLoss = reading.resync === true || reading.rejected !== null;
+    for (const tick of reading.ticks) this.#keep(tick, line, isLoss);
+    return reading;
+  }
+
+  /** The connection ended: its books begin anew. Statuses and results stay true. */
+  #lost(connection: string): void {
+    for (const known of this.#markets.values()) {
+      if (connectionKeyOf(known.line) === connection) known.levels = null;
+    }
+  }
+
+  /** Frames that say what is known of these markets; `*`: of all. */
+  framesOf(names: readonly string[]): { market: string; frame: unknown }[] {
+    const markets = names.includes('*') ? [...this.#markets.keys()] : names;
+    return markets.flatMap((market) => {
+      const known = this.#markets.get(market);
+      if (known === undefined) return [];
+      const frames = known.result === null ? bookFrames(this.#name, market, known) : [known.result];
+      return frames.map((frame) => ({ market, frame }));
+    });
+  }
+
+  #keep(tick: VenueTick, line: FeedLine, isLoss: boolean): void {
+    if (tick.kind === 'game' || tick.kind === 'trade') return;
+    let known = this.#markets.get(tick.market);
+    if (known === undefined) {
+      known = { levels: null, status: 'open', result: null, line };
+      this.#markets.set(tick.market, known);
+    }
+    if (tick.kind === 'status') known.status = tick.status;
+    if (tick.kind === 'result') known.result = line.frame;
+    if (tick.kind !== 'book') return;
+    const { depth, yesBid, yesBidSize, yesAsk, yesAskSize } = tick;
+    known.line = line;
+    // The adapter has lost the book: it shows one without levels.
+    if (isLoss && depth === undefined) {
+      known.levels = null;
+      return;
+    }
+    known.levels = {
+      // Of the adapter, until its next frame.
+      yesBids: depth?.yesBids.map(copyOf) ?? topOf(yesBid, yesBidSize),
+      yesAsks: depth?.yesAsks.map(copyOf) ?? topOf(yesAsk, yesAskSize),
+    };
+  }
+}
+
+const copyOf = ({ price, size }: Level): Level => ({ price, size });
+const topOf = (price: number | null, size: number): Level[] =>
+  price === null ? [] : [{ price, size }];
+
+/** A whole book in the words of a venue. */
+function bookFrames(name: AdapterName, market: string, known: Known): unknown[] {
+  const { levels, status, line } = known;
+  if (levels === null) return [];
+  const { yesBids, yesAsks } = levels;
+  switch (name) {
+    case 'native':
+      return [
+        {
+          ...{ type: 'snapshot', market, status },
+          yesBids: yesBids.map(wholeLevel),
+          yesAsks: yesAsks.map(wholeLevel),
+        },
+      ];
+    case 'kalshi': {
+      const noBids = yesAsks.map(({ price, size }) => ({ price: 10_000 - price, size }));
+      const msg = {
+        market_ticker: market,
+        ...(yesBids.length > 0 && { yes_dollars_fp: yesBids.map(textLevel) }),
+        ...(noBids.length > 0 && { no_dollars_fp: noBids.map(textLevel) }),
+      };
+      const type = status === 'open' ? [] : [kalshiStatus(market)];
+      return [...type, { type: 'orderbook_snapshot', msg }];
+    }
+    case 'polymarket_us':
+      return [line.frame]; // every message is a whole state
+    case 'polymarket': {
+      const side = (each: readonly Level[]) =>
+        each.map(textLevel).map(([price, size]) => ({ price, size }));
+      return [{ event_type: 'book', asset_id: market, bids: side(yesBids), asks: side(yesAsks) }];
+    }
+    default:
+      return name satisfies never;
+  }
+}
+
+const kalshiStatus = (market: string) => ({
+  type: 'market_lifecycle_v2',
+  msg: { market_ticker: market, event_type: 'deactivated' },
+});
+const wholeLevel = ({ price, size }: Level) => [price / 100, size / 100];
+const textLevel = ({ price, size }: Level): [string, string] => [
+  priceText(price),
+  contractsText(size, 2),
+];

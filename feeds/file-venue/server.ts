@@ -1,0 +1,232 @@
+/**
+ * Serves a feed file over WebSocket as the venues that it was recorded of: one address a venue and
+ * adapter, on one loopback port. Rules N44 to N46 (feeds/FORMATS.md).
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { Venue } from '../../engine/rules/units.ts';
+import { readFeed } from '../feed-file.ts';
+import type { FeedLine } from '../feed-line.ts';
+import { marketsOf } from '../frame-markets.ts';
+import { paceOf } from '../pace.ts';
+import type { AdapterName } from '../venue.ts';
+import { KnownBooks } from './known-books.ts';
+import { type Subscriber, subscriberOf } from './subscriber.ts';
+
+export type FileVenueOptions = {
+  path: string;
+  /** 0 takes a free one. */
+  port: number;
+  /** Feed seconds a second; null as fast as clients read. */
+  speed: number | null;
+  skipBad?: boolean;
+};
+
+export type FileVenue = {
+  feeds: { venue: Venue; adapter: AdapterName; url: string }[];
+  /** Resolves once all is sent; rejects with what is wrong with the file. */
+  played: Promise<void>;
+  close(): Promise<void>;
+};
+
+const MESSAGE_MAX_BYTES = 1024 * 1024;
+/** So long after the last subscription the file begins: a client may send several. */
+const SETTLE_MS = 100;
+const LOOK_EVERY_MS = 5;
+/** A client that is so far behind is waited for, and after a while dropped. */
+const UNREAD_MAX_BYTES = 4 * 1024 * 1024;
+const UNREAD_MAX_MS = 30_000;
+const GOING_AWAY = 1001;
+const CLOSE_MAX_MS = 1000;
+
+/**
+ * Reads which feeds the file has, and listens.
+ * @throws FeedFileError where the file cannot be read; an error where the port cannot be had
+ */
+export async function startFileVenue(options: FileVenueOptions): Promise<FileVenue> {
+  const feeds = await feedsOf(options);
+  const web = createServer((_request, response) => response.writeHead(426).end());
+  const sockets = acceptClients(web, feeds);
+  await listen(web, options.port);
+  const { port } = web.address() as AddressInfo;
+  const ended = new AbortController();
+  const played = play(options, feeds, ended.signal);
+  played.catch(() => {}); // whoever waits for it gets it
+  return {
+    feeds: [...feeds].map(([key, { venue, adapter }]) => {
+      return { venue, adapter, url: `ws://127.0.0.1:${port}/${key}` };
+    }),
+    played,
+    async close() {
+      ended.abort();
+      for (const feed of feeds.values()) feed.drop();
+      for (const socket of sockets.clients) socket.terminate();
+      sockets.close();
+      web.closeAllConnections();
+      await new Promise<void>((closed) => web.close(() => closed()));
+    },
+  };
+}
+
+/** By the path of their address, in order of first appearance. */
+async function feedsOf({ path, skipBad = false }: FileVenueOptions): Promise<Map<string, Feed>> {
+  const feeds = new Map<string, Feed>();
+  for await (const batch of readFeed(path, { skipBad })) {
+    for (const { venue, adapter } of batch) {
+      const key = `${venue}/${adapter}`;
+      if (!feeds.has(key)) feeds.set(key, new Feed(venue, adapter));
+    }
+  }
+  return feeds;
+}
+
+/** Sends the lines at their time; stands still while a feed has no subscriber. */
+async function play(
+  { path, speed, skipBad = false }: FileVenueOptions,
+  feeds: ReadonlyMap<string, Feed>,
+  signal: AbortSignal,
+): Promise<void> {
+  const all = [...feeds.values()];
+  const wait = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
+  const subscribed = async () => {
+    while (!all.every((feed) => feed.isSettled) && !signal.aborted) await wait(LOOK_EVERY_MS);
+  };
+  const hold = () => (all.every((feed) => feed.hasSubscriber) ? null : subscribed());
+  const pace = paceOf(speed, { hold, signal });
+  for await (const batch of readFeed(path, { skipBad })) {
+    for (const line of batch) {
+      await pace(line.atMs);
+      if (signal.aborted) return;
+      const feed = feeds.get(`${line.venue}/${line.adapter}`)!;
+      feed.send(line);
+      if (feed.isBehind) await feed.caughtUp(wait);
+    }
+  }
+}
+
+type Client = { socket: WebSocket; subscriber: Subscriber; subscribedMs: number | null };
+
+class Feed {
+  readonly venue: Venue;
+  readonly adapter: AdapterName;
+  readonly #clients = new Set<Client>();
+  readonly #books: KnownBooks;
+  #atMs = 0;
+
+  constructor(venue: Venue, adapter: AdapterName) {
+    this.venue = venue;
+    this.adapter = adapter;
+    this.#books = new KnownBooks(adapter);
+  }
+
+  get hasSubscriber(): boolean {
+    return [...this.#clients].some(({ subscribedMs }) => subscribedMs !== null);
+  }
+
+  /** The newest subscription is a moment old. */
+  get isSettled(): boolean {
+    const times = [...this.#clients].flatMap(({ subscribedMs }) => subscribedMs ?? []);
+    return times.length > 0 && performance.now() - Math.max(...times) >= SETTLE_MS;
+  }
+
+  get isBehind(): boolean {
+    return [...this.#clients].some(({ socket }) => socket.bufferedAmount > UNREAD_MAX_BYTES);
+  }
+
+  add(socket: WebSocket): void {
+    const client = { socket, subscriber: subscriberOf(this.adapter), subscribedMs: null };
+    this.#clients.add(client);
+    socket.on('close', () => this.#clients.delete(client));
+    socket.on('error', () => {}); // a close follows
+    socket.on('message', (data, isBinary) => {
+      if (!isBinary) this.#asked(client, String(data));
+    });
+  }
+
+  send(line: FeedLine): void {
+    this.#atMs = line.atMs;
+    const { event, frame } = line;
+    const reading = this.#books.take(line);
+    if (event === 'lost') {
+      this.drop();
+      return;
+    }
+    if (event === 'heartbeat') {
+      for (const { socket } of this.#clients) socket.ping('heartbeat');
+      return;
+    }
+    if (reading === null) return;
+    const markets = marketsOf(this.adapter, frame);
+    const isGap = event === 'gap' || reading.resync === true;
+    for (const { socket, subscriber } of this.#clients) {
+      for (const each of subscriber.framesOf(frame, markets, line.atMs, isGap)) {
+        socket.send(textOf(each));
+      }
+    }
+  }
+
+  async caughtUp(wait: (ms: number) => Promise<unknown>): Promise<void> {
+    const endsMs = performance.now() + UNREAD_MAX_MS;
+    while (this.isBehind && performance.now() < endsMs) await wait(LOOK_EVERY_MS);
+    for (const { socket } of this.#clients) {
+      if (socket.bufferedAmount > UNREAD_MAX_BYTES) socket.terminate();
+    }
+  }
+
+  /** Ends every connection, once what was sent is out. */
+  drop(): void {
+    for (const { socket } of this.#clients) {
+      socket.close(GOING_AWAY);
+      setTimeout(() => socket.terminate(), CLOSE_MAX_MS).unref();
+    }
+    this.#clients.clear();
+  }
+
+  #asked(client: Client, text: string): void {
+    const { socket, subscriber } = client;
+    if (text === 'PING') return socket.send('PONG');
+    const { replies, subscribed, markets } = subscriber.asked(text);
+    if (subscribed) client.subscribedMs = performance.now();
+    for (const reply of replies) socket.send(textOf(reply));
+    for (const { market, frame } of this.#books.framesOf(markets)) {
+      for (const each of subscriber.framesOf(frame, [market], this.#atMs, false)) {
+        socket.send(textOf(each));
+      }
+    }
+  }
+}
+
+/** A text stands for the frame that it was. */
+function textOf(frame: unknown): string {
+  return typeof frame === 'string' ? frame : JSON.stringify(frame);
+}
+
+function acceptClients(web: Server, feeds: ReadonlyMap<string, Feed>): WebSocketServer {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MESSAGE_MAX_BYTES,
+    perMessageDeflate: false,
+  });
+  web.on('upgrade', (request, socket, head) => {
+    const feed = feeds.get((request.url ?? '').split('?')[0]!.slice(1));
+    socket.on('error', () => socket.destroy());
+    if (feed === undefined) {
+      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    sockets.handleUpgrade(request, socket, head, (accepted) => feed.add(accepted));
+  });
+  return sockets;
+}
+
+function listen(web: Server, port: number): Promise<void> {
+  return new Promise((listening, failed) => {
+    web.once('error', failed);
+    web.listen(port, '127.0.0.1', () => {
+      web.off('error', failed);
+      listening();
+    });
+  });
+}

@@ -1,0 +1,31 @@
+/**
+ * Statuses and results as lines of a feed file hold them: in the words of the native protocol. Rule
+ * F30 (feeds/FORMATS.md).
+ */
+import { fieldsOf, nameOf } from './adapters/frame.ts';
+import { statusOrResult } from './adapters/native.ts';
+import { priceText } from './decimal.ts';
+import type { StateTick } from './venue.ts';
+
+/** Null where one of them cannot be read. */
+export function readStates(list: readonly unknown[]): StateTick[] | null {
+  const ticks: StateTick[] = [];
+  for (const entry of list) {
+    const fields = fieldsOf(entry);
+    const market = nameOf(fields?.market);
+    if (fields === null || market === null) return null;
+    const tick = statusOrResult(market, fields);
+    if (typeof tick === 'string') return null;
+    ticks.push(tick);
+  }
+  return ticks;
+}
+
+/** As `readStates` reads it. */
+export function writtenState(tick: StateTick): object {
+  const { market } = tick;
+  if (tick.kind === 'status') return { market, status: tick.status };
+  const { outcome, yesValue } = tick;
+  if (outcome !== 'scalar') return { market, status: 'resolved', result: outcome };
+  return { market, status: 'resolved', settlementValue: priceText(yesValue!) };
+}

@@ -1,0 +1,60 @@
+/** The thread that reads a feed file, and the queue behind it. */
+import test from 'ava';
+import { BATCHES_AHEAD, FeedPipeline } from '../../api/cli/feed-pipeline.ts';
+import { FeedFileError } from '../../feeds/feed-line.ts';
+import { files } from './files.ts';
+import { feedLine, HEADER, run } from './harness.ts';
+import { at, quote } from './scenario.ts';
+
+const LINES = 60_000;
+const many = Array.from({ length: LINES }, (_, n) =>
+  feedLine(at(n / 100), quote(n % 3 === 0 ? 'B' : 'A', 40, 41 + (n % 50))),
+);
+const input = {
+  skipBad: false,
+  refuseJumps: true,
+  depth: false,
+  toMs: null,
+  markets: null,
+  marketNames: ['venue_a/A', 'venue_a/B'],
+};
+
+test('R42: the reader waits for who takes its batches, and loses no line', async (t) => {
+  const { feed } = files(t, { feed: [HEADER, ...many] });
+  const pipeline = new FeedPipeline({ ...input, feed }, () => {});
+  t.teardown(() => pipeline.close());
+  const batches = pipeline.batches();
+  const first = (await batches.next()).value!;
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  const second = (await batches.next()).value!;
+  t.true(second.frames < LINES, 'the whole file is more than the queue holds');
+  let lines = first.times.length + second.times.length;
+  let waited = 0;
+  for await (const batch of batches) {
+    lines += batch.times.length;
+    t.is(batch.ends.at(-1), batch.bytes.length);
+    waited++;
+  }
+  t.is(lines, LINES);
+  t.true(waited > BATCHES_AHEAD, `${waited} batches`);
+  t.like(pipeline.counts, { frames: LINES, ticks: LINES, skipped: 0 });
+});
+
+test('R42: a bad line comes behind the lines before it', async (t) => {
+  const { feed } = files(t, { feed: [HEADER, many[0], many[1], 'bad', many[2]] });
+  const pipeline = new FeedPipeline({ ...input, feed }, () => {});
+  t.teardown(() => pipeline.close());
+  let lines = 0;
+  const reading = async () => {
+    for await (const batch of pipeline.batches()) lines += batch.times.length;
+  };
+  await t.throwsAsync(reading(), { instanceOf: FeedFileError, message: 'line 4: not JSON' });
+  t.is(lines, 2);
+});
+
+test('R9, R42: speed and shards leave the state hash as it is', async (t) => {
+  const made = files(t, { feed: [HEADER, ...many.slice(0, 3000)] });
+  const { stateHash } = await run(made);
+  t.is((await run({ ...made, shards: 3 })).stateHash, stateHash);
+  t.is((await run({ ...made, speed: 60, shards: 2 })).stateHash, stateHash);
+});

@@ -1,0 +1,67 @@
+/** A server in this process on the catalog of scenario.ts, into which feed files are replayed. */
+import path from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { loadConfig } from '../../api/config.ts';
+import { type Paperbook, startPaperbook, takeDataDir } from '../../api/main.ts';
+import { runHere } from '../process/run-here.ts';
+import { HEADER, tempDir, writeLines } from './harness.ts';
+import { CATALOG } from './scenario.ts';
+
+export type Running = {
+  paperbook: Paperbook;
+  /** `feed replay` of a file of these lines into it. */
+  replay(lines: readonly unknown[], ...args: string[]): ReturnType<typeof runHere>;
+  /** What a quote of CATALOG's first or third instrument shows: prices by venue, or why not. */
+  shown(instrument: 0 | 2): Promise<Record<string, unknown>>;
+  /** Its time, as ISO 8601. */
+  clock(): string;
+};
+
+const QUIET = { info() {}, warn() {}, error() {} };
+
+export async function startRunning(
+  t: ExecutionContext,
+  env: Record<string, string> = {},
+): Promise<Running> {
+  const work = tempDir(t);
+  const dataDir = path.join(work, 'data');
+  const config = loadConfig(
+    {
+      PAPERBOOK_PORT: '0',
+      PAPERBOOK_ADMIN_PORT: '0',
+      PAPERBOOK_SHARDS: '2',
+      PAPERBOOK_CLOCK: 'feed',
+      PAPERBOOK_VENUE_DATA: 'on',
+      PAPERBOOK_DATA_DIR: dataDir,
+      PAPERBOOK_CATALOG: writeLines(work, 'catalog.json', [CATALOG]),
+      ...env,
+    },
+    null,
+  );
+  const paperbook = await startPaperbook(config, await takeDataDir(config), QUIET);
+  t.teardown(() => paperbook.close());
+  const { engine, adminUrl } = paperbook;
+  const { instrumentIds } = paperbook.identity.numbers()!;
+  return {
+    paperbook,
+    replay(lines, ...args) {
+      const feed = writeLines(work, 'feed.jsonl', [HEADER, ...lines]);
+      return runHere(['feed', 'replay', feed, '--server', adminUrl, '--json', ...args], {
+        env: { PAPERBOOK_DATA_DIR: dataDir },
+      });
+    },
+    async shown(instrument) {
+      await engine.drained();
+      const reply = await engine.quote(instrumentIds[instrument]!, engine.nowMs());
+      if (!reply.ok) return { refused: reply.code };
+      const { venues, omitted } = JSON.parse(reply.body);
+      return Object.fromEntries([
+        ...venues.map((each: ShownVenue) => [each.venue, [each.yesBidCents, each.yesAskCents]]),
+        ...omitted.map((each: { venue: string; note: string }) => [each.venue, each.note]),
+      ]);
+    },
+    clock: () => new Date(engine.nowMs()).toISOString(),
+  };
+}
+
+type ShownVenue = { venue: string; yesBidCents: number | null; yesAskCents: number | null };
