@@ -22,7 +22,7 @@ import type { ShardVerification } from '../engine/shard/verify.ts';
 import { metaOf } from './data-dir.ts';
 import { DataDirError, syncPath } from './directory-files.ts';
 import { takeLock } from './directory-lock.ts';
-import { verifyPart } from './verify.ts';
+import { type PartVerifier, verifyParts } from './part-verifier.ts';
 
 export type RebuiltShard = {
   shard: number;
@@ -49,18 +49,25 @@ export async function rebuild(dataDir: string): Promise<RebuiltShard[]> {
     throw new DataDirError(`${dataDir} ${error.message}: stop it first`);
   });
   try {
-    const rebuilt: RebuiltShard[] = [];
-    for (let shard = 0; shard < shards; shard++) {
-      rebuilt.push(await rebuildShard(path.join(dataDir, `shard-${shard}`), shard, shards));
-    }
-    return rebuilt;
+    return await verifyParts(async (verifier) => {
+      const rebuilt: RebuiltShard[] = [];
+      for (let shard = 0; shard < shards; shard++) {
+        const directory = path.join(dataDir, `shard-${shard}`);
+        rebuilt.push(await rebuildShard(verifier, { directory, shard, shards }));
+      }
+      return rebuilt;
+    });
   } finally {
     await lock.release();
   }
 }
 
-async function rebuildShard(directory: string, shard: number, shards: number) {
-  const before = await verifyShardAt(directory, shard, shards);
+type Place = { directory: string; shard: number; shards: number };
+
+async function rebuildShard(verifier: PartVerifier, { directory, shard, shards }: Place) {
+  const verify = (path: string) =>
+    verifier.verify<ShardVerification>({ part: 'shard', path, shard, shards });
+  const before = await verify(directory);
   const isThere = segmentsIn(logIn(directory)).length > 0;
   const isWhole = before.found !== null && before.problems.length === 0;
   if (isWhole || (!isThere && before.problems.length === 0)) {
@@ -70,7 +77,7 @@ async function rebuildShard(directory: string, shard: number, shards: number) {
   try {
     if (!isThere) throw new Error('it has no log');
     const facts = await makeAnew(arriving, shard, before.found);
-    const { problems } = await verifyShardAt(arriving, shard, shards);
+    const { problems } = await verify(arriving);
     if (problems.length > 0) throw new Error(problems.join('; '));
     return { shard, facts, kept: putInPlace(arriving, directory), problems: before.problems };
   } catch (error) {
@@ -80,10 +87,6 @@ async function rebuildShard(directory: string, shard: number, shards: number) {
   } finally {
     rmSync(arriving, { recursive: true, force: true });
   }
-}
-
-function verifyShardAt(directory: string, shard: number, shards: number) {
-  return verifyPart<ShardVerification>({ part: 'shard', path: directory, shard, shards });
 }
 
 /** Starts on the log beside an empty environment, and ends with a checkpoint of all of it. */

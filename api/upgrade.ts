@@ -11,7 +11,7 @@ import { openSnapshot } from '../engine/shard/snapshot.ts';
 import { metaOf } from './data-dir.ts';
 import { DataDirError } from './directory-files.ts';
 import type { ControlAudit } from './identity/audit.ts';
-import { verifyPart } from './verify.ts';
+import { verifyParts } from './part-verifier.ts';
 
 export type Upgraded = { directory: string; version: number; changed: boolean };
 
@@ -32,7 +32,9 @@ export async function upgrade(dataDir: string): Promise<Upgraded> {
 
 /** What it holds is for `verify` to check; which version it has is part of opening it. */
 async function checkControl(dataDir: string): Promise<void> {
-  const { problems } = await verifyPart<ControlAudit>({ part: 'control', dataDir });
+  const { problems } = await verifyParts((verifier) =>
+    verifier.verify<ControlAudit>({ part: 'control', dataDir }),
+  );
   if (problems.length > 0) throw new DataDirError(`${dataDir}: ${problems[0]}`);
 }
 

@@ -1,6 +1,7 @@
 /**
- * The process of one part of a verification. LMDB maps files into memory, and reading a damaged one
- * can end the process. `verify` itself must go on. Takes one message, sends one back, and ends.
+ * The process that verifies parts. LMDB maps files into memory, and reading a damaged one can end the
+ * process. `verify` itself must go on. Takes a message, sends one back, and ends with its parent's
+ * end of the channel.
  */
 import { verifyShard } from '../engine/shard/verify.ts';
 import { auditControl } from './identity/audit.ts';
@@ -11,10 +12,8 @@ export type VerifyTask =
 /** `failure`: it cannot be read at all, and why. */
 export type VerifyAnswer = { ok: true; found: unknown } | { ok: false; failure: string };
 
-process.once('message', (task: VerifyTask) => {
-  void answer(task).then((message) => {
-    process.send!(message, () => process.disconnect());
-  });
+process.on('message', (task: VerifyTask) => {
+  void answer(task).then((message) => process.send!(message));
 });
 
 async function answer(task: VerifyTask): Promise<VerifyAnswer> {

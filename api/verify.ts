@@ -2,11 +2,9 @@
  * Checks a whole data directory, of a server that runs or of none: every shard, then the control
  * store, then what they say of each other. Rules D14, D16 (engine/RULES.md).
  */
-import { fork } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Problems } from '../engine/audit/problems.ts';
-import { moduleBeside } from '../engine/shard/beside.ts';
 import type { ShardVerification } from '../engine/shard/verify.ts';
 import { readAdminToken } from './admin-token.ts';
 import { CHECKED_NAMES, readChecked } from './checked-file.ts';
@@ -14,7 +12,7 @@ import { type Meta, metaOf } from './data-dir.ts';
 import { idProblem, isReplays } from './directory-id.ts';
 import type { ControlAudit } from './identity/audit.ts';
 import { ownerlessLines } from './identity/ownerless.ts';
-import type { VerifyAnswer, VerifyTask } from './verify-process.ts';
+import { type Part, verifyParts } from './part-verifier.ts';
 
 type ShardCounts = Omit<
   ShardVerification,
@@ -36,15 +34,7 @@ export type Verification = {
 /** Throws `DataDirError` when `dataDir` is no data directory. */
 export async function verifyDataDir(dataDir: string): Promise<Verification> {
   const meta = metaOf(dataDir);
-  const { shards: count } = meta;
-  const shards: Part<ShardVerification>[] = [];
-  for (let shard = 0; shard < count; shard++) {
-    const task = { part: 'shard', path: shardPath(dataDir, shard), shard, shards: count } as const;
-    shards.push(await verifyPart<ShardVerification>(task));
-  }
-  // Last: it holds what the shards name before they name it.
-  const control = await verifyPart<ControlAudit>({ part: 'control', dataDir });
-
+  const { shards, control } = await readParts(dataDir, meta.shards);
   const notes = new Problems();
   const across = new Problems();
   for (const [shard, { found }] of shards.entries()) {
@@ -68,36 +58,21 @@ export async function verifyDataDir(dataDir: string): Promise<Verification> {
   };
 }
 
-/** What one part turned out to be; null: there is none, or it cannot be read. */
-type Part<T> = { found: T | null; problems: string[] };
 type Findings = { notes: Problems; across: Problems };
 
 const shardPath = (dataDir: string, shard: number) => path.join(dataDir, `shard-${shard}`);
 
-/** Verifies a part in a process of its own. */
-export function verifyPart<T extends { problems: string[] }>(task: VerifyTask): Promise<Part<T>> {
-  return new Promise((resolve) => {
-    const child = fork(moduleBeside(import.meta.url, './verify-process'), [], {
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
-    let answer: VerifyAnswer | null = null;
-    child.once('message', (message) => {
-      answer = message as VerifyAnswer;
-    });
-    child.once('error', (error) => resolve({ found: null, problems: [error.message] }));
-    child.once('exit', (code, signal) => {
-      if (answer === null) {
-        const how = signal ?? `code ${code}`;
-        resolve({ found: null, problems: [`the file is damaged: reading it ended with ${how}`] });
-      } else if (answer.ok) {
-        const found = answer.found as T | null;
-        resolve({ found, problems: found?.problems ?? [] });
-      } else {
-        resolve({ found: null, problems: [answer.failure] });
-      }
-    });
-    child.send(task);
+type Parts = { shards: Part<ShardVerification>[]; control: Part<ControlAudit> };
+
+function readParts(dataDir: string, count: number): Promise<Parts> {
+  return verifyParts(async (verifier) => {
+    const shards: Part<ShardVerification>[] = [];
+    for (let shard = 0; shard < count; shard++) {
+      const directory = shardPath(dataDir, shard);
+      shards.push(await verifier.verify({ part: 'shard', path: directory, shard, shards: count }));
+    }
+    // Last: it holds what the shards name before they name it.
+    return { shards, control: await verifier.verify({ part: 'control', dataDir }) };
   });
 }
 

@@ -3,7 +3,7 @@ import { startApi } from './support.ts';
 
 const NOBODY = '0195d3a0-0000-7000-8000-000000000001';
 
-test('O7, admin org: made, changed, listed', async (t) => {
+test('I64, O7, admin org: made, changed, listed', async (t) => {
   const api = await startApi(t);
   const body = { slug: 'acme', name: 'Acme & Co' };
   const { organization } = (await api.admin('POST', '/admin/organizations', { body })).json;
@@ -117,7 +117,7 @@ test('I66: organizations that live elsewhere are not kept here: admin org says s
   t.is(api.store.organizations.all.size, 0);
 });
 
-test('O8: a venue key is a public id, set, replaced and removed', async (t) => {
+test('I54, O8: a venue key is a public id, set, replaced and removed', async (t) => {
   const api = await startApi(t);
   const userId = api.user.id;
   const set = (body: object) => api.admin('PUT', '/admin/venue-keys', { body });

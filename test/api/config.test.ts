@@ -98,7 +98,7 @@ const EVERYTHING_READ = {
   outsideAuth: { jwksUrl: 'https://auth.example/jwks.json', issuer: 'https://auth.example' },
 };
 
-test('G1: every variable from the environment', (t) => {
+test('G1, G4: every variable from the environment', (t) => {
   t.deepEqual(loadConfig(EVERYTHING, null) as object, EVERYTHING_READ);
 });
 

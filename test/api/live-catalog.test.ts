@@ -4,6 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { ControlStore } from '../../api/identity/store.ts';
 import { LiveCatalog } from '../../api/live-catalog.ts';
+import type { Catalog } from '../../engine/rules/messages.ts';
 import type { Shards } from '../../engine/shard/shards.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { catalogOf, game, instrument } from '../process/catalogs.ts';
@@ -35,4 +36,47 @@ test('K10: a market with a result is dropped with its line, after any reload bef
   list('LIVE');
   await reload();
   t.deepEqual(catalog.watchedMarkets('venue_a').sort(), ['LIVE', 'NEXT']);
+});
+
+test('D18: numbers are on disk before a shard gets the catalog that has them', async (t) => {
+  const dir = tempDir(t);
+  const file = path.join(dir, 'catalog.json');
+  writeFileSync(file, catalogOf([game('g1')], [instrument('one', 'g1')]));
+  const identity = new ControlStore(dir);
+  t.teardown(() => identity.close());
+  const named: [given: string[], onDisk: string[] | undefined][] = [];
+  const setCatalog = async ({ instrumentIds }: Catalog) => {
+    const reading = new ControlStore(dir);
+    named.push([instrumentIds, reading.numbers()?.instrumentIds]);
+    await reading.close();
+  };
+  const catalog = new LiveCatalog(file, identity, { setCatalog } as unknown as Shards, []);
+  await catalog.start();
+  writeFileSync(file, catalogOf([game('g1')], [instrument('one', 'g1'), instrument('two', 'g1')]));
+  await catalog.start();
+  t.deepEqual(
+    named.map(([given]) => given.length),
+    [1, 2],
+  );
+  for (const [given, onDisk] of named) t.deepEqual(onDisk, given);
+});
+
+test('T126, K2: a catalog file with an error changes nothing', async (t) => {
+  const dir = tempDir(t);
+  const file = path.join(dir, 'catalog.json');
+  const good = catalogOf([game('g1')], [instrument('one', 'g1')]);
+  writeFileSync(file, good);
+  const identity = new ControlStore(dir);
+  t.teardown(() => identity.close());
+  let taken = 0;
+  const setCatalog = async () => void taken++;
+  const catalog = new LiveCatalog(file, identity, { setCatalog } as unknown as Shards, []);
+  await catalog.start();
+  const [before, numbers] = [catalog.current, identity.numbers()];
+  const twice = [instrument('two', 'g1'), instrument('two', 'g1')];
+  writeFileSync(file, catalogOf([game('g1')], twice));
+  await t.throwsAsync(catalog.start(), { message: /instruments\[1\]/ });
+  t.is(catalog.current, before);
+  t.deepEqual(identity.numbers(), numbers);
+  t.is(taken, 1);
 });

@@ -80,7 +80,7 @@ test('A30, the order body`s open names: what each of them becomes', (t) => {
   t.like(place({ ...LIMIT_BUY, expiresAt }), { expiresAtMs: Date.parse('2026-11-21T05:00:00Z') });
 });
 
-test('T21: long and short names of a time in force mean the same', (t) => {
+test('T21, A33: long and short names of a time in force mean the same', (t) => {
   const names = {
     gtc: 'gtc',
     good_till_canceled: 'gtc',
@@ -173,7 +173,7 @@ function exactlyOne(first: string, second: string): string {
   return `exactly one of ${first} and ${second} must be sent`;
 }
 
-test('A15, A31: what is wrong is named by its field', (t) => {
+test('A15, A31, A32: what is wrong is named by its field', (t) => {
   for (const [body, message] of REFUSALS) {
     t.throws(() => readOrderBody(body), { instanceOf: ApiError, message }, JSON.stringify(body));
   }

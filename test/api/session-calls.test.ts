@@ -3,7 +3,7 @@ import { RawConnection, request } from './raw-connection.ts';
 import { create, isRefused, JSON_TYPE, newcomer, slowRequest } from './signed-in.ts';
 import { type Answer, startApi } from './support.ts';
 
-test('I7, I20: a key is no session, and a session no key', async (t) => {
+test('A21, I6, I7, I20: a key is no session, and a session no key', async (t) => {
   const api = await startApi(t);
   const session = await api.signIn();
   const id = '0195d3a0-0000-7000-8000-000000000001';
@@ -143,7 +143,7 @@ test('I24: a session that ends while its request comes in does nothing more', as
   isRefused(t, await api.call('GET', '/api_keys', { token }), 401, 'invalid_token');
 });
 
-test('I51, PATCH /me: name, privacy, earlier trades, by session', async (t) => {
+test('I6, I51, I52, PATCH /me: name, privacy, earlier trades, by session', async (t) => {
   const api = await startApi(t);
   const { token, userId } = await newcomer(api);
   const patch = (body: object) => api.call('PATCH', '/me', { token, body });

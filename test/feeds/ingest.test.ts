@@ -40,7 +40,7 @@ const heartbeat: Tick = { kind: 'heartbeat', atMs: AT, source: SOURCE };
 const down: Tick = { kind: 'down', atMs: AT, source: SOURCE };
 const place = { atMs: AT, source: SOURCE, market: 7 };
 
-test('B2: bids round down, asks up, and outside 1..99 is none', (t) => {
+test('B2, M40: bids round down, asks up, and outside 1..99 is none', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.connection('venue_a', polymarketUsAdapter({}, RECORDED), SOURCE);
   const centsOf = (bid: string | null, ask: string | null) => {

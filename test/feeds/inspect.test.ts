@@ -239,3 +239,15 @@ test('X5: lag is exact to 16 s and within 1 % beyond', (t) => {
     t.true(Math.abs(far.summary().medianMs! - lagMs) <= Math.abs(lagMs) / 100, String(lagMs));
   }
 });
+
+test('X7: markets beyond ten thousand are counted under other', async (t) => {
+  const frames = Array.from({ length: 10_002 }, (_, number) => quote(T0 + 1, `M${number}`, 40, 42));
+  const path = await feed(t, [...frames, quote(T0 + 2, 'M0', 40, 42)]);
+  const { markets } = await inspectFeed(path);
+  t.is(Object.keys(markets).length, 10_001);
+  t.deepEqual(
+    ['M0', 'M9999', 'M10000'].map((market) => markets[`venue_b/${market}`]?.frames),
+    [2, 1, undefined],
+  );
+  t.is(markets.other?.frames, 2);
+});

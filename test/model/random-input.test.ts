@@ -83,7 +83,7 @@ function isBesideRestingSell(engine: NaiveEngine, step: Step): boolean {
 const runs = SEEDS.map((seed) => play(seed));
 const depthRuns = SEEDS.map((seed) => play(seed, 'book_depth'));
 
-test('M20: money is conserved after every generated step', (t) => {
+test('T1, M20: money is conserved after every generated step', (t) => {
   t.deepEqual(
     [...runs, ...depthRuns].flatMap((run) => run.problems),
     [],
@@ -97,7 +97,7 @@ test('the same seed gives the same steps and the same end', (t) => {
   t.notDeepEqual(runs[1]!.steps, runs[0]!.steps);
 });
 
-test('generated input reaches every refusal, ending, tick, routing and omission', (t) => {
+test('T25: generated input reaches every refusal, ending, tick, routing and omission', (t) => {
   const seen = new Set(runs.flatMap((run) => [...run.seen]));
   const wanted = [
     ...Object.keys(REJECTIONS),

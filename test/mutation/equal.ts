@@ -253,4 +253,17 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'engine/rules/matching.ts | if (books.size > 1) orders.sort((a, b) => byPriceAndTime(state, a, b)); | > -> >=',
     'the orders of one book stand in that order already',
   ],
+  [
+    'engine/rules/fees.ts | if (best !== null && (closer < 0 || (closer === 0 && fromMs < bestFromMs))) continue; | < -> <= (2)',
+    'a catalog with two lines of one moment is refused (F20)',
+  ],
+  [
+    "engine/rules/fees.ts | return { units: sign === '-' ? -units : units, decimals: fraction.length }; | === -> !==",
+    'a rate and its multiplier both change their sign then, and their product does not',
+  ],
+  ["engine/rules/fees.ts | venue: 'venue_a', | 'venue_a' -> 'mutant'", 'a fee reads no venue'],
+  [
+    "engine/rules/fees.ts | return kalshiFillFee(entry, fill, { side: 'buy', carry: { micros: 0 } }).net; | 'buy' -> 'mutant'",
+    'whoever does not sell pays',
+  ],
 ]);

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { catalogOf, game, instrument } from './catalogs.ts';
@@ -178,4 +178,29 @@ test.serial('a catalog with five errors: catalog check reports all five', async 
     stdout: '1 games and 1 instruments, no errors\n',
     stderr: '',
   });
+});
+
+test.serial('U10: every command upon directories, feeds and catalogs is there', async (t) => {
+  const { stdout } = await runHere(['--help']);
+  for (const name of ['verify', 'backup', 'rebuild', 'upgrade', 'feed', 'catalog']) {
+    t.regex(stdout, new RegExp(`^  ${name} `, 'm'));
+  }
+});
+
+test.serial('X1: feed inspect reads a file without an engine and a catalog', async (t) => {
+  const dir = tempDir(t);
+  const file = path.join(dir, 'feed.jsonl');
+  const quote = { type: 'quote', market: 'A', yesBidCents: 40, yesAskCents: 43 };
+  const at = '2026-07-12T18:00:00.000Z';
+  const line = JSON.stringify({ at, venue: 'venue_b', adapter: 'native', frame: quote });
+  writeFileSync(file, `{"format":"paperbook-feed","version":1}\n${line}\nbad\n`);
+  const inspected = (...options: string[]) => runHere(['feed', 'inspect', file, ...options]);
+  t.like(JSON.parse((await inspected('--json', '--skip-bad')).stdout), {
+    frames: 1,
+    skippedLines: 1,
+    ticks: { book: 1 },
+  });
+  t.regex((await inspected('--bbo', '1', '--skip-bad')).stdout, /^market,at_ms,.*\nA,/);
+  t.like(await inspected('--json'), { code: 1, stdout: '' });
+  t.deepEqual(readdirSync(dir), ['feed.jsonl']);
 });

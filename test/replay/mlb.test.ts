@@ -128,7 +128,7 @@ sharedTest('R9: equal input, equal stateHash and figures', async (t) => {
   t.not(none.stateHash, one.stateHash);
 });
 
-sharedTest('R9: the speed changes nothing but the time', async (t) => {
+sharedTest('R9, R13: the speed changes nothing but the time', async (t) => {
   const work = tempDir(t);
   const [from, to] = ['2026-07-12T19:15:00Z', '2026-07-12T19:35:00Z'];
   const feed = shortened(work, from, to);
@@ -148,7 +148,7 @@ sharedTest('R9: the speed changes nothing but the time', async (t) => {
   t.true(paced.elapsedMs >= spanMs / 2000 - 2, `${paced.elapsedMs} ms for ${spanMs} ms of feed`);
 });
 
-sharedTest('R10: the command prints what the function says', async (t) => {
+sharedTest('R1, R10: the command prints what the function says', async (t) => {
   const work = tempDir(t);
   const orders = writeLines(work, 'orders.jsonl', ordersOf(SEED + 4, 500));
   const trades = path.join(work, 'trades.csv');

@@ -282,7 +282,7 @@ test('T4: polarity -1 turns the side', async (t) => {
   ]);
 });
 
-test('T13: 15 s after the last frame of the connection', async (t) => {
+test('F7, T13: 15 s after the last frame of the connection', async (t) => {
   const venueB = { venue: 'venue_b' };
   const trade = { type: 'trade', market: 'A', yesPriceCents: 42, contracts: 5, side: 'yes' };
   const frames: Frame[] = [

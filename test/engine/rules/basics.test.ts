@@ -70,6 +70,22 @@ scenarioTest('T87: the price is venue_a`s, unless another is asked for', (t, cre
   t.like(scenario.buy(1, { routing: 'best' }).body, { fillPriceCents: 40, fillVenue: 'venue_b' });
 });
 
+scenarioTest(
+  'T81: a routed sell takes a strictly better bid of another venue',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    const [first, second, third] = [1, 2, 3].map(() => tradeOf(scenario.buy(1)).tradeId as string);
+    // venue_b is upside down: its ask of 59 is a bid of 41, and one of 57 a bid of 43.
+    scenario.quote(WIN_B, 57, 59);
+    const best = { routing: 'best' } as const;
+    t.like(scenario.sell(first!, best).body, { fillPriceCents: 41, fillVenue: 'venue_a' });
+    scenario.quote(WIN_B, 55, 57);
+    t.like(scenario.sell(second!).body, { fillPriceCents: 41, fillVenue: 'venue_a' });
+    t.like(scenario.sell(third!, best).body, { fillPriceCents: 43, fillVenue: 'venue_b' });
+  },
+);
+
 scenarioTest('T84: what venue_b filled is venue_a`s to settle', (t, createScenario) => {
   const scenario = createScenario();
   scenario.quote(WIN, 41, 43);

@@ -10,7 +10,16 @@ import {
   WIN,
   WIN_B,
 } from '../../model/scenario.ts';
-import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
+import {
+  AWAY,
+  HOME as AWAY_NO,
+  CATALOG,
+  NOON_MS,
+  placeOrder,
+  quoteTick,
+  ROUTED,
+  uuidOf,
+} from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
 /** `ROUTED` trades on T3 from now on, where it traded on T2. */
@@ -28,7 +37,7 @@ const MOVED: Catalog = {
         },
   ),
 };
-const [T2, T3] = [1, 3];
+const [T1, T2, T3] = [0, 1, 3];
 
 function engineWith(catalog: Catalog) {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
@@ -209,4 +218,27 @@ scenarioTest('T18, C7: without opensAt a market is open from 1970 on', (t, creat
   const scenario = createScenario({ startMs: 0 });
   scenario.quote(WIN, 41, 43);
   t.is(scenario.buy(1).body.fillPriceCents, 43);
+});
+
+test('T129: a market closes at the earliest closing time of the instruments that list it', (t) => {
+  const [early, late, dropped] = ['T13:00', 'T14:00', 'T12:30'].map(
+    (time) => `2026-11-21${time}Z`,
+  ) as [string, string, string];
+  const closing = (times: Record<string, string | null>): Catalog => ({
+    ...CATALOG,
+    instruments: CATALOG.instruments
+      .filter(({ id }) => id in times)
+      .map((entry) => ({ ...entry, ...(times[entry.id] && { closesAt: times[entry.id]! }) })),
+  });
+  const engine = engineWith(closing({ [AWAY]: late, [AWAY_NO]: early, [ROUTED]: dropped }));
+  const closes = (market: number) => engine.state().markets[market]!.closesAtMs;
+  t.is(closes(T1), Date.parse(early));
+  t.is(closes(T2), Date.parse(dropped));
+
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: closing({ [AWAY]: late }) });
+  t.is(closes(T1), Date.parse(late), 'what is listed counts, and what was dropped does not');
+  t.is(closes(T2), Date.parse(dropped), 'but for a market that nothing lists any more');
+
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: closing({ [AWAY]: null }) });
+  t.is(closes(T1), Number.POSITIVE_INFINITY, 'a catalog without a time takes it away');
 });

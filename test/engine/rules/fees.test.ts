@@ -202,6 +202,20 @@ test('F26, F27: P&L after the fee at entry, and 0.07·C·P·(1-P) without a tabl
   t.is(takerFeeCents([fine], { ...trade, priceCents: 50, contracts: 1 }), 2); // 1.25 cents
 });
 
+test('F26: the fee of a trade is that of one fill, to which no earlier one has left anything', (t) => {
+  // 693 micros a contract: one above a whole cent, so that rounding takes all but one of a cent.
+  const trade = { venue: 'venue_a', venueMarketId: 'T', atMs: JULY, priceCents: 1 } as const;
+  t.is(takerFeeCents([], { ...trade, contracts: 8_557 }), 594);
+});
+
+test('F23: a balance moves in steps of a micro at least', (t) => {
+  const order = { side: 'buy', carry: { micros: 0 } } as const;
+  t.is(kalshiFillFee(KALSHI, fill(5.5, 1), { ...order, stepMicros: 1 }).rounding, 0);
+  t.throws(() => kalshiFillFee(KALSHI, fill(5.5, 1), { ...order, stepMicros: 0 }), {
+    message: /steps of nothing/,
+  });
+});
+
 test('F21: the schedules have the names of their venues', (t) => {
   t.deepEqual(FEE_SCHEDULES, ['kalshi', 'polymarket_us', 'polymarket']);
 });

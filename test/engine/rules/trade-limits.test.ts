@@ -102,7 +102,7 @@ test('L3: membership_required counts as a placement', (t) => {
   t.is(codeOf(engine.command(buy(1))), 'rate_limited');
 });
 
-test('L3: another order under a used key counts, and stays 409', (t) => {
+test('T102, L3: another order under a used key counts, and stays 409', (t) => {
   const engine = tradingEngine();
   const first = buy(1);
   t.is(codeOf(engine.command(first)), 'ok');

@@ -21,7 +21,7 @@ const orderId = (scenario: Scenario, number: number) => {
 };
 
 scenarioTest(
-  'A40, A7, I63, M2, M12, M30, M32, portfolio: account, positions and resting orders, newest first',
+  'A40, A5, A7, I63, M2, M12, M30, M32, portfolio: account, positions and resting orders, newest first',
   (t, createScenario) => {
     const scenario = createScenario();
     scenario.quote(WIN, 41, 43);

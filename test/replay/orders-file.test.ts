@@ -1,0 +1,74 @@
+/** What an orders file means: its accounts, its order among the frames, and the ids of what it makes. */
+import { createHash } from 'node:crypto';
+import test from 'ava';
+import { accountIdOf, orderIdOf } from '../../api/cli/replay-ids.ts';
+import { files, ORDER } from './files.ts';
+import { feedLine, HEADER, run, tradeRows } from './harness.ts';
+import { at, buy, quote } from './scenario.ts';
+
+test('R3: an account is a name of 1 to 128 characters, and begins with the start balance', async (t) => {
+  const longest = 'x'.repeat(128);
+  const summary = await run(files(t, { orders: [{ ...ORDER, account: longest }] }));
+  t.deepEqual(
+    summary.accounts.map(({ account, balanceDollars }) => [account, balanceDollars]),
+    [[longest, 99_995.7]],
+  );
+  for (const account of ['', `${longest}x`]) {
+    const made = files(t, { orders: [{ ...ORDER, account }] });
+    await t.throwsAsync(run(made), { message: /line 1: account must/ });
+  }
+});
+
+test('R3: an account of a replay is without hard trade limits', async (t) => {
+  const orders = Array.from({ length: 120 }, (_, number) => {
+    const order = { idempotencyKey: `k${number}`, ...buy('A', 'yes', 1) };
+    return { ...ORDER, order };
+  });
+  const { executed, refused } = (await run(files(t, { orders }))).orders;
+  t.deepEqual({ executed, refused }, { executed: 120, refused: {} });
+});
+
+test('R5: a cancel of a key that placed no limit order is refused', async (t) => {
+  const cancel = (key: string) => ({ at: at(1), account: 'ann', cancel: key });
+  const orders = [ORDER, cancel('nothing'), cancel('k'), { ...cancel('k'), account: 'bob' }];
+  const summary = await run(files(t, { orders }));
+  t.deepEqual(summary.orders.refused, { order_not_found: 3 });
+});
+
+test('R7: at one instant frames come first, and behind the last one orders have their own time', async (t) => {
+  const feed = [
+    HEADER,
+    feedLine(at(0), quote('A', 40, 43)),
+    feedLine(at(1), quote('A', 50, 53)),
+    feedLine(at(2), quote('A', 60, 63)),
+  ];
+  const orders = [1, 2, 7].map((seconds) => {
+    const order = { idempotencyKey: `at-${seconds}`, ...buy('A', 'yes', 1) };
+    return { ...ORDER, at: at(seconds), order };
+  });
+  const made = files(t, { feed, orders });
+  const trades = `${made.work}/trades.csv`;
+  const summary = await run({ ...made, trades });
+  t.is(summary.orders.executed, 3, JSON.stringify(summary.orders.refused));
+  t.deepEqual(
+    tradeRows(trades)
+      .map(({ openedAt, entryCents }) => [openedAt, entryCents])
+      .sort(),
+    [
+      [at(1), '53'],
+      [at(2), '63'],
+      [at(7), '63'],
+    ],
+  );
+});
+
+test('R8: ids come from the names and keys of the file, and the time of a line', (t) => {
+  // SHA-256 of "account/ann" begins with 3be 2 fb3 81d20c0e2858; of its 2 two bits count: 10.
+  const ann = accountIdOf('ann');
+  t.is(ann, '00000000-0000-73be-afb3-81d20c0e2858');
+  const atMs = 0x0123_4567_89ab;
+  const hash = createHash('sha256').update(`${ann}/k`).digest('hex');
+  const order = orderIdOf(ann, 'k', atMs);
+  t.true(order.startsWith(`01234567-89ab-7${hash.slice(0, 3)}-`));
+  t.true(order.endsWith(`${hash.slice(4, 7)}-${hash.slice(7, 19)}`));
+});
