@@ -1,4 +1,4 @@
-/** `npm run rule T31`: a rule of the books, the code and the tables that name it, and its tests. */
+/** `npm run rule T31`: a rule of the books, the code and the tables that name it, its tests, and their models. */
 
 import { BOOKS, readNamings, readRules } from './rule-books.ts';
 
@@ -10,7 +10,7 @@ if (found === undefined || others.length > 0) {
   process.exitCode = 2;
 } else {
   const namings = readNamings().filter(({ rules }) => rules.includes(found.rule));
-  const lines = (['code', 'table', 'test'] as const).flatMap((by) => {
+  const lines = (['code', 'table', 'test', 'model'] as const).flatMap((by) => {
     const places = namings.filter((naming) => naming.by === by);
     const title = places.length === 0 ? `${by}: none` : by;
     return ['', title, ...places.map(({ file, line, text }) => `  ${file}:${line}  ${text}`)];
