@@ -18,7 +18,7 @@ import { flips, usedBytes } from '../engine/shard/flips.ts';
 import { shareOf } from '../model/seeds.ts';
 import { goOn, stoppedServer } from './stopped-server.ts';
 
-const SECTION = 'D24, D35, a flipped byte';
+const SECTION = 'D35, a flipped byte';
 const FILE = path.join('control', 'data.mdb');
 const FLIPS = { copy: shareOf(1200), stopped: shareOf(400) };
 
