@@ -7,7 +7,7 @@ const ROOT = path.join(import.meta.dirname, '..');
 export const BOOKS = ['engine/RULES.md', 'api/RULES.md', 'feeds/FORMATS.md'];
 
 /** As in a comment: `Rules T20 to T57, T90`, and then the book in parentheses, or the books. */
-const CITATION = /\bRules? ([A-Z]\d[^()]*)\((?:(?:engine|api|feeds)\/[A-Z]+\.md(?:,? +)?)+\)/g;
+const CITATION = /\bRules? +([A-Z]\d[^()]*)\((?:(?:engine|api|feeds)\/[A-Z]+\.md(?:,? +)?)+\)/g;
 /** `'T40, T41: …'`, `'L7, hard trade limits: …'`; or how titles begin, in a constant: `'D14, x';`. */
 const TITLE = /["'`]((?:[A-Z]\d+(?:, | and | to )?)+)(?:(?:, [^:'`]+)?: [^'`]*|, [^:'`]+(?=';))/g;
 /** A test that runs only where what it needs is there: `const mlbTest = present ? test : test.skip;`. */

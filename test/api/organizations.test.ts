@@ -16,7 +16,7 @@ const BUY = {
   count: 10,
 };
 
-/** Rules I60 to I62 (api/RULES.md); CONTRACT.md section 3 for the two order reads. */
+/** The routes that the header acts on. Rule A20 (api/RULES.md). */
 const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/portfolio'],
   ['GET', '/portfolio/trades'],
