@@ -11,7 +11,7 @@ const CITATION = /\bRules? +([A-Z]\d[^()]*)\((?:(?:engine|api|feeds)\/[A-Z]+\.md
 /** `'T40, T41: …'`, `'L7, hard trade limits: …'`; or how titles begin, in a constant: `'D14, x';`. */
 const TITLE = /["'`]((?:[A-Z]\d+(?:, | and | to )?)+)(?:(?:, [^:'`]+)?: [^'`]*|, [^:'`]+(?=';))/g;
 /** A test that runs only where what it needs is there: `const mlbTest = present ? test : test.skip;`. */
-const SKIPPABLE = /\bconst (\w+) =[^;]*\.skip;/g;
+const SKIPPABLE = /\bconst (\w+) =[^;]*\.skip\b[^;]*;/g;
 /** The first cell of a row of a table, which names rules in parentheses. */
 const ROW = /^\| ([^|]*\([A-Z]\d[^|]*\)[^|]*)\|.*$/gm;
 
@@ -99,7 +99,7 @@ function inParentheses(cell: string): string {
 }
 
 /** `T20 to T22, T30` names one rule, and a range. */
-function oneByOne(names: string): string[] {
+export function oneByOne(names: string): string[] {
   return names.replace(/[A-Z]\d+ to [A-Z]\d+/g, '').match(/\b[A-Z]\d+\b/g) ?? [];
 }
 

@@ -1,7 +1,7 @@
 /** The rule books: each number stands once, each that is named is there, and each is named. */
 
 import test from 'ava';
-import { BOOKS, type Naming, read, readNamings, readRules } from './rule-books.ts';
+import { BOOKS, type Naming, oneByOne, read, readNamings, readRules } from './rule-books.ts';
 
 /** Rules that no test names yet. The list may only shrink. */
 const UNTESTED = `
@@ -42,6 +42,24 @@ test('the rules that code, tables and tests name are in the books', (t) => {
 test('every rule is named at the head of a file or in a table of a README', (t) => {
   const held = without((naming) => (/^(code|table)$/.test(naming.by) ? naming.rules : []));
   t.deepEqual(held, []);
+});
+
+test('a range, a helper of tests, and a test that may be skipped prove no rule', (t) => {
+  const proofs = (isSuch: (naming: Naming) => boolean) => {
+    const such = namings.filter(isSuch);
+    t.true(such.length > 0);
+    return such.flatMap(({ proves }) => proves);
+  };
+  t.deepEqual(
+    proofs(({ by }) => by === 'model'),
+    [],
+  );
+  t.deepEqual(
+    proofs(({ file }) => file === 'test/replay/mlb.test.ts'),
+    [],
+    'it needs the recorded day',
+  );
+  t.deepEqual(oneByOne('T40, T42 to T44, T46'), ['T40', 'T46']);
 });
 
 test('a test that always runs names every rule, one by one, but for a list that shrinks', (t) => {
