@@ -195,7 +195,7 @@ function showStatus(entry: GameEntry, status: GameStatus): void {
   for (const instrument of entry.instruments) instrument.text = { on: null, off: null };
 }
 
-/** SPEC.md section 2, Instrument, as JSON text at `nowMs`. */
+/** An Instrument of the API, as JSON text at `nowMs`. Rules A46, A47, V3 (api/RULES.md). */
 export function instrumentText(entry: InstrumentEntry, venueData: boolean, nowMs: EpochMs): string {
   if (nowMs < entry.opensAtMs) {
     const note = `opens at ${isoOf(entry.opensAtMs)}`;
@@ -206,7 +206,7 @@ export function instrumentText(entry: InstrumentEntry, venueData: boolean, nowMs
   return entry.text[variant];
 }
 
-/** SPEC.md section 2, Game, as JSON text. */
+/** A Game of the API, as JSON text. Rules A48, A49 (api/RULES.md). */
 export function gameText({ game, status, startsAtMs, instruments }: GameEntry): string {
   return JSON.stringify({
     id: game.id,

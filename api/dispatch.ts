@@ -1,5 +1,5 @@
 /**
- * Takes one exchange through its route, in the order of checks of CONTRACT.md section 1: route,
+ * Takes one exchange through its route, in the order of checks: route,
  * credential, scope, request limits, query, then whether the engine takes requests at all, body,
  * what the listener admits, and the operation itself. Rules A17, A18 (api/RULES.md).
  */

@@ -1,4 +1,4 @@
-/** The id of a request, by which caller and operator find it. CONTRACT.md section 1. */
+/** The id of a request, by which caller and operator find it. Rule A10 (api/RULES.md). */
 import { randomBytes } from 'node:crypto';
 
 const USABLE = /^[!-~]{1,128}$/;

@@ -44,10 +44,7 @@ function bestLevel(levels: readonly Level[], side: 'bid' | 'ask'): Level | null 
   return best;
 }
 
-/**
- * Bids at 0 and asks at 1 are how some venues write an empty side. Rules W20 to W33
- * (feeds/FORMATS.md).
- */
+/** Bids at 0 and asks at 1 are how some venues write an empty side. Rule B2 (feeds/FORMATS.md). */
 export function bookTick(market: string, bid: Level | null, ask: Level | null): BookTick {
   const yesBid = bid !== null && bid.price > 0 ? bid : null;
   const yesAsk = ask !== null && ask.price < 10_000 ? ask : null;
@@ -75,7 +72,7 @@ export function wholeBookTick(
 
 /**
  * The book after a frame that cannot be read: it has changed and we do not know how, so nothing may
- * trade at the last price. Rules T12 to T18 (engine/RULES.md).
+ * trade at the last price. Rule B7 (feeds/FORMATS.md).
  */
 export function unknownBook(market: string): BookTick {
   return bookTick(market, null, null);

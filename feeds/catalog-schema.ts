@@ -2,7 +2,7 @@
  * The shape of a catalog file. Rules K3 to K7 (feeds/FORMATS.md).
  *
  * An optional field that is left out becomes null, unless its comment says otherwise. Fields that
- * SPEC.md derives may be present, so that an answer of the API can serve as a file.
+ * are derived may be present, so that an answer of the API can serve as a file.
  * catalog-checks.ts compares them with their source. Any other field is an error.
  */
 import { type Static, type TSchema, Type } from '@sinclair/typebox';

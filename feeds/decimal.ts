@@ -21,10 +21,7 @@ export function parsePriceE4(value: unknown): PriceE4 | null {
   return price <= 10_000 ? price : null;
 }
 
-/**
- * A price in whole cents, 0 to 100, as frames had it before 2026. Rules W20 to W33
- * (feeds/FORMATS.md).
- */
+/** A price in whole cents, 0 to 100, as frames had it before 2026. Rule W30 (feeds/FORMATS.md). */
 export function priceE4OfCents(value: unknown): PriceE4 | null {
   return isWhole(value) && value <= 100 ? value * 100 : null;
 }

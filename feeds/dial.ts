@@ -24,6 +24,7 @@ export function dial(url: URL, headers: Record<string, string>, events: SocketEv
   };
   socket.on('open', () => current(() => events.opened()));
   socket.on('message', (data) => current(() => events.received(String(data))));
+  // The library answers a ping by itself. Rule W21 (feeds/FORMATS.md).
   socket.on('ping', () => current(() => events.pinged()));
   socket.on('pong', () => current(() => events.pinged()));
   socket.on('error', (error) => current(() => events.ended(error.message)));

@@ -91,6 +91,7 @@ export function tradeOf(
   return { kind: 'trade', atMs, source, market, yesPriceCents, contracts, side: takerSide };
 }
 
+/** Rules B8, M40 (feeds/FORMATS.md, engine/RULES.md). */
 export function resultOf(
   { outcome, yesValue }: Extract<VenueTick, { kind: 'result' }>,
   { atMs, source, market }: Place,

@@ -94,7 +94,7 @@ export type AdapterOptions = {
   depth?: boolean;
   /**
    * Frames come from a recording. Nothing was subscribed to, so every market is wanted; the
-   * sequence may jump, or be left out. Rules F1 to F9 (feeds/FORMATS.md).
+   * sequence may jump, or be left out. Rules B10, F8 (feeds/FORMATS.md).
    */
   recorded?: boolean;
   /** Subscribes to the top of books alone where the venue offers that. */

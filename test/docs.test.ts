@@ -127,6 +127,16 @@ test('every path from the root that a page or a comment names is there', (t) => 
   t.deepEqual(missing(namesIn([...current, ...sources], paths), isNamed), []);
 });
 
+test('every page that a page or a comment names is there', (t) => {
+  const known = new Set(pages.map((page) => path.basename(page)));
+  const names = namesIn([...current, ...sources], /(?<![\w./*-])\w[\w-]*\.md\b/g);
+  t.true(names.length > 5);
+  t.deepEqual(
+    missing(names, (name) => known.has(name)),
+    [],
+  );
+});
+
 test('every source file that a page or a comment names by its last part is there', (t) => {
   const known = new Set(sources.map((file) => path.basename(file)));
   const names = namesIn([...current, ...sources], /(?<![\w./*-])[a-z][\w-]*\.ts\b/g);

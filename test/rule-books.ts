@@ -6,16 +6,19 @@ import path from 'node:path';
 const ROOT = path.join(import.meta.dirname, '..');
 export const BOOKS = ['engine/RULES.md', 'api/RULES.md', 'feeds/FORMATS.md'];
 
-/** As in a comment: `Rules T20 to T57, T90`, and then the book in parentheses. */
-const CITATION = /\bRules? ([A-Z]\d[^()]*)\((?:engine|api|feeds)\/[A-Z]+\.md\)?/g;
+/** As in a comment: `Rules T20 to T57, T90`, and then the book in parentheses, or the books. */
+const CITATION = /\bRules? +([A-Z]\d[^()]*)\((?:(?:engine|api|feeds)\/[A-Z]+\.md(?:,? +)?)+\)/g;
 /** `'T40, T41: …'`, `'L7, hard trade limits: …'`; or how titles begin, in a constant: `'D14, x';`. */
-const TITLE = /["'`]((?:[A-Z]\d+(?:, | and | to )?)+)(?:(?:, [^:'`]+)?: [^'`]*|, [^:'`]+'(?=;))/g;
+const TITLE = /["'`]((?:[A-Z]\d+(?:, | and | to )?)+)(?:(?:, [^:'`]+)?: [^'`]*|, [^:'`]+(?=';))/g;
+/** A test that runs only where what it needs is there: `const mlbTest = present ? test : test.skip;`. */
+const SKIPPABLE = /\bconst (\w+) =[^;]*\.skip\b[^;]*;/g;
 /** The first cell of a row of a table, which names rules in parentheses. */
 const ROW = /^\| ([^|]*\([A-Z]\d[^|]*\)[^|]*)\|.*$/gm;
 
 export type Rule = { rule: string; book: string; text: string };
 export type Naming = {
-  by: 'code' | 'table' | 'test';
+  /** `model`: a helper of tests, which proves nothing by itself. */
+  by: 'code' | 'table' | 'test' | 'model';
   file: string;
   line: number;
   text: string;
@@ -23,6 +26,8 @@ export type Naming = {
   named: string[];
   /** Every rule of the books that is meant. */
   rules: string[];
+  /** Those of a test that it names one by one, and that every run of the tests proves. */
+  proves: string[];
 };
 
 export function read(file: string): string {
@@ -51,9 +56,15 @@ export function readNamings(): Naming[] {
   return [
     ...sources.flatMap((file) => namingsIn(known, file, 'code', CITATION)),
     ...pages.flatMap((file) => namingsIn(known, file, 'table', ROW)),
-    ...tests.flatMap((file) => namingsIn(known, file, 'test', TITLE)),
-    ...tests.flatMap((file) => namingsIn(known, file, 'test', CITATION)),
+    ...tests.flatMap((file) => [
+      ...namingsIn(known, file, isTest(file) ? 'test' : 'model', CITATION),
+      ...(isTest(file) ? namingsIn(known, file, 'test', TITLE) : []),
+    ]),
   ];
+}
+
+function isTest(file: string): boolean {
+  return file.endsWith('.test.ts');
 }
 
 function filesUnder(folders: string, ending: string): string[] {
@@ -69,7 +80,9 @@ function namingsIn(
   const text = read(file);
   // A comment of several lines reads as one. Places stay as they are.
   const flat = text.replace(/\n\s*(?:\*|\/\/)/g, (lineStart) => ' '.repeat(lineStart.length));
+  const skippable = new Set(['skip', ...[...flat.matchAll(SKIPPABLE)].map(([, name]) => name!)]);
   return [...flat.matchAll(pattern)].map((match) => {
+    const [, calls = ''] = /(\w+)\)?\(\s*$/.exec(flat.slice(0, match.index)) ?? [];
     const names = by === 'table' ? inParentheses(match[1]!) : match[1]!;
     return {
       by,
@@ -78,12 +91,18 @@ function namingsIn(
       text: match[0].replace(/\s+/g, ' ').replace(/^["'`]/, ''),
       named: names.match(/\b[A-Z]\d+\b/g) ?? [],
       rules: meant(known, names),
+      proves: by === 'test' && !skippable.has(calls) ? oneByOne(names) : [],
     };
   });
 }
 
 function inParentheses(cell: string): string {
   return [...cell.matchAll(/\(([^()]*)\)/g)].map(([, inside]) => inside).join(', ');
+}
+
+/** `T20 to T22, T30` names one rule, and a range. */
+export function oneByOne(names: string): string[] {
+  return names.replace(/[A-Z]\d+ to [A-Z]\d+/g, '').match(/\b[A-Z]\d+\b/g) ?? [];
 }
 
 /** `T20 to T22, T30` means four rules, as far as the books have them. */

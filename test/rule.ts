@@ -1,6 +1,6 @@
 /** `npm run rule T31`: a rule of the books, the code and the tables that name it, and its tests. */
 
-import { BOOKS, readNamings, readRules } from './rule-books.ts';
+import { BOOKS, type Naming, readNamings, readRules } from './rule-books.ts';
 
 const [asked = '', ...others] = process.argv.slice(2);
 const found = readRules().find(({ rule }) => rule === asked.toUpperCase());
@@ -9,11 +9,20 @@ if (found === undefined || others.length > 0) {
   process.stderr.write(`${wrong ?? `${asked} is no rule of ${BOOKS.join(', ')}.`}\n`);
   process.exitCode = 2;
 } else {
-  const namings = readNamings().filter(({ rules }) => rules.includes(found.rule));
-  const lines = (['code', 'table', 'test'] as const).flatMap((by) => {
-    const places = namings.filter((naming) => naming.by === by);
-    const title = places.length === 0 ? `${by}: none` : by;
+  const { rule, book, text } = found;
+  const namings = readNamings().filter(({ rules }) => rules.includes(rule));
+  const of = (kind: Naming['by']) => namings.filter(({ by }) => by === kind);
+  const proves = (naming: Naming) => naming.proves.includes(rule);
+  const groups = {
+    code: of('code'),
+    table: of('table'),
+    test: of('test').filter(proves),
+    'test that may be skipped, or names a range': of('test').filter((one) => !proves(one)),
+    model: of('model'),
+  };
+  const lines = Object.entries(groups).flatMap(([title, places]) => {
+    if (places.length === 0) return ['', `${title}: none`];
     return ['', title, ...places.map(({ file, line, text }) => `  ${file}:${line}  ${text}`)];
   });
-  process.stdout.write(`${[found.book, '', found.text, ...lines].join('\n')}\n`);
+  process.stdout.write(`${[book, '', text, ...lines].join('\n')}\n`);
 }

@@ -1,4 +1,4 @@
-/** `paperbook quote`, `portfolio` and `trades`. CONTRACT.md section 9. */
+/** `paperbook quote`, `portfolio` and `trades`. */
 import { type Command, Option } from 'commander';
 import type {
   Client,

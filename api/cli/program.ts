@@ -1,5 +1,5 @@
 /**
- * The `paperbook` command. CONTRACT.md section 9: exit codes 0 done, 1 failed, 2 bad usage; what
+ * The `paperbook` command. Exit codes: 0 done, 1 failed, 2 bad usage; what
  * data there is goes to standard output, everything said about it to standard error. Rule U1
  * (api/RULES.md).
  */

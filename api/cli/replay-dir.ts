@@ -1,4 +1,4 @@
-/** Where a replay's engine keeps its state. Rules R1 to R15 (feeds/FORMATS.md). */
+/** Where a replay's engine keeps its state. Rule R14 (feeds/FORMATS.md). */
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -17,7 +17,7 @@ export type ClientOptions = {
     /** Milliseconds that a server may take for one answer; 30 seconds by default. */
     timeoutMs?: number;
 };
-/** The server refused: branch on `code`, show `message`. SPEC.md section 2, Error. */
+/** The server refused: branch on `code`, show `message`. */
 export declare class RefusedError extends Error {
     readonly status: number;
     readonly code: ErrorCode;

@@ -1,5 +1,5 @@
 import { createClient as createGenerated, OPERATIONS } from './generated.js';
-/** The server refused: branch on `code`, show `message`. SPEC.md section 2, Error. */
+/** The server refused: branch on `code`, show `message`. */
 export class RefusedError extends Error {
     status;
     code;

@@ -21,7 +21,7 @@ export type ClientOptions = {
   timeoutMs?: number;
 };
 
-/** The server refused: branch on `code`, show `message`. SPEC.md section 2, Error. */
+/** The server refused: branch on `code`, show `message`. */
 export class RefusedError extends Error {
   readonly status: number;
   readonly code: ErrorCode;

@@ -112,7 +112,7 @@ export function isLastUseStale(key: Key, nowMs: EpochMs): boolean {
   return key.lastUsedAtMs === null || nowMs - key.lastUsedAtMs >= LAST_USED_REFRESH_MS;
 }
 
-/** SPEC.md section 2, KeyView, without the request count. */
+/** A KeyView of the API, without the request count. Rules I3, I8 (api/RULES.md). */
 export function keyView(key: Key, nowMs: EpochMs) {
   return {
     id: key.id,

@@ -44,8 +44,8 @@ export type User = {
   createdAtMs: EpochMs;
 };
 
-// Traders are looked up by id or by display name, from two characters on (SPEC.md section 4,
-// Records), so that no name may look like an id.
+// Traders are looked up by id or by display name, from two characters on, so that no name may look
+// like an id.
 const UUID_SHAPE = '[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
 const DisplayName = Type.String({
   minLength: 2,

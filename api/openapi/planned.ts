@@ -1,6 +1,6 @@
 /**
- * What version 1.11.0 has according to SPEC.md section 4 and CONTRACT.md sections 3, 6, 11 and 13 to
- * 15, and which of it no route answers yet: the description says so, and less of it as routes come.
+ * What version 1.11.0 of the API has, and which of it no route answers yet: the description says so,
+ * and less of it as routes come. Rule A70 (api/RULES.md).
  */
 
 /** Every operation, by the section of it that a reader may look for. */

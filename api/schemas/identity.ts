@@ -112,7 +112,7 @@ export const RotatedKeyAnswer = strict(
 );
 export const KeyAnswer = strict({ key: KeySchema }, { title: 'KeyAnswer' });
 
-/** CONTRACT.md section 3: how long the old key works on, and how long the new one. */
+/** How long the old key works on, and how long the new one. Rule I12 (api/RULES.md). */
 export const RotateSchema = strict(
   {
     graceHours: Type.Optional(

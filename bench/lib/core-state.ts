@@ -11,7 +11,7 @@ import { createState, type StoredState } from '../../engine/shard/create-state.t
 import { type FactLog, ShardRecords } from '../../engine/shard/shard-records.ts';
 import { ASK_CENTS, catalogOf } from './catalog.ts';
 
-/** The defaults of CONTRACT.md section 8. */
+/** The defaults. Rules T13, T80 (engine/RULES.md). */
 export const CORE_CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 
 /** Nothing is kept, and nothing is read back. */

@@ -1,6 +1,6 @@
 /**
  * The `book_depth` fill model: an order walks the displayed levels of one venue, best first, and
- * its price is their average, rounded against the trader. Rules T62 to T68 (engine/RULES.md).
+ * its price is their average, rounded against the trader. Rules T62 to T68, T74 (engine/RULES.md).
  *
  * A displayed size counts once for an account: what its fills consumed of a level stays consumed
  * until a quote shows that price with another size, or without any. Accounts do not consume from
@@ -115,7 +115,8 @@ class BookDepth implements FillModel {
     }
     if (contracts === 0) return null;
     const consumption = { account, market: market.number, side, contracts };
-    // Rounding up is against the trader on both sides: a seller gets 100 minus the ask.
+    // Rounding up is against the trader on both sides: a seller gets 100 minus the ask. Rules T64,
+    // M40 (engine/RULES.md).
     return { contracts, askCents: Math.ceil(cents / contracts), venue: market.venue, consumption };
   }
 

@@ -199,6 +199,7 @@ function sell(state: ShardState, event: OrderFilled | OrderPartFilled, contracts
   const soldCents = col.soldCents.get(position) - col.soldBeforeCents.get(position) + cents;
   const sold = all - col.contracts.get(position) + contracts;
   effects.position = position;
+  // Rules T72, M40 (engine/RULES.md).
   effects.fillPriceCents = Math.floor(soldCents / sold);
   effects.fillVenue = col.soldVenue.get(position);
   countPayable(state, account, -contracts);

@@ -210,7 +210,7 @@ function names(series: string | null, market: string): boolean {
   return series === null || market === series || market.startsWith(`${series}-`);
 }
 
-/** Used where no table has a line. CONTRACT.md section 19, Eval. */
+/** Used where no table has a line. Rule F26. */
 const NO_TABLE: FeeEntry = {
   venue: 'venue_a',
   series: null,

@@ -1,6 +1,6 @@
 /**
  * Matches resting orders with live prices: best price level first, then first placed first. Rules
- * T46 to T48, T66 (engine/RULES.md).
+ * T46 to T49, T66 (engine/RULES.md).
  */
 
 import { prefetched } from '../memory/prefetch.ts';

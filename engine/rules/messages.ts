@@ -214,7 +214,7 @@ export type CatalogListing = {
 
 export type Team = { code: string; name: string };
 
-/** SPEC.md section 2, Game, without what is derived. */
+/** A game of the catalog, without what is derived. Rule K3 (feeds/FORMATS.md). */
 export type CatalogGame = {
   id: string;
   slug: string;
@@ -235,7 +235,10 @@ export type Strike = {
   cap: number | null;
 };
 
-/** SPEC.md section 2, Instrument, without what is derived from its game and listings. */
+/**
+ * An instrument of the catalog, without what is derived from its game and listings. Rule K4
+ * (feeds/FORMATS.md).
+ */
 export type CatalogInstrument = {
   id: string;
   slug: string;

@@ -1,4 +1,4 @@
-/** Placing an order. Rules T20 to T57, T69, T90 to T95, T100 to T103 (engine/RULES.md). */
+/** Placing an order. Rules T100 to T103 (engine/RULES.md). */
 
 import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
@@ -38,6 +38,7 @@ type Subject = {
   position: PositionRow | null;
 };
 
+/** A known key is answered whatever else is the case. Rules T91, T95 (engine/RULES.md). */
 export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   const account = state.accountIds.find(order.account);
   const known =
@@ -57,7 +58,10 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   });
 }
 
-/** An order whose key is new. It counts towards the limits even if it is refused. */
+/**
+ * An order whose key is new. It counts towards the limits even if it is refused. Rules T5, T18, T32,
+ * T94 (engine/RULES.md).
+ */
 function decideNew(state: ShardState, order: PlaceOrder, account: AccountRow): Decision {
   const subject =
     order.action === 'buy' ? buySubject(state, order) : sellSubject(state, order, account);
@@ -89,7 +93,10 @@ function decideNew(state: ShardState, order: PlaceOrder, account: AccountRow): D
   return accept(events, fill?.consumption ?? null);
 }
 
-/** What trades now. A market order or a fok trades completely or not at all. */
+/**
+ * What trades now. A market order or a fok trades completely or not at all. Rules T30, T31, T40, T42,
+ * T68 (engine/RULES.md).
+ */
 function fillNow(
   state: ShardState,
   order: PlaceOrder,
@@ -130,6 +137,7 @@ function neededCents(
   return held + costCents(fill?.askCents ?? 0, filled);
 }
 
+/** Rules T41 to T43, T69 (engine/RULES.md). */
 function placementEvents(
   state: ShardState,
   order: PlaceOrder,
@@ -166,7 +174,7 @@ function placementEvents(
 
 /**
  * A sell that trades or rests first ends the position's resting order: an earlier sell, or the rest
- * of the buy. So a position that is being sold does not grow.
+ * of the buy. So a position that is being sold does not grow. Rules T52, T54 (engine/RULES.md).
  */
 function replacedOrder(state: ShardState, { position }: Subject): OrderRow {
   return position === null ? NO_ROW : state.positions.col.resting.get(position);
@@ -201,6 +209,7 @@ function placedEvent(
 /** It names no ticker, so that it may be shown whether the venue-data switch is on or off. */
 const NO_SUCH_TICKER = 'ticker is not that of a venue_a market that an instrument lists.';
 
+/** Rules T4 to T6 (engine/RULES.md). */
 function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
   const asked = order.side!;
   const contracts = order.contracts!;
@@ -224,6 +233,7 @@ function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
   return { market, instrument, side, instrumentSide: asked, contracts, position: null };
 }
 
+/** All of a position, on its own market. Rules T50, T51, T55, T56 (engine/RULES.md). */
 function sellSubject(
   state: ShardState,
   order: PlaceOrder,
@@ -255,7 +265,10 @@ function isBeingSold({ orders, positions }: ShardState, position: PositionRow): 
   return resting !== NO_ROW && isSell(orders.col.flags.get(resting));
 }
 
-/** Whether a placement under a known key asks for the same as the first one. */
+/**
+ * Whether a placement under a known key asks for the same as the first one. Rules T92, T93
+ * (engine/RULES.md).
+ */
 function isSameOrder(state: ShardState, known: PlacedOrder, order: PlaceOrder): boolean {
   return (
     ASKED_TERM_NAMES.every((name) => known.terms[name] === order[name]) &&

@@ -52,7 +52,7 @@ export function filledSoFar(state: ShardState, order: OrderRow): FilledSoFar {
 
 /**
  * The cost of some of a position's contracts, rounded down. The last part gets the cents that
- * rounding has left, so that every cent of cost is released once.
+ * rounding has left, so that every cent of cost is released once. Rules T72, M40 (engine/RULES.md).
  */
 export function costOfPart(cost: Cents, part: Contracts, contracts: Contracts): Cents {
   invariant(part > 0 && part < contracts, 'a part is nothing, or the whole');

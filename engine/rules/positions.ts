@@ -49,7 +49,10 @@ export function openPosition(
   return row;
 }
 
-/** A buy fills in parts: one position, at the average of them, rounded up. */
+/**
+ * A buy fills in parts: one position, at the average of them, rounded up. Rules T71, M40
+ * (engine/RULES.md).
+ */
 export function growPosition(
   { positions }: ShardState,
   row: PositionRow,

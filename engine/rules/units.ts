@@ -45,18 +45,18 @@ export type PlacedVia = (typeof PLACED_VIA)[number];
 export type GameStatus = (typeof GAME_STATUSES)[number];
 export type MarketStatus = (typeof MARKET_STATUSES)[number];
 
-/** How much of an order trades at a live price. Rules T30 to T32, T60 to T74 (engine/RULES.md). */
+/** How much of an order trades at a live price: the names. Rule T60 (engine/RULES.md). */
 export const FILL_MODELS = ['top_of_book', 'book_depth'] as const;
 export type FillModelName = (typeof FILL_MODELS)[number];
 
 /** The venue whose price every paper order trades at; other venues may only improve it. */
 export const HOME_VENUE = 'venue_a';
-/** Venue tokens of SPEC.md; the order is the order in which quotes list them. */
+/** The order is that in which quotes list them. Rule A51 (api/RULES.md). */
 export const VENUES = ['venue_a', 'venue_b', 'venue_c', 'venue_c_intl'] as const;
 export type Venue = (typeof VENUES)[number];
 /**
- * The venues besides venue_a that may price a fill of an order with routing best. SPEC.md section
- * 4, Trading.
+ * The venues besides venue_a that may price a fill of an order with routing best. Rule T80
+ * (engine/RULES.md).
  */
 export const ROUTED_VENUES: ReadonlySet<Venue> = new Set<Venue>(['venue_b', 'venue_c']);
 
@@ -65,7 +65,7 @@ export function marketName(venue: Venue, venueMarketId: string): string {
   return `${venue}/${venueMarketId}`;
 }
 
-/** Values of CONTRACT.md section 4 that catalogs and answers share. */
+/** Values that catalogs and answers share. Rule K4 (feeds/FORMATS.md). */
 export const MARKET_TYPES = [
   'moneyline',
   'spread',

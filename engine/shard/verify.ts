@@ -1,6 +1,6 @@
 /**
  * Checks everything that must hold of one shard's files, at one moment: the log, the checkpoint, what
- * both replay to, the index, and every fact. Rule D16 (engine/RULES.md).
+ * both replay to, the index, and every fact. Rules D16, D35 (engine/RULES.md).
  */
 
 import { audit } from '../audit/audit.ts';

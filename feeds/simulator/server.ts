@@ -1,6 +1,6 @@
 /**
  * Two simulated venues as WebSocket servers on one loopback port, `/venue_a` and `/venue_b`, in the
- * native protocol of CONTRACT.md section 10. Rules N20, N23 (feeds/FORMATS.md).
+ * native protocol. Rules N20, N23 (feeds/FORMATS.md).
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -157,7 +157,7 @@ export class AnswerCheck {
   }
 }
 
-/** SPEC.md section 8, Response headers: a caller with a key gets all of them. */
+/** A caller with a key gets all of them. Rule Q9 (api/RULES.md). */
 function quotaFault(headers: Headers): string | null {
   const there = QUOTA_HEADERS.filter((name) => headers.has(name));
   if (there.length === 0 || there.length === QUOTA_HEADERS.length) return null;
@@ -171,7 +171,7 @@ const QUOTA_HEADERS = [
   'service-quota-reset',
 ];
 
-/** SPEC.md section 2, Error: retryAfterSeconds equals the header. */
+/** The field retryAfterSeconds equals the header. Rule E1 (api/RULES.md). */
 function retryFault(value: Json, headers: Headers): string | null {
   const seconds = value?.error?.retryAfterSeconds;
   const header = headers.get('retry-after');

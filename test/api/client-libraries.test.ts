@@ -1,4 +1,4 @@
-/** The client libraries of that protocol, as they come, against /auth/v1. CONTRACT.md section 7. */
+/** The client libraries of that protocol, as they come, against /auth/v1. Rule I30 (api/RULES.md). */
 import { AuthClient, type AuthError as ClientError } from '@supabase/auth-js';
 import { createClient } from '@supabase/supabase-js';
 import test, { type ExecutionContext } from 'ava';

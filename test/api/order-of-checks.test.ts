@@ -1,4 +1,4 @@
-/** CONTRACT.md section 1, order of checks: a request that is wrong in two ways gets the first. */
+/** Of a request that is wrong in two ways, the check that comes first answers. */
 import test, { type ExecutionContext } from 'ava';
 import { newKey, type Scope } from '../../api/identity/keys.ts';
 import { newUser, type User } from '../../api/identity/users.ts';

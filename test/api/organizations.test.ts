@@ -16,7 +16,7 @@ const BUY = {
   count: 10,
 };
 
-/** Rules I60 to I62 (api/RULES.md); CONTRACT.md section 3 for the two order reads. */
+/** The routes that the header acts on. Rule A20 (api/RULES.md). */
 const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/portfolio'],
   ['GET', '/portfolio/trades'],
@@ -153,7 +153,7 @@ test('A20, organization header: routes that act on no account take no notice of 
   }
 });
 
-test('T27: what an organization places is private', async (t) => {
+test('I61, T27: what an organization places is private', async (t) => {
   const api = await startApi(t);
   const { id } = await addOrganization(api, 'acme');
   await api.store.changeUser(api.user.id, { private: false });
@@ -164,16 +164,18 @@ test('T27: what an organization places is private', async (t) => {
   t.like(personal, { account: api.user.id, placedPrivate: false });
 });
 
-test('A38, plan: the plan of the key`s owner opens positions there too', async (t) => {
+test('I61, A38, plan: the plan of the key`s owner opens positions there too', async (t) => {
   const api = await startApi(t);
   const { id } = await addOrganization(api, 'acme');
-  for (const [plan, mayOpen] of [
-    ['none', false],
-    ['basic', true],
+  for (const [plan, role, mayOpen] of [
+    ['none', 'owner', false],
+    ['none', 'member', false],
+    ['basic', 'member', true],
+    ['basic', 'owner', true],
   ] as const) {
     const token = await api.addKey({ scopes: TRADER_SCOPES! }, plan);
     const userId = [...api.store.users.keys()].at(-1)!;
-    const membership = { organizationId: id, userId, role: 'member', createdAtMs: 1 } as const;
+    const membership = { organizationId: id, userId, role, createdAtMs: 1 } as const;
     await api.store.organizations.putMember(membership);
     await sendAll(api, id, token);
     const placed = api.engine.requests.filter(({ kind }) => kind === 'place').at(-1);
@@ -181,7 +183,7 @@ test('A38, plan: the plan of the key`s owner opens positions there too', async (
   }
 });
 
-test('L8: a key`s are its owner`s in every account, the account`s its own', async (t) => {
+test('I61, L8: a key`s are its owner`s in every account, the account`s its own', async (t) => {
   const api = await startApi(t);
   const own = { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 };
   const wide = { newPerMinute: 7, newPerDay: 8, closingPerMinute: 9 };

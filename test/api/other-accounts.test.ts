@@ -34,7 +34,7 @@ const sell = ({ ids }: Person) => ({
   ...{ action: 'sell', type: 'market', tradeId: ids.trade, idempotencyKey: 'theirs' },
 });
 
-/** SPEC.md section 4 and CONTRACT.md section 3, route by route. */
+/** Route by route: what answers for somebody else’s. */
 const PROBES: Record<string, Probe> = {
   'GET /status': own('key'),
   'GET /openapi.json': own('key'),

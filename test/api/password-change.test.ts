@@ -1,4 +1,4 @@
-/** `PUT /auth/v1/user`. CONTRACT.md section 17. */
+/** `PUT /auth/v1/user`. */
 import test from 'ava';
 import { decodeJwt } from 'jose';
 import { type Api, type Json, startApi } from './support.ts';

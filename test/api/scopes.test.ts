@@ -11,7 +11,7 @@ const SCOPES: Scope[] = [
   'trade:write:venue_c_intl',
 ];
 
-/** SPEC.md section 5, rules 4 to 6, by the first match. Null: any valid key. */
+/** By the first match. Null: any valid key. */
 const GRANTS: [route: RegExp, scope: Scope | null | 'session'][] = [
   [/^\S+ \/api_keys/, 'session'],
   [/^PATCH \/me$/, 'session'],
@@ -33,7 +33,7 @@ test('I4: every route asks for its own scope, and no other', async (t) => {
     const name = `${method} ${path}`;
     const grant = GRANTS.find(([route]) => route.test(name));
     if (grant === undefined) {
-      t.fail(`${name}: say here which scope SPEC.md asks of it`);
+      t.fail(`${name}: say here which scope it asks for`);
       continue;
     }
     const scope = grant[1];

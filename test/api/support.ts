@@ -318,7 +318,7 @@ function checkCommon(t: ExecutionContext, { method, path, headers, status, text 
   if (status === 204 || method === 'HEAD') t.is(text, '', at);
 }
 
-/** CONTRACT.md section 1, money: at most two decimals. */
+/** Money has at most two decimals. */
 function checkDollars(t: ExecutionContext, value: unknown): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, inner] of Object.entries(value)) {

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { catalogErrorText, parseCatalog } from '../../feeds/catalog.ts';
 import type { InstrumentEntry } from '../../feeds/catalog-schema.ts';
-import { game, instrument } from './catalog-entries.ts';
+import { game, instrument, listing } from './catalog-entries.ts';
 
 function errorsOf(file: unknown): string[] {
   const reading = parseCatalog(JSON.stringify(file));
@@ -29,6 +29,27 @@ test('K4: a close before the opening, and a strike without its bounds', (t) => {
     'instruments[2].strike.floor: is required with greater',
     'instruments[4].strike.cap: must not be below floor',
   ]);
+});
+
+test('K5: what a listing must have, and what its market may be called', (t) => {
+  const whole = listing('venue_a', 'T1');
+  const errorsWith = (fields: object) =>
+    errorsOf({
+      games: [game('g1')],
+      instruments: [{ ...instrument('i1'), listings: [{ ...whole, ...fields }] }],
+    }).map((error) => error.replace('instruments[0].listings[0].', ''));
+  for (const field of ['venue', 'polarity', 'fungibility', 'reviewed', 'venueMarketId']) {
+    t.deepEqual(errorsWith({ [field]: undefined }), [`${field}: is required`]);
+  }
+  for (const venueMarketId of ['~', '!'.repeat(256)]) {
+    t.deepEqual(errorsWith({ venueMarketId }), []);
+  }
+  for (const venueMarketId of ['', 'T 1', 'Té', 'T'.repeat(257)]) {
+    t.is(errorsWith({ venueMarketId }).length, 1, venueMarketId);
+  }
+  t.deepEqual(errorsWith({ buyForYes: 'yes', buyForNo: 'no', note: 'n'.repeat(300) }), []);
+  t.is(errorsWith({ buyForYes: 'no' }).length, 1, 'it does not follow from the polarity');
+  t.is(errorsWith({ note: 'n'.repeat(301) }).length, 1);
 });
 
 test('F20, F21: lines of fees, what is left out of them, and what is wrong with them', (t) => {

@@ -134,7 +134,7 @@ test('K8: an id left out is the start of the SHA-256 of its slug', (t) => {
   }
 });
 
-test('T3, T4: polarity -1 buys no for yes', (t) => {
+test('K5, T3, T4: polarity -1 buys no for yes', (t) => {
   const entry = instrument('i1', { listings: [listing({ polarity: -1 })] });
   const [read] = accepted({ games: [game('g1')], instruments: [entry] }).instruments;
   t.is(read?.listings[0]?.buyForYes, 'no');

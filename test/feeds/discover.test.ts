@@ -107,6 +107,35 @@ mlbTest('K26: the same day at two venues is one catalog, with both listings ever
   t.deepEqual(catalogOf(again), both, 'a second time changes nothing');
 });
 
+test('K26: a listing joins the game of its day, by number or start where there are two', (t) => {
+  const kalshi = ['1805', '2140'].flatMap((time) =>
+    ['MIL', 'PIT'].map((team) => kalshiMarket(`KXMLBGAME-26JUL11${time}MILPIT-${team}`)),
+  );
+  const base = discovered('venue_a', kalshi);
+  const us = (gameStartTime: string) =>
+    usMarket('aec-mlb-pit-mil-2026-07-11', ['Pirates/pit', 'Brewers/mil'], { gameStartTime });
+  // 18:05 in New York is 22:05 in UTC, 21:40 is 01:40 on the 12th.
+  for (const [start, joined] of [
+    ['2026-07-11T23:00:00Z', '1805'],
+    ['2026-07-12T02:00:00Z', '2140'],
+  ] as const) {
+    const both = catalogOf(discovered('venue_b', [us(start)], base));
+    t.is(both.games.length, 2);
+    const withBoth = both.instruments.filter(({ listings }) => listings.length === 2);
+    t.is(withBoth.length, 2, start);
+    for (const { listings } of withBoth) {
+      t.true(listings[0]!.venueMarketId.includes(joined), `${start}: ${joined}`);
+      t.deepEqual(
+        listings.map(({ venue, reviewed }) => [venue, reviewed]),
+        [
+          ['venue_a', true],
+          ['venue_b', false],
+        ],
+      );
+    }
+  }
+});
+
 test('K24: Kalshi’s game starts when its ticker says, not when the market closes', (t) => {
   const markets = ['MIL', 'PIT'].map((team) =>
     kalshiMarket(`KXMLBGAME-26JUL101840MILPIT-${team}`, {

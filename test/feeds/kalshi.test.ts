@@ -12,7 +12,7 @@ const wireTest = wire.present ? test : test.skip;
 const recordedTest = recorded.present ? test : test.skip;
 const windowTest = window.present ? test : test.skip;
 
-test('W23 to W33, B7: every frame means what the golden file says', (t) => {
+test('W23, W24, W25, W26, W27, W28, W29, W30, W31, W32, W33, B7: every frame means what the golden file says', (t) => {
   const adapter = kalshiAdapter({}, { recorded: true });
   for (const { rule, frame, reading } of goldenLines('kalshi')) {
     t.deepEqual(adapter.read(frame), reading, rule);

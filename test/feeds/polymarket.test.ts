@@ -87,6 +87,14 @@ for (const { rule, frame, reading } of goldenLines('polymarket')) {
   });
 }
 
+test('W55: whoever buys the token takes yes, who sells it takes no', (t) => {
+  const trade = { event_type: 'last_trade_price', asset_id: 'A', price: '0.456', size: '2.5' };
+  const taken = (side: string) => live('A').read({ ...trade, side }).ticks;
+  const tick = { kind: 'trade', market: 'A', yesPrice: 4560, size: 250 } as const;
+  t.deepEqual(taken('BUY'), [{ ...tick, takerSide: 'yes' }]);
+  t.deepEqual(taken('SELL'), [{ ...tick, takerSide: 'no' }]);
+});
+
 test('W52: a book replaces the one before, whatever the order of its levels', (t) => {
   const adapter = live('A');
   const worstFirst = book('A', [level('0.1', '1'), level('0.41', '7.5')], [level('.45', '3')]);

@@ -7,7 +7,7 @@ import { goldenLines, jsonLines, sharedData } from './golden.ts';
 const wire = sharedData('wire-examples');
 const wireTest = wire.present ? test : test.skip;
 
-test('W41, W43 to W48: every frame means what the golden file says', (t) => {
+test('W41, W43, W44, W45, W46, W47, W48: every frame means what the golden file says', (t) => {
   const adapter = polymarketUsAdapter({}, { recorded: true });
   for (const { rule, frame, reading } of goldenLines('polymarket_us')) {
     t.deepEqual(adapter.read(frame), reading, rule);

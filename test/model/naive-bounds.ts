@@ -1,6 +1,6 @@
 /**
  * What can still be counted: no sum of an account's cents leaves the safe integers, whatever happens
- * to its positions and resting buys. CONTRACT.md section 5, Settlement, pays 100 cents at most.
+ * to its positions and resting buys. A settlement pays 100 cents at most.
  */
 
 import { type Cents, START_BALANCE_CENTS, type Uuid } from '../../engine/rules/units.ts';

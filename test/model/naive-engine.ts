@@ -243,7 +243,7 @@ function takeQuote(state: ModelState, tick: QuoteTick): void {
   rememberTaken(market.quote, last);
 }
 
-/** CONTRACT.md section 5, Settlement: a cancelled game voids what has no result. */
+/** A cancelled game voids what has no result. Rule S7 (engine/RULES.md). */
 function voidGame(state: ModelState, slug: string): void {
   for (const instrument of state.instruments.values()) {
     if (instrument.gameSlug !== slug) continue;

@@ -1,7 +1,4 @@
-/**
- * Everything that moves money or ends an order. CONTRACT.md section 5: Limit order, Selling,
- * Settlement, Run and reset (busts).
- */
+/** Everything that moves money or ends an order. */
 
 import type { CancelReason } from '../../engine/rules/events.ts';
 import { tradeIdOf } from '../../engine/rules/ids.ts';

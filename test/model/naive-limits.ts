@@ -1,6 +1,4 @@
-/**
- * Hard trade limits the slow way: every attempt is kept and counted anew. SPEC.md section 8.
- */
+/** Hard trade limits the slow way: every attempt is kept and counted anew. */
 
 import type { Reply, TradeCounting, TradeLimits } from '../../engine/rules/messages.ts';
 import type { EpochMs, TradeUse, Uuid } from '../../engine/rules/units.ts';

@@ -1,6 +1,6 @@
 /**
- * Placing and canceling. SPEC.md section 4, Trading; CONTRACT.md section 5. Every refusal
- * is an early return, in the order in which an order meets the rules.
+ * Placing and canceling. Every refusal is an early return, in the order in which an order meets the
+ * rules: T100 (engine/RULES.md).
  */
 
 import type { CancelOrder, PlaceOrder, Reply } from '../../engine/rules/messages.ts';

@@ -1,6 +1,4 @@
-/**
- * Which price an order would trade at now. CONTRACT.md section 5, Prices, Live price, Routing best.
- */
+/** Which price an order would trade at now. Rules T12, T80 (engine/RULES.md). */
 
 import type { CatalogListing } from '../../engine/rules/messages.ts';
 import type {

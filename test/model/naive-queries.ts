@@ -1,6 +1,5 @@
 /**
- * Portfolio and lists. SPEC.md section 2, Portfolio; CONTRACT.md section 3. A query changes
- * nothing: what has not been expired by a tick or command is still shown as resting.
+ * Portfolio and lists. A query changes nothing: what has not been expired by a tick or command is still shown as resting.
  */
 
 import { cursorOf } from '../../engine/rules/ids.ts';

@@ -1,6 +1,5 @@
 /**
- * One Quote. SPEC.md section 2, Quote; CONTRACT.md section 5, Prices and Live price. Every price is
- * in the instrument's terms: where the polarity is -1, its bid is 100 minus the market's ask.
+ * One Quote. Rules A51 to A55 (api/RULES.md). Every price is in the instrument's terms: where the polarity is -1, its bid is 100 minus the market's ask.
  */
 
 import type { CatalogInstrument, CatalogListing, Reply } from '../../engine/rules/messages.ts';

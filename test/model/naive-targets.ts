@@ -1,7 +1,4 @@
-/**
- * What an order is about: its instrument, market and sides. SPEC.md section 4, Order body;
- * CONTRACT.md section 5, Instrument and market sides.
- */
+/** What an order is about: its instrument, market and sides. Rules T3 to T6 (engine/RULES.md). */
 
 import type { CatalogInstrument, PlaceOrder } from '../../engine/rules/messages.ts';
 import type { RejectionCode } from '../../engine/rules/rejections.ts';

@@ -1,5 +1,5 @@
 /**
- * The wire objects of SPEC.md section 2: placement result, Order, Trade, Position and Account.
+ * The wire objects: placement result, Order, Trade, Position and Account.
  * Venue fields are there only while the venue-data switch is on.
  */
 
@@ -31,7 +31,7 @@ export function answer(body: Json): Reply {
   return { ok: true, body: JSON.stringify(body) };
 }
 
-/** SPEC.md section 2, Order placement result: of a new order, or of a replayed one as it is now. */
+/** The answer to a placement: of a new order, or of a replayed one as it is now. */
 export function placementAnswer(state: ModelState, order: ModelOrder, replayed: boolean): Reply {
   const executed = order.status === 'executed';
   return answer({
@@ -55,7 +55,6 @@ export function orderAnswer(state: ModelState, order: ModelOrder): Reply {
   return answer({ order: orderJson(state, order), mode: 'paper', venueData: state.venueData });
 }
 
-/** SPEC.md section 2, Order. */
 export function orderJson(state: ModelState, order: ModelOrder): Json {
   return {
     ...listedOrderJson(state, order),
@@ -92,7 +91,6 @@ export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
   };
 }
 
-/** SPEC.md section 2, Trade. */
 export function tradeJson(state: ModelState, trade: ModelTrade): Json {
   return {
     ...positionJson(state, trade),
@@ -104,7 +102,7 @@ export function tradeJson(state: ModelState, trade: ModelTrade): Json {
   };
 }
 
-/** SPEC.md section 2, Position. Of an open trade what is held; of a closed one all there was. */
+/** Of an open trade what is held; of a closed one all there was. */
 export function positionJson(state: ModelState, trade: ModelTrade): Json {
   const isOpen = trade.status === 'open';
   const contracts = sum(trade.lots.map((lot) => lot.contracts)) + trade.contracts;
@@ -130,7 +128,7 @@ export function positionJson(state: ModelState, trade: ModelTrade): Json {
   };
 }
 
-/** SPEC.md section 2, Account; Rules M20 to M27 (engine/RULES.md). */
+/** Rules M20 to M27 (engine/RULES.md). */
 export function accountJson(state: ModelState, account: ModelAccount, nowMs: EpochMs): Json {
   const open = openTradesOf(state, account.id);
   const resting = restingOf(state, account.id);

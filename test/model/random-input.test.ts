@@ -129,7 +129,7 @@ test('T25: generated input reaches every refusal, ending, tick, routing and omis
   );
 });
 
-test('T60 to T73, book_depth: generated orders fill in part in every way', (t) => {
+test('T69, T70, book_depth: generated orders fill in part in every way', (t) => {
   const seen = new Set(depthRuns.flatMap((run) => [...run.seen]));
   const wanted = [
     ...['buy', 'sell'].flatMap((action) =>

@@ -19,7 +19,7 @@ import {
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
 
 const PLACEMENTS_REMEMBERED = 50;
-/** SPEC.md section 4, Order body. */
+/** Rule T22 (engine/RULES.md). */
 const COUNT_MAX = 1_000_000_000;
 const UNKNOWN_INSTRUMENT = 'ins_ZZZZZZZZZZZZ';
 

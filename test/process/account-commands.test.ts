@@ -1,4 +1,4 @@
-/** A person at the command line: signing in, keys, orders. CONTRACT.md section 9. */
+/** A person at the command line: signing in, keys, orders. */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** A server whose disk is full, or whose data was cut short. CONTRACT.md section 2, internal_error. */
+/** A server whose disk is full, or whose data was cut short. */
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,

@@ -47,7 +47,7 @@ export class Memory {
     if (body.action === 'sell') this.sellsSent.add(body.tradeId);
   }
 
-  /** Nothing is stored under the key of a refused order. CONTRACT.md section 3. */
+  /** Nothing is stored under the key of a refused order. Rule T94 (engine/RULES.md). */
   wasRefused(body: Json): void {
     if (!this.placements.has(body.idempotencyKey)) this.unanswered.delete(body.idempotencyKey);
   }

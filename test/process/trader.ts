@@ -74,7 +74,7 @@ export class Trader {
     }
   }
 
-  /** Sends what was not answered once more, under its own key. SPEC.md section 4, Trading. */
+  /** Sends what was not answered once more, under its own key. Rule T96 (engine/RULES.md). */
   async resolveUnanswered(): Promise<void> {
     for (const body of [...this.memory.unanswered.values()]) await this.place(body);
   }

@@ -42,7 +42,7 @@ export function until(day: Day, atMs: number): Day {
 
 function quoteOf({ ts_utc, slug, bid, ask }: Record<string, string>): Quote {
   const [bidE4, askE4] = [priceE4(bid!), priceE4(ask!)];
-  // CONTRACT.md section 5: a crossed or locked book is no live price, and neither is 0 or 100.
+  // A crossed or locked book is no live price, and neither is 0 or 100.
   const crossed = bidE4 !== null && askE4 !== null && bidE4 >= askE4;
   return {
     atMs: Date.parse(ts_utc!),

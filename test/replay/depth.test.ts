@@ -1,4 +1,4 @@
-/** `PAPERBOOK_FILL_MODEL=book_depth` in replays. CONTRACT.md sections 5 and 10. */
+/** `PAPERBOOK_FILL_MODEL=book_depth` in replays. */
 import path from 'node:path';
 import test from 'ava';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';

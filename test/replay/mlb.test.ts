@@ -233,7 +233,7 @@ function tradeRow(trade: Trade): Record<string, string> {
   };
 }
 
-/** A limit order as SPEC.md section 2 shows it. */
+/** A limit order as an answer shows it. */
 function orderFields(order: Order) {
   const { body, contracts, status } = order;
   const filledContracts = status === 'executed' ? contracts : 0;

@@ -1,6 +1,6 @@
 /**
- * What a day does to the orders of an orders file, worked out a second time: CONTRACT.md sections 3
- * (order body), 5 and 10 in plain objects and loops over all there is. Money in whole cents.
+ * What a day does to the orders of an orders file, worked out a second time: the
+ * order body, the rules and the replay in plain objects and loops over all there is. Money in whole cents.
  */
 import type { Day, Side } from './day.ts';
 import { type Body, canonical, keyOf, timeInForceOf, wellFormed } from './order-body.ts';

@@ -1,4 +1,4 @@
-/** The order body by CONTRACT.md section 3 and SPEC.md section 4, as the oracle reads it. */
+/** The order body as the oracle reads it: a second copy of rules A30, A31 (api/RULES.md). */
 
 export type Body = Record<string, unknown>;
 type Check = (value: unknown) => boolean;

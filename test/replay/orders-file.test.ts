@@ -2,8 +2,9 @@
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { accountIdOf, orderIdOf } from '../../api/cli/replay-ids.ts';
+import type { ReplaySummary } from '../../api/cli/summary.ts';
 import { files, ORDER } from './files.ts';
-import { feedLine, HEADER, run, tradeRows } from './harness.ts';
+import { command, feedLine, figures, HEADER, run, tradeRows } from './harness.ts';
 import { at, buy, quote } from './scenario.ts';
 
 test('R3: an account is a name of 1 to 128 characters, and begins with the start balance', async (t) => {
@@ -71,4 +72,46 @@ test('R8: ids come from the names and keys of the file, and the time of a line',
   const order = orderIdOf(ann, 'k', atMs);
   t.true(order.startsWith(`01234567-89ab-7${hash.slice(0, 3)}-`));
   t.true(order.endsWith(`${hash.slice(4, 7)}-${hash.slice(7, 19)}`));
+});
+
+test('R1, R10: the command prints the summary, in which a replayed key counts nowhere', async (t) => {
+  const dear = { idempotencyKey: 'dear', ...buy('A', 'yes', 1_000_000_000) };
+  const orders = [ORDER, ORDER, { ...ORDER, account: 'abe', order: dear }];
+  const made = files(t, { orders });
+  const { code, stdout, stderr } = await command(
+    ...[made.feed, '--catalog', made.catalog, '--orders', made.orders, '--shards', '2', '--json'],
+  );
+  t.deepEqual([code, stderr], [0, '']);
+  const printed: ReplaySummary = JSON.parse(stdout);
+  t.deepEqual(figures(printed), figures(await run(made)));
+  const { stateHash, elapsedMs, ticksPerSecond, ...rest } = printed;
+  t.regex(stateHash, /^[0-9a-f]{64}$/);
+  t.true(Number.isInteger(elapsedMs) && Number.isInteger(ticksPerSecond));
+  const account = { heldDollars: 0, realizedPnlDollars: 0, restingOrders: 0 };
+  t.deepEqual(rest, {
+    ...{ frames: 3, ticks: 3, skipped: 0, trades: 1 },
+    orders: {
+      ...{ executed: 1, resting: 0, canceled: 0, expired: 0 },
+      refused: { insufficient_balance: 1 },
+    },
+    accounts: [
+      {
+        ...account,
+        ...{ account: 'abe', balanceDollars: 100_000, openStakeDollars: 0 },
+        ...{ netWorthDollars: 100_000, openPositions: 0 },
+      },
+      {
+        ...account,
+        ...{ account: 'ann', balanceDollars: 99_995.7, openStakeDollars: 4.3 },
+        ...{ netWorthDollars: 99_999.8, openPositions: 1 }, // 10 at a bid of 41
+      },
+    ],
+  });
+});
+
+test('R13: the speed is feed seconds a second, and changes nothing else', async (t) => {
+  const made = files(t, {});
+  const paced = await run({ ...made, speed: 20 });
+  t.true(paced.elapsedMs >= 98, `${paced.elapsedMs} ms for two seconds of feed`);
+  t.deepEqual(figures(paced), figures(await run(made)));
 });

@@ -22,12 +22,9 @@ const endOf = (t: ExecutionContext, seed: number, durability: Durability) =>
 // Fewer seeds than usual say nothing of what all of them cover.
 const whole = SEEDS.length < USUAL_SEEDS ? test.serial.skip : test.serial;
 
-whole(
-  'CONTRACT section 8, PAPERBOOK_DURABILITY: a crash of the process finds both alike',
-  async (t) => {
-    t.is(await endOf(t, 2, 'sync'), await endOf(t, 2, 'commit'));
-  },
-);
+whole('D1, PAPERBOOK_DURABILITY: a crash of the process finds both alike', async (t) => {
+  t.is(await endOf(t, 2, 'sync'), await endOf(t, 2, 'commit'));
+});
 
 whole('the seeds of a test run cover every kind of event, checkpoint and crash', (t) => {
   t.log(String(tally));

@@ -7,7 +7,7 @@ import type { Catalog } from '../../rules/messages.ts';
 import { type EpochMs, isoOf, VENUES } from '../../rules/units.ts';
 import type { LoggedFact } from '../read-facts.ts';
 
-/** CONTRACT.md section 16. Money is in cents, times are date-times in UTC. */
+/** A fact as people read it. Money is in cents, times are date-times in UTC. */
 export type ShownFact = {
   shard: number;
   seq: number;

@@ -48,7 +48,7 @@ function manyWords(): void {
 }
 
 for (const [what, make, message] of MISTAKES) {
-  test(`D15: bytes are not written or read wrongly: ${what}`, (t) => {
+  test(`D15, C1: bytes are not written or read wrongly: ${what}`, (t) => {
     t.throws(make, { name: 'InvariantError', message });
   });
 }

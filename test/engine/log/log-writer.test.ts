@@ -149,7 +149,7 @@ test.serial('D19: a segment is on disk, with its name, before a record counts on
   log.close();
 });
 
-test('D19: what a caller would break is refused', (t) => {
+test('D19, C1: what a caller would break is refused', (t) => {
   const log = LogWriter.open(logIn(tempDir(t)), OPTIONS);
   const random = randomOf(5);
   fill(log, 3, random);

@@ -76,7 +76,7 @@ scenarioTest('T64: the average is rounded against the trader', (t, createScenari
   t.deepEqual(scenario.engine.conservation(), []);
 });
 
-scenarioTest('T68: needs all of it, else 409 no_liquidity', (t, createScenario) => {
+scenarioTest('T31, T68: needs all of it, else 409 no_liquidity', (t, createScenario) => {
   const scenario = createScenario(DEPTH);
   scenario.book(WIN, BIDS, ASKS);
   t.is(scenario.buy(1151).code, 'no_liquidity', '1150 are displayed');
@@ -140,11 +140,11 @@ scenarioTest('T69: ioc fills what is there and cancels the rest', (t, createScen
   t.is(scenario.account().balanceDollars, 100_000 - 66);
 });
 
-scenarioTest('M4, T70: gtc rests the rest, holding limit x remaining', (t, createScenario) => {
+scenarioTest('M4, T70, T71: gtc rests the rest, holding limit x remaining', (t, createScenario) => {
   const scenario = createScenario(DEPTH);
   scenario.book(WIN, BIDS, ASKS);
   const placed = scenario.limitBuy(44, 250);
-  // 100 at 43; 150 rest at 44. SPEC.md section 2: the trade is null while it rests.
+  // 100 at 43; 150 rest at 44. The trade is null while it rests.
   t.like(placed.body, { status: 'resting', trade: null, fillPriceCents: 43, fillVenue: 'venue_a' });
   t.like(orderOf(placed), { filledContracts: 100, remainingContracts: 150, holdDollars: 66 });
   t.like(scenario.account(), {

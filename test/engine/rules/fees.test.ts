@@ -212,7 +212,7 @@ test('F23: a balance moves in steps of a micro at least', (t) => {
   const order = { side: 'buy', carry: { micros: 0 } } as const;
   t.is(kalshiFillFee(KALSHI, fill(5.5, 1), { ...order, stepMicros: 1 }).rounding, 0);
   t.throws(() => kalshiFillFee(KALSHI, fill(5.5, 1), { ...order, stepMicros: 0 }), {
-    message: /steps of nothing/,
+    message: /step of a balance is not above zero/,
   });
 });
 

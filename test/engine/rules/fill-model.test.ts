@@ -64,7 +64,7 @@ for (const name of FILL_MODELS) {
   });
 }
 
-test('T65: each shard has a model of its own, which forgets with it what was consumed', (t) => {
+test('T65, T74: each shard has a model of its own, which forgets with it what was consumed', (t) => {
   const depth: Depth = { yesBids: [], yesAsks: [[50, 10]] };
   const one: Want = { account: accountRow(0), side: 'yes', upToCents: 99, contracts: 10 };
   const first = modelOf('book_depth', depth);

@@ -246,7 +246,7 @@ function removeTwice({ ladders }: ShardState): void {
 }
 
 for (const [what, make, message] of MISTAKES) {
-  test(`D15, M10, T2: a caller's mistake stops the shard: ${what}`, (t) => {
+  test(`D15, M10, T2, C1: a caller's mistake stops the shard: ${what}`, (t) => {
     const state = tradedState();
     t.throws(() => make(state), { name: 'InvariantError', message });
   });

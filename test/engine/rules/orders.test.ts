@@ -21,7 +21,7 @@ const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string
 const balance = (scenario: Scenario) => scenario.account().balanceDollars;
 
 scenarioTest(
-  'T11, T30, M3, M8: buys at the ask of its side, sells at the bid',
+  'T11, T30, T57, M3, M8, M26: buys at the ask of its side, sells at the bid',
   (t, createScenario) => {
     const scenario = createScenario();
     scenario.quote(WIN, 41, 43);
@@ -29,21 +29,29 @@ scenarioTest(
     const yes = scenario.buy(100);
     t.is(yes.body.status, 'executed');
     t.is(yes.body.fillPriceCents, 43);
-    t.is(tradeOf(yes).costDollars, 43);
+    t.like(tradeOf(yes), { costDollars: 43, pnlDollars: null });
     const no = scenario.buy(100, { side: 'no' });
     t.is(no.body.fillPriceCents, 59);
     t.is(balance(scenario), 100_000 - 43 - 59);
 
     const sold = scenario.sell(idOfTrade(yes));
     t.is(sold.body.fillPriceCents, 41);
-    t.is(tradeOf(sold).status, 'closed');
-    t.is(tradeOf(sold).closeReason, 'sold');
-    t.is(tradeOf(sold).pnlDollars, -2);
+    t.like(tradeOf(sold), { status: 'closed', closeReason: 'sold', pnlDollars: -2 });
     t.is(scenario.sell(idOfTrade(no)).body.fillPriceCents, 57);
     t.is(balance(scenario), 100_000 - 4);
     t.deepEqual(scenario.engine.conservation(), []);
   },
 );
+
+scenarioTest('T61: an order of any size fills whole at the best price', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.book(WIN, [[41, 7]], [[43, 5]]);
+  const bought = scenario.buy(1000);
+  t.like(tradeOf(bought), { contracts: 1000, costDollars: 430 });
+  const limit = { limitPriceCents: 41, timeInForce: 'ioc' } as const;
+  const sold = scenario.sell(idOfTrade(bought), limit);
+  t.like(orderOf(sold), { status: 'executed', filledContracts: 1000, fillPriceCents: 41 });
+});
 
 scenarioTest('T4: polarity -1 buys the other side of the market', (t, createScenario) => {
   const scenario = createScenario();

@@ -24,20 +24,23 @@ const fill = (scenario: Scenario, order = {}) => {
   return [body.fillPriceCents, body.fillVenue];
 };
 
-scenarioTest('T13: fresh up to the bound, heartbeats included', (t, createScenario) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
-  scenario.nowMs += MAX_AGE_MS;
-  t.is(probe(scenario), 43);
-  scenario.nowMs += 1;
-  t.is(probe(scenario), 'no_liquidity');
-  scenario.tick({ kind: 'heartbeat', source: 1 });
-  t.is(probe(scenario), 'no_liquidity', 'another connection');
-  scenario.tick({ kind: 'heartbeat', source: 0 });
-  t.is(probe(scenario), 43);
-  scenario.nowMs += MAX_AGE_MS;
-  t.is(probe(scenario), 43);
-});
+scenarioTest(
+  'T13, T31, no_liquidity: fresh up to the bound, heartbeats included',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    scenario.nowMs += MAX_AGE_MS;
+    t.is(probe(scenario), 43);
+    scenario.nowMs += 1;
+    t.is(probe(scenario), 'no_liquidity');
+    scenario.tick({ kind: 'heartbeat', source: 1 });
+    t.is(probe(scenario), 'no_liquidity', 'another connection');
+    scenario.tick({ kind: 'heartbeat', source: 0 });
+    t.is(probe(scenario), 43);
+    scenario.nowMs += MAX_AGE_MS;
+    t.is(probe(scenario), 43);
+  },
+);
 
 scenarioTest('T14: none after a loss until a fresh quote', (t, createScenario) => {
   const scenario = createScenario();
@@ -94,6 +97,40 @@ scenarioTest(
     t.is(probe(scenario), 43);
   },
 );
+
+scenarioTest('T63: displayed levels without a live price fill nothing', (t, createScenario) => {
+  const scenario = createScenario({ fillModel: 'book_depth' });
+  const show = () => scenario.book(WIN, [[41, 100]], [[43, 100]]);
+  show();
+  t.is(probe(scenario), 43);
+  scenario.nowMs += MAX_AGE_MS + 1;
+  t.is(probe(scenario), 'no_liquidity', 'stale');
+  t.is(scenario.limitBuy(50, 1).body.status, 'resting');
+  show();
+  t.is(scenario.account().restingOrders, 0);
+  scenario.tick({ kind: 'down', source: 0 });
+  t.is(probe(scenario), 'no_liquidity', 'its connection was lost');
+  show();
+  scenario.tick({ kind: 'status', source: 0, market: WIN, status: 'paused' });
+  t.is(probe(scenario), 'market_not_open');
+});
+
+scenarioTest('T49: time passing alone fills nothing', (t, createScenario) => {
+  for (const fillModel of FILL_MODELS) {
+    const scenario = createScenario({ fillModel });
+    scenario.quote(WIN, 41, 43);
+    scenario.nowMs += MAX_AGE_MS + 1;
+    scenario.limitBuy(45, 1);
+    t.is(scenario.account().restingOrders, 1, 'the quote is stale');
+    for (const passedMs of [1, 1000, 60_000, 86_400_000]) {
+      scenario.nowMs += passedMs;
+      scenario.tick({ kind: 'time' });
+      t.like(scenario.account(), { restingOrders: 1, openPositions: 0 }, `${passedMs} ms`);
+    }
+    scenario.tick({ kind: 'heartbeat', source: 0 });
+    t.is(scenario.account().restingOrders, 0, 'a heartbeat fills it');
+  }
+});
 
 scenarioTest('T46, T17: fills when the market opens, and after a silence', (t, createScenario) => {
   const scenario = createScenario();

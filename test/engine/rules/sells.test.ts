@@ -1,5 +1,5 @@
-/** A sell beside one that rests for the same position. */
-import { scenarioTest, WIN } from '../../model/scenario.ts';
+/** What a sell is of, what it costs, and where; and a sell beside one that rests for the position. */
+import { catalog, HOME, OVER, scenarioTest, TOTAL, WIN } from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
@@ -36,6 +36,49 @@ for (const timeInForce of ['ioc', 'fok'] as const) {
     },
   );
 }
+
+scenarioTest(
+  'T50, T53: a sell is of all that is held, holds nothing and needs no plan',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    const trades = [10, 20].map((contracts) => idOfTrade(scenario.buy(contracts)));
+    const before = scenario.account();
+    t.is(scenario.buy(1, { mayOpen: false }).code, 'membership_required');
+    const limit = { timeInForce: 'gtc', limitPriceCents: 60, mayOpen: false } as const;
+    const resting = scenario.sell(trades[1]!, limit);
+    t.like(orderOf(resting), { status: 'resting', contracts: 20, holdDollars: 0 });
+    const { balanceDollars, heldDollars } = before;
+    t.like(scenario.account(), { balanceDollars, heldDollars, restingOrders: 1 });
+    t.like(tradeOf(scenario.sell(trades[0]!, { mayOpen: false })), {
+      status: 'closed',
+      contracts: 10,
+    });
+    scenario.quote(WIN, 60, 62);
+    t.like(scenario.order(idOfOrder(resting)), { status: 'executed', filledContracts: 20 });
+    t.is(scenario.account().openPositions, 0);
+  },
+);
+
+scenarioTest('T56: a position is sold where it was bought', (t, createScenario) => {
+  const scenario = createScenario();
+  scenario.quote(WIN, 41, 43);
+  scenario.quote(TOTAL, 71, 73);
+  const trades = [1, 2, 3].map((contracts) => idOfTrade(scenario.buy(contracts)));
+  const listed = catalog();
+  const [total] = listed.instruments.find(({ id }) => id === OVER)!.listings;
+  const moved = listed.instruments.map((one) => {
+    return one.id === HOME ? { ...one, listings: [{ ...total!, polarity: 1 } as const] } : one;
+  });
+  const dropped = listed.instruments.filter(({ id }) => id !== HOME);
+  for (const instruments of [moved, dropped]) {
+    const atMs = scenario.nowMs;
+    scenario.engine.command({ kind: 'catalog', atMs, catalog: { ...listed, instruments } });
+    t.is(scenario.sell(trades.pop()!).body.fillPriceCents, 41);
+  }
+  t.is(scenario.buy(1).code, 'instrument_not_found');
+  t.deepEqual(scenario.engine.conservation(), []);
+});
 
 const ASKS: [number, number][] = [
   [43, 100],

@@ -104,16 +104,20 @@ scenarioTest('S4: resting orders are canceled, holds released', (t, createScenar
   t.is(scenario.account().heldDollars, 0);
 });
 
-scenarioTest('S7: a cancelled game voids what has no result', (t, createScenario) => {
+scenarioTest('S4, S7: a cancelled game voids what has no result', (t, createScenario) => {
   const scenario = holdingThree(createScenario);
   scenario.quote(TOTAL, 20, 24);
   scenario.buy(10, { instrumentId: OVER });
+  const resting = scenario.limitBuy(10, 10, { instrumentId: OVER }).body.order as Row;
   settle(scenario, 'yes', 100, 0);
   scenario.tick({ kind: 'game', source: 0, game: 'away-at-home', status: 'postponed' });
-  t.is(scenario.account().openPositions, 1);
+  t.like(scenario.account(), { openPositions: 1, restingOrders: 1 });
   scenario.tick({ kind: 'game', source: 0, game: 'away-at-home', status: 'cancelled' });
   const statuses = tradesOf(scenario).map((trade) => trade.status);
   t.deepEqual(statuses, ['void', 'settled', 'settled', 'settled']);
+  const canceled = scenario.order(resting.orderId as string);
+  t.like(canceled, { status: 'canceled', cancelReason: 'market_resolved' });
+  t.is(scenario.account().heldDollars, 0);
   t.is(scenario.buy(1, { instrumentId: OVER }).code, 'market_resolved');
 });
 

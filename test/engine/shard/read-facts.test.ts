@@ -83,7 +83,7 @@ test(`${SECTION}: a shard that is not there yet has none, and then it has`, asyn
   stop.abort();
 });
 
-test('CONTRACT 16: a printed fact has names and times, and no number of a market or a place', (t) => {
+test('U11: a printed fact has names and times, and no number of a market or a place', (t) => {
   const dataDir = tempDir(t);
   filled(dataDir);
   const shown = [...readFacts({ ...SOURCE, dataDir }, 0)].map(shownFact);

@@ -109,16 +109,47 @@ scenarioTest(
   },
 );
 
-scenarioTest('M21: positions are marked at the live bid, else at cost', (t, createScenario) => {
-  const scenario = createScenario();
-  scenario.quote(WIN, 41, 43);
-  scenario.buy(100);
-  scenario.quote(WIN, 51, 53);
-  t.is(scenario.account().netWorthDollars, 100_008);
-  t.is(scenario.account().lifetimePnlDollars, 8);
-  scenario.nowMs += MAX_AGE_MS + 1;
-  t.is(scenario.account().netWorthDollars, 100_000, 'stale');
-});
+scenarioTest(
+  'M21, M27: positions are marked at the live bid, else at cost',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    scenario.buy(100);
+    scenario.quote(WIN, 51, 53);
+    t.is(scenario.account().netWorthDollars, 100_008);
+    t.is(scenario.account().lifetimePnlDollars, 8);
+    scenario.nowMs += MAX_AGE_MS + 1;
+    t.is(scenario.account().netWorthDollars, 100_000, 'stale');
+  },
+);
+
+scenarioTest(
+  'M22, M23, M24, M25: what is held, at stake and marked, after a sale and an adjustment',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    const sold = scenario.buy(100).body.trade as Row;
+    scenario.buy(10, { side: 'no' }); // 5.90 at stake
+    scenario.buy(200); // 86 at stake
+    scenario.limitBuy(40, 50); // holds 20
+    scenario.quote(WIN, 45, 50);
+    scenario.sell(sold.tradeId as string); // 45 for 43
+    const adjust = { kind: 'adjust', atMs: scenario.nowMs, account: ALICE } as const;
+    t.true(scenario.engine.command({ ...adjust, amountCents: 700 }).ok);
+    // 200 yes are worth 45 each, 10 no 100 - 50 = 50 each: 95 in all, for 91.90.
+    t.like(scenario.account(), {
+      openStakeDollars: 91.9,
+      heldDollars: 20,
+      balanceDollars: 100_000 - 91.9 - 20 + 2 + 7,
+      netWorthDollars: 100_000 + 2 + 7 + 3.1,
+      adjustmentsInRunDollars: 7,
+      pnlSinceResetDollars: 5.1,
+      lifetimePnlDollars: 5.1,
+    });
+    scenario.quote(WIN, 46, 50);
+    t.like(scenario.account(), { netWorthDollars: 100_014.1, openStakeDollars: 91.9 });
+  },
+);
 
 scenarioTest(
   'V3, V5, M21, switch off: no ticker and no price, positions at cost',
