@@ -1,6 +1,6 @@
 /**
- * The process of one part of a verification. LMDB maps files into memory, and reading a damaged one
- * can end the process. `verify` itself must go on. Takes one message, sends one back, and ends.
+ * The process that verifies one part. LMDB maps files into memory, and reading a damaged one can
+ * end the process, which must not end `verify` itself. Receives one message, sends one, and ends.
  */
 import { verifyShard } from '../engine/shard/verify.ts';
 import { auditControl } from './identity/audit.ts';
@@ -8,7 +8,7 @@ import { auditControl } from './identity/audit.ts';
 export type VerifyTask =
   | { part: 'shard'; path: string; shard: number; shards: number }
   | { part: 'control'; dataDir: string };
-/** `failure`: it cannot be read at all, and why. */
+/** `failure`: why the part cannot be read at all. */
 export type VerifyAnswer = { ok: true; found: unknown } | { ok: false; failure: string };
 
 process.once('message', (task: VerifyTask) => {
