@@ -1,10 +1,10 @@
-/** How fast feed time passes in a replay. Rule R13 (feeds/FORMATS.md). */
+/** Sets how fast feed time passes in a replay. Rule R13 (feeds/FORMATS.md). */
 import type { EpochMs } from '../../engine/rules/units.ts';
 
-/** A longer timer would end at once. */
+/** Node fires a longer timer at once. */
 const TIMER_MAX_MS = 2 ** 31 - 1;
 
-/** Holds frames back so that feed time passes at the speed asked for. */
+/** Delays frames so that feed time passes at the requested speed. */
 export function paceOf(speed: number | null): (atMs: EpochMs) => Promise<void> {
   if (speed === null) return async () => {};
   let first: { atMs: EpochMs; wallMs: number } | null = null;

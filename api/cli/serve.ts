@@ -27,8 +27,8 @@ export function addServeCommand(program: Command): void {
 }
 
 /**
- * JSON lines on standard error, written at once so that a crash loses none. Lines that cannot be
- * written (a full disk, a terminal that is gone) are lost, and stop nothing.
+ * JSON lines on standard error, written synchronously so that a crash loses none. A line that
+ * cannot be written (full disk, closed terminal) is lost without stopping anything.
  */
 export function createLog(level: LogLevel) {
   const named = { level: (label: string) => ({ level: label }) };
