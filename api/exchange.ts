@@ -5,8 +5,8 @@
  * inside `cork`.
  *
  * It buffers what a socket does not accept, without a limit. To keep a caller who never reads
- * from filling the memory, an answer ends once the socket accepted its body; a request before that closes
- * the socket.
+ * from filling the memory, an answer ends once the socket accepted its body; a request before
+ * that closes the socket.
  */
 import type * as uws from 'uWebSockets.js';
 import type { BareAnswers } from './bare-answers.ts';

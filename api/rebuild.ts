@@ -36,7 +36,7 @@ export type RebuiltShard = {
 
 /** A new environment before it is put in place. LMDB takes a name with a dot for a file. */
 const ARRIVING = 'rebuilding';
-/** A replay uses neither prices nor this rule's limits. */
+/** A replay does not use these limits. */
 const CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI description of the API, made of the routes that run it and the schemas that validate
- * it. Rule A70 (api/RULES.md).
+ * The OpenAPI description of the API, generated from the routes that run it and the schemas that
+ * validate it. Rule A70 (api/RULES.md).
  */
 import type { Tag } from '../route.ts';
 import { Components } from './components.ts';
@@ -9,7 +9,7 @@ import { type Described, operationOf } from './operation.ts';
 import { SHARED } from './parts.ts';
 import { missingText } from './planned.ts';
 
-/** SPEC.md section 9. What of it is not there yet stands in planned.ts. */
+/** SPEC.md section 9. planned.ts lists what is not implemented yet. */
 const DESCRIPTION_VERSION = '1.11.0';
 
 const TAGS: Record<Tag, string> = {

@@ -1,9 +1,9 @@
 /**
- * What version 1.11.0 has according to SPEC.md section 4 and CONTRACT.md sections 3, 6, 11 and 13 to
- * 15, and which of it no route answers yet: the description says so, and less of it as routes come.
+ * The operations of version 1.11.0 according to SPEC.md section 4 and CONTRACT.md sections 3, 6, 11
+ * and 13 to 15. The description names those that no route answers yet, fewer as routes are added.
  */
 
-/** Every operation, by the section of it that a reader may look for. */
+/** Every operation, by the section in which a reader would look for it. */
 export const PLANNED: Readonly<Record<string, readonly string[]>> = {
   Service: [
     'GET /status',
@@ -56,7 +56,7 @@ export const PLANNED: Readonly<Record<string, readonly string[]>> = {
 
 type Placed = { method: string; path: string };
 
-/** A Markdown paragraph that names what is missing beside `routes`; empty when nothing is. */
+/** A Markdown paragraph that names the operations missing from `routes`; empty when none is. */
 export function missingText(routes: readonly Placed[]): string {
   const there = new Set(routes.map(({ method, path }) => `${method} ${path}`));
   const lines = Object.entries(PLANNED).flatMap(([section, operations]) => {
