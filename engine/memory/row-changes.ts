@@ -1,7 +1,7 @@
 /**
  * Tracks which rows of a table a checkpoint writes, and keeps them as they were when it began. It
  * writes the rows changed since the last checkpoint, and of the others a part of `TURNS` in turn.
- * So `CHECKPOINTS_KEPT` checkpoints contain every row, and most of the cost follows the changes.
+ * So `CHECKPOINTS_KEPT` checkpoints contain every row, and what one writes depends on the changes.
  */
 import { invariant } from '../rules/invariant.ts';
 import { pageWordsOf, putRow, takeRow } from './row-pages.ts';
