@@ -22,14 +22,14 @@ import type { Organizations } from './organizations.ts';
 import type { Call, Route } from './route.ts';
 import type { Switches } from './switches.ts';
 
-/** `token`: the key as it was sent, for a service that the caller's key is forwarded to. */
+/** `token`: the key as the caller sent it; calls to an outside service forward it. */
 export type Caller = { user: User; key: Key; token: string };
 
 const BEARER = /^bearer +/i;
 
 type ReadKey = (exchange: Exchange) => Caller;
 
-/** Who calls: by the kind of credential that the route asks for. */
+/** Identifies the caller by the kind of credential that the route requires. */
 export function authorizer(
   callerByKey: ReadKey,
   sessions: SessionSource,
@@ -38,12 +38,12 @@ export function authorizer(
   const callerBySession = sessionReader(sessions, scheme);
   return (exchange: Exchange, route: Route<Caller>): Caller | Promise<Caller> => {
     if (route.access === 'key') return callerByKey(exchange);
-    // A session route's declaration says that its caller is this one.
+    // A session route declares that its caller is a session.
     return callerBySession(exchange) as Promise<unknown> as Promise<Caller>;
   };
 }
 
-/** Who calls where no route asks for a credential; null without a valid key. */
+/** Identifies the caller where no route requires a credential; null without a valid key. */
 export function callerIfAny(callerByKey: ReadKey) {
   return (exchange: Exchange): Caller | null => {
     try {
@@ -55,14 +55,14 @@ export function callerIfAny(callerByKey: ReadKey) {
   };
 }
 
-/** Reads the key of a request's credential headers, and keeps that it was used. */
+/** Reads the key of a request's credential headers and records its use. */
 export function keyReader(store: ControlStore, onWriteFailed: (error: unknown) => void): ReadKey {
   const tokens = new RecentTokens(store, tokenOf);
   const callerOf = ownerReader(store, onWriteFailed);
   return (exchange: Exchange): Caller => {
     const authorization = credentialHeader(exchange, 'authorization');
     const ownHeader = credentialHeader(exchange, 'x-service-key');
-    // Keys live on the wall clock, whatever clock the engine is on. Rule C10 (engine/RULES.md).
+    // Keys expire by the wall clock, whatever clock the engine uses. Rule C10 (engine/RULES.md).
     const nowMs = Date.now();
     const credential = tokens.find(authorization, ownHeader, nowMs);
     if (credential === undefined) throw invalidToken();
@@ -108,9 +108,9 @@ export type AdmitterParts = {
 };
 
 /**
- * The checks behind the body, in order: that the credential is still good, the scope a body asks
- * for, organization, switch. A body and an organization service take their time, in which a
- * credential can end.
+ * The checks that follow the body, in order: credential still valid, scope that the body
+ * requires, organization, switch. The credential is checked again because reading a body and
+ * asking an organization service take time, in which it can expire or be revoked.
  */
 export function admitter({ store, sessions, switches, organizations }: AdmitterParts) {
   return (route: Route<Caller>, call: Call<unknown, unknown, Caller>): void | Promise<void> => {
@@ -159,8 +159,8 @@ function isUsable(key: Key, nowMs: number): boolean {
 }
 
 /**
- * The token of either header; both may name the same key. An Authorization header of another
- * scheme is not a key, so it counts as none.
+ * The token of either header; both may carry the same key. An Authorization header of another
+ * scheme counts as no key.
  */
 function tokenOf(authorization: string, ownHeader: string): string {
   const scheme = BEARER.exec(authorization);
@@ -191,7 +191,7 @@ function requireScope(key: Key, scope: Scope): void {
   });
 }
 
-/** The header's value as an id; an empty one is none, and no way back to the personal account. */
+/** The header's value as an id. An empty header is ignored: it does not select the own account. */
 function organizationId(header: string): Uuid {
   if (!isUuid(header)) throw invalidRequest('X-Service-Org must be an organization id');
   return header.toLowerCase();

@@ -12,7 +12,7 @@ import { bodyReader } from './validation.ts';
 const readAccepting = bodyReader(strict({ acceptMachine: Type.Literal(true) }));
 
 export function clockAdminRoutes({ engine, config, log }: Deps): Route<Operator>[] {
-  /** `aheadMs`: by how much the engine's time is ahead of the machine's; below 0: behind. */
+  /** `aheadMs`: how far the engine's time is ahead of the machine's; negative when it is behind. */
   const shown = () => {
     const [engineMs, machineMs] = [engine.nowMs(), engine.machineMs()];
     const aheadMs = engineMs - machineMs;

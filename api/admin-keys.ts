@@ -14,7 +14,7 @@ import { bodyReader } from './validation.ts';
 const readKeyInput = bodyReader(strict({ userId: Uuid, ...KEY_INPUT }));
 
 export function keyAdminRoutes({ identity, switches, log }: Deps): Route<Operator>[] {
-  // What an account may hold does not depend on who makes it.
+  // The scopes that an account may have do not depend on who creates the key.
   const book = new KeyBook(identity, () => switches.trading);
   return [
     keyed({

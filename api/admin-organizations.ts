@@ -120,7 +120,7 @@ function memberRoutes({ identity, config, log }: Deps): Route<Operator>[] {
   ];
 }
 
-/** What is kept here would have no effect, and must not look as if it had. */
+/** A change here would have no effect, so it is refused rather than seem to work. */
 function refuseOutside({ organizationsUrl }: Deps['config']): void {
   if (organizationsUrl === null) return;
   throw invalidRequest(
@@ -134,7 +134,7 @@ function noSuchUser(): ApiError {
 
 function organizationView(organization: Organization) {
   const { createdAtMs, tradeLimits, ...shown } = organization;
-  // One that was stored when sandboxes had key limits may still hold them.
+  // A sandbox stored when sandboxes had key limits may still have some.
   const own = tradeLimits && { account: tradeLimits.account };
   return { ...shown, tradeLimits: own, createdAt: isoOf(createdAtMs) };
 }

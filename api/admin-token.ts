@@ -5,21 +5,21 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DataDirError, replaceFile } from './directory-files.ts';
 
-/** There is one operator; who holds the token is that. */
+/** There is one operator: whoever presents the token. */
 export type Operator = true;
 
 const SECRET_BYTES = 32;
 const TOKEN = /^[\w-]{48}$/;
 
-/** The token of a data directory, made at the first start and kept from then on. */
+/** The token of a data directory, created at the first start and kept after that. */
 export function ensureAdminToken(dataDir: string): string {
   const path = pathOf(dataDir);
-  // An empty file is what a crash in the middle of a first start could leave.
+  // A crash during the first start can leave an empty file.
   if (!existsSync(path) || readFileSync(path, 'utf8') === '') replaceFile(path, `${newToken()}\n`);
   return readAdminToken(dataDir);
 }
 
-/** The token as it stands. Throws when there is none, or it is not one that was made here. */
+/** Reads the token. Throws when the file is missing or its content is not a valid token. */
 export function readAdminToken(dataDir: string): string {
   const path = pathOf(dataDir);
   const token = readFileSync(path, 'utf8').trim();
@@ -29,7 +29,7 @@ export function readAdminToken(dataDir: string): string {
   );
 }
 
-/** A secret and its checksum, so that a damaged one is not taken for another. */
+/** A secret and its checksum, so that a damaged token is recognized. */
 function newToken(): string {
   const secret = randomBytes(SECRET_BYTES);
   const checksum = Buffer.alloc(4);

@@ -65,7 +65,7 @@ export function userAdminRoutes({ identity, log }: Deps): Route<Operator>[] {
   ];
 }
 
-/** Of the limits that a change names, what they are after it. */
+/** The new values of the limits that a change names. */
 function changedLimits(
   user: User | undefined,
   tradeLimits: UserChange['tradeLimits'] | undefined,

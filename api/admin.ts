@@ -35,7 +35,7 @@ const readSwitch = bodyReader(SwitchBody);
 
 /** Throws 401 unless the request carries the admin token. */
 export function operatorOf(adminToken: string): (exchange: Exchange) => Operator {
-  // Hashes have one length whatever was sent, as the comparison in constant time needs.
+  // Hashes have one length whatever was sent: a comparison in constant time needs that.
   const wanted = Buffer.from(hashOfToken(`Bearer ${adminToken}`));
   return (exchange) => {
     const sent = Buffer.from(hashOfToken(credentialHeader(exchange, 'authorization')));
@@ -167,7 +167,7 @@ function feedView(feed: FeedStatus) {
   };
 }
 
-/** For everybody on this machine: without the address, whose path may be secret. */
+/** For everybody on this machine, so without the address: its path may be secret. */
 function downView({ venue, adapter, host, state, sinceMs, lastProblem }: FeedStatus) {
   return { venue, adapter, host, state, since: isoOf(sinceMs), lastProblem };
 }

@@ -1,5 +1,5 @@
 /**
- * How an exchange of a listener is answered: with what its route found, or with a refusal. Each
+ * Writes the answer to each exchange of a listener: the result of its route, or a refusal. Each
  * answer is counted under its route. Rules A17, A66, E6 (api/RULES.md).
  */
 import { AT_ITS_LIMIT, EngineBusy } from '../engine/shard/busy.ts';
@@ -13,7 +13,7 @@ import { PacedRefusals } from './paced-refusals.ts';
 import { BUSY_STATUS, busyRefusal, type Refused, refusalOf, refusedBy } from './refusals.ts';
 import type { Result, Route } from './route.ts';
 
-/** A route, the headers of its answers and what is counted of them. */
+/** A route, the headers of its answers and the counts of its requests. */
 export type Served<C> = Route<C> & { headers: HeaderLines; requests: RouteCount };
 
 export type AnswersOptions = {
@@ -38,7 +38,7 @@ export class Answers {
   readonly #metrics: Metrics;
   readonly #unrouted: RouteCount;
   readonly #log: Log;
-  /** In a flood the same refusal comes again and again: its answer is made once. */
+  /** Under overload the same refusal is sent many times, so its answer is built once. */
   readonly #busyAnswers = new WeakMap<EngineBusy, ErrorAnswer>();
   readonly #paced = new PacedRefusals();
 
@@ -51,13 +51,13 @@ export class Answers {
     this.#log = log;
   }
 
-  /** What is the same in every good answer of a route is made once. */
+  /** Builds once what is the same in every successful answer of a route. */
   served<C>(route: Route<C>): Served<C> {
     const headers = headerLines([...headersOf(route), ...this.#policy]);
     return { ...route, headers, requests: this.#metrics.requestsOf(route) };
   }
 
-  /** To OPTIONS: the methods of a path. */
+  /** Answers OPTIONS: the methods of a path. */
   allow(exchange: Exchange, methods: string): void {
     exchange.answer(204, headerLines(['Allow', methods, ...NO_STORE, ...this.#policy]), null);
   }

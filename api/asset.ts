@@ -1,23 +1,23 @@
-/** Files that a page is made of, sent in the shortest coding that a caller takes. */
+/** Static files of a page, sent in the shortest encoding that the caller accepts. */
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type HeaderLines, headerLines } from './header-lines.ts';
 
-/** The coding of a body and its bytes in it. */
+/** A content encoding and the body in it. */
 export class CodedBody {
   readonly headers: HeaderLines;
   readonly bytes: Uint8Array;
 
-  /** @param coding null: as it is */
+  /** @param coding null: not encoded */
   constructor(coding: string | null, bytes: Uint8Array) {
     this.headers = headerLines(coding === null ? [] : ['Content-Encoding', coding]);
     this.bytes = bytes;
   }
 }
 
-/** Nearly as short as the best, which takes seconds for a megabyte. */
+/** Nearly as short as the best quality, which takes seconds for a megabyte. */
 const BROTLI_QUALITY = 9;
 type Coding = { name: string; encode(bytes: Uint8Array): Promise<Buffer> };
 /** The shortest first. */
@@ -33,12 +33,12 @@ const CODINGS: readonly Coding[] = [
 ];
 const HASH_CHARACTERS = 12;
 
-/** A file under a name that changes with it, so that whoever has it may keep it for good. */
+/** A file whose name changes with its content, so that clients may cache it forever. */
 export class Asset {
   /** `page.css` as `page.3f0a….css` */
   readonly name: string;
   readonly #plain: CodedBody;
-  /** Each is made when somebody takes it, on another thread, and kept. */
+  /** Each is built on another thread at the first request for it, and kept. */
   readonly #coded = new Map<string, CodedBody | Promise<CodedBody>>();
 
   constructor(name: string, bytes: Buffer) {
@@ -66,7 +66,7 @@ export class Asset {
   }
 }
 
-/** RFC 9110, section 12.5.3; a coding that is not named is taken for one that is not wanted. */
+/** RFC 9110, section 12.5.3; an encoding that the header does not name is not sent. */
 function isAccepted(accepted: string, coding: string): boolean {
   for (const item of accepted.toLowerCase().split(',')) {
     const [name, ...parameters] = item.split(';').map((part) => part.trim());

@@ -1,6 +1,6 @@
 /**
- * What a backup copies of a shard's log: the bytes that the copy lacks, up to the last fact that is
- * on disk. Segments only grow, so a copy that is cut off anywhere is an older state of the log. Rules
+ * Copies a shard's log for a backup: the bytes that the copy lacks, up to the last fact that is on
+ * disk. Segments only grow, so a copy interrupted at any point is an older state of the log. Rules
  * D17, D22, D32 (engine/RULES.md).
  */
 import {
@@ -21,16 +21,16 @@ import { segmentName, segmentsIn } from '../engine/log/segment-file.ts';
 import { identityOf } from '../engine/shard/data-format.ts';
 import { syncPath } from './directory-files.ts';
 
-/** Bytes of a segment that the copy lacks: from the first, which is its size, up to the second. */
+/** Bytes of a segment that the copy lacks: `from` (the size of the copy) up to `to`. */
 type Part = { name: string; from: number; to: number };
 export type LogCopy = { from: string; to: string; parts: Part[] };
 
 const PIECE_BYTES = 2 ** 20;
 
 /**
- * Looks at a log and at what there is of its copy, and changes nothing. `covered`: the last fact that
- * the checkpoint beside it covers. Throws `LogDamage`, and an error where the log does not have that
- * fact, or the copy is not an older state of the log.
+ * Compares a log with its copy, and changes nothing. `covered`: the last fact that the checkpoint
+ * beside the log covers. Throws `LogDamage`, and an error where the log does not contain that
+ * fact, or where the copy is not an older state of the log.
  */
 export function planLogCopy(from: string, to: string, shard: number, covered: number): LogCopy {
   const log = LogReader.open(from, identityOf(shard));
@@ -49,7 +49,7 @@ export function planLogCopy(from: string, to: string, shard: number, covered: nu
     if (covered > 0 && log.records(covered - 1).next().done === true) {
       throw new Error(`${from} ends before fact ${covered}, which its checkpoint covers`);
     }
-    // Damage stays out of a copy.
+    // Damage must not reach a copy.
     const first = positionOf(Math.max(0, copied.length - 1), SEGMENT_HEADER_BYTES);
     for (const _ of log.records(Number.MAX_SAFE_INTEGER, first));
     return { from, to, parts: parts.filter((part) => part.to > part.from) };
@@ -58,13 +58,13 @@ export function planLogCopy(from: string, to: string, shard: number, covered: nu
   }
 }
 
-/** On disk on return. The segments grow one after the other, as they did when they were written. */
+/** On disk on return. Segments are copied one after another, in the order they were written. */
 export function copyLog({ from, to, parts }: LogCopy): void {
   if (parts.length === 0) return;
   mkdirSync(to, { recursive: true, mode: 0o700 });
   for (const part of parts) {
     const file = path.join(to, part.name);
-    // A segment has its name once it is whole: the one before it is then, too.
+    // A segment gets its name once it is complete, so all segments before it are complete too.
     const target = part.from === 0 ? `${file}.new` : file;
     copyBytes(path.join(from, part.name), target, part);
     if (part.from === 0) renameSync(target, file);

@@ -1,11 +1,11 @@
 /**
- * Copies a data directory, of a server that runs or of none, into a directory that a server can
- * start on. A directory that holds an earlier copy of the same one gets what is new since. Rules
+ * Copies a data directory, with or without a running server, into a directory that a server can
+ * start on. A target with an earlier copy of the same directory receives what is new since. Rules
  * D17, D32 (engine/RULES.md).
  *
- * A log is copied at least as far as the checkpoint beside it says, and the control store last, since
- * it holds users and numbers before a shard names them. They take their places the other way round,
- * so that the copy is whole at every moment.
+ * A log is copied at least as far as its checkpoint covers, and the control store last, since it
+ * stores users and numbers before a shard refers to them. Files are put in place in the reverse
+ * order, so that the copy is complete at every moment.
  */
 import {
   chmodSync,
@@ -29,20 +29,20 @@ import { DataDirError, syncPath } from './directory-files.ts';
 import { takeLock } from './directory-lock.ts';
 import { makeDirectory } from './private-files.ts';
 
-/** `files` and `bytes`: what was copied now. */
+/** `files` and `bytes`: what this run copied. */
 export type Backup = { directory: string; shards: number; files: number; bytes: number };
 
-/** Files on their way into a copy that is there. */
+/** Where new files wait before they move into an existing copy. */
 const ARRIVING = 'backup.partial';
-/** Secrets that a server makes anew at its start, and what belongs to the process that runs. */
+/** Secrets that a server creates again at its start, and files of the running process. */
 const LEFT_OUT = new Set([
   ...['admin.token', 'auth-key.json', 'demo.json', 'server.lock', 'lock.mdb', ARRIVING],
 ]);
 
 /**
- * Copies `dataDir` to `target`, which must not exist, be empty, or be a backup of the same
- * directory. A new copy is written beside it and takes its name at the end; one that is there stays
- * whole. Throws `DataDirError` in the words of the operator.
+ * Copies `dataDir` to `target`, which must be missing, empty, or a backup of the same directory.
+ * A new copy is written beside `target` and renamed at the end; an existing one stays complete
+ * throughout. Throws `DataDirError` with a message for the operator.
  */
 export async function backUp(dataDir: string, target: string): Promise<Backup> {
   const meta = metaOf(dataDir);
@@ -102,7 +102,7 @@ function isDirectory(target: string): boolean {
   return statSync(target).isDirectory();
 }
 
-/** Throws unless `target` holds a copy of the directory that `meta` is of. */
+/** Throws unless `target` is a copy of the directory that `meta` describes. */
 function refuseOther(target: string, meta: Meta): void {
   const isBackup = isDirectory(target) && existsSync(path.join(target, 'paperbook.json'));
   const other = isBackup ? metaOf(target) : null;
@@ -117,8 +117,9 @@ function refuseOther(target: string, meta: Meta): void {
 }
 
 /**
- * `directory` is a whole copy, or empty. What is read first is put last: a checkpoint before the log
- * that must reach it, and the log before the control store that must know all in it.
+ * `directory` is a complete copy, or empty. Files are put in place in the reverse of the order they
+ * were read in: a checkpoint before the log that must reach it, the log before the control store
+ * that must know everything in it.
  */
 async function copyInto(
   directory: string,
@@ -153,7 +154,7 @@ async function copyInto(
   syncPath(directory);
 }
 
-/** Each file takes the place of the one before it, at once. */
+/** Each file replaces its older version atomically. */
 function putInPlace(from: string, to: string): void {
   mkdirSync(to, { recursive: true, mode: 0o700 });
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -162,14 +163,14 @@ function putInPlace(from: string, to: string): void {
       putInPlace(source, target);
       continue;
     }
-    // LMDB's lock file is of the environment that was there.
+    // LMDB's lock file belongs to the environment that was replaced.
     if (entry.name === 'data.mdb') rmSync(path.join(to, 'lock.mdb'), { force: true });
     renameSync(source, target);
   }
   syncPath(to);
 }
 
-/** A server makes its shards when it first starts. Without one of them a copy is no backup. */
+/** A server creates its shards at the first start. A copy that lacks one is not a backup. */
 function refuseLostShard(dataDir: string, shards: number): void {
   if (checkLmdbFile(path.join(dataDir, 'control')) === null) return;
   for (let shard = 0; shard < shards; shard++) {
@@ -195,7 +196,7 @@ function controlLast(a: string, b: string): number {
 
 async function copyEntry(from: string, to: string, copied: Copied): Promise<void> {
   const name = path.basename(from);
-  // Half-written files carry this ending: see replaceFile.
+  // replaceFile gives half-written files this ending.
   if (LEFT_OUT.has(name) || name.endsWith('.new')) return;
   const stat = statSync(from, { throwIfNoEntry: false });
   if (stat?.isFile() === true) {
@@ -210,7 +211,7 @@ async function copyEntry(from: string, to: string, copied: Copied): Promise<void
   }
 }
 
-/** In one read transaction, and without the pages that are free. */
+/** In one read transaction, without the free pages. */
 async function copyEnvironment(from: string, to: string, copied: Copied): Promise<void> {
   if (checkLmdbFile(from) === null) return;
   mkdirSync(to, { mode: 0o700 });

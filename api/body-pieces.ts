@@ -1,6 +1,6 @@
 /**
- * A body of any length as bytes, a piece at a time: what a slow reader costs is one piece of a text,
- * and not a copy of the whole. Bytes are one piece as they are.
+ * A body of any length as bytes, one piece at a time: a slow reader costs one encoded piece of a
+ * text, not a copy of the whole. A body of bytes is a single piece.
  */
 
 const PIECE_CHARACTERS = 32 * 1024;
@@ -8,11 +8,11 @@ const PIECE_CHARACTERS = 32 * 1024;
 export class BodyPieces {
   readonly totalBytes: number;
   readonly #text: string;
-  /** Up to which the text is encoded. */
+  /** The text before this index is encoded. */
   #character = 0;
   #piece: Uint8Array = Buffer.alloc(0);
 
-  /** @param takenBytes how much is out already */
+  /** @param takenBytes how many bytes were sent already */
   constructor(body: string | Uint8Array, takenBytes: number) {
     this.#text = typeof body === 'string' ? body : '';
     if (typeof body !== 'string') this.#piece = body;
@@ -25,7 +25,7 @@ export class BodyPieces {
     }
   }
 
-  /** What comes next, until it is taken; empty at the end. */
+  /** The next bytes to send, the same until they are taken; empty at the end. */
   next(): Uint8Array {
     if (this.#piece.length === 0 && this.#character < this.#text.length) {
       const end = this.#endOfPiece();
@@ -39,7 +39,7 @@ export class BodyPieces {
     this.#piece = this.#piece.subarray(bytes);
   }
 
-  /** Never between the two halves of a character beyond the basic plane. */
+  /** Never splits a surrogate pair. */
   #endOfPiece(): number {
     const end = Math.min(this.#character + PIECE_CHARACTERS, this.#text.length);
     const unit = this.#text.charCodeAt(end - 1);

@@ -1,6 +1,6 @@
-/** The body of a request as it comes in, put together within its bound. */
+/** The body of a request as its chunks arrive, joined within a size limit. */
 
-/** What reading a body can come to. */
+/** The outcome of reading a body. */
 export type BodyText = { ok: true; text: string } | { ok: false; fault: 'too_large' | 'not_utf8' };
 
 const FIRST_BUFFER_BYTES = 4096;
@@ -15,7 +15,7 @@ export class BodyBytes {
     this.#maxBytes = maxBytes;
   }
 
-  /** The whole body, or what is wrong with it; null while more is to come. Copies the chunk. */
+  /** The whole body, or its fault; null while chunks are missing. Copies the chunk. */
   take(chunk: ArrayBuffer, isLast: boolean): BodyText | null {
     const end = this.#size + chunk.byteLength;
     if (end > this.#maxBytes) return { ok: false, fault: 'too_large' };
@@ -27,7 +27,7 @@ export class BodyBytes {
   }
 }
 
-/** A buffer with `size` bytes of `partial` in it and room for `end`. */
+/** A buffer with `size` bytes of `partial` and space up to `end`. */
 function roomFor(partial: Buffer | null, size: number, end: number): Buffer {
   if (partial !== null && end <= partial.length) return partial;
   const bytes = Math.max(FIRST_BUFFER_BYTES, 2 ** Math.ceil(Math.log2(end)));

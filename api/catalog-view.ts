@@ -1,5 +1,5 @@
 /**
- * Games and instruments as they are read: wire objects with what is derived, live game statuses
+ * Games and instruments as callers read them: wire objects with derived fields, live game statuses
  * over the catalog's own, and no venue reference while the venue-data switch is off. Rules A45 to
  * A49, V3 (api/RULES.md).
  */
@@ -60,19 +60,18 @@ type LiveStatus = { status: GameStatus; over: GameStatus };
 export class CatalogView {
   readonly #source: () => Catalog;
   readonly #live = new Map<string, LiveStatus>();
-  /** By `venue/venueMarketId`; a market that is not here is open. */
+  /** By `venue/venueMarketId`; a market that is missing here is open. */
   readonly #markets = new Map<string, MarketStatus | 'resolved'>();
   #index: Index;
 
-  /** `source` answers the catalog of now; a new object is taken for a new catalog. */
+  /** `source` returns the current catalog; a new object counts as a new catalog. */
   constructor(source: () => Catalog) {
     this.#source = source;
     this.#index = indexOf(source());
   }
 
   /**
-   * A feed sent a game's status. It holds until a catalog gives that game another status than
-   * before.
+   * Applies a status that a feed sent. It stays until a catalog changes that game's status.
    */
   setGameStatus(slug: string, status: GameStatus): void {
     const entry = this.#current().gamesBySlug.get(slug);
@@ -90,7 +89,7 @@ export class CatalogView {
     if (over === null || entry?.game.status === over) this.setGameStatus(slug, status);
   }
 
-  /** A venue's word on its market; a result is final. */
+  /** Applies the status that a venue reports for its market; a result is final. */
   setMarketStatus(market: MarketNumber, status: MarketStatus | 'resolved'): void {
     const name = this.#source().marketNames[market];
     if (name !== undefined && this.#markets.get(name) !== 'resolved') {
@@ -100,7 +99,7 @@ export class CatalogView {
 
   /**
    * Whether an order can name this instrument now: it lists on exactly one venue_a market, which is
-   * open, and its game is not cancelled. Whether there is a price is for its quote to say. Rule A46
+   * open, and its game is not cancelled. Whether there is a price depends on its quote. Rule A46
    * (api/RULES.md).
    */
   isTradable(entry: InstrumentEntry, nowMs: EpochMs): boolean {
@@ -117,7 +116,7 @@ export class CatalogView {
     return this.#current().games;
   }
 
-  /** Instruments, earliest start first. The same array as long as the catalog is the same. */
+  /** Instruments, earliest start first. The same array while the catalog is the same. */
   instruments(): readonly InstrumentEntry[] {
     return this.#current().instruments;
   }
@@ -223,7 +222,7 @@ export function gameText({ game, status, startsAtMs, instruments }: GameEntry): 
   } satisfies Static<typeof Game>);
 }
 
-/** `opening` stands in place of the listings' own notes while their markets are not open yet. */
+/** `opening` replaces the listings' own notes while their markets are not open yet. */
 function instrumentView(entry: InstrumentEntry, venueData: boolean, opening: string | null) {
   const { instrument, game, startsAtMs } = entry;
   return {

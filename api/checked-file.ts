@@ -1,12 +1,12 @@
 /**
- * The small JSON files that a server keeps in its data directory, each with a checksum of what it
- * says. Rule D36 (engine/RULES.md).
+ * The small JSON files that a server keeps in its data directory, each with a checksum of its
+ * content. Rule D36 (engine/RULES.md).
  */
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { DataDirError, readJsonFile, replaceFile } from './directory-files.ts';
 
-/** By name; what each may say, beside its checksum. */
+/** By file name: the fields that the file may have beside its checksum. */
 const FIELDS = {
   'paperbook.json': ['format', 'version', 'shards', 'id', 'fromReplay'],
   'auth-key.json': ['kty', 'crv', 'x', 'y', 'd'],
@@ -23,8 +23,8 @@ export function writeChecked(dataDir: string, name: CheckedName, value: object):
 }
 
 /**
- * What the file says; undefined: there is none. Whoever edits it takes its checksum out. Throws
- * `DataDirError` where it is not what was written.
+ * The content of the file; undefined: it is missing. Someone who edits it removes its checksum.
+ * Throws `DataDirError` where the checksum does not match.
  */
 export function readChecked(dataDir: string, name: CheckedName): object | undefined {
   const file = path.join(dataDir, name);

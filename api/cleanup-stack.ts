@@ -1,4 +1,4 @@
-/** Undoes steps in reverse, each whatever became of the others. */
+/** Undoes steps in reverse order, each one even if others fail. */
 export class CleanupStack {
   readonly #steps: (() => Promise<void>)[] = [];
 

@@ -22,13 +22,13 @@ export type Config = {
   tls: { certFile: string; keyFile: string } | null;
   behindTlsProxy: boolean;
   dataDir: string;
-  /** Null: the number the data directory has, or by the cores of the machine in a new one. */
+  /** Null: the data directory's own number, or by the machine's cores for a new directory. */
   shards: number | null;
   durability: 'sync' | 'commit';
-  /** Null: not configured, so that a value set live stays. */
+  /** Null: not configured, so a value that was set live stays. */
   venueData: boolean | null;
   trading: boolean | null;
-  /** Of who signs up, here or at the outside auth server. */
+  /** The plan of new users, of this server or of the outside auth server. */
   defaultPlan: Plan;
   /** Whether requests over the request limits are refused. */
   limitsEnforced: boolean;
@@ -60,8 +60,8 @@ export class ConfigError extends Error {
 const PREFIX = 'PAPERBOOK_';
 
 /**
- * Reads the environment, over `configFile` when one is given. An empty variable counts as not set.
- * Throws `ConfigError` with every problem found.
+ * Reads the environment, which overrides `configFile` when one is given. An empty variable counts
+ * as not set. Throws `ConfigError` with every problem found.
  */
 export function loadConfig(
   env: Readonly<Record<string, string | undefined>>,
@@ -80,7 +80,7 @@ export function loadConfig(
   return config;
 }
 
-/** `PAPERBOOK_FILL_MODEL` alone, for a command that trades and starts no server. */
+/** `PAPERBOOK_FILL_MODEL` alone, for a command that trades without a server. */
 export function fillModelOf(env: Readonly<Record<string, string | undefined>>): FillModelName {
   const name = `${PREFIX}FILL_MODEL`;
   const { fillModel } = loadConfig({ [name]: env[name] }, null);
@@ -90,8 +90,8 @@ export function fillModelOf(env: Readonly<Record<string, string | undefined>>): 
 /**
  * Every variable with its default, as `serve --help` prints them.
  *
- * @param columns how long a line may be; what is longer goes on below
- * @param defaults in place of the settings' own, by the whole name of the variable
+ * @param columns the longest line; longer ones wrap
+ * @param defaults replace the settings' own defaults, by the variable's full name
  */
 export function configHelp(
   columns: number,
@@ -103,7 +103,7 @@ export function configHelp(
     .map(([shortName, { about, defaultShown }]) => {
       const name = PREFIX + shortName;
       const value = defaults[name] ?? defaultShown;
-      // What stands in parentheses stays on one line.
+      // Text in parentheses stays on one line.
       const words = [...about.split(' '), ...(value === null ? [] : [`(default ${value})`])];
       const lines = wrapped(words, columns - indent);
       return `  ${name}`.padEnd(indent) + lines.join(`\n${' '.repeat(indent)}`);
@@ -163,7 +163,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
       return null;
     }
   };
-  /** Null only beside a problem, and then nobody sees the configuration. */
+  /** Null only when there is a problem, and then no caller gets the configuration. */
   const must = <T>(name: keyof typeof SETTINGS, of: Setting<T>) => read(name, of) as T;
   const s = SETTINGS;
   const config: Config = {
@@ -217,7 +217,7 @@ function outsideAuthOf(jwksUrl: string | null, issuer: string | null) {
   return jwksUrl === null || issuer === null ? null : { jwksUrl, issuer };
 }
 
-/** What no single setting can decide. */
+/** Checks across several settings. */
 function crossChecks({ host, port, adminPort, tls, behindTlsProxy }: Config): string[] {
   const problems: string[] = [];
   if (!isLoopback(host) && tls === null && !behindTlsProxy) {

@@ -1,5 +1,5 @@
 /**
- * From an entry of PAPERBOOK_FEEDS to connections that feed the engine. Rules W1, W2, W15
+ * Opens the connections of an entry of PAPERBOOK_FEEDS, which feed the engine. Rules W1, W2, W15
  * (feeds/FORMATS.md).
  */
 import { readFileSync } from 'node:fs';
@@ -14,21 +14,21 @@ import { type FeedConfig, isInTheClear } from './settings.ts';
 
 type FeedParts = {
   ingest: Ingest;
-  /** Which markets of a venue to subscribe to, and of which of them a quote should come. */
+  /** Which markets of a venue to subscribe to, and which of those should have a quote. */
   catalog: {
     watchedMarkets(venue: Venue): string[];
     awaitsQuote(venue: Venue, market: string): boolean;
   };
-  /** Levels are wanted, and not the top alone. */
+  /** Whether to read all levels rather than the top alone. */
   depth: boolean;
-  /** A number for a source of ticks that no other has. */
+  /** A number for a source of ticks, different from every other. */
   newSource(): SourceNumber;
   nowMs(): number;
   log: Log;
 };
 
 /**
- * Opens what entry `entry` of PAPERBOOK_FEEDS asks for.
+ * Opens the connections of entry `entry` of PAPERBOOK_FEEDS.
  * @throws ConfigError when the entry cannot be used.
  */
 export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): Feed {
@@ -55,7 +55,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
   });
 }
 
-/** Makes adapters of the entry; one is made to see whether it can be used. */
+/** Creates adapters of the entry; creates one at once to check that the entry can be used. */
 function adaptersOf(feed: FeedConfig, depth: boolean): () => VenueAdapter {
   const keys = keysOf(feed);
   const lite = feed.marketData === 'lite';
@@ -68,7 +68,7 @@ function adaptersOf(feed: FeedConfig, depth: boolean): () => VenueAdapter {
   return make;
 }
 
-/** `keyId` and `privateKeyFile`, for venues that want a signed handshake. */
+/** `keyId` and `privateKeyFile`, for venues that require a signed handshake. */
 function keysOf({ keyId, privateKeyFile }: FeedConfig) {
   if (keyId === undefined && privateKeyFile === undefined) return {};
   if (typeof keyId !== 'string' || typeof privateKeyFile !== 'string') {

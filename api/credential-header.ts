@@ -1,10 +1,10 @@
-/** The headers that say who calls. Rule A8 (api/RULES.md). */
+/** The headers that identify the caller. Rule A8 (api/RULES.md). */
 import { invalidRequest } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
  * The value of a credential header, or empty. Throws `invalid_request` where it was sent with two
- * values, of which a proxy and this server might each believe another.
+ * values, since a proxy and this server might each use a different one.
  */
 export function credentialHeader(
   exchange: Exchange,

@@ -1,6 +1,6 @@
 /**
- * A data directory: made at the first start, used by one server at a time, with a number of shards
- * that never changes. Rules D5, D13 (engine/RULES.md).
+ * A data directory: created at the first start, used by one server at a time, with a number of
+ * shards that never changes. Rules D5, D13 (engine/RULES.md).
  */
 import { accessSync, constants, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -15,23 +15,23 @@ import { closeToOthers, foreignProblem, makeDirectory } from './private-files.ts
 export type DataDir = {
   path: string;
   shards: number;
-  /** What others of the machine could read or write until now, and what was done, a line each. */
+  /** What other users of the machine could read or write so far, and what was done; a line each. */
   exposed: string[];
   release(): Promise<void>;
 };
 
 type ShardsWanted = {
-  /** Null takes the directory's own number, or `byDefault` for a new one. */
+  /** Null: the directory's own number, or `byDefault` for a new one. */
   wanted: number | null;
   byDefault: number;
-  /** A new directory is a replay's. */
+  /** A new directory belongs to a replay. */
   fromReplay?: true;
 };
 
 /**
- * Makes or opens the directory and takes it for this process.
+ * Creates or opens the directory and locks it for this process.
  *
- * What others of the machine could read of it, they cannot from then on: see `DataDir.exposed`.
+ * Other users of the machine cannot read it from then on: see `DataDir.exposed`.
  */
 export async function openDataDir(directory: string, shards: ShardsWanted): Promise<DataDir> {
   try {
@@ -61,20 +61,20 @@ export async function openDataDir(directory: string, shards: ShardsWanted): Prom
   }
 }
 
-/** What a data directory is, as its paperbook.json says. */
+/** The content of a data directory's paperbook.json. */
 export type Meta = {
   format: 'paperbook-data';
-  /** Of the format of everything in the directory (engine/format/version.ts). */
+  /** Version of the format of everything in the directory (engine/format/version.ts). */
   version: number;
-  /** What it was first started with. */
+  /** The number of shards at its first start. */
   shards: number;
   /** Absent until a server has started on it: directory-id.ts. */
   id?: Uuid;
-  /** A replay made it: its accounts are of no user. */
+  /** A replay created it: its accounts belong to no user. */
   fromReplay?: true;
 };
 
-/** Throws where it is no data directory. */
+/** Throws where the directory is not a data directory. */
 export function metaOf(directory: string): Meta {
   const meta = readMeta(directory);
   if (meta === undefined) {
@@ -89,7 +89,7 @@ export function writeMeta(directory: string, meta: Meta): void {
 
 export const metaFileIn = (directory: string) => path.join(directory, 'paperbook.json');
 
-/** The names of the shards that are there. */
+/** The names of the shards that exist. */
 export function shardsIn(directory: string): string[] {
   return readdirSync(directory).filter((name) => /^shard-\d+$/.test(name));
 }
@@ -113,7 +113,7 @@ function settleShards(directory: string, { wanted, byDefault, fromReplay }: Shar
   return meta.shards;
 }
 
-/** It is not known any more in which shard an account lives: another number would open it anew. */
+/** Without paperbook.json the shard of an account is unknown: another number would reopen it. */
 function refuseLostMeta(directory: string): void {
   const shards = shardsIn(directory);
   if (shards.length === 0) return;

@@ -1,4 +1,4 @@
-/** What the HTTP layer is handed: the composition root builds these, tests fake them. */
+/** Dependencies of the HTTP layer: the composition root creates these, tests fake them. */
 import type { ConnectionStatus } from '../feeds/connection-status.ts';
 import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
@@ -10,7 +10,7 @@ import type { Log } from './log.ts';
 import type { Organizations } from './organizations.ts';
 import type { Switches } from './switches.ts';
 
-/** One venue connection as an operator sees it; nothing secret in it. */
+/** One venue connection as an operator sees it; contains no secret. */
 export type FeedStatus = Omit<ConnectionStatus, 'downSinceMs'>;
 
 /** A feed file that an operator plays into the server. Rules R38, R39 (feeds/FORMATS.md). */
@@ -39,7 +39,7 @@ export type Deps = {
   meter: RequestMeter;
   /** What is wrong with any part of the server, a line each; empty: nothing. */
   problems: () => readonly string[];
-  /** Accounts that nobody may trade on, in words; empty: every account is somebody's. */
+  /** Accounts without an owner, in words: nobody may trade on them. Empty: each has an owner. */
   ownerless: readonly string[];
   /** The bearer token of the admin listener: `admin-token.ts`. */
   adminToken: string;

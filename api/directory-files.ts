@@ -1,18 +1,18 @@
-/** How files of a data directory are read and replaced. */
+/** Reads and replaces files of a data directory. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** The directory cannot be used; the message is one line for the operator. */
 export class DataDirError extends Error {}
 
-/** Readers, and the start after a crash of the machine, see all of the old content or of the new. */
+/** Readers, and a start after a machine crash, see either the old or the new content in full. */
 export function replaceFile(file: string, text: string): void {
   writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
   syncPath(path.dirname(file));
 }
 
-/** What a file, or the names of a directory, now are is so after a crash of the machine, too. */
+/** Makes the content of a file, or the names in a directory, survive a crash of the machine. */
 export function syncPath(file: string): void {
   const fd = openSync(file, 'r');
   try {
@@ -22,7 +22,7 @@ export function syncPath(file: string): void {
   }
 }
 
-/** The value in a JSON file; undefined when there is none. Throws `DataDirError` naming it. */
+/** The value in a JSON file; undefined when it is missing. Throws `DataDirError` naming it. */
 export function readJsonFile(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));

@@ -1,6 +1,6 @@
 /**
- * The id of a data directory, in paperbook.json and in its control store: what holds the users of
- * one directory is never taken for that of another. Rule D14 (engine/RULES.md).
+ * The id of a data directory, in paperbook.json and in its control store: the users of one
+ * directory are never used with another. Rule D14 (engine/RULES.md).
  */
 import path from 'node:path';
 import { checkLmdbFile } from '../engine/lmdb/lmdb-file.ts';
@@ -11,8 +11,8 @@ import type { ControlStore } from './identity/store.ts';
 import { newUuid } from './uuid.ts';
 
 /**
- * Before the store is opened, which would make a new one: accounts without their users would be
- * nobody's. Throws where shards are there and the store is gone.
+ * Runs before the store is opened, which would create a new one and leave the accounts without
+ * users. Throws where shards exist and the store is missing.
  */
 export function refuseLostControl(dataDir: string): void {
   if (checkLmdbFile(controlIn(dataDir)) !== null) return;
@@ -32,8 +32,8 @@ export function refuseLostControl(dataDir: string): void {
 }
 
 /**
- * Gives both the same id where neither has one: at the first start, and at the first of a version
- * that knows of it. Throws where they are of two directories; nothing is written then.
+ * Gives both the same id where neither has one: at the first start, and at the first start of a
+ * version that uses ids. Throws where they belong to two directories, without writing anything.
  */
 export async function settleDirectoryId(
   dataDir: string,
@@ -41,22 +41,22 @@ export async function settleDirectoryId(
   nowMs: EpochMs,
 ): Promise<void> {
   const meta = metaOf(dataDir);
-  // A start ends with the numbers: without them the store is new, and no shard is older.
+  // A start writes the numbers last: a store without numbers is new, and so are its shards.
   const isNew = store.directoryId === null && store.numbers() === null;
   const problem = isNew ? null : idProblem(dataDir, meta, store.directoryId);
   if (problem !== null) throw new DataDirError(problem);
   const id = store.directoryId ?? meta.id ?? newUuid(nowMs);
-  // In this order: a start that is cut short in between is gone on with by the next.
+  // In this order, so that the next start can finish one that was interrupted in between.
   if (store.directoryId === null) await store.putDirectoryId(id);
   if (meta.id !== id) writeMeta(dataDir, { ...meta, id });
 }
 
-/** A replay leaves shards and no users. A server that went on from one has given it an id. */
+/** A replay leaves shards and no users. The first server on such a directory gives it an id. */
 export function isReplays({ id, fromReplay }: Meta): boolean {
   return fromReplay === true && id === undefined;
 }
 
-/** What is wrong with the ids; `inControl` null: the store has none. */
+/** Describes what is wrong with the ids; `inControl` null: the store has none. */
 export function idProblem(dataDir: string, meta: Meta, inControl: Uuid | null): string | null {
   if (meta.id === undefined || meta.id === inControl) return null;
   const control = controlIn(dataDir);

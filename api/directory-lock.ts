@@ -1,20 +1,20 @@
-/** Who uses a data directory: one process at a time. Rule D13 (engine/RULES.md). */
+/** Lets one process at a time use a data directory. Rule D13 (engine/RULES.md). */
 import { closeSync, openSync, statSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 
-/** Another process has the directory. */
+/** Another process uses the directory. */
 export class InUse extends Error {}
 
 const HOLDER_ANSWERS_WITHIN_MS = 1000;
 
-/** Released once, however often it is asked to. */
+/** Releases once, however often it is called. */
 export type Lock = { release(): Promise<void> };
 
 /**
- * Takes the directory twice over: by a name in the kernel's abstract socket space, after its inode,
- * which is atomic and free again the moment its process is gone; and by a socket in the directory,
+ * Locks the directory twice: by a name in the kernel's abstract socket namespace, derived from its
+ * inode, which is atomic and freed the moment its process ends; and by a socket in the directory,
  * which a server in another network namespace (a container on the same volume) sees too. Throws
- * `InUse`, and other errors, whose messages go on from the directory's name.
+ * `InUse`, and other errors whose messages continue a sentence that starts with the directory.
  */
 export async function takeLock(directory: string): Promise<Lock> {
   const { dev, ino } = statSync(directory);
@@ -31,7 +31,7 @@ export async function takeLock(directory: string): Promise<Lock> {
     closeSync(fd);
     await closeServer(here);
   };
-  // By its descriptor, since a socket's path must be short.
+  // Through its descriptor, since a socket's path must be short.
   const inside = await takeSocketFile(`/proc/self/fd/${fd}/server.lock`).catch(
     async (error: NodeJS.ErrnoException) => {
       await closeHere();
@@ -47,7 +47,7 @@ export async function takeLock(directory: string): Promise<Lock> {
   };
 }
 
-/** A socket file on which nobody answers is left over from a process that has ended. */
+/** A socket file on which no process answers is a leftover of one that has ended. */
 async function takeSocketFile(file: string): Promise<Server> {
   try {
     return await listenOn(file);
@@ -59,7 +59,7 @@ async function takeSocketFile(file: string): Promise<Server> {
   return listenOn(file);
 }
 
-/** The process that listens on a name, by its own answer. */
+/** The process that listens on a name, as it reports itself. */
 function holderOf(name: string): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect(name);

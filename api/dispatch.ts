@@ -14,40 +14,40 @@ import { createRouter } from './router.ts';
 export type DispatchOptions<C> = AnswersOptions & {
   prefix: string;
   routes: readonly Route<C>[];
-  /** What must hold of every request, whatever its path. Throws the refusal. */
+  /** Checks that apply to every request, whatever its path. Throws the refusal. */
   guard?(exchange: Exchange): void;
-  /** Who calls, from the headers. Throws the 401. */
+  /** Identifies the caller by the headers. Throws the 401. */
   authorize(exchange: Exchange, route: Route<C>): C | Promise<C>;
   /** Whether the caller may call the route at all. Throws the 403. */
   permit(route: Route<C>, caller: C): void;
   /** Counts the requests of the listener; null where nothing is counted. */
   meter: Meter<C> | null;
   /**
-   * The checks between the body and the operation, and what it acts on. Throws the refusal; a
-   * promise where something has to be asked first.
+   * The checks between the body and the operation, and what the operation acts on. Throws the
+   * refusal; returns a promise where another service must be asked first.
    */
   admit(route: Route<C>, call: Call<unknown, unknown, C>): void | Promise<void>;
-  /** Why the engine takes no request now; null: it does. */
+  /** Why the engine accepts no request now; null: it accepts them. */
   refusal(): EngineBusy | null;
 };
 
-/** What requests are counted under. */
+/** Counts requests towards limits. */
 export type Meter<C> = {
-  /** As long as the caller is not known. */
+  /** For requests whose caller is not known yet. */
   unkeyed: QuotaReservation;
-  /** The owner of the key of a request that reached no route; null without a valid key. */
+  /** The owner of the key of a request that matched no route; null without a valid key. */
   callerOf(exchange: Exchange): C | null;
   keyed(caller: C): CallerReservation;
 };
 
 type CallerReservation = QuotaReservation & {
-  /** Counts further requests; they are taken back when the answer is 429. */
+  /** Counts further requests, and undoes that when the answer is 429. */
   count(requests: number): void;
-  /** Throws the 429 when what was counted is over a limit. */
+  /** Throws the 429 when the count exceeds a limit. */
   refuseOver(): void;
 };
 
-/** A request on its way through the checks; its caller, query and body are set as they are known. */
+/** A request during its checks; caller, query and body are set once they are known. */
 type Pending<C> = Call<unknown, unknown, C>;
 
 /** The `handle` of a listener: never throws, answers every exchange once. */
@@ -88,7 +88,7 @@ class Dispatcher<C> {
     }
   }
 
-  /** The path that is asked for. Throws where none is. */
+  /** The route of the requested path. Throws where there is none. */
   #find(exchange: Exchange) {
     if (exchange.hasUnclearLength()) {
       const refusal = invalidRequest('Content-Length or Transfer-Encoding is ambiguous');
@@ -102,9 +102,9 @@ class Dispatcher<C> {
     return { allow, routes, param: match.param };
   }
 
-  /** The checks of a route that need no body, then what comes behind them. */
+  /** Runs the checks that need no body, then the rest. */
   #check(exchange: Exchange, found: Served<C>, param: string): void {
-    // An open route's declaration says that it has no caller.
+    // An open route declares that it has no caller.
     const caller = found.access === 'open' ? (null as C) : this.#options.authorize(exchange, found);
     const call: Pending<C> = {
       caller: caller as C,
@@ -120,14 +120,14 @@ class Dispatcher<C> {
       return;
     }
     this.#takeQuery(exchange, found, call);
-    // Before the body: in a flood a refused request must cost little.
+    // Before the body is read: under overload a refused request must cost little.
     const refusal = found.mayBeUnavailable ? this.#options.refusal() : null;
     if (refusal !== null) this.#answers.refuseBusy(exchange, refusal, found);
     else if (found.readBody === null) this.#run(exchange, found, call);
     else this.#readBody(exchange, found, call);
   }
 
-  /** A refusal in front of every route: it counts, but is never over a limit. */
+  /** A refusal before any route matched: it counts, but never exceeds a limit. */
   #countedRefusal(exchange: Exchange, refusal: ApiError): ApiError {
     const caller = this.#options.meter?.callerOf(exchange) ?? null;
     if (caller !== null) this.#chargeTo(exchange, caller)?.count(1);
@@ -140,7 +140,7 @@ class Dispatcher<C> {
     return reservation;
   }
 
-  /** What stands between credential and body: scope, request limits, query. */
+  /** The checks between credential and body: scope, request limits, query. */
   #takeQuery(exchange: Exchange, found: Served<C>, call: Pending<C>): void {
     let counted: CallerReservation | null = null;
     if (found.access === 'key') {
@@ -151,7 +151,7 @@ class Dispatcher<C> {
       counted?.refuseOver();
     }
     call.query = found.readQuery(exchange.query);
-    // Only a good query says how many it counts as; whatever it is, the first stands before it.
+    // How many requests a query counts as is known once it is valid; the first counts before that.
     const further = found.requestsOf(call.query) - 1;
     if (further > 0 && counted !== null) {
       counted.count(further);
@@ -159,7 +159,7 @@ class Dispatcher<C> {
     }
   }
 
-  /** The order of checks stays; only the body is received meanwhile, or it would be lost. */
+  /** Keeps the order of checks. The body is received meanwhile, or uWebSockets.js would drop it. */
   #awaitCaller(exchange: Exchange, found: Served<C>, call: Pending<C>, pending: Promise<C>): void {
     exchange.hold();
     const received =
@@ -196,7 +196,7 @@ class Dispatcher<C> {
         exchange.hold();
         return;
       }
-      // Other waiters are answered in the same run, and must be, whatever becomes of this answer.
+      // Other waiters are answered in the same loop; a failure of this one must not stop them.
       try {
         answers.finish(exchange, found, result);
       } catch (error) {
@@ -226,7 +226,7 @@ function tooLarge(bodyBytesMax: number): ApiError {
   });
 }
 
-/** A path segment as meant; as sent where it is not percent-encoded UTF-8, to be found nowhere. */
+/** A path segment, decoded; unchanged where it is not percent-encoded UTF-8 and matches nothing. */
 function decodeSegment(segment: string): string {
   if (!segment.includes('%')) return segment;
   try {

@@ -1,21 +1,21 @@
-/** The sharded engine as requests reach it. `Shards` is one, and tests have others. */
+/** The sharded engine as requests use it. `Shards` implements it; tests have other engines. */
 import type { CancelOrder, PlaceOrder, Reply, SetSwitches } from '../engine/rules/messages.ts';
 import type { Query } from '../engine/rules/queries.ts';
 import type { EpochMs, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
 
-/** The sharded engine. It rejects with `EngineBusy` what it cannot take now. */
+/** The sharded engine. It rejects with `EngineBusy` what it cannot accept now. */
 export interface Engine {
-  /** Runs a query of one account in that account's shard, and gives the waiter the answer. */
+  /** Runs a query of one account in that account's shard, and passes the waiter the answer. */
   ask(account: Uuid, query: Query, waiter: Waiter): undefined;
   /** Runs a command in its account's shard, within the limits of a key of `owner`. */
   trade(owner: Uuid, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined;
-  /** Gives the waiter what `find` finds, once for all who ask it in one turn of the event loop. */
+  /** Passes the waiter the result of `find`, run once for all who ask in one event loop turn. */
   coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
   /** One Quote as JSON text, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
-  /** Why no request can be taken now; null: one may be. */
+  /** Why no request can be accepted now; null: requests are accepted. */
   refusal(): EngineBusy | null;
   /** Sends every shard the switches that their answers depend on. */
   broadcast(command: SetSwitches): Promise<void>;
@@ -23,12 +23,12 @@ export interface Engine {
   audit(): Promise<AuditReport>;
   /** The engine's time: the wall's, or the feed's when PAPERBOOK_CLOCK is `feed`. */
   nowMs(): EpochMs;
-  /** The machine's time, which the engine's may be ahead of, or behind. */
+  /** The machine's time; the engine's may be ahead of it or behind. */
   machineMs(): EpochMs;
   /** Makes the machine's time the engine's, on disk on return. Rejects with `EngineBusy`. */
   acceptMachineTime(): Promise<void>;
   state(): EngineState;
-  /** What is wrong with the data of the shards, a line a shard; `degraded` says that there is. */
+  /** What is wrong with the data of the shards, a line a shard; not empty when `degraded`. */
   troubles(): string[];
 }
 
@@ -38,6 +38,6 @@ export type AuditReport = {
   accounts: number;
   restingOrders: number;
   openPositions: number;
-  /** Broken rules in words; empty when all hold. */
+  /** Broken rules in words; empty when every rule is met. */
   problems: string[];
 };

@@ -1,5 +1,5 @@
 /**
- * Every error code of the service with its status, its sentence and when it is given: The wire body
+ * Every error code of the service with its status, message and cause. The wire body
  * is `{error: {code, message}}`. Rules E1 to E3 (api/RULES.md).
  */
 import { REJECTIONS } from '../engine/rules/rejections.ts';
@@ -227,7 +227,7 @@ export type ErrorOptions = {
   headers?: readonly string[];
 };
 
-/** A refusal on its way to the caller. Thrown by whoever finds it, written by the dispatcher. */
+/** A refusal for the caller. Any check may throw it; the dispatcher writes it. */
 export class Refusal extends Error {
   readonly code: string;
   readonly status: number;
@@ -254,7 +254,7 @@ export class ApiError extends Refusal {
   }
 }
 
-/** A 400 `invalid_request` that says what is wrong with which field. */
+/** A 400 `invalid_request` whose message names the field and what is wrong with it. */
 export function invalidRequest(message: string): ApiError {
   return new ApiError('invalid_request', { message });
 }

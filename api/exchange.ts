@@ -1,11 +1,12 @@
 /**
- * One request of uWebSockets.js and its one answer. What uWebSockets.js punishes is kept in here:
- * the request is readable only while its handler first runs, a response must not be touched after
- * its abort, body chunks are taken back when their callback returns, and an answer is written
+ * One request of uWebSockets.js and its one answer. The pitfalls of uWebSockets.js stay in here:
+ * the request is readable only while its handler first runs, a response must not be used after
+ * its abort, body chunks are freed when their callback returns, and an answer is written
  * inside `cork`.
  *
- * It keeps what a socket does not take, without a bound. So that no caller who never reads fills the
- * memory, an answer is over once the socket took its body; a request before that closes the socket.
+ * It buffers what a socket does not accept, without a limit. To keep a caller who never reads
+ * from filling the memory, an answer ends once the socket accepted its body; a request before
+ * that closes the socket.
  */
 import type * as uws from 'uWebSockets.js';
 import type { BareAnswers } from './bare-answers.ts';
@@ -16,14 +17,14 @@ import { type HeaderLines, statusLines } from './header-lines.ts';
 import { requestIdOf } from './request-id.ts';
 import { SentHeaders } from './sent-headers.ts';
 
-// Handlers run one behind the other, each to its end before the next.
+// Handlers run one after another, each to its end before the next.
 const sent = new SentHeaders();
 const keepHeader = (name: string, value: string) => sent.add(name, value);
 
 export type ExchangeOptions = {
   /** Written on every response. */
   headers: HeaderLines;
-  /** Whether a proxy in front says in X-Forwarded-For whom it forwards for. */
+  /** Whether a proxy in front sets X-Forwarded-For. */
   isBehindProxy: boolean;
   /** Called once with each answer; `isTaken` is false where the caller is gone. */
   onAnswer: ((exchange: Exchange, status: number, isTaken: boolean) => void) | null;
@@ -57,7 +58,7 @@ export class Exchange {
   reservation: QuotaReservation | null = null;
   /** Its route's path, with the names of parameters; null where there is none. */
   route: string | null = null;
-  /** What lists of keys show of the caller's; null where none was sent, or it is not valid. */
+  /** The key's prefix, as lists of keys show it; null without a valid key. */
   keyPrefix: string | null = null;
   /** On the clock of `performance.now`. */
   readonly startedMs: number;
@@ -84,7 +85,7 @@ export class Exchange {
     req.forEach(keepHeader);
     this.method = req.getCaseSensitiveMethod();
     this.path = req.getUrl();
-    // Undefined where there is no `?`, whatever its type says.
+    // Undefined where there is no `?`, although its type does not allow that.
     this.query = req.getQuery() ?? '';
     this.requestId = requestIdOf(sent.first('x-request-id'));
     this.#res = res;
@@ -104,7 +105,7 @@ export class Exchange {
     return this.#headersSent().only(name);
   }
 
-  /** Every value of a header in one text; null without one. Several `Cookie` lines join by `; `. */
+  /** Every value of a header as one text; null without one. Several `Cookie` lines join by `; `. */
   joinedHeader(name: string, separator = ', '): string | null {
     return this.#headersSent().joined(name, separator);
   }
@@ -114,7 +115,7 @@ export class Exchange {
     return this.#sent;
   }
 
-  /** Where the caller is, until the answer is written; asked first while headers can be read. */
+  /** The caller's address, until the answer is written; first call: while headers are readable. */
   remoteAddress(): string {
     this.#remoteAddress ??=
       (this.#isBehindProxy
@@ -123,29 +124,29 @@ export class Exchange {
     return this.#remoteAddress;
   }
 
-  /** Whether the headers announce a body, be it of nothing in chunks. */
+  /** Whether the headers announce a body, even one of empty chunks. */
   hasBody(): boolean {
     return this.#headersSent().hasBody();
   }
 
-  /** Whether it is unclear where the body ends; the connection then ends with the answer. */
+  /** Whether the end of the body is unclear; the connection then closes with the answer. */
   hasUnclearLength(): boolean {
     this.#isLast = this.#headersSent().hasUnclearLength();
     return this.#isLast;
   }
 
-  /** Ends the time in which headers can be read. */
+  /** Ends the period in which headers can be read. */
   leaveHandler(): void {
     if (this.#isOpen && this.reservation?.isByAddress) this.remoteAddress();
     this.#sent = null;
   }
 
-  /** Announces that the answer comes later; the caller may go away meanwhile. */
+  /** Announces that the answer follows later; the caller may disconnect before it. */
   hold(): void {
     if (this.#isOpen) this.#keep();
   }
 
-  /** Reads the whole body as UTF-8 text; `done` is not called when the caller goes away. */
+  /** Reads the whole body as UTF-8 text; `done` is not called when the caller disconnects. */
   readText(maxBytes: number, done: (body: BodyText) => void): void {
     this.hold();
     const bytes = new BodyBytes(maxBytes);
@@ -159,7 +160,7 @@ export class Exchange {
     });
   }
 
-  /** Writes the answer, once; nothing happens when the caller is gone. A null body sends none. */
+  /** Writes the answer, once; does nothing when the caller is gone. A null body sends none. */
   answer(status: number, headers: HeaderLines, body: string | Uint8Array | null): void {
     const reservation = this.reservation;
     reservation?.commit(status);
@@ -187,7 +188,7 @@ export class Exchange {
     else this.#writeRest(body);
   }
 
-  /** The socket did not take all: the rest goes out as the caller reads. */
+  /** The socket did not accept all bytes: sends the rest as the caller reads. */
   #writeRest(body: string | Uint8Array): void {
     this.#keep();
     const res = this.#res;
@@ -206,27 +207,27 @@ export class Exchange {
     });
   }
 
-  /** An answer whose headers are all of it; those of HEAD name the length that GET would have. */
+  /** An answer of headers only; those of HEAD state the length that GET would have. */
   #writeWithoutBody(status: string, lines: string, bytes: number | null): void {
     this.#res.cork(() => {
       this.#res.writeStatus(status);
       this.#res.writeHeader('X-Request-Id', lines);
       if (bytes !== null) this.#res.writeHeader('Content-Length', String(bytes));
-      // With a length of its own it would wait for so many bytes.
+      // With a length set here it would wait for that many bytes.
       this.#res.endWithoutBody();
     });
     this.#release();
   }
 
   /**
-   * An answer that ends the connection, in our own words to the last byte, so that to
-   * uWebSockets.js it is not over: a request behind it closes the connection unread.
+   * An answer that closes the connection, written by us to the last byte. uWebSockets.js considers
+   * it unfinished, so a request that follows it closes the connection unread.
    */
   #writeLast(status: string, lines: string, body: string | Uint8Array | null): void {
     const isShown = body !== null && this.method !== 'HEAD';
-    // What ends a connection with a body is a refusal, and those are text.
+    // Only refusals close a connection and have a body, and those are text.
     if (isShown && typeof body !== 'string') throw new Error('bytes cannot end a connection');
-    // The line end that uWebSockets.js adds belongs to the body, where it is a blank to JSON.
+    // The line end that uWebSockets.js adds belongs to the body, where JSON ignores it.
     const bytes = body === null ? 0 : Buffer.byteLength(body) + (isShown ? 2 : 0);
     const length = body === null ? '' : `Content-Length: ${bytes}\r\n`;
     const head = `${lines}\r\nDate: ${new Date().toUTCString()}\r\n${length}Connection: close\r\n`;
@@ -237,7 +238,7 @@ export class Exchange {
     this.#closeSoon();
   }
 
-  /** Closes the connection behind the turn in which the cork is drawn. */
+  /** Closes the connection after the turn in which uncorking sends the answer. */
   #closeSoon(): void {
     this.#keep();
     setImmediate(() => {
@@ -256,7 +257,7 @@ export class Exchange {
     this.#res.onAborted(() => this.#release());
   }
 
-  /** The answer is out, or nobody is there to take it. */
+  /** The answer is sent, or the caller is gone. */
   #release(): void {
     this.#isOpen = false;
     if (!this.#isHeld) return;
@@ -278,9 +279,9 @@ const pendingWrite = {
 
 function writePending(): void {
   const { res, status, headers, body } = pendingWrite;
-  // 200 is what goes out where no status is written.
+  // 200 is sent where no status is written.
   if (status !== 200) res.writeStatus(statusLines.get(status)!);
   res.writeHeader('X-Request-Id', headers);
-  // A size of 0 is that of the body.
+  // A size of 0 means the size of the body.
   pendingWrite.isDone = res.tryEnd(body, 0)[1];
 }

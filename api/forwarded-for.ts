@@ -1,14 +1,14 @@
-/** Whom a proxy names in X-Forwarded-For. Rule Q11 (api/RULES.md). */
+/** Reads the caller's address from X-Forwarded-For. Rule Q11 (api/RULES.md). */
 
 /** The longest text of an IPv6 address, with a zone. */
 const ADDRESS_CHARACTERS_MAX = 64;
 
-/** Some proxies write the port too, which is another one for each connection of one caller. */
+/** Some proxies add the port, which differs between connections of one caller. */
 const WITH_PORT = /^(?:\[([^\]]*)\]|([\d.]+))(?::\d*)?$/;
 
 /**
- * The address that is named last, without a port; null where none is named. What stands before it
- * are the caller's own words.
+ * The last address in the list, without a port; null where there is none. The caller can forge the
+ * entries before it.
  */
 export function addressForwarded(line: string): string | null {
   const named = line.slice(line.lastIndexOf(',') + 1).trim();

@@ -1,9 +1,9 @@
-/** Headers of responses as text, made once and written as they are. */
+/** Headers of responses as text, built once and written unchanged. */
 import { STATUS_CODES } from 'node:http';
 
 /**
- * Response headers as they stand on the wire, each with the line end before it. Made once and
- * joined: a call into native code for every header costs more than the rest of a response.
+ * Response headers in wire format, each preceded by a line end. Built once and joined: a call into
+ * native code for every header costs more than the rest of a response.
  */
 export type HeaderLines = string & { readonly headerLines: true };
 

@@ -1,4 +1,4 @@
-/** Listeners of uWebSockets.js: what it is asked to do is in here, one request in exchange.ts. */
+/** Listeners of uWebSockets.js: their options are here, a single request is in exchange.ts. */
 import * as uws from 'uWebSockets.js';
 import { BareAnswers } from './bare-answers.ts';
 import { Exchange, type ExchangeOptions, type Held } from './exchange.ts';
@@ -11,7 +11,7 @@ export type ListenOptions = ExchangeOptions & {
   /** 0 takes a free port. */
   port: number;
   tls: Tls | null;
-  /** Called once a request, and must answer, hold or read the body before it returns. */
+  /** Called once per request. Must answer, hold or read the body before it returns. */
   handle(exchange: Exchange): void;
 };
 
@@ -44,7 +44,7 @@ export function listen(options: ListenOptions): Promise<Listener> {
   });
 }
 
-/** The overload that the binary has and its type declarations lack. */
+/** An overload of the binary that its type declarations lack. */
 type ExclusiveApp = {
   listen(
     host: string,

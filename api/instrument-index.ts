@@ -1,6 +1,6 @@
 /**
- * An index of instruments by the words of their texts. It finds words as they are, beginnings of
- * words, and words with one typo. Rule A47 (api/RULES.md).
+ * An index of instruments by the words of their texts. It finds exact words, beginnings of words,
+ * and words with one typo. Rule A47 (api/RULES.md).
  */
 import SearchableMap from 'minisearch/SearchableMap';
 import type { InstrumentEntry } from './catalog-view.ts';
@@ -10,26 +10,26 @@ import { MatchScores, NOT_IN_LABEL, PLACE_BITS } from './match-scores.ts';
 const EXACT = 100;
 const BEGINNING = 95;
 const TYPO = 90;
-/** What an instrument needs for each letter of the query: half of the letters, misspelt. */
+/** What a match needs for each letter of the query: the points of half its letters, misspelt. */
 const POINTS_MIN = TYPO / 2;
-/** One typo makes a shorter word another word. */
+/** In a shorter word, one typo makes another word. */
 const MISSPELT_LENGTH_MIN = 4;
-/** Fewer letters that two words begin with say nothing. */
+/** A shorter common beginning of two words means nothing. */
 const COMMON_LENGTH_MIN = 3;
 /**
- * How many places a query reads for words other than its own, each word of it an equal share: about
- * 2 ms. A query of single letters reads no further.
+ * How many places a query reads for words other than its own, an equal share for each word: about
+ * 2 ms. A query of single letters stops there.
  */
 const OTHER_PLACES_MAX = 250_000;
 
-/** Words of an instrument that stand for a word of the query: their places, and how well. */
+/** An indexed word that matches a word of the query: its places, and how well it matches. */
 type Match = { places: readonly number[]; percent: number };
 
 export class InstrumentIndex {
   readonly #entries: InstrumentEntry[] = [];
   /** The places of every word, as `MatchScores` reads them. */
   readonly #places = new Map<string, number[]>();
-  /** The same by tree, for beginnings and typos. A lookup in the map costs a tenth. */
+  /** The same as a tree, for beginnings and typos. A lookup in the map costs a tenth. */
   readonly #tree = new SearchableMap<number[]>();
   readonly #scores = new MatchScores();
 
@@ -37,7 +37,7 @@ export class InstrumentIndex {
     return this.#entries.length;
   }
 
-  /** Of equal matches the one that was added first is found first. */
+  /** Of equal matches the one added first ranks first. */
   add(entry: InstrumentEntry): void {
     const position = this.#entries.push(entry) - 1;
     for (const [place, word] of wordsOf(entry.instrument.label).entries()) {
@@ -48,7 +48,7 @@ export class InstrumentIndex {
     }
   }
 
-  /** The best `limit` matches that are wanted, best first. */
+  /** The best `limit` matches that pass the filter, best first. */
   find(
     query: string,
     limit: number,
@@ -73,7 +73,7 @@ export class InstrumentIndex {
       .map((position) => this.#entries[position]!);
   }
 
-  /** Only the first place of a word in an instrument counts. */
+  /** Only the first place of a word within an instrument counts. */
   #addPlace(word: string, position: number, place: number): void {
     let places = this.#places.get(word);
     if (places === undefined) {
@@ -86,7 +86,7 @@ export class InstrumentIndex {
     places.push(position * 2 ** PLACE_BITS + place);
   }
 
-  /** What stands for a word of the query, best first. */
+  /** Indexed words that match a word of the query, best first. */
   *#matches(word: string): Generator<Match> {
     const exact = this.#places.get(word);
     if (exact !== undefined) yield { places: exact, percent: EXACT };
@@ -101,7 +101,7 @@ export class InstrumentIndex {
     for (const places of this.#tree.atPrefix(letters).values()) yield { places, percent };
   }
 
-  /** One letter more, less or another, or two neighbours have changed places. */
+  /** One letter added, missing or replaced, or two neighbours swapped. */
   *#oneTypoFrom(word: string): Generator<Match> {
     for (const [places] of this.#tree.fuzzyGet(word, 1).values()) yield { places, percent: TYPO };
     for (let at = 0; at + 1 < word.length; at++) {
@@ -111,7 +111,7 @@ export class InstrumentIndex {
     }
   }
 
-  /** As a misspelt word is typed: the words that have the most of its first letters. */
+  /** For a misspelt word that is not complete: the words that share most of its first letters. */
   *#beginningAlike(word: string): Generator<Match> {
     for (let length = word.length - 1; length >= COMMON_LENGTH_MIN; length--) {
       const percent = Math.floor((TYPO * length) / word.length);

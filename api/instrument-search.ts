@@ -6,26 +6,26 @@
 import type { CatalogView, InstrumentEntry } from './catalog-view.ts';
 import { InstrumentIndex } from './instrument-index.ts';
 
-/** Instruments a slice: about 1 ms. */
+/** Instruments per slice: about 1 ms. */
 const SLICE = 100;
 
 export class InstrumentSearch {
   readonly #catalog: CatalogView;
-  /** What the newest index is of, or will be when it is whole. */
+  /** The catalog of the newest index, which may still be incomplete. */
   #source: readonly InstrumentEntry[] = [];
   #newest = new InstrumentIndex();
-  /** The last whole one, until the newest is whole too. */
+  /** The last complete index, until the newest one is complete. */
   #whole: InstrumentIndex | null = null;
 
-  /** Begins to index what the catalog holds. */
+  /** Begins to index the catalog. */
   constructor(catalog: CatalogView) {
     this.#catalog = catalog;
     this.#refresh();
   }
 
   /**
-   * The best `limit` matches, best first. While a new catalog is indexed: what the one before finds
-   * and this one still lists. While the first is indexed: what is indexed by now.
+   * The best `limit` matches, best first. While a new catalog is indexed: the old index's matches
+   * that the new catalog still lists. While the first is indexed: what is indexed so far.
    */
   find(query: string, league: string | undefined, limit: number): InstrumentEntry[] {
     this.#refresh();
@@ -39,12 +39,12 @@ export class InstrumentSearch {
     return isOld ? found.map(({ id }) => this.#catalog.instrument(id)!) : found;
   }
 
-  /** Whether all of the newest catalog is indexed. */
+  /** Whether the newest catalog is completely indexed. */
   get isWhole(): boolean {
     return this.#whole === this.#newest;
   }
 
-  /** A catalog that has changed is indexed anew; a small one at once. */
+  /** Indexes a changed catalog anew; a small one at once. */
   #refresh(): void {
     const source = this.#catalog.instruments();
     if (source === this.#source) return;
@@ -54,7 +54,7 @@ export class InstrumentSearch {
   }
 
   #indexSlice(index: InstrumentIndex): void {
-    // A newer catalog has come meanwhile, and an index of its own is under way.
+    // A newer catalog arrived meanwhile, and its own index is being built.
     if (index !== this.#newest) return;
     for (const entry of this.#source.slice(index.size, index.size + SLICE)) index.add(entry);
     if (index.size === this.#source.length) this.#whole = index;

@@ -1,10 +1,10 @@
 /**
- * Why an address cannot be listened on, in terms of what an operator can change. Rule G8
+ * Explains why the server cannot listen on an address, by what an operator can change. Rule G8
  * (api/RULES.md).
  */
 import { createServer } from 'node:net';
 
-/** The message names the address and the code of the system; `code` is empty where it is unknown. */
+/** The message names the address and the system's error code; `code` is empty where unknown. */
 export class ListenError extends Error {
   readonly host: string;
   readonly port: number;
@@ -19,7 +19,7 @@ export class ListenError extends Error {
   }
 }
 
-/** uWebSockets.js gives no reason for a failure. Node tries the same, and gives one. */
+/** uWebSockets.js gives no reason for a failure. Node tries the same and gives one. */
 export function listenError(host: string, port: number): Promise<ListenError> {
   const probe = createServer();
   return new Promise((resolve) => {
@@ -29,7 +29,7 @@ export function listenError(host: string, port: number): Promise<ListenError> {
   });
 }
 
-/** The error in the words of the variables that hold the address; another one as it is. */
+/** The error, naming the variables that set the address; other errors unchanged. */
 export function namingVariables(
   error: unknown,
   { host, port }: { host: string | null; port: string },

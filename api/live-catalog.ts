@@ -1,4 +1,4 @@
-/** The catalog that the server uses now, where it comes from, and which markets it is subscribed to. */
+/** The catalog that the server uses now, its source, and the markets to subscribe to. */
 import type { Catalog } from '../engine/rules/messages.ts';
 import type { MarketNumber, Venue } from '../engine/rules/units.ts';
 import type { Shards } from '../engine/shard/shards.ts';
@@ -13,7 +13,7 @@ import { ConfigError } from './config.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { Log } from './log.ts';
 
-/** The catalog in use, its numbers, and the file it comes from. */
+/** The catalog in use, its numbers, and its file. */
 export class LiveCatalog {
   current: Catalog;
   marketNumber: ReturnType<typeof marketNumbers>;
@@ -21,7 +21,7 @@ export class LiveCatalog {
   readonly #identity: ControlStore;
   readonly #engine: Shards;
   /**
-   * Markets to subscribe to although the catalog may have dropped them: somebody may hold a
+   * Markets to subscribe to although the catalog may no longer list them: somebody may have a
    * position there.
    */
   readonly #unsettled: Set<MarketNumber>;
@@ -48,7 +48,7 @@ export class LiveCatalog {
     else await this.#load(this.#file);
   }
 
-  /** Takes the file again whenever it changes; one with errors changes nothing. */
+  /** Reads the file again whenever it changes; a file with errors changes nothing. */
   watch(log: Log, onChange: () => void): { close(): void } {
     const file = this.#file;
     if (file === null) return { close() {} };
@@ -60,7 +60,7 @@ export class LiveCatalog {
     return watchCatalog(file, reload, log);
   }
 
-  /** What to subscribe to: what the catalog lists, and what it once listed and has no result. */
+  /** Markets to subscribe to: those the catalog lists, and earlier ones without a result. */
   watchedMarkets(venue: Venue): string[] {
     const names = new Set(listedMarkets(this.current, venue));
     for (const number of this.#unsettled) {
@@ -70,13 +70,13 @@ export class LiveCatalog {
     return [...names];
   }
 
-  /** A market has its result: nobody waits for it any more. */
+  /** A market has its result: it needs no subscription any more. */
   settled(market: MarketNumber): void {
     this.#unsettled.delete(market);
     this.#settled.add(market);
   }
 
-  /** Whether a quote should come of a market that is subscribed to. */
+  /** Whether a subscribed market should have a quote. */
   awaitsQuote(venue: Venue, name: string): boolean {
     const market = this.marketNumber(venue, name);
     return market !== undefined && !this.#settled.has(market);

@@ -1,27 +1,27 @@
-/** Adds up, word by word of a query, how well each instrument of an index matches. */
+/** Adds up, over the words of a query, how well each instrument of an index matches. */
 
 /**
- * Where an index has a word: the instrument's position, and behind it in `PLACE_BITS` the number of
- * the word in the label.
+ * A place of a word in an index: the instrument's position, followed in `PLACE_BITS` by the number
+ * of the word in the label.
  */
 export const PLACE_BITS = 8;
-/** In another text of the instrument, or so far behind in the label that it makes no difference. */
+/** The word is in another text of the instrument, or too far on in the label to matter. */
 export const NOT_IN_LABEL = 2 ** PLACE_BITS - 1;
-/** Words of a query that count; more than its 100 characters can hold. */
+/** How many words of a query count; its 100 characters cannot contain more. */
 const WORDS_MAX = 64;
 
 /**
- * Columns by position, kept from query to query: what a common word costs is a few nanoseconds an
+ * Columns by position, reused for each query: a common word costs a few nanoseconds per
  * instrument.
  */
 export class MatchScores {
   #size = 0;
   #scores = new Uint32Array(0);
-  /** The number of the last word that counted for the instrument. */
+  /** The number of the last query word that counted for the instrument. */
   #lastWord = new Uint8Array(0);
-  /** Where the label has the query's first word. */
+  /** The position of the query's first word in the label. */
   #start = new Uint8Array(0);
-  /** How many of the query's words the label has in a row from there. */
+  /** How many of the query's words follow in a row from there. */
   #inRow = new Uint8Array(0);
   #word = 0;
   #letters = 0;
@@ -43,15 +43,15 @@ export class MatchScores {
     this.#inRow.fill(0, 0, size);
   }
 
-  /** The next word of the query; it weighs as many points as it has letters. */
+  /** Moves on to the next word of the query; it weighs as many points as it has letters. */
   nextWord(letters: number): void {
     this.#word++;
     this.#letters = letters;
   }
 
   /**
-   * The instruments at these places match the word by so many percent. Points of a better match
-   * stay: those come first. A place in the label counts whichever match brings it.
+   * Records that the instruments at these places match the word by `percent`. Call it with the best
+   * match first: its points stay. Places in the label count for every match.
    */
   add(places: readonly number[], percent: number): void {
     const word = this.#word;

@@ -4,20 +4,20 @@ import type { FeedStatus } from './deps.ts';
 import type { EngineState } from './engine.ts';
 import type { Route } from './route.ts';
 
-/** The part of a route that names it in a metric. */
+/** The fields of a route that name it in a metric. */
 type Named = Pick<Route<never>, 'method' | 'path'>;
 
-/** Upper bounds of the histogram of durations; one count more is of what took longer. */
+/** Upper bounds of the histogram of durations; one further count is for longer requests. */
 const BOUNDS_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 1000, 5000];
 
-/** Requests of one route: how many by the status of their answers, and how long they took. */
+/** Requests of one route: counts by status of the answer, and durations. */
 export class RouteCount {
   readonly byStatus: number[] = [];
-  /** By the first of `BOUNDS_MS` that a request did not exceed; not summed up. */
+  /** By the first of `BOUNDS_MS` that a request did not exceed; not cumulative. */
   readonly byBound = new Float64Array(BOUNDS_MS.length + 1);
   sumMs = 0;
 
-  /** @param startedMs when the request came, on the clock of `performance.now` */
+  /** @param startedMs when the request arrived, on the clock of `performance.now` */
   add(status: number, startedMs: number): void {
     const tookMs = performance.now() - startedMs;
     let bound = 0;
@@ -29,7 +29,7 @@ export class RouteCount {
 }
 
 export class Metrics {
-  /** Null is no route at all. */
+  /** Null: requests without a route. */
   readonly #requests = new Map<Named | null, RouteCount>();
 
   requestsOf(route: Named | null): RouteCount {
@@ -87,7 +87,7 @@ export class Metrics {
     }
   }
 
-  /** Of routes that were asked; each bucket holds what the ones before it hold, too. */
+  /** Of routes with requests; each bucket includes the ones before it, as Prometheus requires. */
   *#durations(): Generator<Sample> {
     for (const [route, { byBound, sumMs }] of this.#requests) {
       const named = { method: route?.method ?? '', route: route?.path ?? '' };
@@ -105,7 +105,7 @@ export class Metrics {
   }
 }
 
-/** What stands behind the family's name: labels, with the part's name before them where it has parts. */
+/** Labels after the family's name, preceded by the part's name where the family has parts. */
 type Sample = readonly [labels: string, value: number];
 
 function family(name: string, type: string, help: string, samples: Iterable<Sample>): string[] {

@@ -1,6 +1,6 @@
 /**
- * From an order body to the core's `PlaceOrder`: which fields belong to which order, and what is
- * meant where one is left out. No HTTP in it: the replay's orders file has the same bodies. Rules
+ * From an order body to the core's `PlaceOrder`: the fields that each kind of order has, and their
+ * defaults. No HTTP here: the replay's orders file has the same bodies. Rules
  * A30 to A33 (api/RULES.md).
  */
 import type { PlaceOrder, TradeCounting } from '../engine/rules/messages.ts';
@@ -17,7 +17,7 @@ import { valueReader } from './validation.ts';
 
 const checkSchema = valueReader(OrderBodySchema, 'field');
 
-/** What an order takes from its caller rather than from its body. */
+/** What an order needs from its caller and the server rather than from its body. */
 export type OrderContext = {
   atMs: EpochMs;
   account: Uuid;
@@ -33,14 +33,14 @@ export type OrderContext = {
 };
 
 /**
- * A parsed JSON object as an order body. Throws `invalid_request` naming the field that is
- * unknown, wrong, missing or does not belong to an order of its action and type.
+ * Reads a parsed JSON object as an order body. Throws `invalid_request` naming the field that is
+ * unknown, wrong, missing or not part of an order of its action and type.
  */
 export function readOrderBody(value: unknown): OrderBody {
   return checkOrderBody(checkSchema(value));
 }
 
-/** The rules of an order body that its schema does not have. Throws `invalid_request`. */
+/** Checks rules of an order body that its schema cannot express. Throws `invalid_request`. */
 export function checkOrderBody(body: OrderBody): OrderBody {
   const kind = KINDS[body.action][body.type];
   for (const field of kind.refused) {
@@ -74,7 +74,7 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     limitPriceCents: body.limitPriceCents ?? null,
     boundPriceCents: body.maxPriceCents ?? body.minPriceCents ?? null,
     timeInForce: timeInForceOf(body),
-    // That it lies ahead, and within 365 days, is the core's to judge, behind the replay check.
+    // The core checks that it is in the future and within 365 days, after the replay check.
     expiresAtMs: body.expiresAt === undefined ? null : instantOf(body.expiresAt),
     routing: body.routing ?? 'venue_a',
     statedProbPct: body.statedProbPct ?? null,
@@ -133,7 +133,7 @@ const SHORT: Record<NonNullable<OrderBody['timeInForce']>, TimeInForce> = {
   fill_or_kill: 'fok',
 };
 
-/** The short name; gtc for a limit order that names none, null for a market order. */
+/** The short name; gtc for a limit order that states none, null for a market order. */
 function timeInForceOf(body: OrderBody): TimeInForce | null {
   if (body.type === 'market') return null;
   return SHORT[body.timeInForce ?? 'gtc'];

@@ -10,10 +10,10 @@ import type { Role } from './identity/organizations.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { User } from './identity/users.ts';
 
-/** Whoever asks, with the key as it was sent, which is forwarded to an outside service. */
+/** The caller, with the key as it was sent; an outside service gets it forwarded. */
 export type KeyHolder = { user: User; key: Key; token: string };
 
-/** One organization as a key that belongs to it sees it. Rule A59 (api/RULES.md). */
+/** An organization as one of its keys sees it. Rule A59 (api/RULES.md). */
 export type OwnOrganization = { id: Uuid; slug: string; name: string; role: Role };
 
 export interface Organizations {
@@ -28,7 +28,7 @@ export interface Organizations {
   accountOf(holder: KeyHolder, id: Uuid): PaperAccount | Promise<PaperAccount>;
 }
 
-/** Those of the control store. */
+/** Organizations of the control store. */
 export function storedOrganizations({ organizations }: ControlStore): Organizations {
   return {
     of: ({ user }) =>

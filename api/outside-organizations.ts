@@ -1,9 +1,9 @@
 /**
- * Organizations that live in an outside service: it is sent the caller's key and answers with the
+ * Organizations that live in an outside service: it receives the caller's key and answers with the
  * organizations that this key can use. Rule I66 (api/RULES.md).
  *
- * The service is asked in bounded time for a bounded answer, never follows the key elsewhere, and
- * has a bounded number of questions open. Whatever goes wrong with it is a 503 of ours.
+ * A question has a time limit, its answer a size limit, and the number of open questions a limit.
+ * The key never follows a redirect. Any failure of the service is a 503 here.
  */
 import { Type } from '@sinclair/typebox';
 import type { EpochMs, Uuid as UuidText } from '../engine/rules/units.ts';
@@ -17,7 +17,7 @@ import { createAjv } from './validation.ts';
 
 const ANSWER_WITHIN_MS = 3000;
 const ANSWER_BYTES_MAX = 256 * 1024;
-/** How long an answer serves the header of the same key, so that no order waits on the service. */
+/** How long an answer is reused for the same key, so that no order waits for the service. */
 const FRESH_MS = 5000;
 const KEYS_REMEMBERED_MAX = 10_000;
 const QUESTIONS_OPEN_MAX = 64;
@@ -27,7 +27,7 @@ type Options = { url: string; users: ReadonlyMap<UuidText, unknown>; log: Log };
 
 type Question = { askedAtMs: EpochMs; isOpen: boolean; answer: Promise<OwnOrganization[]> };
 
-/** What can be wrong with an answer, in words for the log; nothing of the answer in it. */
+/** What is wrong with an answer, in words for the log; contains nothing of the answer itself. */
 class UnusableAnswer extends Error {}
 
 export function outsideOrganizations({ url, users, log }: Options): Organizations {
@@ -35,7 +35,7 @@ export function outsideOrganizations({ url, users, log }: Options): Organization
   const questions = new Map<UuidText, Question>();
   let openCount = 0;
 
-  /** Asks, unless the key's last question is still open or is young enough. */
+  /** Asks, unless the key's last question is still open or recent enough. */
   function ask({ key, token }: KeyHolder, freshMs: number): Promise<OwnOrganization[]> {
     const last = questions.get(key.id);
     const nowMs = Date.now();
@@ -67,8 +67,8 @@ export function outsideOrganizations({ url, users, log }: Options): Organization
     of: (holder) => ask(holder, 0),
     accountOf: async (holder, id) => {
       const organization = (await ask(holder, FRESH_MS)).find((own) => own.id === id);
-      // Which ids exist beside those of this key, the service does not say. One that is a user's
-      // must not open that user's account, whoever lists it.
+      // The service does not say which ids exist besides those of this key. An id that is a user's
+      // must not open that user's account, whatever the service lists.
       if (organization === undefined || users.has(id)) throw new ApiError('organization_forbidden');
       return organizationAccount(organization, null);
     },
@@ -91,7 +91,7 @@ const isAnswer = createAjv().compile<{ organizations: OwnOrganization[] }>(
 async function fetchOrganizations(url: string, token: string): Promise<OwnOrganization[]> {
   const response = await fetch(url, {
     headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-    // The key goes only to the address that the operator named.
+    // The key goes only to the address that the operator configured.
     redirect: 'manual',
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   });

@@ -1,17 +1,17 @@
 /**
- * Refusals of an engine at its limit, given at a pace. Whoever is refused at once asks again at once,
- * and a refusal costs almost what an answer costs: a flood of them takes the time of what is
- * accepted. So the refusal itself waits, which slows down who asks again. Rule A66 (api/RULES.md).
+ * Paces the refusals of an engine at its limit. A caller refused at once asks again at once,
+ * and a refusal costs almost as much as an answer: a flood of them takes time from accepted
+ * requests. So each refusal is delayed, which slows down those who retry. Rule A66 (api/RULES.md).
  */
 import { Fifo } from '../engine/shard/fifo.ts';
 
-/** So many answers make room for one refusal: a tenth of the time at most goes into those. */
+/** One refusal per so many answers: refusals get at most a tenth of the time. */
 const ANSWERS_A_REFUSAL = 8;
-/** So many are given at once when none was for a while. */
+/** So many refusals may go out at once after a pause. */
 const AT_ONCE_MAX = 64;
-/** Less than a stopping server leaves to what is under way. */
+/** Below the time that a stopping server leaves to requests in progress. */
 const WAIT_MAX_MS = 4000;
-/** Callers who leave and come back could hold any number: the next one makes the oldest due. */
+/** Callers who reconnect could queue any number: beyond this, the oldest is sent at once. */
 const WAITING_MAX = 20_000;
 const LOOK_EVERY_MS = 50;
 
@@ -31,7 +31,7 @@ const BY_THE_MACHINE: PacedRefusalsOptions = {
 export class PacedRefusals {
   readonly #options: PacedRefusalsOptions;
   readonly #waiting = new Fifo<Refusal>();
-  /** Answers that no refusal was given for. */
+  /** Answers not yet matched by a refusal. */
   #answers = ANSWERS_A_REFUSAL * AT_ONCE_MAX;
   #isLooking = false;
 
@@ -39,7 +39,7 @@ export class PacedRefusals {
     this.#options = options;
   }
 
-  /** Calls `give` once: now, or when it is its turn. */
+  /** Calls `give` once: now, or when its turn comes. */
   add(give: () => void): void {
     const { now, later } = this.#options;
     this.#waiting.push({ dueMs: now() + WAIT_MAX_MS, give });
@@ -50,7 +50,7 @@ export class PacedRefusals {
     later(this.#giveOverdue, WAIT_MAX_MS);
   }
 
-  /** To be called behind each answer that is no such refusal. */
+  /** Call it after each answer that is not such a refusal. */
   answered(): void {
     if (this.#answers < ANSWERS_A_REFUSAL * AT_ONCE_MAX) this.#answers++;
     this.#giveWhatIsEarned();

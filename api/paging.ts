@@ -11,12 +11,12 @@ export type Place = { startsAtMs: EpochMs; id: string };
 
 export type Page<T> = { rows: T[]; nextCursor: string | null };
 
-/** Earliest first, ids settle ties. */
+/** Earliest first; equal times are ordered by id. */
 export function comparePlaces(a: Place, b: Place): number {
   return a.startsAtMs - b.startsAtMs || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }
 
-/** The first `limit` rows behind `after` that match. */
+/** The first `limit` rows after `after` that match. */
 export function takePage<T extends Place>(
   sorted: readonly T[],
   after: Place | null,
@@ -50,14 +50,14 @@ function cursorOf({ startsAtMs, id }: Place): string {
 
 const IDS = { ins_: new RegExp(InstrumentId.pattern!), game_: new RegExp(GameId.pattern!) };
 
-/** The place inside a cursor of ids of one kind, in its one form. Throws `invalid_request`. */
+/** The place that a cursor encodes for ids of one kind. Throws `invalid_request`. */
 export function placeOfCursor(cursor: string | undefined, kind: keyof typeof IDS): Place | null {
   if (cursor === undefined) return null;
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const dot = text.indexOf('.');
   const place = { startsAtMs: Number(text.slice(0, dot)), id: text.slice(dot + 1) };
   const isPlace = Number.isSafeInteger(place.startsAtMs) && IDS[kind].test(place.id);
-  // Many texts decode to one place. Only the one that is written for it is valid.
+  // Many texts decode to the same place. Only the canonical one is valid.
   if (!isPlace || cursorOf(place) !== cursor) {
     throw invalidRequest('cursor is malformed');
   }

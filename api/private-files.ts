@@ -1,4 +1,4 @@
-/** Files and directories that nobody but their owner reads. Rule D13 (engine/RULES.md). */
+/** Files and directories that only their owner can read. Rule D13 (engine/RULES.md). */
 import {
   chmodSync,
   existsSync,
@@ -14,18 +14,18 @@ import path from 'node:path';
 
 const OTHERS = 0o077;
 const OWNERS_DIRECTORY = 0o700;
-/** Secrets that stay useful to somebody who has read them. */
+/** Secrets that remain useful to anyone who has read them. */
 const SECRETS = ['admin.token', 'auth-key.json', 'demo.json'];
-/** All that a server makes in its data directory. */
+/** Everything that a server creates in its data directory. */
 const OURS =
   /^((paperbook|auth-key|demo)\.json(\.new)?|admin\.token(\.new)?|server\.lock|backup\.partial|control|demo|shard-\d+)$/;
-/** At the top of every volume of its own. */
+/** Present at the top of every mounted volume. */
 const VOLUMES_OWN = 'lost+found';
 const FOREIGN_SHOWN = 3;
 
 /**
- * Makes a directory and those above it. One by one: where none can be made, under /proc, Node's
- * own way never ends. Throws the error of the file system.
+ * Creates a directory and its parents. One by one: where none can be created, under /proc, Node's
+ * recursive option never returns. Throws the error of the file system.
  */
 export function makeDirectory(directory: string): void {
   const missing: string[] = [];
@@ -42,8 +42,8 @@ function makeOne(directory: string): void {
 }
 
 /**
- * Why a directory must not be taken for the data of a server, and so from everybody else; null: it
- * is empty, holds what a server makes alone, or is closed or a data directory already.
+ * Why a directory must not become a server's data directory, closed to other users; null: it is
+ * empty, contains only what a server creates, or is closed or a data directory already.
  */
 export function foreignProblem(directory: string): string | null {
   const names = readdirSync(directory);
@@ -56,9 +56,9 @@ export function foreignProblem(directory: string): string | null {
 }
 
 /**
- * Takes a data directory, and all in it that is ours, from everybody else. What others have put
- * there stays as it is. A secret that others could read is removed: a start makes a new one. What
- * was open, and what was done, a line each.
+ * Removes other users' access to a data directory and everything of ours in it. Files that others
+ * put there stay unchanged. A secret that others could read is removed: a start creates a new one.
+ * Returns what was open and what was done, a line each.
  */
 export function closeToOthers(directory: string): string[] {
   const lines: string[] = [];
@@ -86,7 +86,7 @@ function closeTree(entry: string): void {
   closeEntry(entry, stat);
 }
 
-/** What another user owns stays as it is: to change it is for its owner. */
+/** An entry of another user stays unchanged: only its owner may change it. */
 function closeEntry(entry: string, stat: Stats): string {
   const isOpen = (stat.mode & OTHERS) !== 0;
   if (isOpen && stat.uid !== process.getuid!()) return 'left so, since another user owns it';
@@ -94,7 +94,7 @@ function closeEntry(entry: string, stat: Stats): string {
   return 'closed to them';
 }
 
-/** Null: nobody but its owner may do anything with it, or it is not there. */
+/** Null: only its owner has access to it, or it is missing. */
 function openMode(entry: string): string | null {
   const stat = statSync(entry, { throwIfNoEntry: false });
   if (stat === undefined || (stat.mode & OTHERS) === 0) return null;

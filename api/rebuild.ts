@@ -1,7 +1,7 @@
 /**
- * Makes the checkpoints of shards anew from their logs alone, which have everything. It is a start on
- * an empty environment: what takes the old one's place has been verified, and the old one is kept.
- * Rule D33 (engine/RULES.md).
+ * Rebuilds the checkpoints of shards from their logs alone, which contain everything. It starts on
+ * an empty environment: the new environment is verified before it replaces the old one, which is
+ * kept. Rule D33 (engine/RULES.md).
  */
 import {
   chmodSync,
@@ -26,7 +26,7 @@ import { type PartVerifier, verifyParts } from './part-verifier.ts';
 
 export type RebuiltShard = {
   shard: number;
-  /** The last fact of its log; null: it was whole, and is left as it is. */
+  /** The last fact of its log; null: the shard was intact and stays unchanged. */
   facts: number | null;
   /** The file that was replaced, if there was one. */
   kept: string | null;
@@ -34,14 +34,14 @@ export type RebuiltShard = {
   problems: string[];
 };
 
-/** An environment on its way to a shard. LMDB takes a name with a dot for a file. */
+/** A new environment before it is put in place. LMDB takes a name with a dot for a file. */
 const ARRIVING = 'rebuilding';
-/** A replay asks for no prices and no rule. */
+/** A replay does not use these limits. */
 const CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 
 /**
- * Rebuilds what does not verify in `dataDir`. Throws `DataDirError` in the words of the operator; the
- * shard is then as it was.
+ * Rebuilds the shards in `dataDir` that do not verify. Throws `DataDirError` with a message for
+ * the operator; the failing shard is then unchanged.
  */
 export async function rebuild(dataDir: string): Promise<RebuiltShard[]> {
   const { shards } = metaOf(dataDir);
@@ -114,7 +114,7 @@ async function makeAnew(
   );
 }
 
-/** At every moment there is an environment. Returns the name that the old one has now. */
+/** An environment exists at every moment. Returns the new name of the old one. */
 function putInPlace(arriving: string, directory: string): string | null {
   const file = path.join(directory, 'data.mdb');
   let kept: string | null = null;
@@ -123,7 +123,7 @@ function putInPlace(arriving: string, directory: string): string | null {
     linkSync(file, kept);
   }
   chmodSync(path.join(arriving, 'data.mdb'), 0o600);
-  // LMDB's lock file is of the environment that was there.
+  // LMDB's lock file belongs to the environment that was replaced.
   rmSync(path.join(directory, 'lock.mdb'), { force: true });
   renameSync(path.join(arriving, 'data.mdb'), file);
   syncPath(directory);

@@ -1,6 +1,6 @@
 /**
- * Keys that stand twice in one object of a JSON text, of which `JSON.parse` keeps the last without
- * a word. Rule A8 (api/RULES.md).
+ * Finds keys that occur twice in one object of a JSON text. `JSON.parse` silently keeps the last
+ * one. Rule A8 (api/RULES.md).
  */
 
 const QUOTE = 0x22;
@@ -8,15 +8,15 @@ const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
 /**
- * The first key that stands twice in one object, at any depth; null: none does. An escaped key is the
- * key that it stands for. `value` is what `JSON.parse` made of `text`: it has as many keys as the text
- * where none is lost, so that good bodies are counted and not read twice.
+ * The first key that occurs twice in one object, at any depth; null: none does. Escaped keys are
+ * compared decoded. `value` is the result of `JSON.parse` on `text`: unless a key was lost, it has
+ * as many keys as the text, so valid bodies are only counted and not scanned a second time.
  */
 export function repeatedKey(text: string, value: object): string | null {
   return keysWritten(text) === keysKept(value) ? null : firstRepeated(text);
 }
 
-/** In JSON each key has one colon behind it, and every other colon stands in a string. */
+/** In JSON each key is followed by one colon, and every other colon is inside a string. */
 function keysWritten(text: string): number {
   let keys = 0;
   let isInString = false;
@@ -29,7 +29,7 @@ function keysWritten(text: string): number {
   return keys;
 }
 
-/** A loop, as a body can be nested deeper than the stack is. */
+/** A loop, since a body can be nested deeper than the stack allows. */
 function keysKept(root: object): number {
   let keys = 0;
   const left: object[] = [root];
@@ -44,7 +44,7 @@ function keysKept(root: object): number {
   return keys;
 }
 
-/** Strings, each with the colon that makes it a key, and the ends of objects and arrays. */
+/** Strings, each with the colon that makes it a key, and ends of objects and arrays. */
 const TOKENS = /("[^"\\]*(?:\\.[^"\\]*)*")\s*(:?)|[{}[\]]/g;
 
 function firstRepeated(text: string): string | null {

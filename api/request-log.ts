@@ -1,5 +1,5 @@
 /**
- * A log line for each request of the API, where PAPERBOOK_REQUEST_LOG is on. Rule G9
+ * Logs a line for each request of the API when PAPERBOOK_REQUEST_LOG is on. Rule G9
  * (api/RULES.md).
  */
 
@@ -7,8 +7,8 @@ import type { ExchangeOptions } from './exchange.ts';
 import type { Log } from './log.ts';
 
 /**
- * Nothing of a line is secret: the path is the route's, and not as sent, and of a key there is the
- * prefix that lists of keys show. `route` is null where no route has the path.
+ * A line contains no secret: the path is the route's, not the one sent, and a key appears by the
+ * prefix that lists of keys show. `route` is null where no route matches the path.
  */
 export function requestLog(log: Log): NonNullable<ExchangeOptions['onAnswer']> {
   return ({ method, route, requestId, keyPrefix, startedMs }, status, isTaken) => {

@@ -1,6 +1,6 @@
 /**
- * What a route declares: its place, who may call it, what it takes and answers. The dispatcher
- * runs it, and the API description is made of it, which the tests hold every answer against.
+ * What a route declares: its path, who may call it, its input and its answers. The dispatcher
+ * runs it, and the API description is generated from it; tests check every answer against that.
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Reply } from '../engine/rules/messages.ts';
@@ -14,38 +14,38 @@ import { type BodyReader, type QueryReader, queryReader } from './validation.ts'
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A request that passed every check of its route. `C` is who calls. */
+/** A request that passed every check of its route. `C`: type of the caller. */
 export type Call<Q, B, C> = {
   caller: C;
   /** The `{...}` segment of the path, percent-decoded; empty where the path has none. */
   param: string;
   query: Q;
   body: B;
-  /** The X-Service-Org header as sent; null where none was, or the route takes none. */
+  /** The X-Service-Org header as sent; null where it was not sent, or the route ignores it. */
   organization: string | null;
-  /** The Accept-Encoding header, of an asset alone; else empty. */
+  /** The Accept-Encoding header, for assets only; else empty. */
   acceptEncoding: string;
-  /** What the route acts on, set where callers are admitted; null where it acts on no account. */
+  /** What the route acts on, set by the listener's `admit`; null where it acts on no account. */
   account: PaperAccount | null;
 };
 
 /** A request of a route that acts on a paper account. */
 type AccountCall<Q, B, C> = Call<Q, B, C> & { account: PaperAccount };
 
-/** JSON text of the answer, the engine's reply, or an asset. Refusals of our own are thrown. */
+/** JSON text of the answer, the engine's reply, or an asset. Our own refusals are thrown. */
 export type Result = string | Reply | CodedBody;
 
 /**
- * Who may call: anyone (`open`); anyone, whom the listener knows something of (`visitor`); who
- * holds a key, or the operator's token on the operator's listener (`key`); a signed-in person
- * (`session`).
+ * Who may call: anyone (`open`); anyone, with the listener's knowledge of the caller (`visitor`);
+ * the holder of a key, or of the operator's token on the operator's listener (`key`); a signed-in
+ * person (`session`).
  */
 export type Access = 'open' | 'visitor' | 'key' | 'session';
 
 /** The groups of the API description. */
 export type Tag = 'Service' | 'Keys' | 'Markets' | 'Portfolio' | 'Trading';
 
-/** What the API description says of a route beside what runs it. */
+/** What the API description states about a route beyond what the server needs to run it. */
 export type About<Answer, Body> = {
   /** Unique; the name of the call in generated clients. */
   operationId: string;
@@ -54,11 +54,11 @@ export type About<Answer, Body> = {
   summary: string;
   /** Markdown: what the summary and the schemas leave unsaid. */
   description?: string;
-  /** Schema of the path's `{...}` segment, with a description. */
+  /** Markdown: what the summary and the schemas do not say. */
   param?: TSchema;
   /** A successful answer, where answers are JSON. */
   example?: Answer;
-  /** Bodies by what each of them is. */
+  /** Example bodies by title. */
   bodyExamples?: Readonly<Record<string, Body>>;
 };
 
@@ -70,27 +70,27 @@ export type Route<C> = {
   access: Access;
   /** Null: any valid key. */
   scope: Scope | null;
-  /** Whether it acts on a paper account, and so takes the X-Service-Org header. */
+  /** Whether it acts on a paper account, and so reads the X-Service-Org header. */
   ofAccount: boolean;
   /** The operator's switch that must be on. */
   needs: 'venueData' | null;
-  /** Whether what it asks, the engine or a service, may be unable to answer now: 503. */
+  /** Whether it needs the engine or a service that may be unable to answer now: 503. */
   mayBeUnavailable: boolean;
-  /** What its own rules refuse with; what follows from the fields above is not repeated here. */
+  /** Refusals by its own rules; those that follow from the fields above are not repeated here. */
   errors: readonly ErrorCode[];
   /** Null: not part of the API description. */
   about: About<unknown, unknown> | null;
   /** How long the answer may be cached; 0: not at all. */
   cacheSeconds: number;
-  /** Whether it is a file under a name that changes with it, and sent in codings. */
+  /** Whether it is a file whose name changes with its content, sent in encodings. */
   isAsset: boolean;
   query: TObject;
   readQuery: QueryReader<unknown>;
   /** Whether requests count towards the request limits. Rule Q4 (api/RULES.md). */
   isCounted: boolean;
-  /** As how many requests one with this query counts. */
+  /** How many requests a request with this query counts as. */
   requestsOf(query: unknown): number;
-  /** Null: the route takes no body, and one that is sent is not read. */
+  /** Null: the route expects no body, and does not read one. */
   readBody: BodyReader<unknown> | null;
   /** What is longer is refused. Rule A9 (api/RULES.md). */
   bodyBytesMax: number;
@@ -101,7 +101,7 @@ export type Route<C> = {
   response: TSchema;
   /** Of an answer that is not JSON. */
   contentType: string;
-  /** Undefined: the waiter gets the answer instead. */
+  /** Undefined: the answer goes to the waiter instead. */
   run(
     call: Call<unknown, unknown, C>,
     waiter: Waiter<Result>,
@@ -114,7 +114,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   about?: About<Static<R>, NoInfer<B>>;
   errors?: readonly ErrorCode[];
   query: Q;
-  /** What no schema can check or read of the query: cursors, instants. Throws the 400. */
+  /** Checks and reads what no schema can in the query: cursors, instants. Throws the 400. */
   prepare?: (query: Static<Q>) => P;
   response: R;
   status?: 201 | 204;
@@ -141,8 +141,8 @@ export function keyed<C, Q extends TObject, R extends TSchema, P = Static<Q>, B 
 }
 
 /**
- * A keyed route that acts on a paper account: `call.account` is the one, the key owner's or the
- * organization's that the header names. Rules I60 to I62 (api/RULES.md).
+ * A keyed route that acts on a paper account: `call.account` belongs to the key's owner, or to the
+ * organization that the header names. Rules I60 to I62 (api/RULES.md).
  */
 export function ofAccount<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
   declared: Declaration<C, Q, R, P, B, AccountCall<P, B, C>>,
@@ -157,7 +157,7 @@ export function session<C, Q extends TObject, R extends TSchema, P = Static<Q>, 
   return routeOf(declared, 'session') as unknown as Route<C>;
 }
 
-/** A route for anyone. `C` is what the listener knows of the caller. */
+/** A route for anyone. `C`: the listener's knowledge of the caller. */
 export function visited<C, Q extends TObject, R extends TSchema, P = Static<Q>, B = null>(
   declared: Declaration<C, Q, R, P, B>,
 ): Route<C> {
@@ -195,8 +195,8 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     readBody: declared.readBody ?? null,
     bodyBytesMax: declared.bodyBytesMax ?? BODY_BYTES_MAX,
     isCounted: declared.isCounted ?? true,
-    // The casts below hold because the readers above made the values they cast, and because
-    // whoever admits a call of an account route sets its account.
+    // These casts are safe because the readers above produced the values, and because `admit` sets
+    // the account of every call of an account route.
     requestsOf: requestsOf === undefined ? oneRequest : (query) => requestsOf(query as P),
     scopeOfBody: scopeOfBody === undefined ? noScope : (body) => scopeOfBody(body as B),
     status: declared.status ?? 200,

@@ -1,4 +1,4 @@
-/** Finds what is registered at a path. Fixed segments win over a parameter in the same place. */
+/** Finds the routes of a path. Fixed segments win over a parameter in the same place. */
 import type { Route } from './route.ts';
 
 type Placed = Pick<Route<never>, 'method' | 'path'>;
@@ -7,7 +7,7 @@ type Placed = Pick<Route<never>, 'method' | 'path'>;
 type PathEntry<R> = {
   /** As registered, with the prefix: `/v1/instruments/{ref}/quote`. */
   path: string;
-  /** HEAD is there wherever GET is. Rule A12 (api/RULES.md). */
+  /** HEAD is present wherever GET is. Rule A12 (api/RULES.md). */
   routes: Map<string, R>;
   /** Value of the Allow header. */
   allow: string;

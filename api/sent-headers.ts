@@ -1,15 +1,15 @@
 /** The headers of one request as its caller sent them. */
 
 /**
- * Filled in one pass, since a call into native code for every header that is asked for costs more
- * than all of them together; and used again for the next request.
+ * Filled in one pass, since a call into native code for each requested header costs more than all
+ * of them together; reused for the next request.
  */
 export class SentHeaders {
-  /** Names and values in turn; what stands behind `#end` is of an earlier request. */
+  /** Names and values in turn; entries from `#end` on belong to an earlier request. */
   readonly #lines: string[] = [];
   #end = 0;
 
-  /** Forgets the request before. */
+  /** Removes the headers of the previous request. */
   clear(): void {
     this.#end = 0;
   }
@@ -40,7 +40,7 @@ export class SentHeaders {
     return value ?? '';
   }
 
-  /** Every value of a header, joined as HTTP joins what is sent twice; null without one. */
+  /** Every value of a header, joined as HTTP joins repeated headers; null without one. */
   joined(name: string, separator = ', '): string | null {
     let values: string | null = null;
     for (let at = 0; at < this.#end; at += 2) {
@@ -59,15 +59,15 @@ export class SentHeaders {
     return '';
   }
 
-  /** Whether a body is announced, be it of nothing in chunks. */
+  /** Whether a body is announced, even one of empty chunks. */
   hasBody(): boolean {
     return this.first('transfer-encoding') !== '' || Number(this.first('content-length')) > 0;
   }
 
   /**
-   * Whether it is unclear where the body ends, so that what follows is no request to be trusted
-   * (RFC 9112, section 6.3). Both headers at once uWebSockets.js refuses itself; of two alike it
-   * reads one, and any coding as chunked.
+   * Whether the end of the body is unclear, so that what follows it cannot be trusted as a request
+   * (RFC 9112, section 6.3). uWebSockets.js itself refuses both headers at once; of a repeated one
+   * it reads only one value, and it reads any coding as chunked.
    */
   hasUnclearLength(): boolean {
     const coding = this.joined('transfer-encoding') ?? '';

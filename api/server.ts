@@ -35,7 +35,7 @@ export type Server = {
   baseUrl: string;
   /** `http://127.0.0.1:8081` */
   adminUrl: string;
-  /** Stops accepting, lets requests under way be answered for a while, closes every connection. */
+  /** Stops accepting, gives requests in progress some time, closes every connection. */
   close(): Promise<void>;
 };
 
@@ -46,8 +46,8 @@ const ADMIN_HOST = '127.0.0.1';
 const ADMIN_NAMES = [ADMIN_HOST, 'localhost', '[::1]'];
 const CLOSE_GRACE_MS = 5000;
 /**
- * On every answer. No other origin embeds an answer, and a link that is followed passes no address
- * on.
+ * Sent with every answer. No other origin can embed an answer, and a followed link does not
+ * disclose the address.
  */
 const SECURITY = [
   ...['X-Content-Type-Options', 'nosniff'],
@@ -55,7 +55,7 @@ const SECURITY = [
   ...['Cross-Origin-Resource-Policy', 'same-origin'],
 ];
 const HSTS = ['Strict-Transport-Security', 'max-age=31536000'];
-/** What is no page shows, loads and is framed by nothing. */
+/** For answers that are not a page: they load nothing, and nothing may frame them. */
 const NO_PAGE = "default-src 'none'; frame-ancestors 'none'";
 
 /**
@@ -139,12 +139,12 @@ async function listenForOperator(deps: Deps, metrics: Metrics): Promise<Listener
   return admin;
 }
 
-/** Of a listener without scopes, request limits, accounts and questions to the engine. */
+/** For a listener without scopes, request limits, accounts and queries to the engine. */
 const UNCOUNTED = { permit: () => {}, meter: null, admit: () => {}, refusal: () => null };
 
 /**
- * A page of another site can make its own name point at this machine, and then ask as if it were of
- * the same origin: what it cannot do is send another Host. Rules O2, I23 (api/RULES.md).
+ * A page of another site can make its own name resolve to this machine, and then send requests as
+ * if of the same origin. It cannot forge the Host header. Rules O2, I23 (api/RULES.md).
  */
 function refuseForeignHost(exchange: Exchange, port: number): void {
   const host = exchange.header('host').toLowerCase();
@@ -188,7 +188,7 @@ function apiHandler(deps: Deps, auth: Auth, metrics: Metrics): (exchange: Exchan
   });
 }
 
-/** The embedded auth server; null where an outside one is in its place. */
+/** The embedded auth server; null where an outside one replaces it. */
 function authHandler(
   { signIn }: Auth,
   log: Deps['log'],
@@ -221,7 +221,7 @@ function docsHandler(log: Deps['log'], metrics: Metrics): (exchange: Exchange) =
   });
 }
 
-/** What browsers see, which is not what arrives here behind a TLS proxy. */
+/** The scheme that browsers use, which a TLS proxy may change before the request arrives. */
 function publicScheme({ tls, behindTlsProxy }: Deps['config']): 'http' | 'https' {
   return tls !== null || behindTlsProxy ? 'https' : 'http';
 }

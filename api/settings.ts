@@ -1,5 +1,5 @@
 /**
- * Every configuration variable: default, what it means, how its text is read. Rules G1, G4
+ * Every configuration variable: its default, its meaning, how its text is read. Rules G1, G4
  * (api/RULES.md).
  */
 import { FILL_MODELS, VENUES, type Venue } from '../engine/rules/units.ts';
@@ -9,7 +9,7 @@ import { PLANS } from './limits/plan-names.ts';
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** One entry of PAPERBOOK_FEEDS; what else an adapter wants of it stands beside these. */
+/** One entry of PAPERBOOK_FEEDS; an adapter's own fields stand beside these. */
 export type FeedConfig = {
   venue: Venue;
   adapter: AdapterName;
@@ -20,12 +20,12 @@ export type FeedConfig = {
 };
 
 export type Setting<T> = {
-  /** Read as if it had been set. Null: not set, which gives null. */
+  /** Read as if it had been set. Null: not set, and the value is null. */
   defaultText: string | null;
   /** What `--help` shows as the default. */
   defaultShown: string | null;
   about: string;
-  /** Reads a non-empty text. Throws what it must be. */
+  /** Reads a non-empty text. Throws a description of what it must be. */
   read(text: string): T;
 };
 
@@ -106,8 +106,8 @@ export const SETTINGS = {
 };
 
 /**
- * Part of the contract too, but what they would turn on is not there yet. To take one and do nothing
- * would be worse than to refuse it.
+ * Part of the contract too, but not implemented yet. Accepting one without any effect would be
+ * worse than refusing it.
  */
 export const NOT_YET: readonly string[] = [
   'SELF_RESET',
@@ -139,7 +139,7 @@ function readHost(text: string): string {
   return text;
 }
 
-/** A key travels there: in the clear only within this machine. */
+/** Requests to it carry a key: plain HTTP is allowed only within this machine. */
 function readServiceUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isSafe =
@@ -150,7 +150,7 @@ function readServiceUrl(text: string): string {
   return text;
 }
 
-/** Whether a host name or address, in brackets or not, is this machine. */
+/** Whether a host name or address, in brackets or not, means this machine. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|\[?::1\]?|127(\.\d{1,3}){3})$/.test(host);
 }
@@ -219,7 +219,7 @@ function readFeed(feed: unknown, index: number): FeedConfig {
   return read;
 }
 
-/** Results come from there, and they are final: nobody between may write them. */
+/** Results are read from there, and they are final: they must not be changed on the way. */
 function isRestUrl(value: unknown): boolean {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
   if (url === null || url.username !== '' || url.password !== '') return false;
@@ -230,7 +230,7 @@ function isSigned({ keyId, privateKeyFile }: FeedConfig): boolean {
   return (keyId ?? privateKeyFile ?? null) !== null;
 }
 
-/** Whether others than this machine can read, and change, what this feed sends and receives. */
+/** Whether others on the network can read and change what this feed sends and receives. */
 export function isInTheClear(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === 'ws:' && !isLoopback(hostname);

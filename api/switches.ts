@@ -1,7 +1,7 @@
 /**
  * The operator's switches: venue data and trading. Set by configuration at the start, or live
- * through the admin listener, which outlives a restart that configures nothing else. Rules V1, V4,
- * V7 (api/RULES.md).
+ * through the admin listener; a live setting survives restarts unless the configuration sets it.
+ * Rules V1, V4, V7 (api/RULES.md).
  */
 import type { Config } from './config.ts';
 import type { Engine } from './engine.ts';
@@ -18,7 +18,7 @@ export class Switches {
   readonly #store: ControlStore;
   readonly #engine: Pick<Engine, 'broadcast' | 'nowMs'>;
   readonly #log: Log;
-  /** One change after another, so that the shards end where the last caller wanted them. */
+  /** One change after another, so that the shards end up with the last caller's values. */
   #changes: Promise<void> = Promise.resolve();
 
   constructor(
@@ -43,12 +43,12 @@ export class Switches {
     return this.#trading;
   }
 
-  /** Sends the shards the switches. Must have run once before the first request. */
+  /** Sends the shards the switches. Must run once before the first request. */
   announce(): Promise<void> {
     return this.#broadcast(this.#venueData);
   }
 
-  /** Turns a switch and resolves when it is on disk and every shard knows. */
+  /** Sets a switch and resolves when it is on disk and every shard has it. */
   set(name: SwitchName, on: boolean): Promise<void> {
     const change = this.#changes.then(() => this.#set(name, on));
     this.#changes = change.catch(() => {});
@@ -60,7 +60,7 @@ export class Switches {
     if (name === 'trading') {
       this.#trading = on;
     } else {
-      // Off takes effect here before the shards have it, on only after: never a price too many.
+      // "Off" applies here before the shards have it, "on" only after: no price is shown too long.
       if (!on) this.#venueData = false;
       await this.#broadcast(on);
       this.#venueData = on;
@@ -73,7 +73,7 @@ export class Switches {
       kind: 'switches',
       atMs: this.#engine.nowMs(),
       venueData,
-      // No answer may say that a reset is possible before there is a route for it.
+      // No answer may say that a reset is possible while there is no route for it.
       selfReset: false,
     });
   }

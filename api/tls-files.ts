@@ -1,4 +1,4 @@
-/** The certificate and its key, looked at before a start. Rules A60, G8 (api/RULES.md). */
+/** Checks the certificate and its key before a start. Rules A60, G8 (api/RULES.md). */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError } from './config.ts';
@@ -30,7 +30,7 @@ function readPem(variable: string, file: string): string {
   }
 }
 
-/** A key that asks for a passphrase is none that a server could use either. */
+/** A key that needs a passphrase is refused too: a server could not use it. */
 function read<T>(variable: string, file: string, what: string, reader: () => T): T {
   try {
     return reader();

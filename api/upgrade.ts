@@ -1,6 +1,6 @@
 /**
- * Brings a data directory to the version of the format that this program reads. There is one version
- * so far, so what it can say is that there is nothing to do. Rule D34 (engine/RULES.md).
+ * Upgrades a data directory to the format version that this program reads. There is one version
+ * so far, so there is nothing to upgrade yet. Rule D34 (engine/RULES.md).
  */
 import path from 'node:path';
 import { FORMAT_VERSION } from '../engine/format/version.ts';
@@ -15,7 +15,7 @@ import { verifyParts } from './part-verifier.ts';
 
 export type Upgraded = { directory: string; version: number; changed: boolean };
 
-/** Throws `DataDirError`, which names what is of another version, and both versions. */
+/** Throws `DataDirError`, which names the part of another version, and both versions. */
 export async function upgrade(dataDir: string): Promise<Upgraded> {
   const { shards } = metaOf(dataDir);
   for (let shard = 0; shard < shards; shard++) {
@@ -30,7 +30,7 @@ export async function upgrade(dataDir: string): Promise<Upgraded> {
   return { directory: dataDir, version: FORMAT_VERSION, changed: false };
 }
 
-/** What it holds is for `verify` to check; which version it has is part of opening it. */
+/** `verify` checks its content; opening it checks its version. */
 async function checkControl(dataDir: string): Promise<void> {
   const { problems } = await verifyParts((verifier) =>
     verifier.verify<ControlAudit>({ part: 'control', dataDir }),
@@ -42,7 +42,7 @@ async function checkShard(directory: string, shard: number): Promise<void> {
   const identity = identityOf(shard);
   const log = LogReader.open(logIn(directory), identity);
   try {
-    // Each segment's header is read.
+    // This reads each segment's header.
     log.durableFiles();
   } finally {
     log.close();

@@ -1,5 +1,5 @@
-/** New version 7 uuids. Their random bits come from the system in blocks, since a block costs the
- * same as a single draw. */
+/** New version 7 uuids. Their random bits are drawn from the system in blocks, since a block costs
+ * as much as a single draw. */
 import { randomFillSync } from 'node:crypto';
 import { uuidOfWords } from '../engine/memory/uuid-words.ts';
 import type { EpochMs, Uuid } from '../engine/rules/units.ts';
@@ -8,7 +8,7 @@ const WORDS_PER_ID = 3;
 const pool = new Uint32Array(WORDS_PER_ID * 1024);
 let next = pool.length;
 
-/** A uuid v7 that carries `atMs` in its first 48 bits and 74 random bits behind. RFC 9562. */
+/** A uuid v7 with `atMs` in its first 48 bits, followed by 74 random bits. RFC 9562. */
 export function newUuid(atMs: EpochMs): Uuid {
   if (next === pool.length) {
     randomFillSync(pool);

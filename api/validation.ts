@@ -1,6 +1,6 @@
 /**
- * Validators compiled once from the wire schemas, and what a failure says: always the field or
- * parameter by its name. Rules A8, A15 (api/RULES.md).
+ * Validators compiled once from the wire schemas, and the texts of their errors, which always name
+ * the field or parameter. Rules A8, A15 (api/RULES.md).
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { Ajv, type ErrorObject, type SchemaValidateFunction } from 'ajv';
@@ -9,7 +9,7 @@ import { instantOf } from '../engine/rules/units.ts';
 import { invalidRequest } from './errors.ts';
 import { repeatedKey } from './repeated-keys.ts';
 
-/** Takes a raw query string, answers its parameters or throws `invalid_request`. */
+/** Reads a raw query string, returns its parameters or throws `invalid_request`. */
 export type QueryReader<Q> = (query: string) => Q;
 /** Takes a body's text, answers its value or throws `invalid_request`. `schema` describes it. */
 export type BodyReader<B> = {
@@ -20,15 +20,15 @@ export type BodyReader<B> = {
   isRequired: boolean;
 };
 
-/** Says of a string in a schema that blanks around it are cut off before the rest is checked. */
+/** Marks a string in a schema whose surrounding blanks are removed before its checks. */
 export const TRIMMED = 'x-trimmed';
 
-/** An Ajv with the formats of the wire: the one instance the requests use, tests make their own. */
+/** An Ajv with the formats of the wire. Requests share one instance; tests create their own. */
 export function createAjv(): Ajv {
-  // verbose: an error carries its schema, whose description says what a pattern means.
+  // verbose: an error includes its schema, whose description explains a pattern.
   const ajv = new Ajv({ verbose: true, useDefaults: false });
   ajv.addFormat('date-time', (text: string) => instantOf(text) !== null);
-  // Its own `uuid` also takes `urn:uuid:` in front.
+  // Ajv's own `uuid` also accepts `urn:uuid:` in front.
   ajv.addFormat('uuid', isUuid);
   ajv.addKeyword({
     keyword: TRIMMED,
@@ -48,7 +48,7 @@ const trimInPlace: SchemaValidateFunction = (_wanted, text: string, _schema, at)
 
 const ajv = createAjv();
 
-/** A body reader for an object schema. `refine` checks what no schema can, and throws the 400. */
+/** A body reader for an object schema. `refine` checks what no schema can; it throws the 400. */
 export function bodyReader<S extends TSchema>(
   schema: S,
   refine: (body: Static<S>) => Static<S> = (body) => body,
@@ -59,14 +59,14 @@ export function bodyReader<S extends TSchema>(
   return Object.assign(read, { ofValue, schema, isRequired: true });
 }
 
-/** The same reader, to which no body at all is an empty object. */
+/** The same reader, which reads a missing body as an empty object. */
 export function optionalBody<B>(reader: BodyReader<B>): BodyReader<B> {
   const read = (text: string) => reader(text === '' ? '{}' : text);
   const ofValue = (value: unknown) => reader.ofValue(value ?? {});
   return Object.assign(read, { ofValue, schema: reader.schema, isRequired: false });
 }
 
-/** Checks a value that was parsed already. Throws `invalid_request` naming the field. */
+/** Checks a parsed value. Throws `invalid_request` naming the field. */
 export function valueReader<T extends TSchema>(
   schema: T,
   noun: 'field' | 'query parameter',
@@ -102,7 +102,7 @@ function asObject(value: unknown, noun: string): object {
 
 /**
  * A query reader for an object schema of string and integer parameters. Parameters with a default
- * are always present in what it answers. Unknown and repeated parameters are refused.
+ * are always present in its result. Unknown and repeated parameters are refused.
  */
 export function queryReader<Q extends TObject>(schema: Q): QueryReader<Static<Q>> {
   const check = valueReader(schema, 'query parameter');
@@ -127,7 +127,7 @@ export function queryReader<Q extends TObject>(schema: Q): QueryReader<Static<Q>
 
 const INTEGER = /^-?\d{1,15}$/;
 
-/** Names and values, each name once. A loop over the text: it is read at every request. */
+/** Names and values, each name once. A loop over the text, since it runs at every request. */
 function parametersOf(query: string): [name: string, text: string][] {
   const read = query.includes('%') || query.includes('+') ? decode : asIs;
   const parameters: [string, string][] = [];
@@ -158,7 +158,7 @@ function decode(text: string): string {
   }
 }
 
-/** `__proto__` too becomes a property like any other, to be refused as unknown. */
+/** `__proto__` too becomes an ordinary property, which is then refused as unknown. */
 function set(values: Record<string, unknown>, name: string, value: unknown): void {
   if (name !== '__proto__') values[name] = value;
   else Object.defineProperty(values, name, { value, enumerable: true });
@@ -211,7 +211,7 @@ function fieldOf(path: string): string {
 const within = (field: string, name: string) => (field === '' ? name : `${field}.${name}`);
 const withArticle = (type: string) => (/^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`);
 
-/** A caller's own text, short and escaped enough to stand in a message. */
+/** The caller's own text, shortened and escaped for a message. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}...` : text);
 }

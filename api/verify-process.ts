@@ -9,7 +9,7 @@ import { auditControl } from './identity/audit.ts';
 export type VerifyTask =
   | { part: 'shard'; path: string; shard: number; shards: number }
   | { part: 'control'; dataDir: string };
-/** `failure`: it cannot be read at all, and why. */
+/** `failure`: why the part cannot be read at all. */
 export type VerifyAnswer = { ok: true; found: unknown } | { ok: false; failure: string };
 
 process.on('message', (task: VerifyTask) => {

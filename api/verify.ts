@@ -1,6 +1,6 @@
 /**
- * Checks a whole data directory, of a server that runs or of none: every shard, then the control
- * store, then what they say of each other. Rules D14, D16 (engine/RULES.md).
+ * Checks a whole data directory, with or without a running server: every shard, then the control
+ * store, then whether they agree. Rules D14, D16 (engine/RULES.md).
  */
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -20,18 +20,18 @@ type ShardCounts = Omit<
 >;
 
 export type Verification = {
-  /** Nothing is broken. */
+  /** No problem was found. */
   ok: boolean;
   /** A shard that was never opened has counts of 0. */
   shards: ({ shard: number } & ShardCounts)[];
   control: Pick<ControlAudit, 'users' | 'keys' | 'problems'> | null;
-  /** Worth knowing, and no breach. */
+  /** Worth knowing, but not a problem. */
   notes: string[];
-  /** One line a breach: where it is, and the rule that does not hold. */
+  /** One line per problem: the place, and the rule that is broken. */
   problems: string[];
 };
 
-/** Throws `DataDirError` when `dataDir` is no data directory. */
+/** Throws `DataDirError` when `dataDir` is not a data directory. */
 export async function verifyDataDir(dataDir: string): Promise<Verification> {
   const meta = metaOf(dataDir);
   const { shards, control } = await readParts(dataDir, meta.shards);
@@ -76,7 +76,7 @@ function readParts(dataDir: string, count: number): Promise<Parts> {
   });
 }
 
-/** Numbers are on disk before a shard gets them. */
+/** The control store writes numbers to disk before a shard gets them. */
 function checkNumbers(
   { shard, found }: { shard: number; found: ShardVerification | null },
   control: ControlAudit | null,
@@ -95,7 +95,7 @@ function checkNumbers(
   }
 }
 
-/** So are users, of one and the same directory. */
+/** The same holds for users; shards and store must belong to one directory. */
 function checkOwners(
   dataDir: string,
   meta: Meta,
@@ -107,7 +107,7 @@ function checkOwners(
   const wrong = idProblem(dataDir, meta, control.directoryId);
   if (wrong !== null) across.add(wrong);
   const owners = new Set(control.owners);
-  // A server that goes on from a replay's directory has accounts that nobody registered.
+  // A server that continues from a replay's directory has accounts without a registered owner.
   const mayBeNobodys = meta.fromReplay === true || control.hasOutsideOrganizations;
   for (const [shard, { found }] of shards.entries()) {
     const lines = ownerlessLines(found?.accountIds ?? [], (id) => owners.has(id));
@@ -115,7 +115,7 @@ function checkOwners(
   }
 }
 
-/** Every shard gets every result. One that a crash kept from a shard comes at the next start. */
+/** Every shard gets every result. One that a crash kept from a shard arrives at the next start. */
 function checkOutcomes(shards: Part<ShardVerification>[], { notes, across }: Findings): void {
   const first = new Map<string, string>();
   for (const [shard, { found }] of shards.entries()) {
@@ -138,7 +138,7 @@ function checkOutcomes(shards: Part<ShardVerification>[], { notes, across }: Fin
   }
 }
 
-/** A start makes every shard, and then the numbers: a shard that is missing later was lost. */
+/** A start creates every shard, and then the numbers: a shard missing after that was lost. */
 function checkEntries(
   dataDir: string,
   meta: Meta,
@@ -162,7 +162,7 @@ function checkEntries(
   else notes.add('control: is not there yet');
 }
 
-/** Rule D36. The catalog of the demo is made anew at each start. */
+/** Rule D36. The catalog of the demo is created anew at each start. */
 function checkSmallFiles(dataDir: string, across: Problems): void {
   const token = path.join(dataDir, 'admin.token');
   const reads = CHECKED_NAMES.map((name) => () => readChecked(dataDir, name));

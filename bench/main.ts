@@ -1,6 +1,6 @@
 /**
- * `node bench/main.ts [SUITE...] [--json FILE] [--quick]`: measures, prints a table a suite, and
- * writes the figures. Without a name every suite runs but `profile`, which has no figures.
+ * `node bench/main.ts [SUITE...] [--json FILE] [--quick]`: measures, prints a table per suite, and
+ * writes the figures. Without a name every suite runs except `profile`, which has no figures.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -19,7 +19,7 @@ import { search } from './suites/search.ts';
 import { shard } from './suites/shard.ts';
 import { tick } from './suites/tick.ts';
 
-/** A suite without the type of its sizes. */
+/** A suite, whatever the type of its sizes. */
 type AnySuite = { name: string; about: string; start: Start };
 type Start = (quick: boolean, progress: (line: string) => void) => ReturnType<Suite<never>['run']>;
 
@@ -45,7 +45,7 @@ const USAGE = [
   '  --quick      small sizes: to look, not to quote',
 ].join('\n');
 
-/** What `--json` writes, by suite: when and on what the figures were taken. */
+/** The content of the `--json` file, by suite: when and where the figures were measured. */
 type Taken = {
   takenAt: string;
   quick: boolean;

@@ -1,5 +1,5 @@
 /**
- * How a person's commands reach a server: by their session, or by a key. Rules U5, U6, U8
+ * Connects a person's commands to a server: by their session, or by a key. Rules U5, U6, U8
  * (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
@@ -12,29 +12,29 @@ import { UsageError } from './usage.ts';
 export type SessionFlags = { session: string; json?: true };
 export type KeyFlags = SessionFlags & { keyFile?: string; server?: string };
 export type AccountFlags = KeyFlags & { org?: string };
-/** A client, and the server that messages name. */
+/** A client, and the server's address for messages. */
 export type Connection = { client: Client; server: string };
 
 export const DEFAULT_SERVER = 'http://127.0.0.1:8080';
 const RETRIES = 4;
-/** A token that ends sooner is renewed first, so that it does not end on its way. */
+/** A token that expires sooner is renewed first, so that it does not expire on the way. */
 const RENEW_BEFORE_MS = 60_000;
 
-/** The options that every command of a signed-in person has. */
+/** The options of every command of a signed-in person. */
 export function ofSession(command: Command): Command {
   return command
     .option('--session <file>', 'session file', defaultSessionPath(process.env))
     .option('--json', 'print JSON on one line');
 }
 
-/** The options of commands that need a key. Arguments can be seen by others, so a key is none. */
+/** The options of commands that need a key. Others can see arguments, so a key is never one. */
 export function ofKey(command: Command): Command {
   return ofSession(command)
     .option('--key-file <file>', "file that holds an API key, in place of the session's")
     .option('--server <url>', `server of that key (default: "${DEFAULT_SERVER}")`);
 }
 
-/** Commands about a paper account: one's own, or an organization's. */
+/** Options of commands about a paper account: one's own, or an organization's. */
 export function ofAccount(command: Command): Command {
   return ofKey(command).option('--org <organizationId>', "an organization's sandbox");
 }
@@ -43,14 +43,14 @@ export function headersOf({ org }: { org?: string }) {
   return org === undefined ? {} : { headers: { 'X-Service-Org': org } };
 }
 
-/** Calls by the session, renewed when it is about to end. */
+/** Connects with the session, renewed when it is about to expire. */
 export function bySession(file: SessionFile): Connection {
   const { server } = signedIn(file);
   const credential = () => accessToken(file);
   return { server, client: createClient({ baseUrl: `${server}/v1`, credential }) };
 }
 
-/** Calls by a key: that of `--key-file`, or the one that `keys create --use` left. */
+/** Connects with a key: that of `--key-file`, or the one that `keys create --use` stored. */
 export function byKey({ session: file, keyFile, server: wanted }: KeyFlags): Connection {
   if (keyFile === undefined && wanted !== undefined) {
     throw new UsageError("--server goes with --key-file: the session's key is its own server's");
@@ -77,15 +77,15 @@ function connectionOf(server: string, credential: string): Connection {
   };
 }
 
-/** Throws what to do when nobody is signed in. */
+/** Throws an error that says what to do when nobody is signed in. */
 export function signedIn(file: SessionFile): SavedSession {
   const session = file.read();
   if (session === null) throw new Error('nobody is signed in: run paperbook login');
-  // A file can be edited: no secret leaves in the clear all the same.
+  // The file may have been edited, so plain HTTP is refused here again.
   return { ...session, server: originOf(session.server) };
 }
 
-/** A live access token. Two commands at once renew it once: the second finds it renewed. */
+/** A valid access token. Of two commands at once only the first renews it. */
 export async function accessToken(file: SessionFile): Promise<string> {
   const session = signedIn(file);
   if (!isEnding(session)) return session.accessToken;
@@ -99,7 +99,7 @@ export async function accessToken(file: SessionFile): Promise<string> {
 
 const isEnding = ({ expiresAtMs }: SavedSession) => expiresAtMs - Date.now() < RENEW_BEFORE_MS;
 
-/** The answer, or one line of what stood in its way. */
+/** The answer; on a failure throws one line that says why. */
 export async function answerOf<T>(server: string, asked: Promise<T>): Promise<T> {
   return await asked.catch((error: unknown) => {
     throw new Error(problemOf(server, error), { cause: error });
@@ -119,7 +119,7 @@ function problemOf(server: string, error: unknown): string {
   return name === 'TimeoutError' ? `${server} did not answer in time` : message;
 }
 
-/** Without the fields that were left out. */
+/** Removes the fields that are undefined. */
 export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };

@@ -81,7 +81,7 @@ async function logout(options: LogoutFlags): Promise<void> {
   }
 }
 
-/** One that has ended already is what was wanted. */
+/** Succeeds also when the session has ended already. */
 async function endSession(file: SessionFile, server: string): Promise<void> {
   try {
     await signOut(server, await accessToken(file));

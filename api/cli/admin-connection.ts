@@ -1,5 +1,5 @@
 /**
- * How an operator's command reaches the admin listener of a running server. Rule O1 (api/RULES.md).
+ * Connects an operator's command to the admin listener of a running server. Rule O1 (api/RULES.md).
  */
 import type { Command } from 'commander';
 import { readAdminToken } from '../admin-token.ts';
@@ -9,7 +9,7 @@ import { UsageError } from './usage.ts';
 export type Connect = { dataDir: string; adminUrl: string; json?: true };
 type Answer = Record<string, unknown>;
 
-/** The options that every admin command has. */
+/** The options of every admin command. */
 export function connected(command: Command): Command {
   const port = process.env.PAPERBOOK_ADMIN_PORT ?? '8081';
   return command

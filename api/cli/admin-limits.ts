@@ -1,5 +1,5 @@
 /**
- * The options by which an operator gives an account hard trade limits of its own. Rules L1 to L10
+ * The options by which an operator sets an account's own hard trade limits. Rules L1 to L10
  * (engine/RULES.md).
  */
 import { type Command, Option } from 'commander';
@@ -26,15 +26,15 @@ export function withLimitFlags(command: Command): Command {
 }
 
 /**
- * What is to change, the same for each key and for the account over all keys; null for everybody's
- * limits, undefined where no option was given.
+ * The limits to change, the same for each key and for the account over all keys; null for the
+ * default limits, undefined where no option was given.
  */
 export function tradeLimitsOf(flags: LimitFlags) {
   const limits = sandboxLimitsOf(flags);
   return limits && { ...limits, key: limits.account };
 }
 
-/** `tradeLimitsOf` an organization, whose keys are limited as their owners are. */
+/** `tradeLimitsOf` an organization; its keys have their owners' limits. */
 export function sandboxLimitsOf(flags: LimitFlags) {
   if (flags.standard === true) return null;
   const account = given({
@@ -45,12 +45,12 @@ export function sandboxLimitsOf(flags: LimitFlags) {
   return account && { account };
 }
 
-/** The limits that options were given for; undefined for none. */
+/** The limits set by options; undefined without any. */
 export function given(limits: Record<string, number | undefined>) {
   return Object.values(limits).some((limit) => limit !== undefined) ? limits : undefined;
 }
 
-/** Throws where a command was given no option of its limits. */
+/** Throws where a command has none of its limit options. */
 export function refuseNothing(change: Record<string, object | null | undefined>): void {
   if (Object.values(change).some((limits) => limits !== undefined)) return;
   throw new UsageError('name the limits to change, or --standard');

@@ -79,7 +79,7 @@ function addUserCommands(admin: Command): void {
     });
 }
 
-/** Of a password that is made here: what nobody guesses. */
+/** Bytes of a generated password: too many to guess. */
 const PASSWORD_BYTES = 18;
 
 type UserFlags = { displayName?: string; plan?: string };

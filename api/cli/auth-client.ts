@@ -1,4 +1,4 @@
-/** What the command line asks of /auth/v1. Rules I30, U9 (api/RULES.md). */
+/** The command line's requests to /auth/v1. Rules I30, U9 (api/RULES.md). */
 import type { EpochMs } from '../../engine/rules/units.ts';
 import { isLoopback } from '../settings.ts';
 import { UsageError } from './usage.ts';
@@ -11,7 +11,7 @@ export type Tokens = {
   expiresAtMs: EpochMs;
 };
 
-/** A refusal of the auth server, in the codes of GoTrue. */
+/** A refusal of the auth server, with GoTrue's codes. */
 export class AuthRefusal extends Error {
   readonly code: string;
 
@@ -27,7 +27,7 @@ export class AuthRefusal extends Error {
 
 const ANSWERS_WITHIN_MS = 30_000;
 
-/** The origin of a server. Throws where a secret would travel in the clear. */
+/** The origin of a server. Throws where a secret would be sent over plain HTTP. */
 export function originOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isRoot = url !== null && /^\/(v1\/?)?$/.test(url.pathname) && url.search + url.hash === '';
@@ -52,7 +52,7 @@ export async function refresh(server: string, refreshToken: string): Promise<Tok
   return tokensOf(await post(server, 'token?grant_type=refresh_token', body));
 }
 
-/** Ends this session and no other. */
+/** Ends only this session. */
 export async function signOut(server: string, accessToken: string): Promise<void> {
   await post(server, 'logout?scope=local', {}, { authorization: `Bearer ${accessToken}` });
 }

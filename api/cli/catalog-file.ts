@@ -1,4 +1,4 @@
-/** Catalog files as the commands read, check and write them. */
+/** Reads, checks and writes catalog files for the commands. */
 import { randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -9,7 +9,7 @@ import type { CatalogFile } from '../../feeds/catalog-schema.ts';
 /**
  * `-` is standard input.
  *
- * @throws with every error and its place, where the file is no catalog.
+ * @throws every error with its place, where the file is not a valid catalog.
  */
 export async function readCatalogFile(file: string): Promise<CatalogFile> {
   let text: string;
@@ -24,7 +24,7 @@ export async function readCatalogFile(file: string): Promise<CatalogFile> {
   return JSON.parse(text);
 }
 
-/** @throws with every error and its place, as `catalog check` names them. */
+/** @throws every error with its place, as `catalog check` shows them. */
 export function checkedText(file: CatalogFile, name: string): string {
   const text = `${JSON.stringify(file, null, 2)}\n`;
   const reading = parseCatalog(text);
@@ -32,7 +32,7 @@ export function checkedText(file: CatalogFile, name: string): string {
   return text;
 }
 
-/** Replaces the file in one step, so that a server never reads half of one. */
+/** Replaces the file in one step, so that a server never reads half of it. */
 export async function writeWhole(file: string, text: string): Promise<void> {
   const next = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}`);
   try {

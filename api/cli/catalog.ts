@@ -1,4 +1,4 @@
-/** `paperbook catalog`: makes catalog files, adds to them, and says all that is wrong with one. */
+/** `paperbook catalog`: creates catalog files, adds to them, and reports every error in one. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { catalogErrorText, loadCatalog } from '../../feeds/catalog.ts';

@@ -1,8 +1,8 @@
-/** What we use of cliui, which brings no types. */
+/** The parts of cliui in use; the package has no types. */
 declare module 'cliui' {
   type Column = {
     text: string;
-    /** With its padding. */
+    /** Including its padding. */
     width: number;
     align?: 'left' | 'right';
     /** Top, right, bottom, left. */
@@ -11,10 +11,10 @@ declare module 'cliui' {
   function cliui(options: { width: number }): {
     /** Adds a line of columns. */
     div(...columns: Column[]): void;
-    /** The lines, without blanks at their ends. */
+    /** The lines, without trailing blanks. */
     toString(): string;
   };
 
-  // biome-ignore lint/style/noDefaultExport: it is cliui's.
+  // biome-ignore lint/style/noDefaultExport: cliui exports it this way.
   export { cliui as default };
 }

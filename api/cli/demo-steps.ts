@@ -1,4 +1,4 @@
-/** What the demo prints: curl lines that work as they stand, one after the other. */
+/** The demo's output: curl lines that work unchanged, one after another. */
 import type { Paperbook } from '../main.ts';
 import type { DemoUser } from './demo-user.ts';
 
@@ -58,10 +58,10 @@ function steps(baseUrl: string, key: string, { instrument, label, askCents }: Li
   ];
 }
 
-/** Takes the trade's id out of a list of one trade. */
+/** Extracts the trade's id from a list of one trade. */
 const TRADE_ID = `sed 's/.*"tradeId":"\\([^"]*\\)".*/\\1/'`;
 
-/** An instrument with a live yes ask, waiting a while for the venues. */
+/** An instrument with a live yes ask; waits a while for the venues. */
 async function firstQuoted(baseUrl: string, key: string): Promise<Listed | null> {
   const headers = { authorization: `Bearer ${key}` };
   const get = async <T>(path: string) => {

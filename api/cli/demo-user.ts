@@ -1,4 +1,4 @@
-/** The demo's user and key, in DATA_DIR/demo.json for its owner alone. Rule U2 (api/RULES.md). */
+/** The demo's user and key, in DATA_DIR/demo.json for its owner only. Rule U2 (api/RULES.md). */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
@@ -13,7 +13,7 @@ const NAME = 'demo.json';
 
 export type DemoUser = { email: string; password: string; key: string };
 
-/** Wide enough for a bot. Rule U2 (api/RULES.md). */
+/** High enough for a bot. Rule U2 (api/RULES.md). */
 const LIMITS = { newPerMinute: 6000, newPerDay: 1_000_000, closingPerMinute: 6000 };
 const BOT_LIMITS = { key: LIMITS, account: LIMITS };
 const BOT_REQUESTS = { perMinute: 60_000, perMonth: 500_000_000 };
@@ -55,7 +55,7 @@ export async function demoUser(identity: ControlStore, dataDir: string): Promise
   return { email: EMAIL, password, key: made.token };
 }
 
-/** The file is gone, maybe since others could read it: what it held is worth nothing any more. */
+/** The file is gone, maybe because others could read it, so the password and key are replaced. */
 async function endEarlier(identity: ControlStore, userId: Uuid, nowMs: EpochMs): Promise<void> {
   const keys = identity.keysOf(userId).filter((key) => {
     return key.label === LABEL && key.revokedAtMs === null;

@@ -1,6 +1,6 @@
 /**
- * `paperbook demo`: the server on simulated venues, with a demo user and key, and what to try
- * first. The venues are real WebSockets on loopback. Rule U2 (api/RULES.md).
+ * `paperbook demo`: the server on simulated venues, with a demo user and key, and first steps to
+ * try. The venues are real WebSockets on loopback. Rule U2 (api/RULES.md).
  */
 import path from 'node:path';
 import type { Command } from 'commander';
@@ -19,13 +19,13 @@ import { demoUser, writeDemoFile } from './demo-user.ts';
 import { stopRequest } from './stop.ts';
 import { outputColumns } from './table.ts';
 
-/** What the demo sets where its environment does not. */
+/** The demo's own defaults for variables that the environment does not set. */
 const DEMO_DEFAULTS = {
   PAPERBOOK_VENUE_DATA: 'on',
   PAPERBOOK_DEFAULT_PLAN: 'basic',
   PAPERBOOK_LOG_LEVEL: 'warn',
 };
-/** What it makes itself at each start. */
+/** Variables that it sets itself at each start. */
 const SIMULATED = {
   PAPERBOOK_CATALOG: 'of the simulated venues',
   PAPERBOOK_FEEDS: 'the simulated venues',
@@ -35,8 +35,8 @@ const SIMULATED = {
 const STATE = 'demo/simulator.json';
 const LISTED_AHEAD_MS = 15 * 60_000;
 /**
- * A game leaves the catalog this long before its result, and so before its markets close. Whoever
- * holds it is settled all the same: a market without a result stays subscribed to.
+ * A game leaves the catalog this long before its result, and so before its markets close. Positions
+ * in it are settled all the same: a market without a result stays subscribed.
  */
 const LEAVES_BEFORE_RESULT_MS = 10_000;
 const RETRY_MS = 5000;
@@ -80,7 +80,7 @@ export async function startDemo(set: NodeJS.ProcessEnv, serve?: Serve): Promise<
     simulator = await startSimulator({
       ...venues.schedule,
       depth: basics.fillModel === 'book_depth',
-      // What is listed can be traded: the first thing that a newcomer tries works.
+      // Every listed instrument can be traded, so that a newcomer's first try works.
       pauses: false,
     });
     const { urls } = simulator;
@@ -133,7 +133,7 @@ class DemoVenues {
     this.schedule = this.#read();
   }
 
-  /** Writes the catalog now and whenever a game has to leave it, until `close`. */
+  /** Writes the catalog now and whenever a game must leave it, until `close`. */
   keepCatalog(): void {
     const nowMs = Date.now();
     const sinceMs = nowMs + LEAVES_BEFORE_RESULT_MS;

@@ -1,4 +1,4 @@
-/** `paperbook catalog discover`: a catalog of what a venue lists. */
+/** `paperbook catalog discover`: creates a catalog from a venue's listing. */
 import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { VENUES, type Venue } from '../../engine/rules/units.ts';

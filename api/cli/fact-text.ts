@@ -1,14 +1,14 @@
-/** A fact of a shard's log in a line for people. Rule U11 (api/RULES.md). */
+/** A fact of a shard's log as one line for people. Rule U11 (api/RULES.md). */
 import type { Fact } from '../../engine/rules/facts.ts';
 import { isoOf, type Uuid, VENUES } from '../../engine/rules/units.ts';
 import type { LoggedFact } from '../../engine/shard/read-facts.ts';
 import { plain } from './table.ts';
 
-/** Shard and number, time, and what happened; wider numbers push the rest to the right. */
+/** Shard and number, time, and what happened; longer numbers move the rest to the right. */
 const PLACE_COLUMNS = 12;
 export const FACT_HEADING = `${'SHARD/SEQ'.padEnd(PLACE_COLUMNS)}${'TIME'.padEnd(21)}FACT`;
 
-/** One line of at most `columns`; what does not fit is cut off. */
+/** One line of at most `columns`; the rest is cut off. */
 export function factLine(logged: LoggedFact, columns: number): string {
   const { shard, number, fact } = logged;
   const time = isoOf(fact.atMs).slice(0, 19).replace('T', ' ');

@@ -68,7 +68,7 @@ async function createKey(options: CreateFlags): Promise<void> {
   await handOver(file, made, options.use === true, options);
 }
 
-/** The key that trading commands use is replaced where it is used. */
+/** If the trading commands use the rotated key, they use the new one from now on. */
 async function rotateKey(id: string, options: RotateFlags): Promise<void> {
   const file = new SessionFile(options.session);
   const { server, client } = bySession(file);
@@ -87,12 +87,12 @@ async function revokeKey(id: string, options: SessionFlags): Promise<void> {
   show(options, answer, ({ key }) => `Revoked ${key.tokenPrefix}…\n`);
 }
 
-/** Trading commands do not use this key any more. */
+/** Removes the key from the session file if trading commands use it. */
 export async function forgetKey(file: SessionFile, id: string): Promise<void> {
   await useKey(file, (key) => (key?.id === id ? null : key));
 }
 
-/** Shows the token of a new key, or keeps it; never both. */
+/** Shows the token of a new key or stores it, never both. */
 async function handOver(
   file: SessionFile,
   made: KeyCreateResponse,

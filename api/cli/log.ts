@@ -1,6 +1,6 @@
 /**
- * `paperbook log`: the facts of a data directory, in use or not. It reads the log alone, and changes
- * nothing. Rule U11 (api/RULES.md), rules D22, D31 (engine/RULES.md).
+ * `paperbook log`: the facts of a data directory, with or without a running server. It reads only
+ * the log and changes nothing. Rule U11 (api/RULES.md), rules D22, D31 (engine/RULES.md).
  */
 import { once } from 'node:events';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -56,7 +56,7 @@ async function printLog(flags: LogFlags): Promise<void> {
         const facts = followFacts({ dataDir: flags.dataDir, shard }, last.get(shard)!, stop);
         for await (const fact of facts) await print(flags, fact);
       } catch (error) {
-        // The others would keep the process alive.
+        // The remaining ones would keep the process alive.
         stop.abort();
         throw ofShard(shard, error as Error);
       }
@@ -72,13 +72,13 @@ function* factsOf({ dataDir, after }: LogFlags, shard: number): Generator<Logged
   }
 }
 
-/** A log names its files; which log it is comes here. */
+/** Adds the shard to an error that names only the file of its log. */
 function ofShard(shard: number, error: Error): Error {
   const isOfLog = error instanceof LogDamage || error instanceof LogMismatch;
   return isOfLog ? new Error(`shard-${shard}/log/${error.message}`) : error;
 }
 
-/** Which shards to read. An account's facts stand in its own alone. */
+/** The shards to read. The facts of an account are in one shard only. */
 function shardsOf({ dataDir, shard, account }: LogFlags): number[] {
   const { shards } = metaOf(dataDir);
   if (shard !== undefined && shard >= shards) {
@@ -92,7 +92,7 @@ function shardsOf({ dataDir, shard, account }: LogFlags): number[] {
   return only === undefined ? [...Array(shards).keys()] : [only];
 }
 
-/** What each gives stays in its order; of their next facts the earliest comes first. */
+/** Each shard's facts stay in order; of the shards' next facts the earliest is first. */
 function* byTime(sources: Generator<LoggedFact>[]): Generator<LoggedFact> {
   const next = sources.map((source) => ({ source, result: source.next() }));
   for (;;) {

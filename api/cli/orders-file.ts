@@ -1,6 +1,6 @@
 /**
- * The orders file of a replay: JSON Lines sorted by `at`, each an order or a cancel of an account
- * that is known by name. Rules R2, R3 (feeds/FORMATS.md).
+ * The orders file of a replay: JSON Lines sorted by `at`, each an order or a cancel of a named
+ * account. Rules R2, R3 (feeds/FORMATS.md).
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -11,7 +11,7 @@ import { strict } from '../schemas/common.ts';
 import { valueReader } from '../validation.ts';
 import type { ReplayRange } from './replay-range.ts';
 
-/** `order` is an order body; a sell may name its position by `sellOf` in place of `tradeId`. */
+/** `order` is an order body; a sell may name its position by `sellOf` instead of `tradeId`. */
 export type OrderLine = {
   line: number;
   atMs: EpochMs;
@@ -27,7 +27,7 @@ const readOrder = valueReader(
 );
 const readCancel = valueReader(strict({ at: At, account: Name, cancel: Name }), 'field');
 
-/** Lines in file order. Throws `FILE line 3: ...` at the first that cannot be read. */
+/** Lines in file order. Throws `FILE line 3: ...` at the first unreadable one. */
 export async function* readOrdersFile(path: string): AsyncGenerator<OrderLine> {
   let number = 0;
   let newestMs = 0;
@@ -70,7 +70,7 @@ function readLine(line: number, text: string): OrderLine {
   return { line, atMs: instantOf(at), account, step: { order } };
 }
 
-/** As in a feed file: leap seconds, which a clock of milliseconds cannot say, are refused. */
+/** As in a feed file: leap seconds are refused, since a clock of milliseconds has none. */
 function instantOf(at: string): EpochMs {
   const atMs = parseInstant(at);
   if (atMs === null) throw new Error('at must be a date-time with a zone');

@@ -95,11 +95,11 @@ function termsOf({ limit, tif, expires, routing, ...flags }: BuyFlags & SellFlag
   return { type: isLimit ? ('limit' as const) : ('market' as const), ...given(terms) };
 }
 
-/** Sent again under one key while no answer comes, so that it is placed once. */
+/** Retries under one key while there is no answer, so that the order is placed once. */
 async function place(order: OrderRequest, options: OrderFlags): Promise<void> {
   const { server, client } = byKey(options);
   const idempotencyKey = options.idempotencyKey ?? newUuid(Date.now());
-  // Written before, since a command can be cut off before its answer comes.
+  // Written first, since the command can be interrupted before its answer arrives.
   if (options.json !== true) process.stderr.write(`idempotency key ${idempotencyKey}\n`);
   const asked = client.placeOrder({ body: { ...order, idempotencyKey }, ...headersOf(options) });
   const placed = await answerOf(server, asked).catch((error: Error) => {
@@ -112,7 +112,7 @@ async function place(order: OrderRequest, options: OrderFlags): Promise<void> {
   show(options, placed, placementOf);
 }
 
-/** Sides in the terms of the instrument, whose label stands beside them. */
+/** Sides in the terms of the instrument, whose label is printed with them. */
 function placementOf({ status, order, trade, fillPriceCents, replayed }: OrderPlacement): string {
   const again = replayed ? ' (placed before under this key)' : '';
   if (status !== 'executed') {

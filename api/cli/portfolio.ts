@@ -59,7 +59,7 @@ async function quote(instrumentIds: string[], options: KeyFlags): Promise<void> 
 
 type Price = { quote: Quote; venue: string; price: VenueQuote | null; note: string | null };
 
-/** A line a venue, also for one that has no price. */
+/** A line per venue, also for one without a price. */
 function pricesOf(quote: Quote): Price[] {
   return [
     ...quote.venues.map((price) => ({ quote, venue: price.venue, price, note: price.note })),
@@ -141,7 +141,7 @@ async function trades(options: TradesFlags): Promise<void> {
   }
 }
 
-/** The page asked for, or all that follow it in one. */
+/** The requested page, or with `--all` it and all that follow as one. */
 async function pagesOf(client: Client, options: TradesFlags): Promise<TradesPage> {
   const { status, all } = options;
   const limit = options.limit ?? (all === true ? PAGE_MAX : undefined);

@@ -8,10 +8,10 @@ import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { UsageError } from './usage.ts';
 
-/** What adds the commands of these names. */
+/** The functions that add the commands of these names. */
 type Group = { names: readonly string[]; load: () => Promise<(program: Command) => void> };
 
-/** Loaded by name: asking a server takes a fifth of what starting one does. */
+/** Loaded on demand: a command that calls a server starts in a fifth of the time of `serve`. */
 const GROUPS: readonly Group[] = [
   { names: ['serve'], load: async () => (await import('./serve.ts')).addServeCommand },
   { names: ['demo'], load: async () => (await import('./demo.ts')).addDemoCommand },
@@ -38,7 +38,7 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
-/** That of package.json, which lies beside `api` in a clone and beside `dist` in the packed product. */
+/** The version in package.json, beside `api` in a clone and beside `dist` in the packed product. */
 function version(): string {
   const packageFile = ['../../package.json', '../../../package.json']
     .map((place) => new URL(place, import.meta.url))
@@ -53,14 +53,14 @@ export async function run(argv: readonly string[]): Promise<void> {
     .description('Paper trading of prediction markets at live venue prices.')
     .version(version(), '-V, --version', 'print the version')
     .exitOverride();
-  // Who reads may stop reading, as in `paperbook feed inspect FILE | head`: that is no fault.
+  // The reader may stop early, as in `paperbook feed inspect FILE | head`: that is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit(0);
   });
   try {
     const named = GROUPS.filter(({ names }) => names.includes(argv[2] ?? ''));
-    // Help, and a name that is none, want them all.
+    // Help, and an unknown name, need all commands.
     for (const { load } of named.length > 0 ? named : GROUPS) (await load())(program);
     refuseUnknown(program, argv.slice(2));
     await program.parseAsync([...argv]);
@@ -69,7 +69,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Commander answers `--help` before it sees that there is no such command. */
+/** Commander answers `--help` before it notices that the command does not exist. */
 function refuseUnknown(program: Command, words: readonly string[]): void {
   let command = program;
   for (const word of words) {
@@ -81,7 +81,7 @@ function refuseUnknown(program: Command, words: readonly string[]): void {
   }
 }
 
-/** Writes what went wrong, unless commander did, and returns the exit code. */
+/** Writes the error, unless commander did, and returns the exit code. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-/** `paperbook rebuild`: damaged checkpoints anew from the log. Rule D33 (engine/RULES.md). */
+/** `paperbook rebuild`: rebuilds damaged checkpoints from the log. Rule D33 (engine/RULES.md). */
 import type { Command } from 'commander';
 import { type RebuiltShard, rebuild } from '../rebuild.ts';
 import { show } from './table.ts';

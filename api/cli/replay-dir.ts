@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { openDataDir } from '../data-dir.ts';
 
-/** `release` takes whether the replay came to its end. */
+/** `release` is called with whether the replay was completed. */
 export type Directory = { path: string; release(done: boolean): Promise<void> };
 
-/** The data directory of one replay: removed at its end, or kept where one was asked for. */
+/** The data directory of one replay: removed at its end, or kept where the user asked for one. */
 export async function takeDirectory(dataDir: string | null, shards: number): Promise<Directory> {
   if (dataDir === null) {
     const temporary = mkdtempSync(path.join(tmpdir(), 'paperbook-replay-'));
@@ -17,7 +17,7 @@ export async function takeDirectory(dataDir: string | null, shards: number): Pro
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0) {
     throw new Error(`--data-dir ${dataDir} is not empty: a replay starts from nothing`);
   }
-  // A server may go on from here: it has to find the shard count.
+  // A server may continue on this directory, and needs the shard count.
   const opened = await openDataDir(dataDir, {
     wanted: shards,
     byDefault: shards,
@@ -26,7 +26,7 @@ export async function takeDirectory(dataDir: string | null, shards: number): Pro
   return {
     path: opened.path,
     async release(done) {
-      // Half a replay is of no use, and would stand in the way of the next one.
+      // Half a replay is useless, and would block the next one.
       const left = done ? [] : readdirSync(opened.path);
       for (const name of left) rmSync(path.join(opened.path, name), { recursive: true });
       await opened.release();

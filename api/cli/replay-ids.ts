@@ -1,11 +1,11 @@
 /**
- * Ids of a replay, made of what its orders file says: the same lines give the same ids, and with
- * them the same state hash. Rule R8 (feeds/FORMATS.md).
+ * Ids of a replay, derived from its orders file: the same lines give the same ids, and so
+ * the same state hash. Rule R8 (feeds/FORMATS.md).
  */
 import { createHash } from 'node:crypto';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 
-/** The id of an account that an orders file names, as a kept data directory has it. */
+/** The id of an account named in an orders file, as in a kept data directory. */
 export function accountIdOf(name: string): Uuid {
   return seededUuid(`account/${name}`, 0);
 }
@@ -15,7 +15,7 @@ export function orderIdOf(account: Uuid, key: string, atMs: EpochMs): Uuid {
   return seededUuid(`${account}/${key}`, atMs);
 }
 
-/** A uuid v7 of a time whose other bits are the text's: a replay names things the same way. */
+/** A uuid v7 of a time, with its other bits derived from a text, so that replays give equal ids. */
 function seededUuid(text: string, atMs: EpochMs): Uuid {
   const time = atMs.toString(16).padStart(12, '0');
   const hash = createHash('sha256').update(text).digest('hex');

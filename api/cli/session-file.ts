@@ -1,6 +1,6 @@
 /**
  * The session file of the command line: who is signed in where, and the key that trading commands
- * use. For its owner alone; replaced whole, and changed by one command at a time. Rule U5
+ * use. Readable by its owner only; replaced as a whole, by one command at a time. Rule U5
  * (api/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
@@ -33,7 +33,7 @@ export class SessionFile {
     this.path = file;
   }
 
-  /** Null when nobody is signed in. Throws one line on a file that is not fit to be used. */
+  /** Null when nobody is signed in. Throws one line on a file that cannot be used. */
   read(): SavedSession | null {
     let text: string;
     try {
@@ -50,7 +50,7 @@ export class SessionFile {
     return session;
   }
 
-  /** What is asked of a server comes between reading and writing, so others wait. */
+  /** Locked, since a command asks a server between reading and writing the file. */
   async change(
     next: (session: SavedSession | null) => SavedSession | null | Promise<SavedSession | null>,
   ): Promise<SavedSession | null> {
@@ -77,7 +77,7 @@ export class SessionFile {
 /** `$XDG_CONFIG_HOME/paperbook/session.json`, by default below `~/.config`. */
 export function defaultSessionPath(env: NodeJS.ProcessEnv): string {
   const { XDG_CONFIG_HOME: configHome = '' } = env;
-  // A relative one is to be ignored, says the XDG base directory specification.
+  // The XDG base directory specification says to ignore a relative path.
   const base = path.isAbsolute(configHome) ? configHome : path.join(homedir(), '.config');
   return path.join(base, 'paperbook', 'session.json');
 }
@@ -94,7 +94,7 @@ function parse(text: string): SavedSession | null {
   }
 }
 
-/** A name in the kernel's abstract socket space: free again the moment its process is gone. */
+/** A name in the kernel's abstract socket namespace: freed the moment its process ends. */
 async function takeLock(directory: string): Promise<Server> {
   const { dev, ino } = statSync(directory);
   const untilMs = Date.now() + LOCKED_WITHIN_MS;

@@ -1,4 +1,4 @@
-/** Secrets come by standard input or are typed unseen: a command's arguments others can see. */
+/** Reads secrets from standard input or without echo: other users can see a command's arguments. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -13,7 +13,7 @@ export async function passwordOfStdin(): Promise<string> {
   return password;
 }
 
-/** Asks at the terminal. Throws where there is none, or when it is left with Ctrl-C or Ctrl-D. */
+/** Asks at the terminal. Throws where there is none, or when the user presses Ctrl-C or Ctrl-D. */
 export async function askTerminal(
   question: string,
   { isSecret, instead }: { isSecret: boolean; instead: string },

@@ -1,12 +1,12 @@
 /**
- * When a running server is to stop: at a signal, or when npm, which started it, is gone. Rules U2,
- * U3 (api/RULES.md).
+ * Decides when a running server stops: at a signal, or when npm, which started it, is gone. Rules
+ * U2, U3 (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
 
 /**
  * A Ctrl-C can arrive twice: from the terminal, and from npm, which passes it on. A second signal
- * within this time is that echo, and not someone who wants to wait no longer.
+ * within this time is that copy, not a user who does not want to wait.
  */
 const ECHO_MS = 1000;
 const LOOK_FOR_NPM_MS = 500;
@@ -15,8 +15,8 @@ export type StopReason = NodeJS.Signals | 'npm is gone';
 
 /**
  * Resolves at the first SIGINT, SIGTERM or SIGHUP, or when npm is gone; a later signal ends the
- * process at once. Asked for before a start, so that a signal during it stops what was started
- * instead of cutting it off.
+ * process at once. Call it before a start, so that a signal during the start stops what is running
+ * by then in an orderly way.
  */
 export function stopRequest(): Promise<StopReason> {
   return new Promise((resolve) => {
@@ -38,9 +38,9 @@ export function stopRequest(): Promise<StopReason> {
 }
 
 /**
- * Whether npm has ended, which passes on SIGINT and SIGTERM alone, and those to a shell that
- * stands between (`npx paperbook serve`) and does not. Null where npm did not start this process,
- * or where it leads a session of its own (setsid), and so is to outlive its starter.
+ * Whether npm has ended. npm passes on only SIGINT and SIGTERM, and where a shell is in between
+ * (`npx paperbook serve`), the shell does not pass them on. Null where npm did not start this
+ * process, or where it has its own session (setsid) and so is meant to outlive npm.
  */
 function npmWatch(): (() => boolean) | null {
   if (process.env.npm_lifecycle_event === undefined) return null;
@@ -50,7 +50,7 @@ function npmWatch(): (() => boolean) | null {
   return () => process.ppid !== parent || (npm !== undefined && readStat(parent)?.parent !== npm);
 }
 
-/** npm runs a script as `sh -c SCRIPT`; some shells then give way to its one command. */
+/** npm runs a script as `sh -c SCRIPT`; some shells replace themselves by its one command. */
 function isShellOfScript(pid: number): boolean {
   return readProc(pid, 'cmdline')?.split('\0')[1] === '-c';
 }
@@ -58,12 +58,12 @@ function isShellOfScript(pid: number): boolean {
 function readStat(pid: number | 'self'): { parent: number; session: number } | null {
   const stat = readProc(pid, 'stat');
   if (stat === null) return null;
-  // The second field is the name, in parentheses and free to hold any character.
+  // The second field is the name, in parentheses; it can contain any character.
   const [, parent, , session] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return { parent: Number(parent), session: Number(session) };
 }
 
-/** Null where the process, or /proc, is not there. */
+/** Null where the process, or /proc, does not exist. */
 function readProc(pid: number | 'self', file: string): string | null {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');

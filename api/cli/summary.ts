@@ -1,8 +1,8 @@
-/** What a replay reports. Rules R10, R12 (feeds/FORMATS.md). */
+/** The report of a replay. Rules R10, R12 (feeds/FORMATS.md). */
 import { writeFileSync } from 'node:fs';
 import type { Uuid } from '../../engine/rules/units.ts';
 
-/** An account that an orders file names, and what became of its keys. */
+/** An account named in an orders file, and the results of its keys. */
 export type ReplayAccount = {
   name: string;
   id: Uuid;
@@ -45,7 +45,7 @@ type Account = Omit<AccountSummary, 'account' | 'realizedPnlDollars'> & {
 
 const START_DOLLARS = 100_000;
 
-/** The wire's Account in short; null is an account of which every order was refused. */
+/** The wire's Account in short; null for an account whose orders were all refused. */
 export function accountSummary(name: string, account: Account | null): AccountSummary {
   if (account === null) {
     return {
@@ -73,7 +73,7 @@ export function accountSummary(name: string, account: Account | null): AccountSu
   };
 }
 
-/** Sums of dollars with two decimals, back on a cent. */
+/** A sum of dollars with two decimals, rounded back to a cent. */
 function cents(dollars: number): number {
   return Math.round(dollars * 100) / 100;
 }

@@ -1,10 +1,10 @@
-/** What people read: tables, money, and text that came from elsewhere. Rule U12 (api/RULES.md). */
+/** Output for people: tables, money, and text of others. Rule U12 (api/RULES.md). */
 import cliui from 'cliui';
 import stringWidth from 'string-width';
 
 /**
- * A heading, and what stands below it. A cell that is `apart` must stay whole, such as an id to
- * copy: where the table is too wide it gets a line of its own under its row.
+ * A heading, and its cells. An `apart` cell must stay in one piece, such as an id to copy: in a
+ * table that is too wide it gets its own line below its row.
  */
 export type Column<Row> = readonly [
   heading: string,
@@ -15,24 +15,24 @@ export type Column<Row> = readonly [
 type Align = 'left' | 'right';
 type Line = readonly string[];
 
-/** What a terminal has at least. */
+/** The least width of a terminal. */
 const TERMINAL_COLUMNS = 80;
 const GAP = 2;
 
-/** How long a line of prose may be, into a pipe too. */
+/** The longest line of prose, in a pipe too. */
 export function outputColumns(): number {
   return process.stdout.isTTY ? process.stdout.columns : TERMINAL_COLUMNS;
 }
 
-/** How wide a line may be. A script that reads a pipe wants its lines whole. */
+/** The longest line of a table. Without a limit in a pipe: scripts need whole lines. */
 export function columnsOfOutput(): number {
   const { isTTY, columns } = process.stdout;
   return isTTY ? Math.max(columns, TERMINAL_COLUMNS) : Number.POSITIVE_INFINITY;
 }
 
 /**
- * Lines of columns; numbers end at the same place. Nothing but the headings where no row is. What is
- * wider than `columnsMax` goes on in the line below, between words where it can.
+ * Lines of columns; numbers are aligned on the right. Without rows only the headings. A cell that
+ * exceeds `columnsMax` wraps, between words where possible.
  */
 export function tableOf<Row>(
   rows: readonly Row[],
@@ -59,7 +59,7 @@ export function listOf(
   return fitted(lines, ['left', align], columnsMax);
 }
 
-/** Lines of text; one that is too long goes on in the next. */
+/** Lines of text; long ones wrap. */
 export function wrapped(text: string, columnsMax = columnsOfOutput()): string {
   const lines = text.split('\n').map((line) => [line]);
   return fitted(lines, ['left'], columnsMax);
@@ -102,7 +102,7 @@ const widestWord = (text: string) =>
 
 const total = (widths: readonly number[]) => widths.reduce((sum, width) => sum + width + GAP, -GAP);
 
-/** Widths that fit: the widest column gives way, first among those that keep their words whole. */
+/** Widths that fit: the widest column shrinks, first among those that need not split words. */
 function narrowed(lines: readonly Line[], columnsMax: number): number[] {
   const widths = widthsOf(lines);
   const words = widthsOf(lines, widestWord);
@@ -114,7 +114,7 @@ function narrowed(lines: readonly Line[], columnsMax: number): number[] {
   return widths;
 }
 
-/** Lines of which every cell fits. The library would take a second for 500 of them. */
+/** Lines whose cells all fit. The library would take a second for 500 of them. */
 function padded(lines: readonly Line[], aligns: readonly Align[], widths: readonly number[]) {
   const pad = (text: string, at: number) => {
     const blanks = ' '.repeat(widths[at]! - stringWidth(text));
@@ -123,7 +123,7 @@ function padded(lines: readonly Line[], aligns: readonly Align[], widths: readon
   return lines.map((line) => `${line.map(pad).join(' '.repeat(GAP)).trimEnd()}\n`).join('');
 }
 
-/** `below` has the texts under each row; the rows follow the line of the headings. */
+/** `below` has the texts under each row; the rows follow the heading line. */
 function wrappedLines(
   lines: readonly Line[],
   aligns: readonly Align[],
@@ -152,12 +152,12 @@ export function money(dollars: number | null): string {
   return dollars === null ? '-' : DOLLARS.format(dollars);
 }
 
-/** Text without what a terminal would act on. */
+/** Text without characters that control a terminal. */
 export function plain(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '\ufffd');
 }
 
-/** The answer as it came, for scripts; else as people read it. */
+/** The unchanged answer for scripts; else text for people. */
 export function show<T>({ json }: { json?: true }, answer: T, forPeople: (answer: T) => string) {
   process.stdout.write(json === true ? `${JSON.stringify(answer)}\n` : forPeople(answer));
 }

@@ -7,11 +7,11 @@ export type * from './generated.js';
 export type ClientOptions = {
     /** With the version: `https://paper.example/v1`. */
     baseUrl: string;
-    /** An API key, or the access token of a session; a function is asked at every request. */
+    /** An API key, or the access token of a session; a function is called at every request. */
     credential?: string | (() => string | Promise<string>);
     /**
-     * How often a read, or an order, is sent again when no answer comes or it is 503. An order has
-     * its idempotency key, so that it is never placed twice. 0 by default.
+     * How often a read or an order is retried without an answer or at a 503. The idempotency key of
+     * an order makes sure that it is never placed twice. 0 by default.
      */
     retries?: number;
     /** Milliseconds that a server may take for one answer; 30 seconds by default. */
@@ -21,13 +21,13 @@ export type ClientOptions = {
 export declare class RefusedError extends Error {
     readonly status: number;
     readonly code: ErrorCode;
-    /** How long to wait; null where waiting is not what helps. */
+    /** How long to wait; null where waiting does not help. */
     readonly retryAfterSeconds: number | null;
     constructor(status: number, code: ErrorCode, message: string, retryAfterSeconds: number | null);
 }
 /**
- * One method an operation of the description: `client.placeOrder({ body })`. Each answers the JSON
- * of a success, throws `RefusedError` for a refusal, and what `fetch` throws without an answer.
+ * One method per operation of the description: `client.placeOrder({ body })`. Each returns the JSON
+ * of a success, throws `RefusedError` for a refusal, and the error of `fetch` without an answer.
  */
 export declare function createClient({ baseUrl, credential, retries, timeoutMs }: ClientOptions): import("./generated.js").Client<Ops, import("./generated.js").OperationContext<"cancelOrder" | "changeMe" | "createKey" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>;
 export type Client = ReturnType<typeof createClient>;

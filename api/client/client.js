@@ -3,7 +3,7 @@ import { createClient as createGenerated, OPERATIONS } from './generated.js';
 export class RefusedError extends Error {
     status;
     code;
-    /** How long to wait; null where waiting is not what helps. */
+    /** How long to wait; null where waiting does not help. */
     retryAfterSeconds;
     constructor(status, code, message, retryAfterSeconds) {
         super(message);
@@ -13,13 +13,13 @@ export class RefusedError extends Error {
         this.retryAfterSeconds = retryAfterSeconds;
     }
 }
-/** Longer than this nobody waits for a server that says when to come back. */
+/** Never waits longer than this, even if the server asks for more. */
 const RETRY_AFTER_SECONDS_MAX = 10;
 const ANSWERS_WITHIN_MS = 30_000;
 const FIRST_RETRY_MS = 250;
 /**
- * One method an operation of the description: `client.placeOrder({ body })`. Each answers the JSON
- * of a success, throws `RefusedError` for a refusal, and what `fetch` throws without an answer.
+ * One method per operation of the description: `client.placeOrder({ body })`. Each returns the JSON
+ * of a success, throws `RefusedError` for a refusal, and the error of `fetch` without an answer.
  */
 export function createClient({ baseUrl, credential, retries = 0, timeoutMs }) {
     return createGenerated(OPERATIONS, {
@@ -28,12 +28,12 @@ export function createClient({ baseUrl, credential, retries = 0, timeoutMs }) {
         clientHeader: false,
         timeout: timeoutMs ?? ANSWERS_WITHIN_MS,
         retry: { retries, retryDelay: FIRST_RETRY_MS, retryOn: mayRetry },
-        // A server of this API redirects nobody, so a redirect would only carry secrets elsewhere.
+        // No server of this API redirects, so a redirect would only send secrets elsewhere.
         fetch: (url, init) => fetch(url, { ...init, redirect: 'error' }),
         onError: ({ status, statusText, body }) => refusalOf(status, statusText, body),
     });
 }
-/** A lost answer to anything else may have done what it was asked. */
+/** Anything else may have taken effect although its answer was lost. */
 const mayRetry = ({ request: { method, operation }, response }) => {
     if (method !== 'GET' && operation.id !== 'placeOrder')
         return false;
@@ -42,7 +42,7 @@ const mayRetry = ({ request: { method, operation }, response }) => {
     const waitSeconds = Number(response.headers.get('retry-after') ?? 0);
     return response.status === 503 && waitSeconds <= RETRY_AFTER_SECONDS_MAX;
 };
-/** The refusal of the server, or what stood between it and us. */
+/** The server's refusal, or the failure of a proxy in between. */
 function refusalOf(status, statusText, body) {
     const { error } = (body ?? {});
     if (typeof error?.code !== 'string')

@@ -10,11 +10,11 @@ export type * from './generated.js';
 export type ClientOptions = {
   /** With the version: `https://paper.example/v1`. */
   baseUrl: string;
-  /** An API key, or the access token of a session; a function is asked at every request. */
+  /** An API key, or the access token of a session; a function is called at every request. */
   credential?: string | (() => string | Promise<string>);
   /**
-   * How often a read, or an order, is sent again when no answer comes or it is 503. An order has
-   * its idempotency key, so that it is never placed twice. 0 by default.
+   * How often a read or an order is retried without an answer or at a 503. The idempotency key of
+   * an order makes sure that it is never placed twice. 0 by default.
    */
   retries?: number;
   /** Milliseconds that a server may take for one answer; 30 seconds by default. */
@@ -25,7 +25,7 @@ export type ClientOptions = {
 export class RefusedError extends Error {
   readonly status: number;
   readonly code: ErrorCode;
-  /** How long to wait; null where waiting is not what helps. */
+  /** How long to wait; null where waiting does not help. */
   readonly retryAfterSeconds: number | null;
 
   constructor(status: number, code: ErrorCode, message: string, retryAfterSeconds: number | null) {
@@ -37,14 +37,14 @@ export class RefusedError extends Error {
   }
 }
 
-/** Longer than this nobody waits for a server that says when to come back. */
+/** Never waits longer than this, even if the server asks for more. */
 const RETRY_AFTER_SECONDS_MAX = 10;
 const ANSWERS_WITHIN_MS = 30_000;
 const FIRST_RETRY_MS = 250;
 
 /**
- * One method an operation of the description: `client.placeOrder({ body })`. Each answers the JSON
- * of a success, throws `RefusedError` for a refusal, and what `fetch` throws without an answer.
+ * One method per operation of the description: `client.placeOrder({ body })`. Each returns the JSON
+ * of a success, throws `RefusedError` for a refusal, and the error of `fetch` without an answer.
  */
 export function createClient({ baseUrl, credential, retries = 0, timeoutMs }: ClientOptions) {
   return createGenerated<Ops, OperationId, OperationPath, OperationTag>(OPERATIONS, {
@@ -53,7 +53,7 @@ export function createClient({ baseUrl, credential, retries = 0, timeoutMs }: Cl
     clientHeader: false,
     timeout: timeoutMs ?? ANSWERS_WITHIN_MS,
     retry: { retries, retryDelay: FIRST_RETRY_MS, retryOn: mayRetry },
-    // A server of this API redirects nobody, so a redirect would only carry secrets elsewhere.
+    // No server of this API redirects, so a redirect would only send secrets elsewhere.
     fetch: (url, init) => fetch(url, { ...init, redirect: 'error' }),
     onError: ({ status, statusText, body }) => refusalOf(status, statusText, body),
   });
@@ -63,7 +63,7 @@ export type Client = ReturnType<typeof createClient>;
 
 type RetryOn = NonNullable<NonNullable<ClientConfig['retry']>['retryOn']>;
 
-/** A lost answer to anything else may have done what it was asked. */
+/** Anything else may have taken effect although its answer was lost. */
 const mayRetry: RetryOn = ({ request: { method, operation }, response }) => {
   if (method !== 'GET' && operation.id !== 'placeOrder') return false;
   if (response === undefined) return true;
@@ -71,7 +71,7 @@ const mayRetry: RetryOn = ({ request: { method, operation }, response }) => {
   return response.status === 503 && waitSeconds <= RETRY_AFTER_SECONDS_MAX;
 };
 
-/** The refusal of the server, or what stood between it and us. */
+/** The server's refusal, or the failure of a proxy in between. */
 function refusalOf(status: number, statusText: string, body: unknown): Error {
   const { error } = (body ?? {}) as { error?: Record<string, unknown> };
   if (typeof error?.code !== 'string') return new Error(`HTTP ${status} ${statusText}`.trimEnd());

@@ -20,12 +20,12 @@ const TSC_OPTIONS = '--ignoreConfig --strict --declaration --module nodenext';
 const TSC_TARGET =
   '--target es2022 --lib es2022,dom,dom.iterable --rewriteRelativeImportExtensions';
 
-/** Writes `generated` and `client`, each as `.js` and `.d.ts`, into a directory. */
+/** Writes `generated` and `client` into a directory, each as `.js` and `.d.ts`. */
 export async function generateClient(directory: string): Promise<void> {
   const work = mkdtempSync(path.join(tmpdir(), 'paperbook-client-'));
   try {
     const inWork = (name: string) => path.join(work, name);
-    // Describing a route asks for nothing of what running it needs.
+    // Describing a route needs nothing that running it needs.
     const description = describeApi(apiRoutes({} as Deps), '/v1');
     writeFileSync(inWork('openapi.json'), JSON.stringify(description));
     writeFileSync(inWork('package.json'), '{"type":"module"}');

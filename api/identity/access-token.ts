@@ -8,10 +8,10 @@ import { SIGNING_ALGORITHM, type SigningKey } from './signing-key.ts';
 
 export const ACCESS_TOKEN_SECONDS = 3600;
 export const AUDIENCE = 'authenticated';
-/** Seconds that the clocks of two machines may differ. */
+/** By how many seconds the clocks of two machines may differ. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
-/** What is asked of a token here. */
+/** The claims that this server reads. */
 export type TokenClaims = {
   subject: string;
   email: string | null;
@@ -51,7 +51,7 @@ export function signAccessToken(
     .sign(key.privateKey);
 }
 
-/** The claims of a token of our own; null when it is none, or has expired. */
+/** The claims of a token that this server signed; null when it is not valid or has expired. */
 export async function readOwnToken(key: SigningKey, token: string): Promise<TokenClaims | null> {
   return await readToken(token, async () => key.publicKey, {
     algorithms: [SIGNING_ALGORITHM],
@@ -61,7 +61,7 @@ export async function readOwnToken(key: SigningKey, token: string): Promise<Toke
 
 type Expected = { algorithms: string[]; issuer?: string; audience?: string };
 
-/** The claims of a token; null when it is not valid. Rejects when the keys cannot be had. */
+/** The claims of a token; null when it is not valid. Rejects when the keys cannot be fetched. */
 export async function readToken(
   token: string,
   keys: JWTVerifyGetKey,
@@ -80,7 +80,7 @@ export async function readToken(
   }
 }
 
-/** Errors of the token itself, and not of fetching the keys. */
+/** Errors of the token itself, as opposed to errors of fetching the keys. */
 const INVALID = [
   errors.JWTInvalid,
   errors.JWTExpired,
@@ -96,7 +96,7 @@ const INVALID = [
 function claimsOf(payload: JWTPayload): TokenClaims | null {
   const { sub, aud, email, email_verified, is_anonymous, session_id } = payload;
   if (typeof sub !== 'string' || sub === '') return null;
-  // A token for somebody else is none for us; one for nobody in particular is. RFC 7519, 4.1.3.
+  // A token for another audience is refused; one without an audience is not. RFC 7519, 4.1.3.
   if (aud !== undefined && ![aud].flat().includes(AUDIENCE)) return null;
   return {
     subject: sub,

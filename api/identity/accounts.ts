@@ -1,6 +1,6 @@
 /**
- * The paper account that a call acts on: the key owner's own, or an organization's sandbox. An
- * organization's has the organization's id, as a personal one has its user's. Rules L8, L9, I53,
+ * The paper account that a call acts on: the key owner's own, or an organization's sandbox. A
+ * sandbox has its organization's id, as a personal account has its user's. Rules L8, L9, I53,
  * I60, T27 (engine/RULES.md, api/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
@@ -15,7 +15,7 @@ export type PaperAccount = {
   id: Uuid;
   /** Null: a personal account. */
   organizationSlug: string | null;
-  /** Whether what is placed now is placed privately. Rule T27 (engine/RULES.md). */
+  /** Whether orders are placed privately now. Rule T27 (engine/RULES.md). */
   isPrivate: boolean;
   /** Its hard trade limits over all keys. */
   accountLimits: TradeLimits;
@@ -41,7 +41,7 @@ export function organizationAccount(
   return { id, organizationSlug: slug, isPrivate: true, accountLimits };
 }
 
-/** An account's own limits after a change; who had none starts from those of everybody. */
+/** An account's own limits after a change; without own limits it starts from the default ones. */
 export function changedTradeLimits(
   own: OwnTradeLimits | null,
   change: Static<typeof TradeLimitsChangeSchema> | null,
@@ -53,7 +53,7 @@ export function changedTradeLimits(
   };
 }
 
-/** An organization's own limits after a change; what had none starts from those of everybody. */
+/** An organization's own limits after a change; without any it starts from the default ones. */
 export function changedSandboxLimits(
   own: SandboxLimits | null,
   change: Static<typeof SandboxLimitsChangeSchema> | null,
@@ -63,8 +63,8 @@ export function changedSandboxLimits(
 }
 
 /**
- * Whose trading a command counts as, and within which limits: the key's are its owner's, whatever
- * account it trades. Rules L7, L8 (engine/RULES.md).
+ * Whose trading a command counts towards, and which limits apply: a key has its owner's limits,
+ * whichever account it trades on. Rules L7, L8 (engine/RULES.md).
  */
 export function countingOf(
   owner: User,

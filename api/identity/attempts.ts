@@ -1,16 +1,16 @@
 /**
- * How often one caller may try something within a time. In memory and bounded. Rule I39
+ * Limits how often one caller may try something within a period. In memory and bounded. Rule I39
  * (api/RULES.md).
  */
 import type { EpochMs } from '../../engine/rules/units.ts';
 
 type Window = { count: number; endsAtMs: EpochMs };
 
-/** Enough for a crowd; beyond it the windows that end first are forgotten. */
+/** Enough for a crowd; beyond it the windows that end first are dropped. */
 const TRIERS_MAX = 100_000;
 
 export class Attempts {
-  /** In the order of their ends: all are equally long, and a new one goes to the back. */
+  /** Ordered by their ends: all are equally long, and a new one is added at the back. */
   readonly #windows = new Map<string, Window>();
   readonly #max: number;
   readonly #windowMs: number;
@@ -20,7 +20,7 @@ export class Attempts {
     this.#windowMs = windowMs;
   }
 
-  /** Counts one attempt. Answers 0, or the seconds to wait when it is one too many. */
+  /** Counts one attempt. Returns 0, or the seconds to wait when there were too many. */
   take(who: string, nowMs: EpochMs): number {
     this.#dropEnded(nowMs);
     let window = this.#windows.get(who);

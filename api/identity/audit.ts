@@ -1,6 +1,6 @@
 /**
  * Checks the control store of a data directory, in use or not: users, keys, organizations, and the
- * numbering that the shards' rows are written in. Read only, in one snapshot.
+ * numbering that the shards' rows use. Read only, in one snapshot.
  */
 import path from 'node:path';
 import { open } from 'lmdb';
@@ -21,19 +21,19 @@ import type { User } from './users.ts';
 export type ControlAudit = {
   users: number;
   keys: number;
-  /** Ids of the accounts that somebody may trade on. */
+  /** Ids of the accounts that a user or an organization owns. */
   owners: Uuid[];
-  /** Of the data directory that it belongs to; null: none. */
+  /** The id of its data directory; null: none. */
   directoryId: Uuid | null;
-  /** An account may be of an organization that is not in here. */
+  /** Whether accounts may belong to organizations that are not in this store. */
   hasOutsideOrganizations: boolean;
   /** Null: no catalog was ever loaded. */
   numbers: CatalogNumbers | null;
-  /** One line a breach. */
+  /** One line per problem. */
   problems: string[];
 };
 
-/** Null: there is none yet. Throws `LmdbFileError` on a file that LMDB could not survive. */
+/** Null: there is no store yet. Throws `LmdbFileError` on a file that would crash LMDB. */
 export async function auditControl(dataDir: string): Promise<ControlAudit | null> {
   const directory = path.join(dataDir, 'control');
   const file = checkLmdbFile(directory);
@@ -84,7 +84,7 @@ function auditTables(tables: ControlTables, values: ControlValues): ControlAudit
 
 type ControlRows = ReturnType<typeof readTables>;
 
-/** What of each table can be read, up to the first entry that is damaged. */
+/** Reads each table up to the first damaged entry. */
 function readTables(tables: ControlTables, problems: Problems) {
   const rows = <T>(table: ControlTable<T>): Rows<T> => {
     const read: { key: string; value: T }[] = [];
@@ -153,7 +153,7 @@ function checkOrganizations(organizations: Rows<Organization>, problems: Problem
   }
 }
 
-/** Whoever a row is about is there. */
+/** Checks that the users and organizations that rows refer to exist. */
 function checkReferences(
   found: ControlRows,
   userIds: Set<Uuid>,

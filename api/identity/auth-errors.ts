@@ -1,5 +1,5 @@
 /**
- * Refusals of /auth/v1, in the codes, sentences and form of GoTrue that its client libraries read.
+ * Refusals of /auth/v1, with the codes, messages and form of GoTrue that its client libraries read.
  * Rule I32 (api/RULES.md).
  */
 import { type ErrorOptions, Refusal } from '../errors.ts';
@@ -39,7 +39,7 @@ const AUTH_ERRORS = {
 
 type AuthErrorCode = keyof typeof AUTH_ERRORS;
 
-/** What the dispatcher itself refuses, as GoTrue calls it. */
+/** GoTrue's codes for refusals of the dispatcher itself. */
 const SHARED_CODES: Record<string, string> = {
   invalid_request: 'validation_failed',
   internal_error: 'unexpected_failure',

@@ -1,4 +1,4 @@
-/** Where sessions come from: the embedded auth server, or the outside one that is configured. */
+/** Selects the source of sessions: the embedded auth server, or the outside one configured. */
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { OutsideAuth } from './outside-auth.ts';
@@ -9,7 +9,7 @@ import type { ControlStore } from './store.ts';
 
 export type Auth = {
   sessions: SessionSource;
-  /** Null beside an outside auth server: then there is nothing at /auth/v1. */
+  /** Null with an outside auth server: then /auth/v1 does not exist. */
   signIn: SignIn | null;
 };
 

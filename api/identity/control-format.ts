@@ -1,6 +1,6 @@
 /**
- * The form of the control store on disk: its tables, its single values, and the fields of what they
- * hold, in the order in which they are written. Rules D23, D24 (engine/RULES.md).
+ * The form of the control store on disk: its tables, its single values, and the fields of their
+ * records, in the order in which they are written. Rules D23, D24 (engine/RULES.md).
  */
 import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
@@ -17,7 +17,7 @@ export const TABLE_NAMES = [
   ...['requests', 'sessions', 'passwords', 'subjects'],
 ] as const;
 
-/** Beside the tables, each under its name. */
+/** Values beside the tables, each under its name. */
 export const VALUE_NAMES = [
   'format',
   'directoryId',
@@ -26,12 +26,12 @@ export const VALUE_NAMES = [
   'switches',
 ] as const;
 
-/** All fields of a type, in the order in which an object of it is made. */
+/** All fields of a type, in the order in which an object of it is created. */
 const fieldsOf = <T>(fields: Record<keyof T, true>) => Object.keys(fields);
 
 /**
- * A record of these fields is its values alone, so that a start need not read the names of the
- * fields of each. What has other fields brings their names along.
+ * A record of these fields is stored as its values alone, so that a start need not read the field
+ * names of each. A record with other fields is stored with their names.
  */
 const STRUCTURES = [
   fieldsOf<User>({
@@ -84,25 +84,25 @@ const STRUCTURES = [
   fieldsOf<RequestLimits>({ perMinute: true, perMonth: true }),
 ];
 
-/** Of all that is above: another one means that something is read otherwise. */
+/** A checksum of everything above: a different one means a different layout. */
 export const CONTROL_FINGERPRINT = crc32(JSON.stringify([TABLE_NAMES, VALUE_NAMES, STRUCTURES]));
 
 const packr = new Packr({
-  // A copy: it notes in there what it has compiled.
+  // A copy, since the packer stores what it compiled in it.
   structures: structuredClone(STRUCTURES) as unknown as object[],
-  // It may learn no more of them: another process could not know those.
+  // It may add no more structures: another process could not know them.
   maxSharedStructures: STRUCTURES.length,
 });
 
 export const controlCodec = {
   pack: (value: unknown): Uint8Array => packr.pack(value),
-  /** What stands in them from `start` on. */
+  /** The value in the bytes from `start` on. */
   unpack: (bytes: Uint8Array, start: number): unknown => {
     return packr.unpack(bytes, { start, end: bytes.length });
   },
 };
 
-/** What the store says that it is, under `format`. */
+/** The format that the store states for itself, under `format`. */
 export type ControlFormat = { formatVersion: number; fingerprint: number };
 
 export const CONTROL_FORMAT: ControlFormat = {
@@ -110,7 +110,7 @@ export const CONTROL_FORMAT: ControlFormat = {
   fingerprint: CONTROL_FINGERPRINT,
 };
 
-/** Throws `FormatMismatch` where another version wrote it. */
+/** Throws `FormatMismatch` where another version wrote the store. */
 export function requireOurFormat(file: string, found: Partial<ControlFormat>): void {
   if (found.formatVersion !== FORMAT_VERSION) {
     throw new FormatMismatch(file, found.formatVersion ?? 'unknown');

@@ -1,6 +1,6 @@
 /**
- * One table of the control store, and its single values: each behind a checksum of its table, its
- * key and itself, which is checked whenever it is read. Rule D24 (engine/RULES.md).
+ * A table of the control store, and its single values: each value follows a checksum of its table,
+ * its key and itself, which is checked at every read. Rule D24 (engine/RULES.md).
  */
 import { inspect } from 'node:util';
 import { crc32 } from 'node:zlib';
@@ -10,7 +10,7 @@ import { controlCodec } from './control-format.ts';
 
 export const CONTROL_FILE = 'control/data.mdb';
 
-/** The store is not what was written; the message says where. */
+/** The store is damaged; the message says where. */
 export class ControlDamage extends Error {
   constructor(what: string) {
     super(`${CONTROL_FILE} is damaged: ${what}`);
@@ -21,7 +21,7 @@ export class ControlDamage extends Error {
 export class ControlTable<V> {
   readonly name: string;
   readonly #table: Database<Buffer, string>;
-  /** What the places of its values begin with. */
+  /** Prefix of the places of its values. */
   readonly #place: number;
 
   constructor(table: Database<Buffer, string>, name: string) {
@@ -59,19 +59,19 @@ export class ControlTable<V> {
     return this.#table.flushed;
   }
 
-  /** Everything in the order of the keys. Throws `ControlDamage`, also where entries are missing. */
+  /** All entries in order of keys. Throws `ControlDamage`, also where entries are missing. */
   *entries(): Generator<{ key: string; value: V }> {
     for (const { key, value } of this.#whole()) {
       yield { key, value: controlCodec.unpack(value, SEAL_BYTES) as V };
     }
   }
 
-  /** Throws `ControlDamage` where not everything in it is what was written. */
+  /** Throws `ControlDamage` where any entry is damaged. */
   check(): void {
     for (const _ of this.#whole());
   }
 
-  /** Those from a key on. */
+  /** The entries from a key on. */
   *from(start: string): Generator<{ key: string; value: V }> {
     for (const { key, value } of this.#range({ start })) {
       yield { key, value: this.#opened(key, value) };
@@ -82,7 +82,7 @@ export class ControlTable<V> {
     return this.#reading(() => [...this.#table.getKeys(options)]);
   }
 
-  /** Each value after its checksum was found right. */
+  /** Each value, once its checksum matched. */
   *#whole(): Generator<{ key: string; value: Buffer }> {
     let seen = 0;
     let previous = '';
@@ -105,7 +105,7 @@ export class ControlTable<V> {
     }
   }
 
-  /** LMDB and its keys have errors of their own for what they cannot read. */
+  /** Turns errors of LMDB and its key decoder about unreadable data into `ControlDamage`. */
   #reading<T>(read: () => T): T {
     try {
       return read();
@@ -119,7 +119,7 @@ export class ControlTable<V> {
     throw new ControlDamage(`${this.name} [${inspect(key)}] stands behind [${previous}]`);
   }
 
-  /** A page that cannot be reached hides what is on it. */
+  /** A page that cannot be reached hides its entries. */
   #checkCount(seen: number): void {
     const { entryCount } = this.#table.getStats() as { entryCount: number };
     if (seen === entryCount) return;

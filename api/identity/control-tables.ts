@@ -1,4 +1,4 @@
-/** The tables and single values of an open control store, once it is known to be one of ours. */
+/** The tables and single values of an open control store, once it is known to be valid. */
 import { inspect } from 'node:util';
 import type { Database, RootDatabase } from 'lmdb';
 import { FormatMismatch } from '../../engine/format/version.ts';
@@ -19,13 +19,13 @@ import type { VenueKey } from './venue-keys.ts';
 /** The append-only numbering of markets and instruments: `Catalog` in engine/rules/messages.ts. */
 export type CatalogNumbers = { marketNames: string[]; instrumentIds: string[] };
 
-/** Switches as an operator last set them live; absent where never set. */
+/** Switches as an operator last set them live; a switch that was never set is missing. */
 export type StoredSwitches = { venueData?: boolean; trading?: boolean };
 
-/** Requests of an account or key in a month, and in a minute since the epoch: its last one. */
+/** Requests of an account or key in a month, and in the epoch minute of its last one. */
 export type RequestCount = [inMonth: number, minute: number, inMinute: number];
 
-/** By id where nothing else is said. */
+/** Keyed by id unless stated otherwise. */
 type Rows = {
   users: User;
   keys: Key;
@@ -34,7 +34,7 @@ type Rows = {
   organizations: Organization;
   /** By `organizationId/userId`. */
   memberships: Membership;
-  /** By month and id, `2026-11/...`, so that the counts of a month lie together. */
+  /** By month and id, `2026-11/...`, so that the counts of a month are adjacent. */
   requests: RequestCount;
   sessions: Session;
   passwords: string;
@@ -52,7 +52,7 @@ type Values = {
   switches: StoredSwitches;
 };
 
-/** What has no table. */
+/** Values without a table. */
 export class ControlValues {
   readonly #values: ControlTable<Values[keyof Values]>;
 
@@ -75,12 +75,12 @@ export class ControlValues {
   }
 }
 
-/** With `encoding: 'binary'`; `entries`: that its file says it has, 0 for a new one. */
+/** With `encoding: 'binary'`; `entries`: the count that its file states, 0 for a new one. */
 export type ControlRoot = { root: RootDatabase<Buffer, string>; entries: number };
 
 /**
- * What is there of a store. Null: nothing that counts, since a first start was cut short. Throws
- * `ControlDamage`, and `FormatMismatch` where another version wrote it.
+ * Opens the tables of a store. Null: the store is empty, since a first start was interrupted.
+ * Throws `ControlDamage`, and `FormatMismatch` where another version wrote it.
  */
 export function openControlTables({ root, entries }: ControlRoot): ControlTables | null {
   const names = new ControlTable(root, 'values').keys({});
@@ -102,7 +102,7 @@ export function openControlTables({ root, entries }: ControlRoot): ControlTables
   }
   const tables = allTables(root);
   if (hasFormat) return tables;
-  // It is put behind the tables and before all else.
+  // It is written after the tables and before everything else.
   for (const table of Object.values(tables)) {
     if (isUsed || table.keys({ limit: 1 }).length > 0) {
       throw new ControlDamage('it does not say which format it has');
@@ -111,7 +111,7 @@ export function openControlTables({ root, entries }: ControlRoot): ControlTables
   return null;
 }
 
-/** Makes what is not there of a new store, and then says of which format it is. */
+/** Creates the missing tables of a new store, and then records its format. */
 export function makeControlTables(root: RootDatabase<Buffer, string>): ControlTables {
   const tables = allTables(root);
   new ControlValues(root).putSync('format', CONTROL_FORMAT);

@@ -5,12 +5,12 @@
 import type { RootDatabase } from 'lmdb';
 import { DiskReserve } from '../../engine/shard/disk-reserve.ts';
 
-/** More than any one record here. */
+/** More than any single record in the store. */
 const WRITE_BYTES = 1_000_000;
-/** A record of a few hundred bytes: the page it is in anew, and another where that page is full. */
+/** A record of a few hundred bytes: a new copy of its page, and another page where that is full. */
 const UNDER_WAY_BYTES = 2 * 4096;
 
-/** `directory`: of the environment, which `root` has open. */
+/** `directory`: of the environment that `root` has open. */
 export function guardWrites(root: RootDatabase<unknown, string>, directory: string): void {
   const room = new DiskReserve(directory, root);
   let writing = 0;
@@ -26,7 +26,7 @@ export function guardWrites(root: RootDatabase<unknown, string>, directory: stri
         writing++;
         const written = write(...args);
         written.then(done, done);
-        // The promise itself: LMDB shows by it what it did at once.
+        // The same promise, since LMDB marks on it what it did at once.
         return written;
       };
     }

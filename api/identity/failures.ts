@@ -1,22 +1,22 @@
-/** When each caller failed lately. In memory and bounded. Rule I37 (api/RULES.md). */
+/** The recent failures of each caller. In memory and bounded. Rule I37 (api/RULES.md). */
 import type { EpochMs } from '../../engine/rules/units.ts';
 
 /** Enough for a crowd. Beyond it the oldest failures are dropped. */
 const TRIERS_MAX = 50_000;
 
 export class Failures {
-  /** The newest failure goes to the back. */
+  /** Ordered by the newest failure of each. */
   readonly #times = new Map<string, EpochMs[]>();
   readonly #kept: number;
   readonly #withinMs: number;
 
-  /** Keeps the latest `kept` failures of each. */
+  /** Keeps the latest `kept` failures of each caller. */
   constructor(kept: number, withinMs: number) {
     this.#kept = kept;
     this.#withinMs = withinMs;
   }
 
-  /** The failures within the while, the latest at the end. */
+  /** The failures within the period, the latest at the end. */
   of(who: string, nowMs: EpochMs): EpochMs[] {
     const times = this.#times.get(who) ?? [];
     return times.filter((atMs) => nowMs - atMs < this.#withinMs);

@@ -1,5 +1,5 @@
 /**
- * What a person may do with their keys: list, create, rotate, revoke. Rules I8 to I14
+ * What people can do with their keys: list, create, rotate, revoke. Rules I8 to I14
  * (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
@@ -11,7 +11,7 @@ export type RotateInput = { graceHours?: number; expiresInDays?: number };
 export type MadeKey = { key: Key; token: string };
 
 const ACTIVE_KEYS_MAX = 10;
-/** Rotations included, or rotating keys could pile up without end. */
+/** Counts rotations too; otherwise rotating keys could accumulate without end. */
 const CREATED_A_DAY_MAX = 20;
 const DEFAULT_GRACE_HOURS = 24;
 const HOUR_MS = 3_600_000;
@@ -26,7 +26,7 @@ export class KeyBook {
     this.#isTradingOn = isTradingOn;
   }
 
-  /** A new key, on disk. Throws `scope_not_available` and the two limits. */
+  /** Creates a key, on disk on return. Throws `scope_not_available` and the two limits. */
   async create(
     userId: Uuid,
     input: KeyInput,
@@ -45,9 +45,9 @@ export class KeyBook {
   }
 
   /**
-   * A key in place of an active one, which works on for the grace time, but no longer than it would
-   * have. The new one has the label, the scopes and, by default, the lifetime of the old. Throws
-   * `key_not_found` and `key_creation_limited`.
+   * Creates a key that replaces an active one. The old key works on for the grace time, but not
+   * past its own expiry. The new one has the label, the scopes and, by default, the lifetime of the
+   * old. Throws `key_not_found` and `key_creation_limited`.
    */
   async rotate(
     userId: Uuid,
@@ -71,7 +71,7 @@ export class KeyBook {
     return { key, token: made.token, rotated };
   }
 
-  /** Ends a key at once. Throws `key_not_found` where it has ended already. */
+  /** Revokes a key at once. Throws `key_not_found` where it has ended already. */
   async revoke(userId: Uuid, id: Uuid, nowMs: EpochMs): Promise<Key> {
     const key = this.#ownKey(userId, id);
     const status = keyStatus(key, nowMs);
@@ -81,7 +81,7 @@ export class KeyBook {
     return revoked;
   }
 
-  /** Somebody else's key is not found either. */
+  /** Throws `key_not_found` for another user's key too. */
   #ownKey(userId: Uuid, id: Uuid): Key {
     const key = this.#store.keys.get(id);
     if (key === undefined || key.userId !== userId) throw new ApiError('key_not_found');

@@ -9,20 +9,20 @@ import { TRIMMED } from '../validation.ts';
 
 export type Scope = Static<typeof ScopeSchema>;
 
-/** What a key gets when no scope is asked for. Rule I9 (api/RULES.md). */
+/** The scopes of a key when the request names none. Rule I9 (api/RULES.md). */
 const DEFAULT_SCOPES: readonly Scope[] = ['records:read', 'portfolio:read', 'markets:read'];
 
 export type Key = {
   id: Uuid;
   userId: Uuid;
   label: string;
-  /** The first 16 characters of the token: what a key is recognized by. */
+  /** The first 16 characters of the token, by which people recognize a key. */
   tokenPrefix: string;
-  /** SHA-256 of the token in hex. The token has 256 random bits, so nothing slower is needed. */
+  /** SHA-256 of the token in hex. The token has 256 random bits, so no slower hash is needed. */
   hash: string;
   scopes: Scope[];
   createdAtMs: EpochMs;
-  /** Kept to the hour, so that a busy key costs a write an hour. */
+  /** Accurate to the hour, so that a busy key costs one write an hour. */
   lastUsedAtMs: EpochMs | null;
   expiresAtMs: EpochMs | null;
   revokedAtMs: EpochMs | null;
@@ -61,7 +61,7 @@ const SHOWN_CHARACTERS = 16;
 const DAY_MS = 86_400_000;
 const LAST_USED_REFRESH_MS = 3_600_000;
 
-/** A new key and its token, which exists nowhere else. */
+/** A new key and its token, which is stored nowhere else. */
 export function newKey(
   userId: Uuid,
   input: KeyInput,
@@ -88,7 +88,7 @@ export function newKey(
   return { key, token };
 }
 
-/** Whether a credential claims to be a key. */
+/** Whether a credential has the form of a key. */
 export function isKeyToken(token: string): boolean {
   return token.startsWith(TOKEN_PREFIX);
 }
@@ -107,7 +107,7 @@ export function keyStatus(key: Key, nowMs: EpochMs): KeyStatus {
   return key.rotatedAtMs === null ? 'active' : 'rotating';
 }
 
-/** Whether a use now is to be written down. Rule I5 (api/RULES.md). */
+/** Whether a use now must be recorded. Rule I5 (api/RULES.md). */
 export function isLastUseStale(key: Key, nowMs: EpochMs): boolean {
   return key.lastUsedAtMs === null || nowMs - key.lastUsedAtMs >= LAST_USED_REFRESH_MS;
 }

@@ -68,7 +68,7 @@ export class OrganizationTable {
   }
 
   async #write(organization: Organization): Promise<void> {
-    // Throws at once where there is no room, and then there is no such organization.
+    // Throws at once when the disk is full, before the organization is added.
     const written = this.#organizations.put(organization.id, organization);
     this.all.set(organization.id, organization);
     await written;

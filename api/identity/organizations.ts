@@ -1,4 +1,4 @@
-/** Organizations and who belongs to them. Rules I61, I64 (api/RULES.md). */
+/** Organizations and their members. Rules I61, I64 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
 import type { EpochMs, Uuid as UuidText } from '../../engine/rules/units.ts';
 import { nullable, strict, Uuid } from '../schemas/common.ts';
@@ -15,15 +15,15 @@ export type SandboxLimits = Static<typeof SandboxLimitsSchema>;
 export type Organization = {
   /** Also the id of its paper account. */
   id: UuidText;
-  /** One organization a slug. */
+  /** Unique. */
   slug: string;
   name: string;
-  /** Null: the limits of everybody. */
+  /** Null: the default limits. */
   tradeLimits: SandboxLimits | null;
   createdAtMs: EpochMs;
 };
 
-/** Owners and members alike use the sandbox. */
+/** Owners and members alike may use the sandbox. */
 export type Role = Static<typeof RoleSchema>;
 
 export type Membership = {
@@ -42,17 +42,17 @@ const Name = Type.String({
   description: 'one line of 1 to 128 characters',
 });
 
-/** What an operator says of a new organization. */
+/** The fields of a new organization, from an operator. */
 export const OrganizationInputSchema = strict({ slug: Slug, name: Name });
 
-/** What an operator can change of one. */
+/** The fields of an organization that an operator can change. */
 export const OrganizationChangeSchema = strict({
   slug: Type.Optional(Slug),
   name: Type.Optional(Name),
   tradeLimits: Type.Optional(nullable(SandboxLimitsChangeSchema)),
 });
 
-/** Who is to belong, and as what. */
+/** The new member and their role. */
 export const MembershipInputSchema = strict({ userId: Uuid, role: RoleSchema });
 
 export function newOrganization(

@@ -1,6 +1,6 @@
 /**
  * An outside auth server in place of the embedded one: its tokens are verified against its JWKS,
- * and a user springs up at the first valid session of somebody new. Rules I42, I43 (api/RULES.md).
+ * and a new person's first valid session creates a user. Rules I42, I43 (api/RULES.md).
  */
 import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import { ApiError } from '../errors.ts';
@@ -13,11 +13,11 @@ import { isEmail, newUser, type Plan, type User } from './users.ts';
 export type OutsideAuthConfig = { jwksUrl: string; issuer: string };
 
 const TIMEOUT_MS = 5000;
-/** An unknown key id asks for the keys again, but no more often than this. */
+/** An unknown key id fetches the keys again, but at most this often. */
 const COOLDOWN_MS = 30_000;
 const CACHE_MS = 600_000;
 
-/** Those whose verifying key is public; a shared secret has no place in a JWKS. */
+/** Algorithms whose verifying key is public; a shared secret must not be in a JWKS. */
 const ALGORITHMS = [
   ...['EdDSA', 'Ed25519', 'ES256', 'ES384', 'ES512'],
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
@@ -30,7 +30,7 @@ export class OutsideAuth implements SessionSource {
   readonly #log: Log;
   readonly #plan: Plan;
 
-  /** `plan`: of somebody new. */
+  /** `plan`: of new users. */
   constructor({ jwksUrl, issuer }: OutsideAuthConfig, store: ControlStore, log: Log, plan: Plan) {
     this.#store = store;
     this.#issuer = issuer;
@@ -50,7 +50,7 @@ export class OutsideAuth implements SessionSource {
     return { user: await this.#userOf(claims), sessionId: null };
   }
 
-  /** Its own server alone knows of its end; here a session lasts as long as its token. */
+  /** Only its own server knows when a session ends; here a session lasts as long as its token. */
   isLive(): boolean {
     return true;
   }
@@ -75,7 +75,8 @@ export class OutsideAuth implements SessionSource {
     const known = users.get(this.#store.subjects.get(this.#issuer, subject) ?? '');
     if (known !== undefined) return known;
     const holder = email === null ? undefined : this.#store.userByEmail(email);
-    // Only who has proven an address is the user an operator made for it, or anybody could be.
+    // Only a person with a verified address is matched to the user an operator created for it;
+    // otherwise anybody could be that user.
     const user = isEmailVerified ? holder : undefined;
     if (user !== undefined) {
       await this.#store.subjects.put(this.#issuer, subject, user.id);

@@ -1,6 +1,6 @@
 /**
- * Accounts that nobody may trade on: what is left where the control store is an older copy than the
- * shards. Rule D14 (engine/RULES.md).
+ * Accounts without an owner, which nobody may trade on: they occur where the control store is an
+ * older copy than the shards. Rule D14 (engine/RULES.md).
  */
 import { uuidsOf } from '../../engine/memory/uuid-words.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
@@ -11,14 +11,14 @@ import type { ControlStore } from './store.ts';
 /** A wrong copy can leave a million of them. */
 const LISTED_MAX = 5;
 
-/** One line each of the first few, and one that counts the others. */
+/** A line for each of the first few, and one that counts the rest. */
 export function ownerlessLines(ids: Iterable<Uuid>, isOwner: (id: Uuid) => boolean): string[] {
   const lines: string[] = [];
   let more = 0;
   for (const id of ids) {
     if (isOwner(id)) continue;
     const line = `account ${id} is of no user or organization`;
-    // Ids of damaged accounts can be the same.
+    // Damaged accounts can have the same id.
     if (lines.includes(line)) continue;
     if (lines.length < LISTED_MAX) lines.push(line);
     else more++;
@@ -27,7 +27,7 @@ export function ownerlessLines(ids: Iterable<Uuid>, isOwner: (id: Uuid) => boole
   return lines;
 }
 
-/** Of the shards that are open, where every account should be somebody's. */
+/** Ownerless accounts of the open shards, where every account should have an owner. */
 export function ownerlessIn(
   dataDir: string,
   { users, organizations, hasOutsideOrganizations }: ControlStore,

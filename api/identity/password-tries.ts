@@ -1,7 +1,7 @@
 /**
- * How often passwords may be tried: by account and address together, and by account over all
- * addresses that never signed in to it. An account is the name it is signed in to by, so that one
- * that does not exist is no different. In memory, bounded, and gone with a restart. Rules I37, I38
+ * Limits how often passwords may be tried: by account and address together, and by account over all
+ * addresses that never signed in to it. An account is identified by its sign-in name, so a name
+ * without an account behaves the same. In memory, bounded, and lost at a restart. Rules I37, I38
  * (api/RULES.md).
  */
 import type { EpochMs } from '../../engine/rules/units.ts';
@@ -11,16 +11,16 @@ import { Failures } from './failures.ts';
 import { Turns } from './turns.ts';
 
 const MINUTE_MS = 60_000;
-/** Of an account from one address. */
+/** Failures of an account from one address. */
 const FAILURES_MAX = 10;
 const FAILURES_WITHIN_MS = 5 * MINUTE_MS;
-/** Of an account from all strangers together; each further one makes them wait longer. */
+/** Failures of an account from all strangers together; each further one lengthens their wait. */
 const STRANGERS_FAILURES_MAX = 50;
 const STRANGERS_WITHIN_MS = 60 * MINUTE_MS;
 const STRANGERS_WAIT_MAX_MS = MINUTE_MS;
-/** With so many the wait, which doubles from a second on, is at its longest. */
+/** With so many the wait, which starts at a second and doubles, is at its longest. */
 const STRANGERS_FAILURES_KEPT = STRANGERS_FAILURES_MAX + 6;
-/** Of a stranger at whatever accounts, in five minutes. */
+/** Attempts of a stranger's address on any accounts, in five minutes. */
 const TRIES_OF_ADDRESS_MAX = 60;
 
 const WELCOME_MS = 30 * 86_400_000;
@@ -29,11 +29,11 @@ const WELCOME_ACCOUNTS_MAX = 20_000;
 
 export class PasswordTries {
   readonly #nowMs: () => EpochMs;
-  /** Of an account and address together. */
+  /** By account and address together. */
   readonly #ofPair = new Failures(FAILURES_MAX, FAILURES_WITHIN_MS);
   readonly #ofStrangers = new Failures(STRANGERS_FAILURES_KEPT, STRANGERS_WITHIN_MS);
   readonly #ofAddress = new Attempts(TRIES_OF_ADDRESS_MAX, FAILURES_WITHIN_MS);
-  /** By account: when each address signed in well to it last. The latest are at the end. */
+  /** By account: when each address last signed in to it. The latest are at the end. */
   readonly #welcome = new Map<string, Map<string, EpochMs>>();
   readonly #turns = new Turns();
 
@@ -42,9 +42,9 @@ export class PasswordTries {
   }
 
   /**
-   * What `isRight` finds of a password. Rejects with `over_request_rate_limit` when it is not to be
-   * tried now, and with 503 when too many wait. Those of one account are tried one after the other,
-   * so that of many at once no more than the limit fail and none that is right is refused.
+   * Resolves to the result of `isRight`. Rejects with `over_request_rate_limit` when the password
+   * must not be tried now, and with 503 when too many wait. Attempts on one account run in turn, so
+   * that of many at once only the limit can fail and no correct one is refused.
    */
   async run(account: string, address: string, isRight: () => Promise<boolean>): Promise<boolean> {
     const isStranger = !this.#isWelcome(account, address);
@@ -64,7 +64,7 @@ export class PasswordTries {
     });
   }
 
-  /** An address signed in well: what others fail at does not hold it back for 30 days. */
+  /** Records a sign-in from an address: failures of others do not block it for 30 days. */
   welcome(account: string, address: string): void {
     const addresses = this.#welcome.get(account) ?? new Map<string, EpochMs>();
     putLast(addresses, address, this.#nowMs(), WELCOME_ADDRESSES_MAX);
@@ -88,14 +88,14 @@ export class PasswordTries {
   }
 }
 
-/** The one that was put longest ago makes room. */
+/** Adds an entry at the end; drops the oldest entry when there are too many. */
 function putLast<V>(map: Map<string, V>, key: string, value: V, max: number): void {
   map.delete(key);
   map.set(key, value);
   if (map.size > max) map.delete(map.keys().next().value!);
 }
 
-/** Throws the 429 when there is something to wait for. */
+/** Throws the 429 when there are seconds to wait. */
 export function refuseExcess(retryAfterSeconds: number): void {
   if (retryAfterSeconds === 0) return;
   throw new AuthError('over_request_rate_limit', { retryAfterSeconds });

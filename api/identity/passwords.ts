@@ -1,8 +1,8 @@
 /**
- * Passwords: kept as scrypt hashes, which cost an attacker memory. Node's own scrypt runs on the
- * libuv pool, off the request thread, and needs no native package of another; its cost is the one
- * OWASP holds equal to argon2id's with 19 MiB. The pool serves files and LMDB too, so that only a
- * few hashes run at once and only so many wait. Rule I33 (api/RULES.md).
+ * Passwords are stored as scrypt hashes, which cost an attacker memory. Node's own scrypt runs on
+ * the libuv pool, off the request thread, and needs no native package; OWASP considers this cost
+ * equal to argon2id's with 19 MiB. The pool also serves files and LMDB, so only a few hashes run at
+ * once and only a limited number wait. Rule I33 (api/RULES.md).
  */
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
@@ -16,13 +16,13 @@ type Cost = { log2N: number; r: number; p: number };
 const COST: Cost = { log2N: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** Of the four threads of the pool. */
+/** Out of the pool's four threads. */
 const RUNNING_MAX = 2;
 const WAITING_MAX = 32;
 /** `$scrypt$ln=15,r=8,p=3$SALT$HASH`, both in base64url. */
 const STORED = /^\$scrypt\$ln=(\d+),r=(\d+),p=(\d+)\$([\w-]+)\$([\w-]+)$/;
 
-/** The text to keep of a password. Rejects with 503 when too many are being hashed. */
+/** The text to store for a password. Rejects with 503 when too many are being hashed. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password, salt, COST);
@@ -32,8 +32,8 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether this is the password that was kept. Without a kept one it is not, and the answer takes
- * as long, so that nobody learns which addresses have one. Rejects as `hashPassword`.
+ * Whether a password matches the stored hash. Without a stored hash it does not, but takes as long,
+ * so that nobody learns which addresses have a password. Rejects as `hashPassword`.
  */
 export async function matchesPassword(password: string, kept: string | null): Promise<boolean> {
   const [, log2N, r, p, salt, hash] = STORED.exec(kept ?? NOBODY)!;
@@ -50,13 +50,13 @@ const waiting: (() => void)[] = [];
 async function derive(password: string, salt: Buffer, { log2N, r, p }: Cost): Promise<Buffer> {
   if (running === RUNNING_MAX) {
     if (waiting.length === WAITING_MAX) throw tooManySignIns();
-    // A finished one gives its place to the next.
+    // A finished hash passes its slot on to the next.
     await new Promise<void>((resolve) => waiting.push(resolve));
   } else {
     running++;
   }
   try {
-    // Twice what it takes, which Node would otherwise refuse.
+    // Twice the memory it needs; Node's default limit would refuse it.
     const options = { N: 2 ** log2N, r, p, maxmem: 2 * 128 * 2 ** log2N * r };
     return await new Promise<Buffer>((resolve, reject) => {
       // The same letters can be typed as different code points.
@@ -72,7 +72,7 @@ async function derive(password: string, salt: Buffer, { log2N, r, p }: Cost): Pr
   }
 }
 
-/** To come back in a moment. */
+/** A 503 that asks the caller to retry in a moment. */
 export function tooManySignIns(): ApiError {
   return new ApiError('internal_error', {
     status: 503,

@@ -1,7 +1,6 @@
 /**
- * Keys by the credential headers of a request. Taking the token out of them and hashing it costs
- * more than everything else that is looked up of the key, so it is remembered of a minute's headers
- * whose they are.
+ * Caches keys by the credential headers of a request. Extracting the token and hashing it costs
+ * more than all other lookups of the key, so a minute's headers are mapped to their keys.
  */
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { hashOfToken } from './keys.ts';
@@ -11,12 +10,12 @@ const KEPT_MS = 60_000;
 const KEPT_MAX = 10_000;
 const CHARACTERS_MAX = 256;
 
-/** A token, and the key that has it, whatever its status. */
+/** A token and its key, whatever the key's status. */
 export type Credential = { readonly token: string; readonly keyId: Uuid };
 
 /**
- * Tokens stay in memory, and nowhere else, until a later minute's first request; those of no key
- * are not kept. The key itself is looked up each time, so that one that ended is found ended.
+ * Tokens stay in memory only, and until the first request of a later minute; tokens without a key
+ * are not cached. The key itself is looked up each time, so that its end takes effect at once.
  */
 export class RecentTokens {
   readonly #store: Pick<ControlStore, 'keyByHash'>;
@@ -33,7 +32,7 @@ export class RecentTokens {
     this.#tokenOf = tokenOf;
   }
 
-  /** How many are kept now. */
+  /** How many tokens are cached now. */
   get size(): number {
     return this.#known.size;
   }

@@ -9,17 +9,17 @@ import type { Exchange } from '../exchange.ts';
 import { isKeyToken, type Key } from './keys.ts';
 import type { User } from './users.ts';
 
-/** Who calls by a session. `sessionId` is null where an outside server keeps the sessions. */
+/** A caller with a session. `sessionId` is null where an outside server keeps the sessions. */
 export type SessionCaller = { user: User; sessionId: Uuid | null; via: Key['createdVia'] };
 
-/** Somebody with a valid token. A guest is nobody in particular. */
+/** The holder of a valid token; a guest is no user. */
 export type Person = { user: User; sessionId: Uuid | null } | 'guest';
 
-/** Where sessions come from: the embedded auth server or an outside one. */
+/** The source of sessions: the embedded auth server or an outside one. */
 export interface SessionSource {
-  /** Whose access token this is; null when it is not valid. Rejects when that cannot be found out. */
+  /** The person of an access token; null when it is not valid. Rejects when that is unknown now. */
   personOf(accessToken: string): Promise<Person | null>;
-  /** Whether a session has not ended since. */
+  /** Whether a session has not ended yet. */
   isLive(sessionId: Uuid): boolean;
 }
 
@@ -30,8 +30,8 @@ const BODY_METHODS = ['POST', 'PUT', 'PATCH'];
 
 /**
  * Reads the session of a request. Throws `unauthorized` without one, `session_required` for a key,
- * and rejects with `invalid_token` or `guest_account`, then with `invalid_request` where what is
- * sent says that it is no JSON. `scheme` is the one browsers see.
+ * and rejects with `invalid_token` or `guest_account`, then with `invalid_request` when the request
+ * declares a body other than JSON. `scheme` is the one browsers see.
  */
 export function sessionReader(source: SessionSource, scheme: 'http' | 'https') {
   return (exchange: Exchange): Promise<SessionCaller> => {
@@ -40,7 +40,7 @@ export function sessionReader(source: SessionSource, scheme: 'http' | 'https') {
   };
 }
 
-/** Throws `invalid_token` when the session ended since it was read. */
+/** Throws `invalid_token` when the session ended after it was read. */
 export function requireLiveSession(source: SessionSource, { sessionId }: SessionCaller): void {
   if (sessionId !== null && !source.isLive(sessionId)) throw invalidSession();
 }
@@ -77,9 +77,9 @@ function sessionToken(exchange: Exchange, scheme: string): SessionToken {
 }
 
 /**
- * A browser sends the cookie whoever made it send the request, so that the request has to show
- * that it is the site's own: by what browsers say of its origin, and, where it changes something,
- * by a content type that no form of another site can send.
+ * A browser sends the cookie even with a request that another site caused, so the request must
+ * prove that it is the site's own: by the origin that browsers state and, where it changes
+ * something, by a content type that another site's form cannot send.
  */
 function requireSameOriginJson(exchange: Exchange, scheme: string): void {
   const site = exchange.header('sec-fetch-site');

@@ -3,7 +3,7 @@ import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import type { ControlTable } from './control-table.ts';
 import { isIdle, type Session } from './sessions.ts';
 
-/** Beyond these the one made first ends. */
+/** Beyond so many the oldest session ends. */
 const SESSIONS_OF_USER_MAX = 50;
 const GUESTS_MAX = 10_000;
 const SWEEP_EVERY_MS = 3_600_000;
@@ -11,7 +11,7 @@ const SWEEP_EVERY_MS = 3_600_000;
 export class SessionTable {
   readonly #sessions = new Map<Uuid, Session>();
   readonly #byFamily = new Map<string, Uuid>();
-  /** In the order in which they began. */
+  /** In the order of their creation. */
   readonly #ofUser = new Map<Uuid, Set<Uuid>>();
   readonly #guests = new Set<Uuid>();
   readonly #table: ControlTable<Session>;
@@ -19,7 +19,7 @@ export class SessionTable {
 
   constructor(table: ControlTable<Session>) {
     this.#table = table;
-    // In the order of the ids, which is that of their making.
+    // In the order of the ids, which is the order of their creation.
     for (const { value } of table.entries()) this.#keep(value);
   }
 
@@ -33,7 +33,7 @@ export class SessionTable {
     return this.#sessions.get(this.#byFamily.get(familyHash) ?? '');
   }
 
-  /** Adds a session, and ends those that were left alone or are too many. */
+  /** Adds a session, and ends those that are idle or too many. */
   async add(session: Session): Promise<void> {
     const { userId, isGuest, createdAtMs: nowMs } = session;
     const ended = nowMs - this.#sweptAtMs < SWEEP_EVERY_MS ? [] : this.#idle(nowMs);
@@ -44,9 +44,9 @@ export class SessionTable {
     await Promise.all([this.end(ended), this.put(session)]);
   }
 
-  /** Replaces a session; it counts from this moment, before the disk has it. */
+  /** Replaces a session; effective at once, before it is on disk. */
   async put(session: Session): Promise<void> {
-    // Throws at once where there is no room: the token that was shown is then still to be used.
+    // Throws at once when the disk is full: the token that was sent remains usable then.
     const written = this.#table.put(session.id, session);
     this.#keep(session);
     await written;
@@ -58,7 +58,7 @@ export class SessionTable {
     return [...(this.#ofUser.get(userId) ?? [])];
   }
 
-  /** Ends sessions; from this moment they are no more. */
+  /** Ends sessions; effective at once. */
   async end(ids: Uuid[]): Promise<void> {
     if (ids.length === 0) return;
     for (const id of ids) this.#drop(id);

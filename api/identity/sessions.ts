@@ -1,10 +1,10 @@
 /**
  * Sessions of the embedded auth server and their refresh tokens, which rotate: each is used once. A
- * token is a family secret, the same for the whole session, and a secret of its own; both are kept
- * hashed. Whoever shows the family secret with a token that is not in use any more has a copy, so
- * the session ends, for the thief and for its owner, who signs in again. GoTrue's rule. A token
- * that was used just now is answered with its child once more: the answer was lost, or two tabs
- * refreshed at once. Rule I35 (api/RULES.md).
+ * token consists of a family secret, the same for the whole session, and its own secret; both are
+ * stored hashed. Someone who presents the family secret with a token no longer in use has a copy:
+ * the session ends for the thief and for its owner, who signs in again: GoTrue's rule. A token used
+ * within the grace time gets the same next token again: the answer was lost, or two tabs refreshed
+ * at once. Rule I35 (api/RULES.md).
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
@@ -13,34 +13,34 @@ import { hashOfToken } from './keys.ts';
 
 export type Session = {
   id: Uuid;
-  /** A guest's is an id that no user has. */
+  /** A guest's id belongs to no user. */
   userId: Uuid;
   isGuest: boolean;
   familyHash: string;
-  /** Of the token that can be used; of several in a session that an older version refreshed. */
+  /** Of the usable token; several where an older version refreshed the session. */
   liveHashes: string[];
-  /** The tokens that were used of late, the latest at the end. */
+  /** Recently used tokens, the latest at the end. */
   used: UsedToken[];
   createdAtMs: EpochMs;
   refreshedAtMs: EpochMs;
 };
 
-/** A token makes its child with this salt, which is worth nothing without the token. */
+/** The next token derives from this token and this salt; the salt alone is worthless. */
 type UsedToken = { hash: string; childSalt: string; atMs: EpochMs };
 
-/** In which a used token answers its child again. */
+/** For how long a used token gets the same next token again. */
 export const REUSE_GRACE_MS = 10_000;
-/** A session that is not refreshed for so long has ended. */
+/** A session without a refresh for so long has ended. */
 const IDLE_MS = 30 * 86_400_000;
 const GUEST_IDLE_MS = 7 * 86_400_000;
 
 const SECRET_BYTES = 24;
 const SECRET_CHARACTERS = 32;
 const REFRESH_TOKEN = /^[\w-]{64}$/;
-/** Of one session within the grace; those before count as copies. */
+/** Used tokens of a session kept for the grace time; older ones count as copies. */
 const USED_TOKENS_MAX = 32;
 
-/** A session and its first refresh token, which exists nowhere else. */
+/** A session and its first refresh token, which is stored nowhere else. */
 export function newSession(
   { userId, isGuest }: Pick<Session, 'userId' | 'isGuest'>,
   nowMs: EpochMs,
@@ -59,13 +59,13 @@ export function newSession(
   return { session, refreshToken };
 }
 
-/** By which the session of a refresh token is found; null for what cannot be one. */
+/** The hash by which the session of a refresh token is found; null for a malformed token. */
 export function familyHashOf(refreshToken: string): string | null {
   if (!REFRESH_TOKEN.test(refreshToken)) return null;
   return hashOfToken(refreshToken.slice(0, SECRET_CHARACTERS));
 }
 
-/** The session after its token was used, and the token's child; null when the token is a copy. */
+/** The session after a use of its token, and the next token; null when the token is a copy. */
 export function refreshSession(
   session: Session,
   refreshToken: string,
@@ -85,14 +85,14 @@ export function refreshSession(
   return { session: { ...session, ...refreshed }, refreshToken: child };
 }
 
-/** The same for the same token and salt; of one without the other nobody learns it. */
+/** Always the same for the same token and salt; neither alone is enough to derive it. */
 function childOf(refreshToken: string, salt: string): string {
   const digest = createHmac('sha256', salt).update(refreshToken).digest();
   const own = digest.subarray(0, SECRET_BYTES).toString('base64url');
   return refreshToken.slice(0, SECRET_CHARACTERS) + own;
 }
 
-/** Whether a session was left alone for too long. */
+/** Whether a session was not refreshed for too long. */
 export function isIdle({ isGuest, refreshedAtMs }: Session, nowMs: EpochMs): boolean {
   return nowMs - refreshedAtMs >= (isGuest ? GUEST_IDLE_MS : IDLE_MS);
 }

@@ -1,4 +1,4 @@
-/** What signing in needs of a user in the control store, apart from the user, who is shown. */
+/** Sign-in data of users in the control store, apart from the user objects, which are shown. */
 import type { Uuid } from '../../engine/rules/units.ts';
 import type { ControlTable } from './control-table.ts';
 import { hashOfToken } from './keys.ts';
@@ -6,7 +6,7 @@ import { hashOfToken } from './keys.ts';
 /** Hashes of passwords: `passwords.ts`. A user without one cannot sign in with a password. */
 export class PasswordTable {
   readonly #table: ControlTable<string>;
-  /** On their way to the disk. */
+  /** Hashes not on disk yet. */
   readonly #pending = new Map<Uuid, string>();
 
   constructor(table: ControlTable<string>) {
@@ -18,7 +18,7 @@ export class PasswordTable {
     return this.#pending.get(userId) ?? this.#table.get(userId) ?? null;
   }
 
-  /** It counts from this moment, before the disk has it. Throws where there is no room. */
+  /** Effective at once, before it is on disk. Throws when the disk is full. */
   put(userId: Uuid, hash: string): Promise<void> {
     const written = this.#table.put(userId, hash);
     this.#pending.set(userId, hash);
@@ -35,7 +35,7 @@ export class PasswordTable {
   }
 }
 
-/** Which user here a person of an outside auth server is. */
+/** Maps persons of an outside auth server to users. */
 export class SubjectTable {
   readonly #users = new Map<string, Uuid>();
   readonly #table: ControlTable<Uuid>;
@@ -49,7 +49,7 @@ export class SubjectTable {
     return this.#users.get(keyOf(issuer, subject));
   }
 
-  /** It counts from this moment, before the disk has it. */
+  /** Effective at once, before it is on disk. */
   async put(issuer: string, subject: string, userId: Uuid): Promise<void> {
     const key = keyOf(issuer, subject);
     this.#users.set(key, userId);
@@ -58,5 +58,5 @@ export class SubjectTable {
   }
 }
 
-/** Subjects can be of any length and are unique at their issuer only. */
+/** Subjects can have any length and are unique only within their issuer. */
 const keyOf = (issuer: string, subject: string) => hashOfToken(`${issuer}\n${subject}`);

@@ -1,7 +1,7 @@
 /**
- * The embedded auth server: sign-up, sign-in, refresh, sign-out, a new password, guests. Guests are
- * sessions without a user: they have no account, no plan and no keys, and are gone with their
- * session. Rules I30, I33 to I40 (api/RULES.md).
+ * The embedded auth server: sign-up, sign-in, refresh, sign-out, password change, guests. A guest
+ * is a session without a user: it has no account, plan or keys, and leaves nothing when it ends.
+ * Rules I30, I33 to I40 (api/RULES.md).
  */
 import { type EpochMs, isoOf, type Uuid } from '../../engine/rules/units.ts';
 import type { Log } from '../log.ts';
@@ -27,10 +27,10 @@ type PasswordChange = { password: string; currentPassword: string | null };
 export type SignOutScope = 'global' | 'local' | 'others';
 
 const WINDOW_MS = 5 * 60_000;
-/** Each of these in five minutes. */
+/** Each of these per five minutes. */
 const SIGN_UPS_OF_ADDRESS_MAX = 60;
 const REFRESHES_OF_ADDRESS_MAX = 150;
-/** For so long after a sign-in the password can be changed without showing it again. */
+/** So long after a sign-in the password can be changed without sending the old one. */
 const FRESH_SIGN_IN_MS = 24 * 3_600_000;
 
 export class SignIn implements SessionSource {
@@ -44,7 +44,7 @@ export class SignIn implements SessionSource {
   /** `iss` of the tokens: the URL of this server's /auth/v1, known once it listens. */
   issuer = '';
 
-  /** `plan`: of who signs up. */
+  /** `plan`: of new users. */
   constructor(store: ControlStore, key: SigningKey, log: Log, plan: Plan) {
     this.#store = store;
     this.#key = key;
@@ -52,36 +52,36 @@ export class SignIn implements SessionSource {
     this.#plan = plan;
   }
 
-  /** `{keys}`: what access tokens are verified with. */
+  /** `{keys}`: the keys that verify access tokens. */
   jwks(): object {
     return { keys: [this.#key.publicJwk] };
   }
 
-  /** A new user, signed in. */
+  /** Creates a user and signs in. */
   async signUp({ email, password }: Credentials, address: string): Promise<object> {
     const nowMs = Date.now();
     refuseExcess(this.#signUps.take(address, nowMs));
     if (password.length < PASSWORD_CHARACTERS_MIN) throw new AuthError('weak_password');
     if (this.#store.userByEmail(email) !== undefined) throw new AuthError('user_already_exists');
     const hash = await hashPassword(password);
-    // Somebody may have been quicker.
+    // Another request may have created the user meanwhile.
     if (this.#store.userByEmail(email) !== undefined) throw new AuthError('user_already_exists');
     const user = newUser({ email, plan: this.#plan }, nowMs);
-    // Where there is no room the first of them throws at once, and nothing has been begun.
+    // When the disk is full, the first of them throws at once, before anything is written.
     await Promise.all([this.#store.passwords.put(user.id, hash), this.#store.addUser(user)]);
     this.#tries.welcome(accountOf(email), address);
     this.#log.info({ userId: user.id, plan: user.plan }, 'user signed up');
     return this.#begin({ userId: user.id, isGuest: false }, nowMs);
   }
 
-  /** A guest: a session, and nothing more. */
+  /** A guest: a session without a user. */
   async guest(address: string): Promise<object> {
     const nowMs = Date.now();
     refuseExcess(this.#signUps.take(address, nowMs));
     return this.#begin({ userId: newUuid(nowMs), isGuest: true }, nowMs);
   }
 
-  /** A session for the right password. */
+  /** A session for the correct password. */
   async withPassword({ email, password }: Credentials, address: string): Promise<object> {
     const isRight = await this.#tries.run(accountOf(email), address, () => {
       return this.#isPassword(this.#store.userByEmail(email)?.id ?? null, password);
@@ -92,8 +92,8 @@ export class SignIn implements SessionSource {
   }
 
   /**
-   * Gives the user of an access token a new password. Who signed in a while ago shows the present
-   * one; a refresh is no sign-in. The session goes on, the user's others end.
+   * Changes the password of an access token's user. After some time since the sign-in the current
+   * password is required; a refresh is not a sign-in. The user's other sessions end.
    */
   async changePassword(
     accessToken: string,
@@ -115,14 +115,14 @@ export class SignIn implements SessionSource {
     }
     if (await this.#isPassword(user.id, password)) throw new AuthError('same_password');
     const hash = await hashPassword(password);
-    // Ended meanwhile, perhaps because the password was changed elsewhere: that one stands.
+    // The session ended meanwhile, perhaps by a password change elsewhere, which then stays.
     if (!this.isLive(session.id)) throw new AuthError('session_not_found');
     await this.#store.changePassword(user.id, hash, session.id);
     this.#log.info({ userId: user.id, sessionId: session.id }, 'password changed');
     return this.#view(session);
   }
 
-  /** The next tokens for a refresh token. One that was used already ends its session. */
+  /** The next tokens for a refresh token. A second use of one ends its session. */
   async refresh(refreshToken: string, address: string): Promise<object> {
     const nowMs = Date.now();
     refuseExcess(this.#refreshes.take(address, nowMs));
@@ -140,7 +140,7 @@ export class SignIn implements SessionSource {
     return this.#answer(refreshed.session, refreshed.refreshToken, nowMs);
   }
 
-  /** The user of an access token, as GoTrue shows one. */
+  /** The user of an access token, in GoTrue's form. */
   async user(accessToken: string): Promise<object> {
     return this.#view(await this.#sessionOf(accessToken));
   }
@@ -167,7 +167,7 @@ export class SignIn implements SessionSource {
     return this.#store.sessions.get(sessionId, Date.now()) !== undefined;
   }
 
-  /** Whether it is the password that is kept; one that was changed meanwhile is not. */
+  /** Whether it is the stored password, and was not changed during the check. */
   async #isPassword(userId: Uuid | null, password: string): Promise<boolean> {
     const keptNow = () => (userId === null ? null : this.#store.passwords.get(userId));
     const kept = keptNow();
@@ -215,7 +215,7 @@ export class SignIn implements SessionSource {
       role: 'authenticated',
       email: user?.email ?? '',
       phone: '',
-      // Nothing is mailed, so an address counts as confirmed from the start.
+      // No mail is sent, so an address counts as confirmed from the start.
       ...(isGuest ? {} : { email_confirmed_at: createdAt, confirmed_at: createdAt }),
       last_sign_in_at: signedInAt,
       app_metadata: { provider, providers: [provider] },
@@ -228,7 +228,7 @@ export class SignIn implements SessionSource {
   }
 }
 
-/** What tries are counted by: the same in any case, as addresses are. */
+/** The account name that attempts count under: addresses ignore case. */
 const accountOf = (email: string) => email.toLowerCase();
 
 function guestPassword(): AuthError {

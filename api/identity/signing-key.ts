@@ -1,6 +1,6 @@
 /**
- * The key that signs access tokens, at DATA_DIR/auth-key.json, readable by its owner only. Made at
- * the first start; a lost one costs every session one refresh. Rule I31 (api/RULES.md).
+ * The key that signs access tokens, at DATA_DIR/auth-key.json, readable by its owner only. Created
+ * at the first start; losing it costs every session one refresh. Rule I31 (api/RULES.md).
  */
 import { generateKeyPairSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -17,11 +17,11 @@ export type SigningKey = {
   kid: string;
   privateKey: CryptoKey;
   publicKey: CryptoKey;
-  /** What others verify with. RFC 7518, section 6.2. */
+  /** The public key, for verifying. RFC 7518, section 6.2. */
   publicJwk: JWK;
 };
 
-/** The key of a data directory; a new one where there is none, or one of an older version. */
+/** The key of a data directory; a new one where it is missing or from an older version. */
 export async function ensureSigningKey(
   dataDir: string,
   log: Pick<Log, 'warn'>,
@@ -53,7 +53,7 @@ export async function ensureSigningKey(
       publicJwk,
     };
   } catch {
-    // What the library says of it could quote the key.
+    // The library's own message could quote the key.
     throw new DataDirError(`${file} does not hold a key that can be used`);
   }
 }
@@ -63,12 +63,12 @@ function makeKey(dataDir: string): void {
   writeChecked(dataDir, NAME, privateKey.export({ format: 'jwk' }));
 }
 
-/** Tokens were signed with EdDSA once, which the clients of that protocol do not verify. */
+/** Older versions signed tokens with EdDSA, which GoTrue's clients do not verify. */
 function isOfOlderVersion({ kty, crv }: JWK): boolean {
   return kty === 'OKP' && crv === 'Ed25519';
 }
 
-/** An empty file is what a crash in the middle of a first start could leave. */
+/** A crash during the first start can leave an empty file. */
 function isMissing(file: string): boolean {
   try {
     return readFileSync(file, 'utf8') === '';

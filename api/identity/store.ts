@@ -1,7 +1,7 @@
 /**
  * The control store: users, keys, sessions, organizations, catalog numbers, live switches and
  * request counts, in one LMDB environment at DATA_DIR/control. The main thread owns it and never
- * opens it twice. Everything is in memory; a promise of a write resolves once the write is on disk.
+ * opens it twice. Everything is in memory; the promise of a write resolves once it is on disk.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ export class ControlStore {
   readonly sessions: SessionTable;
   readonly passwords: PasswordTable;
   readonly subjects: SubjectTable;
-  /** In the order in which they were made; most users have one. */
+  /** In the order of their creation; most users have one. */
   readonly #keysOfUser = new Map<Uuid, Uuid[]>();
   readonly #keysByHash = new Map<string, Key>();
   readonly #usersByEmail = new Map<string, User>();
@@ -45,7 +45,7 @@ export class ControlStore {
   readonly #values: ControlValues;
 
   /**
-   * Opens or makes `DATA_DIR/control`. Throws `ControlDamage`, and `FormatMismatch` on a directory
+   * Opens or creates `DATA_DIR/control`. Throws `ControlDamage`; `FormatMismatch` on a directory
    * of another format.
    */
   constructor(dataDir: string) {
@@ -80,8 +80,8 @@ export class ControlStore {
   }
 
   /**
-   * Adds a user. Throws `invalid_request` when the address or the name is taken, or when limits of
-   * its own are not its plan's.
+   * Adds a user. Throws `invalid_request` when the address or the name is in use, or when its own
+   * limits are not allowed by its plan.
    */
   async addUser(user: User): Promise<void> {
     if (user.email !== null && this.#usersByEmail.has(user.email)) {
@@ -103,12 +103,12 @@ export class ControlStore {
     return changed;
   }
 
-  /** The user of that address, in any case. */
+  /** The user of that address, ignoring case. */
   userByEmail(email: string): User | undefined {
     return this.#usersByEmail.get(email.toLowerCase());
   }
 
-  /** Changes a password. Whoever signed in with the old one is signed out, save one session. */
+  /** Changes a password, and ends all of the user's sessions except `spared`. */
   async changePassword(userId: Uuid, hash: string, spared: Uuid | null): Promise<void> {
     // Begun in one turn of the event loop, and so in one transaction.
     const written = this.passwords.put(userId, hash);
@@ -116,7 +116,7 @@ export class ControlStore {
     await Promise.all([written, this.sessions.end(others)]);
   }
 
-  /** Adds or replaces a key; it counts from this moment, before the disk has it. */
+  /** Adds or replaces a key; effective at once, before it is on disk. */
   putKey(key: Key): Promise<void> {
     return this.putKeys([key]);
   }
@@ -158,7 +158,7 @@ export class ControlStore {
     await this.#root.flushed;
   }
 
-  /** Of the data directory that it belongs to; null: of a version without ids. */
+  /** The id of its data directory; null: written by a version without ids. */
   get directoryId(): Uuid | null {
     return this.#values.get('directoryId') ?? null;
   }
@@ -167,7 +167,7 @@ export class ControlStore {
     await this.#values.put('directoryId', id);
   }
 
-  /** Organizations were once asked for elsewhere: an account may be of one that is not in here. */
+  /** Whether organizations ever lived elsewhere: accounts may belong to some not stored here. */
   get hasOutsideOrganizations(): boolean {
     return this.#values.get('outsideOrganizations') === true;
   }
@@ -182,7 +182,7 @@ export class ControlStore {
   }
 
   async putNumbers(numbers: CatalogNumbers): Promise<void> {
-    // This comes again at every start. A start writes only what has changed, since the disk may be
+    // Every start calls this. It writes only what has changed, since the disk may be
     // full.
     if (isDeepStrictEqual(numbers, this.numbers())) return;
     await this.#values.put('numbers', numbers);
@@ -196,7 +196,7 @@ export class ControlStore {
     await this.#values.put('switches', switches);
   }
 
-  /** What was counted in a month, `2026-11`, by the id of the account or key. */
+  /** The counts of a month, `2026-11`, by the id of the account or key. */
   *requestCounts(month: string): Generator<[Uuid, RequestCount]> {
     const start = `${month}/`;
     for (const { key, value } of this.#tables.requests.from(start)) {
@@ -211,7 +211,7 @@ export class ControlStore {
     await this.#root.flushed;
   }
 
-  /** Drops up to `max` counts of the months before; how many there were. */
+  /** Drops up to `max` counts of earlier months; returns how many it dropped. */
   async dropRequestCounts(before: string, max: number): Promise<number> {
     const keys = this.#tables.requests.keys({ end: before, limit: max });
     await Promise.all(keys.map((key) => this.#tables.requests.remove(key)));
@@ -219,14 +219,14 @@ export class ControlStore {
     return keys.length;
   }
 
-  /** Waits for what is being written and closes the environment. */
+  /** Waits for pending writes and closes the environment. */
   async close(): Promise<void> {
     await this.#root.flushed;
     await this.#root.close();
   }
 
   async #writeUser(user: User): Promise<void> {
-    // Throws at once where there is no room: nobody may hold keys as a user that a restart forgets.
+    // Throws at once when the disk is full: no user may exist in memory that a restart would lose.
     const written = this.#tables.users.put(user.id, user);
     this.#keepUser(user);
     await written;
@@ -259,7 +259,7 @@ export class ControlStore {
   }
 }
 
-/** An account of plan enterprise may carry its own limits. Rule Q12 (api/RULES.md). */
+/** Only an enterprise account may have its own limits. Rule Q12 (api/RULES.md). */
 function refuseOwnLimits(plan: Plan, given: Partial<User>): void {
   if (plan === 'enterprise') return;
   for (const field of ['tradeLimits', 'requestLimits'] as const) {

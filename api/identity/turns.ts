@@ -1,10 +1,10 @@
 /**
- * What belongs together is done one after the other. In memory and bounded. Rule I38
+ * Runs tasks with the same key one after another. In memory and bounded. Rule I38
  * (api/RULES.md).
  */
 import { tooManySignIns } from './passwords.ts';
 
-/** Behind the one that is under way. */
+/** Tasks of one key that may wait for the running one. */
 const WAITING_MAX = 32;
 
 type Line = { length: number; end: Promise<unknown> };
@@ -12,7 +12,7 @@ type Line = { length: number; end: Promise<unknown> };
 export class Turns {
   readonly #lines = new Map<string, Line>();
 
-  /** Runs once all before it with this key are done. Rejects with 503 when too many wait. */
+  /** Runs once all earlier tasks with this key are done. Rejects with 503 when too many wait. */
   async take<T>(key: string, run: () => Promise<T>): Promise<T> {
     const line = this.#lines.get(key) ?? { length: 0, end: Promise.resolve() };
     if (line.length > WAITING_MAX) throw tooManySignIns();

@@ -18,7 +18,7 @@ import { PasswordSchema } from './passwords.ts';
 
 export type Plan = (typeof PLANS)[number];
 
-/** One key's and the whole account's. Rules L1 to L10 (engine/RULES.md). */
+/** The limits of one key and of the whole account. Rules L1 to L10 (engine/RULES.md). */
 export type OwnTradeLimits = { key: TradeLimits; account: TradeLimits };
 
 /** How many requests an account may make over all its keys. Rule Q1 (api/RULES.md). */
@@ -27,7 +27,7 @@ export type RequestLimits = Static<typeof RequestLimitsSchema>;
 export type User = {
   id: Uuid;
   displayName: string | null;
-  /** Lower case; one user an address. Null where an outside auth server names none to trust. */
+  /** Lower case and unique. Null where an outside auth server gives no verified address. */
   email: string | null;
   /** Private until its owner makes it public. Rule I52 (api/RULES.md). */
   private: boolean;
@@ -35,11 +35,11 @@ export type User = {
   showEarlierTrades: boolean;
   plan: Plan;
   /**
-   * Its own hard trade limits; null: those of everybody. Given to the plan enterprise alone, and
-   * kept without effect while the user is on another.
+   * Its own hard trade limits; null: the default ones. Only the plan enterprise may have them; they
+   * are kept without effect while the user is on another plan.
    */
   tradeLimits: OwnTradeLimits | null;
-  /** Its own request limits, as its own trade limits; null: those of its plan. */
+  /** Its own request limits, under the same conditions; null: those of its plan. */
   requestLimits: RequestLimits | null;
   createdAtMs: EpochMs;
 };
@@ -57,12 +57,12 @@ const DisplayName = Type.String({
 const EMAIL = '^[^\\s@]{1,64}@[^\\s@]{1,189}$';
 const EMAIL_PATTERN = new RegExp(EMAIL, 'u');
 
-/** Whether it has the form of an email address. */
+/** Whether the text has the form of an email address. */
 export function isEmail(text: string): boolean {
   return EMAIL_PATTERN.test(text);
 }
 
-/** What an operator says of a new user. */
+/** The fields of a new user, from an operator. */
 export const UserInputSchema = strict({
   email: Type.String({ pattern: EMAIL, description: 'an email address' }),
   displayName: Type.Optional(DisplayName),
@@ -73,7 +73,7 @@ export const UserInputSchema = strict({
 });
 type UserInput = Omit<Static<typeof UserInputSchema>, 'email' | 'password'> & Pick<User, 'email'>;
 
-/** What an operator can change of a user. */
+/** The fields of a user that an operator can change. */
 export const UserChangeSchema = strict({
   displayName: Type.Optional(DisplayName),
   plan: Type.Optional(PlanSchema),
@@ -84,7 +84,7 @@ export const UserChangeSchema = strict({
 });
 export type UserChange = Static<typeof UserChangeSchema>;
 
-/** What people can change of themselves. Rule I51 (api/RULES.md). */
+/** The fields that people can change of themselves. Rule I51 (api/RULES.md). */
 export const ProfileChangeSchema = strict(
   {
     displayName: Type.Optional(nullable(DisplayName)),

@@ -1,12 +1,12 @@
 /**
- * The rate-limit headers: They are put together from pieces, as every answer has them and only
+ * The rate-limit headers. They are joined from cached pieces, since every answer has them and only
  * their numbers differ. Rules Q9, Q10 (api/RULES.md).
  */
 import type { HeaderLines } from '../header-lines.ts';
 import type { Plan, RequestLimits } from '../identity/users.ts';
 import type { Windows } from './windows.ts';
 
-/** Calls a minute that are advised to an address without a key. Rule Q10 (api/RULES.md). */
+/** The advised calls per minute for an address without a key. Rule Q10 (api/RULES.md). */
 export const ADDRESS_PER_MINUTE = 60;
 
 const ADDRESS_HEAD = [
@@ -16,7 +16,7 @@ const ADDRESS_HEAD = [
   'RateLimit-Remaining: ',
 ].join('\r\n');
 
-/** What is the same in every answer to an account within a month. */
+/** The part that is the same in every answer to an account within a month. */
 export function accountHead(
   plan: Plan,
   { perMinute, perMonth }: RequestLimits,
@@ -32,7 +32,7 @@ export function accountHead(
   ].join('\r\n');
 }
 
-/** What is the same in all answers of a second. */
+/** The part that is the same in all answers of a second. */
 export class ResetText {
   #minute = '';
   #month = '';
@@ -50,15 +50,15 @@ export class ResetText {
     this.#address = `;t=${minuteResetSeconds}${minuteReset}`;
   }
 
-  /** To an account whose lines begin with `head`. */
+  /** For an account whose header lines begin with `head`. */
   account(head: string, inMinute: number, inMonth: number): HeaderLines {
     const remaining = `${head}${inMinute}\r\nService-Quota-Remaining: ${inMonth}`;
     const field = `\r\nRateLimit: "minute";r=${inMinute}${this.#minute}${inMonth}${this.#month}`;
-    // Numbers and texts of ours: no line end but those that belong here.
+    // Our own numbers and texts contain no line ends but the intended ones.
     return (remaining + field) as HeaderLines;
   }
 
-  /** To a call without a key. */
+  /** For a call without a key. */
   address(remaining: number): HeaderLines {
     const field = `\r\nRateLimit: "address";r=${remaining}${this.#address}`;
     return `${ADDRESS_HEAD}${remaining}${field}` as HeaderLines;

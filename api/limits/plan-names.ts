@@ -1,2 +1,2 @@
-/** From the least to the most; `none` may open no position. */
+/** From the lowest to the highest; `none` may open no position. */
 export const PLANS = ['none', 'basic', 'builder', 'desk', 'enterprise'] as const;

@@ -1,6 +1,6 @@
 /**
- * Counts of requests, in memory. They are written every second where they changed, so that they
- * outlive a restart and cost a request nothing: a crash may lose that second. Rule Q13
+ * Counts of requests, in memory. Changed counts are written every second, so that they survive a
+ * restart without cost per request: a crash may lose that second. Rule Q13
  * (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
@@ -9,14 +9,14 @@ import type { Log } from '../log.ts';
 import { Windows } from './windows.ts';
 
 const FLUSH_EVERY_MS = 1000;
-/** Counts of ended months dropped with one flush, so that no month begins with a pause. */
+/** Counts of past months dropped per flush, so that a new month begins without a pause. */
 const DROPPED_AT_ONCE = 1000;
 
 type Store = Pick<ControlStore, 'requestCounts' | 'putRequestCounts' | 'dropRequestCounts'>;
 
 export type CountsOptions = {
   store: Store;
-  /** The wall clock, whatever clock the engine is on. Rule C10 (engine/RULES.md). */
+  /** The wall clock, whatever clock the engine uses. Rule C10 (engine/RULES.md). */
   nowMs: () => EpochMs;
   log: Log;
 };
@@ -52,7 +52,7 @@ export class Count {
   }
 }
 
-/** Every count of this month: at most one a user and one a key, and none of an ended month. */
+/** All counts of this month: at most one per user and one per key, none of a past month. */
 export class RequestCounts {
   readonly windows: Windows;
   readonly #store: Store;
@@ -79,7 +79,7 @@ export class RequestCounts {
     }, FLUSH_EVERY_MS).unref();
   }
 
-  /** Brings the windows to now; a new month begins with no counts. Whether anything changed. */
+  /** Moves the windows to now; a new month begins without counts. Returns whether they changed. */
   advance(): boolean {
     if (!this.windows.advance()) return false;
     if (this.windows.month !== this.#month) {
@@ -99,19 +99,19 @@ export class RequestCounts {
     return count;
   }
 
-  /** In this month; 0 for an id that nothing was counted for. */
+  /** In this month; 0 for an id without a count. */
   inMonth(id: Uuid): number {
     return this.#counts.get(id)?.inMonth ?? 0;
   }
 
-  /** Has it written with the next flush. */
+  /** Marks a count for the next flush. */
   changed(count: Count): void {
     if (count.isChanged) return;
     count.isChanged = true;
     this.#changed.push(count);
   }
 
-  /** Writes what has changed. A write that fails is logged, and tried again with the next. */
+  /** Writes the changed counts. A failed write is logged, and retried with the next flush. */
   async flush(): Promise<void> {
     await this.#flushing;
     this.#flushing = this.#flush().finally(() => {
@@ -120,7 +120,7 @@ export class RequestCounts {
     await this.#flushing;
   }
 
-  /** Writes what has changed, for the last time. */
+  /** Writes the changed counts for the last time. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();
@@ -128,7 +128,7 @@ export class RequestCounts {
 
   async #flush(): Promise<void> {
     const month = this.#month;
-    // What a request that is answered in another month takes back, nobody asks for any more.
+    // A request answered in the next month lowers a count that is no longer needed.
     const changed = this.#changed.filter((count) => count.month === month);
     if (changed.length === 0 && !this.#mayHaveEnded) return;
     this.#changed = [];

@@ -1,9 +1,9 @@
 /**
- * What every request of the public API is counted under, and the limits it is held to. Rules Q4 to
+ * Counts every request of the public API and applies its limits. Rules Q4 to
  * Q8, Q10 (api/RULES.md).
  *
- * A request is counted before it is answered, so that requests under way cannot together slip over
- * a limit, and taken back when its answer is 429.
+ * A request is counted before it is answered, so that concurrent requests cannot exceed a limit
+ * together; the count is undone when the answer is 429.
  */
 import type { Uuid } from '../../engine/rules/units.ts';
 import { ApiError } from '../errors.ts';
@@ -14,7 +14,7 @@ import { ADDRESS_PER_MINUTE, accountHead, ResetText } from './headers.ts';
 import { requestLimitsOf } from './plans.ts';
 import { type Count, type CountsOptions, RequestCounts } from './request-counts.ts';
 
-/** Addresses remembered in a minute: a flood of others makes it forget, never grow. */
+/** Addresses kept per minute. A flood of others drops entries instead of growing the memory. */
 const ADDRESSES_MAX = 10_000;
 
 type MeterOptions = CountsOptions & {
@@ -22,13 +22,13 @@ type MeterOptions = CountsOptions & {
   enforced: boolean;
 };
 
-/** The numbers of the headers of the same answer. */
+/** The numbers in the headers of an answer. */
 export type Usage = {
   minute: { limit: number; remaining: number; resetSeconds: number };
   month: { limit: number; used: number; remaining: number; resetSeconds: number };
 };
 
-/** How much a key was used. */
+/** The usage of a key. */
 export interface KeyUsage {
   /** Requests counted against the key in this UTC month. Rule I8 (api/RULES.md). */
   requestsThisMonth(keyId: Uuid): number;
@@ -36,7 +36,7 @@ export interface KeyUsage {
 
 export class RequestMeter implements KeyUsage {
   readonly enforced: boolean;
-  /** What calls without a key are counted under. */
+  /** For calls without a key. */
   readonly unkeyed: QuotaReservation;
   readonly #state: MeterState;
 
@@ -46,7 +46,7 @@ export class RequestMeter implements KeyUsage {
     this.unkeyed = new AddressReservation(this.#state);
   }
 
-  /** What a request with this key is counted under. Nothing is counted before `count`. */
+  /** A reservation for a request with this key. Nothing is counted before `count`. */
   keyed(user: User, keyId: Uuid): KeyedReservation {
     return new KeyedReservation(this.#state, this.enforced, user, keyId);
   }
@@ -77,7 +77,7 @@ export class RequestMeter implements KeyUsage {
     return this.#state.counts.inMonth(keyId);
   }
 
-  /** Writes the counts for the last time; before the control store is closed. */
+  /** Writes the counts for the last time; call it before the control store is closed. */
   async close(): Promise<void> {
     await this.#state.counts.close();
   }
@@ -87,7 +87,7 @@ export class RequestMeter implements KeyUsage {
 class MeterState {
   readonly counts: RequestCounts;
   readonly resetText: ResetText;
-  /** By the id of the key; one that is not of the user as it is now is made anew. */
+  /** By the id of the key; rebuilt when its user has changed. */
   readonly #used = new Map<Uuid, Used>();
   #month: string;
 
@@ -124,7 +124,7 @@ class MeterState {
 }
 
 /**
- * What a key is used for in a month: within which limits, counted where, and how headers show it.
+ * The usage of a key in a month: its limits, its counts, and the fixed part of its headers.
  */
 type Used = { user: User; limits: RequestLimits; head: string; account: Count; key: Count };
 
@@ -155,8 +155,8 @@ export class KeyedReservation implements QuotaReservation {
   }
 
   /**
-   * Throws `quota_exceeded` or `rate_limited` when limits are enforced and what was counted is over
-   * them; the month first, as waiting a minute would not help.
+   * Throws `quota_exceeded` or `rate_limited` when limits are enforced and the count exceeds them;
+   * the month first, since waiting a minute would not help.
    */
   refuseOver(): void {
     if (!this.#enforced) return;
@@ -177,7 +177,7 @@ export class KeyedReservation implements QuotaReservation {
     }
   }
 
-  /** A hard trade limit is a 429 too. Rule Q4 (api/RULES.md). */
+  /** Undoes the count of a 429; a hard trade limit is one too. Rule Q4 (api/RULES.md). */
   commit(status: number): void {
     if (status !== 429 || this.#counted === 0) return;
     const { account, key } = this.#used;
@@ -192,7 +192,7 @@ export class KeyedReservation implements QuotaReservation {
     this.#state.advance();
     const { counts, resetText } = this.#state;
     const { month, minute } = counts.windows;
-    // A month can end while a request is under way.
+    // The month can end before the answer.
     const isCurrent = this.#used.account.month === month;
     const { head, limits, account } = isCurrent
       ? this.#used
@@ -235,7 +235,7 @@ class AddressReservation implements QuotaReservation {
     return resetText.address(Math.max(0, ADDRESS_PER_MINUTE - calls));
   }
 
-  /** How many calls of this minute are the address's, with this one. */
+  /** The number of calls from the address in this minute, including this one. */
   #add(address: string): number {
     const { minute } = this.#state.counts.windows;
     if (minute !== this.#minute) {

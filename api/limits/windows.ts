@@ -4,7 +4,7 @@ import type { EpochMs } from '../../engine/rules/units.ts';
 const MINUTE_SECONDS = 60;
 
 /**
- * The windows of now. Everything in here changes once a second at most, so that a request reads
+ * The current windows. Everything here changes at most once a second, so that a request reads
  * instead of calculating. A clock that is set back never reopens a month that has ended.
  */
 export class Windows {
@@ -27,7 +27,7 @@ export class Windows {
     this.advance();
   }
 
-  /** Reads the clock. Whether anything has changed since it was read last. */
+  /** Reads the clock. Returns whether anything has changed since the last call. */
   advance(): boolean {
     const second = Math.floor(this.#nowMs() / 1000);
     if (second === this.#second) return false;

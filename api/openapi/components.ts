@@ -1,4 +1,4 @@
-/** Schemas as they stand in the description: a titled one is a component that others refer to. */
+/** Schemas as the description shows them: one with a title is a component that others refer to. */
 import { isDeepStrictEqual } from 'node:util';
 import { saidInPlace } from '../schemas/common.ts';
 
@@ -8,7 +8,7 @@ export type SchemaJson = { [keyword: string]: unknown };
 export class Components {
   readonly #schemas = new Map<string, SchemaJson>();
 
-  /** What to write where the schema stands. Throws where one title names two schemas. */
+  /** The JSON to write in place of the schema. Throws where one title names two schemas. */
   place(schema: object): SchemaJson {
     const said = saidInPlace(schema);
     const { title, ...written } = this.#inside(schema as SchemaJson);
@@ -23,12 +23,12 @@ export class Components {
     return said === undefined ? { $ref } : { $ref, description: said };
   }
 
-  /** All that were placed, by name. */
+  /** All components so far, by name. */
   all(): Record<string, SchemaJson> {
     return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** The keywords, without the symbols that TypeBox keeps beside them. */
+  /** The JSON Schema keywords, without the symbols that TypeBox adds. */
   #inside(schema: SchemaJson): SchemaJson {
     const written: SchemaJson = {};
     for (const [keyword, value] of Object.entries(schema)) {

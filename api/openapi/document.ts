@@ -1,6 +1,6 @@
 /**
- * The OpenAPI description of the API, made of the routes that run it and the schemas that validate
- * it. Rule A70 (api/RULES.md).
+ * The OpenAPI description of the API, generated from the routes that run it and the schemas that
+ * validate it. Rule A70 (api/RULES.md).
  */
 import type { Tag } from '../route.ts';
 import { Components } from './components.ts';

@@ -1,5 +1,5 @@
 /**
- * The headers of responses: which ones a response has follows from who may call and from its
+ * The headers of responses: which ones a response has follows from the route's access and the
  * status. Rules A71, Q9, Q10 (api/RULES.md).
  */
 import type { ErrorCode } from '../errors.ts';
@@ -12,7 +12,7 @@ type Header = { name: string; description: string; schema: object };
 const WHOLE = { type: 'integer', minimum: 0 };
 const DRAFT = 'A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it.';
 
-/** On every answer, be it to a key or to nobody in particular. */
+/** On every answer, with or without a key. */
 const ANYWHERE: Header[] = [
   {
     name: 'X-Request-Id',
@@ -47,7 +47,7 @@ const ANYWHERE: Header[] = [
   },
 ];
 
-/** On every answer to a key that was found good. */
+/** On every answer to a valid key. */
 const KEYED: Header[] = [
   {
     name: 'Service-Plan',
@@ -75,12 +75,12 @@ const RETRY_AFTER: Header = {
 };
 
 /**
- * Given in front of the key and behind it: two keys at once or a bad query, a bad key or one that
- * ended while its request was under way, a key whose account is gone or a path that leads nowhere.
+ * Errors that occur both before and after the key is known: two keys at once or a bad query, a bad
+ * key or one that ended during its request, a key whose account is gone or an unknown path.
  */
 const MAYBE_KEYED = [400, 401, 404, 500];
 
-/** Those of a response, as references. A success has no `codes`. */
+/** The headers of a response, as references. A success has no `codes`. */
 export function headersOf(access: Access, status: number, codes: readonly ErrorCode[]) {
   const headers: Record<string, { $ref: string }> = {};
   const add = (added: Header[], isSure = true) => {
@@ -94,12 +94,12 @@ export function headersOf(access: Access, status: number, codes: readonly ErrorC
   return headers;
 }
 
-/** Whether a refusal with it says after how many seconds to ask again. */
+/** Whether a refusal with this status states how many seconds to wait. */
 export function isPassing(status: number): boolean {
   return status === 429 || status === 503;
 }
 
-/** Under `components`: what is always there, and what only some answers of a status have. */
+/** Under `components`: headers always present, and those of only some answers of a status. */
 export const HEADER_COMPONENTS = Object.fromEntries([
   ...[...ANYWHERE, ...KEYED, AUTHENTICATE, RETRY_AFTER].map((header) => component(header, true)),
   ...[...KEYED, AUTHENTICATE].map((header) => component(header, false)),

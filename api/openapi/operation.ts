@@ -8,12 +8,12 @@ import { headersOf, isPassing } from './headers.ts';
 import { PARAMETERS, reference, SECURITY } from './parts.ts';
 import { errorsOf, type RouteError } from './route-errors.ts';
 
-/** The description of a route. Nothing in it depends on who calls. */
+/** The description of a route. It does not depend on the caller. */
 export type Described = Omit<Route<never>, 'run' | 'readQuery' | 'requestsOf' | 'scopeOfBody'>;
 
 type Json = { [name: string]: unknown };
 
-/** Throws for a route without `about`, or with half of what its place in the description needs. */
+/** Throws for a route without `about`, or with an incomplete one. */
 export function operationOf(route: Described, components: Components): Json {
   const { about, access, scope, status } = route;
   const at = `${route.method} ${route.path}`;
@@ -62,7 +62,7 @@ function parametersOf(
   return parameters;
 }
 
-/** A parameter says itself what it is, and what `/docs` tries first; the schema below it need not. */
+/** A parameter has its own description and example for `/docs`; its schema need not repeat them. */
 function described({ description, examples, ...schema }: SchemaJson): Json {
   const example = Array.isArray(examples) ? { example: examples[0] } : {};
   return { description, ...example, schema };
@@ -102,7 +102,7 @@ function successOf(
   };
 }
 
-/** A response a status, with an example a code. */
+/** One response per status, with an example per code. */
 function refusalsOf(route: Described, components: Components): Json {
   const errors = errorsOf(route);
   const statuses = [...new Set(errors.map(({ status }) => status))].sort((a, b) => a - b);

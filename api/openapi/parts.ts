@@ -3,7 +3,7 @@ import type { Access } from '../route.ts';
 
 /** Names of the shared parameters under `components`. */
 export const PARAMETERS = { organization: 'ServiceOrg', requestId: 'RequestId' } as const;
-/** Names of the shared credentials under `components`; of each list either will do. */
+/** Names of the shared credentials under `components`; any one of a list is enough. */
 export const SECURITY = {
   open: [],
   visitor: [],

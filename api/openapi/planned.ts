@@ -3,7 +3,7 @@
  * and less of it as routes come. Rule A70 (api/RULES.md).
  */
 
-/** Every operation, by the section of it that a reader may look for. */
+/** Every operation, by the section in which a reader would look for it. */
 export const PLANNED: Readonly<Record<string, readonly string[]>> = {
   Service: [
     'GET /status',
@@ -56,7 +56,7 @@ export const PLANNED: Readonly<Record<string, readonly string[]>> = {
 
 type Placed = { method: string; path: string };
 
-/** A Markdown paragraph that names what is missing beside `routes`; empty when nothing is. */
+/** A Markdown paragraph that names the operations missing from `routes`; empty when none is. */
 export function missingText(routes: readonly Placed[]): string {
   const there = new Set(routes.map(({ method, path }) => `${method} ${path}`));
   const lines = Object.entries(PLANNED).flatMap(([section, operations]) => {

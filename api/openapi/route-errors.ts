@@ -1,5 +1,5 @@
 /**
- * Which errors a route can give: what follows from its declaration, and what it names itself. Rules
+ * The errors of a route: those that follow from its declaration, and those it lists itself. Rules
  * A17, E2 (api/RULES.md).
  */
 import { ERRORS, type ErrorCode } from '../errors.ts';
@@ -48,7 +48,7 @@ export function errorsOf(route: Declared): RouteError[] {
   }
   if (route.needs === 'venueData') add('venue_data_off');
   for (const code of route.errors) add(code);
-  // A session may be an outside auth server's, whose keys cannot always be asked for.
+  // The session may belong to an outside auth server, whose keys cannot always be fetched.
   if (route.mayBeUnavailable || route.access === 'session') add('internal_error', 503);
   if (route.access !== 'open') add('internal_error');
   return errors;

@@ -1,5 +1,5 @@
 /**
- * /auth/v1: the subset of GoTrue that its client libraries sign in with. Rules I30, I40
+ * /auth/v1: the subset of GoTrue that its client libraries need to sign in. Rules I30, I40
  * (api/RULES.md).
  */
 import { credentialHeader } from '../credential-header.ts';
@@ -25,7 +25,7 @@ import {
 } from '../schemas/auth.ts';
 import { NoQuery } from '../schemas/common.ts';
 
-/** Where a request comes from, and the access token it carries, be it valid or not. */
+/** The address of a request and its access token, valid or not. */
 export type Visitor = { address: string; accessToken: string | null };
 
 export function visitorOf(exchange: Exchange): Visitor {
@@ -117,7 +117,7 @@ function getJwks(signIn: SignIn): Route<Visitor> {
   });
 }
 
-/** The password alone can be changed. */
+/** Only the password can be changed. */
 async function changeUser(signIn: SignIn, caller: Visitor, body: UserChangeBody): Promise<object> {
   const { email = '', phone = '', password, current_password: currentPassword = '' } = body;
   const token = tokenOf(caller);

@@ -18,8 +18,8 @@ const OpenApiDocument = Type.Object(
 );
 
 /**
- * The route that describes `routes` and itself, once somebody asks. Its examples name an instrument
- * that can be traded, so that they can be tried.
+ * The route that describes `routes` and itself, at the first request for it. Its examples name an
+ * instrument that can be traded, so that readers can try them.
  */
 export function descriptionRoute(
   routes: readonly Route<Caller>[],

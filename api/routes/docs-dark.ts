@@ -1,7 +1,7 @@
 /**
- * What /docs looks like where a dark page is wanted. The colours of Swagger UI stand in hundreds of
- * its rules, so the whole page is turned over at once, and its hues back again. What is dark, or
- * coloured below white letters, on the bright page is turned over twice and so stays as it was.
+ * The style of /docs in dark mode. Swagger UI's colours are in hundreds of rules, so the whole page
+ * is inverted at once, and its hues are rotated back. Parts that are dark on the bright page, or
+ * coloured below white text, are inverted twice and so look unchanged.
  */
 export const DARK_STYLES = `html {
   color-scheme: dark;

@@ -1,6 +1,6 @@
 /**
  * GET /docs: the description as a page, outside /v1. Everything on it comes from this server, and
- * its Content-Security-Policy lets nothing else in. GET / sends browsers there. Rule A72
+ * its Content-Security-Policy allows nothing else. GET / redirects browsers there. Rule A72
  * (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const PageText = Type.String();
 const PAGE_SECONDS = 60;
 const ASSET_SECONDS = 31_536_000;
 
-// Without a validator of its own choosing Swagger UI would ask one on the internet.
+// Without this Swagger UI would use a validator on the internet.
 const START = `SwaggerUIBundle({
   url: 'v1/openapi.json',
   dom_id: '#api',
@@ -38,7 +38,7 @@ const START = `SwaggerUIBundle({
 });
 `;
 
-/** The page and its parts; the files of Swagger UI are read once, here. */
+/** The page and its parts; reads the files of Swagger UI once, here. */
 export function docsRoutes(): Route<null>[] {
   const styles = new Asset(
     'swagger-ui.css',
@@ -64,7 +64,7 @@ const ENTRY_STATUS = 302;
 const ENTRY_PAGE = '<!doctype html>\n<title>Paperbook</title>\n<a href="docs">API</a>\n';
 
 /**
- * The `handle` of `/`: a browser is sent to the page, anyone else goes on to `otherwise`.
+ * The `handle` of `/`: redirects browsers to the page and passes all others on to `otherwise`.
  *
  * @param policy Content-Security-Policy of the answer
  */
@@ -91,7 +91,7 @@ export function entryHandler(
 type Parts = Record<'styles' | 'dark' | 'bundle' | 'start', Asset>;
 
 function pageRoute({ styles, dark, bundle, start }: Parts): Route<null> {
-  // Relative, so that it works below a proxy's own path too.
+  // Relative, so that it also works below a proxy's path.
   const page = `<!doctype html>
 <html lang="en">
 <head>

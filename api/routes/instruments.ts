@@ -115,7 +115,7 @@ function listText(
   return `{"instruments":[${texts}],"count":${rows.length},${cursorText}${envelope}}`;
 }
 
-/** What the instrument and game answers share, behind their rows. */
+/** The fields after the rows that instrument and game answers share. */
 export function envelopeText(venueData: boolean, asOf: string): string {
   return `"venueData":${venueData},"asOf":"${asOf}","mode":"paper"`;
 }

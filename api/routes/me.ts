@@ -1,5 +1,5 @@
 /**
- * GET /me and GET /usage: whose key this is, and how much it was used. Rules A57, A58
+ * GET /me and GET /usage: the owner of a key and its usage. Rules A57, A58
  * (api/RULES.md).
  */
 import type { Caller } from '../access.ts';

@@ -51,9 +51,9 @@ function placeOrder({ engine, identity, switches }: Deps): Route<Caller> {
           orderId: newUuid(atMs),
           placedVia: 'api',
           placedPrivate: account.isPrivate,
-          // In an organization too it is the plan of the key's owner that counts.
+          // Also in an organization the plan of the key's owner counts.
           mayOpen: user.plan !== 'none',
-          // Only the engine knows whether it is asked again for what it has placed.
+          // Only the engine knows whether this request repeats an order it has placed.
           mayTrade,
           counting: countingOf(user, key.id, account),
         }),
@@ -172,8 +172,8 @@ function scopeOfExecution({ execution }: OrderBody): Scope | null {
 }
 
 /**
- * Nothing is sent to a venue yet, so no execution but paper goes further than this: such an order
- * has never been placed, and the switch comes first.
+ * Nothing is sent to a venue yet, so every execution but paper is refused here. Such an order was
+ * never placed before, so there is no replay to answer, and the switch is checked first.
  */
 function refuseExecution(
   execution: OrderBody['execution'],
@@ -193,7 +193,7 @@ function orderIdOf(param: string): Uuid {
   return param.toLowerCase();
 }
 
-/** Which rows of a list an account is shown. */
+/** The filter of a list of rows for an account. */
 export function pageOf(
   { id, organizationSlug }: PaperAccount,
   { limit, before }: { limit: number; before: Uuid | null },

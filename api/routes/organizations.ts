@@ -1,4 +1,4 @@
-/** GET /organizations: those that the key can use. Rule A59 (api/RULES.md). */
+/** GET /organizations: the organizations of a key. Rule A59 (api/RULES.md). */
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import type { OwnOrganization } from '../organizations.ts';

@@ -1,5 +1,5 @@
 /**
- * What the API description says of placing an order. Rules A30 to A36, T100 (api/RULES.md,
+ * The API description of placing an order. Rules A30 to A36, T100 (api/RULES.md,
  * engine/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
@@ -9,7 +9,7 @@ import { INSTRUMENT_ID, TRADE } from '../schemas/examples.ts';
 import type { OrderBody } from '../schemas/order-body.ts';
 import type { PlacementAnswer } from '../schemas/trading.ts';
 
-/** The refusals of the operation's own rules: ours first, then the engine's in its order. */
+/** The refusals of the operation's own rules: the API's first, then the engine's in its order. */
 export const PLACING_ERRORS: readonly ErrorCode[] = [
   'trading_off',
   'us_not_eligible',

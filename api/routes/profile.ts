@@ -1,4 +1,4 @@
-/** PATCH /me: what people change of themselves, by their session. Rule I51 (api/RULES.md). */
+/** PATCH /me: people change their own profile, by their session. Rule I51 (api/RULES.md). */
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { ProfileChangeSchema } from '../identity/users.ts';

@@ -80,7 +80,7 @@ function quoteText(quote: string, asOf: string): Result {
   return `{"quote":${quote},"crossVenue":${isCrossVenue(quote)},${tail(asOf)}}`;
 }
 
-/** The ids asked for, each once, in order. */
+/** The requested ids, each once, in order. */
 function idsOf(text: string): string[] {
   const named = text.split(',');
   const ids = named.length === 1 ? named : [...new Set(named)];
@@ -104,7 +104,7 @@ function quotesText(ids: string[], replies: Reply[], asOf: string): Result {
   );
 }
 
-/** Read off the text: inside a JSON string the quotation marks would be escaped. */
+/** Reads from the JSON text: the quotation marks inside a JSON string are escaped. */
 function isCrossVenue(quote: string): boolean {
   return quote.includes('"crossVenue":true');
 }

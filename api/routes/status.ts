@@ -1,4 +1,4 @@
-/** GET /status: that the service is there. Rule A56 (api/RULES.md). */
+/** GET /status: whether the service is up. Rule A56 (api/RULES.md). */
 import { isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import { open, type Route } from '../route.ts';

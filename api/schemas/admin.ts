@@ -1,4 +1,4 @@
-/** Shapes of the admin listener. They are between the server and its own command. */
+/** Schemas of the admin listener. Only the server and its own command use them. */
 import { Type } from '@sinclair/typebox';
 import { CONNECTION_STATES } from '../../feeds/connection-status.ts';
 import { ExecutionVenueSchema } from '../identity/venue-keys.ts';
@@ -13,7 +13,7 @@ import {
 } from './identity.ts';
 
 export const HealthAnswer = strict({
-  /** Whether nothing is wrong. */
+  /** No problem was found. */
   ok: Type.Boolean(),
   /** What is wrong, a line each. */
   problems: Type.Array(Type.String()),
@@ -23,9 +23,9 @@ const FEED_STATE = oneOf(CONNECTION_STATES);
 export const ReadyAnswer = strict({
   ok: Type.Literal(true),
   state: oneOf(['ready']),
-  /** As of `/healthz`. */
+  /** As in `/healthz`. */
   problems: Type.Array(Type.String()),
-  /** Those that are not open now. They keep nobody from trading elsewhere. */
+  /** Connections that are not open now. Accounts can still trade elsewhere. */
   feeds: Type.Array(
     strict({
       venue: VenueSchema,

@@ -1,12 +1,12 @@
 /**
- * Wire shapes of /auth/v1. What GoTrue's clients send and is not used here is let through. Rules
- * I30, I40 (api/RULES.md).
+ * Wire schemas of /auth/v1. Fields that GoTrue's clients send and this server ignores are allowed.
+ * Rules I30, I40 (api/RULES.md).
  */
 import { type Static, Type } from '@sinclair/typebox';
 import { bodyReader, optionalBody } from '../validation.ts';
 import { oneOf, strict } from './common.ts';
 
-// Where a link in a mail would lead; no mail is sent.
+// The target of a link in a mail; no mail is sent.
 const RedirectTo = Type.Optional(Type.String());
 export const SignUpQuery = strict({ redirect_to: RedirectTo });
 export const TokenQuery = strict({
@@ -26,10 +26,10 @@ const CredentialsSchema = Type.Object({
   refresh_token: Text,
 });
 export type CredentialsBody = Static<typeof CredentialsSchema>;
-/** No body at all asks for a guest. Rule I30 (api/RULES.md). */
+/** A request without a body signs up a guest. Rule I30 (api/RULES.md). */
 export const readCredentialsBody = optionalBody(bodyReader(CredentialsSchema));
 
-/** What a person changes of themselves. Rule I40 (api/RULES.md). */
+/** The fields that people can change of themselves. Rule I40 (api/RULES.md). */
 const UserChangeSchema = Type.Object({
   email: Text,
   phone: Text,

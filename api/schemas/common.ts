@@ -1,6 +1,6 @@
 /**
- * The pieces every wire schema is made of. Schemas are the one source of the types, the validators
- * and the API description: a `title` makes a schema one of its named components. Rules A3 to A7,
+ * The parts of every wire schema. Types, validators and the API description all come from the
+ * schemas: a `title` makes a schema one of its named components. Rules A3 to A7,
  * P1, E1 (api/RULES.md).
  */
 
@@ -32,12 +32,12 @@ export function nullable<T extends TSchema>(schema: T, options: SchemaOptions = 
 
 const IN_PLACE = Symbol('said of a schema in one place');
 
-/** The same schema, with what it is in this place beside what it says of itself. */
+/** The same schema, with a description for one place in addition to its own. */
 export function described<T extends TSchema>(schema: T, text: string): T {
   return { ...schema, [IN_PLACE]: text };
 }
 
-/** What `described` said; undefined where it said nothing. */
+/** The text given to `described`; undefined without one. */
 export function saidInPlace(schema: object): string | undefined {
   return (schema as { [IN_PLACE]?: string })[IN_PLACE];
 }
@@ -68,7 +68,7 @@ export const GameId = Type.String({
   description: `game_ and 10 characters of ${ID_LETTERS}`,
 });
 
-/** What an opaque cursor is to a schema; its content is checked where it is read. */
+/** The schema of an opaque cursor; its content is checked where it is read. */
 export const Cursor = Type.String({
   minLength: 1,
   maxLength: 256,

@@ -1,4 +1,4 @@
-/** What the API description shows of each resource. Types and a test hold them to the schemas. */
+/** Examples of each resource in the API description. Types and a test check them. */
 import type { Static } from '@sinclair/typebox';
 import type { KeyAnswer, OrganizationsAnswer } from './identity.ts';
 import type { Game, Instrument, Quote } from './markets.ts';
@@ -6,14 +6,14 @@ import type { Account, Order, PortfolioAnswer, Trade } from './trading.ts';
 
 const AT = '2026-11-21T05:00:00.000Z';
 const STARTS_AT = '2026-11-21T18:00:00.000Z';
-/** Where the description is served, one that can be traded now stands in its place. */
+/** Replaced by an instrument that can be traded now when the description is served. */
 export const INSTRUMENT_ID = 'ins_8QK2M4T7VWXA';
 const LABEL = 'Lions to beat Bears';
 const HOME = { code: 'BEA', name: 'Bears' };
 const AWAY = { code: 'LIO', name: 'Lions' };
 const TICKER = 'NFL-26NOV21-LIONS';
 
-/** What most answers end with. */
+/** The common end of most answers. */
 export const ENVELOPE = { venueData: true, asOf: AT, mode: 'paper' } as const;
 
 export const GAME: Static<typeof Game> = {
@@ -109,7 +109,7 @@ export const QUOTE: Static<typeof Quote> = {
   gameStatus: 'scheduled',
 };
 
-/** Made up: no key has it. */
+/** Made up: no real key has it. */
 export const TOKEN = 'svc_sk_Q3v9Zk2mXb7Lr0Ty5Nw8Hd1Jf4Gc6Pe_As-Uq0Zx9Vk';
 
 export const KEY: Static<typeof KeyAnswer>['key'] = {

@@ -1,5 +1,5 @@
 /**
- * Wire shapes of the service itself and of the caller. Rules A56 to A59, I4, I8 to I12
+ * Wire schemas of the service itself and of the caller. Rules A56 to A59, I4, I8 to I12
  * (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
@@ -32,7 +32,7 @@ export const PlanSchema = oneOf([...PLANS], {
   title: 'Plan',
 });
 
-/** What somebody is in an organization. Rule A59 (api/RULES.md). */
+/** A person's role in an organization. Rule A59 (api/RULES.md). */
 export const RoleSchema = oneOf(['owner', 'member'], { title: 'Role' });
 
 const Limit = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
@@ -40,12 +40,12 @@ const Limit = Type.Integer({ minimum: 0, maximum: 1_000_000_000 });
 /** An enterprise account's own hard trade limits. Rule L9 (engine/RULES.md). */
 const LimitsSchema = strict({ newPerMinute: Limit, newPerDay: Limit, closingPerMinute: Limit });
 export const TradeLimitsSchema = strict({ key: LimitsSchema, account: LimitsSchema });
-/** What is to change of them; what is left out stays as it is. */
+/** The limits to change; omitted ones stay unchanged. */
 export const TradeLimitsChangeSchema = Type.Partial(
   strict({ key: Type.Partial(LimitsSchema), account: Type.Partial(LimitsSchema) }),
 );
 
-/** An organization has no key limits of its own: a key's are its owner's. */
+/** An organization has no key limits of its own: a key has its owner's. */
 export const SandboxLimitsSchema = strict({ account: LimitsSchema });
 export const SandboxLimitsChangeSchema = Type.Partial(
   strict({ account: Type.Partial(LimitsSchema) }),
@@ -53,7 +53,7 @@ export const SandboxLimitsChangeSchema = Type.Partial(
 
 /** An account's own request limits. Rule Q1 (api/RULES.md). */
 export const RequestLimitsSchema = strict({ perMinute: Limit, perMonth: Limit });
-/** What is to change of them; what is left out stays as it is. */
+/** The limits to change; omitted ones stay unchanged. */
 export const RequestLimitsChangeSchema = Type.Partial(RequestLimitsSchema);
 
 const KeySchema = strict(

@@ -1,4 +1,4 @@
-/** Wire shapes of games, instruments and quotes. Rules A45 to A55 (api/RULES.md). */
+/** Wire schemas of games, instruments and quotes. Rules A45 to A55 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
 import { FUNGIBILITIES, MARKET_TYPES, PERIODS } from '../../engine/rules/units.ts';
 import {
@@ -115,7 +115,7 @@ const LastTrade = strict(
 const Contracted = (side: string) =>
   nullable(Count, { description: `Contracts offered at the ${side}; null with the price.` });
 
-/** One venue's side of a quote, in the instrument's terms. */
+/** A venue's part of a quote, in the instrument's terms. */
 const VenueQuote = strict(
   {
     venue: VenueSchema,

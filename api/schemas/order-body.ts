@@ -19,7 +19,7 @@ const IdempotencyKey = Type.String({
   description: '1 to 128 visible ASCII characters',
 });
 
-/** Which of these belong to which action and type is `order-request.ts`'s. */
+/** `order-request.ts` decides which of these belong to which action and type. */
 export const OrderBodySchema = strict(
   {
     action: ActionSchema,

@@ -1,5 +1,5 @@
 /**
- * Wire shapes of orders, trades and the portfolio. An optional field of an answer is venue data,
+ * Wire schemas of orders, trades and the portfolio. An optional field of an answer is venue data,
  * absent while the switch is off. Rules A36, A40 to A44, T24, T25, S8 (api/RULES.md,
  * engine/RULES.md).
  */
@@ -46,7 +46,7 @@ const FillPriceCents = Type.Optional(
   nullable(PriceCents, { description: 'Price of the fill; null while there is none.' }),
 );
 
-/** Fields of whatever is about an instrument. */
+/** Fields of everything that concerns an instrument. */
 const SUBJECT = {
   instrumentId: nullable(InstrumentId, {
     description: 'Null where the catalog of now does not know the instrument any more.',
@@ -62,7 +62,7 @@ const PLACED = {
   placedPrivate: Type.Boolean({ description: 'Whether the account was private at the time.' }),
 };
 
-/** The fields a resting order has in the portfolio list. */
+/** The fields of a resting order in the portfolio list. */
 const PORTFOLIO_ORDER = {
   orderId: Uuid,
   action: ActionSchema,
@@ -207,7 +207,7 @@ export const OrdersAnswer = strict(
   { orders: Type.Array(Order), ...PageEnvelope },
   { title: 'OrdersPage' },
 );
-/** The organization stands where the order is read, not where it is canceled. */
+/** The organization is included where the order is read, but not where it is canceled. */
 export const OrderAnswer = strict(
   { order: Order, mode: Mode, venueData: VenueDataOn, organization: Organization },
   { title: 'OrderAnswer' },

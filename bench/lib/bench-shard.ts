@@ -12,20 +12,20 @@ import { catalogOf } from './catalog.ts';
 import { CORE_CONFIG, coreState } from './core-state.ts';
 import { type FlowOptions, OrderFlow } from './order-flow.ts';
 
-/** As the server sets it (api/main.ts). */
+/** The server's value (api/main.ts). */
 export const CHECKPOINT_EVERY_FACTS = 300_000;
 
 /**
- * Two messages each, so no more of them than a shard takes at a time (engine/shard/serve.ts). After
- * larger batches V8 makes answers, which live as long as their batch, in the space of what lives
- * long, and an order costs half as much again in garbage collection.
+ * Orders per batch. Each makes two messages, and a shard takes no more at a time
+ * (engine/shard/serve.ts). With larger batches V8 moves answers, which live as long as their batch,
+ * to the old generation, and garbage collection makes an order cost half as much again.
  */
 const OPENED_TOGETHER = 127;
 
 export class BenchShard {
   readonly shard: Shard;
   readonly flow: OrderFlow;
-  /** Checkpoints begun, and finished, since the start. */
+  /** Checkpoints begun and finished since the start. */
   begun = 0;
   finished = 0;
 
@@ -40,7 +40,7 @@ export class BenchShard {
     ]);
   }
 
-  /** An order by every account, so that none opens later on; in batches, as fast as it goes. */
+  /** Places an order by every account, so that none opens later; in batches, at full speed. */
   async openAccounts(): Promise<void> {
     const { accounts } = this.flow;
     for (let opened = 0; opened < accounts.length; opened += OPENED_TOGETHER) {
@@ -81,7 +81,7 @@ export class BenchShard {
     if (this.shard.isWriting) await turn();
   }
 
-  /** A shard has no such counter, so its index is asked. */
+  /** The shard has no such counter, so this reads its index. */
   #countCheckpoints(): void {
     const { index } = this.shard.state.records;
     const begin = index.beginSeal.bind(index);
@@ -97,14 +97,14 @@ export class BenchShard {
   }
 }
 
-/** The payloads that a flow's first batches of this size come to: so many bytes each. */
+/** Bytes of the payloads of a flow's first batches of this size. */
 export function recordPayloads(options: FlowOptions, size: number, batches: number): Uint8Array[] {
   const flow = new OrderFlow(options);
   const facts = new FactBuffer();
-  // Nothing but the batch at hand is read.
+  // Only the current batch is read.
   const state = coreState(options.markets, flow.nowMs, { payload: () => facts.payload() });
   for (const quote of flow.quotes()) observe(state, quote, facts);
-  // Accounts open once; what follows is what a batch is like from then on.
+  // Accounts open once; later batches are typical.
   for (const accountId of flow.accounts) {
     const account = state.accounts.nextRow;
     evolve(state, { kind: 'account_opened', atMs: flow.nowMs, account, accountId });

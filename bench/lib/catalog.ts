@@ -1,8 +1,8 @@
-/** A catalog of so many markets, an instrument each, and what its venue says of them. */
+/** A catalog of so many markets with an instrument each, and their venue's ticks. */
 import type { Catalog, QuoteTick } from '../../engine/rules/messages.ts';
 import type { EpochMs } from '../../engine/rules/units.ts';
 
-/** What every market quotes unless a suite says otherwise: nothing below it ever fills. */
+/** The quote of every market unless a suite sets another: orders below it never fill. */
 export const BID_CENTS = 40;
 export const ASK_CENTS = 43;
 

@@ -1,9 +1,9 @@
-/** What the disk allows: the bytes of a batch made durable, with no rule before it. */
+/** The disk's limit: the bytes of a batch written durably, without any rule before that. */
 import { LogWriter } from '../../engine/log/log-writer.ts';
 import { identityOf } from '../../engine/shard/data-format.ts';
 import { type Cost, costOf } from './cost.ts';
 
-/** Appends to a log, each made durable, and nothing else. */
+/** Appends to a log, each durable, and does nothing else. */
 export function openCeiling(dir: string) {
   const log = LogWriter.open(dir, { ...identityOf(0), durability: 'sync' });
   return {

@@ -1,4 +1,4 @@
-/** The core without a disk: what it would archive is dropped, as a checkpoint would. */
+/** The core without a disk: finished records are dropped, as after a checkpoint. */
 
 import { RecordIndex } from '../../engine/index/record-index.ts';
 import type { RunStore } from '../../engine/index/run-store.ts';
@@ -14,7 +14,7 @@ import { ASK_CENTS, catalogOf } from './catalog.ts';
 /** The defaults. Rules T13, T80 (engine/RULES.md). */
 export const CORE_CONFIG = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
 
-/** Nothing is kept, and nothing is read back. */
+/** Stores nothing, so nothing can be read back. */
 const NO_RUNS: RunStore = { get: () => undefined, put() {}, remove() {}, next: () => null };
 const NO_LOG: FactLog = { payload: () => new Uint8Array(0) };
 
@@ -22,14 +22,14 @@ function emptyRecords(log = NO_LOG): ShardRecords {
   return new ShardRecords(new RecordIndex(NO_RUNS, new Uint32Array(4)), log);
 }
 
-/** A state that knows the catalog of so many markets, and what stands in `log`. */
+/** A state with a catalog of so many markets, and the finished records in `log`. */
 export function coreState(markets: number, atMs: EpochMs, log?: FactLog): StoredState {
   const state = createState(CORE_CONFIG, emptyRecords(log));
   evolve(state, { kind: 'catalog_replaced', atMs, catalog: catalogOf(markets) });
   return state;
 }
 
-/** What has ended leaves memory, as at the end of a checkpoint. */
+/** Removes ended orders and trades from memory, as at the end of a checkpoint. */
 export function forgetRecords(state: StoredState): void {
   Object.assign(state, { records: emptyRecords() });
 }

@@ -1,11 +1,11 @@
-/** What a piece of work in this process costs: time, processor time, bytes written. */
+/** The cost of some work in this process: time, processor time, bytes written. */
 import { writtenBytes } from './proc.ts';
 import { type Spread, spreadOf } from './stats.ts';
 
-/** Milliseconds by the clock, and of this process on the cores. */
+/** Milliseconds of wall time, and of this process on the cores. */
 export type Cost = { wall: number; cpu: number };
 
-/** `rate` and CPU microseconds an order are of everything timed, `slices` of its parts. */
+/** `rate` and CPU microseconds per order are over all timed work, `slices` over its parts. */
 export type Rate = { rate: number; cpuMicros: number; writtenBytes: number; slices: Spread };
 
 export async function costOf(work: () => Promise<void>): Promise<Cost> {
@@ -20,7 +20,7 @@ export async function costOf(work: () => Promise<void>): Promise<Cost> {
 /** Times one of several runs, counted from 0. */
 type Timed = (at: number) => Promise<Cost>;
 
-/** Repeats what is timed, and what it cost an order. */
+/** How often the timed work was repeated, and its cost per order. */
 export class Slices {
   millis = 0;
   #cpuMillis = 0;
@@ -32,7 +32,7 @@ export class Slices {
     return this.#rates.length;
   }
 
-  /** Repeats until so many milliseconds were spent in what is timed. */
+  /** Repeats until the timed work has taken so many milliseconds. */
   add(size: number, forMs: number, timed: Timed): Promise<void> {
     return this.#add(size, timed, (spentMs) => spentMs < forMs);
   }

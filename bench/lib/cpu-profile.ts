@@ -1,4 +1,4 @@
-/** Profiles that `node --cpu-prof` leaves: self time by function. */
+/** Reads the profiles that `node --cpu-prof` writes: self time by function. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
@@ -8,7 +8,7 @@ type CpuProfile = {
   samples: number[];
   /** Microseconds between a sample and the one before it. */
   timeDeltas: number[];
-  /** Microseconds, on the clock that the deltas count on from. */
+  /** Microseconds, on the clock to which the deltas are added. */
   startTime: number;
   endTime: number;
 };
@@ -16,7 +16,7 @@ type CpuProfile = {
 export type FunctionTime = { name: string; place: string; share: number };
 export type ThreadProfile = {
   file: string;
-  /** Not idle; shares are of this. */
+  /** Without idle time; shares are of this. */
   busyMs: number;
   totalMs: number;
   functions: FunctionTime[];
@@ -34,7 +34,7 @@ export function readProfiles(dir: string, lastMs: number): ThreadProfile[] {
     .sort((a, b) => threadOf(a.file) - threadOf(b.file));
 }
 
-/** `CPU.20261121.100000.1234.0.001.cpuprofile`: the thread's number is behind the process's. */
+/** `CPU.20261121.100000.1234.0.001.cpuprofile`: the thread's number follows the process's. */
 function threadOf(file: string): number {
   return Number(file.split('.')[4]);
 }
@@ -84,7 +84,7 @@ function sharesOf(times: Times, ofMicros: number): FunctionTime[] {
     .map(({ name, place, micros }) => ({ name, place, share: micros / ofMicros }));
 }
 
-/** A file of ours by its path in the repository, a package by its name, else what Node calls it. */
+/** One of our files by its path in the repository, a package by its name, else Node's own name. */
 function placeOf({ url }: CallFrame): string {
   const inPackage = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(url);
   if (inPackage !== null) return inPackage[1]!;

@@ -1,4 +1,4 @@
-/** The load generator's process, and what the server under it used meanwhile. */
+/** Runs the load generator's process, and measures the server under it meanwhile. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { FromGenerator, LoadJob, LoadResult } from '../processes/generator.ts';
@@ -7,7 +7,7 @@ import type { Target } from './server.ts';
 
 const GENERATOR = fileURLToPath(new URL('../processes/generator.ts', import.meta.url));
 
-/** A load's result, with what the server and the generator used while it was measured. */
+/** A load's result, and what the server and the generator used during the measurement. */
 export type Measured = LoadResult & Usage & { generatorCpuMs: number };
 
 export interface LoadGenerator {

@@ -1,19 +1,19 @@
 /**
- * One keep-alive connection of the load generator: one request in flight, and of its answer only
- * what a generator needs. It is small because it shares the cores with what it measures.
+ * One keep-alive connection of the load generator: one request in flight. It reads only the parts
+ * of an answer that a generator needs, since it shares the cores with the server that it measures.
  */
 import { connect, type Socket } from 'node:net';
 
 export type Answer = {
   status: number;
-  /** Head and body, a character a byte. */
+  /** Head and body, one character per byte. */
   text: string;
   bodyStart: number;
 };
 
 export class HttpConnection {
   onAnswer: (answer: Answer) => void = () => {};
-  /** The other end went away, or answered what cannot be read. */
+  /** The other end closed the connection, or sent an unreadable answer. */
   onLost: (reason: string) => void = () => {};
   isBusy = false;
   /** When the request in flight was due, by `performance.now()`. */

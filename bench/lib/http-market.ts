@@ -1,4 +1,4 @@
-/** Who trades what on the server under test, and how long its answers are. */
+/** Traders and instruments on the server under test, and the lengths of its answers. */
 
 import { type Answer, HttpConnection } from './http-connection.ts';
 import { createCaller, type LoadKind } from './load.ts';
@@ -6,17 +6,17 @@ import type { AnswerBytes, Paperbook } from './server.ts';
 import { makeUsers, postJson, tradableInstruments } from './users.ts';
 
 export type Market = {
-  /** Keys of accounts that place orders, and of others that are only read. */
+  /** Keys of accounts that place orders, and of accounts that are only read. */
   traders: string[];
   readers: string[];
   instruments: string[];
 };
 
 export const INSTRUMENTS = 8;
-/** What an account that is read holds: so many positions, and as many resting orders. */
+/** So many positions of an account that is read, and as many resting orders. */
 const HELD = 3;
 
-/** `known`: keys of traders that are there already; else so many are made. */
+/** `known`: keys of existing traders; else so many are created. */
 export async function openMarket(
   server: Paperbook,
   accounts: number,
@@ -46,7 +46,7 @@ export async function openMarket(
   return { traders, readers, instruments };
 }
 
-/** Simulated venues pause a market now and then: it is asked again until it is open. */
+/** Simulated venues pause a market now and then: retries until it is open. */
 async function place(url: string, key: string, order: object): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
@@ -63,7 +63,7 @@ async function place(url: string, key: string, order: object): Promise<void> {
 const PLACE_TRIES = 100;
 const PLACE_AGAIN_MS = 100;
 
-/** How long the server's answers are, asked as the generator asks. */
+/** The lengths of the server's answers to the generator's requests. */
 export async function answerBytes(server: Paperbook, market: Market): Promise<AnswerBytes> {
   const bytes: AnswerBytes = { limit: 0, market: 0, cancel: 0, quotes: 0, portfolio: 0 };
   for (const kind of ['quotes', 'portfolio', 'orders'] as const) {

@@ -4,7 +4,7 @@ import { count, type Figures, ms, type Report, range, ratio, type Table } from '
 import type { AnswerBytes } from './server.ts';
 import { type Spread, spreadOf } from './stats.ts';
 
-/** The rounds of one load, on the server and on its peers; rounds of one number ran side by side. */
+/** The rounds of one load, on the server and its peers; equal numbers ran side by side. */
 export type Rounds = {
   /** `orders, 256, 1.0 k`. */
   label: string;
@@ -20,7 +20,7 @@ const NAMES = { ours: 'server', bare: 'bare', hop: 'hop', ring: 'ring' } as cons
 const rateOf = ({ statuses, seconds }: Measured) => (statuses[200] ?? 0) / seconds;
 export const answersOf = ({ statuses }: Measured) =>
   Object.values(statuses).reduce((a, b) => a + b, 0);
-/** Of milliseconds in a load, the microseconds an answer. */
+/** From milliseconds in a load to microseconds per answer. */
 const perAnswer = (millis: number, measured: Measured) => (millis * 1000) / answersOf(measured);
 const cpuOf = (measured: Measured) => perAnswer(measured.serverCpuMs, measured);
 const median = (of: (measured: Measured) => number, from: Measured[]) => spreadOf(from.map(of));

@@ -1,6 +1,6 @@
 /**
- * What a shard does with the facts of a batch before it answers, but for the wait for the disk: they
- * stand in one buffer, which is appended to its log.
+ * A shard's work on the facts of a batch before it answers, except the wait for the disk: one
+ * buffer with the facts is appended to its log.
  */
 import { FactBuffer } from '../../engine/format/facts.ts';
 import { LogWriter } from '../../engine/log/log-writer.ts';
@@ -8,7 +8,7 @@ import { identityOf } from '../../engine/shard/data-format.ts';
 import { dropDir, tempDir } from './temp.ts';
 
 export class BenchJournal {
-  /** Of the batch at hand. */
+  /** Of the current batch. */
   readonly facts = new FactBuffer();
   /** Facts so far. */
   committed = 0;

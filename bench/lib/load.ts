@@ -1,8 +1,8 @@
-/** What is asked of a server, as request texts, and what is learned from its answers. */
+/** Requests to a server as texts, and what the generator reads from its answers. */
 import type { Answer } from './http-connection.ts';
 import { type Random, seededRandom } from './random.ts';
 
-/** What one connection asks, again and again. */
+/** The requests of one connection, in a loop. */
 export interface Caller {
   next(): string;
   saw(answer: Answer): void;
@@ -15,10 +15,10 @@ export type LoadOptions = {
   kind: LoadKind;
   port: number;
   basePath: string;
-  /** API keys: each request takes one by chance, and a cancel that of its order. */
+  /** API keys: each request uses a random one, and a cancel that of its order. */
   keys: readonly string[];
   instruments: readonly string[];
-  /** In front of idempotency keys: no two loads may share one. */
+  /** Prefix of idempotency keys: no two loads may share one. */
   name: string;
 };
 
@@ -64,7 +64,7 @@ function anyKey({ keys }: LoadOptions, random: Random): string {
   return keys[random.below(keys.length)]!;
 }
 
-/** Out of a hundred: limit buys that rest, market buys; the others cancel what rests. */
+/** Out of a hundred: limit buys that rest, market buys; the others cancel resting orders. */
 const LIMIT_BUYS = 50;
 const MARKET_BUYS = 25;
 const LIMIT_CENTS_MAX = 5;
@@ -78,7 +78,7 @@ class Trader implements Caller {
   readonly #form: TradeForm;
   readonly #resting: { key: string; id: string }[] = [];
   #orders = 0;
-  /** Of the order in flight; null: it rests nowhere. */
+  /** Of the order in flight; null: it does not rest. */
   #limitKey: string | null = null;
 
   constructor(options: LoadOptions, name: string, random: Random, form: TradeForm) {

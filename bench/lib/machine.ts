@@ -1,4 +1,4 @@
-/** What a figure was measured on, as far as it matters to the figure. */
+/** The machine of a measurement, as far as it matters to the figures. */
 import { arch, availableParallelism, cpus, loadavg, totalmem, type } from 'node:os';
 
 export type Machine = {
@@ -23,7 +23,7 @@ export function machineText({ cores, model, memoryGiB, system, node }: Machine):
   return `${cores} cores ${model}, ${memoryGiB} GiB, ${system}, Node ${node}`;
 }
 
-/** Processes that wanted a core in the last minute: above the core count, figures suffer. */
+/** Processes that needed a core in the last minute: above the core count, figures suffer. */
 export function loadNow(): number {
   return Math.round(loadavg()[0]! * 100) / 100;
 }

@@ -1,7 +1,7 @@
 /**
- * A stream of operations on books, made with a naive book beside it that says what must come out:
- * 60% resting adds, 30% cancels of an order that still rests, 10% prices that reach the best price level
- * of a ladder and fill all that waits there.
+ * A stream of operations on books, generated with a naive book that gives the expected results:
+ * 60% resting adds, 30% cancels of a resting order, 10% prices that reach the best price level
+ * of a ladder and fill all orders waiting there.
  */
 import type { Random } from './random.ts';
 
@@ -12,7 +12,7 @@ export const CROSS = 2;
 export type Outcome = { fills: number; cancels: number; checksum: number };
 type Expected = Outcome & { adds: number; crossings: number; resting: number };
 
-/** An operation a place; an order is named by the place of its add. */
+/** One operation per index; an order is named by the index of its add. */
 export type Stream = {
   markets: number;
   kinds: Uint8Array;
@@ -22,7 +22,7 @@ export type Stream = {
   priceLevels: Uint8Array;
   /** add, cancel: the row of the order, used again as the engine's tables do. */
   rows: Int32Array;
-  /** cancel: where its order was added. */
+  /** cancel: the index of its order's add. */
   placedAt: Int32Array;
   rowsMax: number;
   expected: Expected;
@@ -71,7 +71,7 @@ export function makeStream(random: Random, operations: number, markets: number):
   return { markets, kinds, ladderOf, priceLevels, rows, placedAt, rowsMax: book.rowsMax, expected };
 }
 
-/** Obviously right: a list a level in time order, and every order looked at one by one. */
+/** Obviously right: a list per level in time order, and every order examined one by one. */
 class NaiveBook {
   readonly expected: Expected = {
     adds: 0,
@@ -87,7 +87,7 @@ class NaiveBook {
   readonly #counts: Int32Array;
   readonly #isLive: Uint8Array;
   readonly #live: number[] = [];
-  /** Where in `#live` an order is. */
+  /** The index of an order in `#live`. */
   readonly #place: Int32Array;
 
   constructor(operations: number, ladders: number) {
@@ -111,7 +111,7 @@ class NaiveBook {
     return priceLevel;
   }
 
-  /** The row it takes: the one given back last, or a new one. */
+  /** The row for an order: the one released last, or a new one. */
   add(order: number, level: number): number {
     this.#levels[level]!.push(order);
     this.#counts[level]!++;

@@ -1,7 +1,7 @@
 /**
  * An endless seeded stream of valid orders: limit buys that rest far below the market, market buys
- * that fill, cancels of what rests, sells of what is held. It knows what it placed, so that nothing
- * in it can be refused, and it keeps what is open within bounds, so that it can go on for ever.
+ * that fill, cancels of resting orders, sells of positions. It tracks its own orders, so that none
+ * can be refused, and it keeps open orders and positions within bounds, so that it can run forever.
  */
 import { tradeIdOf } from '../../engine/rules/ids.ts';
 import type { CancelOrder, PlaceOrder, Tick, TradeCounting } from '../../engine/rules/messages.ts';
@@ -15,7 +15,7 @@ export type FlowOptions = {
   seed: number;
   accounts: number;
   markets: number;
-  /** Orders that rest, and positions that are open, at most. */
+  /** The most resting orders, and the most open positions. */
   restingMax: number;
   positionsMax: number;
 };
@@ -30,7 +30,7 @@ const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
 const ORDERS_A_MS = 32;
 const LIMIT_CENTS_MAX = 5;
 
-/** As an operator sets them for a bot: the counting is done, and never refuses. */
+/** As an operator sets them for a bot: trades are counted, and never refused. */
 const WIDE = { newPerMinute: 1e9, newPerDay: 1e9, closingPerMinute: 1e9 };
 
 type Kept = { account: number; id: Uuid };
@@ -63,7 +63,7 @@ export class OrderFlow {
     return START_MS + Math.floor(this.#orders / ORDERS_A_MS);
   }
 
-  /** What the venue says first; every batch repeats that it is there. */
+  /** The venue's first ticks; every batch repeats the heartbeat. */
   quotes(): Tick[] {
     return Array.from({ length: this.#options.markets }, (_, market) => {
       return quoteOf(market, this.nowMs);
@@ -74,7 +74,7 @@ export class OrderFlow {
     return { kind: 'heartbeat', atMs: this.nowMs, source: 0 };
   }
 
-  /** A limit buy of each of these accounts, and its cancel: nothing but the accounts stays. */
+  /** A limit buy of each of these accounts, and its cancel: only the accounts remain. */
   openings(first: number, end: number): (PlaceOrder | CancelOrder)[] {
     const commands: (PlaceOrder | CancelOrder)[] = [];
     for (let account = first; account < Math.min(end, this.accounts.length); account++) {

@@ -1,6 +1,6 @@
 /**
- * Users with a key and a resting order each, written straight into the directory of a server that
- * has ended: half a million sign-ups by HTTP would take an hour, this takes a minute.
+ * Users with a key and a resting order each, written straight into the directory of a stopped
+ * server: half a million sign-ups by HTTP would take an hour, this takes a minute.
  */
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -32,7 +32,7 @@ export async function prepareAccounts(
   return tokens;
 }
 
-/** Into the tables of api/identity/store.ts, which itself waits for the disk between a few writes. */
+/** Writes the tables of api/identity/store.ts, which itself waits for the disk every few writes. */
 async function prepareUsers(dataDir: string, accounts: number, nowMs: number) {
   const control = path.join(dataDir, 'control');
   const entries = checkLmdbFile(control)?.entries ?? 0;

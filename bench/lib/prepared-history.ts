@@ -1,6 +1,6 @@
 /**
- * One account's past, written straight into the directory of a server that has ended: trades that it
- * closed, that settled and that were void, and limit orders that were executed and canceled.
+ * The history of one account, written straight into the directory of a stopped server: trades that
+ * were closed, settled and void, and limit orders that were executed and canceled.
  */
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -17,14 +17,14 @@ import { seededRandom } from './random.ts';
 const SEED = 13;
 const TOGETHER = 256;
 const LIMIT_CENTS = 99;
-/** Of a hundred trades: so many settle, and so many are void; the others are sold. */
+/** Out of a hundred trades: so many settle, and so many are void; the others are sold. */
 const SETTLED = 4;
 const VOID = 2;
 /** One in so many orders finds no price, and is canceled. */
 const CANCELED_ONE_IN = 10;
 const MONEY_CENTS = 100_000_000_00;
 
-/** Since when and until when the past went on. */
+/** The start and the end of the history. */
 export type Past = { fromMs: EpochMs; untilMs: EpochMs };
 
 /** Runs so many trades of the account through the shard at `dataDir`. */
@@ -56,7 +56,7 @@ class History {
   readonly #shard: Shard;
   readonly #account: Uuid;
   readonly #random = seededRandom(SEED);
-  /** Markets of the home venue, and their instruments; each way to end has one. */
+  /** Markets of the home venue, and their instruments; one for each way to end. */
   readonly #markets: { market: number; instrumentId: string }[];
 
   constructor(shard: Shard, account: Uuid) {

@@ -1,4 +1,4 @@
-/** What the kernel says of a process. Linux only, as the figures are. */
+/** The kernel's figures of a process. Linux only, as the benchmarks are. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The kernel's clock tick for /proc/PID/stat: 100 a second on every Linux that Node runs on. */
@@ -9,13 +9,13 @@ export function cpuMsOf(pid: number): number {
   return cpuMsIn(`/proc/${pid}/stat`);
 }
 
-/** Processor milliseconds by thread; the main thread has the process's own number. */
+/** Processor milliseconds by thread; the main thread's id is the process id. */
 export function threadCpuMs(pid: number): Map<number, number> {
   const threads = readdirSync(`/proc/${pid}/task`).map(Number);
   return new Map(threads.map((thread) => [thread, cpuMsIn(`/proc/${pid}/task/${thread}/stat`)]));
 }
 
-/** What each thread used since `before`, the busiest first, the main thread always named. */
+/** The use of each thread since `before`, the busiest first; always includes the main thread. */
 export function threadCpuSince(
   pid: number,
   before: ReadonlyMap<number, number>,
@@ -31,17 +31,17 @@ export function threadCpuSince(
   };
 }
 
-/** What a server under load used. */
+/** The resources that a server used under load. */
 export type Usage = {
   serverCpuMs: number;
   /** Of its main thread, and of its busiest other one. */
   mainCpuMs: number;
   otherCpuMs: number;
-  /** Bytes that it gave to write calls. */
+  /** Bytes passed to write calls. */
   writtenBytes: number;
 };
 
-/** Begins to measure a process; the result says what it used since. */
+/** Begins to measure a process; the returned function gives its use since then. */
 export function usageSince(pid: number): () => Usage {
   const cpuMs = cpuMsOf(pid);
   const threads = threadCpuMs(pid);
@@ -62,14 +62,14 @@ export function endedChildrenCpuMs(): number {
   return cpuMsIn('/proc/self/stat', CHILDREN);
 }
 
-/** Bytes that a process has given to write calls: files and pipes, but not what it sends. */
+/** Bytes that a process passed to write calls: files and pipes, but not sockets. */
 export function writtenBytes(pid: number | 'self'): number {
   const written = /^wchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1];
   if (written === undefined) throw new Error(`/proc/${pid}/io has no wchar`);
   return Number(written);
 }
 
-/** Resident bytes: all, and those that no file backs (an LMDB map is a file). */
+/** Resident bytes: all, and those without a file behind them (an LMDB map is a file). */
 export function residentBytes(pid: number): { all: number; anonymous: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const field = (name: string) => {
@@ -80,13 +80,13 @@ export function residentBytes(pid: number): { all: number; anonymous: number } {
   return { all: field('VmRSS'), anonymous: field('RssAnon') };
 }
 
-/** Where user and then system time stand behind the command's name. */
+/** The indexes of user and system time after the command's name. */
 const OWN = 11;
 const CHILDREN = 13;
 
 function cpuMsIn(file: string, first = OWN): number {
   const text = readFileSync(file, 'utf8');
-  // The command's name may hold anything, spaces included; fields are counted behind it.
+  // The command's name may contain anything, spaces included; fields are counted after it.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[first]) + Number(fields[first + 1])) * TICK_MS;
 }

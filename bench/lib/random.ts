@@ -1,4 +1,4 @@
-/** Seeded chance: the same seed gives the same numbers on every machine. */
+/** Seeded random numbers: the same seed gives the same numbers on every machine. */
 
 /** Whole numbers of 0..2^32-1, by xorshift128. */
 export type Random = {
@@ -22,7 +22,7 @@ export function seededRandom(seed: number): Random {
     a = (t ^ a ^ (a >>> 19)) >>> 0;
     return a;
   };
-  // The first words still look like the seed.
+  // The first words still resemble the seed.
   for (let round = 0; round < 32; round++) word();
   return { word, below: (limit) => Math.floor((word() / 2 ** 32) * limit) };
 }

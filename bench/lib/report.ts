@@ -1,28 +1,28 @@
-/** What a suite finds out: tables for people, figures for machines. */
+/** The results of a suite: tables for people, figures for machines. */
 import type { Spread } from './stats.ts';
 
 export type Table = {
   title: string;
   columns: readonly string[];
-  /** First cell of a row is its name; the others are set to the right. */
+  /** The first cell of a row is its name; the others are aligned right. */
   rows: readonly (readonly string[])[];
   /** Lines under the table. */
   notes?: readonly string[];
 };
 
-/** A figure's name says what and of whom: `match/1 market/paperbook`. */
+/** A figure's name states what was measured, and of whom: `match/1 market/paperbook`. */
 export type Figures = Record<string, Figure>;
 export type Figure = { unit: string; value: number | Spread };
 
 export type Report = { tables: Table[]; figures: Figures };
 
-/** One thing that can be measured, at a size. `quick` sizes are for looking, not for quoting. */
+/** A benchmark suite with its sizes. `quick` sizes are for a first look, not for publication. */
 export type Suite<Sizes> = {
   name: string;
   about: string;
   full: Sizes;
   quick: Sizes;
-  /** `progress` takes a line about what is under way. */
+  /** `progress` receives a line about the current step. */
   run(sizes: Sizes, progress: (line: string) => void): Promise<Report>;
 };
 

@@ -1,4 +1,4 @@
-/** Servers under test as processes of their own, ended with this one at the latest. */
+/** Servers under test as separate processes, ended with this one at the latest. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -65,15 +65,15 @@ async function startDemo(dataDir: string, args: readonly string[], shards: numbe
   return { server, printed };
 }
 
-/** Bytes of the real server's answers, so that the peer's are as long. */
+/** Bytes of the real server's answers, so that the peer's have the same length. */
 export type AnswerBytes = Record<'limit' | 'market' | 'cancel' | 'quotes' | 'portfolio', number>;
 
 /** How a peer's request reaches its thread: by Piscina's tasks, or through a ring. */
 export type Way = 'hop' | 'ring';
 
 /**
- * The peer: uWebSockets.js, JSON.parse of the body, an answer of so many bytes. With a way, each
- * request takes it into a thread and back first; its directory is made here.
+ * The peer: uWebSockets.js, JSON.parse of the body, an answer of so many bytes. With `hop` or
+ * `ring`, each request first goes to a thread and back; creates that thread's directory.
  */
 export async function startBare(
   bytes: AnswerBytes,

@@ -1,6 +1,6 @@
 /**
- * A catalog as a season has it: leagues, teams of two words, players, and some forty markets a
- * game. Names are made of syllables, so that the words are many and some of them are alike.
+ * A catalog like that of a season: leagues, teams of two words, players, and some forty markets per
+ * game. Names consist of syllables, so that there are many words and some are similar.
  */
 import type { Catalog, CatalogGame, CatalogInstrument } from '../../engine/rules/messages.ts';
 import { catalogOf, instrumentIdOf } from './catalog.ts';

@@ -1,9 +1,9 @@
-/** What several runs of one thing come to. */
+/** Statistics over several runs. */
 
-/** Middle, ends, and how many runs there were. */
+/** Median, extremes, and the number of runs. */
 export type Spread = { median: number; min: number; max: number; runs: number };
 
-/** Throws on no samples: a figure of nothing is not a figure. */
+/** Throws without samples: there is no figure then. */
 export function spreadOf(samples: readonly number[]): Spread {
   if (samples.length === 0) throw new Error('no samples');
   const sorted = samples.toSorted((a, b) => a - b);
@@ -24,7 +24,7 @@ export function percentile(sorted: ArrayLike<number>, percent: number): number {
   return low + (high - low) * (at - below);
 }
 
-/** Milliseconds, a great many of them, kept one by one so that no percentile is a guess. */
+/** Milliseconds, a great many of them, stored one by one so that percentiles are exact. */
 export class Latencies {
   #values = new Float64Array(1024);
   #count = 0;

@@ -1,4 +1,4 @@
-/** Directories of one run, gone when it ends, however it ends. */
+/** Directories of one run, removed when it ends, however it ends. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,7 +8,7 @@ process.on('exit', () => {
   for (const dir of made) rmSync(dir, { recursive: true, force: true });
 });
 
-/** A new directory under the system's own for such, which should be on the disk to be measured. */
+/** A new directory in the system's temporary one, which should be on the disk to measure. */
 export function tempDir(): string {
   const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-bench-'));
   made.add(dir);

@@ -1,16 +1,16 @@
 /**
- * Resting orders and the quotes that pass over them, made together: which quotes reach something
- * is settled beforehand, with a naive count of what they must fill.
+ * Resting orders and the quotes that pass over them, generated together: a naive count decides in
+ * advance which quotes fill something, and what.
  */
 import { PAYOUT_CENTS } from '../../engine/rules/units.ts';
 import type { Random } from './random.ts';
 
-/** An order a place, in the order of placing. */
+/** One order per index, in the order of placing. */
 export type RestingPlan = { markets: number; ladders: Uint16Array; priceLevels: Uint8Array };
 
 /**
- * A quote a place: both asks of one market, 100 where there is none. A side's bid is 100 minus the
- * other side's ask.
+ * One quote per index: both asks of one market, 100 where there is none. A side's bid is 100 minus
+ * the other side's ask.
  */
 export type TickPlan = {
   markets: Uint16Array;
@@ -36,8 +36,8 @@ export function planResting(random: Random, orders: number, markets: number): Re
 }
 
 /**
- * So many quotes, of which `share` reach the best price level of one ladder. Ends early when a quote would
- * take the filled orders above half of all.
+ * So many quotes, of which `share` reach the best price level of one ladder. Ends early when a
+ * quote would raise the filled orders above half of all.
  */
 export function planTicks(
   random: Random,

@@ -5,17 +5,17 @@ import { type Spread, spreadOf } from './stats.ts';
 export type Timed = {
   name: string;
   rounds: number;
-  /** Makes what a round starts from; not timed. */
+  /** Creates the starting state of a round; not timed. */
   prepare(): void;
   run(): void;
 };
 
-/** Milliseconds by the clock, and of the process on any core, of each round. */
+/** Milliseconds of wall time and of processor time of each round. */
 export type Rounds = { wall: number[]; cpu: number[] };
 
 /**
- * Runs the rounds, after one that is not counted. Beside the clock it reads the processor time: on
- * a busy machine that is the steadier one, and it also has what collecting garbage cost elsewhere.
+ * Runs the rounds, after a warm-up round. It also measures processor time: on a busy machine that
+ * is the steadier figure, and it includes garbage collection on other threads.
  */
 export async function timeRounds({ name, rounds, prepare, run }: Timed): Promise<Rounds> {
   const cpu: number[] = [];
@@ -37,11 +37,11 @@ export async function timeRounds({ name, rounds, prepare, run }: Timed): Promise
   const [task] = await bench.run();
   const { result } = task!;
   if (result.state !== 'completed') throw new Error(`${name} did not complete: ${result.state}`);
-  // The samples are sorted, and so are these: rounds are not kept apart.
+  // tinybench sorts its samples, so these are sorted too: rounds cannot be told apart.
   return { wall: [...result.latency.samples!], cpu: cpu.slice(-rounds).toSorted((a, b) => a - b) };
 }
 
-/** Units a second by the clock, and a second of processor time. */
+/** Units per second of wall time, and per second of processor time. */
 export function ratesOf({ wall, cpu }: Rounds, units: number): { wall: Spread; cpu: Spread } {
   const rate = (millis: number) => (units / millis) * 1000;
   return { wall: spreadOf(wall.map(rate)), cpu: spreadOf(cpu.map(rate)) };

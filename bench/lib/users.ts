@@ -1,4 +1,4 @@
-/** Users and keys made by the operator's listener, with limits as wide as a benchmark needs. */
+/** Users and keys created by the operator's listener, with limits high enough for a benchmark. */
 import type { Scope } from '../../api/identity/keys.ts';
 import type { Paperbook } from './server.ts';
 
@@ -11,7 +11,7 @@ export const WIDE = {
 };
 export const SCOPES: Scope[] = ['portfolio:read', 'markets:read', 'trade:write'];
 
-/** So many users with a key each; returns the keys. */
+/** Creates so many users with a key each; returns the keys. */
 export async function makeUsers(server: Paperbook, users: number, name: string): Promise<string[]> {
   const keys: string[] = [];
   for (let user = 0; user < users; user++) {
@@ -49,7 +49,7 @@ export async function askJson(url: string, token: string, init: RequestInit = {}
 type Instruments = { instruments: { id: string; startsAt: string }[] };
 type Quotes = { quotes: { instrumentId: string; venues: { yesAskCents: number | null }[] }[] };
 
-/** Instruments with a live ask whose games start last, so that none of them ends in a run. */
+/** Instruments with a live ask whose games start last, so that none of them ends during a run. */
 export async function tradableInstruments(server: Paperbook, wanted: number): Promise<string[]> {
   const base = `http://127.0.0.1:${server.port}${server.basePath}`;
   const list = `${base}/instruments?tradable=true&limit=100`;

@@ -1,4 +1,4 @@
-/** Version 7 uuids as the API makes them, from seeded chance. */
+/** Version 7 uuids in the form of the API, from seeded random numbers. */
 import { uuidOfWords } from '../../engine/memory/uuid-words.ts';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import type { Random } from './random.ts';

@@ -1,6 +1,6 @@
 /**
- * wrk as the load generator, where the machine has it: two thirds of our processor time. It sends
- * no cancels, and says of refusals only how many there were.
+ * wrk as the load generator, where it is installed: it uses two thirds of our generator's processor
+ * time. It sends no cancels, and only counts refusals.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
@@ -15,13 +15,13 @@ import { dropDir, tempDir } from './temp.ts';
 
 const SCRIPT = fileURLToPath(new URL('../processes/wrk.lua', import.meta.url));
 
-/** What the script prints last. */
+/** The last line that the script prints. */
 type Printed = Record<
   'requests' | 'micros' | 'refused' | 'lost' | 'bytes' | 'p50' | 'p99' | 'p999' | 'max',
   number
 >;
 
-/** Where the machine has wrk, or null. */
+/** The path of wrk, or null. */
 export function findWrk(): string | null {
   const folders = (process.env.PATH ?? '').split(path.delimiter);
   return folders.map((folder) => path.join(folder, 'wrk')).find((file) => existsSync(file)) ?? null;
@@ -55,7 +55,7 @@ export class WrkGenerator implements LoadGenerator {
     const { kind, port, basePath, keys, instruments } = load;
     const file = path.join(this.#dir, 'keys');
     writeFileSync(file, keys.join('\n'));
-    // It knows whole seconds only.
+    // It accepts whole seconds only.
     const seconds = Math.max(1, Math.round(forMs / 1000));
     const flags = ['-t1', `-c${connections}`, `-d${seconds}s`, '-s', SCRIPT];
     const url = `http://127.0.0.1:${port}`;
@@ -65,7 +65,7 @@ export class WrkGenerator implements LoadGenerator {
   }
 }
 
-/** It reads no bodies, so that a refusal has no name; a pause of the market is the likely one. */
+/** wrk reads no bodies, so a refusal has no name; most likely the market was paused. */
 const REFUSAL = 'market_not_open, or another that wrk does not read';
 
 function resultOf({ requests, micros, refused, lost, bytes, p50, p99, p999, max }: Printed) {

@@ -1,8 +1,8 @@
 /**
- * What an HTTP server costs that does nothing: uWebSockets.js, the body read and parsed, an answer
- * as long as the real one's. Started with the lengths as JSON, and with `hop` or `ring` and a
- * directory where each request shall take that way into a thread and back before it is answered;
- * prints its port.
+ * The cost of an HTTP server without any work: uWebSockets.js, the body read and parsed, an answer
+ * as long as the real one's. Arguments: the lengths as JSON, then optionally `hop` or `ring` and a
+ * directory; each request then goes to a thread and back that way before it is answered.
+ * Prints its port.
  */
 import * as uws from 'uWebSockets.js';
 import type { AnswerBytes, Way } from '../lib/server.ts';
@@ -21,7 +21,7 @@ function hopOf(way: Way, dir: string): Hop | RingHop {
   return way === 'hop' ? new Hop({ dir, texts, orders }) : new RingHop(dir, texts, orders);
 }
 
-/** Has an order id, as whoever places an order looks for one. */
+/** Contains an order id, which a client that places orders looks for. */
 function answerOf(length: number): string {
   const head = '{"orderId":"00000000-0000-7000-8000-000000000000","filler":"';
   return `${head}${'x'.repeat(Math.max(0, length - head.length - 2))}"}`;
@@ -37,7 +37,7 @@ app.post('/v1/portfolio/orders', (res) => {
   res.onData((chunk, isLast) => {
     const piece = Buffer.from(chunk);
     if (!isLast || partial !== null) {
-      // The chunk is taken back when this returns.
+      // The chunk is freed when this returns.
       partial = Buffer.concat(partial === null ? [piece] : [partial, piece]);
     }
     if (!isLast || !isOpen) return;

@@ -1,7 +1,7 @@
 /**
- * The load generator, in a process of its own. Closed loop: every connection asks again as soon as
- * it is answered. Open loop: requests are due at a rate, whatever the answers do, and a request
- * that finds no idle connection is counted and dropped.
+ * The load generator, in its own process. Closed loop: every connection sends its next request as
+ * soon as it is answered. Open loop: requests are due at a rate, independent of the answers, and a
+ * request that finds no idle connection is counted and dropped.
  */
 import { type FrameLane, FrameSocket } from '../lib/frame-socket.ts';
 import { type Answer, HttpConnection } from '../lib/http-connection.ts';
@@ -15,7 +15,7 @@ export type LoadJob = {
   sockets?: number;
   warmupMs: number;
   measureMs: number;
-  /** Null is the closed loop. */
+  /** Null: closed loop. */
   ratePerSecond: number | null;
 };
 
@@ -23,15 +23,15 @@ export type LoadResult = {
   seconds: number;
   /** Answers by status. */
   statuses: Record<string, number>;
-  /** Answers of 503 that said when to come back. */
+  /** Answers of 503 with Retry-After. */
   retryAfters: number;
   /** Of answers with status 200. */
   latency: LatencySummary;
   /** Open loop: requests that were due while every connection waited. */
   notSent: number;
-  /** Mean bytes of a body, by the length of the whole answer less its head. */
+  /** Mean bytes of a body: the length of the whole answer less its head. */
   bodyBytes: number;
-  /** A message and how often, of answers that were neither 200 nor 503. */
+  /** Message and count of answers that were neither 200 nor 503. */
   refusals: Record<string, number>;
 };
 
@@ -133,7 +133,7 @@ class Load {
     else this.#startOpenLoop(this.#job.ratePerSecond, [...all]);
   }
 
-  /** Rejects when a connection was lost meanwhile. */
+  /** Rejects when a connection was lost. */
   async wait(forMs: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, forMs));
     if (this.#lost !== null) throw new Error(`a connection was lost: ${this.#lost}`);
@@ -209,7 +209,7 @@ class Load {
   }
 }
 
-/** First in, first out: a connection that is left idle for seconds is closed by the server. */
+/** First in, first out: the server closes a connection that is idle for seconds. */
 class Queue {
   #numbers: number[] = [];
   #first = 0;

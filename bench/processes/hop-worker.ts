@@ -1,14 +1,14 @@
-/** The end of the hop: a batch with an order in it is one durable LMDB put; answers are fixed. */
+/** The far end of the hop: a batch with an order is one durable LMDB put; answers are fixed. */
 import { workerData } from 'node:worker_threads';
 import { open } from 'lmdb';
 import { Packr } from 'msgpackr';
 import { move } from 'piscina';
 
-/** `texts`: answers by name, those of `orders` are given once the batch is on disk. */
+/** `texts`: answers by name; those of `orders` are sent once the batch is on disk. */
 export type HopData = { dir: string; texts: Record<string, string>; orders: string[] };
 
 const { dir, texts, orders } = workerData as HopData;
-/** As many as a shard keeps between two checkpoints, or so. */
+/** About as many as a shard keeps between two checkpoints. */
 const KEPT_BATCHES = 2000;
 
 const packr = new Packr({ useRecords: false });

@@ -1,7 +1,7 @@
 /**
- * The way of a request into a thread and back, with nothing at its end: msgpack batches through one
- * Piscina thread, sent as engine/shard/shard-client.ts sends them. What the shape costs before there is a
- * rule, a key or a book in it.
+ * Sends a request to a thread and back, with no work at its end: msgpack batches through one
+ * Piscina thread, sent as engine/shard/shard-client.ts sends them. Measures the cost of this design
+ * without any rule, key or book.
  */
 import { Packr } from 'msgpackr';
 import { Piscina } from 'piscina';
@@ -34,7 +34,7 @@ export class Hop {
     });
   }
 
-  /** `request`: what kind of answer it wants, and whatever else travels with it. */
+  /** `request`: the kind of answer, and the data sent with it. */
   ask(request: [answer: string, ...unknown[]], answer: Waiter): void {
     this.#requests.push(request);
     this.#waiters.push(answer);

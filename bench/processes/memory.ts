@@ -1,5 +1,5 @@
 /**
- * Measures memory in a process where nothing else is: started with `--expose-gc` and one job as
+ * Measures memory in an otherwise idle process: started with `--expose-gc` and one job as
  * JSON, sends one result.
  */
 import { readdirSync, statSync } from 'node:fs';
@@ -23,7 +23,7 @@ export type MemoryJob =
   | { kind: 'start'; dir: string }
   | { kind: 'flat'; orders: number; samples: number; flow: FlowOptions; dir: string };
 
-/** Bytes a row: by the process after collecting garbage, and of that in the table's columns. */
+/** Bytes per row: of the process after garbage collection, and of the table's columns. */
 export type RowBytes = { what: string; bytes: number; columnBytes: number };
 export type StartResult = {
   openMs: number;
@@ -68,7 +68,7 @@ async function runJob(job: MemoryJob): Promise<unknown> {
 
 function collectGarbage(): void {
   if (globalThis.gc === undefined) throw new Error('start this with --expose-gc');
-  // Twice: what a finalizer gave back goes with the second.
+  // Twice: the second run frees what finalizers released.
   globalThis.gc();
   globalThis.gc();
 }
@@ -144,7 +144,7 @@ function shardIn(dir: string): Promise<Shard> {
     ...CORE_CONFIG,
     path: path.join(dir, 'shard'),
     shard: 0,
-    // How fast it was written is not what is measured here.
+    // The speed of writing is not measured here.
     durability: 'commit',
     checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
   });
@@ -202,7 +202,7 @@ async function flat({ orders, samples, flow, dir }: Extract<MemoryJob, { kind: '
   return taken;
 }
 
-/** Checkpoints go on while the event loop turns. */
+/** Checkpoints proceed while the event loop turns. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

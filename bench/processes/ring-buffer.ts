@@ -1,16 +1,16 @@
 /**
- * Frames from one thread to another through shared memory: one writes, one reads, in order. Writing
- * shows nothing until `publish`; who reads sleeps only when there is nothing, and only then is woken.
+ * Frames from one thread to another through shared memory: one writes, one reads, in order. Written
+ * frames become visible at `publish`; the reader sleeps, and is woken, only when there are none.
  */
 
-/** Places of the control words: words written and words read so far, and whether the reader sleeps. */
+/** Indexes of the control words: words written and read so far, and whether the reader sleeps. */
 const WRITTEN = 0;
 const READ = 1;
 const ASLEEP = 2;
 const CONTROL_BYTES = 64;
-/** A power of two. What is in flight must fit. */
+/** A power of two. Frames in flight must fit. */
 const WORDS = 2 ** 20;
-/** Stands where a frame would run past the end: it begins at the start instead. */
+/** Marks that the next frame would not fit before the end and is at the start instead. */
 const WRAP = -1;
 
 export type RingMemory = SharedArrayBuffer;
@@ -34,7 +34,7 @@ class Ring {
 export class RingWriter extends Ring {
   #written = 0;
 
-  /** Writes a frame: its kind, a byte, and a text of one byte a character. */
+  /** Writes a frame: its kind, a byte, and a text of one byte per character. */
   write(kind: number, text: string): void {
     const length = text.length + 1;
     const needed = 1 + ((length + 3) >> 2);
@@ -53,7 +53,7 @@ export class RingWriter extends Ring {
     this.#written = (this.#written + needed) | 0;
   }
 
-  /** Shows what was written since, and wakes the reader where it sleeps. */
+  /** Publishes the frames written since the last call, and wakes a sleeping reader. */
   publish(): void {
     Atomics.store(this.control, WRITTEN, this.#written);
     if (Atomics.exchange(this.control, ASLEEP, 0) === 1) Atomics.notify(this.control, WRITTEN);
@@ -63,7 +63,7 @@ export class RingWriter extends Ring {
 export class RingReader extends Ring {
   #read = 0;
 
-  /** Each frame that is there: `bytes` from `start` to `end` are its text. */
+  /** Each available frame: `bytes` from `start` to `end` are its text. */
   drain(take: (kind: number, bytes: Buffer, start: number, end: number) => void): void {
     const written = Atomics.load(this.control, WRITTEN);
     while (this.#read !== written) {
@@ -80,10 +80,10 @@ export class RingReader extends Ring {
     Atomics.store(this.control, READ, this.#read);
   }
 
-  /** Blocks this thread until there is something. */
+  /** Blocks this thread until there is a frame. */
   wait(): void {
     if (this.#isEmpty()) Atomics.store(this.control, ASLEEP, 1);
-    // Returns at once where something came in between.
+    // Returns at once where a frame arrived in between.
     Atomics.wait(this.control, WRITTEN, this.#read);
   }
 

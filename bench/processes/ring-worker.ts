@@ -1,6 +1,6 @@
 /**
- * The end of the ring: a batch with an order in it is appended to a preallocated file and synced,
- * then its answers are shown; they are fixed.
+ * The far end of the ring: a batch with an order in it is appended to a preallocated file and
+ * synced, then its answers are published; they are fixed.
  */
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ export type RingData = {
 };
 
 const { dir, texts, orderKinds, requests, answers } = workerData as RingData;
-/** Written over and over, as segments that are reused: a file that grows costs the disk more. */
+/** Overwritten again and again, like reused segments: a growing file costs the disk more. */
 const FILE_BYTES = 64 * 2 ** 20;
 const BATCH_BYTES_MAX = 2 ** 20;
 
@@ -33,7 +33,7 @@ for (;;) {
   takeAll();
   if (batchEnd > 0) {
     append();
-    // What came meanwhile shares the wait for the disk.
+    // Requests that arrived meanwhile share the wait for the disk.
     takeAll();
     if (batchEnd > 0) append();
     fdatasyncSync(file);

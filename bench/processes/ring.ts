@@ -1,6 +1,6 @@
 /**
- * The way of a request into a thread and back through rings on shared memory, with nothing at its
- * end but an appended and synced file: what a hop costs without tasks, promises and LMDB.
+ * Sends a request to a thread and back through rings in shared memory. The far end only appends to
+ * a file and syncs it: the cost of a hop without tasks, promises and LMDB.
  */
 import { Worker } from 'node:worker_threads';
 import { RingReader, RingWriter, ringMemory } from './ring-buffer.ts';
@@ -15,7 +15,7 @@ export class RingHop {
   readonly #waiters: Waiter[] = [];
   #isScheduled = false;
 
-  /** Answers by name; `orders` are given once the request is on disk. `dir` must be there. */
+  /** Answers by name; those of `orders` are sent once the request is on disk. `dir` must exist. */
   constructor(dir: string, texts: Readonly<Record<string, string>>, orders: readonly string[]) {
     const others = Object.keys(texts).filter((name) => !orders.includes(name));
     this.#kinds = [...orders, ...others];
@@ -33,7 +33,7 @@ export class RingHop {
     this.#listen().catch(endProcess);
   }
 
-  /** `request`: what kind of answer it wants, and whatever else travels with it. */
+  /** `request`: the kind of answer, and the data sent with it. */
   ask([answer, ...rest]: [answer: string, ...unknown[]], waiter: Waiter): void {
     this.#requests.write(this.#kinds.indexOf(answer), rest.join(' '));
     this.#waiters.push(waiter);
@@ -45,7 +45,7 @@ export class RingHop {
     });
   }
 
-  /** Answers come in the order of the requests. */
+  /** Answers arrive in the order of the requests. */
   async #listen(): Promise<never> {
     for (;;) {
       await this.#answers.arrival();

@@ -1,8 +1,8 @@
 /**
  * The whole server over HTTP, `sync` durability: quotes, portfolios and orders at several numbers
- * of connections and accounts, and beside each three peers under the same generator: a bare
- * handler, and two that take every request into a thread and make orders durable there, with no
- * rule in it; one by Piscina and LMDB, one by rings and an appended file.
+ * of connections and accounts, each next to three peers under the same generator: a bare
+ * handler, and two that send every request to a thread and make orders durable there, without any
+ * rule; one by Piscina and LMDB, one by rings and an appended file.
  */
 import path from 'node:path';
 import { Generator, type LoadGenerator, type Measured } from '../lib/generator.ts';
@@ -29,7 +29,7 @@ type Part = {
 };
 
 export type HttpSizes = {
-  /** Each on a server of its own. */
+  /** Each on its own server. */
   parts: readonly Part[];
   rounds: number;
   warmupMs: number;
@@ -129,7 +129,7 @@ async function measurePart(
   }
 }
 
-/** A server starts twice: the first time to make its directory, which accounts then go into. */
+/** A server starts twice: the first creates its directory, to which accounts are then added. */
 async function startPrepared(
   dataDir: string,
   accounts: number,
@@ -145,14 +145,14 @@ async function startPrepared(
   return { server: await startPaperbook(dataDir), keys };
 }
 
-/** What runs before it is compiled well is not what a server is. */
+/** Warms up, so that code which is not compiled yet is not measured. */
 const WARM_CONNECTIONS = 64;
 
 let loads = 0;
 
-/** One in ten, and it is another benchmark. */
+/** Above one in ten, it would be another benchmark. */
 const REFUSED_MAX = 0.1;
-/** Simulated venues pause a market for up to twenty seconds: what it was paused in is taken again. */
+/** Simulated venues pause a market for up to twenty seconds: such a round is measured again. */
 const TRIES = 10;
 
 async function measure(

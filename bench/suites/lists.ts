@@ -1,6 +1,6 @@
 /**
- * The lists of an account with a long past, over HTTP, one page after the other on one connection:
- * the first page, and pages from all over the list, in each status.
+ * The lists of an account with a long history, over HTTP, one page after another on one connection:
+ * the first page, and pages from the whole list, in each status.
  */
 import path from 'node:path';
 import { cursorOf } from '../../engine/rules/ids.ts';

@@ -1,7 +1,7 @@
 /**
  * The book alone: one seeded stream of orders, cancels and crossing prices, on the ladders that
- * the engine runs and on a peer. All must fill the same orders in the same sequence. By id is the
- * figure to compare, since other books find an order by its id; by row shows what the ladders cost.
+ * the engine runs and on a peer. All must fill the same orders in the same sequence. Compare the
+ * figures by id, since other books find an order by its id; those by row show the ladders' cost.
  */
 import { OrderBook, Side } from 'nodejs-order-book';
 import { Ladders } from '../../engine/memory/ladder.ts';
@@ -17,7 +17,7 @@ import { seededUuid } from '../lib/uuid.ts';
 
 export type MatchSizes = {
   operations: number;
-  /** The peer runs only the first so many: it is that much slower. */
+  /** The peer runs only so many operations: it is much slower. */
   peerOperations: number;
   markets: readonly number[];
   rounds: number;
@@ -77,10 +77,10 @@ async function run(sizes: MatchSizes, progress: (line: string) => void): Promise
 
 type Rates = { wall: Spread; cpu: Spread };
 type Round = { play: () => void; outcome: () => Outcome };
-/** Gets ready for a stream, then for each round anew. */
+/** Prepares a stream, then each round anew. */
 type Player = (stream: Stream) => () => Round;
 
-/** Operations a second of each round; throws when a round filled anything else than it should. */
+/** Operations per second of each round; throws when a round's fills are not the expected ones. */
 async function measure(
   name: string,
   stream: Stream,
@@ -110,7 +110,7 @@ async function measure(
   return ratesOf(timed, stream.kinds.length);
 }
 
-/** As the engine's own loop, with rows known: what filled goes, best price level first. */
+/** Like the engine's own loop, with rows known: filled orders leave, best price level first. */
 const playByRow: Player = (stream) => () => {
   const { kinds, ladderOf, priceLevels, rows } = stream;
   const ladders = new Ladders();
@@ -147,15 +147,15 @@ const playByRow: Player = (stream) => () => {
 };
 
 /**
- * The same with the engine's index: every add and every cancel brings its id, a text of its own in
- * one piece, as JSON.parse or a path gives it. To read the text is part of the time.
+ * The same with the engine's index: every add and every cancel has its id, a separate flat string
+ * as JSON.parse or a path gives it. Reading that text is part of the time.
  */
 const playById: Player = (stream) => {
   const ids = idsOf(stream);
   return () => byId(stream, ids);
 };
 
-/** Some 30 orders a millisecond. */
+/** Some 30 orders per millisecond. */
 const UUID_MS = Date.parse('2026-11-21T12:00:00.000Z');
 
 /** By operation; a crossing has none. */
@@ -212,7 +212,7 @@ function byId(stream: Stream, ids: readonly string[]): Round {
   return { play, outcome: () => outcome };
 }
 
-/** Its enum is not among its exports. */
+/** The package does not export its enum. */
 const IOC = 'IOC' as NonNullable<Parameters<OrderBook['limit']>[0]['timeInForce']>;
 
 /**

@@ -1,7 +1,7 @@
 /**
- * What the engine keeps in memory: bytes a row, the time from start to ready with a million
+ * The engine's memory: bytes per row, the time from start to ready with a million
  * accounts and resting orders, and whether the heap stays flat over millions of orders. Each is
- * measured in a process of its own.
+ * measured in its own process.
  */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ export type MemorySizes = {
 };
 
 const MARKETS = 1000;
-/** What is open stays small, so that what grows is what must not. */
+/** Few orders stay open, so that any growth is a leak. */
 const FLOW: FlowOptions = {
   seed: 11,
   accounts: 1000,

@@ -1,7 +1,7 @@
 /**
- * Twice what the server can do, for a minute: it must go on at its ceiling, refuse the rest with 503
- * and Retry-After, and keep its memory and the latency of what it accepts. A refusal costs the
- * generator as much as an answer, and both share the cores: the table shows what it used.
+ * Twice the load that the server can handle, for a minute: it must keep its ceiling, refuse the
+ * rest with 503 and Retry-After, and keep its memory and the latency of accepted orders. A refusal costs
+ * the generator as much as an answer, and both share the cores: the table shows its use.
  */
 import { Generator, type Measured } from '../lib/generator.ts';
 import { type Market, openMarket } from '../lib/http-market.ts';
@@ -23,7 +23,7 @@ export type OverloadSizes = {
   /** Closed loop, to find the ceiling. */
   ceilingConnections: number;
   ceilingMs: number;
-  /** Open loop: more than the engine's queue holds, so that it can run full. */
+  /** Open loop: more connections than the engine's queue holds, so that it can fill up. */
   connections: number;
   overloadMs: number;
   accounts: number;
@@ -99,7 +99,7 @@ function loadOn(generator: Generator, server: Paperbook, { traders, instruments 
   };
 }
 
-/** Looks at the server's memory every so often. */
+/** Samples the server's memory at intervals. */
 class Sampler {
   readonly samples: Sample[] = [];
   readonly #pid: number;

@@ -1,4 +1,4 @@
-/** Where the server's time goes while it takes orders: a processor profile of each thread. */
+/** Where the server spends its time while it accepts orders: a processor profile of each thread. */
 import path from 'node:path';
 import { type FunctionTime, readProfiles, type ThreadProfile } from '../lib/cpu-profile.ts';
 import { Generator } from '../lib/generator.ts';
@@ -51,7 +51,7 @@ async function run(sizes: ProfileSizes, progress: (line: string) => void): Promi
     } finally {
       await server.stop();
     }
-    // Starting is left out; ending comes along, and is short.
+    // Excludes the start; includes the end, which is short.
     const lastMs = sizes.measureMs + performance.now() - loadedMs;
     return { tables: tablesOf(readProfiles(profiles, lastMs), sizes), figures: {} };
   } finally {

@@ -1,6 +1,6 @@
 /**
- * The engine with its threads, from callers that wait for durable answers: one shard and two, what
- * each thread used, and where that must end with more cores.
+ * The engine with its threads, and callers that wait for durable answers: one shard and two, the
+ * use of each thread, and the limit that follows for more cores.
  */
 import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';
@@ -15,7 +15,7 @@ import { dropDir, tempDir } from '../lib/temp.ts';
 
 export type ScaleSizes = {
   shards: readonly number[];
-  /** Orders that wait at a time, by shard: its client makes batches of them. */
+  /** Orders waiting at a time, per shard: its client makes batches of them. */
   waitingByShard: number;
   rounds: number;
   warmupMs: number;
@@ -53,7 +53,7 @@ export const scale: Suite<ScaleSizes> = {
   run,
 };
 
-/** Orders a second, and CPU microseconds an order on the main and on the shards' threads. */
+/** Orders per second, and CPU microseconds per order on the main and on the shards' threads. */
 type Round = { rate: number; mainMicros: number; shardMicros: number };
 
 async function run(sizes: ScaleSizes, progress: (line: string) => void): Promise<Report> {
@@ -109,7 +109,7 @@ async function measure(shards: number, sizes: ScaleSizes): Promise<Round[]> {
     durability: 'sync',
     checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
     queueDepthMax: sizes.waitingByShard * 4,
-    // The flow's own time, by which it knows the ids of the trades that it opens.
+    // The flow's own time, from which it derives the ids of the trades that it opens.
     clock: { ...feedClock(), nowMs: () => flow.nowMs },
     log: { info() {}, error() {} },
   });
@@ -150,7 +150,7 @@ async function measureRound(load: ClosedLoop, roundMs: number, shards: number): 
   };
 }
 
-/** So many callers, each of which asks again when it is answered. */
+/** So many callers, each of which sends its next order when it is answered. */
 class ClosedLoop {
   answered = 0;
   readonly #engine: Shards;

@@ -1,6 +1,6 @@
 /**
- * The search for instruments: how long a catalog takes to index, how long that holds up other
- * requests, and what queries of each kind take.
+ * The search for instruments: how long a catalog takes to index, how long that delays other
+ * requests, and the time of each kind of query.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';

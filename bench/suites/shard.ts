@@ -1,6 +1,6 @@
 /**
  * One shard in this thread, `sync` durability: decide, evolve, log, checkpoints, at several
- * batch sizes and numbers of accounts; and beside each the ceiling: appends of the same bytes to
+ * batch sizes and numbers of accounts; each next to the ceiling: appends of the same bytes to
  * a log and nothing else.
  */
 import path from 'node:path';
@@ -26,11 +26,11 @@ export type ShardSizes = {
   /** Slices that alternate between the shard and the ceiling; at least so many of each. */
   slices: number;
   sliceMs: number;
-  /** A size goes on until a whole checkpoint is in it, but not longer than this. */
+  /** Each size runs until it includes a whole checkpoint, but not longer than this. */
   sizeMsMax: number;
   checkpointEveryFacts: number;
   flow: Omit<FlowOptions, 'accounts'>;
-  /** So many orders more on the shard with the most accounts, and in how many parts they are shown. */
+  /** So many further orders on the shard with the most accounts, and the parts to show them in. */
   long: { orders: number; parts: number };
 };
 
@@ -122,7 +122,7 @@ function rowOf(
   ];
 }
 
-/** Whether an order costs the same after millions of them, part by part. */
+/** Whether the cost of an order stays the same after millions of them, part by part. */
 async function measureLong(
   running: BenchShard,
   { orders, parts }: ShardSizes['long'],
@@ -209,13 +209,13 @@ async function measureSize(
   };
 }
 
-/** From one beginning to the next is what a checkpoint costs; earlier ones are another size's. */
+/** A checkpoint's cost is that from one beginning to the next; earlier ones had another size. */
 async function untilCheckpointBegins(running: BenchShard): Promise<void> {
   const { begun } = running;
   while (running.begun === begun) await running.run(running.messages(256));
 }
 
-/** What is timed is the shard; making orders is not. */
+/** Only the shard is timed, not the generation of orders. */
 function timeBatch(running: BenchShard, size: number): Promise<Cost> {
   const messages = running.messages(size);
   return costOf(() => running.run(messages));

@@ -1,6 +1,6 @@
 /**
  * Quotes over a million resting orders: in the ladders alone, and through the core's `observe` with
- * ledger and facts, which are appended to a log. What fills is planned beforehand and counted
+ * ledger and facts, which are appended to a log. Fills are planned in advance and counted
  * afterwards.
  */
 
@@ -26,7 +26,7 @@ export type TickSizes = {
   /** Shares of the quotes that fill something. */
   shares: readonly number[];
   ticksMax: number;
-  /** Orders at one price level, to see that a fill costs the same at any depth. */
+  /** Orders at one price level, to show that a fill costs the same at any depth. */
   depths: readonly number[];
   bookRounds: number;
   coreRounds: number;
@@ -34,9 +34,9 @@ export type TickSizes = {
 
 const SEED = 5;
 const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
-/** What is appended together. */
+/** Facts appended together. */
 const BATCH_TICKS = 64;
-/** As the server's checkpoints: what ended leaves memory after so many facts. */
+/** Like the server's checkpoints: ended orders leave memory after so many facts. */
 const FORGET_EVERY_FACTS = 100_000;
 /** order_filled and trade_opened. */
 const FACTS_A_FILL = 2;
@@ -169,13 +169,13 @@ function coreRound(resting: RestingPlan, accounts: number): Round {
             state,
             {
               kind: 'quote',
-              // A thousand quotes a millisecond, and the connection stays fresh by them.
+              // A thousand quotes per millisecond, which keep the connection fresh.
               atMs: START_MS + Math.floor(at / 1000),
               source: 0,
               market: plan.markets[at]!,
               yesBidCents: complement(plan.noAsks[at]!),
               yesBidContracts: 100,
-              // An ask of 100, which reaches nothing, is none.
+              // An ask of 100 reaches nothing, so it counts as no ask.
               yesAskCents: plan.yesAsks[at]! % PAYOUT_CENTS,
               yesAskContracts: 100,
               crossed: false,
@@ -197,7 +197,7 @@ function coreRound(resting: RestingPlan, accounts: number): Round {
   };
 }
 
-/** Accounts and resting orders, come about through events. */
+/** Creates accounts and resting orders through events. */
 function restingState(
   { markets, ladders, priceLevels }: RestingPlan,
   accounts: number,
@@ -225,7 +225,7 @@ function restingState(
   return state;
 }
 
-/** One quote that takes everything from one price level, at several depths. */
+/** One quote that fills everything at one price level, at several depths. */
 async function depthTable(
   { depths, bookRounds }: TickSizes,
   figures: Figures,

@@ -1,6 +1,6 @@
 /**
- * Chunks that were read and checked lately. What an account has of a run stands in one chunk or
- * two, and a list looks for several classes there.
+ * Recently read and checked chunks. The entries of an account in a run fill one chunk or two, and a
+ * list searches them for several classes.
  */
 import { invariant } from '../rules/invariant.ts';
 import { PIECES_MAX } from './pieces.ts';
@@ -8,7 +8,7 @@ import { PIECES_MAX } from './pieces.ts';
 const CHUNKS_MAX = 64;
 
 export class ChunkCache {
-  /** The oldest first. */
+  /** Least recently used first. */
   readonly #chunks = new Map<number, Uint32Array>();
 
   get(run: number, chunk: number): Uint32Array | undefined {

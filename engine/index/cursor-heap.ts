@@ -1,19 +1,19 @@
-/** Merges sorted rows of entries: always at the first entry of all of them. */
+/** Merges sorted sequences of entries: the first cursor is always at the smallest entry of all. */
 
 import { invariant } from '../rules/invariant.ts';
 
-/** A place in a sorted row of entries. */
+/** A position in a sorted sequence of entries. */
 export type EntryCursor = {
-  /** The entry it is at begins at the word `at`. */
+  /** The current entry begins at the word `at`. */
   readonly words: Uint32Array;
   readonly at: number;
-  /** Goes on to the next entry; false: there is none. */
+  /** Moves to the next entry; false: there is none. */
   next(): boolean;
 };
 
 /**
- * How entries are sorted: by rank, a number that is quick to compare, and among equal ranks by
- * `compare`, below 0 where the first entry comes before the second.
+ * The order of entries: by rank, a number that is fast to compare, and among equal ranks by
+ * `compare`, negative where the first entry precedes the second.
  */
 export type EntryOrder = {
   rank(words: Uint32Array, at: number): number;
@@ -22,7 +22,7 @@ export type EntryOrder = {
 
 export class CursorHeap {
   readonly #heap: EntryCursor[];
-  /** The rank of each entry, turned around where the order goes down. */
+  /** The rank of each entry, negated where the order descends. */
   readonly #ranks: Float64Array;
   readonly #order: EntryOrder;
   readonly #sign: 1 | -1;
@@ -38,12 +38,12 @@ export class CursorHeap {
     }
   }
 
-  /** The cursor at the first entry; undefined: all have come to their end. */
+  /** The cursor at the first entry; undefined: all cursors are at their end. */
   get first(): EntryCursor | undefined {
     return this.#heap[0];
   }
 
-  /** Goes on to the next entry. */
+  /** Moves on to the next entry. */
   advance(): void {
     const heap = this.#heap;
     const first = heap[0];
@@ -57,7 +57,7 @@ export class CursorHeap {
     return this.#order.rank(words, at) * this.#sign;
   }
 
-  /** Puts a cursor at a node, or below it until none comes before it there. */
+  /** Puts a cursor at a node, or below it until no child precedes it. */
   #sink(from: number, cursor: EntryCursor, rank: number): void {
     const heap = this.#heap;
     const ranks = this.#ranks;
@@ -75,7 +75,7 @@ export class CursorHeap {
     ranks[node] = rank;
   }
 
-  /** Whether the cursor comes before the one at a node. */
+  /** Whether the cursor precedes the one at a node. */
   #isBefore(cursor: EntryCursor, rank: number, node: number): boolean {
     if (rank !== this.#ranks[node]!) return rank < this.#ranks[node]!;
     const { words, at } = this.#heap[node]!;

@@ -1,6 +1,6 @@
 /**
- * An entry of the index: 32 bytes, read as eight little-endian words. It says where in the log a
- * name of an account stands. Entries are sorted by account, class and name. What is written here
+ * An entry of the index: 32 bytes, read as eight little-endian words. It maps a name of an account
+ * to a place in the log. Entries are sorted by account, class and name. This layout
  * is on disk: Rule D40 (engine/RULES.md).
  *
  *     word  0        1                       2 to 5  6                7
@@ -8,7 +8,7 @@
  */
 import { invariant } from '../rules/invariant.ts';
 
-/** Where a fact stands: the log position of its record, and its offset in the record's payload. */
+/** The place of a fact: the log position of its record, and its offset in the record's payload. */
 export type FactPlace = { record: number; offset: number };
 
 /** An entry as a list shows it: its class, the four words of its name, and its place. */
@@ -21,8 +21,8 @@ export type IndexedPlace = FactPlace & {
 };
 
 /**
- * What a name is of. `key` names are hashes of idempotency keys; the others are uuids. The numbers
- * are on disk: append, never reorder.
+ * What a name identifies. `key` names are hashes of idempotency keys; the others are uuids. The
+ * numbers are on disk: append, never reorder.
  */
 export const INDEX_CLASS = {
   key: 0,
@@ -46,7 +46,7 @@ const CLASS_SHIFT = 16;
 const RECORD_HIGH_MAX = 2 ** CLASS_SHIFT;
 const WORD = 2 ** 32;
 
-/** What is looked for: an entry without its place. */
+/** The key of a search: an entry without its place. */
 export type EntryKey = {
   account: number;
   class: number;
@@ -56,7 +56,7 @@ export type EntryKey = {
   w3: number;
 };
 
-/** Writes an entry at a word of `words`. Its parts come one by one: an object costs more. */
+/** Writes an entry at a word of `words`. Its parts are separate arguments: an object costs more. */
 export function writeEntry(
   words: Uint32Array,
   at: number,
@@ -104,7 +104,7 @@ export function indexedPlaceAt(words: Uint32Array, at: number): IndexedPlace {
   };
 }
 
-/** Below 0: the entry at `at` comes before the one at `otherAt`; 0: they have the same key. */
+/** Negative: the entry at `at` precedes the one at `otherAt`; 0: they have the same key. */
 export function compareEntries(
   words: Uint32Array,
   at: number,
@@ -116,7 +116,7 @@ export function compareEntries(
   return byClass !== 0 ? byClass : compareNames(words, at, other, otherAt);
 }
 
-/** By name alone, as lists of several classes are sorted. */
+/** By name alone, the order of lists over several classes. */
 export function compareNames(
   words: Uint32Array,
   at: number,
@@ -129,19 +129,19 @@ export function compareNames(
   return words[at + 5]! - other[otherAt + 5]!;
 }
 
-/** As entries lie in a run. The rank says account and class. */
+/** The order of entries in a run. The rank combines account and class. */
 export const RUN_ORDER = {
   rank: (words: Uint32Array, at: number) => words[at]! * CLASSES + (words[at + 1]! >>> CLASS_SHIFT),
   compare: compareEntries,
 } as const;
 
-/** As lists show entries: by name. The rank is its first 52 bits. */
+/** The order of entries in lists: by name. The rank is its first 52 bits. */
 export const LIST_ORDER = {
   rank: (words: Uint32Array, at: number) => words[at + 2]! * 2 ** 20 + (words[at + 3]! >>> 12),
   compare: compareNames,
 } as const;
 
-/** Below 0: the entry comes before the key; 0: it has this key. */
+/** Negative: the entry precedes the key; 0: it has this key. */
 export function compareToKey(words: Uint32Array, at: number, key: EntryKey): number {
   if (words[at] !== key.account) return words[at]! - key.account;
   const byClass = (words[at + 1]! >>> CLASS_SHIFT) - key.class;
@@ -152,7 +152,7 @@ export function compareToKey(words: Uint32Array, at: number, key: EntryKey): num
   return words[at + 5]! - key.w3;
 }
 
-/** How many of the first `count` entries come before the key. */
+/** How many of the first `count` entries precede the key. */
 export function lowerBound(words: Uint32Array, count: number, key: EntryKey): number {
   let low = 0;
   let high = count;
@@ -164,7 +164,7 @@ export function lowerBound(words: Uint32Array, count: number, key: EntryKey): nu
   return low;
 }
 
-/** What of a list an account has in a class: the entries before the key `below`. */
+/** The part of a list that an account has in one class: the entries before the key `below`. */
 export type ListBound = { account: number; class: IndexClass; below: EntryKey };
 
 /** `before`: a name, or null for all of the class. */

@@ -1,11 +1,11 @@
 /**
- * Knows nearly every name of a key that a run lacks as absent, so that a new key reads no chunk. It
- * is a blocked Bloom filter: the bits of a name lie in one block of 256 bytes, four cache lines.
- * It never calls a name absent that was added. Rule T90 (engine/RULES.md).
+ * Reports nearly every key name that a run lacks as absent, so that a new key reads no chunk. It
+ * is a blocked Bloom filter: the bits of a name are in one block of 256 bytes, four cache lines.
+ * It never reports an added name as absent. Rule T90 (engine/RULES.md).
  *
- * The share of false answers grows with the run: keys × 10⁻¹⁰, within 0.001% and 1%. So all runs
+ * The rate of false positives grows with the run: keys × 10⁻¹⁰, between 0.001% and 1%. So all runs
  * of an index together have at most 1% at 100 million keys, however many runs there are, and the
- * bits lie where they help most. A small run takes more bits a key than a large one.
+ * bits are where they help most. A small run uses more bits per key than a large one.
  */
 import { invariant } from '../rules/invariant.ts';
 
@@ -14,19 +14,19 @@ const FALSE_RATE_MIN = 1e-5;
 const FALSE_RATE_MAX = 1e-2;
 const BLOCK_WORDS = 64;
 const BLOCK_BITS = BLOCK_WORDS * 32;
-/** A bit of a block: the top bits of a word choose it. */
+/** The top bits of a word choose a bit of a block. */
 const BIT_SHIFT = 32 - Math.log2(BLOCK_BITS);
 const WORD = 2 ** 32;
 const BLOCKS_MAX = 2 ** 24;
 
 export type FilterSize = { blocks: number; probes: number };
 
-/** The share of absent names that a run of so many keys may call there. */
+/** The share of absent names that the filter of a run with so many keys may report as present. */
 export function falseRateOf(keys: number): number {
   return Math.min(Math.max(keys * FALSE_RATE_A_KEY, FALSE_RATE_MIN), FALSE_RATE_MAX);
 }
 
-/** Bits a key and probes that keep to `falseRateOf`, fitted to what such blocks really do. */
+/** Bits per key and probes that reach `falseRateOf`, fitted to measured rates of such blocks. */
 export function filterSizeOf(keys: number): FilterSize {
   const bitsAKey = 1.6 * Math.log2(1 / falseRateOf(keys)) - 0.85;
   const probes = Math.floor(0.66 * bitsAKey);
@@ -64,7 +64,7 @@ export class KeyFilter {
     }
   }
 
-  /** False: no such name was added. */
+  /** False: this name was never added. */
   mayHave(w0: number, w1: number, w2: number, w3: number): boolean {
     if (this.#blocks === 0) return false;
     const block = Math.floor((w0 / WORD) * this.#blocks) * BLOCK_WORDS;
@@ -78,7 +78,7 @@ export class KeyFilter {
   }
 }
 
-/** The word that chooses the next bit: all words of the name go into it in turn. */
+/** The word that chooses the next bit: mixes in the words of the name in turn. */
 function nextBits(bits: number, probe: number, w2: number, w3: number): number {
   return (Math.imul(bits, 0x9e3779b1) + ((probe & 1) === 0 ? w2 : w3)) | 0;
 }

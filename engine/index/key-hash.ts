@@ -1,13 +1,13 @@
 /**
  * The 128-bit name of an idempotency key in the index: SipHash-1-3 with a 128-bit result, over the
- * account and the key, under a secret seed. Whoever does not know the seed cannot choose keys with
- * equal names, nor keys that crowd a filter. Rule T90 (engine/RULES.md).
+ * account and the key, under a secret seed. Without the seed nobody can choose keys with
+ * equal names, nor keys that fill one block of a filter. Rule T90 (engine/RULES.md).
  *
- * SipHash counts in 64 bits. Each of its numbers is a low and a high word here.
+ * SipHash uses 64-bit numbers. Each is stored here as a low and a high word.
  */
 import { invariant } from '../rules/invariant.ts';
 
-/** Four random words. The names on disk were made with them, so they are kept for good. */
+/** Four random words. The names on disk depend on them, so they never change. */
 export type KeySeed = ArrayLike<number>;
 
 const SEED_WORDS = 4;
@@ -79,7 +79,7 @@ function finish(name: Uint32Array): void {
   name[3] = v[1]! ^ v[3]! ^ v[5]! ^ v[7]!;
 }
 
-/** Rounds of SipHash. `a` to `d` are v0 to v3; `carry` adds what a low word lost. */
+/** Rounds of SipHash. `a` to `d` are v0 to v3; `carry` computes the carry of a low word. */
 function turn(rounds: number): void {
   let [a, ah, b, bh] = [v[0]!, v[1]!, v[2]!, v[3]!];
   let [c, ch, d, dh] = [v[4]!, v[5]!, v[6]!, v[7]!];
@@ -122,7 +122,7 @@ function turn(rounds: number): void {
   v[7] = dh;
 }
 
-/** 1 where a sum of two words is below one of them, so that it lost its top bit. */
+/** 1 where the sum of two words is smaller than one of them, so that it overflowed. */
 function carry(sum: number, part: number): number {
   return sum >>> 0 < part >>> 0 ? 1 : 0;
 }

@@ -1,13 +1,13 @@
 /**
- * Runs that no head on disk names any more: what merges have replaced, and what a crash left of
- * runs that were being written. Their pieces go a few at a time.
+ * Runs that no head on disk names any more: those that merges replaced, and those that a crash left
+ * half-written. Their pieces are removed a few at a time.
  */
 import { invariant } from '../rules/invariant.ts';
 import type { RunStore } from './run-store.ts';
 
 const PIECES_A_STEP = 64;
 
-/** The runs that have pieces in the store. */
+/** The runs with pieces in the store. */
 export function* runsIn(store: RunStore): Generator<number> {
   for (let at = store.next(0, 0); at !== null; at = store.next(at.run + 1, 0)) yield at.run;
 }
@@ -15,7 +15,7 @@ export function* runsIn(store: RunStore): Generator<number> {
 export class Leftovers {
   readonly #store: RunStore;
   #runs: number[] = [];
-  /** Of the first run: where its next piece may be. */
+  /** Where the next piece of the first run may be. */
   #piece = 0;
 
   constructor(store: RunStore) {
@@ -26,7 +26,7 @@ export class Leftovers {
     this.#runs.push(...runs);
   }
 
-  /** Forgets all. */
+  /** Forgets all runs. */
   clear(): void {
     this.#runs = [];
     this.#piece = 0;
@@ -36,7 +36,7 @@ export class Leftovers {
     return this.#runs.length === 0;
   }
 
-  /** Removes some pieces. What was removed may still be there to read, so it never looks back. */
+  /** Removes some pieces. A removed piece may be readable for a while: it never looks back. */
   step(): void {
     for (let count = 0; count < PIECES_A_STEP && !this.isEmpty; count++) {
       const run = this.#runs[0]!;

@@ -24,7 +24,7 @@ import { NameTable } from './name-table.ts';
 
 export const SLAB_ENTRIES = 4096;
 const ENTRIES_MAX = 2 ** 24;
-/** Bits by which a slab knows accounts and classes: eight an entry. An account's lie in one word. */
+/** Bits that mark a slab's accounts and classes: eight per entry. An account's are in one word. */
 const OWNER_WORDS = SLAB_ENTRIES / 4;
 const OWNER_SHIFT = 32 - Math.log2(OWNER_WORDS);
 
@@ -35,7 +35,7 @@ export class MemoryPart {
   #count = 0;
   #keys = 0;
 
-  /** @param expected entries, by which the table begins with its final size */
+  /** @param expected entries; the table starts with its final size for them */
   constructor(expected = 0) {
     const hashOf = (entry: number) => this.#slabOf(entry).hashes[entry % SLAB_ENTRIES]!;
     const hasKey = (entry: number, key: EntryKey) => {
@@ -48,7 +48,7 @@ export class MemoryPart {
     return this.#count;
   }
 
-  /** How many entries, and how many of them are of keys. */
+  /** The number of entries, and how many of them are keys. */
   get entries(): { entries: number; keys: number } {
     return { entries: this.#count, keys: this.#keys };
   }
@@ -74,7 +74,7 @@ export class MemoryPart {
     if (of === INDEX_CLASS.key) this.#keys++;
   }
 
-  /** No entry comes any more. */
+  /** No further entries will be added. */
   close(): void {
     if (this.#last?.isSorted === false) this.#last.sort();
   }
@@ -86,7 +86,7 @@ export class MemoryPart {
     for (const entry of entries) found.push(placeAt(this.#slabOf(entry).words, atOf(entry)));
   }
 
-  /** All entries in order, as rows to be merged. The part must be closed. */
+  /** All entries in order, as sequences to merge. The part must be closed. */
   *ascending(): Generator<EntryCursor> {
     for (const slab of this.#slabs) {
       invariant(slab.isSorted, 'a slab that is not in order cannot be sealed');
@@ -94,7 +94,7 @@ export class MemoryPart {
     }
   }
 
-  /** The entries of an account in each class, below its bound, as rows that go down. */
+  /** The entries of an account in each class, below its bound, as descending sequences. */
   *descending(bounds: readonly ListBound[]): Generator<EntryCursor> {
     for (const slab of this.#slabs) {
       for (const bound of bounds) {
@@ -160,7 +160,7 @@ class Slab {
     return this.#count++ * ENTRY_WORDS;
   }
 
-  /** False: the slab has nothing of the account and the class. */
+  /** False: the slab has no entry of the account and the class. */
   mayHave({ account, class: of }: ListBound): boolean {
     const hash = ownerHash(account);
     return (this.#owners[hash >>> OWNER_SHIFT]! & ownerBit(hash, of)) !== 0;
@@ -171,7 +171,7 @@ class Slab {
     this.#order = orderOf(this.words, this.#count);
   }
 
-  /** A row that goes down from the last entry of the class before its bound; null: none. */
+  /** Descends from the last entry of the class before its bound; null: there is none. */
   below(bound: ListBound): EntryCursor | null {
     const { words } = this;
     const order = this.#order ?? this.#newEntriesOf(bound);
@@ -185,7 +185,7 @@ class Slab {
     return new SlabCursor(words, order, { from: low - 1, end: -1, step: -1, bound });
   }
 
-  /** What a slab has of the class while it is not in order yet. */
+  /** The entries of the class while the slab is not sorted yet. */
   #newEntriesOf(bound: ListBound): Uint16Array {
     const { words } = this;
     const own: number[] = [];
@@ -203,7 +203,7 @@ const ownerBit = (hash: number, of: number) => 1 << ((hash >>> 5) + of * 11);
 
 const ranked = new Float64Array(SLAB_ENTRIES);
 
-/** The first `count` entries in order: by rank at first, and then those of equal rank. */
+/** The first `count` entries in order: sorted by rank first, then those of equal rank. */
 function orderOf(words: Uint32Array, count: number): Uint16Array {
   const ranks = ranked.subarray(0, count);
   for (let entry = 0; entry < count; entry++) {
@@ -224,7 +224,7 @@ function orderOf(words: Uint32Array, count: number): Uint16Array {
 
 const scratch = new Uint16Array(SLAB_ENTRIES);
 
-/** Puts a part of the entries in order: rows of 1, 2, 4 … entries are merged in turn. */
+/** Sorts a part of the entries: merges sequences of 1, 2, 4 … entries in turn. */
 function sortPart(words: Uint32Array, entries: Uint16Array, from: number, to: number): void {
   for (let width = 1; width < to - from; width *= 2) {
     for (let start = from; start + width < to; start += 2 * width) {
@@ -234,7 +234,7 @@ function sortPart(words: Uint32Array, entries: Uint16Array, from: number, to: nu
   }
 }
 
-/** Merges the rows from `start` to `middle` and from there to `end`. */
+/** Merges the sequences from `start` to `middle` and from there to `end`. */
 function mergeRows(
   words: Uint32Array,
   entries: Uint16Array,

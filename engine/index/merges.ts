@@ -1,7 +1,7 @@
 /**
- * Merges eight runs of a level into one of the next. A merge goes on along with several seals, a
- * few steps for each chunk that a seal writes; a crash begins it anew. The lowest level goes first:
- * it is short, and keeps the runs few. Rule D41 (engine/RULES.md).
+ * Merges eight runs of a level into one of the next. A merge advances along with several seals, a
+ * few steps for each chunk that a seal writes; a crash restarts it. The lowest level is merged
+ * first: its runs are short, and there are most of them. Rule D41 (engine/RULES.md).
  */
 import { invariant } from '../rules/invariant.ts';
 import type { ChunkCache } from './chunk-cache.ts';
@@ -10,7 +10,7 @@ import type { RunStore } from './run-store.ts';
 import { type RunPlan, runSteps, writeRun } from './run-writer.ts';
 
 export const MERGE_RUNS = 8;
-/** Small seals merge all the same. */
+/** The least steps per seal, so that small seals merge too. */
 const STEPS_MIN = 64;
 
 type Merge = {
@@ -18,20 +18,20 @@ type Merge = {
   inputs: readonly Run[];
   stepsLeft: number;
   write: Generator<void, Run>;
-  /** Once it is written. */
+  /** Set once it is written. */
   output: Run | null;
 };
 
 export class Merges {
   readonly #on: { store: RunStore; cache: ChunkCache };
-  /** One a level at most, the lowest first. */
+  /** At most one per level, the lowest first. */
   #merges: Merge[] = [];
 
   constructor(on: { store: RunStore; cache: ChunkCache }) {
     this.#on = on;
   }
 
-  /** Begins the merges that `runs`, all on disk, are enough for. */
+  /** Begins a merge wherever `runs`, all on disk, are enough for one. */
   plan(runs: readonly Run[], nextRun: () => number): void {
     const levels = new Set(runs.map(({ head }) => head.level));
     for (const level of levels) {
@@ -44,8 +44,8 @@ export class Merges {
   }
 
   /**
-   * How many steps to take along with a seal of so many. Each entry is merged once a level, so one
-   * step more than there are levels catches up.
+   * How many steps to take along with a seal of so many. Each entry is merged once per level, so
+   * one step more than the number of levels catches up.
    */
   stepsBeside(sealSteps: number, runs: readonly Run[]): number {
     const levels = Math.max(0, ...runs.map(({ head }) => head.level)) + 1;
@@ -53,7 +53,7 @@ export class Merges {
     return Math.min(left, Math.max(STEPS_MIN, sealSteps * (levels + 1)));
   }
 
-  /** Takes a step of the lowest merge that is not written; false: all are. */
+  /** Takes a step of the lowest unwritten merge; false: all are written. */
   step(): boolean {
     const merge = this.#merges.find(({ output }) => output === null);
     if (merge === undefined) return false;
@@ -64,7 +64,7 @@ export class Merges {
     return true;
   }
 
-  /** What the written merges make of `runs`, and the runs that they replace. */
+  /** The runs after the written merges, and the runs that they replace. */
   replaced(runs: readonly Run[]): { runs: Run[]; gone: Run[] } {
     const written = this.#merges.filter(({ output }) => output !== null);
     const gone = written.flatMap(({ inputs }) => inputs);
@@ -73,7 +73,7 @@ export class Merges {
     return { runs: [...written.map(({ output }) => output!), ...kept], gone };
   }
 
-  /** The head that names the written merges is on disk. */
+  /** Call once the head that names the written merges is on disk. */
   forgetWritten(): void {
     this.#merges = this.#merges.filter(({ output }) => output === null);
   }
@@ -87,7 +87,7 @@ export class Merges {
   }
 }
 
-/** Opens the rows when the first step wants them. */
+/** Opens the sequences at the first step. */
 function* lazily<T>(rows: () => Iterable<T>): Generator<T> {
   yield* rows();
 }

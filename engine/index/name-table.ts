@@ -1,8 +1,8 @@
 /**
- * Finds entries by a hash: open addressing over their numbers. It is cut into parts that grow one
- * at a time, so that no addition waits for a copy of the whole. A slot holds an entry's number and
- * eight bits of its hash, so that a search looks at nearly no entry but the one that it finds.
- * Nearly every slot is far away in memory, so entries wait until there are some, and their slots
+ * Finds entries by a hash: open addressing over their numbers. It is split into parts that grow one
+ * at a time, so that no addition waits for a copy of the whole. A slot stores an entry's number and
+ * eight bits of its hash, so that a search reads almost no entry but the right one.
+ * Nearly every slot is a cache miss, so new entries are collected, and their slots
  * are then prefetched together.
  */
 import { prefetched } from '../memory/prefetch.ts';
@@ -18,10 +18,10 @@ const FULL_QUARTERS = 3;
 const TAG_SHIFT = 24;
 const ENTRY_MASK = 2 ** TAG_SHIFT - 1;
 const EMPTY = -1;
-/** Entries inserted together: a few times as many as the machine reads from memory at a time. */
+/** Entries inserted together: a few times the number of memory reads in flight at a time. */
 const TOGETHER = 32;
 
-/** What the table knows of an entry by its number alone. */
+/** Reads an entry by its number. */
 export type NamedEntries = {
   hashOf(entry: number): number;
   hasKey(entry: number, key: EntryKey): boolean;
@@ -30,9 +30,9 @@ export type NamedEntries = {
 export class NameTable {
   readonly #entries: NamedEntries;
   readonly #firstSlots: number;
-  /** Made with their first entry. */
+  /** Allocated with their first entry. */
   readonly #parts: (Int32Array | undefined)[] = new Array(PARTS).fill(undefined);
-  /** The hashes of the last entries, which are not in a part yet. */
+  /** The hashes of the last entries, which are in no part yet. */
   readonly #waiting = new Int32Array(TOGETHER);
   #next = 0;
   readonly #counts = new Uint32Array(PARTS);
@@ -43,7 +43,7 @@ export class NameTable {
     this.#firstSlots = Math.max(FIRST_SLOTS, 2 ** Math.ceil(Math.log2(slots + 1)));
   }
 
-  /** Adds the next entry: they come in the order of their numbers, from 0. */
+  /** Adds the next entry. Entries are added in the order of their numbers, from 0. */
   add(hash: number): void {
     invariant(this.#next < ENTRY_MASK, 'an entry has no such number');
     this.#waiting[this.#next++ % TOGETHER] = hash;

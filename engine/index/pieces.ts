@@ -1,15 +1,15 @@
 /**
- * A run on disk is a row of pieces. A piece is a header of 16 bytes and at most `PAYLOAD_BYTES`
- * behind it, so that it fills four pages of LMDB exactly. The header is four little-endian words:
- * the CRC-32 of all behind it, the run, the piece, and the bytes of the payload. A piece that
- * stands in another's place is found like one with a wrong byte. Rule D40 (engine/RULES.md).
+ * A run on disk is a sequence of pieces. A piece is a header of 16 bytes followed by at most
+ * `PAYLOAD_BYTES`, so that it fills four pages of LMDB exactly. The header is four little-endian
+ * words: the CRC-32 of everything after it, the run, the piece, and the bytes of the payload. So a
+ * misplaced piece is detected like a changed byte. Rule D40 (engine/RULES.md).
  */
 import { crc32 } from 'node:zlib';
 import { invariant } from '../rules/invariant.ts';
 import { ENTRY_BYTES } from './entry.ts';
 import type { RunStore } from './run-store.ts';
 
-/** A piece of a run is not what was written; the message names both. */
+/** A piece of a run is damaged; the message names both. */
 export class RunDamage extends Error {
   readonly run: number;
   readonly piece: number;
@@ -31,7 +31,7 @@ export const PIECE_BYTES = 4 * PAGE_BYTES - PAGE_HEADER_BYTES;
 export const PAYLOAD_BYTES = PIECE_BYTES - HEADER_BYTES;
 export const CHUNK_ENTRIES = PAYLOAD_BYTES / ENTRY_BYTES;
 
-/** What the pieces of a run hold, by the number of the first of each. Chunks hold its entries. */
+/** Kinds of pieces, by the number of the first of each. Chunks contain the entries. */
 export const FIRST_PIECE = { chunk: 0, fences: 2 ** 28, filter: 2 ** 29 } as const;
 export type PieceKind = keyof typeof FIRST_PIECE;
 export const PIECES_MAX = 2 ** 28;
@@ -41,12 +41,12 @@ function nameOfPiece(piece: number): string {
   return piece >= FIRST_PIECE.fences ? `fences ${piece - FIRST_PIECE.fences}` : `chunk ${piece}`;
 }
 
-/** How many pieces so many words take. */
+/** How many pieces so many words need. */
 export function piecesOf(words: number): number {
   return Math.ceil((words * Uint32Array.BYTES_PER_ELEMENT) / PAYLOAD_BYTES);
 }
 
-/** Puts `payload` as a piece of a run. */
+/** Writes `payload` as a piece of a run. */
 export function putPiece(store: RunStore, run: number, piece: number, payload: Uint32Array): void {
   invariant(payload.byteLength <= PAYLOAD_BYTES, 'a piece is larger than it may be');
   invariant(run >>> 0 === run && piece >>> 0 === piece, 'a run or a piece is no word');
@@ -60,7 +60,7 @@ export function putPiece(store: RunStore, run: number, piece: number, payload: U
   store.put(run, piece, bytes);
 }
 
-/** Puts `words` as pieces of a kind, from the one with the number `from`, at most `count`. */
+/** Writes `words` as pieces of a kind, starting at number `from`, at most `count` of them. */
 export function putPieces(
   store: RunStore,
   run: number,
@@ -79,7 +79,7 @@ export function putPieces(
   }
 }
 
-/** The payload of a piece. Throws `RunDamage` on one that is missing or not what was written. */
+/** The payload of a piece. Throws `RunDamage` on one that is missing or damaged. */
 export function readPiece(store: RunStore, run: number, piece: number): Uint32Array {
   const bytes = store.get(run, piece);
   if (bytes === undefined) throw new RunDamage(run, piece, 'is missing');

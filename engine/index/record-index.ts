@@ -1,7 +1,7 @@
 /**
- * Where in the log the names of accounts stand: keys, orders and trades. New entries are in memory.
- * With a checkpoint they are sealed: written as one sorted run, in steps, while newer ones go to a
- * fresh part of memory. Rules T90, D40, D41 (engine/RULES.md).
+ * Finds the places of an account's names in the log: keys, orders and trades. New entries are in
+ * memory. Each checkpoint seals them: writes them as one sorted run, in steps, while newer ones go
+ * to a new part of memory. Rules T90, D40, D41 (engine/RULES.md).
  */
 import { invariant } from '../rules/invariant.ts';
 import { ChunkCache } from './chunk-cache.ts';
@@ -27,26 +27,26 @@ import { problemsOfRun } from './run-check.ts';
 import type { RunStore } from './run-store.ts';
 import { runSteps, writeRun } from './run-writer.ts';
 
-/** What the head of a checkpoint keeps of the index: plain numbers. */
+/** The index's part of a checkpoint head: plain numbers. */
 export type IndexHead = {
   seed: number[];
-  /** No run has this number, nor a higher one. */
+  /** No run has this number or a higher one. */
   nextRun: number;
   runs: RunHead[];
 };
 
 export type Seal = {
-  /** `write` takes at most so many. */
+  /** The most steps that `write` takes. */
   readonly steps: number;
-  /** Each step puts at most `STEP_BYTES_MAX`, or removes some pieces. */
+  /** Each step writes at most `STEP_BYTES_MAX`, or removes some pieces. */
   readonly write: Generator<void>;
-  /** For the head of the checkpoint, once `write` is at its end. */
+  /** For the head of the checkpoint, once `write` is done. */
   readonly head: IndexHead;
 };
 
 type Sealing = { part: MemoryPart; fresh: Run | null; isWritten: boolean };
 
-/** Removal keeps pace with what is written, and goes on when little is. */
+/** Removal keeps pace with writing, and continues when little is written. */
 const SWEEP_STEPS_MIN = 64;
 
 export class RecordIndex {
@@ -57,12 +57,12 @@ export class RecordIndex {
   readonly #name = new Uint32Array(4);
   #seed: readonly number[];
   #nextRun = 0;
-  /** What the newest head on disk names. */
+  /** The runs that the newest head on disk names. */
   #runs: Run[] = [];
   #memory = new MemoryPart();
   #sealing: Sealing | null = null;
 
-  /** @param seed four secret random words; `load` takes those that the head has instead */
+  /** @param seed four secret random words; `load` replaces them by those in the head */
   constructor(store: RunStore, seed: KeySeed) {
     invariant(seed.length === 4, 'a seed of keys is four words');
     this.#store = store;
@@ -72,12 +72,12 @@ export class RecordIndex {
     this.#takeStock();
   }
 
-  /** Entries that the next seal writes. */
+  /** The number of entries that the next seal writes. */
   get unsealed(): number {
     return this.#memory.count;
   }
 
-  /** The name of a key in the class `key`. The next call writes over the words. */
+  /** The name of a key in the class `key`. The next call overwrites the words. */
   nameOfKey(account: number, key: string): Uint32Array {
     return nameOfKey(this.#seed, account, key, this.#name);
   }
@@ -97,7 +97,7 @@ export class RecordIndex {
   }
 
   /**
-   * The places of all entries with this name. Keys may share a name, so the caller looks at each.
+   * The places of all entries with this name. Keys may share a name, so the caller checks each.
    * Throws `RunDamage`.
    */
   find(
@@ -117,8 +117,8 @@ export class RecordIndex {
   }
 
   /**
-   * The place of an order or a trade, whose name is in one class and stands there once. What is in
-   * memory is looked at first: it reads nothing, and has what was asked for lately. Throws
+   * The place of an order or a trade, whose name is in one class and occurs there once. Memory is
+   * searched first: that reads nothing from disk, and recent names are there. Throws
    * `RunDamage`.
    */
   findOne(
@@ -140,8 +140,8 @@ export class RecordIndex {
   }
 
   /**
-   * The entries of an account in these classes, by name downwards, below `before`. To be read to
-   * its end before the index changes. Throws `RunDamage`.
+   * The entries of an account in these classes, by name descending, below `before`. Read it to
+   * the end before the index changes. Throws `RunDamage`.
    */
   *newestFirst(
     account: number,
@@ -159,8 +159,8 @@ export class RecordIndex {
   }
 
   /**
-   * Seals what is in memory. `write` must be taken to its end; then the head belongs on disk, once
-   * all that was put is; then `endSeal`. Until then the sealed entries are found in memory.
+   * Seals the entries in memory. Run `write` to its end; then write the head once everything before
+   * it is on disk; then call `endSeal`. Until then the sealed entries are found in memory.
    */
   beginSeal(): Seal {
     invariant(this.#sealing === null, 'a seal begins before the last one ended');
@@ -183,7 +183,7 @@ export class RecordIndex {
     };
   }
 
-  /** The head of the seal is on disk. */
+  /** Call once the head of the seal is on disk. */
   endSeal(): void {
     const sealing = this.#sealing;
     invariant(sealing?.isWritten === true, 'a seal ends before it is written');
@@ -194,7 +194,7 @@ export class RecordIndex {
     this.#sealing = null;
   }
 
-  /** Reads fences and filters of the runs that the head names. Throws `RunDamage`. */
+  /** Reads fences and filters of the runs in the head. Throws `RunDamage`. */
   load(head: IndexHead): void {
     const isNew = this.#memory.count === 0 && this.#sealing === null && this.#runs.length === 0;
     invariant(isNew, 'an index is loaded once, before it is used');
@@ -207,7 +207,7 @@ export class RecordIndex {
     for (const run of head.runs) invariant(run.run < this.#nextRun, 'a run has a number to come');
   }
 
-  /** What is wrong with the runs, all of whose pieces are read; a step reads a chunk. */
+  /** Problems of the runs; reads all of their pieces. A step reads a chunk. */
   *problems(): Generator<string | null> {
     for (const run of this.#runs) yield* problemsOfRun(this.#store, run);
   }
@@ -254,7 +254,7 @@ export class RecordIndex {
     }
   }
 
-  /** What is in the store and belongs to no run that counts, goes later. */
+  /** Finds the pieces in the store that belong to no valid run, to remove them later. */
   #takeStock(): void {
     const named = new Set(this.#runs.map(({ head }) => head.run));
     this.#leftovers.clear();

@@ -1,4 +1,4 @@
-/** Looks at every piece of a run, for `verify`. Rule D16 (engine/RULES.md). */
+/** Checks every piece of a run, for `verify`. Rule D16 (engine/RULES.md). */
 import { classAt, compareEntries, ENTRY_WORDS, INDEX_CLASS } from './entry.ts';
 import { FIRST_PIECE, piecesOf, RunDamage, readPiece } from './pieces.ts';
 import type { Run } from './run.ts';

@@ -1,4 +1,4 @@
-/** Writes a run from sorted rows of entries, a bounded number of pieces a step. */
+/** Writes a run from sorted sequences of entries, a bounded number of pieces per step. */
 import { invariant } from '../rules/invariant.ts';
 import type { ChunkCache } from './chunk-cache.ts';
 import { CursorHeap, type EntryCursor } from './cursor-heap.ts';
@@ -8,15 +8,15 @@ import { CHUNK_ENTRIES, PIECE_BYTES, piecesOf, putPiece, putPieces } from './pie
 import { chunksOf, Run, type RunHead } from './run.ts';
 import type { RunStore } from './run-store.ts';
 
-/** A step merges the entries of one chunk, or puts so many pieces that are ready. */
+/** A step merges the entries of one chunk, or writes so many finished pieces. */
 const READY_PIECES_A_STEP = 4;
-/** What a step puts at most. */
+/** The most bytes that a step writes. */
 export const STEP_BYTES_MAX = READY_PIECES_A_STEP * PIECE_BYTES;
 
 /** A run to be written. */
 export type RunPlan = Pick<RunHead, 'run' | 'level' | 'entries' | 'keys'>;
 
-/** How many steps a run takes: two to begin with, and one that finds the end, among them. */
+/** How many steps a run takes, including two at its start and one that detects its end. */
 export function runSteps({ entries, keys }: Pick<RunPlan, 'entries' | 'keys'>): number {
   const filter = piecesOf(KeyFilter.wordsOf(filterSizeOf(keys)));
   const fences = piecesOf(chunksOf(entries) * ENTRY_WORDS);
@@ -24,7 +24,7 @@ export function runSteps({ entries, keys }: Pick<RunPlan, 'entries' | 'keys'>): 
   return chunksOf(entries) + ready(fences) + ready(filter) + 3;
 }
 
-/** Writes the run, and returns it once all its pieces are put. It may be read once they are there. */
+/** Writes the run, and returns it once all its pieces are put. Readable once they are stored. */
 export function* writeRun(
   on: { store: RunStore; cache: ChunkCache },
   plan: RunPlan,
@@ -58,7 +58,7 @@ export function* writeRun(
   return new Run(on, head, { fences, filter });
 }
 
-/** Takes the next entries, and returns how many of them are of keys. */
+/** Copies the next entries into a chunk, and returns how many of them are keys. */
 function fillChunk(words: Uint32Array, merged: CursorHeap, filter: KeyFilter): number {
   let keys = 0;
   for (let at = 0; at < words.length; at += ENTRY_WORDS) {

@@ -1,6 +1,6 @@
 /**
- * A sorted run of entries on disk. In memory are its fences (the first entry of each chunk) and the
- * filter of its keys, so that a search reads one chunk, and one for a new key none.
+ * A sorted run of entries on disk. Its fences (the first entry of each chunk) and the filter of its
+ * keys are in memory, so a search reads one chunk, and a search for a new key usually none.
  */
 import { invariant } from '../rules/invariant.ts';
 import type { ChunkCache } from './chunk-cache.ts';
@@ -20,13 +20,13 @@ import { KeyFilter } from './key-filter.ts';
 import { CHUNK_ENTRIES, PIECES_MAX, RunDamage, readPiece, readPieces } from './pieces.ts';
 import type { RunStore } from './run-store.ts';
 
-/** What the head of a checkpoint keeps of a run. */
+/** A run's part of a checkpoint head. */
 export type RunHead = {
   run: number;
   /** Eight runs of a level are merged into one of the next. */
   level: number;
   entries: number;
-  /** How many of the entries are of keys. */
+  /** How many of the entries are keys. */
   keys: number;
   filterBlocks: number;
   filterProbes: number;
@@ -69,7 +69,7 @@ export class Run {
   find(key: EntryKey, found: FactPlace[]): void {
     const isKey = key.class === INDEX_CLASS.key;
     if (isKey && !this.filter.mayHave(key.w0, key.w1, key.w2, key.w3)) return;
-    // Entries of one key may go on in the next chunk.
+    // Entries with the same key may continue in the next chunk.
     for (let chunk = this.#chunkBefore(key); chunk < this.chunks; chunk++) {
       const words = this.chunk(chunk);
       const count = words.length / ENTRY_WORDS;
@@ -81,7 +81,7 @@ export class Run {
     }
   }
 
-  /** A row that goes down from the last entry of the class before its bound; null: none. */
+  /** Descends from the last entry of the class before its bound; null: there is none. */
   below(bound: ListBound): EntryCursor | null {
     const { below } = bound;
     if (compareToKey(this.fences, 0, below) >= 0) return null;
@@ -93,7 +93,7 @@ export class Run {
     return new DownCursor(this, { chunk, entry }, bound);
   }
 
-  /** All entries in order; the chunks are read once, so they do not drive others from the cache. */
+  /** All entries in order. Reads each chunk once, past the cache, so that others stay in it. */
   ascending(): EntryCursor {
     return new UpCursor(this);
   }
@@ -117,7 +117,7 @@ export class Run {
     return words;
   }
 
-  /** The last chunk that begins before the key, or the first one. */
+  /** The last chunk that begins before the key, or the first chunk. */
   #chunkBefore(key: EntryKey): number {
     return Math.max(lowerBound(this.fences, this.chunks, key) - 1, 0);
   }

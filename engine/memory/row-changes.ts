@@ -1,7 +1,7 @@
 /**
- * Which rows of a table a checkpoint takes, and the rows as they were when it began. It takes what
- * has changed since the one before, and of the others each block of rows in its turn. So
- * `CHECKPOINTS_KEPT` checkpoints have every row, and what one writes follows from what has changed.
+ * Tracks which rows of a table a checkpoint writes, and keeps them as they were when it began. It
+ * writes the rows changed since the last checkpoint, and of the others a part of `TURNS` in turn.
+ * So `CHECKPOINTS_KEPT` checkpoints contain every row, and what one writes depends on the changes.
  */
 import { invariant } from '../rules/invariant.ts';
 import { pageWordsOf, putRow, takeRow } from './row-pages.ts';
@@ -11,34 +11,34 @@ export const BLOCK_ROWS = 128;
 /** Every row has its turn once in so many checkpoints. */
 export const TURNS = 8;
 /**
- * The newest checkpoints that have every row together. One more than turns: a row that changes
- * while its turn is being written is left to the checkpoint after.
+ * The newest checkpoints that contain every row together. One more than turns: a row that changes
+ * while its turn is being written is left to the next checkpoint.
  */
 export const CHECKPOINTS_KEPT = TURNS + 1;
 
-/** Marks of rows. Beside these, `FIRST` and `SECOND` stand by turns for "changed since it began". */
+/** Marks of rows. `FIRST` and `SECOND` take turns to mean "changed since it began". */
 const CLEAN = 0;
 const FIRST = 1;
 const SECOND = 2;
-/** A page that was loaded had the row. */
+/** The row was in a loaded page. */
 const LOADED = 3;
 
 const KEPT_ROWS_MIN = 64;
 
-/** The words of a table: a row's stored ones come first. */
+/** The words of a table: the stored ones of a row come first. */
 type Rows = { readonly words: Uint32Array; readonly rowWords: number };
 
 export class RowChanges {
   readonly #storedWords: number;
   /** By row. */
   #marks = new Uint8Array(0);
-  /** The mark of rows that have changed since the newest checkpoint began; the other one waits. */
+  /** Marks rows changed since the newest checkpoint began; the other mark is for the one before. */
   #changed: typeof FIRST | typeof SECOND = FIRST;
-  /** The checkpoint has looked at the rows below `#next`, and takes none from `#end` on. */
+  /** The checkpoint has passed the rows below `#next`, and writes none from `#end` on. */
   #next = 0;
   #end = 0;
   #turn = 0;
-  /** Rows that changed before they were taken: the number of each, and its words as they were. */
+  /** Rows that changed before they were written: the number of each, and its words before that. */
   #kept = new Uint32Array(0);
   #keptFrom = 0;
   #keptEnd = 0;
@@ -53,7 +53,7 @@ export class RowChanges {
     this.#marks = marks;
   }
 
-  /** Before a row changes. */
+  /** Call before a row changes. */
   mark(row: number, words: Uint32Array, rowWords: number): void {
     const mark = this.#marks[row];
     if (mark === this.#changed) return;
@@ -71,7 +71,7 @@ export class RowChanges {
     this.#turn = checkpoint % TURNS;
   }
 
-  /** Puts rows into the page from `at` on; returns where they end, which is `at` once all are taken. */
+  /** Puts rows into the page from `at` on; returns where they end, or `at` when none are left. */
   take(page: Uint32Array, at: number, { words, rowWords }: Rows): number {
     const count = this.#storedWords;
     let end = at;
@@ -89,7 +89,7 @@ export class RowChanges {
     return end;
   }
 
-  /** Loads the rows of a page, but those from `size` on: they are of a time when it was larger. */
+  /** Loads the rows of a page, except those from `size` on: the table was larger then. */
   load(page: Uint32Array, { words, rowWords }: Rows, size: number): void {
     for (let at = 0; at < page.length; ) {
       const row = page[at]!;
@@ -102,7 +102,7 @@ export class RowChanges {
     }
   }
 
-  /** The first row below `size` that no page had, or `size`. From now on changes count. */
+  /** The first row below `size` that no page contained, or `size`. From now on changes count. */
   endLoad(size: number): number {
     for (let row = 0; row < size; row++) {
       if (this.#marks[row] !== LOADED) return row;
@@ -111,7 +111,7 @@ export class RowChanges {
     return size;
   }
 
-  /** The next row that the checkpoint takes, which then has not changed; `#end`: there is none. */
+  /** The next row that the checkpoint writes and that has not changed; `#end`: there is none. */
   #nextToTake(): number {
     const marks = this.#marks;
     const end = this.#end;

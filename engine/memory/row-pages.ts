@@ -1,20 +1,20 @@
 /**
- * How the rows of a table lie in the pages of a checkpoint, one behind another: the number of the
- * row, a word whose bit n says that word n of the row is not zero, and these words. Most words of a
- * row are zero: numbers of whole cents leave the lower half of theirs empty.
+ * The layout of table rows in the pages of a checkpoint, one after another: the number of the
+ * row, a word whose bit n is set when word n of the row is not zero, and these words. Most words of
+ * a row are zero: a number of whole cents leaves its lower half empty.
  */
 import { invariant } from '../rules/invariant.ts';
 
-/** A row has at most so many stored words, a bit for each. */
+/** The most stored words of a row: a bit for each. */
 export const ROW_WORDS_MAX = 32;
-/** What stands before the words of a row. */
+/** The words before those of the row. */
 export const PAGE_FORM = ['row', 'present'] as const;
 const BEFORE_WORDS = PAGE_FORM.length;
 
-/** What a row of `count` words takes at most. */
+/** The most words that a row of `count` words takes in a page. */
 export const pageWordsOf = (count: number): number => BEFORE_WORDS + count;
 
-/** Puts `count` words of `words`, from `from` on, as a row, at `at`; returns where the next begins. */
+/** Writes `count` words of `words`, from `from` on, as a row at `at`; returns its end. */
 export function putRow(
   page: Uint32Array,
   at: number,
@@ -36,7 +36,7 @@ export function putRow(
   return end;
 }
 
-/** Reads the words of the row at `at` into `to`, from `from` on; returns where the next begins. */
+/** Reads the row at `at` into `to`, from `from` on; returns where the next row begins. */
 export function takeRow(
   page: Uint32Array,
   at: number,

@@ -21,7 +21,7 @@ import { ROW_WORDS_MAX } from './row-pages.ts';
 import { type Places, placesOf, type Schema, WORD_BYTES } from './row-places.ts';
 
 type Column<T extends ColumnType> = InstanceType<(typeof COLUMNS)[T]>;
-/** Units of columns, by name; a plain number for those without. */
+/** Units of columns, by name; columns without one are plain numbers. */
 type Units = object;
 type UnitOf<U extends Units, K> = K extends keyof U
   ? U[K] extends number
@@ -36,15 +36,15 @@ type Writable<S extends Schema, Row extends number, U extends Units> = {
     ? WritableIds<Row>
     : WritableValues<Row, UnitOf<U, K>>;
 };
-/** Names of columns that can hold the chain of free rows. */
+/** Names of columns that can contain the chain of free rows. */
 type ChainOf<S extends Schema> = { [K in keyof S]: S[K] extends 'i32' ? K : never }[keyof S];
 
 const FIRST_CAPACITY = 128;
 
-/** What a checkpoint keeps of a table beside its pages. */
+/** A table's part of a checkpoint head. */
 export type TableHead = { size: number; live: number; freeHead: number };
 
-/** `Row`: what its rows are called, so that none of another table is taken for one. */
+/** `Row`: the type of its row numbers, so that rows of different tables cannot be confused. */
 export class Table<
   Stored extends Schema,
   Derived extends Schema,
@@ -52,9 +52,9 @@ export class Table<
   U extends Units = Units,
 > {
   readonly name: string;
-  /** Every column, to be read. */
+  /** Every column, read-only. */
   readonly col: Readable<Stored, Row, U> & Readable<Derived, Row, U>;
-  /** Derived columns, to be changed: no checkpoint waits for them. */
+  /** Derived columns, writable: checkpoints do not need to know. */
   readonly derived: Writable<Derived, Row, U>;
   readonly #stored: Writable<Stored, Row, U>;
   /** Rows ever used; every row number is below it. */
@@ -63,7 +63,7 @@ export class Table<
   live = 0;
   capacity = 0;
   #freeHead: number = NO_ROW;
-  /** 0 or above: the row is in use. Otherwise it is `linkTo` the next free one. */
+  /** 0 or more: the row is in use. Otherwise it is `linkTo` the next free row. */
   readonly #chain: I32Column;
   readonly #columns: ReadonlyMap<string, Column<ColumnType>>;
   readonly #places: Places;
@@ -71,8 +71,8 @@ export class Table<
   readonly #changes: RowChanges;
 
   /**
-   * `chain`: a stored column that is never negative in a row in use, and so can hold the chain of
-   * free rows. A table without one has a column more for the chain.
+   * `chain`: a stored column that is never negative in a row in use, and so can contain the chain
+   * of free rows. A table without one has an extra column for the chain.
    */
   constructor(name: string, stored: Stored, derived: Derived, chain?: ChainOf<Stored>) {
     this.name = name;
@@ -99,7 +99,7 @@ export class Table<
     return (this.#freeHead === NO_ROW ? this.size : this.#freeHead) as Row;
   }
 
-  /** Takes a row into use. Its columns hold whatever the last user left. */
+  /** Starts to use a row. Its columns still have the values of its last use. */
   claim(): Row {
     const row = this.nextRow;
     if (this.#freeHead !== NO_ROW) {
@@ -128,7 +128,7 @@ export class Table<
     return row >= 0 && row < this.size && this.#chain.get(row) >= 0;
   }
 
-  /** A word of each end of a row: to be read ahead of time (prefetch.ts). */
+  /** A word from each end of a row, to prefetch it (prefetch.ts). */
   prefetch(row: Row): number {
     const words = this.#words;
     const { rowWords } = this.#places;
@@ -136,9 +136,9 @@ export class Table<
   }
 
   /**
-   * The stored columns, to change them in this row, which the next checkpoint then takes. There is
-   * no other way to them, and it costs a look at a byte; columns that each looked themselves made a
-   * fill slower by a tenth.
+   * The stored columns, writable in this row, which the next checkpoint then writes. There is
+   * no other way to write them. It checks one byte; when each column checked it, a
+   * fill took a tenth longer.
    */
   change(row: Row): Writable<Stored, Row, U> {
     invariant(this.isLive(row), 'changed a free row');
@@ -159,7 +159,7 @@ export class Table<
     return { size: this.size, live: this.live, freeHead: this.#freeHead };
   }
 
-  /** Each breach of what must hold of the rows in use and the chain of free ones. */
+  /** Each violated invariant of the rows in use and the chain of free ones. */
   *problems(): Generator<string> {
     let live = 0;
     for (const _ of this.rows()) live++;
@@ -178,17 +178,17 @@ export class Table<
     if (lost !== 0) yield `${this.name}: ${lost} free rows are not in the chain of free rows`;
   }
 
-  /** Begins the checkpoint with this number, which takes rows as they are now. */
+  /** Begins the checkpoint with this number, which writes the rows as they are now. */
   beginCheckpoint(checkpoint: number): void {
     this.#changes.begin(checkpoint, this.size);
   }
 
-  /** Puts rows that it takes into a page from `at` on; returns where they end: at `at` after the last. */
+  /** Puts rows of the checkpoint into a page from `at` on; returns their end: `at` when done. */
   takeRows(page: Uint32Array, at: number): number {
     return this.#changes.take(page, at, this.#rows);
   }
 
-  /** Loads rows of a page, behind `loadHead`. The caller rebuilds the derived columns. */
+  /** Loads rows of a page, after `loadHead`. The caller rebuilds the derived columns. */
   loadRows(page: Uint32Array): void {
     this.#changes.load(page, this.#rows, this.size);
   }
@@ -213,8 +213,8 @@ export class Table<
   }
 
   /**
-   * `account@24:i32,…`: where stored columns lie. A data directory is read only by the columns that
-   * wrote it.
+   * `account@24:i32,…`: the places of stored columns. A data directory can only be read with the
+   * columns that wrote it.
    */
   get layout(): string {
     const { columns, storedWords } = this.#places;
@@ -235,7 +235,7 @@ export class Table<
   }
 }
 
-/** What the chain column of a free row holds. It is its own inverse, and negative for every row. */
+/** The chain column of a free row. It is its own inverse, and negative for every row. */
 function linkTo(nextFree: number): number {
   return NO_ROW - 1 - nextFree;
 }

@@ -1,6 +1,6 @@
 /**
- * What a checkpoint holds beside the tables' pages, and how a load rebuilds derived columns,
- * indexes and books. Equal rows give an equal state.
+ * The contents of a checkpoint beside the tables' pages. A load rebuilds derived columns,
+ * indexes and books from them. Equal rows give an equal state.
  */
 
 import type { Values } from '../memory/columns.ts';
@@ -16,12 +16,12 @@ import { type ShardState, tablesOf } from '../rules/state.ts';
 import type { EpochMs, GameStatus } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 
-/** What a checkpoint keeps beside the pages. */
+/** What a checkpoint stores beside the pages. */
 export type StateHead = {
   layouts: Record<string, string>;
   tables: Record<string, TableHead>;
   sequence: number;
-  /** What `tradeCounts` counts. */
+  /** The day that `tradeCounts` counts for. */
   tradeDay: number;
   nowMs: EpochMs;
   setBackFromMs: EpochMs;
@@ -33,7 +33,7 @@ export type StateHead = {
  */
 export type ReferenceData = {
   catalog: Catalog;
-  /** Instruments that the catalog has dropped, as they were last described. */
+  /** Instruments that the catalog no longer lists, with their last description. */
   dropped: CatalogInstrument[];
   outcomes: [market: number, outcome: MarketOutcome, payouts: Payouts | null][];
   listedGames: string[];
@@ -94,7 +94,7 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
   for (const [slug, game] of head.games) state.games.set(slug, game);
 }
 
-/** Rebuilds everything that pages do not hold. */
+/** Rebuilds everything that is not in pages. */
 export function rebuildDerived(state: ShardState): void {
   const { accounts, positions, orders } = state;
   invariant(state.accountIds.size === 0, 'the indexes of a state are built twice');
@@ -128,7 +128,7 @@ type InSequence<Row extends number> = {
 
 function inTimeOrder<Row extends number>(table: InSequence<Row>): Iterable<Row> {
   const { sequence } = table.col;
-  // Millions of them sort faster so; rows are numbers to an array of numbers.
+  // A typed array sorts millions of rows faster; its type has plain numbers, not rows.
   const rows = Uint32Array.from(table.rows());
   return rows.sort(
     (a, b) => sequence.get(a as Row) - sequence.get(b as Row),

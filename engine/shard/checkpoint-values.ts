@@ -1,6 +1,6 @@
 /**
- * What a checkpoint keeps in LMDB, read back: heads, and the pages that count. Rules D3, D24, D42
- * (engine/RULES.md).
+ * Reads and writes the values of checkpoints in LMDB: heads, and the current pages. Rules D3, D24,
+ * D42 (engine/RULES.md).
  */
 import { headCodec } from '../format/codec.ts';
 import { FormatMismatch } from '../format/version.ts';
@@ -16,14 +16,14 @@ export type CheckpointHead = StateHead & {
   facts: number;
   tail: LogPosition;
   index: IndexHead;
-  /** The checkpoints whose pages count together, the newest last. */
+  /** The checkpoints whose pages together make up the state, the newest last. */
   written: WrittenPages[];
 };
 
 /** How many pages a checkpoint has of each table, by name. */
 export type WrittenPages = { checkpoint: number; pages: Record<string, number> };
 
-/** On disk, reference data is under `world`. */
+/** On disk, the key of reference data is `world`. */
 export type HeadKey = 'format' | 'head' | 'world';
 export type PageKey = [table: string, checkpoint: number, page: number];
 
@@ -33,15 +33,15 @@ export function headValue(value: object): Buffer {
   return sealed(headCodec.pack(value));
 }
 
-/** With its header a page fills four pages of LMDB, as a piece of a run does (index/pieces.ts). */
+/** With its header a page fills four pages of LMDB, like a piece of a run (index/pieces.ts). */
 const PAGE_WORDS = 4 * 1024 - 4;
-/** The checksum of what is behind it, then the checkpoint and the page. */
+/** The checksum of everything after it, then the checkpoint and the page. */
 const HEADER_WORDS = 3;
 
-/** A table, as a checkpoint takes its rows (memory/table.ts). */
+/** A table as a checkpoint reads its rows (memory/table.ts). */
 export type TakenTable = { readonly name: string; takeRows(page: Uint32Array, at: number): number };
 
-/** The next page of a table; null: all its rows are taken. */
+/** The next page of a table; null: all its rows are written. */
 export function nextPage(table: TakenTable, checkpoint: number, page: number): Buffer | null {
   invariant(checkpoint > 0, 'a page belongs to no checkpoint');
   const words = new Uint32Array(PAGE_WORDS);
@@ -52,7 +52,7 @@ export function nextPage(table: TakenTable, checkpoint: number, page: number): B
   return seal(Buffer.from(words.buffer, 0, end * Uint32Array.BYTES_PER_ELEMENT));
 }
 
-/** The rows of a page, in words that the next call writes over. Throws `ValueDamage`. */
+/** The rows of a page, in words that the next call overwrites. Throws `ValueDamage`. */
 export function rowsOfPage(key: PageKey, value: Buffer | undefined, words: Uint32Array) {
   const what = `pages [${key.join(', ')}]`;
   if (value === undefined) throw new ValueDamage(`${what} is missing`);
@@ -71,14 +71,14 @@ export function rowsOfPage(key: PageKey, value: Buffer | undefined, words: Uint3
 const HEADER_BYTES = HEADER_WORDS * Uint32Array.BYTES_PER_ELEMENT;
 export const pageWords = () => new Uint32Array(PAGE_WORDS);
 
-/** What a start reads. */
+/** Reads what a start needs. */
 export function checkpointReader({ pages, heads }: CheckpointTables) {
   const read = (key: HeadKey) => {
     const value = heads.get(key);
     return value === undefined ? null : headCodec.unpack(unsealed(value, `heads [${key}]`));
   };
   return {
-    /** Throws `FormatMismatch` where another version has written it. False: nobody has. */
+    /** Throws `FormatMismatch` where another version has written it. False: it is new. */
     checkFormat({ formatVersion, fingerprint, shard }: LogIdentity): boolean {
       const found = read('format') as Partial<LogIdentity> | null;
       if (found === null) {
@@ -108,12 +108,12 @@ export function checkpointReader({ pages, heads }: CheckpointTables) {
       return { ...referenceData, ...head } as CheckpointHead & ReferenceData;
     },
 
-    /** The checkpoints whose pages count; none has been written: none. */
+    /** The checkpoints whose pages make up the state; empty before the first checkpoint. */
     readWritten(): WrittenPages[] {
       return (read('head') as CheckpointHead | null)?.written ?? [];
     },
 
-    /** The rows of a table's pages that count, the oldest first: a later one replaces them. */
+    /** A table's rows in those checkpoints, the oldest first: later rows replace earlier ones. */
     *readRows(table: string, written: readonly WrittenPages[]): Generator<Uint32Array> {
       const words = pageWords();
       for (const { checkpoint, pages: counts } of written) {

@@ -1,6 +1,6 @@
 /**
- * One shard's LMDB environment: checkpoints and the runs of the index. It is written beside the
- * batches: LMDB's own thread commits and syncs. Rules D3, D8, D24 (engine/RULES.md).
+ * One shard's LMDB environment: checkpoints and the runs of the index. It is written in parallel to
+ * the batches: LMDB's own thread commits and syncs. Rules D3, D8, D24 (engine/RULES.md).
  */
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,12 +28,12 @@ import { DiskReserve } from './disk-reserve.ts';
 /** `sync`: on disk; `commit`: survives a crash of the process. Rule D1 (engine/RULES.md). */
 export type Durability = 'sync' | 'commit';
 
-/** Everything a checkpoint writes. */
+/** Everything that a checkpoint writes. */
 export type Checkpoint = {
   head: Omit<CheckpointHead, 'index' | 'written'>;
-  /** Another value, which changes seldom; null: it has not changed since the last checkpoint. */
+  /** A separate value that seldom changes; null: unchanged since the last checkpoint. */
   referenceData: object | null;
-  /** Each has begun the checkpoint `nextNumber`, and gives its rows when they are written. */
+  /** Each has begun the checkpoint `nextNumber`, and returns its rows when they are written. */
   tables: readonly TakenTable[];
   seal: Seal;
 };
@@ -41,39 +41,39 @@ export type Checkpoint = {
 export type CheckpointsOptions = {
   durability: Durability;
   identity: LogIdentity;
-  /** So much is put at once, and is on disk before more is. */
+  /** So many bytes are written at once, and are on disk before the next. */
   sliceBytes?: number;
-  /** Waited for before each slice and before the head, where a test ends a process or fails. */
+  /** Awaited before each slice and before the head; tests end the process or fail there. */
   beforeSlice?: () => Promise<void>;
 };
 
 const SLICE_BYTES = 2 ** 20;
-/** What the removal of a page counts as. */
+/** The bytes that the removal of a page counts as. */
 const REMOVED_BYTES = 256;
-/** What a transaction takes beside its values: a page of the tree for each, at the worst. */
+/** Space of a transaction per byte of its values: at worst each needs a page of the tree too. */
 const ROOM_FACTOR = 2;
 const ROOM_EVERY_MS = 1000;
 
-/** The checkpoint is cut off. */
+/** The checkpoint was cut off. */
 class Stopped extends Error {}
 
-/** Opens or creates the environment at `path`. Never twice in one process. */
+/** Opens or creates the environment at `path`. Never open it twice in one process. */
 export class Checkpoints {
   readonly runs: RunStore;
   readonly read: CheckpointReader;
   readonly #options: CheckpointsOptions;
   readonly #root: RootDatabase;
   readonly #tables: ReturnType<typeof openTables>;
-  /** The checkpoints whose pages count, as the head on disk names them. */
+  /** The checkpoints whose pages make up the state, as in the head on disk. */
   #written: WrittenPages[] | null = null;
   readonly #room: DiskReserve;
-  /** Bytes put since the last settling, and how their transactions end. */
+  /** Bytes written since the last settling, and how their transactions end. */
   #slice = 0;
   #puts: Promise<unknown>[] = [];
-  /** Of the newest head on disk, as far as this process has written it. */
+  /** Facts covered by the newest head on disk, as far as this process has written it. */
   #facts = 0;
   #isWriting = false;
-  /** What the checkpoint being written waits for; null: it goes on. */
+  /** The space that the current checkpoint waits for; null: it is not waiting. */
   #lacking: DiskFull | null = null;
   #hurries = false;
   #isStopped = false;
@@ -94,7 +94,7 @@ export class Checkpoints {
     });
   }
 
-  /** Notes whose environment a new one is. Throws `FormatMismatch` on another version's. */
+  /** Records the identity in a new environment. Throws `FormatMismatch` on another version's. */
   async settleFormat(): Promise<void> {
     const { identity } = this.#options;
     if (this.read.checkFormat(identity)) return;
@@ -103,15 +103,15 @@ export class Checkpoints {
     await this.#settle();
   }
 
-  /** Of the checkpoint that comes next. */
+  /** The number of the next checkpoint. */
   get nextNumber(): number {
     return (this.#before.at(-1)?.checkpoint ?? 0) + 1;
   }
 
   /**
    * Writes a checkpoint: pages and runs first, then, once all of them are on disk, the head that
-   * makes them count. A crash between two slices leaves the checkpoint before. Waits for space on a
-   * full disk. False: it was cut off by `hurry` or `stop`.
+   * makes them valid. A crash before the head leaves the previous checkpoint. Waits for space on a
+   * full disk. False: `hurry` or `stop` cut it off.
    */
   async write({ head, referenceData, tables, seal }: Checkpoint): Promise<boolean> {
     invariant(!this.#isWriting, 'a checkpoint is written while another one is');
@@ -143,17 +143,17 @@ export class Checkpoints {
     return this.#lacking !== null;
   }
 
-  /** Throws `DiskFull` where a checkpoint waits for space. */
+  /** Throws `DiskFull` while a checkpoint waits for space. */
   checkSpace(): void {
     if (this.#lacking !== null) throw this.#lacking;
   }
 
-  /** A checkpoint waits for no space from now on. */
+  /** From now on a checkpoint ends instead of waiting for space. */
   hurry(): void {
     this.#hurries = true;
   }
 
-  /** A checkpoint ends before its next slice. */
+  /** Ends a checkpoint before its next slice. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -169,7 +169,7 @@ export class Checkpoints {
     return this.#written;
   }
 
-  /** Writes all that a table has for this checkpoint, and returns how many pages that is. */
+  /** Writes all rows of a table for this checkpoint, and returns the number of pages. */
   async #putPages(table: TakenTable, checkpoint: number): Promise<number> {
     const { pages } = this.#tables;
     for (let page = 0; ; page++) {
@@ -180,7 +180,7 @@ export class Checkpoints {
     }
   }
 
-  /** Pages that the head on disk does not name: older ones, and what a crash has left. */
+  /** Removes pages that the head on disk does not name: old ones, and leftovers of a crash. */
   async #removeOthers(tables: readonly TakenTable[]): Promise<void> {
     const { pages } = this.#tables;
     const oldest = this.#before[0]?.checkpoint ?? 0;
@@ -197,7 +197,7 @@ export class Checkpoints {
     }
   }
 
-  /** In one transaction: neither is good without the other. */
+  /** In one transaction: neither is valid without the other. */
   async #putHead(head: CheckpointHead, referenceData: object | null): Promise<void> {
     const { heads } = this.#tables;
     const world = referenceData === null ? null : headValue(referenceData);
@@ -213,7 +213,7 @@ export class Checkpoints {
 
   #note(bytes: number, put: Promise<unknown>): void {
     this.#slice += bytes;
-    // Without a listener a rejection would end the process before `#settle` meets it.
+    // Without a listener a rejection would end the process before `#settle` handles it.
     put.catch(() => undefined);
     this.#puts.push(put);
   }
@@ -225,8 +225,8 @@ export class Checkpoints {
   }
 
   /**
-   * Nothing is being written here, so the file can grow: LMDB and the reserve never write to its
-   * end at the same time.
+   * No write is pending here, so the reserve may grow the file: LMDB and the reserve never write to
+   * its end at the same time.
    */
   async #beginSlice(bytes = 0): Promise<void> {
     for (;;) {
@@ -245,7 +245,7 @@ export class Checkpoints {
     }
   }
 
-  /** Everything that was put is on disk, as the durability promises. */
+  /** Waits until everything written is as safe as the durability promises. */
   async #settle(): Promise<void> {
     await Promise.all(this.#puts);
     await this.#root.flushed;

@@ -15,18 +15,18 @@ import type { CheckpointHead, CheckpointReader } from './checkpoint-values.ts';
 import type { StoredState } from './create-state.ts';
 import { replayFacts } from './replay.ts';
 
-/** The records of a log, from a place on. */
+/** The records of a log, from a position on. */
 export interface RecordSource {
   readonly lastNumber: number;
-  /** Where the log ends. */
+  /** The end of the log. */
   readonly tail: LogPosition;
   records(afterNumber: number, from: LogPosition | null): Iterable<PlacedRecord>;
 }
 
-/** The number of the last fact that the state now shows, and how much of it was replayed. */
+/** The number of the last fact in the state, and how much of the log was replayed. */
 export type Recovered = { lastNumber: number; records: number; facts: number };
 
-/** Loads everything into an empty state. Throws on a checkpoint that the log does not reach. */
+/** Loads everything into an empty state. Throws when the log ends before the checkpoint. */
 export function recover(
   state: StoredState,
   read: CheckpointReader,
@@ -38,7 +38,7 @@ export function recover(
   return replay(state, head, log, facts);
 }
 
-/** Loads the newest finished checkpoint as it was written; its head, if there is one. */
+/** Loads the newest finished checkpoint as it was written; returns its head, if there is one. */
 export function loadTables(state: StoredState, read: CheckpointReader): CheckpointHead | null {
   const head = read.readHead();
   if (head === null) return null;
@@ -51,7 +51,7 @@ export function loadTables(state: StoredState, read: CheckpointReader): Checkpoi
   return head;
 }
 
-/** A log has every fact that a checkpoint covers. */
+/** Throws unless the log contains every fact that the checkpoint covers. */
 export function checkReach(
   head: CheckpointHead | null,
   { lastNumber, tail }: Pick<RecordSource, 'lastNumber' | 'tail'>,
@@ -64,7 +64,7 @@ export function checkReach(
   );
 }
 
-/** Plays the facts behind a checkpoint; `onEvent` sees each event before it is applied. */
+/** Replays the facts after a checkpoint; `onEvent` receives each event before it is applied. */
 export function replay(
   state: StoredState,
   head: CheckpointHead | null,

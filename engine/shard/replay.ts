@@ -1,7 +1,7 @@
 /**
- * Plays records of the log again. Every primary fact becomes its event, and what the event leads to
- * must be the very bytes that lie there, derived facts included. So a start runs the code that
- * traded, and a rule that has changed meanwhile is found and not guessed. Rule D3
+ * Replays records of the log. Every primary fact is turned into its event, and the event must
+ * produce exactly the bytes in the log, derived facts included. So a start runs the same code as
+ * trading, and a rule that changed in between is detected. Rule D3
  * (engine/RULES.md).
  */
 import { ByteReader } from '../format/bytes.ts';
@@ -13,7 +13,7 @@ import { emit } from '../rules/evolve.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { ShardState } from '../rules/state.ts';
 
-/** A fact of the log that cannot be played again. */
+/** A fact of the log that cannot be replayed. */
 export class ReplayError extends Error {
   constructor(number: number, kind: string, reason: string) {
     super(`fact ${number} (${kind}): ${reason}`);
@@ -22,8 +22,8 @@ export class ReplayError extends Error {
 }
 
 /**
- * Plays the facts of one record; `facts` was begun at its position and with its first number.
- * Throws `ReplayError`. `onEvent` sees each event before it is applied.
+ * Replays the facts of one record; `facts` was begun at its position and with its first number.
+ * Throws `ReplayError`. `onEvent` receives each event before it is applied.
  */
 export function replayFacts(
   state: ShardState,

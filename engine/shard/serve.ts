@@ -1,7 +1,7 @@
 /**
- * What the thread of a shard does from its start to its end: it takes what has come, answers it
- * once that is safe, and sleeps where nothing has. Its event loop turns only while a checkpoint is
- * being written; otherwise a sleep blocks the thread, and no timer fires in here.
+ * The main loop of a shard's thread: it reads the messages that have arrived, answers them
+ * once that is safe, and sleeps when there are none. Its event loop turns only while a checkpoint
+ * is being written; otherwise a sleep blocks the thread, and no timer fires in it.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import { ByteWriter } from '../format/bytes.ts';
@@ -12,22 +12,22 @@ import type { Reply } from '../rules/messages.ts';
 import { isTick } from './outbox.ts';
 import type { Batch } from './shard.ts';
 
-/** What it does of a shard. */
+/** The parts of a shard that the loop uses. */
 export type Served = {
   take(messages: Batch): (Reply | null)[];
-  /** Work is under way that ends only while the thread's event loop turns. */
+  /** Work is in progress that ends only while the thread's event loop turns. */
   readonly isWriting: boolean;
-  /** It takes no batch until `caughtUp` (D43). */
+  /** It accepts no batch until `caughtUp` (D43). */
   readonly isBehind: boolean;
   caughtUp(): Promise<void>;
-  /** 0: it can write. The other end learns of a change at once. */
+  /** 0: it can write. The other end is notified of a change at once. */
   readonly diskErrno: number;
 };
 
-/** More would let the two threads take turns rather than work at the same time. */
+/** With larger batches the two threads would take turns rather than work at the same time. */
 const BATCH_MAX = 256;
 
-/** Returns when it is asked to close, with all before that answered. Throws what the shard throws. */
+/** Returns at a request to close, once all before it is answered. Throws the shard's errors. */
 export async function serve(shard: Served, end: Endpoint): Promise<void> {
   const server = new Server(shard, end);
   while (!server.isClosed) {
@@ -47,10 +47,10 @@ class Server {
   readonly #end: Endpoint;
   readonly #decoder = new FrameDecoder();
   readonly #writer = new ByteWriter();
-  /** What ended the batch before its time. */
+  /** The control message that ended the batch early. */
   #control: Control | null = null;
   #diskErrno = 0;
-  /** Messages of the batch that want an answer. */
+  /** Messages of the batch that expect an answer. */
   #asked = 0;
 
   constructor(shard: Served, end: Endpoint) {
@@ -58,13 +58,13 @@ class Server {
     this.#end = end;
   }
 
-  /** False: nothing has come. */
+  /** False: no message has arrived. */
   takeBatch(): boolean {
     if (!this.#end.isReady()) return false;
     this.#writer.begin();
     this.#asked = 0;
     const replies = this.#shard.take(this.#batch);
-    // The other end has a queue of waiters, and so one reply too many goes to somebody else.
+    // The other end has a queue of waiters, so an extra reply would reach the wrong one.
     invariant(replies.length === this.#asked, 'a batch has more answers than questions, or fewer');
     for (const reply of replies) writeReply(this.#writer, reply);
     if (this.#control !== null) this.#obey(this.#control);

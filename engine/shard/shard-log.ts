@@ -1,6 +1,6 @@
 /**
- * One shard's log as the shard uses it: the record of the batch at hand, and those that were
- * written. Rules D1, D2 (engine/RULES.md).
+ * One shard's log as the shard uses it: the record of the current batch, and the written
+ * ones. Rules D1, D2 (engine/RULES.md).
  */
 import path from 'node:path';
 import { FactBuffer } from '../format/facts.ts';
@@ -16,20 +16,20 @@ export type ShardLogOptions = {
   identity: LogIdentity;
   durability: Durability;
   segmentBytes?: number;
-  /** Where the log ended when the checkpoint beside it was taken. */
+  /** Where the log ended when its checkpoint was taken. */
   reaches?: LogPosition;
 };
 
-/** Where the log of the shard at `path` lies. */
+/** The log's directory in the shard's directory. */
 export const logIn = (directory: string): string => path.join(directory, 'log');
 
 export class ShardLog implements FactLog {
-  /** Takes the facts of the batch at hand. */
+  /** Collects the facts of the current batch. */
   readonly facts = new FactBuffer();
   readonly #writer: LogWriter;
   readonly #reader: LogReader;
 
-  /** Cuts off a record that is not whole. Throws `LogDamage`, `LogMismatch`, `DiskFull`. */
+  /** Cuts off an incomplete last record. Throws `LogDamage`, `LogMismatch`, `DiskFull`. */
   constructor(directory: string, { identity, ...options }: ShardLogOptions) {
     const log = logIn(directory);
     this.#writer = LogWriter.open(log, { ...identity, ...options });
@@ -38,17 +38,17 @@ export class ShardLog implements FactLog {
     this.begin();
   }
 
-  /** The number of the last fact that was written; 0: none was. */
+  /** The number of the last fact written; 0: there is none. */
   get lastNumber(): number {
     return this.#writer.nextNumber - 1;
   }
 
-  /** Where the next record begins. */
+  /** The position of the next record. */
   get tail(): LogPosition {
     return this.#writer.tail;
   }
 
-  /** Makes room for a record of so many bytes. Throws `DiskFull`. */
+  /** Reserves space for a record of so many bytes. Throws `DiskFull`. */
   ensureRoom(bytes: number): void {
     this.#writer.ensureRoom(bytes);
   }
@@ -58,7 +58,7 @@ export class ShardLog implements FactLog {
     this.facts.begin(this.#writer.tail, this.#writer.nextNumber);
   }
 
-  /** Writes the record of the batch at hand, as safe as the durability says. */
+  /** Writes the record of the current batch, as safe as the durability says. */
   commit(atMs: EpochMs): void {
     const { facts } = this;
     invariant(facts.record === this.#writer.tail, 'a record is written where it was begun');
@@ -76,7 +76,7 @@ export class ShardLog implements FactLog {
     return isAtHand ? this.facts.payload() : this.#reader.record(record).payload;
   }
 
-  /** Records with facts after this number, which begin at `from` or behind it. */
+  /** Records with facts after this number, which begin at or after `from`. */
   records(afterNumber: number, from: LogPosition | null): Generator<PlacedRecord> {
     return this.#reader.records(afterNumber, from ?? undefined);
   }

@@ -34,7 +34,7 @@ import { StartupState } from './startup-state.ts';
 export type ShardsOptions = CoreConfig & {
   dataDir: string;
   shards: number;
-  /** Whether an earlier start made every shard, so that one that is missing was lost. */
+  /** Whether an earlier start created every shard, so that a missing one was lost. */
   wereMade?: boolean;
   durability: Durability;
   checkpointEveryFacts: number;
@@ -43,7 +43,7 @@ export type ShardsOptions = CoreConfig & {
   log: Log;
 };
 
-/** How often shards get the time where no tick brings it, so that orders expire. */
+/** How often shards receive the time when no tick carries it, so that orders expire. */
 const TIME_TICK_MS = 250;
 
 export class Shards {
@@ -53,7 +53,7 @@ export class Shards {
   readonly #coalescer = new RequestCoalescer();
   readonly #startup = new StartupState();
   readonly #roaming = new RoamingKeys(() => this.nowMs());
-  /** Results that some shard has and another lacks. All shards get them after the catalog. */
+  /** Results that some shards have and others lack. All shards get them after the catalog. */
   #lackedResults: ResultTick[] = [];
   #stopping = false;
 
@@ -67,8 +67,9 @@ export class Shards {
   }
 
   /**
-   * Starts every shard's thread. A report a shard, null for one whose file is damaged: its accounts
-   * are out of order, and the others are served. Rejects when one cannot start for another reason.
+   * Starts every shard's thread. Returns a report per shard, null for one whose file is damaged:
+   * its accounts are unavailable, the others are served. Rejects when one cannot start for
+   * another reason.
    */
   async open(): Promise<(OpenReport | null)[]> {
     const reports = await Promise.all(this.#clients.map(openOrLater));
@@ -85,7 +86,7 @@ export class Shards {
     return this.#options.clock.nowMs();
   }
 
-  /** The machine's time. The engine's may be ahead of it, or behind. */
+  /** The machine's time. The engine's may be ahead of it or behind. */
   machineMs(): EpochMs {
     return this.#options.clock.machineMs();
   }
@@ -96,15 +97,15 @@ export class Shards {
   }
 
   /**
-   * Makes the machine's time the engine's, also where that is earlier: on disk in every shard on
-   * return, so that no later start goes on from the time before. Expiries stay as they are. Throws
-   * `EngineBusy` where a shard cannot take it now.
+   * Makes the machine's time the engine's, even where it is earlier: on disk in every shard on
+   * return, so that no later start continues from the old time. Expiries stay unchanged. Throws
+   * `EngineBusy` where a shard cannot accept it now.
    */
   async acceptMachineTime(): Promise<void> {
     const state = this.state();
     if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
     const backMs = this.#options.clock.acceptMachine();
-    // Every later message carries the new time and comes behind this one.
+    // Every later message carries the new time and arrives after this one.
     if (backMs > 0) this.#startup.setBack(backMs);
     const nowMs = this.nowMs();
     const isTaken = await this.#sendToAll({ kind: 'clock', atMs: nowMs, toMs: nowMs });
@@ -112,7 +113,7 @@ export class Shards {
     this.#roaming.timeWasSet();
   }
 
-  /** What is wrong with the shards, a line a shard: with its data, or that it fails again and again. */
+  /** What is wrong with the shards, a line a shard: damaged data, or repeated failures. */
   troubles(): string[] {
     return this.#clients.flatMap(({ trouble, failing }, shard) => {
       if (trouble !== null) return [`shard ${shard}: ${trouble}`];
@@ -133,7 +134,7 @@ export class Shards {
     return this.#clients.map((client) => client.depth);
   }
 
-  /** Why no shard takes a request now; null: one does. */
+  /** Why no shard accepts a request now; null: at least one does. */
   refusal(): EngineBusy | null {
     let refusal: EngineBusy | null = null;
     for (const client of this.#clients) {
@@ -144,8 +145,8 @@ export class Shards {
   }
 
   /**
-   * Runs a command or query on the account's shard. The waiter gets the reply or `EngineBusy`. What
-   * counts towards the limits of a key goes through `trade`.
+   * Runs a command or query on the account's shard. The waiter gets the reply or `EngineBusy`.
+   * Commands that count towards the limits of a key go through `trade`.
    */
   ask(account: Uuid, request: Command | Query, waiter: Waiter): undefined {
     if (this.#stopping) waiter.reject(new EngineBusy('the engine is stopping'));
@@ -153,8 +154,8 @@ export class Shards {
   }
 
   /**
-   * `ask` for what counts towards the hard trade limits of a key, which hold over all accounts that
-   * it trades. `owner`: the personal account of the key's owner, where most keys trade.
+   * `ask` for commands that count towards the hard trade limits of a key, which apply across all
+   * accounts it trades on. `owner`: the personal account of the key's owner, where most keys trade.
    */
   trade(owner: Uuid, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined {
     const { account, counting } = command;
@@ -172,12 +173,12 @@ export class Shards {
     return new Promise((resolve, reject) => this.ask(account, request, { resolve, reject }));
   }
 
-  /** Gives the waiter what `find` finds. Equal questions of one turn of the event loop share it. */
+  /** Passes the waiter the result of `find`. Equal questions of one event loop turn share it. */
   coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined {
     return this.#coalescer.ask(question, find, waiter);
   }
 
-  /** One instrument's Quote. Every shard takes every tick, so any of them can answer. */
+  /** One instrument's Quote. Every shard receives every tick, so any of them can answer. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply> {
     const find = () =>
       this.#clientOfQuote(instrumentId).call({ kind: 'instrument_quote', atMs, instrumentId });
@@ -192,7 +193,7 @@ export class Shards {
     return among[shardOfInstrument(instrumentId, among.length)]!;
   }
 
-  /** Sends every shard what a venue said. */
+  /** Sends every shard a venue's tick. */
   tick(tick: Tick): void {
     this.#options.clock.heartbeat(tick.atMs);
     this.#startup.keep(tick);
@@ -212,18 +213,18 @@ export class Shards {
     for (const tick of this.#lackedResults.splice(0)) this.tick(tick);
   }
 
-  /** Gives every shard the operator's switches; resolves when all answer by them. */
+  /** Sends every shard the operator's switches; resolves when all apply them. */
   async broadcast(switches: SetSwitches): Promise<void> {
     this.#startup.setSwitches(switches);
     await this.#sendToAll(switches);
   }
 
-  /** Resolves when the shards have taken everything sent so far. */
+  /** Resolves when the shards have processed everything sent so far. */
   async drained(): Promise<void> {
     await Promise.all(this.#clients.map((client) => client.drained()));
   }
 
-  /** Every invariant of every shard; `problems` is empty when all hold. */
+  /** Checks every invariant of every shard; `problems` is empty when all are met. */
   async audit(): Promise<AuditReport> {
     return sumOfAudits(await this.#all({ kind: 'audit', atMs: this.nowMs() }));
   }
@@ -277,7 +278,7 @@ export class Shards {
     return Promise.all(asked);
   }
 
-  /** Whether every shard has it. One that is not up gets it at its next start. */
+  /** Whether every shard has the command. One that is not up gets it at its next start. */
   async #sendToAll(command: Command): Promise<boolean> {
     this.#coalescer.end();
     const replies = await Promise.all(this.#clients.map((client) => client.deliver(command)));

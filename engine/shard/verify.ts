@@ -38,11 +38,11 @@ export type ShardVerification = {
   limitOrders: number;
   marketOrders: number;
   closedTrades: number;
-  /** Facts in the log, those that the newest checkpoint covers, and the records behind it. */
+  /** Facts in the log, facts that the newest checkpoint covers, and records after it. */
   facts: number;
   checkpointFacts: number;
   recordsBehind: number;
-  /** One line per breach. */
+  /** One line per problem. */
   problems: string[];
   /** The accounts that the control store must contain. */
   accountIds: Uuid[];
@@ -54,7 +54,7 @@ export type ShardVerification = {
   openMarkets: number[];
 };
 
-/** Rules and prices do not matter to a replay. */
+/** A replay does not use these limits. */
 const CONFIG: CoreConfig = {
   quoteMaxAgeMs: 15_000,
   routingBandCents: 10,
@@ -62,8 +62,8 @@ const CONFIG: CoreConfig = {
 };
 
 /**
- * Verifies shard `shard` of `shards` in the directory at `path`; null: there is none yet. A file
- * that is damaged inside can end the process, so call it in one that may end.
+ * Verifies shard `shard` of `shards` in the directory at `path`; null: there is none yet. Reading
+ * a damaged file can end the process, so call it in a process of its own.
  */
 export async function verifyShard(
   path: string,
@@ -86,7 +86,7 @@ class ShardVerifier {
   readonly #state: StoredState;
   readonly #buffer = new FactBuffer();
   readonly #problems = new Problems();
-  /** What the checks in their order have found. */
+  /** Results of earlier checks. */
   #head: CheckpointHead | null = null;
   #lastNumber = 0;
   #tail: LogPosition = SEGMENT_HEADER_BYTES;
@@ -101,7 +101,7 @@ class ShardVerifier {
     this.#state = createState(CONFIG, records);
   }
 
-  /** Each step builds on the one before. The state that they load is then checked as a whole. */
+  /** Each step builds on the previous one. The state they load is then checked as a whole. */
   run(shard: number, shards: number): ShardVerification {
     const counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0 };
     const isBack =
@@ -141,7 +141,7 @@ class ShardVerifier {
     };
   }
 
-  /** Whether it found nothing. */
+  /** Whether the check found no problem. */
   #passes(name: string, check: () => void): boolean {
     const { count } = this.#problems;
     try {
@@ -152,7 +152,7 @@ class ShardVerifier {
     return this.#problems.count === count;
   }
 
-  /** A start that was cut off has made some tables and put nothing into them. */
+  /** An interrupted start may have created some tables, still empty. */
   #checkTables(): void {
     const { missing, read } = this.#snapshot;
     read.checkFormat(this.#identity);
@@ -161,7 +161,7 @@ class ShardVerifier {
     for (const table of missing) this.#problems.check(!isUsed, table, 'the table is missing');
   }
 
-  /** Every header and record. */
+  /** Checks every header and record. */
   #checkLog(): void {
     const { log } = this.#snapshot;
     for (const { message } of log.problems()) this.#problems.add(`log: ${message}`);
@@ -172,7 +172,7 @@ class ShardVerifier {
     }
   }
 
-  /** A server may go on writing; what it adds is not looked at. */
+  /** A server may still write; later records are ignored. */
   *#records(afterNumber: number, from: LogPosition | null): Generator<PlacedRecord> {
     for (const record of this.#snapshot.log.records(afterNumber, from ?? undefined)) {
       if (record.firstNumber > this.#lastNumber) return;
@@ -186,7 +186,7 @@ class ShardVerifier {
     loadTables(this.#state, this.#snapshot.read);
   }
 
-  /** Loading has read every page that counts; the others are of tables, and of other checkpoints. */
+  /** Loading has read every valid page; the others are of unknown tables or other checkpoints. */
   #checkPages(): void {
     const tables = new Set<string>(tablesOf(this.#state).map(({ name }) => name));
     const counts = new Map(
