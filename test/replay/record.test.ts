@@ -94,7 +94,7 @@ test('R37: a recording goes on in another file, each with books of its own', asy
     for (const connection of [1, 2]) {
       const own = lines.filter((line) => line.connection === connection);
       // The last file may be stopped before it has a book.
-      if (own.length === 0 && part === summaries.at(-1)!.file) continue;
+      if (own.length < 2 && part === summaries.at(-1)!.file) continue;
       t.is(own[0]!.event, 'open', part);
       t.is((own[1]!.frame as { type: string }).type, 'snapshot', part);
       t.deepEqual(

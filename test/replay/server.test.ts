@@ -91,6 +91,39 @@ test.serial('R38: on the wall’s clock a recorded quote is as old as its arriva
   t.true(Math.abs(Date.parse(running.clock()) - Date.now()) < 60_000);
 });
 
+test.serial('R38, R40, F30: a recorder’s lines, whole and for one market', async (t) => {
+  const running = await startRunning(t);
+  let seq = 0;
+  const of = (second: number, fields: object) => ({
+    ...feedLine(at(second), undefined),
+    ...{ connection: 1, seq: ++seq },
+    ...fields,
+  });
+  const frame = (place: number, fields: object) => ({ frame: { seq: place, ...fields } });
+  const lines = [
+    of(0, { event: 'open', markets: ['A', 'B'] }),
+    of(1, frame(1, quote('A', 40, 43))),
+    of(2, frame(2, quote('B', 50, 53))),
+    of(3, frame(3, quote('A', 41, 43))),
+  ];
+  const one = await running.replay(lines, '--markets', 'A');
+  t.like(JSON.parse(one.stdout), { lines: 4, frames: 3, skipped: 0 });
+  t.deepEqual(await running.shown(0), { venue_a: [41, 43], venue_b: 'no quote' });
+  t.deepEqual(await running.shown(2), { venue_a: 'no quote' });
+
+  const states = [{ market: 'B', status: 'resolved', settlementValue: '0.5500' }];
+  const ofStates = of(4, { connection: 2, seq: 1, event: 'states', states });
+  t.is((await running.replay([...lines, ofStates], '--markets', 'A')).code, 0);
+  t.deepEqual(await running.shown(2), { venue_a: 'no quote' });
+  t.is((await running.replay([...lines, ofStates])).code, 0);
+  t.deepEqual(await running.shown(0), { venue_a: [41, 43], venue_b: 'no quote' });
+  t.deepEqual(await running.shown(2), { venue_a: 'market resolved' });
+  // The sequence of a connection that the file has whole shows a gap.
+  const gap = of(6, { ...frame(5, quote('A', 41, 43)), seq: 5 });
+  t.is((await running.replay([gap])).code, 0);
+  t.deepEqual(await running.shown(0), { venue_a: 'no quote', venue_b: 'no quote' });
+});
+
 test.serial('R40: --markets, --to and what cannot be read', async (t) => {
   const running = await startRunning(t);
   const lines = [
