@@ -17,15 +17,20 @@ export class ByteWriter {
   #view = new DataView(this.#bytes.buffer);
   #at = 0;
 
+  /** Where `claim` has found room; other memory after the next claim. */
+  get memory(): DataView {
+    return this.#view;
+  }
+
   u8(value: number): void {
     invariant((value & U8_MAX) === value, 'a number does not fit into a byte');
-    const at = this.#claim(1);
+    const at = this.claim(1);
     this.#view.setUint8(at, value);
   }
 
   u32(value: number): void {
     invariant(value >>> 0 === value, 'a number does not fit into four bytes');
-    const at = this.#claim(4);
+    const at = this.claim(4);
     this.#view.setUint32(at, value);
   }
 
@@ -33,14 +38,14 @@ export class ByteWriter {
   u48(value: number): void {
     invariant(value >= 0 && value < U48_END, 'a number does not fit into six bytes');
     invariant(Math.floor(value) === value, 'a number of six bytes is not whole');
-    const at = this.#claim(6);
+    const at = this.claim(6);
     this.#view.setUint16(at, Math.floor(value / U32_END));
     this.#view.setUint32(at + 2, value >>> 0);
   }
 
   f64(value: number): void {
     invariant(!Number.isNaN(value), 'what is no number is written as one');
-    const at = this.#claim(8);
+    const at = this.claim(8);
     this.#view.setFloat64(at, value);
   }
 
@@ -51,7 +56,7 @@ export class ByteWriter {
 
   uuid(id: Uuid): void {
     invariant(id.length === UUID_LENGTH, 'an id that is no uuid is written as one');
-    const at = this.#claim(16);
+    const at = this.claim(16);
     this.#view.setUint32(at, uuidWord(id, 0));
     this.#view.setUint32(at + 4, uuidWord(id, 1));
     this.#view.setUint32(at + 8, uuidWord(id, 2));
@@ -60,7 +65,7 @@ export class ByteWriter {
 
   /** The uuid in a row of a column. */
   uuidAt<Row extends number>(ids: Ids<Row>, row: Row): void {
-    const at = this.#claim(16);
+    const at = this.claim(16);
     this.#view.setUint32(at, ids.word(row, 0));
     this.#view.setUint32(at + 4, ids.word(row, 1));
     this.#view.setUint32(at + 8, ids.word(row, 2));
@@ -70,7 +75,7 @@ export class ByteWriter {
   /** ASCII of at most 255 characters, behind its length. */
   word(text: string): void {
     invariant(text.length <= U8_MAX && isAscii(text), 'a word is long, or is not ASCII');
-    const at = this.#claim(1 + text.length);
+    const at = this.claim(1 + text.length);
     this.#view.setUint8(at, text.length);
     writeAscii(this.#bytes, at + 1, text);
   }
@@ -78,7 +83,7 @@ export class ByteWriter {
   /** UTF-8 behind its length in bytes. */
   text(text: string): void {
     // A character takes three bytes at most. What is claimed too much is given back.
-    const at = this.#claim(4 + text.length * 3);
+    const at = this.claim(4 + text.length * 3);
     const length = this.#bytes.write(text, at + 4);
     this.#view.setUint32(at, length);
     this.#at = at + 4 + length;
@@ -86,19 +91,19 @@ export class ByteWriter {
 
   /** UTF-8 to the end of what is being written. */
   rest(text: string): void {
-    const at = this.#claim(text.length * 3);
+    const at = this.claim(text.length * 3);
     this.#at = at + this.#bytes.write(text, at);
   }
 
   blob(bytes: Uint8Array): void {
-    const at = this.#claim(4 + bytes.length);
+    const at = this.claim(4 + bytes.length);
     this.#view.setUint32(at, bytes.length);
     this.#bytes.set(bytes, at + 4);
   }
 
   /** Bytes that something else has packed. */
   packed(bytes: Uint8Array): void {
-    const at = this.#claim(bytes.length);
+    const at = this.claim(bytes.length);
     this.#bytes.set(bytes, at);
   }
 
@@ -137,7 +142,14 @@ export class ByteWriter {
     return this.#bytes.subarray(from, end);
   }
 
-  #claim(bytes: number): number {
+  /** Takes back what was written from there on. */
+  backTo(at: number): void {
+    invariant(at >= 0 && at <= this.#at, 'a writer goes back to where it has not been');
+    this.#at = at;
+  }
+
+  /** Room for so many bytes, to be written into `memory`. @returns where they begin. */
+  claim(bytes: number): number {
     const at = this.#at;
     this.#at = at + bytes;
     if (this.#at > this.#bytes.length) this.#grow();

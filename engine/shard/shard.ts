@@ -14,19 +14,19 @@ import type { Reply } from '../rules/messages.ts';
 import { observe, showQuotes } from '../rules/observe.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import { tablesOf } from '../rules/state.ts';
+import { Answers } from './answers.ts';
 import { headOf, referenceDataOf } from './checkpoint-state.ts';
-import { Checkpoints, type CheckpointsOptions, type Durability } from './checkpoints.ts';
+import type { Checkpoints, Durability } from './checkpoints.ts';
 import { createState, type StoredState } from './create-state.ts';
-import { identityOf } from './data-format.ts';
 import { DiskFull } from './disk-full.ts';
 import { DiskStatus } from './disk-reserve.ts';
 import { isCommand } from './message-kinds.ts';
 import { type OpenReport, openReportOf } from './open-report.ts';
 import { isTick } from './outbox.ts';
 import { recover } from './recover.ts';
-import { answerQuery, execute, setSwitches } from './requests.ts';
-import { ShardLog } from './shard-log.ts';
+import type { ShardLog } from './shard-log.ts';
 import { ShardRecords } from './shard-records.ts';
+import { openStore, type ShardStore } from './store.ts';
 
 export type ShardConfig = CoreConfig & {
   path: string;
@@ -39,30 +39,6 @@ export type ShardConfig = CoreConfig & {
 
 /** Messages that come one at a time, at most `length`: what arrives meanwhile shares their record. */
 export type Batch = Iterable<Message> & { readonly length: number };
-
-/** Where a shard keeps what it knows. */
-export type ShardStore = { log: ShardLog; checkpoints: Checkpoints };
-
-/** Opens or makes what lies at `config.path`. Never twice in one process. */
-export async function openStore(
-  { path, durability, shard }: ShardConfig,
-  options: Pick<CheckpointsOptions, 'sliceBytes' | 'beforeSlice'> & { segmentBytes?: number } = {},
-): Promise<ShardStore> {
-  const identity = identityOf(shard);
-  const { segmentBytes, ...ofCheckpoints } = options;
-  const ofLog = segmentBytes === undefined ? {} : { segmentBytes };
-  const checkpoints = new Checkpoints(path, { ...ofCheckpoints, durability, identity });
-  try {
-    checkpoints.read.checkFormat(identity);
-    const reaches = checkpoints.read.readHead()?.tail ?? 0;
-    const log = new ShardLog(path, { ...ofLog, identity, durability, reaches });
-    await checkpoints.settleFormat();
-    return { log, checkpoints };
-  } catch (error) {
-    await checkpoints.close();
-    throw error;
-  }
-}
 
 /**
  * What a message usually leads to. Settlements lead to more; their room is made once their bytes
@@ -122,26 +98,24 @@ export class Shard {
   }
 
   /**
-   * Runs a batch; answers come in the order of its commands and queries, null for a command that
-   * was not taken since the disk has no room. On return all that they show is durable. Throws on a
+   * Runs a batch and writes its answers in the order of its commands and queries, that a command
+   * was not taken where the disk has no room. On return all that they show is durable. Throws on a
    * fault of ours or of the disk: memory is then ahead of the log, and the shard must start again.
    */
-  take(messages: Batch): (Reply | null)[] {
+  answer(messages: Batch, answers: Answers): void {
     this.#throwFault();
     invariant(!this.#isAhead, 'a batch is taken while another is, or after one has failed');
-    if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) return this.#readOnly(messages);
+    if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) return this.#readOnly(messages, answers);
     const { facts } = this.#log;
     this.#isAhead = true;
     this.#log.begin();
-    const replies: Reply[] = [];
     for (const message of messages) {
       if (isTick(message)) observe(this.state, message, facts);
-      else if (isCommand(message)) replies.push(execute(this.state, message, facts));
-      else replies.push(answerQuery(this.state, message));
+      else if (isCommand(message)) answers.command(this.state, message, facts);
+      else answers.query(this.state, message);
     }
     if (facts.count > 0) this.#commit();
     this.#isAhead = false;
-    return replies;
   }
 
   /** The last fact that is in the log. */
@@ -170,6 +144,13 @@ export class Shard {
   /** Why it cannot write now; 0: it can. */
   get diskErrno(): number {
     return this.#disk.errno;
+  }
+
+  /** `answer`, with the answers read back; null: a command that was not taken. */
+  take(messages: Batch): (Reply | null)[] {
+    const answers = new Answers();
+    this.answer(messages, answers);
+    return answers.replies();
   }
 
   /** `take` where the disk has room. Throws `DiskFull`. */
@@ -204,14 +185,13 @@ export class Shard {
   }
 
   /** Shows quotes and lets nothing follow from them, since no fact could be written. */
-  #readOnly(messages: Batch): (Reply | null)[] {
-    const replies: (Reply | null)[] = [];
+  #readOnly(messages: Batch, answers: Answers): void {
     for (const message of messages) {
       if (isTick(message)) showQuotes(this.state, message);
-      else if (message.kind === 'switches') replies.push(setSwitches(this.state, message));
-      else replies.push(isCommand(message) ? null : answerQuery(this.state, message));
+      else if (message.kind === 'switches') answers.switches(this.state, message);
+      else if (isCommand(message)) answers.reply(null);
+      else answers.query(this.state, message);
     }
-    return replies;
   }
 
   /** Whether a batch has space. After a failure the disk is tried only now and then. */

@@ -1,7 +1,8 @@
 /** What happens where a checkpoint takes longer than it takes the next one to be due. */
 import test, { type ExecutionContext } from 'ava';
 import { DiskFull } from '../../../engine/shard/disk-full.ts';
-import { openStore, Shard } from '../../../engine/shard/shard.ts';
+import { Shard } from '../../../engine/shard/shard.ts';
+import { openStore } from '../../../engine/shard/store.ts';
 import { verifyShard } from '../../../engine/shard/verify.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
 import { tempDir } from './engine-process.ts';
