@@ -1,12 +1,13 @@
 /** A shard of the engine in this thread, driven by an order flow as its worker would drive it. */
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Message } from '../../engine/format/codec.ts';
+import { isAnswered, type Message } from '../../engine/format/codec.ts';
 import { FactBuffer } from '../../engine/format/facts.ts';
+import { framesIn } from '../../engine/format/frame.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import { observe } from '../../engine/rules/observe.ts';
+import { Answers } from '../../engine/shard/answers.ts';
 import type { Durability } from '../../engine/shard/checkpoints.ts';
-import { execute } from '../../engine/shard/requests.ts';
 import { Shard } from '../../engine/shard/shard.ts';
 import { catalogOf } from './catalog.ts';
 import { CORE_CONFIG, coreState } from './core-state.ts';
@@ -25,6 +26,7 @@ const OPENED_TOGETHER = 127;
 export class BenchShard {
   readonly shard: Shard;
   readonly flow: OrderFlow;
+  readonly #answers = new Answers();
   /** Checkpoints begun and finished since the start. */
   begun = 0;
   finished = 0;
@@ -74,9 +76,10 @@ export class BenchShard {
   /** Runs a batch as the worker does: its event loop turns while a checkpoint is being written. */
   async run(messages: Message[]): Promise<void> {
     await this.shard.caughtUp();
-    const replies = this.shard.run(messages);
-    for (const reply of replies) {
-      if (!reply.ok) throw new Error(`the flow placed a bad order: ${reply.code}`);
+    this.#answers.begin();
+    this.shard.answer(messages, this.#answers);
+    for (const frame of framesIn(this.#answers.frames)) {
+      if (!isAnswered(frame)) throw new Error('the flow placed a bad order');
     }
     if (this.shard.isWriting) await turn();
   }
@@ -101,6 +104,7 @@ export class BenchShard {
 export function recordPayloads(options: FlowOptions, size: number, batches: number): Uint8Array[] {
   const flow = new OrderFlow(options);
   const facts = new FactBuffer();
+  const answers = new Answers();
   // Only the current batch is read.
   const state = coreState(options.markets, flow.nowMs, { payload: () => facts.payload() });
   for (const quote of flow.quotes()) observe(state, quote, facts);
@@ -112,7 +116,8 @@ export function recordPayloads(options: FlowOptions, size: number, batches: numb
   return Array.from({ length: batches }, () => {
     facts.begin(0, 1);
     observe(state, flow.heartbeat(), facts);
-    for (const command of flow.batch(size)) execute(state, command, facts);
+    answers.begin();
+    for (const command of flow.batch(size)) answers.command(state, command, facts);
     return Uint8Array.from(facts.payload());
   });
 }

@@ -19,15 +19,20 @@ export class ByteWriter {
   /** Bytes that the buffer has. Every field of a fact asks, and a buffer's own length is slower. */
   #room = this.#bytes.length;
 
+  /** The memory that `claim` finds room in; the next claim may move it. */
+  get memory(): DataView {
+    return this.#view;
+  }
+
   u8(value: number): void {
     invariant((value & U8_MAX) === value, 'a number does not fit into a byte');
-    const at = this.#claim(1);
+    const at = this.claim(1);
     this.#view.setUint8(at, value);
   }
 
   u32(value: number): void {
     invariant(value >>> 0 === value, 'a number does not fit into four bytes');
-    const at = this.#claim(4);
+    const at = this.claim(4);
     this.#view.setUint32(at, value);
   }
 
@@ -35,14 +40,14 @@ export class ByteWriter {
   u48(value: number): void {
     invariant(value >= 0 && value < U48_END, 'a number does not fit into six bytes');
     invariant(Math.floor(value) === value, 'a number of six bytes is not whole');
-    const at = this.#claim(6);
+    const at = this.claim(6);
     this.#view.setUint16(at, Math.floor(value / U32_END));
     this.#view.setUint32(at + 2, value >>> 0);
   }
 
   f64(value: number): void {
     invariant(!Number.isNaN(value), 'a value to be written is NaN');
-    const at = this.#claim(8);
+    const at = this.claim(8);
     this.#view.setFloat64(at, value);
   }
 
@@ -53,7 +58,7 @@ export class ByteWriter {
 
   uuid(id: Uuid): void {
     invariant(id.length === UUID_LENGTH, 'an id to be written is no uuid');
-    const at = this.#claim(16);
+    const at = this.claim(16);
     this.#view.setUint32(at, uuidWord(id, 0));
     this.#view.setUint32(at + 4, uuidWord(id, 1));
     this.#view.setUint32(at + 8, uuidWord(id, 2));
@@ -62,7 +67,7 @@ export class ByteWriter {
 
   /** The uuid in a row of a column. */
   uuidAt<Row extends number>(ids: Ids<Row>, row: Row): void {
-    const at = this.#claim(16);
+    const at = this.claim(16);
     const view = this.#view;
     view.setUint32(at, ids.word(row, 0));
     view.setUint32(at + 4, ids.word(row, 1));
@@ -72,11 +77,9 @@ export class ByteWriter {
 
   /** ASCII of at most 255 characters, behind its length. */
   word(text: string): void {
-    invariant(
-      text.length <= U8_MAX && isAscii(text),
-      'a word is longer than 255 characters, or not ASCII',
-    );
-    const at = this.#claim(1 + text.length);
+    const isWord = text.length <= U8_MAX && isAscii(text);
+    invariant(isWord, 'a word is longer than 255 characters, or not ASCII');
+    const at = this.claim(1 + text.length);
     this.#view.setUint8(at, text.length);
     writeAscii(this.#bytes, at + 1, text);
   }
@@ -84,7 +87,7 @@ export class ByteWriter {
   /** UTF-8 behind its length in bytes. */
   text(text: string): void {
     // A character takes at most three bytes. The unused ones are released below.
-    const at = this.#claim(4 + text.length * 3);
+    const at = this.claim(4 + text.length * 3);
     const length = this.#bytes.write(text, at + 4);
     this.#view.setUint32(at, length);
     this.#at = at + 4 + length;
@@ -92,19 +95,19 @@ export class ByteWriter {
 
   /** UTF-8 to the end of what is being written. */
   rest(text: string): void {
-    const at = this.#claim(text.length * 3);
+    const at = this.claim(text.length * 3);
     this.#at = at + this.#bytes.write(text, at);
   }
 
   blob(bytes: Uint8Array): void {
-    const at = this.#claim(4 + bytes.length);
+    const at = this.claim(4 + bytes.length);
     this.#view.setUint32(at, bytes.length);
     this.#bytes.set(bytes, at + 4);
   }
 
   /** Bytes as they are. */
   packed(bytes: Uint8Array): void {
-    const at = this.#claim(bytes.length);
+    const at = this.claim(bytes.length);
     this.#bytes.set(bytes, at);
   }
 
@@ -139,14 +142,19 @@ export class ByteWriter {
 
   /** A view of a part, valid until `begin`. */
   view(from: number, end: number): Buffer {
-    invariant(
-      from >= 0 && from <= end && end <= this.#at,
-      'a view contains bytes that were not written',
-    );
+    const isWritten = from >= 0 && from <= end && end <= this.#at;
+    invariant(isWritten, 'a view contains bytes that were not written');
     return this.#bytes.subarray(from, end);
   }
 
-  #claim(bytes: number): number {
+  /** Drops everything that was written from `at` on. */
+  backTo(at: number): void {
+    invariant(at >= 0 && at <= this.#at, 'a writer drops bytes that were not written');
+    this.#at = at;
+  }
+
+  /** Reserves that many bytes of `memory`. @returns where they begin. */
+  claim(bytes: number): number {
     const at = this.#at;
     const end = at + bytes;
     this.#at = end;

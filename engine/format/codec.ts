@@ -4,10 +4,10 @@
  */
 import { Packr } from 'msgpackr';
 import { invariant } from '../rules/invariant.ts';
-import type { Command, Reply, Tick } from '../rules/messages.ts';
+import type { Command, Refusal, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import { ByteReader, type ByteWriter } from './bytes.ts';
-import { beginFrame, endFrame, type Frame } from './frame.ts';
+import { beginFrame, endFrame, FRAME_HEADER_BYTES, type Frame, framesIn } from './frame.ts';
 import { type Compiled, compile, type Layout } from './layout.ts';
 import { MESSAGE_LAYOUTS } from './message-layouts.ts';
 
@@ -79,6 +79,32 @@ export class FrameDecoder {
 const ANSWERED = 1;
 const REFUSED = 2;
 const NOT_TAKEN = 3;
+
+/** What is written until `endAnswer` is an answer's JSON. @returns where its frame begins. */
+export function beginAnswer(to: ByteWriter): number {
+  return beginFrame(to, ANSWERED);
+}
+
+/** A refusal takes the place of what was written. */
+export function endAnswer(to: ByteWriter, start: number, refusal: Refusal | null): void {
+  if (refusal !== null) {
+    to.backTo(start);
+    return writeReply(to, refusal);
+  }
+  invariant(to.length > start + FRAME_HEADER_BYTES, 'an answer says nothing');
+  endFrame(to, start);
+}
+
+/** False: a refusal, or a command that was not taken. */
+export function isAnswered({ type }: Frame): boolean {
+  return type === ANSWERED;
+}
+
+/** The replies in whole frames. */
+export function repliesIn(frames: Buffer): (Reply | null)[] {
+  const decoder = new FrameDecoder();
+  return Array.from(framesIn(frames), (frame) => decoder.reply(frame));
+}
 
 /** Null: a command that the disk has no room for. */
 export function writeReply(to: ByteWriter, reply: Reply | null): void {

@@ -29,3 +29,14 @@ export function endFrame(to: ByteWriter, start: number): void {
   invariant(bytes <= FRAME_BYTES_MAX, 'a message is longer than a frame may be');
   to.setU32(start + 1, bytes);
 }
+
+/** The frames that lie one behind the other. */
+export function* framesIn(bytes: Buffer): Generator<Frame> {
+  for (let start = 0; start < bytes.length; ) {
+    invariant(bytes[start] === EXTENSION, 'frames hold something that is none');
+    const at = start + FRAME_HEADER_BYTES;
+    const end = at + bytes.readUInt32BE(start + 1);
+    yield { type: bytes[at - 1]!, bytes, at, end };
+    start = end;
+  }
+}

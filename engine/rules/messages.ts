@@ -192,9 +192,13 @@ export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
 export type Command = PlaceOrder | CancelOrder | AdjustCash | SetCatalog | SetSwitches | SetClock;
 
 /** `body` is the JSON text of the answer, ready to send; a refusal names its rule. */
-export type Reply =
-  | { ok: true; body: string }
-  | { ok: false; code: RejectionCode; message: string; retryAfterSeconds?: number };
+export type Reply = { ok: true; body: string } | Refusal;
+export type Refusal = {
+  ok: false;
+  code: RejectionCode;
+  message: string;
+  retryAfterSeconds?: number;
+};
 
 /** One venue's side of an instrument. Rule K5 (feeds/FORMATS.md). */
 export type CatalogListing = {

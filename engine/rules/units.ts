@@ -182,7 +182,7 @@ export function instantOf(text: string): EpochMs | null {
   return isThere ? atMs : null;
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, value) => String(value).padStart(2, '0'));
 // Nearly all times of consecutive answers are of the same day.
 let lastDay = { day: 0, text: '1970-01-01T' };

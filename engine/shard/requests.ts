@@ -1,34 +1,42 @@
 /**
- * Applies one request to a shard's state: changes are written to the log, the answer is ready JSON.
- * The worker, the offline replay and the simulation all use it.
+ * Applies one request to a shard's state: changes are written to the log, the answer is written as
+ * JSON. The worker, the offline replay and the simulation all use it.
  */
 
 import { audit } from '../audit/audit.ts';
 import { digest } from '../audit/digest.ts';
+import { type JsonWriter, memberNames } from '../format/json-writer.ts';
 import { decide } from '../rules/decide.ts';
 import type { Decision, Rejection } from '../rules/decision.ts';
 import type { Event } from '../rules/events.ts';
 import { emit } from '../rules/evolve.ts';
 import type { FactSink } from '../rules/fact-sink.ts';
 import { invariant } from '../rules/invariant.ts';
-import type { Command, PlaceOrder, Reply, SetSwitches } from '../rules/messages.ts';
+import type { Command, PlaceOrder, Refusal, SetSwitches } from '../rules/messages.ts';
 import { advance, afterCatalog, keepAges } from '../rules/observe.ts';
 import type { AuditQuery, DigestQuery, OrderQuery, Query } from '../rules/queries.ts';
 import { REJECTIONS, type RejectionCode } from '../rules/rejections.ts';
 import type { ShardState } from '../rules/state.ts';
 import { NO_ROW } from '../rules/units.ts';
 import {
-  endedJustNowText,
-  orderText,
   outcomeJustNow,
   type Placement,
-  placementText,
+  writeEndedJustNow,
+  writeOrder,
+  writePlacement,
 } from './views/order.ts';
-import { envelopeText, ordersText, portfolioText, tradesText } from './views/portfolio.ts';
-import { quoteText } from './views/quote.ts';
+import { writeEnvelope, writeOrders, writePortfolio, writeTrades } from './views/portfolio.ts';
+import { writeQuote } from './views/quote.ts';
 
-/** Runs a command; applies its events and adds their facts to `facts`. */
-export function execute(state: ShardState, command: Command, facts: FactSink): Reply {
+const NAMES = memberNames('order');
+
+/** Runs a command; applies its events and adds their facts to `facts`. Null: `to` has the answer. */
+export function execute(
+  state: ShardState,
+  command: Command,
+  facts: FactSink,
+  to: JsonWriter,
+): Refusal | null {
   // The engine's time may be ahead of the caller's. Commands take effect at the engine's.
   const atMs = advance(state, command.atMs, facts);
   const timed = atMs === command.atMs ? command : { ...command, atMs };
@@ -43,44 +51,60 @@ export function execute(state: ShardState, command: Command, facts: FactSink): R
   if (timed.kind === 'catalog') afterCatalog(state, atMs, facts);
   if (timed.kind === 'clock') keepAges(state, Math.max(0, atMs - state.nowMs));
   if (decision.kind === 'reject') return refuse(decision.rejection);
-  if (timed.kind === 'switches') return setSwitches(state, timed);
-  return answer(commandText(state, timed, decision));
+  if (timed.kind === 'switches') setSwitches(state, timed);
+  writeAnswer(to, state, timed, decision);
+  return null;
 }
 
 /** Switches are not facts, so a shard that cannot write accepts them too. */
-export function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): Reply {
-  state.switches = { venueData, selfReset };
-  return answer('{}');
+export function takeSwitches(state: ShardState, switches: SetSwitches, to: JsonWriter): null {
+  setSwitches(state, switches);
+  to.value({});
+  return null;
 }
 
-/** Answers a question and changes nothing. Only ticks and commands move time on. */
-export function answerQuery(state: ShardState, query: Query): Reply {
+function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): void {
+  state.switches = { venueData, selfReset };
+}
+
+/**
+ * Answers a question in `to` and changes nothing. Only ticks and commands move time on. Null: it is
+ * answered.
+ */
+export function answerQuery(state: ShardState, query: Query, to: JsonWriter): Refusal | null {
   const timed = { ...query, atMs: Math.max(state.nowMs, query.atMs) };
   switch (timed.kind) {
     case 'portfolio':
-      return answer(portfolioText(state, timed));
+      writePortfolio(to, state, timed);
+      return null;
     case 'orders':
-      return answer(ordersText(state, timed));
+      writeOrders(to, state, timed);
+      return null;
     case 'trades':
-      return answer(tradesText(state, timed));
+      writeTrades(to, state, timed);
+      return null;
     case 'order': {
       const order = findOrder(state, timed);
-      return order === null
-        ? refuseWith('order_not_found')
-        : answer(`{"order":${orderText(state, order)},${envelopeText(state, timed)}}`);
+      if (order === null) return refuseWith('order_not_found');
+      writeEnveloped(to, state, timed, () => writeOrder(to, state, order));
+      return null;
     }
     case 'instrument_quote': {
       const instrument = state.instrumentsById.get(timed.instrumentId);
       const entry = instrument?.entry;
-      return instrument === undefined || entry == null || !instrument.listed
-        ? refuseWith('instrument_not_found')
-        : answer(quoteText(state, { ...instrument, entry }, timed.atMs));
+      if (instrument === undefined || entry == null || !instrument.listed) {
+        return refuseWith('instrument_not_found');
+      }
+      writeQuote(to, state, { ...instrument, entry }, timed.atMs);
+      return null;
     }
     case 'key_use':
-      return answer(JSON.stringify(state.tradeCounts.use(timed.keyId, timed.atMs)));
+      to.value(state.tradeCounts.use(timed.keyId, timed.atMs));
+      return null;
     case 'audit':
     case 'digest':
-      return answer(JSON.stringify(inspect(state, timed)));
+      to.value(inspect(state, timed));
+      return null;
     default:
       return timed satisfies never;
   }
@@ -92,25 +116,30 @@ function inspect(state: ShardState, query: AuditQuery | DigestQuery): unknown {
   return query.kind === 'audit' ? audit(state) : digest(state, query);
 }
 
-function commandText(state: ShardState, command: Command, decision: Decision): string {
+function writeAnswer(
+  to: JsonWriter,
+  state: ShardState,
+  command: Command,
+  decision: Decision,
+): void {
   switch (command.kind) {
-    case 'place': {
-      if (decision.kind === 'replay')
-        return placementText(state, placedBefore(state, command), true);
-      return placementText(state, placedJustNow(state, decision.events), false);
-    }
+    case 'place':
+      if (decision.kind === 'replay') {
+        return writePlacement(to, state, placedBefore(state, command), true);
+      }
+      return writePlacement(to, state, placedJustNow(state, decision.events), false);
     case 'cancel': {
       const events = decision.kind === 'replay' ? [] : decision.events;
       const ended = events.find((event) => event.kind === 'order_ended');
       invariant(ended !== undefined, 'a cancel was accepted and ended no order');
-      const order = endedJustNowText(state, ended);
-      return `{"order":${order},${envelopeText(state, NO_ORGANIZATION)}}`;
+      const write = () => writeEndedJustNow(to, state, ended);
+      return writeEnveloped(to, state, NO_ORGANIZATION, write);
     }
     case 'switches':
     case 'clock':
     case 'adjust':
     case 'catalog':
-      return '{}';
+      return to.value({});
     default:
       return command satisfies never;
   }
@@ -144,16 +173,23 @@ function placedJustNow(state: ShardState, events: readonly Event[]): Placement {
     : { placed, row: null, outcome: outcomeJustNow(state, atMs) };
 }
 
-/** `body`: JSON text. */
-function answer(body: string): Reply {
-  invariant(body.length > 0, 'an answer says nothing');
-  return { ok: true, body };
+function writeEnveloped(
+  to: JsonWriter,
+  state: ShardState,
+  query: { organizationSlug: string | null },
+  write: () => void,
+): void {
+  const start = to.open();
+  to.piece(NAMES.order);
+  write();
+  writeEnvelope(to, state, query);
+  to.close(start);
 }
 
-function refuse(rejection: Rejection): Reply {
+function refuse(rejection: Rejection): Refusal {
   return { ok: false, ...rejection };
 }
 
-function refuseWith(code: RejectionCode): Reply {
+function refuseWith(code: RejectionCode): Refusal {
   return refuse({ code, message: REJECTIONS[code] });
 }

@@ -4,17 +4,16 @@
  * is being written; otherwise a sleep blocks the thread, and no timer fires in it.
  */
 import { setImmediate as turn } from 'node:timers/promises';
-import { ByteWriter } from '../format/bytes.ts';
-import { type Control, FrameDecoder, type Message, writeReply } from '../format/codec.ts';
+import { type Control, FrameDecoder, type Message } from '../format/codec.ts';
 import type { Endpoint } from '../ring/endpoint.ts';
 import { invariant } from '../rules/invariant.ts';
-import type { Reply } from '../rules/messages.ts';
+import { Answers } from './answers.ts';
 import { isTick } from './outbox.ts';
 import type { Batch } from './shard.ts';
 
 /** The parts of a shard that the loop uses. */
 export type Served = {
-  take(messages: Batch): (Reply | null)[];
+  answer(messages: Batch, answers: Answers): void;
   /** Work is in progress that ends only while the thread's event loop turns. */
   readonly isWriting: boolean;
   /** It accepts no batch until `caughtUp` (D43). */
@@ -46,7 +45,7 @@ class Server {
   readonly #shard: Served;
   readonly #end: Endpoint;
   readonly #decoder = new FrameDecoder();
-  readonly #writer = new ByteWriter();
+  readonly #answers = new Answers();
   /** The control message that ended the batch early. */
   #control: Control | null = null;
   #diskErrno = 0;
@@ -61,16 +60,14 @@ class Server {
   /** False: no message has arrived. */
   takeBatch(): boolean {
     if (!this.#end.isReady()) return false;
-    this.#writer.begin();
+    const answers = this.#answers;
+    answers.begin();
     this.#asked = 0;
-    const replies = this.#shard.take(this.#batch);
+    this.#shard.answer(this.#batch, answers);
     // The other end has a queue of waiters, so an extra reply would reach the wrong one.
-    invariant(replies.length === this.#asked, 'a batch has more answers than questions, or fewer');
-    for (const reply of replies) writeReply(this.#writer, reply);
+    invariant(answers.count === this.#asked, 'a batch has more answers than questions, or fewer');
     if (this.#control !== null) this.#obey(this.#control);
-    if (this.#writer.length > 0) {
-      this.#end.sendBlocking(this.#writer.view(0, this.#writer.length));
-    }
+    if (answers.count > 0) this.#end.sendBlocking(answers.frames);
     this.#showDisk();
     return true;
   }
@@ -95,7 +92,7 @@ class Server {
   #obey({ kind }: Control): void {
     this.#control = null;
     if (kind === 'close') this.isClosed = true;
-    else writeReply(this.#writer, { ok: true, body: '' });
+    else this.#answers.reply({ ok: true, body: '' });
   }
 
   #showDisk(): void {

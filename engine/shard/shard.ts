@@ -13,6 +13,7 @@ import { invariant } from '../rules/invariant.ts';
 import type { Reply } from '../rules/messages.ts';
 import { observe, showQuotes } from '../rules/observe.ts';
 import { tablesOf } from '../rules/state.ts';
+import { Answers } from './answers.ts';
 import { headOf, referenceDataOf } from './checkpoint-state.ts';
 import type { Checkpoints } from './checkpoints.ts';
 import { createState, type StoredState } from './create-state.ts';
@@ -22,7 +23,6 @@ import { isCommand } from './message-kinds.ts';
 import { type OpenReport, openReportOf } from './open-report.ts';
 import { isTick } from './outbox.ts';
 import { recover } from './recover.ts';
-import { answerQuery, execute, setSwitches } from './requests.ts';
 import type { ShardLog } from './shard-log.ts';
 import { ShardRecords } from './shard-records.ts';
 import { openStore, type ShardConfig, type ShardStore } from './shard-store.ts';
@@ -91,26 +91,24 @@ export class Shard {
   }
 
   /**
-   * Runs a batch; answers come in the order of its commands and queries, null for a command that
-   * was not taken since the disk has no room. On return all that they show is durable. Throws on a
+   * Runs a batch and writes its answers in the order of its commands and queries, that a command
+   * was not taken where the disk has no room. On return all that they show is durable. Throws on a
    * fault of ours or of the disk: memory is then ahead of the log, and the shard must start again.
    */
-  take(messages: Batch): (Reply | null)[] {
+  answer(messages: Batch, answers: Answers): void {
     this.#throwFault();
     invariant(!this.#isAhead, 'a batch is taken while another is, or after one has failed');
-    if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) return this.#readOnly(messages);
+    if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) return this.#readOnly(messages, answers);
     const { facts } = this.#log;
     this.#isAhead = true;
     this.#log.begin();
-    const replies: Reply[] = [];
     for (const message of messages) {
       if (isTick(message)) observe(this.state, message, facts);
-      else if (isCommand(message)) replies.push(execute(this.state, message, facts));
-      else replies.push(answerQuery(this.state, message));
+      else if (isCommand(message)) answers.command(this.state, message, facts);
+      else answers.query(this.state, message);
     }
     if (facts.count > 0) this.#commit();
     this.#isAhead = false;
-    return replies;
   }
 
   /** The last fact that is in the log. */
@@ -139,6 +137,13 @@ export class Shard {
   /** Why it cannot write now; 0: it can. */
   get diskErrno(): number {
     return this.#disk.errno;
+  }
+
+  /** `answer`, with the answers read back; null: a command that was not taken. */
+  take(messages: Batch): (Reply | null)[] {
+    const answers = new Answers();
+    this.answer(messages, answers);
+    return answers.replies();
   }
 
   /** `take` where the disk has room. Throws `DiskFull`. */
@@ -173,14 +178,13 @@ export class Shard {
   }
 
   /** Shows quotes and lets nothing follow from them, since no fact could be written. */
-  #readOnly(messages: Batch): (Reply | null)[] {
-    const replies: (Reply | null)[] = [];
+  #readOnly(messages: Batch, answers: Answers): void {
     for (const message of messages) {
       if (isTick(message)) showQuotes(this.state, message);
-      else if (message.kind === 'switches') replies.push(setSwitches(this.state, message));
-      else replies.push(isCommand(message) ? null : answerQuery(this.state, message));
+      else if (message.kind === 'switches') answers.switches(this.state, message);
+      else if (isCommand(message)) answers.reply(null);
+      else answers.query(this.state, message);
     }
-    return replies;
   }
 
   /** Whether a batch has space. After a failure the disk is tried only every second. */

@@ -3,13 +3,14 @@
 import { audit } from '../../engine/audit/audit.ts';
 import { digest } from '../../engine/audit/digest.ts';
 import { FactBuffer } from '../../engine/format/facts.ts';
+import { JsonWriter } from '../../engine/format/json-writer.ts';
 import { type IndexHead, RecordIndex } from '../../engine/index/record-index.ts';
 import { CHECKPOINTS_KEPT } from '../../engine/memory/row-changes.ts';
 import { pageWordsOf, ROW_WORDS_MAX } from '../../engine/memory/row-pages.ts';
 import type { Event } from '../../engine/rules/events.ts';
 import type { FactSink } from '../../engine/rules/fact-sink.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from '../../engine/rules/ledger.ts';
-import type { Reply } from '../../engine/rules/messages.ts';
+import type { Refusal, Reply } from '../../engine/rules/messages.ts';
 import { observe } from '../../engine/rules/observe.ts';
 import type { Query } from '../../engine/rules/queries.ts';
 import type { CoreConfig } from '../../engine/rules/reference-data.ts';
@@ -45,6 +46,11 @@ export interface MemoryEngine extends TradingEngine {
   crash(): void;
 }
 
+function replyOf(answer: (to: JsonWriter) => Refusal | null): Reply {
+  const to = new JsonWriter();
+  return answer(to) ?? { ok: true, body: to.bytes.copy().toString() };
+}
+
 export function createMemoryEngine(config: CoreConfig): MemoryEngine {
   const log = new MemoryLog();
   const runs = new MemoryRunStore();
@@ -73,8 +79,8 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
       return folded;
     },
     tick: (tick) => run((facts) => observe(state, tick, facts)),
-    command: (command) => run((facts) => execute(state, command, facts)),
-    query: (query) => answerQuery(state, query),
+    command: (command) => run((facts) => replyOf((to) => execute(state, command, facts, to))),
+    query: (query) => replyOf((to) => answerQuery(state, query, to)),
     conservation: () => audit(state).problems,
     endings: () => [...endings.all],
     digest: () => digest(state).accounts,

@@ -1,6 +1,7 @@
 /**
  * Order and placement result on the wire. Rules T24 to T28, A36 (engine/RULES.md, api/RULES.md).
  */
+import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
 import { uuidTimeMs } from '../../memory/uuid-words.ts';
 import type { OrderEnded, OrderOutcome, OrderPlaced } from '../../rules/events.ts';
 import type { EndedOrder } from '../../rules/finished-records.ts';
@@ -12,43 +13,73 @@ import { filledSoFar, remainingOf } from '../../rules/partial-fills.ts';
 import { orderTermsAt } from '../../rules/row-terms.ts';
 import type { ShardState } from '../../rules/state.ts';
 import {
-  dollarsOf,
+  type Cents,
+  type Contracts,
   type EpochMs,
-  isoOf,
   NO_ROW,
   type OrderRow,
   VENUES,
 } from '../../rules/units.ts';
-import { wordText } from './json.ts';
-import { instrumentText, marketTickerText, venuePriceText } from './subject.ts';
-import { orderTermsText } from './terms.ts';
-import { tradeTextOf } from './trade.ts';
+import { writeInstrument, writeMarketTicker, writeVenuePrice } from './subject.ts';
+import { writeOrderTerms } from './terms.ts';
+import { writeTradeOf } from './trade.ts';
+
+const NAMES = memberNames(
+  'orderId',
+  'action',
+  'instrumentSide',
+  'orderSide',
+  'contracts',
+  'filledContracts',
+  'remainingContracts',
+  'limitCents',
+  'holdDollars',
+  'timeInForce',
+  'expiresAt',
+  'status',
+  'createdAt',
+  'type',
+  'cancelReason',
+  'tradeId',
+  'fillPriceCents',
+  'idempotencyKey',
+  'replayed',
+  'originalCreatedAt',
+  'order',
+  'trade',
+  'fillVenue',
+  'mode',
+  'venueData',
+);
 
 /** An order as it was placed, as far as it is shown. */
 type Placed = TradedSide & Pick<OrderPlaced, 'orderId' | 'contracts' | 'terms'>;
 type Ended = Omit<OrderOutcome, 'atMs' | 'venue'>;
 
 /** What GET /portfolio lists of a resting order; it omits four fields of Order. */
-export function restingOrderText(state: ShardState, row: OrderRow): string {
-  return `{${restingFields(state, placedAt(state, row), row)}}`;
+export function writeRestingOrder(to: JsonWriter, state: ShardState, row: OrderRow): void {
+  const start = to.open();
+  writeResting(to, state, placedAt(state, row), row);
+  to.close(start);
 }
 
 /** An order in any status: the row of one that rests, or what the log has of any other. */
-export function orderText(state: ShardState, order: { row: OrderRow } | EndedOrder): string {
-  if (!('row' in order)) return endedOrderText(state, order.placed, order.outcome);
-  const { row } = order;
-  const position = state.orders.col.position.get(row);
-  const tradeId = position === NO_ROW ? null : state.positionIds.idOf(position);
-  return (
-    `{${restingFields(state, placedAt(state, row), row)},"type":"limit","cancelReason":null` +
-    `,"tradeId":${wordText(tradeId)}` +
-    `${venuePriceText(state, 'fillPriceCents', filledSoFar(state, row).priceCents)}}`
-  );
+export function writeOrder(
+  to: JsonWriter,
+  state: ShardState,
+  order: { row: OrderRow } | EndedOrder,
+): void {
+  if ('row' in order) writeWholeResting(to, state, placedAt(state, order.row), order.row);
+  else writeEnded(to, state, order.placed, order.outcome);
 }
 
 /** An order that the last event has ended: its row is not reused yet. */
-export function endedJustNowText(state: ShardState, { atMs, order }: OrderEnded): string {
-  return endedOrderText(state, placedAt(state, order), outcomeJustNow(state, atMs));
+export function writeEndedJustNow(
+  to: JsonWriter,
+  state: ShardState,
+  { atMs, order }: OrderEnded,
+): void {
+  writeEnded(to, state, placedAt(state, order), outcomeJustNow(state, atMs));
 }
 
 /** How the last event has ended its order. */
@@ -65,44 +96,62 @@ export function outcomeJustNow({ effects, positionIds }: ShardState, atMs: Epoch
   };
 }
 
-function endedOrderText(state: ShardState, placed: Placed, outcome: Ended): string {
+function writeEnded(to: JsonWriter, state: ShardState, placed: Placed, outcome: Ended): void {
   const whole = outcome.status === 'executed' ? placed.contracts : 0;
-  const filledContracts = outcome.filledContracts ?? whole;
-  return (
-    `{${orderFields(state, placed, { status: outcome.status, filledContracts, heldCents: 0 })}` +
-    `,"type":"limit","cancelReason":${wordText(outcome.reason)}` +
-    `,"tradeId":${wordText(outcome.tradeId)}` +
-    `${venuePriceText(state, 'fillPriceCents', outcome.fillPriceCents)}}`
-  );
+  const filled = outcome.filledContracts ?? whole;
+  const start = to.open();
+  writeFields(to, state, placed, outcome.status, filled, 0);
+  to.text(NAMES.type, 'limit');
+  to.text(NAMES.cancelReason, outcome.reason);
+  to.text(NAMES.tradeId, outcome.tradeId);
+  writeVenuePrice(to, state, NAMES.fillPriceCents, outcome.fillPriceCents);
+  to.close(start);
 }
 
-function restingFields(state: ShardState, placed: Placed, row: OrderRow): string {
+function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, row: OrderRow): void {
+  const position = state.orders.col.position.get(row);
+  const start = to.open();
+  writeResting(to, state, placed, row);
+  to.text(NAMES.type, 'limit');
+  to.null(NAMES.cancelReason);
+  if (position === NO_ROW) to.null(NAMES.tradeId);
+  else to.idAt(NAMES.tradeId, state.positions.col.id, position);
+  writeVenuePrice(to, state, NAMES.fillPriceCents, filledSoFar(state, row).priceCents);
+  to.close(start);
+}
+
+function writeResting(to: JsonWriter, state: ShardState, placed: Placed, row: OrderRow): void {
   const remaining = remainingOf(state, row);
-  const { terms } = placed;
-  return orderFields(state, placed, {
-    status: 'resting',
-    filledContracts: placed.contracts - remaining,
-    heldCents: terms.action === 'sell' ? 0 : costCents(terms.limitPriceCents!, remaining),
-  });
+  const { contracts, terms } = placed;
+  const heldCents = terms.action === 'sell' ? 0 : costCents(terms.limitPriceCents!, remaining);
+  writeFields(to, state, placed, 'resting', contracts - remaining, heldCents);
 }
 
-type Progress = { status: string; filledContracts: number; heldCents: number };
-
-function orderFields(state: ShardState, placed: Placed, progress: Progress): string {
+function writeFields(
+  to: JsonWriter,
+  state: ShardState,
+  placed: Placed,
+  status: string,
+  filledContracts: Contracts,
+  heldCents: Cents,
+): void {
   const { orderId, contracts, terms } = placed;
-  const { expiresAtMs } = terms;
-  const { status, filledContracts, heldCents } = progress;
-  const expiresAt = expiresAtMs === null ? null : isoOf(expiresAtMs);
-  return (
-    `"orderId":"${orderId}","action":"${terms.action}",${instrumentText(state, placed.instrument)}` +
-    `,"instrumentSide":"${placed.instrumentSide}","orderSide":"${placed.side}"` +
-    `,"contracts":${contracts},"filledContracts":${filledContracts}` +
-    `,"remainingContracts":${contracts - filledContracts}` +
-    `,"limitCents":${terms.limitPriceCents},"holdDollars":${dollarsOf(heldCents)}` +
-    `,"timeInForce":${wordText(terms.timeInForce)},"expiresAt":${wordText(expiresAt)}` +
-    `,"status":"${status}","createdAt":"${isoOf(uuidTimeMs(orderId))}"` +
-    `${orderTermsText(terms)}${marketTickerText(state, placed.market)}`
-  );
+  to.text(NAMES.orderId, orderId);
+  to.text(NAMES.action, terms.action);
+  writeInstrument(to, state, placed.instrument);
+  to.text(NAMES.instrumentSide, placed.instrumentSide);
+  to.text(NAMES.orderSide, placed.side);
+  to.number(NAMES.contracts, contracts);
+  to.number(NAMES.filledContracts, filledContracts);
+  to.number(NAMES.remainingContracts, contracts - filledContracts);
+  to.number(NAMES.limitCents, terms.limitPriceCents);
+  to.dollars(NAMES.holdDollars, heldCents);
+  to.text(NAMES.timeInForce, terms.timeInForce);
+  to.time(NAMES.expiresAt, terms.expiresAtMs);
+  to.text(NAMES.status, status);
+  to.time(NAMES.createdAt, uuidTimeMs(orderId));
+  writeOrderTerms(to, terms);
+  writeMarketTicker(to, state, placed.market);
 }
 
 /** What the columns of an order's row show: it rests, or did until now. */
@@ -128,31 +177,45 @@ export type Placement = {
 };
 
 /** The answer to a placement, now or again under the same idempotency key. */
-export function placementText(
+export function writePlacement(
+  to: JsonWriter,
   state: ShardState,
   { placed, row, outcome }: Placement,
   replayed: boolean,
-): string {
+): void {
   const rests = row !== null;
   const executed = outcome?.status === 'executed';
   const soFar = rests ? filledSoFar(state, row) : null;
   const venue = soFar?.venue ?? outcome?.venue ?? null;
   const fillPriceCents = soFar?.priceCents ?? outcome?.fillPriceCents ?? null;
-  return (
-    `{"status":"${rests ? 'resting' : executed ? 'executed' : 'canceled'}"` +
-    `,"action":"${placed.terms.action}","type":"${isLimit(placed.terms) ? 'limit' : 'market'}"` +
-    `,"idempotencyKey":${JSON.stringify(placed.idempotencyKey)},"replayed":${replayed}` +
-    `,"originalCreatedAt":${wordText(replayed ? isoOf(uuidTimeMs(placed.orderId)) : null)}` +
-    `,"order":${isLimit(placed.terms) ? placedOrderText(state, { placed, row, outcome }) : 'null'}` +
-    `,"trade":${executed ? tradeTextOf(state, placed.account, outcome!.tradeId!) : 'null'}` +
-    `,"fillVenue":${wordText(venue === null ? null : VENUES[venue]!)},"mode":"paper"` +
-    `,"venueData":${state.switches.venueData}` +
-    `${venuePriceText(state, 'fillPriceCents', fillPriceCents)}}`
-  );
+  const start = to.open();
+  to.text(NAMES.status, rests ? 'resting' : executed ? 'executed' : 'canceled');
+  to.text(NAMES.action, placed.terms.action);
+  to.text(NAMES.type, isLimit(placed.terms) ? 'limit' : 'market');
+  to.text(NAMES.idempotencyKey, placed.idempotencyKey);
+  to.flag(NAMES.replayed, replayed);
+  to.time(NAMES.originalCreatedAt, replayed ? uuidTimeMs(placed.orderId) : null);
+  if (isLimit(placed.terms)) {
+    to.piece(NAMES.order);
+    writePlacedOrder(to, state, { placed, row, outcome });
+  } else to.null(NAMES.order);
+  if (executed) {
+    to.piece(NAMES.trade);
+    writeTradeOf(to, state, placed.account, outcome!.tradeId!);
+  } else to.null(NAMES.trade);
+  to.text(NAMES.fillVenue, venue === null ? null : VENUES[venue]!);
+  to.text(NAMES.mode, 'paper');
+  to.flag(NAMES.venueData, state.switches.venueData);
+  writeVenuePrice(to, state, NAMES.fillPriceCents, fillPriceCents);
+  to.close(start);
 }
 
-function placedOrderText(state: ShardState, { placed, row, outcome }: Placement): string {
-  if (row !== null) return orderText(state, { row });
+function writePlacedOrder(
+  to: JsonWriter,
+  state: ShardState,
+  { placed, row, outcome }: Placement,
+): void {
+  if (row !== null) return writeWholeResting(to, state, placed, row);
   invariant(outcome !== null, 'an order neither rests nor has an end');
-  return endedOrderText(state, placed, outcome);
+  writeEnded(to, state, placed, outcome);
 }

@@ -2,7 +2,7 @@
  * The portfolio and its lists on the wire. Rules A40 to A42, M20 to M27, M32 (api/RULES.md,
  * engine/RULES.md).
  */
-
+import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
 import type { ClosedTrade } from '../../rules/events.ts';
 import { type EndedOrder, ORDER_ENDS, TRADE_ENDS } from '../../rules/finished-records.ts';
 import { cursorOf } from '../../rules/ids.ts';
@@ -23,9 +23,8 @@ import {
   START_BALANCE_CENTS,
   type Uuid,
 } from '../../rules/units.ts';
-import { listText, wordText } from './json.ts';
-import { orderText, restingOrderText } from './order.ts';
-import { positionText, tradeText } from './trade.ts';
+import { writeOrder, writeRestingOrder } from './order.ts';
+import { writePosition, writeTrade } from './trade.ts';
 
 /** Rule A40 (api/RULES.md). */
 const POSITIONS_MAX = 500;
@@ -33,7 +32,23 @@ const ORDERS_MAX = 200;
 /** Rules M1, M32 (engine/RULES.md). */
 const RESET_EVERY_MS = 30 * 24 * 60 * 60 * 1000;
 
-export function portfolioText(state: ShardState, query: PortfolioQuery): string {
+const NAMES = memberNames(
+  'account',
+  'positions',
+  'positionsCount',
+  'positionsTruncated',
+  'orders',
+  'ordersCount',
+  'ordersTruncated',
+  'asOf',
+  'trades',
+  'nextCursor',
+  'mode',
+  'venueData',
+  'organization',
+);
+
+export function writePortfolio(to: JsonWriter, state: ShardState, query: PortfolioQuery): void {
   const account = state.accountIds.find(query.account);
   const isOpen = account !== NO_ROW;
   const ordersCount = isOpen ? state.ordersOfAccount.count(account) : 0;
@@ -44,15 +59,17 @@ export function portfolioText(state: ShardState, query: PortfolioQuery): string 
   const positions = isOpen
     ? newest(state.positionIds, state.positionsOfAccount.of(account), POSITIONS_MAX)
     : [];
-  const shown = isOpen ? accountView(state, account, query.atMs) : null;
-  return (
-    `{"account":${JSON.stringify(shown)}` +
-    `,"positions":${listText(positions.map((row) => positionText(state, row)))}` +
-    `,"positionsCount":${positionsCount},"positionsTruncated":${positionsCount > POSITIONS_MAX}` +
-    `,"orders":${listText(orders.map((row) => restingOrderText(state, row)))}` +
-    `,"ordersCount":${ordersCount},"ordersTruncated":${ordersCount > ORDERS_MAX}` +
-    `,"asOf":"${isoOf(query.atMs)}",${envelopeText(state, query)}}`
-  );
+  const start = to.open();
+  to.json(NAMES.account, isOpen ? accountView(state, account, query.atMs) : null);
+  to.list(NAMES.positions, positions, (row) => writePosition(to, state, row));
+  to.number(NAMES.positionsCount, positionsCount);
+  to.flag(NAMES.positionsTruncated, positionsCount > POSITIONS_MAX);
+  to.list(NAMES.orders, orders, (row) => writeRestingOrder(to, state, row));
+  to.number(NAMES.ordersCount, ordersCount);
+  to.flag(NAMES.ordersTruncated, ordersCount > ORDERS_MAX);
+  to.time(NAMES.asOf, query.atMs);
+  writeEnvelope(to, state, query);
+  to.close(start);
 }
 
 /** Rules M20 to M27 (engine/RULES.md). */
@@ -112,15 +129,16 @@ function openValueCents(state: ShardState, account: AccountRow, nowMs: EpochMs):
   return cents;
 }
 
-export function ordersText(state: ShardState, query: OrdersQuery): string {
+export function writeOrders(to: JsonWriter, state: ShardState, query: OrdersQuery): void {
   const account = state.accountIds.find(query.account);
   const orders = account === NO_ROW ? [] : ordersOf(state, account, query);
   const page = takePage(orders, query.limit, orderIdOf);
   const cursor = page.next === null ? null : cursorOf('orders', page.next);
-  return (
-    `{"orders":${listText(page.rows.map((order) => orderText(state, order)))}` +
-    `,"nextCursor":${wordText(cursor)},${envelopeText(state, query)}}`
-  );
+  const start = to.open();
+  to.list(NAMES.orders, page.rows, (order) => writeOrder(to, state, order));
+  to.text(NAMES.nextCursor, cursor);
+  writeEnvelope(to, state, query);
+  to.close(start);
 }
 
 type RestingOrder = { orderId: Uuid; row: OrderRow };
@@ -145,15 +163,16 @@ function ordersOf(
   return newestFirst<RestingOrder | EndedOrder>(resting, ended, before, orderIdOf);
 }
 
-export function tradesText(state: ShardState, query: TradesQuery): string {
+export function writeTrades(to: JsonWriter, state: ShardState, query: TradesQuery): void {
   const account = state.accountIds.find(query.account);
   const trades = account === NO_ROW ? [] : tradesOf(state, account, query);
   const page = takePage(trades, query.limit, (trade) => trade.tradeId);
   const cursor = page.next === null ? null : cursorOf('trades', page.next);
-  return (
-    `{"trades":${listText(page.rows.map((trade) => tradeText(state, trade)))}` +
-    `,"nextCursor":${wordText(cursor)},${envelopeText(state, query)}}`
-  );
+  const start = to.open();
+  to.list(NAMES.trades, page.rows, (trade) => writeTrade(to, state, trade));
+  to.text(NAMES.nextCursor, cursor);
+  writeEnvelope(to, state, query);
+  to.close(start);
 }
 
 type OpenTrade = { tradeId: Uuid; row: PositionRow };
@@ -225,11 +244,12 @@ function newest<Row>(ids: { idOf(row: Row): Uuid }, rows: Iterable<Row>, max: nu
 }
 
 /** What every portfolio answer carries. Rules I60 to I62 (api/RULES.md). */
-export function envelopeText(
+export function writeEnvelope(
+  to: JsonWriter,
   { switches }: ShardState,
   { organizationSlug }: { organizationSlug: string | null },
-): string {
-  const common = `"mode":"paper","venueData":${switches.venueData}`;
-  if (organizationSlug === null) return common;
-  return `${common},"organization":${JSON.stringify({ slug: organizationSlug })}`;
+): void {
+  to.text(NAMES.mode, 'paper');
+  to.flag(NAMES.venueData, switches.venueData);
+  if (organizationSlug !== null) to.json(NAMES.organization, { slug: organizationSlug });
 }

@@ -2,33 +2,43 @@
  * One instrument's quote on the wire. Prices are the instrument's. Rules A51 to A55 (api/RULES.md).
  */
 
+import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../format/json-writer.ts';
 import type { CatalogInstrument, CatalogListing } from '../../rules/messages.ts';
 import { complement, notLive } from '../../rules/pricing.ts';
 import type { Instrument, LastTrade, Market } from '../../rules/reference-data.ts';
 import type { ShardState } from '../../rules/state.ts';
 import { type EpochMs, isoOf, NO_PRICE } from '../../rules/units.ts';
 
+const NAMES = memberNames('asOf');
 const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
 
 type Described = Instrument & { entry: CatalogInstrument };
 
 /**
- * A quote as JSON text. It is asked for far more often than it changes. So its text is kept,
- * together with everything it was made of. Only `asOf` is written anew for every answer.
+ * A quote as JSON. It is asked for far more often than it changes. So its members are kept,
+ * together with everything they were made of. Only `asOf` is written anew for every answer.
  */
-export function quoteText(state: ShardState, instrument: Described, atMs: EpochMs): string {
+export function writeQuote(
+  to: JsonWriter,
+  state: ShardState,
+  instrument: Described,
+  atMs: EpochMs,
+): void {
   const madeOf = partsOf(state, instrument, atMs);
-  let known = texts.get(instrument.entry);
+  let known = quotes.get(instrument.entry);
   if (known === undefined || !isSame(known.madeOf, madeOf)) {
-    const text = JSON.stringify(quoteView(state, instrument, atMs)).slice(0, -1);
-    known = { madeOf, text };
-    texts.set(instrument.entry, known);
+    const members = JSON.stringify(quoteView(state, instrument, atMs)).slice(1, -1);
+    known = { madeOf, members: pieceOf(`,${members}`) };
+    quotes.set(instrument.entry, known);
   }
-  return `${known.text},"asOf":"${isoOf(atMs)}"}`;
+  const start = to.open();
+  to.piece(known.members);
+  to.time(NAMES.asOf, atMs);
+  to.close(start);
 }
 
 /** By the catalog's entry, which is dropped when a later catalog replaces it. */
-const texts = new WeakMap<CatalogInstrument, { madeOf: readonly unknown[]; text: string }>();
+const quotes = new WeakMap<CatalogInstrument, { madeOf: readonly unknown[]; members: Piece }>();
 
 /**
  * Objects that a venue's message replaces as a whole and never changes, so identity shows a change.

@@ -2,34 +2,49 @@
  * What an order, a position or a trade is about, as the wire shows it. Rules V3, S8 (api/RULES.md,
  * engine/RULES.md).
  */
+import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../format/json-writer.ts';
 import type { CatalogInstrument, MarketOutcome } from '../../rules/messages.ts';
 import type { ShardState } from '../../rules/state.ts';
 import { oppositeSide, type Side } from '../../rules/units.ts';
 
+const NAMES = memberNames('instrumentId', 'instrumentLabel', 'marketTicker');
+
 /** The label is the newest the catalog gave; a dropped instrument keeps its last. */
-export function instrumentText({ instruments }: ShardState, number: number): string {
+export function writeInstrument(to: JsonWriter, { instruments }: ShardState, number: number): void {
   const { id, entry } = instruments[number]!;
-  if (entry === null) return `"instrumentId":"${id}","instrumentLabel":null`;
-  let text = instrumentTexts.get(entry);
-  if (text === undefined) {
-    text = `"instrumentId":"${id}","instrumentLabel":${JSON.stringify(entry.label)}`;
-    instrumentTexts.set(entry, text);
+  if (entry === null) {
+    to.text(NAMES.instrumentId, id);
+    return to.null(NAMES.instrumentLabel);
   }
-  return text;
+  let members = membersOf.get(entry);
+  if (members === undefined) {
+    const label = JSON.stringify(entry.label);
+    members = pieceOf(`,"instrumentId":"${id}","instrumentLabel":${label}`);
+    membersOf.set(entry, members);
+  }
+  to.piece(members);
 }
 
 /** By the catalog's entry, which is dropped when a later catalog replaces it. */
-const instrumentTexts = new WeakMap<CatalogInstrument, string>();
+const membersOf = new WeakMap<CatalogInstrument, Piece>();
 
 /** Venue data: present only while the switch is on. Rule V3 (api/RULES.md). */
-export function marketTickerText({ markets, switches }: ShardState, number: number): string {
-  if (!switches.venueData) return '';
-  return `,"marketTicker":${JSON.stringify(markets[number]!.ticker)}`;
+export function writeMarketTicker(
+  to: JsonWriter,
+  { markets, switches }: ShardState,
+  number: number,
+): void {
+  if (switches.venueData) to.text(NAMES.marketTicker, markets[number]!.ticker);
 }
 
 /** A price, which is venue data too. */
-export function venuePriceText({ switches }: ShardState, name: string, cents: number | null) {
-  return switches.venueData ? `,"${name}":${cents}` : '';
+export function writeVenuePrice(
+  to: JsonWriter,
+  { switches }: ShardState,
+  name: Piece,
+  cents: number | null,
+): void {
+  if (switches.venueData) to.number(name, cents);
 }
 
 /** A market's yes or no in the instrument's terms; null when neither side won. */

@@ -1,4 +1,5 @@
 /** The terms of an order that answers show by their names, as they are. */
+import { type JsonWriter, memberNames, type Piece } from '../../format/json-writer.ts';
 import {
   ORDER_TERM_NAMES,
   ORDER_TERMS,
@@ -8,24 +9,26 @@ import {
   type TradeTerms,
 } from '../../rules/order-terms.ts';
 
-/** Source text: the JSON of a value. */
-export const JSON_OF: Record<ShownForm, (value: string) => string> = {
-  word: (value) => `'"' + ${value} + '"'`,
-  'word or null': (value) => `(${value} === null ? 'null' : '"' + ${value} + '"')`,
-  flag: (value) => value,
-  'small or null': (value) => value,
-};
+/** How a term is written. */
+export const WRITTEN_BY = {
+  word: 'text',
+  'word or null': 'text',
+  flag: 'flag',
+  'small or null': 'number',
+} as const satisfies Record<ShownForm, keyof JsonWriter>;
 
-/** `,"statedProbPct":61,…`: members of a JSON object, a comma before each. */
-export const orderTermsText = membersOf<OrderTerms>(ORDER_TERM_NAMES);
-export const tradeTermsText = membersOf<TradeTerms>(TRADE_TERM_NAMES);
+/** Members of an object: `,"statedProbPct":61,…`. */
+export const writeOrderTerms = membersOf<OrderTerms>(ORDER_TERM_NAMES);
+export const writeTradeTerms = membersOf<TradeTerms>(TRADE_TERM_NAMES);
 
-function membersOf<Terms>(names: readonly (keyof OrderTerms)[]): (terms: Terms) => string {
-  const members = names
-    .filter((name) => ORDER_TERMS[name].shown)
-    .map(
-      (name) =>
-        `',"${name}":' + ${JSON_OF[ORDER_TERMS[name].is.form as ShownForm](`terms.${name}`)}`,
-    );
-  return new Function('terms', `return ${members.join(' + ')};`) as (terms: Terms) => string;
+type Members<Terms> = (to: JsonWriter, terms: Terms) => void;
+
+/** Compiled once: a loop over the terms would look each of them up for every order. */
+function membersOf<Terms>(all: readonly (keyof OrderTerms)[]): Members<Terms> {
+  const shown = all.filter((name) => ORDER_TERMS[name].shown);
+  const writes = shown.map((name) => {
+    return `to.${WRITTEN_BY[ORDER_TERMS[name].is.form as ShownForm]}(names.${name}, terms.${name});`;
+  });
+  const make = new Function('names', `return (to, terms) => { ${writes.join(' ')} };`);
+  return (make as (names: Record<string, Piece>) => Members<Terms>)(memberNames(...shown));
 }

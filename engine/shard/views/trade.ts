@@ -1,91 +1,128 @@
 /** Trades, open or not, and positions on the wire. Rules S8, T73 (engine/RULES.md). */
 
+import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
 import type { ClosedTrade } from '../../rules/events.ts';
 import { instrumentSideOf, sideOf } from '../../rules/flags.ts';
 import { invariant } from '../../rules/invariant.ts';
 import { openedAtMs } from '../../rules/row-records.ts';
 import { tradeTermsAt } from '../../rules/row-terms.ts';
 import type { ShardState } from '../../rules/state.ts';
-import {
-  type AccountRow,
-  dollarsOf,
-  isoOf,
-  NO_ROW,
-  type PositionRow,
-  type Uuid,
-  VENUES,
-} from '../../rules/units.ts';
-import { wordText } from './json.ts';
-import { instrumentText, marketTickerText, outcomeFor, venuePriceText } from './subject.ts';
-import { tradeTermsText } from './terms.ts';
+import { type AccountRow, NO_ROW, type PositionRow, type Uuid, VENUES } from '../../rules/units.ts';
+import { outcomeFor, writeInstrument, writeMarketTicker, writeVenuePrice } from './subject.ts';
+import { writeTradeTerms } from './terms.ts';
 
-/** The fields of a trade whether it is open or not. */
+const NAMES = memberNames(
+  'tradeId',
+  'instrumentSide',
+  'boughtSide',
+  'contracts',
+  'costDollars',
+  'parlayId',
+  'fillVenue',
+  'openedAt',
+  'entryCents',
+  'status',
+  'closedAt',
+  'closeReason',
+  'pnlDollars',
+  'resolvedOutcome',
+);
+
+/** What a trade has whether it is open or not, behind its id. */
 type Holding = Omit<
   ClosedTrade,
-  'account' | 'closedAtMs' | 'status' | 'closeReason' | 'proceedsCents' | 'outcome'
+  'tradeId' | 'account' | 'closedAtMs' | 'status' | 'closeReason' | 'proceedsCents' | 'outcome'
 >;
 
 /** A position as GET /portfolio lists it. */
-export function positionText(state: ShardState, row: PositionRow): string {
-  return `{${openFields(state, row)}}`;
+export function writePosition(to: JsonWriter, state: ShardState, row: PositionRow): void {
+  const start = to.open();
+  writeOpenFields(to, state, row);
+  to.close(start);
 }
 
-function openTradeText(state: ShardState, row: PositionRow): string {
-  return (
-    `{${openFields(state, row)},"status":"open","closedAt":null,"closeReason":null` +
-    ',"pnlDollars":null,"resolvedOutcome":null}'
-  );
+function writeOpenTrade(to: JsonWriter, state: ShardState, row: PositionRow): void {
+  const start = to.open();
+  writeOpenFields(to, state, row);
+  to.text(NAMES.status, 'open');
+  to.null(NAMES.closedAt);
+  to.null(NAMES.closeReason);
+  to.null(NAMES.pnlDollars);
+  to.null(NAMES.resolvedOutcome);
+  to.close(start);
 }
 
-function closedTradeText(state: ShardState, trade: ClosedTrade): string {
-  const resolved = outcomeFor(trade.outcome, trade.side, trade.instrumentSide);
-  return (
-    `{${holdingFields(state, trade)},"status":"${trade.status}"` +
-    `,"closedAt":"${isoOf(trade.closedAtMs)}","closeReason":"${trade.closeReason}"` +
-    `,"pnlDollars":${dollarsOf(trade.proceedsCents - trade.costCents)}` +
-    `,"resolvedOutcome":${wordText(resolved)}${venueFields(state, trade)}}`
-  );
+function writeClosedTrade(to: JsonWriter, state: ShardState, trade: ClosedTrade): void {
+  const start = to.open();
+  to.text(NAMES.tradeId, trade.tradeId);
+  writeHolding(to, state, trade);
+  to.text(NAMES.status, trade.status);
+  to.time(NAMES.closedAt, trade.closedAtMs);
+  to.text(NAMES.closeReason, trade.closeReason);
+  to.dollars(NAMES.pnlDollars, trade.proceedsCents - trade.costCents);
+  to.text(NAMES.resolvedOutcome, outcomeFor(trade.outcome, trade.side, trade.instrumentSide));
+  writeVenueFields(to, state, trade);
+  to.close(start);
 }
 
 /** A trade in a list: the row of an open one, or the record of a closed one. */
-export function tradeText(state: ShardState, trade: { row: PositionRow } | ClosedTrade): string {
-  return 'row' in trade ? openTradeText(state, trade.row) : closedTradeText(state, trade);
+export function writeTrade(
+  to: JsonWriter,
+  state: ShardState,
+  trade: { row: PositionRow } | ClosedTrade,
+): void {
+  if ('row' in trade) writeOpenTrade(to, state, trade.row);
+  else writeClosedTrade(to, state, trade);
 }
 
 /** The trade of an account by its id, open or not. */
-export function tradeTextOf(state: ShardState, account: AccountRow, tradeId: Uuid): string {
+export function writeTradeOf(
+  to: JsonWriter,
+  state: ShardState,
+  account: AccountRow,
+  tradeId: Uuid,
+): void {
   const row = state.positionIds.find(tradeId);
-  if (row !== NO_ROW) return openTradeText(state, row);
+  if (row !== NO_ROW) return writeOpenTrade(to, state, row);
   const closed = state.records.closedTrade(account, tradeId);
-  return closed === undefined ? 'null' : closedTradeText(state, closed);
+  if (closed === undefined) to.value(null);
+  else writeClosedTrade(to, state, closed);
 }
 
-function openFields(state: ShardState, row: PositionRow): string {
+function writeOpenFields(to: JsonWriter, state: ShardState, row: PositionRow): void {
   const holding = holdingAt(state, row);
-  return holdingFields(state, holding) + venueFields(state, holding);
+  to.idAt(NAMES.tradeId, state.positions.col.id, row);
+  writeHolding(to, state, holding);
+  writeVenueFields(to, state, holding);
 }
 
-function holdingFields(state: ShardState, holding: Holding): string {
+function writeHolding(to: JsonWriter, state: ShardState, holding: Holding): void {
   const venue = VENUES[holding.venue];
   invariant(venue !== undefined, 'a trade was opened at no venue');
-  return (
-    `"tradeId":"${holding.tradeId}",${instrumentText(state, holding.instrument)}` +
-    `,"instrumentSide":"${holding.instrumentSide}","boughtSide":"${holding.side}"` +
-    `,"contracts":${holding.contracts},"costDollars":${dollarsOf(holding.costCents)}` +
-    `${tradeTermsText(holding)},"parlayId":null` +
-    `,"fillVenue":"${venue}","openedAt":"${isoOf(holding.openedAtMs)}"`
-  );
+  writeInstrument(to, state, holding.instrument);
+  to.text(NAMES.instrumentSide, holding.instrumentSide);
+  to.text(NAMES.boughtSide, holding.side);
+  to.number(NAMES.contracts, holding.contracts);
+  to.dollars(NAMES.costDollars, holding.costCents);
+  writeTradeTerms(to, holding);
+  to.null(NAMES.parlayId);
+  to.text(NAMES.fillVenue, venue);
+  to.time(NAMES.openedAt, holding.openedAtMs);
 }
 
-function venueFields(state: ShardState, { market, entryPriceCents }: Holding): string {
-  return marketTickerText(state, market) + venuePriceText(state, 'entryCents', entryPriceCents);
+function writeVenueFields(
+  to: JsonWriter,
+  state: ShardState,
+  { market, entryPriceCents }: Holding,
+): void {
+  writeMarketTicker(to, state, market);
+  writeVenuePrice(to, state, NAMES.entryCents, entryPriceCents);
 }
 
 function holdingAt(state: ShardState, row: PositionRow): Holding {
   const { col } = state.positions;
   const flags = col.flags.get(row);
   return {
-    tradeId: state.positionIds.idOf(row),
     market: col.market.get(row),
     instrument: col.instrument.get(row),
     side: sideOf(flags),

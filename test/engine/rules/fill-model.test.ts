@@ -1,6 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { FactBuffer } from '../../../engine/format/facts.ts';
+import { JsonWriter } from '../../../engine/format/json-writer.ts';
 import type { FillModel, Want } from '../../../engine/rules/fill-model.ts';
 import type { Depth, Tick } from '../../../engine/rules/messages.ts';
 import { observe } from '../../../engine/rules/observe.ts';
@@ -116,7 +117,7 @@ test('engine/rules/fill-model.ts: a model sees quotes, trades, orders and what t
     return seen.splice(0);
   };
   const limit = { limitPriceCents: 51, timeInForce: 'gtc', contracts: 15 } as const;
-  execute(state, placeOrder(limit), new FactBuffer());
+  execute(state, placeOrder(limit), new FactBuffer(), new JsonWriter());
   t.deepEqual(seen.splice(0), ['order of 15', 'consumed 10'], 'an order arrives and rests');
   const ask = { yesBidCents: 0, yesBidContracts: 0, yesAskCents: 51, yesAskContracts: 3 };
   t.deepEqual(play(quoteTick(ask)), ['quote 51', 'order of 5', 'consumed 3']);

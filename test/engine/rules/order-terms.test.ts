@@ -1,8 +1,9 @@
 /** Every form that a term of an order can have, in a column and in an answer. */
 import test from 'ava';
+import { JsonWriter, memberNames } from '../../../engine/format/json-writer.ts';
 import type { TermForm } from '../../../engine/rules/order-terms.ts';
 import { CODES } from '../../../engine/rules/row-terms.ts';
-import { JSON_OF } from '../../../engine/shard/views/terms.ts';
+import { WRITTEN_BY } from '../../../engine/shard/views/terms.ts';
 import { NOON_MS } from '../fixtures.ts';
 
 const WORDS = ['first', 'second'];
@@ -30,12 +31,19 @@ for (const [form, { to, of }] of Object.entries(CODES)) {
   });
 }
 
-for (const [form, jsonOf] of Object.entries(JSON_OF)) {
+const NAMES = memberNames('term');
+for (const [form, method] of Object.entries(WRITTEN_BY)) {
   test(`A3: an answer shows a term as JSON: ${form}`, (t) => {
     const values = VALUES[form as TermForm];
     t.deepEqual(
-      values.map((value) => JSON.parse(`[${evaluate(jsonOf('value'), value)}]`)),
-      values.map((value) => [value]),
+      values.map((value) => {
+        const to = new JsonWriter();
+        const start = to.open();
+        to[method](NAMES.term, value as never);
+        to.close(start);
+        return JSON.parse(to.bytes.copy().toString());
+      }),
+      values.map((term) => ({ term })),
     );
   });
 }

@@ -4,6 +4,7 @@ import { auditFacts } from '../../../engine/audit/audit-facts.ts';
 import { FactBuffer } from '../../../engine/format/facts.ts';
 import { channelMemory, Endpoint } from '../../../engine/ring/endpoint.ts';
 import type { Catalog, Command } from '../../../engine/rules/messages.ts';
+import type { Answers } from '../../../engine/shard/answers.ts';
 import { nextPage } from '../../../engine/shard/checkpoint-values.ts';
 import { Checkpoints } from '../../../engine/shard/checkpoints.ts';
 import { wallClock } from '../../../engine/shard/clock.ts';
@@ -180,7 +181,9 @@ test('D15: a batch with an answer too many answers nobody', async (t) => {
   const shard = {
     isWriting: true,
     diskErrno: 0,
-    take: (messages: Iterable<unknown>) => [...messages, 0].map(() => ({ ok: true, body: 'a' })),
+    answer(messages: Iterable<unknown>, answers: Answers) {
+      for (const _ of [...messages, 0]) answers.reply({ ok: true, body: 'a' });
+    },
   };
   const served = serve(shard as never, new Endpoint(channel, 'shard'));
   await t.throwsAsync(served, { message: /more answers than questions/ });

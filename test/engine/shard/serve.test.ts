@@ -3,6 +3,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Message, Sent } from '../../../engine/format/codec.ts';
 import { channelMemory, Endpoint } from '../../../engine/ring/endpoint.ts';
 import type { Reply } from '../../../engine/rules/messages.ts';
+import type { Answers } from '../../../engine/shard/answers.ts';
 import { type Served, serve } from '../../../engine/shard/serve.ts';
 import type { Batch } from '../../../engine/shard/shard.ts';
 import { ShardLink } from '../../../engine/shard/shard-link.ts';
@@ -28,16 +29,14 @@ class NotedShard implements Served {
     });
   }
 
-  take(messages: Batch): Reply[] {
+  answer(messages: Batch, answers: Answers): void {
     const kinds: Message['kind'][] = [];
-    const replies: Reply[] = [];
     this.batches.push(kinds);
     for (const message of messages) {
       this.onMessage(message);
       kinds.push(message.kind);
-      if (message.kind === 'audit') replies.push({ ok: true, body: `at ${message.atMs}` });
+      if (message.kind === 'audit') answers.reply({ ok: true, body: `at ${message.atMs}` });
     }
-    return replies;
   }
 }
 

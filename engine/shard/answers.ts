@@ -1,0 +1,67 @@
+/**
+ * The answers to a batch, written as frames one behind the other, as they go into the ring: no
+ * answer is an object or a string on its way.
+ */
+import { beginAnswer, endAnswer, repliesIn, writeReply } from '../format/codec.ts';
+import { JsonWriter } from '../format/json-writer.ts';
+import type { FactSink } from '../rules/fact-sink.ts';
+import type { Command, Refusal, Reply, SetSwitches } from '../rules/messages.ts';
+import type { Query } from '../rules/queries.ts';
+import type { ShardState } from '../rules/state.ts';
+import { answerQuery, execute, takeSwitches } from './requests.ts';
+
+export class Answers {
+  readonly #json = new JsonWriter();
+  #count = 0;
+
+  /** Starts anew, whatever became of the last batch. */
+  begin(): void {
+    this.#json.bytes.begin();
+    this.#count = 0;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Valid until something is added. */
+  get frames(): Buffer {
+    const { bytes } = this.#json;
+    return bytes.view(0, bytes.length);
+  }
+
+  /** The frames read back; null: a command that was not taken. */
+  replies(): (Reply | null)[] {
+    return repliesIn(this.frames);
+  }
+
+  command(state: ShardState, command: Command, facts: FactSink): void {
+    const start = this.#begin();
+    this.#end(start, execute(state, command, facts, this.#json));
+  }
+
+  query(state: ShardState, query: Query): void {
+    const start = this.#begin();
+    this.#end(start, answerQuery(state, query, this.#json));
+  }
+
+  switches(state: ShardState, switches: SetSwitches): void {
+    const start = this.#begin();
+    this.#end(start, takeSwitches(state, switches, this.#json));
+  }
+
+  /** Null: a command that the disk has no room for. */
+  reply(reply: Reply | null): void {
+    this.#count++;
+    writeReply(this.#json.bytes, reply);
+  }
+
+  #begin(): number {
+    this.#count++;
+    return beginAnswer(this.#json.bytes);
+  }
+
+  #end(start: number, refusal: Refusal | null): void {
+    endAnswer(this.#json.bytes, start, refusal);
+  }
+}
