@@ -73,6 +73,7 @@ class Dispatcher<C> {
     exchange.reservation = this.#options.meter?.unkeyed ?? null;
     try {
       const { allow, routes, param } = this.#find(exchange);
+      // It counts for no key: Q4, Q10 (api/RULES.md).
       if (exchange.method === 'OPTIONS') {
         this.#answers.allow(exchange, allow);
         return;
@@ -140,7 +141,7 @@ class Dispatcher<C> {
     return reservation;
   }
 
-  /** The checks between credential and body: scope, request limits, query. */
+  /** The checks between credential and body: scope, request limits, query. Rules A17, Q4 (api/RULES.md). */
   #takeQuery(exchange: Exchange, found: Served<C>, call: Pending<C>): void {
     let counted: CallerReservation | null = null;
     if (found.access === 'key') {

@@ -1,16 +1,28 @@
-/** `npm run rule T31`: a rule of the books, the code and the tables that name it, and its tests. */
+/**
+ * `npm run rule T31`: a rule of the books, the code and the tables that name it, and its tests; those
+ * that name few rules come first. `npm run rule hold`: the rules whose text has that word.
+ */
 
 import { BOOKS, type Naming, readNamings, readRules } from './rule-books.ts';
 
 const [asked = '', ...others] = process.argv.slice(2);
 const found = readRules().find(({ rule }) => rule === asked.toUpperCase());
-if (found === undefined || others.length > 0) {
+const word = asked.toLowerCase();
+const saying = readRules().filter(({ text }) => word !== '' && text.toLowerCase().includes(word));
+if (found === undefined && saying.length > 0 && others.length === 0) {
+  for (const { rule, book, text } of saying) {
+    const line = text.replaceAll(/\s+/g, ' ').slice(0, 90);
+    process.stdout.write(`${rule} (${book}): ${line}\n`);
+  }
+} else if (found === undefined || others.length > 0) {
   const wrong = others.length > 0 || asked === '' ? 'Usage: npm run rule T31' : null;
   process.stderr.write(`${wrong ?? `${asked} is no rule of ${BOOKS.join(', ')}.`}\n`);
   process.exitCode = 2;
 } else {
   const { rule, book, text } = found;
-  const namings = readNamings().filter(({ rules }) => rules.includes(rule));
+  const namings = readNamings()
+    .filter(({ rules }) => rules.includes(rule))
+    .sort((one, other) => one.rules.length - other.rules.length);
   const of = (kind: Naming['by']) => namings.filter(({ by }) => by === kind);
   const proves = (naming: Naming) => naming.proves.includes(rule);
   const groups = {

@@ -89,6 +89,7 @@ export class KeyBook {
   }
 }
 
+/** Rule I11 (api/RULES.md). */
 function refuseOneTooMany(keys: readonly Key[], nowMs: EpochMs): void {
   const dayStartMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
   const today = keys.filter(({ createdAtMs }) => createdAtMs >= dayStartMs);

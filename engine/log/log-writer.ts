@@ -93,6 +93,7 @@ export class LogWriter {
       if (this.tail < (options.reaches ?? 0)) {
         throw new LogDamage(this.#file.name, end.offset, 'it ends before what was answered');
       }
+      // A torn record: D21 (engine/RULES.md).
       if (!this.#file.isZeroFrom(end.offset)) ftruncateSync(this.#file.fd, end.offset);
       this.#flush();
       this.#size = this.#file.size();

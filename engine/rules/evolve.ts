@@ -217,6 +217,7 @@ function sell(state: ShardState, event: OrderFilled | OrderPartFilled, contracts
   }
 }
 
+/** Rules M7, T25 (engine/RULES.md). */
 function orderEnded(state: ShardState, event: OrderEnded): void {
   const { order, status, reason } = event;
   invariant(state.orders.isLive(order), 'an order ended that was already done');

@@ -209,7 +209,7 @@ function placedEvent(
 /** It names no ticker, so that it may be shown whether the venue-data switch is on or off. */
 const NO_SUCH_TICKER = 'ticker is not that of a venue_a market that an instrument lists.';
 
-/** Rules T4 to T6 (engine/RULES.md). */
+/** Rules T4, T5, T6, T100, T121 (engine/RULES.md). */
 function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
   const asked = order.side!;
   const contracts = order.contracts!;

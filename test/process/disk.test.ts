@@ -180,14 +180,12 @@ function fillWith(file: string): void {
   }
 }
 
-const SECTION = 'D8, internal_error';
-
 for (const { name, diskOf } of [
   { name: 'a limit of file sizes', diskOf: limitedFiles },
   { name: 'a small file system', diskOf: smallDisk },
 ]) {
   test.serial(
-    `${SECTION}: with a full disk (${name}) nothing is placed and nothing lost`,
+    `D8, internal_error: with a full disk (${name}) nothing is placed and nothing lost`,
     async (t) => {
       t.timeout(300_000);
       const disk = diskOf(t);
@@ -238,7 +236,7 @@ for (const { name, diskOf } of [
   );
 }
 
-test.serial(`${SECTION}: one shard's file cut short; the other shards serve`, async (t) => {
+test.serial(`D8, internal_error: one shard's file cut short; the other shards serve`, async (t) => {
   t.timeout(180_000);
   const dir = tempDir(t);
   const dataDir = path.join(dir, 'data');
