@@ -84,3 +84,20 @@ test('K27: games and winners of a catalog stay as they are written and get listi
     ['venue_b'],
   );
 });
+
+test('K27: a start that was not known is filled in, and a game that is over becomes final', (t) => {
+  const base = discovered('venue_a', [kalshiMarket('KXMLBGAME-26JUL11MILPIT-MIL')]);
+  const [known] = base.games;
+  t.like(known, { status: 'scheduled', startsAt: '2026-07-11T04:00:00.000Z' });
+  t.truthy(known!.note);
+  const startsAt = '2026-07-11T22:15:00.000Z';
+  const us = (fields: object) =>
+    usMarket('aec-mlb-pit-mil-2026-07-11', ['Pirates/pit', 'Brewers/mil'], {
+      gameStartTime: startsAt,
+      ...fields,
+    });
+  const timed = discovered('venue_b', [us({})], base).games;
+  t.deepEqual(timed, [{ ...known!, startsAt, note: null }]);
+  const over = discovered('venue_b', [us({ status: 'MARKET_STATUS_RESOLVED' })], base).games;
+  t.deepEqual(over, [{ ...known!, startsAt, note: null, status: 'final' }]);
+});
