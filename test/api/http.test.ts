@@ -40,6 +40,22 @@ test('A10, X-Request-Id: a new one for none, blanks and too long', async (t) => 
   t.is(answer.headers.get('x-request-id'), longest);
 });
 
+test('A1: the API is under /v1 alone, beside it /auth/v1 and /docs', async (t) => {
+  const api = await startApi(t);
+  const { origin } = new URL(api.baseUrl);
+  t.is(api.baseUrl, `${origin}/v1`);
+  const statusOf = async (path: string) => (await fetch(origin + path)).status;
+  t.true(api.routes.length > 20);
+  for (const { path } of api.routes) {
+    t.not(await statusOf(`/v1${path}`), 404, path);
+    t.is(await statusOf(path), 404, path);
+  }
+  t.is(await statusOf('/auth/v1/user'), 401);
+  t.is(await statusOf('/v1/auth/v1/user'), 404);
+  t.is(await statusOf('/docs'), 200);
+  t.is(await statusOf('/v1/docs'), 404);
+});
+
 test('A17: an unknown path is 404 before the credential', async (t) => {
   const api = await startApi(t);
   for (const path of ['/nowhere', '/status/', '/portfolio/orders/', '/instruments//quote', '']) {

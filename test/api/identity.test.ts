@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { open } from 'lmdb';
+import { ControlDamage, ControlTable } from '../../api/identity/control-table.ts';
 import { keyStatus, newKey } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
 import { ControlStore } from '../../api/identity/store.ts';
@@ -121,6 +122,40 @@ test('D23: a control store of another format is refused and left as it is', asyn
   t.throws(() => new ControlStore(directory), {
     message: 'control/data.mdb has version 1 of the format, and this is version 2',
   });
+});
+
+test('D24: a value that stands elsewhere or misses a bit is refused, by table and key', async (t) => {
+  const directory = temporaryDir(t);
+  const tables = open<Buffer, string>({ path: join(directory, 'control'), encoding: 'binary' });
+  t.teardown(() => tables.close());
+  const table = tables.openDB<Buffer, string>({ name: 'users', encoding: 'binary' });
+  const users = new ControlTable<string>(table, 'users');
+  await users.putAll(['ann', 'bob', 'eve'].map((name) => [name, `of ${name}`] as const));
+  t.is(users.get('ann'), 'of ann');
+  t.notThrows(() => users.check());
+  const refused = (key: string, value: Buffer) => {
+    const before = table.get(key)!;
+    table.putSync(key, value);
+    const is = {
+      instanceOf: ControlDamage,
+      message: `control/data.mdb is damaged: users [${key}] is not what was written`,
+    };
+    t.throws(() => users.get(key), is);
+    t.throws(() => users.check(), is);
+    t.throws(() => [...users.entries()], is);
+    table.putSync(key, before);
+  };
+  const value = Buffer.from(table.get('ann')!);
+  for (let bit = 0; bit < 8 * value.length; bit++) {
+    const other = Buffer.from(value);
+    other[bit >> 3]! ^= 1 << (bit & 7);
+    refused('ann', other);
+  }
+  refused('bob', value);
+  t.throws(() => new ControlTable<string>(table, 'keys').get('ann'), { message: /keys \[ann\]/ });
+  const getStats = () => ({ entryCount: 4 });
+  const lacking = new ControlTable<string>(Object.assign(table, { getStats }), 'users');
+  t.throws(() => lacking.check(), { message: /of 4 users 3 can be read$/ });
 });
 
 test('V7: configured, else as set live, else default', async (t) => {

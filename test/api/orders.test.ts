@@ -5,8 +5,10 @@ import { PLACING_ERRORS } from '../../api/routes/placing.ts';
 import { uuidTimeMs } from '../../engine/memory/uuid-words.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/rules/rejections.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/rules/trade-limits.ts';
+import { EngineBusy } from '../../engine/shard/busy.ts';
 import { AWAY, CATALOG, NOWHERE } from '../engine/fixtures.ts';
 import { CoreEngine } from './core-engine.ts';
+import { RawConnection, request, until } from './raw-connection.ts';
 import { IDS, NOW_MS } from './samples.ts';
 import { startApi, TRADER_SCOPES } from './support.ts';
 
@@ -40,6 +42,38 @@ test('A34, A37, I53: a placement reaches the engine as the caller`s', async (t) 
     placedPrivate: true,
   });
 });
+
+for (const fault of ['a 503', 'a timeout']) {
+  for (const wasPlaced of [false, true]) {
+    const when = wasPlaced ? 'after' : 'before';
+    test(`T96: sent again with its key an order is placed once: ${fault} ${when} it was`, async (t) => {
+      const api = await startApi(t);
+      const { reply } = api.engine;
+      let asked = 0;
+      api.engine.reply = async (order) => {
+        if (wasPlaced) await reply(order);
+        asked++;
+        if (fault === 'a 503') throw new EngineBusy('Answers no more.');
+        return new Promise(() => {});
+      };
+      if (fault === 'a 503') {
+        t.is((await api.call('POST', '/portfolio/orders', { body: BUY })).status, 503);
+      } else {
+        const caller = new RawConnection(t, api.port);
+        const body = JSON.stringify(BUY);
+        const lines = `Content-Length: ${body.length}\r\n`;
+        caller.send(`${request('POST', '/v1/portfolio/orders', api, lines)}${body}`);
+        await until(() => asked === 1);
+        caller.destroy();
+      }
+      api.engine.reply = reply;
+      const again = await api.call('POST', '/portfolio/orders', { body: BUY });
+      t.like(again.json, { status: 'executed', replayed: wasPlaced });
+      const { trades } = (await api.call('GET', '/portfolio/trades')).json;
+      t.is(trades.length, 1);
+    });
+  }
+}
 
 test('T27: the privacy of now goes with an order', async (t) => {
   const api = await startApi(t);

@@ -214,6 +214,20 @@ test('I61, L8: a key`s are its owner`s in every account, the account`s its own',
   }
 });
 
+test('Q8: a call in a sandbox counts for the owner of its key, with their limits', async (t) => {
+  const api = await startApi(t);
+  const { id } = await addOrganization(api, 'acme');
+  const answers = [null, id].map(async (header) => {
+    const headers: Record<string, string> = header === null ? {} : { 'x-service-org': header };
+    const { status, headers: said } = await api.call('GET', '/portfolio', { headers });
+    return [status, said.get('ratelimit-limit'), said.get('service-quota-limit')];
+  });
+  t.deepEqual(await Promise.all(answers), Array(2).fill([200, '60', '10000']));
+  const { json } = await api.call('GET', '/usage');
+  t.is(json.month.used, 2, 'both');
+  t.is(json.key.requestsThisMonth, 2);
+});
+
 test('A59, GET /organizations: those of the key, by slug, with the role', async (t) => {
   const api = await startApi(t);
   const none = await api.call('GET', '/organizations');

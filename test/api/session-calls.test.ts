@@ -35,7 +35,7 @@ test('A21, I6, I7, I20: a key is no session, and a session no key', async (t) =>
   isRefused(t, await api.call('GET', '/portfolio', { token: session }), 401, 'invalid_token');
 });
 
-test('I22: the cookie, on same-origin JSON requests only', async (t) => {
+test('I14, I22: the cookie, on same-origin JSON requests only', async (t) => {
   const api = await startApi(t);
   const { origin } = new URL(api.baseUrl);
   const cookie = `theme=dark; sb-access-token=${await api.signIn()}; other=1`;

@@ -1,4 +1,5 @@
 import test from 'ava';
+import { IDS, NOW_MS } from './samples.ts';
 import { startApi } from './support.ts';
 
 test('A56, status: answers without a key and may be cached for 5 s', async (t) => {
@@ -22,4 +23,47 @@ test('A57: any valid key reads whose it is', async (t) => {
   });
   t.like(answer.json, { mode: 'paper', paperOnly: true });
   t.is(answer.headers.get('cache-control'), 'no-store');
+});
+
+test('C10: trading is at the time of the engine, keys and limits at that of the machine', async (t) => {
+  const startMs = Date.now();
+  const api = await startApi(t);
+  const at = (passedMs: number) => new Date(NOW_MS + passedMs).toISOString();
+  const pass = (ms: number) => {
+    api.engine.nowMs = () => NOW_MS + ms;
+  };
+  const place = (idempotencyKey: string, order: object) =>
+    api.call('POST', '/portfolio/orders', { body: { idempotencyKey, ...order } });
+  const buy = { action: 'buy', type: 'market', instrumentId: IDS.lions, side: 'yes', count: 1 };
+  const { trade } = (await place('a', buy)).json;
+  t.is(trade.openedAt, at(0));
+  const limit = { ...buy, type: 'limit', limitPriceCents: 1, expiresAt: at(500) };
+  const { order } = (await place('b', limit)).json;
+  t.like(order, { status: 'resting', createdAt: at(0) });
+
+  pass(1000);
+  const sell = { action: 'sell', type: 'market', tradeId: trade.tradeId };
+  t.is((await place('c', sell)).json.trade.closedAt, at(1000));
+  const orders = (await api.call('GET', '/portfolio/orders')).json.orders;
+  const placed = orders.find(({ orderId }: { orderId: string }) => orderId === order.orderId);
+  t.is(placed.status, 'expired');
+  t.is((await api.call('GET', '/portfolio')).json.asOf, at(1000));
+  pass(16_000);
+  t.is((await place('d', buy)).json.error.code, 'no_liquidity', 'a price that was fresh');
+
+  const session = await api.signIn();
+  const key = (await api.call('POST', '/api_keys', { token: session, body: {} })).json;
+  const usage = (await api.call('GET', '/usage', { token: key.token })).json;
+  const { keys } = (await api.call('GET', '/api_keys', { token: session })).json;
+  const used = keys.find(({ id }: { id: string }) => id === key.key.id);
+  const { time } = (await api.call('GET', '/status', { token: null })).json;
+  const endMs = Date.now();
+  for (const said of [used.createdAt, used.lastUsedAt, time]) {
+    t.true(Date.parse(said) >= startMs && Date.parse(said) <= endMs, said);
+  }
+  const minuteEndsSeconds = Math.floor(endMs / 1000) + usage.minute.resetSeconds;
+  t.true(
+    minuteEndsSeconds % 60 <= Math.ceil((endMs - startMs) / 1000),
+    'the minute of the machine',
+  );
 });

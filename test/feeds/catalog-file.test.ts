@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import test from 'ava';
 import { loadCatalog, watchCatalog } from '../../feeds/catalog.ts';
 
@@ -47,6 +48,30 @@ test('K1, PAPERBOOK_CATALOG: loaded on change, also when replaced by a rename', 
     t.deepEqual(warnings, ['the changed catalog could not be taken']);
   } finally {
     watch.close();
+    clearInterval(alive);
+    await rm(folder, { recursive: true });
+  }
+});
+
+test.serial('K11: the file is looked at every two seconds', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'paperbook-catalog-'));
+  const path = join(folder, 'catalog.json');
+  await writeFile(path, '1');
+  const log = { warn: (_fields: object, message: string) => t.fail(message) };
+  // The watch leaves the process free to end; the test must not.
+  const alive = setInterval(() => {}, 1000);
+  mock.timers.enable({ apis: ['setInterval'] });
+  try {
+    let watch = { close() {} };
+    const changed = new Promise<void>((resolve) => {
+      watch = watchCatalog(path, resolve, log);
+    });
+    await writeFile(path, 'two');
+    mock.timers.tick(2000);
+    await t.notThrowsAsync(changed);
+    watch.close();
+  } finally {
+    mock.timers.reset();
     clearInterval(alive);
     await rm(folder, { recursive: true });
   }

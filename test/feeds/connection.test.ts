@@ -49,11 +49,13 @@ test('T14: after a gap quotes are lost until a fresh snapshot of a new connectio
   t.is(log.lost, 1, 'the sequence started over');
 });
 
-test('W2: pings count as heartbeats and keep a quiet connection open', async (t) => {
+test('W2, W21: pings are answered, count as heartbeats and keep a quiet connection open', async (t) => {
   const venue = await openVenue(t);
   const { log } = connect(t, venue.url, { timing: { ...TIMING, silenceMs: 1500 } });
   await until(() => venue.received.length === 1, 'a subscribe');
   const startMs = Date.now();
+  const pongs: string[] = [];
+  venue.sockets[0]?.on('pong', (data) => pongs.push(String(data)));
   const beat = setInterval(() => venue.sockets[0]?.ping('heartbeat'), 50);
   t.teardown(() => clearInterval(beat));
   await until(() => Date.now() - startMs > 2000, 'more than the silence bound');
@@ -61,6 +63,8 @@ test('W2: pings count as heartbeats and keep a quiet connection open', async (t)
   t.is(log.lost, 0);
   t.true(log.heartbeats > 5);
   t.is(log.frames.length, 0);
+  t.true(pongs.length > 5);
+  t.deepEqual([...new Set(pongs)], ['heartbeat'], 'a pong carries what its ping carried');
 });
 
 test('W4: silence ends a connection that is still open', async (t) => {

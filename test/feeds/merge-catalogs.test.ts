@@ -2,7 +2,7 @@ import test from 'ava';
 import type { CatalogFile } from '../../feeds/catalog-schema.ts';
 import { mergeCatalogs } from '../../feeds/merge-catalogs.ts';
 import { game, instrument, listing } from './catalog-entries.ts';
-import { catalogOf } from './discovered.ts';
+import { catalogOf, discovered, kalshiMarket, usMarket } from './discovered.ts';
 
 test('K28: the same slug is replaced where it stands, the rest follows', (t) => {
   const id = 'ins_000000000001';
@@ -63,4 +63,41 @@ test('K28: a line of fees is replaced by one of the same venue, series and time'
     merged.fees?.map(({ taker }) => taker),
     ['0.08', '0.05'],
   );
+});
+
+test('K27: games and winners of a catalog stay as they are written and get listings', (t) => {
+  const ticker = 'KXMLBGAME-26JUL111805MILPIT-MIL';
+  const { games, instruments } = discovered('venue_a', [kalshiMarket(ticker)]);
+  const own = { label: 'My words', rulesVersion: 7, id: 'ins_000000000001' };
+  const base = {
+    games: [{ ...games[0]!, slug: 'mine', note: 'Mine' }],
+    instruments: [{ ...instruments[0]!, ...own, slug: 'mine-mil', gameSlug: 'mine' }],
+  };
+  const start = { gameStartTime: '2026-07-11T22:15:00Z' };
+  const us = usMarket('aec-mlb-pit-mil-2026-07-11', ['Pirates/pit', 'Brewers/mil'], start);
+  const { games: after, instruments: winners } = discovered('venue_b', [us], base);
+  t.deepEqual(after, base.games);
+  const [first, ...others] = winners[0]!.listings;
+  t.deepEqual({ ...winners[0]!, listings: [first!] }, base.instruments[0]!);
+  t.deepEqual(
+    others.map(({ venue }) => venue),
+    ['venue_b'],
+  );
+});
+
+test('K27: a start that was not known is filled in, and a game that is over becomes final', (t) => {
+  const base = discovered('venue_a', [kalshiMarket('KXMLBGAME-26JUL11MILPIT-MIL')]);
+  const [known] = base.games;
+  t.like(known, { status: 'scheduled', startsAt: '2026-07-11T04:00:00.000Z' });
+  t.truthy(known!.note);
+  const startsAt = '2026-07-11T22:15:00.000Z';
+  const us = (fields: object) =>
+    usMarket('aec-mlb-pit-mil-2026-07-11', ['Pirates/pit', 'Brewers/mil'], {
+      gameStartTime: startsAt,
+      ...fields,
+    });
+  const timed = discovered('venue_b', [us({})], base).games;
+  t.deepEqual(timed, [{ ...known!, startsAt, note: null }]);
+  const over = discovered('venue_b', [us({ status: 'MARKET_STATUS_RESOLVED' })], base).games;
+  t.deepEqual(over, [{ ...known!, startsAt, note: null, status: 'final' }]);
 });

@@ -78,7 +78,7 @@ async function untilTaken(command: () => Promise<Exit>): Promise<Exit> {
   });
 }
 
-test.serial('U5: login, a key, quote, buy, sell, cancel, logout', async (t) => {
+test.serial('U5, U7: login, a key, quote, buy, sell, cancel, logout', async (t) => {
   const demo = await startDemo(t);
   const { file, printed, command, json, fails, saved } = personOf(t);
   t.regex(await fails('portfolio'), /^paperbook: nobody is signed in: run paperbook login\n$/);
@@ -151,13 +151,27 @@ test.serial('U5: login, a key, quote, buy, sell, cancel, logout', async (t) => {
   );
   t.is(all.nextCursor, null);
 
+  const left = await command(['logout']);
+  t.is(left.code, 0);
+  const start = key.token.slice(0, 16);
+  t.true(left.stderr.startsWith(`The key ${start}… is forgotten here and stays valid: `));
+  t.false(existsSync(file));
+  const statusOf = async (token: string) =>
+    (await request(token, 'GET', `${demo.baseUrl}/me`)).status;
+  t.is(await statusOf(key.token), 200);
+
+  t.is((await command(demo.login, demo.password)).code, 0);
+  await json('keys', 'create', '--use');
+  const { key: revoked } = saved();
   const out = await command(['logout', '--revoke-key', '--json']);
   t.deepEqual([out.code, out.stderr], [0, '']);
   t.is(JSON.parse(out.stdout).keyStaysValid, null);
   t.false(existsSync(file));
-  t.is((await request(key.token, 'GET', `${demo.baseUrl}/me`)).status, 401);
+  t.deepEqual([await statusOf(revoked.token), await statusOf(key.token)], [401, 200]);
   const everything = printed.join('');
-  for (const secret of [key.token, demo.password]) t.false(everything.includes(secret));
+  for (const secret of [key.token, revoked.token, demo.password]) {
+    t.false(everything.includes(secret));
+  }
 });
 
 test.serial('U6, keys: shown once, rotated, revoked; sessions renewed', async (t) => {

@@ -1,5 +1,6 @@
 import { cpSync, renameSync } from 'node:fs';
 import path from 'node:path';
+import { mock } from 'node:test';
 import test, { type ExecutionContext } from 'ava';
 import type { Reply } from '../../../engine/rules/messages.ts';
 import { EngineBusy } from '../../../engine/shard/busy.ts';
@@ -340,6 +341,31 @@ test('C6: so do those of a key that trades in several shards', async (t) => {
   t.true((await place(other)).ok);
   t.true((await place(other)).ok);
   t.like(await place(other), { ok: false, code: 'rate_limited' });
+});
+
+test.serial('C9: without messages four times a second orders expire', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const machine = new TestMachine();
+  const engine = await openShards(tempDir(t), { clock: wallClock({ machine }) });
+  t.teardown(() => engine.close());
+  const account = uuidOf(1);
+  for (const expiresAtMs of [250, 500, 750, 1000].map((ms) => NOON_MS + ms)) {
+    const order = placeOrder({ limitPriceCents: 10, expiresAtMs });
+    t.true((await engine.call(account, order)).ok);
+  }
+  const resting = async () => {
+    const query = { kind: 'portfolio', account, organizationSlug: null } as const;
+    const reply = await engine.call(account, { ...query, atMs: engine.nowMs() });
+    return JSON.parse((reply as { body: string }).body).ordersCount;
+  };
+  for (const left of [3, 2, 1, 0]) {
+    machine.pass(250);
+    mock.timers.tick(249);
+    t.is(await resting(), left + 1, 'a query moves no time');
+    mock.timers.tick(1);
+    t.is(await resting(), left);
+  }
 });
 
 /** A trade in a market without a number ends the thread of every shard. */

@@ -65,7 +65,7 @@ test('T90: a key is the account\u2019s own, and any text', (t) => {
   t.is(records.orderByKey(accountRow(0), 'abc'), undefined);
 });
 
-test('A42: pages of orders and trades of one status alone, newest first, over memory and runs', (t) => {
+test('A42, P5: pages of orders and trades of one status alone, newest first, over memory and runs', (t) => {
   const engine = engineThatTraded();
   const account = uuidOf(1);
   const ids = { executed: [] as string[], canceled: [] as string[], resting: [] as string[] };

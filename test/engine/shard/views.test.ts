@@ -1,3 +1,4 @@
+import test from 'ava';
 import { cursorOf, tradeIdOf } from '../../../engine/rules/ids.ts';
 import {
   ALICE,
@@ -10,6 +11,8 @@ import {
   scenarioTest,
   WIN,
 } from '../../model/scenario.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
+import { createMemoryEngine } from '../memory-engine.ts';
 
 type Row = Record<string, unknown>;
 const NOON = '2026-03-01T12:00:00.000Z';
@@ -325,3 +328,27 @@ scenarioTest(
     }
   },
 );
+
+test('M32: what keeps an account from being reset, and until when', (t) => {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  engine.tick(quoteTick());
+  const { account } = placeOrder();
+  t.true(engine.command(placeOrder({ account })).ok);
+  const { accounts, accountIds } = engine.state();
+  const row = accountIds.find(account);
+  const reset = (atMs: number, selfReset: boolean, lastResetAtMs: number) => {
+    engine.command({ kind: 'switches', atMs, venueData: true, selfReset });
+    accounts.change(row).lastResetAtMs.set(row, lastResetAtMs);
+    const reply = engine.query({ kind: 'portfolio', atMs, account, organizationSlug: null });
+    const said = JSON.parse((reply as { body: string }).body).account;
+    return [said.selfResetEnabled, said.resetBlockedBy, said.nextResetAt];
+  };
+  const endMs = NOON_MS + 30 * 86_400_000;
+  const end = new Date(endMs).toISOString();
+  t.deepEqual(reset(NOON_MS, false, 0), [false, 'reset_not_enabled', null]);
+  t.deepEqual(reset(NOON_MS, true, 0), [true, null, null]);
+  t.deepEqual(reset(NOON_MS, false, NOON_MS), [false, 'reset_not_enabled', end]);
+  t.deepEqual(reset(endMs - 1, true, NOON_MS), [true, 'reset_too_soon', end]);
+  t.deepEqual(reset(endMs, true, NOON_MS), [true, null, null]);
+});
