@@ -9,6 +9,7 @@ import type { Uuid } from '../rules/units.ts';
 const U48_END = 2 ** 48;
 const U32_END = 2 ** 32;
 const U8_MAX = 255;
+const ASCII_MAX = 127;
 const UUID_LENGTH = 36;
 
 /** Writes bytes, one record after another. */
@@ -77,8 +78,7 @@ export class ByteWriter {
 
   /** ASCII of at most 255 characters, behind its length. */
   word(text: string): void {
-    const isWord = text.length <= U8_MAX && isAscii(text);
-    invariant(isWord, 'a word is longer than 255 characters, or not ASCII');
+    invariant(text.length <= U8_MAX, 'a word is longer than 255 characters');
     const at = this.claim(1 + text.length);
     this.#view.setUint8(at, text.length);
     writeAscii(this.#bytes, at + 1, text);
@@ -289,11 +289,12 @@ function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function isAscii(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
-  return true;
-}
-
 function writeAscii(bytes: Uint8Array, start: number, text: string): void {
-  for (let at = 0; at < text.length; at++) bytes[start + at] = text.charCodeAt(at);
+  let bits = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    bytes[start + at] = code;
+    bits |= code;
+  }
+  invariant(bits <= ASCII_MAX, 'a word is not ASCII');
 }
