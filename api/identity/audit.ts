@@ -7,7 +7,7 @@ import { open } from 'lmdb';
 import { Problems } from '../../engine/audit/problems.ts';
 import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
 import { type Uuid, VENUES } from '../../engine/rules/units.ts';
-import { ControlDamage, type ControlTable } from './control-table.ts';
+import { ControlDamage, type ControlTable, readingControl } from './control-table.ts';
 import {
   type CatalogNumbers,
   type ControlTables,
@@ -47,7 +47,7 @@ export async function auditControl(dataDir: string): Promise<ControlAudit | null
   try {
     const tables = openControlTables({ root, entries: file.entries });
     if (tables === null) return null;
-    const transaction = root.useReadTransaction();
+    const transaction = readingControl('a read', () => root.useReadTransaction());
     try {
       // In one turn of the event loop, and so in this one transaction.
       return auditTables(tables, new ControlValues(root));

@@ -18,6 +18,15 @@ export class ControlDamage extends Error {
   }
 }
 
+/** Turns errors of LMDB and its key decoder about unreadable data into `ControlDamage`. */
+export function readingControl<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new ControlDamage(`${what}: ${(error as Error).message}`);
+  }
+}
+
 export class ControlTable<V> {
   readonly name: string;
   readonly #table: Database<Buffer, string>;
@@ -97,7 +106,7 @@ export class ControlTable<V> {
   }
 
   *#range(options: RangeOptions): Generator<{ key: string; value: Buffer }> {
-    const found = this.#table.getRange(options)[Symbol.iterator]();
+    const found = this.#reading(() => this.#table.getRange(options)[Symbol.iterator]());
     for (;;) {
       const next = this.#reading(() => found.next());
       if (next.done === true) return;
@@ -105,13 +114,8 @@ export class ControlTable<V> {
     }
   }
 
-  /** Turns errors of LMDB and its key decoder about unreadable data into `ControlDamage`. */
   #reading<T>(read: () => T): T {
-    try {
-      return read();
-    } catch (error) {
-      throw new ControlDamage(`${this.name}: ${(error as Error).message}`);
-    }
+    return readingControl(this.name, read);
   }
 
   #checkOrder(previous: string, key: string): void {
@@ -121,7 +125,7 @@ export class ControlTable<V> {
 
   /** A page that cannot be reached hides its entries. */
   #checkCount(seen: number): void {
-    const { entryCount } = this.#table.getStats() as { entryCount: number };
+    const { entryCount } = this.#reading(() => this.#table.getStats() as { entryCount: number });
     if (seen === entryCount) return;
     throw new ControlDamage(`of ${entryCount} ${this.name} ${seen} can be read`);
   }

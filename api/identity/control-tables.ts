@@ -9,7 +9,7 @@ import {
   TABLE_NAMES,
   VALUE_NAMES,
 } from './control-format.ts';
-import { CONTROL_FILE, ControlDamage, ControlTable } from './control-table.ts';
+import { CONTROL_FILE, ControlDamage, ControlTable, readingControl } from './control-table.ts';
 import type { Key } from './keys.ts';
 import type { Membership, Organization } from './organizations.ts';
 import type { Session } from './sessions.ts';
@@ -100,7 +100,7 @@ export function openControlTables({ root, entries }: ControlRoot): ControlTables
     if (isUsed) throw new ControlDamage(`its table ${name} is missing`);
     return null;
   }
-  const tables = allTables(root);
+  const tables = readingControl('its tables', () => allTables(root));
   if (hasFormat) return tables;
   // It is written after the tables and before everything else.
   for (const table of Object.values(tables)) {

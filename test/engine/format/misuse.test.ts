@@ -22,6 +22,8 @@ const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
   ['six bytes of a part', () => written().u48(1.5), /of six bytes is not whole/],
   ['a number that is none', () => written().f64(Number.NaN), /a value to be written is NaN/],
   ['an id that is no uuid', () => written().uuid('1'), /an id to be written is no uuid/],
+  ['a word that is not ASCII', () => written().word('\u00e9'), /a word is not ASCII/],
+  ['a word of 256', () => written().word('w'.repeat(256)), /longer than 255 characters/],
   ['a length behind the end', () => written().setU32(3, 1), /overwrites bytes that were not/],
   ['a length that is too long', () => written().setU32(0, 2 ** 32), /to overwrite does not fit/],
   ['bytes that were not written', () => written().view(0, 7), /a view contains bytes/],
