@@ -18,7 +18,7 @@ import {
   segmentOf,
 } from './log-format.ts';
 import { RecordCache } from './record-cache.ts';
-import { SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
+import { openSegment, type SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
 import { Waypoints } from './waypoints.ts';
 
 export type LogReaderOptions = LogIdentity & {
@@ -256,15 +256,13 @@ export class LogReader {
     invariant(!this.#isClosed, 'a closed reader reads a log');
     const open = this.#files.get(segment);
     if (open !== undefined) return open;
-    let file: SegmentFile;
-    try {
-      file = new SegmentFile(this.#directory, segment, this.#options, 'r');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      const isGone = segmentsIn(this.#directory).some((other) => other >= segment);
-      if (isGone) throw new LogDamage(segmentName(segment), 0, 'it is missing');
-      return null;
+    let file = openSegment(this.#directory, segment, this.#options);
+    if (file === null) {
+      if (!segmentsIn(this.#directory).some((other) => other >= segment)) return null;
+      // A writer may have begun it since the first look.
+      file = openSegment(this.#directory, segment, this.#options);
     }
+    if (file === null) throw new LogDamage(segmentName(segment), 0, 'it is missing');
     if (this.#files.size >= OPEN_FILES_MAX) this.#closeOldest();
     this.#files.set(segment, file);
     this.#last = Math.max(this.#last, segment);

@@ -241,3 +241,17 @@ const ZEROS = Buffer.alloc(CHUNK_BYTES);
 function isNext(record: StoredRecord, number: number | null): boolean {
   return number === null || record.firstNumber === number;
 }
+
+/** Opens a segment for reading. Null: there is no such file. Throws `LogDamage`, `LogMismatch`. */
+export function openSegment(
+  directory: string,
+  segment: number,
+  identity: LogIdentity,
+): SegmentFile | null {
+  try {
+    return new SegmentFile(directory, segment, identity, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return null;
+  }
+}

@@ -138,6 +138,30 @@ test.serial('D22: a writer that begins the next segment under a reader is no dam
   log.close();
 });
 
+test.serial('D22: a segment that begins while a reader looks for it is no damage', (t) => {
+  const dir = tempDir(t);
+  const log = LogWriter.open(dir, OPTIONS);
+  const random = randomOf(10);
+  const written = fill(log, 3, random);
+  while (segmentOf(log.tail) === 0) written.push(...fill(log, 1, random));
+  const next = segmentOf(log.tail) + 1;
+  const reader = LogReader.open(dir, IDENTITY);
+  let looks = 0;
+  const records = withBefore(
+    'readdirSync',
+    // The first look is for all segments, the next for one that the reader could not open.
+    () => ++looks > 1 && segmentOf(log.tail) < next,
+    () => {
+      while (segmentOf(log.tail) < next) written.push(...fill(log, 1, random));
+    },
+    () => [...reader.records(0)],
+  );
+  t.is(segmentOf(log.tail), next);
+  t.deepEqual(records.map(plain), written.map(plain));
+  reader.close();
+  log.close();
+});
+
 test.serial('D22: a writer that finishes a record under a reader is no damage', (t) => {
   const dir = tempDir(t);
   const whole = path.join(dir, 'whole');

@@ -7,7 +7,7 @@ const CALLS = ['writeSync', 'fsyncSync', 'fdatasyncSync', 'ftruncateSync', 'rena
 
 /** Does `other` once, as another process might, right before `work` calls this function. */
 export function withBefore<T>(
-  name: 'openSync' | 'fstatSync',
+  name: 'openSync' | 'fstatSync' | 'readdirSync',
   isIt: (target: unknown) => boolean,
   other: () => void,
   work: () => T,
