@@ -19,7 +19,8 @@ export const CHECKED_NAMES = Object.keys(FIELDS) as CheckedName[];
 
 export function writeChecked(dataDir: string, name: CheckedName, value: object): void {
   const checked = { ...value, crc32: crc32(JSON.stringify(value)) };
-  replaceFile(path.join(dataDir, name), `${JSON.stringify(checked)}\n`);
+  // A field a line, which scripts can read.
+  replaceFile(path.join(dataDir, name), `${JSON.stringify(checked, null, 2)}\n`);
 }
 
 /**

@@ -125,6 +125,14 @@ test.serial('a resting limit order fills when the price moves', async (t) => {
   t.is(centsOf(trade.costDollars), 7 * filled.fillPriceCents);
 });
 
+/** The key, as the README's first trade reads it. */
+function keyByReadme(demoFile: string): string {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, line] = /^KEY=\$\((.*)\)$/m.exec(readme)!;
+  const command = line!.replace('data/demo.json', `'${demoFile}'`);
+  return execFileSync('sh', ['-c', command], { encoding: 'utf8' }).trim();
+}
+
 test.serial('Ctrl-C stops it cleanly; starting again finds the same account', async (t) => {
   const dataDir = path.join(tempDir(t), 'data');
   const first = await startFor(t, 'demo', { dataDir });
@@ -133,6 +141,7 @@ test.serial('Ctrl-C stops it cleanly; starting again finds the same account', as
   t.deepEqual(Object.keys(demo), ['baseUrl', 'adminUrl', 'email', 'password', 'key', 'crc32']);
   t.deepEqual([demo.baseUrl, demo.adminUrl], [first.baseUrl, first.adminUrl]);
   t.is(statSync(demoFile).mode & 0o777, 0o600, 'a key is for its owner alone');
+  t.is(keyByReadme(demoFile), demo.key, 'the README finds the key');
 
   const { get, post } = callerOf(first);
   const { baseUrl, email, password } = demo;
