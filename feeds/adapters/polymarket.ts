@@ -245,6 +245,7 @@ function topSide(value: unknown): Level | null | undefined {
 
 /** Milliseconds, as a text or a number. */
 function timeOf({ timestamp }: Fields): EpochMs | null {
-  const text = String(timestamp);
+  // An object may have a `toString` that is no function.
+  const text = typeof timestamp === 'string' || typeof timestamp === 'number' ? `${timestamp}` : '';
   return /^\d{12,14}$/.test(text) ? Number(text) : null;
 }

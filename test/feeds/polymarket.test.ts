@@ -253,6 +253,12 @@ test('W53: the book from changes equals a naive one', (t) => {
   );
 });
 
+test('B9: a timestamp that no text can be made of is no time', (t) => {
+  const timestamp = { toString: 0, valueOf: 0 };
+  const { venueAtMs, rejected } = live('A').read({ event_type: 'x', timestamp });
+  t.deepEqual([venueAtMs, rejected === null], [null, false]);
+});
+
 test('B9: garbage frames are rejected and never throw', (t) => {
   const message = fc.record(
     {
