@@ -89,7 +89,7 @@ function ownerReader(store: ControlStore, onWriteFailed: (error: unknown) => voi
     const user = store.users.get(key.userId);
     if (user === undefined) throw new ApiError('account_not_found');
     if (isLastUseStale(key, nowMs)) {
-      store.putKey({ ...key, lastUsedAtMs: nowMs }).catch(onWriteFailed);
+      store.noteUse(key, nowMs, onWriteFailed);
     }
     return { user, key, token };
   };

@@ -4,8 +4,10 @@
  */
 import { crc32 } from 'node:zlib';
 import { Packr } from 'msgpackr';
+import { record, u32, u48, uuid } from '../../engine/format/layout.ts';
 import { FORMAT_VERSION, FormatMismatch } from '../../engine/format/version.ts';
 import type { TradeLimits } from '../../engine/rules/messages.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 import type { Key } from './keys.ts';
 import type { Membership, Organization } from './organizations.ts';
 import type { Session } from './sessions.ts';
@@ -84,8 +86,21 @@ const STRUCTURES = [
   fieldsOf<RequestLimits>({ perMinute: true, perMonth: true }),
 ];
 
+/** Requests of an account or key in a month, and in the epoch minute of its last one. */
+export type RequestCount = { id: Uuid; inMonth: number; minute: number; inMinute: number };
+
+/** A value of `requests` is many of these, one after another. */
+export const REQUEST_COUNT = record<RequestCount>({
+  id: uuid,
+  inMonth: u48,
+  minute: u32,
+  inMinute: u32,
+});
+
 /** A checksum of everything above: a different one means a different layout. */
-export const CONTROL_FINGERPRINT = crc32(JSON.stringify([TABLE_NAMES, VALUE_NAMES, STRUCTURES]));
+export const CONTROL_FINGERPRINT = crc32(
+  JSON.stringify([TABLE_NAMES, VALUE_NAMES, STRUCTURES, REQUEST_COUNT.form]),
+);
 
 const packr = new Packr({
   // A copy, since the packer stores what it compiled in it.

@@ -22,9 +22,6 @@ export type CatalogNumbers = { marketNames: string[]; instrumentIds: string[] };
 /** Switches as an operator last set them live; a switch that was never set is missing. */
 export type StoredSwitches = { venueData?: boolean; trading?: boolean };
 
-/** Requests of an account or key in a month, and in the epoch minute of its last one. */
-export type RequestCount = [inMonth: number, minute: number, inMinute: number];
-
 /** Keyed by id unless stated otherwise. */
 type Rows = {
   users: User;
@@ -34,8 +31,8 @@ type Rows = {
   organizations: Organization;
   /** By `organizationId/userId`. */
   memberships: Membership;
-  /** By month and id, `2026-11/...`, so that the counts of a month are adjacent. */
-  requests: RequestCount;
+  /** Pieces by month and number, `2026-11/0000000001`: request-pieces.ts. */
+  requests: Uint8Array;
   sessions: Session;
   passwords: string;
   /** By a hash of issuer and subject. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { open, type RootDatabase } from 'lmdb';
 import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
-import type { Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import {
   type CatalogNumbers,
@@ -16,12 +16,13 @@ import {
   ControlValues,
   makeControlTables,
   openControlTables,
-  type RequestCount,
   type StoredSwitches,
 } from './control-tables.ts';
 import { guardWrites } from './disk-guard.ts';
+import { KeyUses } from './key-uses.ts';
 import type { Key } from './keys.ts';
 import { OrganizationTable } from './organization-table.ts';
+import { RequestPieces } from './request-pieces.ts';
 import { SessionTable } from './session-table.ts';
 import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
 import type { Plan, User } from './users.ts';
@@ -36,12 +37,14 @@ export class ControlStore {
   readonly sessions: SessionTable;
   readonly passwords: PasswordTable;
   readonly subjects: SubjectTable;
+  readonly requests: RequestPieces;
   /** In the order of their creation; most users have one. */
   readonly #keysOfUser = new Map<Uuid, Uuid[]>();
   readonly #keysByHash = new Map<string, Key>();
   readonly #usersByEmail = new Map<string, User>();
   readonly #root: RootDatabase<Buffer, string>;
   readonly #tables: ControlTables;
+  readonly #uses = new KeyUses((ids) => this.putKeys(ids.map((id) => this.keys.get(id)!)));
   readonly #values: ControlValues;
 
   /**
@@ -67,7 +70,7 @@ export class ControlStore {
       this.sessions = new SessionTable(this.#tables.sessions);
       this.passwords = new PasswordTable(this.#tables.passwords);
       this.subjects = new SubjectTable(this.#tables.subjects);
-      this.#tables.requests.check();
+      this.requests = new RequestPieces(this.#tables.requests);
       for (const { value } of this.#tables.users.entries()) this.#keepUser(value);
       for (const { value } of this.#tables.keys.entries()) this.#keepKey(value);
       for (const { key, value } of this.#tables.venueKeys.entries()) {
@@ -126,6 +129,12 @@ export class ControlStore {
     for (const key of keys) this.#keepKey(key);
     await this.#tables.keys.putAll(keys.map((key) => [key.id, key]));
     await this.#root.flushed;
+  }
+
+  /** A key was used: known at once, and on disk a little later. */
+  noteUse(key: Key, nowMs: EpochMs, onWriteFailed: (error: unknown) => void): void {
+    this.#keepKey({ ...key, lastUsedAtMs: nowMs });
+    this.#uses.note(key.id, onWriteFailed);
   }
 
   /** A user's keys, whatever their status, the oldest first. */
@@ -196,31 +205,10 @@ export class ControlStore {
     await this.#values.put('switches', switches);
   }
 
-  /** The counts of a month, `2026-11`, by the id of the account or key. */
-  *requestCounts(month: string): Generator<[Uuid, RequestCount]> {
-    const start = `${month}/`;
-    for (const { key, value } of this.#tables.requests.from(start)) {
-      if (!key.startsWith(start)) return;
-      yield [key.slice(start.length), value];
-    }
-  }
-
-  async putRequestCounts(month: string, counts: [Uuid, RequestCount][]): Promise<void> {
-    const puts = counts.map(([id, count]) => this.#tables.requests.put(`${month}/${id}`, count));
-    await Promise.all(puts);
-    await this.#root.flushed;
-  }
-
-  /** Drops up to `max` counts of earlier months; returns how many it dropped. */
-  async dropRequestCounts(before: string, max: number): Promise<number> {
-    const keys = this.#tables.requests.keys({ end: before, limit: max });
-    await Promise.all(keys.map((key) => this.#tables.requests.remove(key)));
-    await this.#root.flushed;
-    return keys.length;
-  }
-
   /** Waits for pending writes and closes the environment. */
   async close(): Promise<void> {
+    // A full disk must not keep the rest from being closed: a lost use is no lost key.
+    await this.#uses.close().catch(() => undefined);
     await this.#root.flushed;
     await this.#root.close();
   }

@@ -6,59 +6,29 @@
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import type { ControlStore } from '../identity/store.ts';
 import type { Log } from '../log.ts';
+import { Count } from './count.ts';
+import { CountPieces } from './count-pieces.ts';
 import { Windows } from './windows.ts';
 
 const FLUSH_EVERY_MS = 1000;
-/** Counts of past months dropped per flush, so that a new month begins without a pause. */
+/** Pieces of past months dropped per flush, so that a new month begins without a pause. */
 const DROPPED_AT_ONCE = 1000;
 
-type Store = Pick<ControlStore, 'requestCounts' | 'putRequestCounts' | 'dropRequestCounts'>;
-
 export type CountsOptions = {
-  store: Store;
+  store: { requests: Pick<ControlStore['requests'], 'of' | 'replace' | 'dropBefore'> };
   /** The wall clock, whatever clock the engine uses. Rule C10 (engine/RULES.md). */
   nowMs: () => EpochMs;
   log: Log;
 };
 
-/** Requests of one account or key in its month, and in the minute of the last one. */
-export class Count {
-  readonly id: Uuid;
-  readonly month: string;
-  inMonth = 0;
-  minute = 0;
-  inMinute = 0;
-  /** Since it was last written. */
-  isChanged = false;
-
-  constructor(id: Uuid, month: string) {
-    this.id = id;
-    this.month = month;
-  }
-
-  within(minute: number): number {
-    return this.minute === minute ? this.inMinute : 0;
-  }
-
-  add(requests: number, minute: number): void {
-    this.inMinute = this.within(minute) + requests;
-    this.minute = minute;
-    this.inMonth += requests;
-  }
-
-  takeBack(requests: number, minute: number): void {
-    if (this.minute === minute) this.inMinute -= requests;
-    this.inMonth -= requests;
-  }
-}
-
 /** All counts of this month: at most one per user and one per key, none of a past month. */
 export class RequestCounts {
   readonly windows: Windows;
-  readonly #store: Store;
+  readonly #store: CountsOptions['store']['requests'];
   readonly #log: Log;
   readonly #counts = new Map<Uuid, Count>();
   readonly #timer: NodeJS.Timeout;
+  #pieces: CountPieces;
   #month: string;
   #changed: Count[] = [];
   #mayHaveEnded = true;
@@ -67,12 +37,15 @@ export class RequestCounts {
 
   constructor({ store, nowMs, log }: CountsOptions) {
     this.windows = new Windows(nowMs);
-    this.#store = store;
+    this.#store = store.requests;
     this.#log = log;
     this.#month = this.windows.month;
-    for (const [id, stored] of store.requestCounts(this.#month)) {
-      const count = this.of(id);
-      [count.inMonth, count.minute, count.inMinute] = stored;
+    this.#pieces = new CountPieces(this.#month);
+    for (const { number, counts } of this.#store.of(this.#month)) {
+      this.#pieces.add(
+        number,
+        counts.map((stored) => Object.assign(this.of(stored.id), stored)),
+      );
     }
     this.#timer = setInterval(() => {
       if (this.#flushing === null) void this.flush();
@@ -84,6 +57,7 @@ export class RequestCounts {
     if (!this.windows.advance()) return false;
     if (this.windows.month !== this.#month) {
       this.#month = this.windows.month;
+      this.#pieces = new CountPieces(this.#month);
       this.#counts.clear();
       this.#mayHaveEnded = true;
     }
@@ -127,20 +101,17 @@ export class RequestCounts {
   }
 
   async #flush(): Promise<void> {
-    const month = this.#month;
+    const pieces = this.#pieces;
     // A request answered in the next month lowers a count that is no longer needed.
-    const changed = this.#changed.filter((count) => count.month === month);
+    const changed = this.#changed.filter(({ month }) => month === pieces.month);
     if (changed.length === 0 && !this.#mayHaveEnded) return;
     this.#changed = [];
     for (const count of changed) count.isChanged = false;
     try {
-      await this.#store.putRequestCounts(
-        month,
-        changed.map(({ id, inMonth, minute, inMinute }) => [id, [inMonth, minute, inMinute]]),
-      );
+      await pieces.write(this.#store, changed, this.#counts.size);
       if (this.#mayHaveEnded) {
-        const dropped = await this.#store.dropRequestCounts(month, DROPPED_AT_ONCE);
-        this.#mayHaveEnded = dropped === DROPPED_AT_ONCE || month !== this.#month;
+        const dropped = await this.#store.dropBefore(pieces.month, DROPPED_AT_ONCE);
+        this.#mayHaveEnded = dropped === DROPPED_AT_ONCE || pieces !== this.#pieces;
       }
       this.#isFailing = false;
     } catch (error) {

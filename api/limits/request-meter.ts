@@ -10,9 +10,10 @@ import { ApiError } from '../errors.ts';
 import type { Exchange, QuotaReservation } from '../exchange.ts';
 import type { HeaderLines } from '../header-lines.ts';
 import type { RequestLimits, User } from '../identity/users.ts';
+import type { Count } from './count.ts';
 import { ADDRESS_PER_MINUTE, accountHead, ResetText } from './headers.ts';
 import { requestLimitsOf } from './plans.ts';
-import { type Count, type CountsOptions, RequestCounts } from './request-counts.ts';
+import { type CountsOptions, RequestCounts } from './request-counts.ts';
 
 /** Addresses kept per minute. A flood of others drops entries instead of growing the memory. */
 const ADDRESSES_MAX = 10_000;

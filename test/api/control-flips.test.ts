@@ -7,6 +7,7 @@ import { backUp } from '../../api/backup.ts';
 import { CHECKED_NAMES, readChecked, writeChecked } from '../../api/checked-file.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
+import { pieceOf } from '../../api/identity/request-pieces.ts';
 import { newSession } from '../../api/identity/sessions.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser } from '../../api/identity/users.ts';
@@ -47,7 +48,8 @@ async function filled(dataDir: string): Promise<string> {
   await store.organizations.add(organization);
   const member = { organizationId: organization.id, userId: BOB, role: 'owner' } as const;
   await store.organizations.putMember({ ...member, createdAtMs: NOON_MS });
-  await store.putRequestCounts(MONTH, [[ALICE, [70, 3, 2]]]);
+  const count = { id: ALICE, inMonth: 70, minute: 3, inMinute: 2 };
+  await store.requests.replace(MONTH, [{ number: 1, bytes: pieceOf([count]) }], []);
   await store.putSwitches({ trading: false });
   await store.close();
   await goOn(dataDir, 901, 1);

@@ -5,14 +5,19 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import type { Exchange } from '../../api/exchange.ts';
+import { pieceOf, type RequestPieces } from '../../api/identity/request-pieces.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser, type RequestLimits, type User } from '../../api/identity/users.ts';
 import { RequestCounts } from '../../api/limits/request-counts.ts';
 import { RequestMeter } from '../../api/limits/request-meter.ts';
+import { uuidOf } from '../engine/fixtures.ts';
 
 const NOW_MS = Date.parse('2026-11-21T05:00:20Z');
 const DECEMBER_MS = Date.parse('2026-12-01T00:00:00Z');
 const KEY = '0195d3a0-0000-7000-8000-0000000000aa';
+const A = uuidOf(1);
+const B = uuidOf(2);
+const COUNT_BYTES = 30;
 const silent = { info() {}, warn() {}, error() {} };
 
 function temporaryDir(t: ExecutionContext): string {
@@ -25,6 +30,33 @@ function storeIn(t: ExecutionContext, directory = temporaryDir(t)): ControlStore
   const store = new ControlStore(directory);
   t.teardown(() => store.close());
   return store;
+}
+
+/** What a start would read of a month. */
+function storedIn({ requests }: ControlStore, month: string): unknown[] {
+  const counts = [...requests.of(month)].flatMap((piece) => piece.counts);
+  return [
+    ...new Map(
+      counts.map(({ id, inMonth, minute, inMinute }) => [id, [inMonth, minute, inMinute]]),
+    ),
+  ];
+}
+
+type Added = Parameters<RequestPieces['replace']>[1];
+
+/** The store, which says what is written, or refuses it. */
+function watched(
+  { requests }: ControlStore,
+  writing: (added: Added, removed: readonly number[]) => void,
+) {
+  return {
+    of: (month: string) => requests.of(month),
+    async replace(month: string, added: Added, removed: readonly number[]) {
+      writing(added, removed);
+      await requests.replace(month, added, removed);
+    },
+    dropBefore: (month: string, max: number) => requests.dropBefore(month, max),
+  };
 }
 
 function userOf(requestLimits: RequestLimits): User {
@@ -64,35 +96,29 @@ test('counts are written with a flush, and only where they changed', async (t) =
   const writes: number[] = [];
   const counts = new RequestCounts({
     store: {
-      requestCounts: (month) => store.requestCounts(month),
-      putRequestCounts: (month, rows) => {
-        writes.push(rows.length);
-        return store.putRequestCounts(month, rows);
-      },
-      dropRequestCounts: (before, max) => store.dropRequestCounts(before, max),
+      requests: watched(store, (added) => {
+        writes.push(added.reduce((sum, { bytes }) => sum + bytes.length / COUNT_BYTES, 0));
+      }),
     },
     nowMs: () => NOW_MS,
     log: silent,
   });
   const { minute } = counts.windows;
-  for (const id of ['a', 'b', 'a', 'a']) {
+  for (const id of [A, B, A, A]) {
     counts.of(id).add(1, minute);
     counts.changed(counts.of(id));
   }
-  t.deepEqual([...store.requestCounts('2026-11')], [], 'a request writes nothing');
+  t.deepEqual(storedIn(store, '2026-11'), [], 'a request writes nothing');
   await counts.flush();
   await counts.flush();
-  counts.of('b').takeBack(1, minute);
-  counts.changed(counts.of('b'));
+  counts.of(B).takeBack(1, minute);
+  counts.changed(counts.of(B));
   await counts.close();
   t.deepEqual(writes, [2, 1]);
-  t.deepEqual(
-    [...store.requestCounts('2026-11')],
-    [
-      ['a', [3, minute, 3]],
-      ['b', [0, minute, 0]],
-    ],
-  );
+  t.deepEqual(storedIn(store, '2026-11'), [
+    [A, [3, minute, 3]],
+    [B, [0, minute, 0]],
+  ]);
 });
 
 test('a flush that fails is logged once and made up for', async (t) => {
@@ -101,50 +127,93 @@ test('a flush that fails is logged once and made up for', async (t) => {
   const errors: string[] = [];
   const counts = new RequestCounts({
     store: {
-      requestCounts: (month) => store.requestCounts(month),
-      putRequestCounts: (month, rows) => {
-        if (isFull) return Promise.reject(new Error('the disk is full'));
-        return store.putRequestCounts(month, rows);
-      },
-      dropRequestCounts: (before, max) => store.dropRequestCounts(before, max),
+      requests: watched(store, () => {
+        if (isFull) throw new Error('the disk is full');
+      }),
     },
     nowMs: () => NOW_MS,
     log: { ...silent, error: (_, message) => errors.push(message) },
   });
-  counts.of('a').add(5, counts.windows.minute);
-  counts.changed(counts.of('a'));
+  counts.of(A).add(5, counts.windows.minute);
+  counts.changed(counts.of(A));
   await counts.flush();
   await counts.flush();
   t.deepEqual(errors, ['request counts cannot be written']);
   isFull = false;
   await counts.close();
-  t.deepEqual([...store.requestCounts('2026-11')], [['a', [5, counts.windows.minute, 5]]]);
+  t.deepEqual(storedIn(store, '2026-11'), [[A, [5, counts.windows.minute, 5]]]);
 });
 
 test('Q13: an ended month leaves nothing in memory or on disk', async (t) => {
   const store = storeIn(t);
-  const rows = Array.from({ length: 2500 }, (_, i) => [`id-${i}`, [1, 0, 1]] as const);
-  await store.putRequestCounts(
-    '2026-10',
-    rows.map(([id, row]) => [id, [...row]]),
-  );
+  const bytes = pieceOf([{ id: A, inMonth: 1, minute: 0, inMinute: 1 }]);
+  const pieces = Array.from({ length: 2500 }, (_, i) => ({ number: i + 1, bytes }));
+  await store.requests.replace('2026-10', pieces, []);
   let nowMs = DECEMBER_MS - 1;
   const counts = new RequestCounts({ store, nowMs: () => nowMs, log: silent });
-  const old = counts.of('a');
+  const old = counts.of(A);
   old.add(7, counts.windows.minute);
   counts.changed(old);
   for (let i = 0; i < 3; i++) await counts.flush();
-  t.deepEqual([...store.requestCounts('2026-10')], []);
-  t.deepEqual([...store.requestCounts('2026-11')], [['a', [7, counts.windows.minute, 7]]]);
+  t.deepEqual(storedIn(store, '2026-10'), []);
+  t.deepEqual(storedIn(store, '2026-11'), [[A, [7, counts.windows.minute, 7]]]);
 
   nowMs = DECEMBER_MS;
   t.true(counts.advance());
-  t.is(counts.inMonth('a'), 0);
+  t.is(counts.inMonth(A), 0);
   old.takeBack(1, old.minute);
   counts.changed(old);
   await counts.close();
-  t.deepEqual([...store.requestCounts('2026-11')], []);
-  t.deepEqual([...store.requestCounts('2026-12')], []);
+  t.deepEqual(storedIn(store, '2026-11'), []);
+  t.deepEqual(storedIn(store, '2026-12'), []);
+});
+
+test('Q13: pieces on disk stay bounded, and a start reads the newest counts', async (t) => {
+  const directory = temporaryDir(t);
+  const first = new ControlStore(directory);
+  const ids = Array.from({ length: 6000 }, (_, i) => uuidOf(100 + i));
+  const made = new RequestCounts({ store: first, nowMs: () => NOW_MS, log: silent });
+  const { minute } = made.windows;
+  const add = (counts: RequestCounts, id: string, requests: number) => {
+    counts.of(id).add(requests, minute);
+    counts.changed(counts.of(id));
+  };
+  for (const id of ids) add(made, id, 1);
+  await made.flush();
+  let entriesMax = 0;
+  let piecesMax = 0;
+  for (let round = 0; round < 400; round++) {
+    const changed = round < 40 ? 1500 : 3;
+    for (let i = 0; i < changed; i++) add(made, ids[(round * 7 + i) % 2000]!, 2);
+    await made.flush();
+    if (round % 10 !== 0 && round < 390) continue;
+    const pieces = [...first.requests.of('2026-11')];
+    piecesMax = Math.max(piecesMax, pieces.length);
+    entriesMax = Math.max(entriesMax, pieces.flatMap(({ counts }) => counts).length);
+  }
+  t.true(piecesMax > 250 && piecesMax <= 258, `${piecesMax} pieces`);
+  t.true(entriesMax > 12_000 && entriesMax <= 2 * 6000 + 8192 + 1500, `${entriesMax} counts`);
+  const known = ids.map((id) => made.inMonth(id));
+  await made.close();
+  await first.close();
+
+  const store = storeIn(t, directory);
+  const counts = new RequestCounts({ store, nowMs: () => NOW_MS, log: silent });
+  t.teardown(() => counts.close());
+  t.deepEqual(
+    ids.map((id) => counts.inMonth(id)),
+    known,
+  );
+  // Pieces that a start has read are replaced as those that it wrote.
+  for (let round = 0; round < 300; round++) {
+    add(counts, ids[round]!, 1);
+    await counts.flush();
+  }
+  t.deepEqual(
+    storedIn(store, '2026-11').length,
+    ids.length,
+    'no count is lost when its piece is removed',
+  );
 });
 
 test('Q3: the month is the UTC month, whatever its length', (t) => {
@@ -242,7 +311,5 @@ test('Q4: as a naive count of the same requests', (t) => {
 });
 
 const noStore = {
-  *requestCounts() {},
-  putRequestCounts: async () => {},
-  dropRequestCounts: async () => 0,
+  requests: { *of() {}, replace: async () => {}, dropBefore: async () => 0 },
 };

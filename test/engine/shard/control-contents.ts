@@ -13,7 +13,7 @@ export function contentsOf(store: ControlStore): object {
     venueKeys: [...store.venueKeys.entries()],
     organizations: [...store.organizations.all.values()],
     memberships: users.map((id) => store.organizations.membershipsOf(id)),
-    counts: [...store.requestCounts(MONTH)],
+    counts: [...store.requests.of(MONTH)],
     sessions: users.flatMap((id) => {
       return store.sessions.ofUser(id).map((session) => store.sessions.get(session, NOON_MS));
     }),
