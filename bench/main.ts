@@ -13,6 +13,7 @@ import { match } from './suites/match.ts';
 import { memory } from './suites/memory.ts';
 import { overload } from './suites/overload.ts';
 import { profile } from './suites/profile.ts';
+import { recovery } from './suites/recovery.ts';
 import { replayed } from './suites/replay.ts';
 import { scale } from './suites/scale.ts';
 import { search } from './suites/search.ts';
@@ -30,6 +31,7 @@ const SUITES: readonly AnySuite[] = [
   named(http),
   named(frames),
   named(memory),
+  named(recovery),
   named(scale),
   named(overload),
   named(search),

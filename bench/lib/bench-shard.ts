@@ -23,6 +23,21 @@ export const CHECKPOINT_EVERY_FACTS = 300_000;
  */
 const OPENED_TOGETHER = 127;
 
+/** Shard 0 of a server, in this thread. */
+export function openShard(
+  directory: string,
+  durability: Durability = 'commit',
+  checkpointEveryFacts = CHECKPOINT_EVERY_FACTS,
+): Promise<Shard> {
+  return Shard.open({
+    ...CORE_CONFIG,
+    path: directory,
+    shard: 0,
+    durability,
+    checkpointEveryFacts,
+  });
+}
+
 export class BenchShard {
   readonly shard: Shard;
   readonly flow: OrderFlow;
@@ -57,13 +72,7 @@ export class BenchShard {
     flow: FlowOptions,
     checkpointEveryFacts: number = CHECKPOINT_EVERY_FACTS,
   ): Promise<BenchShard> {
-    const shard = await Shard.open({
-      ...CORE_CONFIG,
-      path: path.join(dir, 'shard'),
-      shard: 0,
-      durability,
-      checkpointEveryFacts,
-    });
+    const shard = await openShard(path.join(dir, 'shard'), durability, checkpointEveryFacts);
     return new BenchShard(shard, flow);
   }
 

@@ -10,9 +10,7 @@ import { newKey } from '../../api/identity/keys.ts';
 import { newUser } from '../../api/identity/users.ts';
 import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
-import { Shard } from '../../engine/shard/shard.ts';
-import { CHECKPOINT_EVERY_FACTS } from './bench-shard.ts';
-import { CORE_CONFIG } from './core-state.ts';
+import { openShard } from './bench-shard.ts';
 import { limitBuyOf } from './order-flow.ts';
 import { seededRandom } from './random.ts';
 import { PLAN, SCOPES, WIDE } from './users.ts';
@@ -66,13 +64,7 @@ async function prepareOrders(
   atMs: number,
 ): Promise<void> {
   const random = seededRandom(SEED);
-  const shard = await Shard.open({
-    ...CORE_CONFIG,
-    path: path.join(dataDir, 'shard-0'),
-    shard: 0,
-    durability: 'commit',
-    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
-  });
+  const shard = await openShard(path.join(dataDir, 'shard-0'));
   for (let first = 0; first < ids.length; first += TOGETHER) {
     const orders = ids.slice(first, first + TOGETHER).map((account) => {
       const instrument = instruments[random.below(instruments.length)]!;

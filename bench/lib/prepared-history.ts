@@ -7,10 +7,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { tradeIdOf } from '../../engine/rules/ids.ts';
 import type { PlaceOrder } from '../../engine/rules/messages.ts';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import { Shard } from '../../engine/shard/shard.ts';
-import { CHECKPOINT_EVERY_FACTS } from './bench-shard.ts';
+import type { Shard } from '../../engine/shard/shard.ts';
+import { openShard } from './bench-shard.ts';
 import { quoteOf } from './catalog.ts';
-import { CORE_CONFIG } from './core-state.ts';
 import { limitBuyOf } from './order-flow.ts';
 import { seededRandom } from './random.ts';
 
@@ -34,13 +33,7 @@ export async function prepareHistory(
   trades: number,
 ): Promise<Past> {
   const fromMs = Date.now();
-  const shard = await Shard.open({
-    ...CORE_CONFIG,
-    path: path.join(dataDir, 'shard-0'),
-    shard: 0,
-    durability: 'commit',
-    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
-  });
+  const shard = await openShard(path.join(dataDir, 'shard-0'));
   const history = new History(shard, account);
   for (let made = 0; made < trades; made += TOGETHER) {
     history.makeTrades(Math.min(TOGETHER, trades - made));

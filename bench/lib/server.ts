@@ -7,7 +7,13 @@ import { fileURLToPath } from 'node:url';
 
 export type Target = { pid: number; port: number; basePath: string };
 export type Running = Target & { stop(): Promise<void> };
-export type Paperbook = Running & { adminUrl: string; adminToken: string; demoKey: string };
+export type Paperbook = Running & {
+  adminUrl: string;
+  adminToken: string;
+  demoKey: string;
+  /** Ends it as a crash does. */
+  kill(): Promise<void>;
+};
 
 const COMMAND = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
 const FRAMES = fileURLToPath(new URL('../processes/frames.ts', import.meta.url));
@@ -61,6 +67,7 @@ async function startDemo(dataDir: string, args: readonly string[], shards: numbe
     adminToken: readFileSync(path.join(dataDir, 'admin.token'), 'utf8').trim(),
     demoKey: demo.key,
     stop: () => stop(child),
+    kill: () => stop(child, 'SIGKILL'),
   };
   return { server, printed };
 }
@@ -113,9 +120,9 @@ function start(args: readonly string[], env: NodeJS.ProcessEnv) {
   return { child, printed };
 }
 
-async function stop(child: ChildProcess): Promise<void> {
+async function stop(child: ChildProcess, signal: 'SIGINT' | 'SIGKILL' = 'SIGINT'): Promise<void> {
   if (!running.has(child)) return;
   const ended = once(child, 'exit');
-  child.kill('SIGINT');
+  child.kill(signal);
   await ended;
 }

@@ -8,10 +8,9 @@ import type { Event } from '../../engine/rules/events.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
 import type { PlaceOrder } from '../../engine/rules/messages.ts';
 import type { AccountRow } from '../../engine/rules/units.ts';
-import { Shard } from '../../engine/shard/shard.ts';
-import { BenchShard, CHECKPOINT_EVERY_FACTS } from '../lib/bench-shard.ts';
+import { BenchShard, CHECKPOINT_EVERY_FACTS, openShard } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
-import { CORE_CONFIG, coreState, filledBuy, forgetRecords, restedBuy } from '../lib/core-state.ts';
+import { coreState, filledBuy, forgetRecords, restedBuy } from '../lib/core-state.ts';
 import { type FlowOptions, limitBuy } from '../lib/order-flow.ts';
 import { residentBytes } from '../lib/proc.ts';
 import { seededRandom } from '../lib/random.ts';
@@ -139,21 +138,10 @@ function measureRows(rows: number, markets: number): RowBytes[] {
   return measured;
 }
 
-function shardIn(dir: string): Promise<Shard> {
-  return Shard.open({
-    ...CORE_CONFIG,
-    path: path.join(dir, 'shard'),
-    shard: 0,
-    // The speed of writing is not measured here.
-    durability: 'commit',
-    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
-  });
-}
-
 /** A data directory with so many accounts, each with one resting order. */
 async function build({ rows, markets, dir }: Extract<MemoryJob, { kind: 'build' }>) {
   const random = seededRandom(2);
-  const shard = await shardIn(dir);
+  const shard = await openShard(path.join(dir, 'shard'));
   shard.run([{ kind: 'catalog', atMs: START_MS, catalog: catalogOf(markets) }]);
   for (let row = 0; row < rows; row += BATCH) {
     const batch: PlaceOrder[] = [];
@@ -169,7 +157,7 @@ async function build({ rows, markets, dir }: Extract<MemoryJob, { kind: 'build' 
 
 async function start(dir: string): Promise<StartResult> {
   const startedMs = performance.now();
-  const shard = await shardIn(dir);
+  const shard = await openShard(path.join(dir, 'shard'));
   const openMs = performance.now() - startedMs;
   const { accounts, restingOrders } = shard.report;
   const result = { openMs, accounts, restingOrders, memoryBytes: bytesInUse() };

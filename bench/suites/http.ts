@@ -6,20 +6,13 @@
  */
 import path from 'node:path';
 import { Generator, type LoadGenerator, type Measured } from '../lib/generator.ts';
-import { answerBytes, INSTRUMENTS, type Market, openMarket } from '../lib/http-market.ts';
+import { answerBytes, type Market, openMarket } from '../lib/http-market.ts';
 import { answersOf, httpReport, type Rounds } from '../lib/http-report.ts';
 import type { LoadKind } from '../lib/load.ts';
-import { prepareAccounts } from '../lib/prepared-accounts.ts';
+import { startPrepared } from '../lib/prepared-server.ts';
 import { count, type Report, type Suite } from '../lib/report.ts';
-import {
-  type AnswerBytes,
-  type Paperbook,
-  type Running,
-  startBare,
-  startPaperbook,
-} from '../lib/server.ts';
+import { type AnswerBytes, type Running, startBare } from '../lib/server.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
-import { tradableInstruments } from '../lib/users.ts';
 import { findWrk, WrkGenerator } from '../lib/wrk.ts';
 
 type Part = {
@@ -127,22 +120,6 @@ async function measurePart(
     for (const server of servers) await server.stop();
     dropDir(dir);
   }
-}
-
-/** A server starts twice: the first creates its directory, to which accounts are then added. */
-async function startPrepared(
-  dataDir: string,
-  accounts: number,
-): Promise<{ server: Paperbook; keys: string[] }> {
-  const first = await startPaperbook(dataDir);
-  let instruments: string[];
-  try {
-    instruments = await tradableInstruments(first, INSTRUMENTS);
-  } finally {
-    await first.stop();
-  }
-  const keys = await prepareAccounts(dataDir, accounts, instruments);
-  return { server: await startPaperbook(dataDir), keys };
 }
 
 /** Warms up, so that code which is not compiled yet is not measured. */
