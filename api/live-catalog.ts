@@ -3,7 +3,7 @@ import type { Catalog } from '../engine/rules/messages.ts';
 import type { MarketNumber, Venue } from '../engine/rules/units.ts';
 import type { Shards } from '../engine/shard/shards.ts';
 import {
-  catalogErrorText,
+  catalogProblem,
   listedMarkets,
   loadCatalog,
   marketNumbers,
@@ -85,8 +85,7 @@ export class LiveCatalog {
   async #load(file: string): Promise<void> {
     const reading = await loadCatalog(file, this.current);
     if (!reading.ok) {
-      const lines = catalogErrorText(reading.errors);
-      throw new ConfigError([`PAPERBOOK_CATALOG ${file} has errors:`, lines]);
+      throw new ConfigError([catalogProblem(`PAPERBOOK_CATALOG ${file}`, reading.errors)]);
     }
     await this.#use(reading.catalog);
   }

@@ -92,6 +92,11 @@ export function catalogErrorText(errors: readonly CatalogError[]): string {
   return errors.map(({ place, message }) => `${place}: ${message}`).join('\n');
 }
 
+/** The same for people, who must also know of which file. */
+export function catalogProblem(file: string, errors: readonly CatalogError[]): string {
+  return `${file} has errors:\n${catalogErrorText(errors)}`;
+}
+
 /**
  * Calls `onChange` after the file was written or replaced, one call at a time, and logs its
  * rejections. Only changes after this call count, so watch first, then load. It polls, because file

@@ -6,9 +6,10 @@
 import { BOOKS, type Naming, readNamings, readRules } from './rule-books.ts';
 
 const [asked = '', ...others] = process.argv.slice(2);
-const found = readRules().find(({ rule }) => rule === asked.toUpperCase());
+const known = readRules();
+const found = known.find(({ rule }) => rule === asked.toUpperCase());
 const word = asked.toLowerCase();
-const saying = readRules().filter(({ text }) => word !== '' && text.toLowerCase().includes(word));
+const saying = known.filter(({ text }) => word !== '' && text.toLowerCase().includes(word));
 if (found === undefined && saying.length > 0 && others.length === 0) {
   for (const { rule, book, text } of saying) {
     const line = text.replaceAll(/\s+/g, ' ').slice(0, 90);

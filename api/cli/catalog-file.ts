@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { text as streamText } from 'node:stream/consumers';
-import { catalogErrorText, parseCatalog } from '../../feeds/catalog.ts';
+import { catalogProblem, parseCatalog } from '../../feeds/catalog.ts';
 import type { CatalogFile } from '../../feeds/catalog-schema.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function readCatalogFile(file: string): Promise<CatalogFile> {
     throw new Error(`${file}: cannot be read (${code ?? 'unknown'})`);
   }
   const reading = parseCatalog(text);
-  if (!reading.ok) throw new Error(`${file} has errors:\n${catalogErrorText(reading.errors)}`);
+  if (!reading.ok) throw new Error(catalogProblem(file, reading.errors));
   return JSON.parse(text);
 }
 
@@ -28,7 +28,7 @@ export async function readCatalogFile(file: string): Promise<CatalogFile> {
 export function checkedText(file: CatalogFile, name: string): string {
   const text = `${JSON.stringify(file, null, 2)}\n`;
   const reading = parseCatalog(text);
-  if (!reading.ok) throw new Error(`${name} has errors:\n${catalogErrorText(reading.errors)}`);
+  if (!reading.ok) throw new Error(catalogProblem(name, reading.errors));
   return text;
 }
 

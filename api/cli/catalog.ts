@@ -1,7 +1,7 @@
 /** `paperbook catalog`: creates catalog files, adds to them, and reports every error in one. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { catalogErrorText, loadCatalog } from '../../feeds/catalog.ts';
+import { catalogProblem, loadCatalog } from '../../feeds/catalog.ts';
 import { catalogJsonSchema } from '../../feeds/catalog-schema.ts';
 import { mergeCatalogs } from '../../feeds/merge-catalogs.ts';
 import { checkedText, readCatalogFile, writeWhole } from './catalog-file.ts';
@@ -20,7 +20,7 @@ export function addCatalogCommands(program: Command): void {
     .action(async (file: string, { json }: { json?: boolean }) => {
       const reading = await loadCatalog(file);
       if (!reading.ok && json !== true) {
-        throw new Error(`${file} has errors:\n${catalogErrorText(reading.errors)}`);
+        throw new Error(catalogProblem(file, reading.errors));
       }
       const { games, instruments } = reading.ok ? reading.catalog : { games: [], instruments: [] };
       const summary = {

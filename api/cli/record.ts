@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Catalog } from '../../engine/rules/messages.ts';
 import type { MarketNumber, Venue } from '../../engine/rules/units.ts';
 import {
-  catalogErrorText,
+  catalogProblem,
   listedMarkets,
   loadCatalog,
   marketNumbers,
@@ -116,8 +116,7 @@ class RecordedCatalog {
   async load(): Promise<void> {
     const reading = await loadCatalog(this.#file, this.#current);
     if (!reading.ok) {
-      const lines = catalogErrorText(reading.errors);
-      throw new ConfigError([`PAPERBOOK_CATALOG ${this.#file} has errors:`, lines]);
+      throw new ConfigError([catalogProblem(`PAPERBOOK_CATALOG ${this.#file}`, reading.errors)]);
     }
     this.#current = reading.catalog;
     this.#numbers = marketNumbers(reading.catalog);

@@ -6,7 +6,7 @@ import type { Catalog } from '../../engine/rules/messages.ts';
 import type { EpochMs, FillModelName, Uuid } from '../../engine/rules/units.ts';
 import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';
-import { catalogErrorText, loadCatalog } from '../../feeds/catalog.ts';
+import { catalogProblem, loadCatalog } from '../../feeds/catalog.ts';
 import { paceOf } from '../../feeds/pace.ts';
 import { FeedPipeline, type PackedLines, type ReaderCounts } from './feed-pipeline.ts';
 import { OrdersInTime } from './orders-file.ts';
@@ -78,7 +78,7 @@ const SILENT = { info() {}, error() {} };
 
 async function readCatalog(file: string): Promise<Catalog> {
   const reading = await loadCatalog(file);
-  if (!reading.ok) throw new Error(`${file} has errors:\n${catalogErrorText(reading.errors)}`);
+  if (!reading.ok) throw new Error(catalogProblem(file, reading.errors));
   return reading.catalog;
 }
 

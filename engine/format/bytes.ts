@@ -3,14 +3,13 @@ import type { Ids } from '../memory/columns.ts';
 import { uuidOfWords, uuidWord } from '../memory/uuid-words.ts';
 import type { FactPlace } from '../rules/facts.ts';
 import { invariant } from '../rules/invariant.ts';
-import type { Uuid } from '../rules/units.ts';
+import { UUID_LENGTH, type Uuid } from '../rules/units.ts';
 
 /** One more than the largest number of six bytes. */
 const U48_END = 2 ** 48;
 const U32_END = 2 ** 32;
 const U8_MAX = 255;
 const ASCII_MAX = 127;
-const UUID_LENGTH = 36;
 
 /** Writes bytes, one record after another. */
 export class ByteWriter {
@@ -280,7 +279,8 @@ export class ByteReader {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function bufferOf(bytes: Uint8Array): Buffer {
+/** The same memory as a Buffer. */
+export function bufferOf(bytes: Uint8Array): Buffer {
   if (Buffer.isBuffer(bytes)) return bytes;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

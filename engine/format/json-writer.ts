@@ -5,7 +5,7 @@
  */
 import type { Ids } from '../memory/columns.ts';
 import { invariant } from '../rules/invariant.ts';
-import { type Cents, DAY_MS, type EpochMs, isoOf } from '../rules/units.ts';
+import { type Cents, DAY_MS, type EpochMs, isoOf, UUID_LENGTH } from '../rules/units.ts';
 import { ByteWriter } from './bytes.ts';
 
 /** UTF-8 that is copied as it is: whole words, the last one filled up, and the bytes that count. */
@@ -53,7 +53,6 @@ const DECIMAL = pairsOf(100, (value) => String(value));
 const HEX = pairsOf(256, (value) => value.toString(16));
 /** More digits are left to V8. */
 const PLAIN_END = 1_000_000_000;
-const UUID_CHARS = 36;
 
 function pairsOf(count: number, text: (value: number) => string): Uint16Array {
   return Uint16Array.from({ length: count }, (_, value) => {
@@ -163,7 +162,7 @@ export class JsonWriter {
   /** The uuid in a row. */
   idAt<Row extends number>(name: Piece, ids: Ids<Row>, row: Row): void {
     this.piece(name);
-    const at = this.bytes.claim(UUID_CHARS + 2);
+    const at = this.bytes.claim(UUID_LENGTH + 2);
     const { memory } = this.bytes;
     memory.setUint8(at, QUOTE);
     writeHex(memory, at + 1, ids.word(row, 0) >>> 16);

@@ -4,7 +4,7 @@
  */
 
 import { invariant } from '../rules/invariant.ts';
-import type { EpochMs, Uuid } from '../rules/units.ts';
+import { type EpochMs, UUID_LENGTH, type Uuid } from '../rules/units.ts';
 import type { Ids } from './columns.ts';
 
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
@@ -15,7 +15,6 @@ for (let value = 0; value < 16; value++) {
   NIBBLE[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
-const TEXT_LENGTH = 36;
 /** Where the eight hex digits of each word begin, as two halves around the dashes. */
 const WORD_HALVES = [
   [0, 4],
@@ -39,8 +38,8 @@ function hex4(text: string, at: number): number {
   );
 }
 
-const text = Buffer.alloc(TEXT_LENGTH);
-const textView = new DataView(text.buffer, text.byteOffset, TEXT_LENGTH);
+const text = Buffer.alloc(UUID_LENGTH);
+const textView = new DataView(text.buffer, text.byteOffset, UUID_LENGTH);
 const words = new Uint32Array(4);
 
 /**
@@ -48,7 +47,7 @@ const words = new Uint32Array(4);
  * copies the text once and reads four digits at a time, in 26 ns; 32 characters one by one take 57.
  */
 export function uuidWords(id: Uuid): Readonly<Uint32Array> {
-  invariant(id.length === TEXT_LENGTH, 'an id is no uuid');
+  invariant(id.length === UUID_LENGTH, 'an id is no uuid');
   text.write(id, 'latin1');
   words[0] = (hexHalf(0) << 16) | hexHalf(4);
   words[1] = (hexHalf(9) << 16) | hexHalf(14);

@@ -20,8 +20,9 @@ export type ContractsE2 = Tagged<number, 'ContractsE2'>;
 export type Contracts = Tagged<number, 'Contracts'>;
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type EpochMs = Tagged<number, 'EpochMs'>;
-/** A uuid in its lower-case text form. */
+/** A uuid in its lower-case text form, of `UUID_LENGTH` characters. */
 export type Uuid = Tagged<string, 'Uuid'>;
+export const UUID_LENGTH = 36;
 /**
  * The number of a row in its table (memory/table.ts). A plain number is not a row: rows come from
  * their table or from stored rows, and a row of one table is not a row of another.

@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
+import { bufferOf } from '../format/bytes.ts';
 import type { Seal } from '../index/record-index.ts';
 import { type PieceKey, type RunStore, runStoreOf } from '../index/run-store.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../lmdb/lmdb-file.ts';
@@ -260,8 +261,4 @@ function openTables(root: RootDatabase) {
     heads: root.openDB<Buffer, HeadKey>({ name: 'heads', encoding: 'binary' }),
     runs: root.openDB<Buffer, PieceKey>({ name: 'runs', encoding: 'binary' }),
   };
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

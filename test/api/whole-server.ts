@@ -7,16 +7,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { readAdminToken } from '../../api/admin-token.ts';
-import { loadConfig } from '../../api/config.ts';
 import type { AuditReport } from '../../api/engine.ts';
 import { signAccessToken } from '../../api/identity/access-token.ts';
 import { newSession } from '../../api/identity/sessions.ts';
 import { ensureSigningKey } from '../../api/identity/signing-key.ts';
 import type { User } from '../../api/identity/users.ts';
 import type { Log } from '../../api/log.ts';
-import { type Paperbook, startPaperbook, takeDataDir } from '../../api/main.ts';
+import type { Paperbook } from '../../api/main.ts';
 import { NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { catalogOf, game, instrument } from '../process/catalogs.ts';
+import { startOnFeedClock } from './on-feed-clock.ts';
 
 /** The first `PRICED` of them have a live price. */
 const INSTRUMENTS = 4;
@@ -50,27 +50,13 @@ export async function startWhole(
       slugs.map((slug) => instrument(slug, 'g1')),
     ),
   );
-  const config = loadConfig(
-    {
-      PAPERBOOK_PORT: '0',
-      PAPERBOOK_ADMIN_PORT: '0',
-      PAPERBOOK_SHARDS: '2',
-      PAPERBOOK_CLOCK: 'feed',
-      PAPERBOOK_VENUE_DATA: 'on',
-      PAPERBOOK_DATA_DIR: path.join(directory, 'data'),
-      PAPERBOOK_CATALOG: catalogFile,
-      ...env,
-    },
-    null,
-  );
   const errors: string[] = [];
   const log: Log = {
     info() {},
     warn() {},
     error: (fields, message) => errors.push(`${message} ${JSON.stringify(fields)}`),
   };
-  const paperbook = await startPaperbook(config, await takeDataDir(config), log);
-  t.teardown(() => paperbook.close());
+  const { paperbook, dataDir } = await startOnFeedClock(t, { directory, catalogFile, log, env });
   for (let market = 0; market < PRICED; market++) {
     paperbook.engine.tick(quoteTick({ market, atMs: NOON_MS }));
   }
@@ -78,14 +64,14 @@ export async function startWhole(
   return {
     paperbook,
     origin: new URL(paperbook.baseUrl).origin,
-    adminToken: readAdminToken(config.dataDir),
+    adminToken: readAdminToken(dataDir),
     instrumentIds,
     errors,
     audit: () => paperbook.engine.audit(),
     signIn: async ({ id, email }) => {
       const { session } = newSession({ userId: id, isGuest: false }, Date.now());
       await paperbook.identity.sessions.add(session);
-      const key = await ensureSigningKey(config.dataDir, log);
+      const key = await ensureSigningKey(dataDir, log);
       return signAccessToken(key, 'test', session, email, Date.now());
     },
   };

@@ -1,8 +1,7 @@
 /** A server in this process on the catalog of scenario.ts, into which feed files are replayed. */
-import path from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { loadConfig } from '../../api/config.ts';
-import { type Paperbook, startPaperbook, takeDataDir } from '../../api/main.ts';
+import type { Paperbook } from '../../api/main.ts';
+import { startOnFeedClock } from '../api/on-feed-clock.ts';
 import { runHere } from '../process/run-here.ts';
 import { HEADER, tempDir, writeLines } from './harness.ts';
 import { CATALOG } from './scenario.ts';
@@ -24,22 +23,12 @@ export async function startRunning(
   env: Record<string, string> = {},
 ): Promise<Running> {
   const work = tempDir(t);
-  const dataDir = path.join(work, 'data');
-  const config = loadConfig(
-    {
-      PAPERBOOK_PORT: '0',
-      PAPERBOOK_ADMIN_PORT: '0',
-      PAPERBOOK_SHARDS: '2',
-      PAPERBOOK_CLOCK: 'feed',
-      PAPERBOOK_VENUE_DATA: 'on',
-      PAPERBOOK_DATA_DIR: dataDir,
-      PAPERBOOK_CATALOG: writeLines(work, 'catalog.json', [CATALOG]),
-      ...env,
-    },
-    null,
-  );
-  const paperbook = await startPaperbook(config, await takeDataDir(config), QUIET);
-  t.teardown(() => paperbook.close());
+  const { paperbook, dataDir } = await startOnFeedClock(t, {
+    directory: work,
+    catalogFile: writeLines(work, 'catalog.json', [CATALOG]),
+    log: QUIET,
+    env,
+  });
   const { engine, adminUrl } = paperbook;
   const { instrumentIds } = paperbook.identity.numbers()!;
   return {

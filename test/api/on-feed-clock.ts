@@ -1,0 +1,38 @@
+/** A server in this process with two shards, on the feed's clock, whose prices may be seen. */
+import path from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { loadConfig } from '../../api/config.ts';
+import type { Log } from '../../api/log.ts';
+import { type Paperbook, startPaperbook, takeDataDir } from '../../api/main.ts';
+
+type Place = {
+  /** The data directory goes into it. */
+  directory: string;
+  catalogFile: string;
+  log: Log;
+  env: Readonly<Record<string, string>>;
+};
+
+/** It ends with the test. */
+export async function startOnFeedClock(
+  t: ExecutionContext,
+  { directory, catalogFile, log, env }: Place,
+): Promise<{ paperbook: Paperbook; dataDir: string }> {
+  const dataDir = path.join(directory, 'data');
+  const config = loadConfig(
+    {
+      PAPERBOOK_PORT: '0',
+      PAPERBOOK_ADMIN_PORT: '0',
+      PAPERBOOK_SHARDS: '2',
+      PAPERBOOK_CLOCK: 'feed',
+      PAPERBOOK_VENUE_DATA: 'on',
+      PAPERBOOK_DATA_DIR: dataDir,
+      PAPERBOOK_CATALOG: catalogFile,
+      ...env,
+    },
+    null,
+  );
+  const paperbook = await startPaperbook(config, await takeDataDir(config), log);
+  t.teardown(() => paperbook.close());
+  return { paperbook, dataDir };
+}
