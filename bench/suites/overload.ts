@@ -1,10 +1,11 @@
 /**
  * Twice the load that the server can handle, for a minute: it must keep its ceiling, refuse the
  * rest with 503 and Retry-After, and keep its memory and the latency of accepted orders. A refusal costs
- * the generator as much as an answer, and both share the cores: the table shows its use.
+ * the generator as much as an answer, and both share the cores: the table shows its use. So many
+ * connections cost any server its rate, and the generator too: a bare handler has as many.
  */
 import { Generator, type Measured } from '../lib/generator.ts';
-import { type Market, openMarket } from '../lib/http-market.ts';
+import { answerBytes, type Market, openMarket } from '../lib/http-market.ts';
 import { residentBytes } from '../lib/proc.ts';
 import {
   count,
@@ -16,7 +17,13 @@ import {
   type Suite,
   type Table,
 } from '../lib/report.ts';
-import { type Paperbook, startPaperbook } from '../lib/server.ts';
+import {
+  type AnswerBytes,
+  type Paperbook,
+  startBare,
+  startPaperbook,
+  type Target,
+} from '../lib/server.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
 
 export type OverloadSizes = {
@@ -54,7 +61,14 @@ const OFFERED_TIMES = 2;
 const SAMPLES = 7;
 
 type Sample = { seconds: number; all: number; anonymous: number };
-type Outcome = { ceiling: Measured; under: Measured; after: Measured; samples: Sample[] };
+type Outcome = {
+  ceiling: Measured;
+  under: Measured;
+  after: Measured;
+  samples: Sample[];
+  /** The bare handler, with the connections of the ceiling and with all of them. */
+  bare: { few: Measured; many: Measured };
+};
 
 async function run(sizes: OverloadSizes, progress: (line: string) => void): Promise<Report> {
   const dir = tempDir();
@@ -74,7 +88,11 @@ async function run(sizes: OverloadSizes, progress: (line: string) => void): Prom
     sampler.stop();
     progress('overload: and what is left afterwards');
     const after = await load(ceilingConnections, ceilingMs, null);
-    return reportOf(sizes, rate, { ceiling, under, after, samples: sampler.samples });
+    const bytes = await answerBytes(server, market);
+    await server.stop();
+    progress('overload: the bare handler');
+    const bare = await ofBare(generator, market, bytes, sizes);
+    return reportOf(sizes, rate, { ceiling, under, after, samples: sampler.samples, bare });
   } finally {
     generator.close();
     await server?.stop();
@@ -84,7 +102,23 @@ async function run(sizes: OverloadSizes, progress: (line: string) => void): Prom
 
 let loads = 0;
 
-function loadOn(generator: Generator, server: Paperbook, { traders, instruments }: Market) {
+async function ofBare(
+  generator: Generator,
+  market: Market,
+  bytes: AnswerBytes,
+  { ceilingConnections, ceilingMs, connections }: OverloadSizes,
+): Promise<Outcome['bare']> {
+  const bare = await startBare(bytes);
+  try {
+    const load = loadOn(generator, bare, market);
+    const few = await load(ceilingConnections, ceilingMs, null);
+    return { few, many: await load(connections, ceilingMs, null) };
+  } finally {
+    await bare.stop();
+  }
+}
+
+function loadOn(generator: Generator, server: Target, { traders, instruments }: Market) {
   const { port, basePath } = server;
   return (
     connections: number,
@@ -132,16 +166,19 @@ const acceptedOf = ({ statuses, seconds }: Measured) => (statuses[200] ?? 0) / s
 const refusedOf = ({ statuses, seconds }: Measured) => (statuses[503] ?? 0) / seconds;
 
 function reportOf(sizes: OverloadSizes, rate: number, outcome: Outcome): Report {
-  const { ceiling, under, after, samples } = outcome;
+  const { ceiling, under, after, samples, bare } = outcome;
   const rows = [
     rowOf(`ceiling, ${sizes.ceilingConnections} connections`, ceiling, ceiling),
     rowOf(`offered ${count(rate)}/s, ${count(sizes.connections)} connections`, under, ceiling),
     rowOf(`afterwards, ${sizes.ceilingConnections} connections`, after, ceiling),
+    rowOf(`bare, ${sizes.ceilingConnections} connections`, bare.few, bare.few),
+    rowOf(`bare, ${count(sizes.connections)} connections`, bare.many, bare.few),
   ];
   const retryAfters = under.retryAfters / Math.max(1, under.statuses[503] ?? 0);
   const other = Object.entries(under.refusals).map(([message, times]) => `${times} x ${message}`);
   const notes = [
     'latency is of accepted orders, from when they were due',
+    `of the ceiling, and of what bare keeps: ${percent(keptToBare(outcome))}`,
     'not sent: due while every connection still waited for an answer',
     `503 with Retry-After: ${under.statuses[503] === undefined ? 'none came' : percent(retryAfters)}`,
     ...other.slice(0, 3),
@@ -175,6 +212,12 @@ function reportOf(sizes: OverloadSizes, rate: number, outcome: Outcome): Report 
   return { tables: [main, memory], figures: figuresOf(outcome) };
 }
 
+/** The share of its ceiling that the server keeps, to the share that bare keeps. */
+function keptToBare({ ceiling, under, bare }: Outcome): number {
+  const kept = acceptedOf(under) / acceptedOf(ceiling);
+  return kept / (acceptedOf(bare.many) / acceptedOf(bare.few));
+}
+
 function rowOf(name: string, measured: Measured, ceiling: Measured): string[] {
   const { latency, notSent, seconds, serverCpuMs, generatorCpuMs } = measured;
   return [
@@ -191,11 +234,13 @@ function rowOf(name: string, measured: Measured, ceiling: Measured): string[] {
   ];
 }
 
-function figuresOf({ ceiling, under, after, samples }: Outcome): Figures {
+function figuresOf(outcome: Outcome): Figures {
+  const { ceiling, under, after, samples } = outcome;
   const grown = samples.at(-1)!.anonymous - samples[0]!.anonymous;
   return {
     ceiling: { unit: 'orders/s', value: acceptedOf(ceiling) },
     accepted: { unit: 'orders/s', value: acceptedOf(under) },
+    'kept, to bare': { unit: 'ratio', value: keptToBare(outcome) },
     refused: { unit: '503/s', value: refusedOf(under) },
     'not sent': { unit: 'orders/s', value: under.notSent / under.seconds },
     p50: { unit: 'ms', value: under.latency.p50 },

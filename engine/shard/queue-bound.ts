@@ -9,7 +9,7 @@ import { invariant } from '../rules/invariant.ts';
 /**
  * How long the last accepted request waits for the shard. In a flood it has waited before that too.
  */
-const WAIT_MAX_MS = 150;
+const WAIT_MAX_MS = 75;
 /**
  * At least this many may wait, even in a slow moment: callers who each wait for their answer, two
  * thousand at a time, are never refused.

@@ -29,11 +29,11 @@ test('D7: as many may wait as are answered in a time, at the rate at which they 
   const timed = busy();
   const { bound } = timed;
   t.is(bound.requests, 8000, 'nothing was measured yet');
-  answer(timed, 40, 3000);
+  answer(timed, 80, 3000);
   const fast = bound.requests;
-  answer(timed, 20, 3000);
+  answer(timed, 40, 3000);
   const slow = bound.requests;
-  t.true(fast >= 40 * 20 && fast <= 40 * 200, `${fast}`);
+  t.true(fast >= 80 * 20 && fast <= 80 * 200, `${fast}`);
   t.true(Math.abs(slow - fast / 2) < fast / 50, 'half the rate, half as many');
   t.is(bound.waiting, 1);
   bound.lost(1);
