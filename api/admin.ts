@@ -64,8 +64,8 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
       query: NoQuery,
       response: AuditAnswer,
       run: async () => {
-        const report = await deps.engine.audit();
-        return JSON.stringify({ ...report, problems: [...report.problems, ...deps.ownerless] });
+        const [report, ownerless] = await Promise.all([deps.engine.audit(), deps.ownerless]);
+        return JSON.stringify({ ...report, problems: [...report.problems, ...ownerless] });
       },
     }),
     keyed({

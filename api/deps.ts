@@ -39,8 +39,8 @@ export type Deps = {
   meter: RequestMeter;
   /** What is wrong with any part of the server, a line each; empty: nothing. */
   problems: () => readonly string[];
-  /** Accounts without an owner, in words: nobody may trade on them. Empty: each has an owner. */
-  ownerless: readonly string[];
+  /** Accounts without an owner, in words, once all were looked at: nobody may trade on them. */
+  ownerless: Promise<readonly string[]>;
   /** The bearer token of the admin listener: `admin-token.ts`. */
   adminToken: string;
 };

@@ -23,7 +23,6 @@ import { createOrganizations } from './create-organizations.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Deps } from './deps.ts';
 import { refuseLostControl, settleDirectoryId } from './directory-id.ts';
-import { ownerlessIn } from './identity/ownerless.ts';
 import { ControlStore } from './identity/store.ts';
 import { InstrumentSearch } from './instrument-search.ts';
 import { RequestMeter } from './limits/request-meter.ts';
@@ -31,6 +30,7 @@ import { LiveCatalog } from './live-catalog.ts';
 import type { Log } from './log.ts';
 import { createPlayback } from './playback.ts';
 import { type Server, startServer } from './server.ts';
+import { StartChecks } from './start-checks.ts';
 import { Switches } from './switches.ts';
 import { checkTlsFiles } from './tls-files.ts';
 
@@ -90,14 +90,17 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   checkTlsFiles(config.tls);
   const adminToken = ensureAdminToken(config.dataDir);
   const identity = await openIdentity(startup);
-  const meter = createMeter(startup, identity);
   const engine = createEngine(startup, identity);
-  const reports = await engine.open();
-  const ownerless = ownerlessIn(config.dataDir, identity, reports);
-  for (const line of ownerless) log.error({ dataDir: config.dataDir }, line);
+  const opening = engine.open();
+  // What fails below ends the start before anyone waits for the shards.
+  opening.catch(() => undefined);
+  const meter = createMeter(startup, identity);
+  const reports = await opening;
   const { view, feeds, playback } = await startMarkets(startup, identity, engine, reports);
 
   const switches = new Switches(config, identity, engine, log);
+  const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
+  stack.add(() => checks.close());
   const server = await serve({
     engine,
     catalog: view,
@@ -114,9 +117,9 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
       ...engine.troubles(),
       ...clockProblems(engine),
       ...feedProblems(feeds(), Date.now()),
-      ...ownerless,
+      ...checks.problems,
     ],
-    ownerless,
+    ownerless: checks.ownerless,
     adminToken,
   });
   stack.add(() => server.close());

@@ -23,7 +23,7 @@ const KEYS_REMEMBERED_MAX = 10_000;
 const QUESTIONS_OPEN_MAX = 64;
 const RETRY_AFTER_SECONDS = 2;
 
-type Options = { url: string; users: ReadonlyMap<UuidText, unknown>; log: Log };
+type Options = { url: string; users: { has(id: UuidText): boolean }; log: Log };
 
 type Question = { askedAtMs: EpochMs; isOpen: boolean; answer: Promise<OwnOrganization[]> };
 

@@ -7,6 +7,9 @@ import { open } from 'lmdb';
 import { Problems } from '../../engine/audit/problems.ts';
 import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
 import { type Uuid, VENUES } from '../../engine/rules/units.ts';
+import { checkIndexes, type Rows } from './audit-indexes.ts';
+import { INDEX_NAMES } from './control-format.ts';
+import type { IndexName } from './control-indexes.ts';
 import { ControlDamage, type ControlTable, readingControl } from './control-table.ts';
 import {
   type CatalogNumbers,
@@ -70,6 +73,7 @@ function auditTables(tables: ControlTables, values: ControlValues): ControlAudit
   checkKeys(found.keys, userIds, problems);
   checkOrganizations(found.organizations, problems);
   checkReferences(found, userIds, organizationIds, problems);
+  checkIndexes(found, problems);
   if (numbers !== undefined) checkNumbers(numbers, problems);
   return {
     users: found.users.length,
@@ -82,7 +86,7 @@ function auditTables(tables: ControlTables, values: ControlValues): ControlAudit
   };
 }
 
-type ControlRows = ReturnType<typeof readTables>;
+type AuditedRows = ReturnType<typeof readTables>;
 
 /** Reads each table up to the first damaged entry. */
 function readTables(tables: ControlTables, problems: Problems) {
@@ -106,10 +110,12 @@ function readTables(tables: ControlTables, problems: Problems) {
     sessions: rows(tables.sessions),
     passwords: rows(tables.passwords),
     subjects: rows(tables.subjects),
+    indexes: Object.fromEntries(INDEX_NAMES.map((name) => [name, rows(tables[name])])) as Record<
+      IndexName,
+      Rows<Uuid>
+    >,
   };
 }
-
-type Rows<T> = readonly { key: string; value: T }[];
 
 function checkUsers(users: Rows<User>, problems: Problems): void {
   const emails = new Set<string>();
@@ -155,7 +161,7 @@ function checkOrganizations(organizations: Rows<Organization>, problems: Problem
 
 /** Checks that the users and organizations that rows refer to exist. */
 function checkReferences(
-  found: ControlRows,
+  found: AuditedRows,
   userIds: Set<Uuid>,
   organizationIds: Set<Uuid>,
   problems: Problems,

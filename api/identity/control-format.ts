@@ -14,9 +14,16 @@ import type { Session } from './sessions.ts';
 import type { OwnTradeLimits, RequestLimits, User } from './users.ts';
 import type { VenueKey } from './venue-keys.ts';
 
+/** Tables of ids, by what a row of another table is looked up by. */
+export const INDEX_NAMES = [
+  ...['userEmails', 'userNames', 'keyHashes', 'keyOwners'],
+  ...['sessionFamilies', 'sessionOwners'],
+] as const;
+
 export const TABLE_NAMES = [
   ...['users', 'keys', 'venueKeys', 'organizations', 'memberships'],
   ...['requests', 'sessions', 'passwords', 'subjects'],
+  ...INDEX_NAMES,
 ] as const;
 
 /** Values beside the tables, each under its name. */

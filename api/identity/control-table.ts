@@ -4,7 +4,7 @@
  */
 import { inspect } from 'node:util';
 import { crc32 } from 'node:zlib';
-import type { Database, RangeOptions } from 'lmdb';
+import type { Database, RangeOptions, Transaction } from 'lmdb';
 import { SEAL_BYTES, sealedAt, unsealAt } from '../../engine/shard/sealed.ts';
 import { controlCodec } from './control-format.ts';
 
@@ -53,13 +53,6 @@ export class ControlTable<V> {
     this.#table.putSync(key, this.#sealed(key, value));
   }
 
-  /** All of them or none. */
-  putAll(entries: readonly (readonly [key: string, value: V])[]): Promise<boolean> {
-    return this.#table.batch(() => {
-      for (const [key, value] of entries) void this.put(key, value);
-    });
-  }
-
   remove(key: string): Promise<boolean> {
     return this.#table.remove(key);
   }
@@ -68,21 +61,35 @@ export class ControlTable<V> {
     return this.#table.flushed;
   }
 
+  /** Whether there is an entry, which may be damaged. Throws `ControlDamage`. */
+  has(key: string): boolean {
+    return this.#reading(() => this.#table.doesExist(key));
+  }
+
+  /** How many entries it should have. */
+  get count(): number {
+    return this.#reading(() => this.#table.getStats() as { entryCount: number }).entryCount;
+  }
+
   /** All entries in order of keys. Throws `ControlDamage`, also where entries are missing. */
   *entries(): Generator<{ key: string; value: V }> {
-    for (const { key, value } of this.#whole()) {
+    for (const { key, value } of this.#whole({}, this.count)) {
       yield { key, value: controlCodec.unpack(value, SEAL_BYTES) as V };
     }
   }
 
-  /** Throws `ControlDamage` where any entry is damaged. */
-  check(): void {
-    for (const _ of this.#whole());
+  /**
+   * Checks the entries of a transaction that it counts `count` of, one a step. Throws `ControlDamage`
+   * where any is damaged or missing.
+   */
+  *check(transaction: Transaction, count: number): Generator<undefined, void> {
+    for (const _ of this.#whole({ transaction }, count)) yield;
   }
 
-  /** The entries from a key on. */
-  *from(start: string): Generator<{ key: string; value: V }> {
-    for (const { key, value } of this.#range({ start })) {
+  /** The entries whose keys begin with a prefix of ASCII. */
+  *under(prefix: string): Generator<{ key: string; value: V }> {
+    const end = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+    for (const { key, value } of this.#range({ start: prefix, end })) {
       yield { key, value: this.#opened(key, value) };
     }
   }
@@ -92,25 +99,31 @@ export class ControlTable<V> {
   }
 
   /** Each value, once its checksum matched. */
-  *#whole(): Generator<{ key: string; value: Buffer }> {
+  *#whole(options: RangeOptions, count: number): Generator<{ key: string; value: Buffer }> {
     let seen = 0;
     let previous = '';
-    for (const entry of this.#range({})) {
+    for (const entry of this.#range(options)) {
       this.#checkOrder(previous, entry.key);
       this.#checkSeal(entry.key, entry.value);
       yield entry;
       previous = entry.key;
       seen++;
     }
-    this.#checkCount(seen);
+    // A page that cannot be reached hides its entries.
+    if (seen !== count) throw new ControlDamage(`of ${count} ${this.name} ${seen} can be read`);
   }
 
   *#range(options: RangeOptions): Generator<{ key: string; value: Buffer }> {
     const found = this.#reading(() => this.#table.getRange(options)[Symbol.iterator]());
-    for (;;) {
-      const next = this.#reading(() => found.next());
-      if (next.done === true) return;
-      yield next.value;
+    try {
+      for (;;) {
+        const next = this.#reading(() => found.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      // What is not read to its end would hold its transaction, whose pages are then never free.
+      found.return?.();
     }
   }
 
@@ -121,13 +134,6 @@ export class ControlTable<V> {
   #checkOrder(previous: string, key: string): void {
     if (typeof key === 'string' && key > previous) return;
     throw new ControlDamage(`${this.name} [${inspect(key)}] stands behind [${previous}]`);
-  }
-
-  /** A page that cannot be reached hides its entries. */
-  #checkCount(seen: number): void {
-    const { entryCount } = this.#reading(() => this.#table.getStats() as { entryCount: number });
-    if (seen === entryCount) return;
-    throw new ControlDamage(`of ${entryCount} ${this.name} ${seen} can be read`);
   }
 
   #sealed(key: string, value: V): Buffer {

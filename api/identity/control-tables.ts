@@ -2,6 +2,7 @@
 import { inspect } from 'node:util';
 import type { Database, RootDatabase } from 'lmdb';
 import { FormatMismatch } from '../../engine/format/version.ts';
+import type { Uuid } from '../../engine/rules/units.ts';
 import {
   CONTROL_FORMAT,
   type ControlFormat,
@@ -37,6 +38,15 @@ type Rows = {
   passwords: string;
   /** By a hash of issuer and subject. */
   subjects: string;
+  /** By hashes of the address and of the display name, both in lower case: control-indexes.ts. */
+  userEmails: Uuid;
+  userNames: Uuid;
+  /** By the hash of its token, and by `userId/id`. */
+  keyHashes: Uuid;
+  keyOwners: Uuid;
+  /** By the hash of its family, and by `userId/id`, or `guest/id`. */
+  sessionFamilies: Uuid;
+  sessionOwners: Uuid;
 };
 type TableName = keyof Rows;
 export type ControlTables = { [N in TableName]: ControlTable<Rows[N]> };

@@ -10,19 +10,24 @@ const WRITE_BYTES = 1_000_000;
 /** A record of a few hundred bytes: a new copy of its page, and another page where that is full. */
 const UNDER_WAY_BYTES = 2 * 4096;
 
+/** Begins so many writes of which the disk has room for all, or for none. */
+export type WriteTogether = <T>(writes: number, begin: () => T) => T;
+
 /** `directory`: of the environment that `root` has open. */
-export function guardWrites(root: RootDatabase<unknown, string>, directory: string): void {
+export function guardWrites(root: RootDatabase<unknown, string>, directory: string): WriteTogether {
   const room = new DiskReserve(directory, root);
   let writing = 0;
+  let hasRoom = false;
   const done = () => {
     writing--;
   };
+  const ensure = (bytes: number) => room.ensure(bytes, writing * UNDER_WAY_BYTES);
   type Write = (...args: unknown[]) => Promise<boolean>;
   const guard = (table: Pick<RootDatabase, 'put' | 'remove'>): void => {
     for (const name of ['put', 'remove'] as const) {
       const write = table[name].bind(table) as Write;
       table[name] = (...args: unknown[]) => {
-        room.ensure(WRITE_BYTES, writing * UNDER_WAY_BYTES);
+        if (!hasRoom) ensure(WRITE_BYTES);
         writing++;
         const written = write(...args);
         written.then(done, done);
@@ -42,5 +47,14 @@ export function guardWrites(root: RootDatabase<unknown, string>, directory: stri
   root.close = () => {
     room.close();
     return close();
+  };
+  return (writes, begin) => {
+    ensure(WRITE_BYTES + writes * UNDER_WAY_BYTES);
+    hasRoom = true;
+    try {
+      return begin();
+    } finally {
+      hasRoom = false;
+    }
   };
 }

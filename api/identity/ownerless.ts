@@ -12,31 +12,47 @@ import type { ControlStore } from './store.ts';
 const LISTED_MAX = 5;
 
 /** A line for each of the first few, and one that counts the rest. */
-export function ownerlessLines(ids: Iterable<Uuid>, isOwner: (id: Uuid) => boolean): string[] {
-  const lines: string[] = [];
-  let more = 0;
-  for (const id of ids) {
-    if (isOwner(id)) continue;
+class OwnerlessLines {
+  readonly lines: string[] = [];
+  #more = 0;
+
+  add(id: Uuid): void {
     const line = `account ${id} is of no user or organization`;
     // Damaged accounts can have the same id.
-    if (lines.includes(line)) continue;
-    if (lines.length < LISTED_MAX) lines.push(line);
-    else more++;
+    if (this.lines.includes(line)) return;
+    if (this.lines.length < LISTED_MAX) this.lines.push(line);
+    else this.#more++;
   }
-  if (more > 0) lines.push(`and ${more} more accounts are of no user or organization`);
-  return lines;
+
+  all(): string[] {
+    if (this.#more === 0) return this.lines;
+    return [...this.lines, `and ${this.#more} more accounts are of no user or organization`];
+  }
 }
 
-/** Ownerless accounts of the open shards, where every account should have an owner. */
-export function ownerlessIn(
+export function ownerlessLines(ids: Iterable<Uuid>, isOwner: (id: Uuid) => boolean): string[] {
+  const found = new OwnerlessLines();
+  for (const id of ids) if (!isOwner(id)) found.add(id);
+  return found.all();
+}
+
+/**
+ * Looks for ownerless accounts of the open shards, where every account should have an owner: one a
+ * step. Throws `ControlDamage`.
+ */
+export function* ownerlessIn(
   dataDir: string,
   { users, organizations, hasOutsideOrganizations }: ControlStore,
-  reports: (OpenReport | null)[],
-): string[] {
+  reports: readonly (OpenReport | null)[],
+): Generator<undefined, string[]> {
   if (metaOf(dataDir).fromReplay === true || hasOutsideOrganizations) return [];
-  function* accounts() {
-    for (const report of reports) if (report !== null) yield* uuidsOf(report.accountIds);
+  const found = new OwnerlessLines();
+  for (const report of reports) {
+    if (report === null) continue;
+    for (const id of uuidsOf(report.accountIds)) {
+      if (!users.has(id) && !organizations.all.has(id)) found.add(id);
+      yield;
+    }
   }
-  const lines = ownerlessLines(accounts(), (id) => users.has(id) || organizations.all.has(id));
-  return lines.map((line) => `control/: ${line}`);
+  return found.all().map((line) => `control/: ${line}`);
 }

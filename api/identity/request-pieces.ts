@@ -14,17 +14,14 @@ const NUMBER_DIGITS = 10;
 export class RequestPieces {
   readonly #table: ControlTable<Uint8Array>;
 
-  /** Throws `ControlDamage`. */
   constructor(table: ControlTable<Uint8Array>) {
     this.#table = table;
-    table.check();
   }
 
   /** The pieces of a month, `2026-11`, the oldest first: of a count in several the last is valid. */
   *of(month: string): Generator<{ number: number; counts: RequestCount[] }> {
     const start = `${month}/`;
-    for (const { key, value } of this.#table.from(start)) {
-      if (!key.startsWith(start)) return;
+    for (const { key, value } of this.#table.under(start)) {
       yield { number: Number(key.slice(start.length)), counts: countsIn(key, value) };
     }
   }

@@ -1,95 +1,101 @@
-/** The sessions in the control store: in memory, and on disk before a change is answered. */
+/**
+ * The sessions in the control store, by id, by the family of their refresh tokens, and by user. Changes
+ * are effective at once, and on disk before they are answered.
+ */
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import type { ControlTable } from './control-table.ts';
+import { type ControlIndexes, entriesOfSession, sessionOwner } from './control-indexes.ts';
+import { ControlRows } from './control-rows.ts';
+import { ControlDamage, type ControlTable } from './control-table.ts';
+import type { Change, ControlWriter } from './control-writer.ts';
 import { isIdle, type Session } from './sessions.ts';
 
 /** Beyond so many the oldest session ends. */
 const SESSIONS_OF_USER_MAX = 50;
 const GUESTS_MAX = 10_000;
-const SWEEP_EVERY_MS = 3_600_000;
+/** Each new session looks at so many others, one after the other, and ends those that are idle. */
+const SWEPT_AT_ONCE = 20;
 
 export class SessionTable {
-  readonly #sessions = new Map<Uuid, Session>();
-  readonly #byFamily = new Map<string, Uuid>();
-  /** In the order of their creation. */
-  readonly #ofUser = new Map<Uuid, Set<Uuid>>();
-  readonly #guests = new Set<Uuid>();
-  readonly #table: ControlTable<Session>;
-  #sweptAtMs: EpochMs = 0;
+  readonly #rows: ControlRows<Session>;
+  readonly #indexes: ControlIndexes;
+  readonly #writer: ControlWriter;
+  /** The session looked at last. */
+  #sweptTo: Uuid = '';
 
-  constructor(table: ControlTable<Session>) {
-    this.#table = table;
-    // In the order of the ids, which is the order of their creation.
-    for (const { value } of table.entries()) this.#keep(value);
+  constructor(table: ControlTable<Session>, indexes: ControlIndexes, writer: ControlWriter) {
+    this.#rows = new ControlRows(table);
+    this.#indexes = indexes;
+    this.#writer = writer;
   }
 
   /** The session, unless it has ended. */
   get(id: Uuid, nowMs: EpochMs): Session | undefined {
-    const session = this.#sessions.get(id);
+    const session = this.#rows.get(id);
     return session === undefined || isIdle(session, nowMs) ? undefined : session;
   }
 
   byFamily(familyHash: string): Session | undefined {
-    return this.#sessions.get(this.#byFamily.get(familyHash) ?? '');
+    const id = this.#indexes.sessionFamilies.get(familyHash);
+    return id === undefined ? undefined : this.#rows.get(id);
   }
 
   /** Adds a session, and ends those that are idle or too many. */
   async add(session: Session): Promise<void> {
-    const { userId, isGuest, createdAtMs: nowMs } = session;
-    const ended = nowMs - this.#sweptAtMs < SWEEP_EVERY_MS ? [] : this.#idle(nowMs);
-    const others = isGuest ? this.#guests : (this.#ofUser.get(userId) ?? new Set());
-    if (others.size >= (isGuest ? GUESTS_MAX : SESSIONS_OF_USER_MAX)) {
-      ended.push(others.values().next().value!);
+    const ended = this.#idle(session.createdAtMs);
+    const others = this.#indexes.sessionOwners.of(sessionOwner(session));
+    if (others.size >= (session.isGuest ? GUESTS_MAX : SESSIONS_OF_USER_MAX)) {
+      ended.add(others.values().next().value!);
     }
-    await Promise.all([this.end(ended), this.put(session)]);
+    await this.#writer.write([...this.#ending(ended), ...this.#putting(session)]);
   }
 
-  /** Replaces a session; effective at once, before it is on disk. */
+  /** Replaces a session. */
   async put(session: Session): Promise<void> {
     // Throws at once when the disk is full: the token that was sent remains usable then.
-    const written = this.#table.put(session.id, session);
-    this.#keep(session);
-    await written;
-    await this.#table.flushed;
+    await this.#writer.write(this.#putting(session));
   }
 
-  /** The sessions of a user that have not ended. */
+  /** The sessions of a user that have not ended, the oldest first. */
   ofUser(userId: Uuid): Uuid[] {
-    return [...(this.#ofUser.get(userId) ?? [])];
+    return [...this.#indexes.sessionOwners.of(userId)];
   }
 
-  /** Ends sessions; effective at once. */
-  async end(ids: Uuid[]): Promise<void> {
-    if (ids.length === 0) return;
-    for (const id of ids) this.#drop(id);
-    await Promise.all(ids.map((id) => this.#table.remove(id)));
-    await this.#table.flushed;
+  /** Ends sessions. */
+  async end(ids: readonly Uuid[]): Promise<void> {
+    if (ids.length > 0) await this.#writer.write(this.#ending(new Set(ids)));
   }
 
-  #idle(nowMs: EpochMs): Uuid[] {
-    this.#sweptAtMs = nowMs;
-    const idle = [...this.#sessions.values()].filter((session) => isIdle(session, nowMs));
-    return idle.map(({ id }) => id);
+  #putting(session: Session): Change[] {
+    const row = this.#rows.putting(session.id, session);
+    // Of a session that exists neither family nor user ever change.
+    if (this.#rows.has(session.id)) return [row];
+    return [row, ...this.#indexes.changes(session.id, [], entriesOfSession(session))];
   }
 
-  #keep(session: Session): void {
-    const { id, userId, familyHash, isGuest } = session;
-    this.#sessions.set(id, session);
-    this.#byFamily.set(familyHash, id);
-    if (isGuest) this.#guests.add(id);
-    const ids = this.#ofUser.get(userId);
-    if (ids === undefined) this.#ofUser.set(userId, new Set([id]));
-    else ids.add(id);
+  #ending(ids: ReadonlySet<Uuid>): Change[] {
+    return [...ids].flatMap((id) => {
+      const session = this.#rows.get(id);
+      if (session === undefined) return [];
+      const entries = this.#indexes.changes(id, entriesOfSession(session), []);
+      return [this.#rows.removing(id), ...entries];
+    });
   }
 
-  #drop(id: Uuid): void {
-    const session = this.#sessions.get(id);
-    if (session === undefined) return;
-    this.#sessions.delete(id);
-    this.#byFamily.delete(session.familyHash);
-    this.#guests.delete(id);
-    const ids = this.#ofUser.get(session.userId);
-    ids?.delete(id);
-    if (ids?.size === 0) this.#ofUser.delete(session.userId);
+  /** The idle ones of the next few sessions; behind the last the first follow. */
+  #idle(nowMs: EpochMs): Set<Uuid> {
+    const ids = this.#rows.keysBehind(this.#sweptTo, SWEPT_AT_ONCE);
+    this.#sweptTo = ids.length < SWEPT_AT_ONCE ? '' : ids.at(-1)!;
+    return new Set(ids.filter((id) => this.#isIdle(id, nowMs)));
+  }
+
+  #isIdle(id: Uuid, nowMs: EpochMs): boolean {
+    try {
+      const session = this.#rows.peek(id);
+      return session !== undefined && isIdle(session, nowMs);
+    } catch (error) {
+      // Nobody else's sign-in fails because of it.
+      if (error instanceof ControlDamage) return false;
+      throw error;
+    }
   }
 }

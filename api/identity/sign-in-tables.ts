@@ -1,6 +1,8 @@
 /** Sign-in data of users in the control store, apart from the user objects, which are shown. */
 import type { Uuid } from '../../engine/rules/units.ts';
+import { ControlRows } from './control-rows.ts';
 import type { ControlTable } from './control-table.ts';
+import type { ControlWriter } from './control-writer.ts';
 import { hashOfToken } from './keys.ts';
 
 /** Hashes of passwords: `passwords.ts`. A user without one cannot sign in with a password. */
@@ -11,7 +13,6 @@ export class PasswordTable {
 
   constructor(table: ControlTable<string>) {
     this.#table = table;
-    table.check();
   }
 
   get(userId: Uuid): string | null {
@@ -37,12 +38,12 @@ export class PasswordTable {
 
 /** Maps persons of an outside auth server to users. */
 export class SubjectTable {
-  readonly #users = new Map<string, Uuid>();
-  readonly #table: ControlTable<Uuid>;
+  readonly #users: ControlRows<Uuid>;
+  readonly #writer: ControlWriter;
 
-  constructor(table: ControlTable<Uuid>) {
-    this.#table = table;
-    for (const { key, value } of table.entries()) this.#users.set(key, value);
+  constructor(table: ControlTable<Uuid>, writer: ControlWriter) {
+    this.#users = new ControlRows(table);
+    this.#writer = writer;
   }
 
   get(issuer: string, subject: string): Uuid | undefined {
@@ -51,10 +52,7 @@ export class SubjectTable {
 
   /** Effective at once, before it is on disk. */
   async put(issuer: string, subject: string, userId: Uuid): Promise<void> {
-    const key = keyOf(issuer, subject);
-    this.#users.set(key, userId);
-    await this.#table.put(key, userId);
-    await this.#table.flushed;
+    await this.#writer.write([this.#users.putting(keyOf(issuer, subject), userId)]);
   }
 }
 

@@ -147,11 +147,12 @@ export class SignIn implements SessionSource {
 
   /** Ends this session, all of the user's, or all but this one. */
   async signOut(accessToken: string, scope: SignOutScope): Promise<void> {
-    const { id, userId } = await this.#sessionOf(accessToken);
+    const { id, userId, isGuest } = await this.#sessionOf(accessToken);
     const { sessions } = this.#store;
+    const own = isGuest ? [id] : sessions.ofUser(userId);
     if (scope === 'local') await sessions.end([id]);
-    else if (scope === 'global') await sessions.end(sessions.ofUser(userId));
-    else await sessions.end(sessions.ofUser(userId).filter((other) => other !== id));
+    else if (scope === 'global') await sessions.end(own);
+    else await sessions.end(own.filter((other) => other !== id));
   }
 
   async personOf(accessToken: string): Promise<Person | null> {

@@ -1,7 +1,7 @@
 /**
  * The control store: users, keys, sessions, organizations, catalog numbers, live switches and
  * request counts, in one LMDB environment at DATA_DIR/control. The main thread owns it and never
- * opens it twice. Everything is in memory; the promise of a write resolves once it is on disk.
+ * opens it twice. What was asked for is in memory; the promise of a write resolves once it is on disk.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { open, type RootDatabase } from 'lmdb';
 import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
-import { ApiError, invalidRequest } from '../errors.ts';
+import { damageIn } from './control-check.ts';
+import { ControlIndexes } from './control-indexes.ts';
+import { ControlRows } from './control-rows.ts';
 import {
   type CatalogNumbers,
   type ControlTables,
@@ -18,33 +20,30 @@ import {
   openControlTables,
   type StoredSwitches,
 } from './control-tables.ts';
-import { guardWrites } from './disk-guard.ts';
-import { KeyUses } from './key-uses.ts';
+import { ControlWriter } from './control-writer.ts';
+import { KeyTable } from './key-table.ts';
 import type { Key } from './keys.ts';
 import { OrganizationTable } from './organization-table.ts';
 import { RequestPieces } from './request-pieces.ts';
 import { SessionTable } from './session-table.ts';
 import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
-import type { Plan, User } from './users.ts';
+import { UserTable } from './user-table.ts';
+import type { User } from './users.ts';
 import type { ExecutionVenue, VenueKey } from './venue-keys.ts';
 
 export class ControlStore {
-  readonly users = new Map<Uuid, User>();
-  readonly keys = new Map<Uuid, Key>();
+  readonly users: UserTable;
+  readonly keys: KeyTable;
   readonly organizations: OrganizationTable;
   /** By `userId/venue`. */
-  readonly venueKeys = new Map<string, VenueKey>();
+  readonly venueKeys: ControlRows<VenueKey>;
   readonly sessions: SessionTable;
   readonly passwords: PasswordTable;
   readonly subjects: SubjectTable;
   readonly requests: RequestPieces;
-  /** In the order of their creation; most users have one. */
-  readonly #keysOfUser = new Map<Uuid, Uuid[]>();
-  readonly #keysByHash = new Map<string, Key>();
-  readonly #usersByEmail = new Map<string, User>();
   readonly #root: RootDatabase<Buffer, string>;
   readonly #tables: ControlTables;
-  readonly #uses = new KeyUses((ids) => this.putKeys(ids.map((id) => this.keys.get(id)!)));
+  readonly #writer: ControlWriter;
   readonly #values: ControlValues;
 
   /**
@@ -62,20 +61,19 @@ export class ControlStore {
       ...OWNERS_ALONE,
     });
     this.#root = root;
-    guardWrites(root, path);
+    this.#writer = new ControlWriter(root, path);
     try {
       this.#tables = openControlTables({ root, entries }) ?? makeControlTables(root);
       this.#values = new ControlValues(root);
+      const indexes = new ControlIndexes(this.#tables);
       this.organizations = new OrganizationTable(this.#tables);
-      this.sessions = new SessionTable(this.#tables.sessions);
+      this.users = new UserTable(this.#tables.users, indexes, this.#writer);
+      this.keys = new KeyTable(this.#tables.keys, indexes, this.#writer);
+      this.sessions = new SessionTable(this.#tables.sessions, indexes, this.#writer);
       this.passwords = new PasswordTable(this.#tables.passwords);
-      this.subjects = new SubjectTable(this.#tables.subjects);
+      this.subjects = new SubjectTable(this.#tables.subjects, this.#writer);
       this.requests = new RequestPieces(this.#tables.requests);
-      for (const { value } of this.#tables.users.entries()) this.#keepUser(value);
-      for (const { value } of this.#tables.keys.entries()) this.#keepKey(value);
-      for (const { key, value } of this.#tables.venueKeys.entries()) {
-        this.venueKeys.set(key, value);
-      }
+      this.venueKeys = new ControlRows(this.#tables.venueKeys);
     } catch (error) {
       void root.close();
       throw error;
@@ -83,32 +81,26 @@ export class ControlStore {
   }
 
   /**
-   * Adds a user. Throws `invalid_request` when the address or the name is in use, or when its own
-   * limits are not allowed by its plan.
+   * Checks every entry of every table as they are now, one a step; returns what is damaged, a line a
+   * table. Rule D70 (engine/RULES.md).
    */
-  async addUser(user: User): Promise<void> {
-    if (user.email !== null && this.#usersByEmail.has(user.email)) {
-      throw invalidRequest('email is used by another user');
-    }
-    this.#refuseTakenName(user.id, user.displayName);
-    refuseOwnLimits(user.plan, user);
-    await this.#writeUser(user);
+  check(): Generator<undefined, string[]> {
+    return damageIn(this.#root, this.#tables);
   }
 
-  /** Changes a user. Throws `account_not_found`, or `invalid_request` as `addUser` does. */
-  async changeUser(id: Uuid, change: Partial<User>): Promise<User> {
-    const user = this.users.get(id);
-    if (user === undefined) throw new ApiError('account_not_found', { message: 'No such user.' });
-    this.#refuseTakenName(id, change.displayName ?? null);
-    refuseOwnLimits(change.plan ?? user.plan, change);
-    const changed = { ...user, ...change, id, email: user.email };
-    await this.#writeUser(changed);
-    return changed;
+  /** Adds a user: `UserTable.add`. */
+  addUser(user: User): Promise<void> {
+    return this.users.add(user);
+  }
+
+  /** Changes a user: `UserTable.change`. */
+  changeUser(id: Uuid, change: Partial<User>): Promise<User> {
+    return this.users.change(id, change);
   }
 
   /** The user of that address, ignoring case. */
   userByEmail(email: string): User | undefined {
-    return this.#usersByEmail.get(email.toLowerCase());
+    return this.users.byEmail(email);
   }
 
   /** Changes a password, and ends all of the user's sessions except `spared`. */
@@ -119,32 +111,29 @@ export class ControlStore {
     await Promise.all([written, this.sessions.end(others)]);
   }
 
-  /** Adds or replaces a key; effective at once, before it is on disk. */
+  /** Adds or replaces a key: `KeyTable.put`. */
   putKey(key: Key): Promise<void> {
-    return this.putKeys([key]);
+    return this.keys.put([key]);
   }
 
-  /** `putKey` of several, all of them or none. */
-  async putKeys(keys: readonly Key[]): Promise<void> {
-    for (const key of keys) this.#keepKey(key);
-    await this.#tables.keys.putAll(keys.map((key) => [key.id, key]));
-    await this.#root.flushed;
+  /** Adds or replaces keys, all of them or none: `KeyTable.put`. */
+  putKeys(keys: readonly Key[]): Promise<void> {
+    return this.keys.put(keys);
   }
 
   /** A key was used: known at once, and on disk a little later. */
   noteUse(key: Key, nowMs: EpochMs, onWriteFailed: (error: unknown) => void): void {
-    this.#keepKey({ ...key, lastUsedAtMs: nowMs });
-    this.#uses.note(key.id, onWriteFailed);
+    this.keys.noteUse(key, nowMs, onWriteFailed);
   }
 
   /** A user's keys, whatever their status, the oldest first. */
   keysOf(userId: Uuid): Key[] {
-    return (this.#keysOfUser.get(userId) ?? []).map((id) => this.keys.get(id)!);
+    return this.keys.of(userId);
   }
 
   /** The key whose token has this hash, whatever its status. */
   keyByHash(hash: string): Key | undefined {
-    return this.#keysByHash.get(hash);
+    return this.keys.byHash(hash);
   }
 
   /** The user's credential at a venue. */
@@ -155,16 +144,11 @@ export class ControlStore {
   /** Adds or replaces a user's credential at its venue. */
   async putVenueKey(venueKey: VenueKey): Promise<void> {
     const name = `${venueKey.userId}/${venueKey.venue}`;
-    this.venueKeys.set(name, venueKey);
-    await this.#tables.venueKeys.put(name, venueKey);
-    await this.#root.flushed;
+    await this.#writer.write([this.venueKeys.putting(name, venueKey)]);
   }
 
   async removeVenueKey({ userId, venue }: VenueKey): Promise<void> {
-    const name = `${userId}/${venue}`;
-    this.venueKeys.delete(name);
-    await this.#tables.venueKeys.remove(name);
-    await this.#root.flushed;
+    await this.#writer.write([this.venueKeys.removing(`${userId}/${venue}`)]);
   }
 
   /** The id of its data directory; null: written by a version without ids. */
@@ -208,50 +192,8 @@ export class ControlStore {
   /** Waits for pending writes and closes the environment. */
   async close(): Promise<void> {
     // A full disk must not keep the rest from being closed: a lost use is no lost key.
-    await this.#uses.close().catch(() => undefined);
+    await this.keys.close().catch(() => undefined);
     await this.#root.flushed;
     await this.#root.close();
-  }
-
-  async #writeUser(user: User): Promise<void> {
-    // Throws at once when the disk is full: no user may exist in memory that a restart would lose.
-    const written = this.#tables.users.put(user.id, user);
-    this.#keepUser(user);
-    await written;
-    await this.#root.flushed;
-  }
-
-  #keepUser(user: User): void {
-    this.users.set(user.id, user);
-    if (user.email !== null) this.#usersByEmail.set(user.email, user);
-  }
-
-  #keepKey(key: Key): void {
-    const known = this.keys.size;
-    this.keys.set(key.id, key);
-    const isNew = this.keys.size > known;
-    this.#keysByHash.set(key.hash, key);
-    const ids = this.#keysOfUser.get(key.userId);
-    if (ids === undefined) this.#keysOfUser.set(key.userId, [key.id]);
-    else if (isNew) ids.push(key.id);
-  }
-
-  #refuseTakenName(id: Uuid, displayName: string | null): void {
-    if (displayName === null) return;
-    const wanted = displayName.toLowerCase();
-    for (const user of this.users.values()) {
-      if (user.id !== id && user.displayName?.toLowerCase() === wanted) {
-        throw invalidRequest('displayName is used by another user');
-      }
-    }
-  }
-}
-
-/** Only an enterprise account may have its own limits. Rule Q12 (api/RULES.md). */
-function refuseOwnLimits(plan: Plan, given: Partial<User>): void {
-  if (plan === 'enterprise') return;
-  for (const field of ['tradeLimits', 'requestLimits'] as const) {
-    if ((given[field] ?? null) === null) continue;
-    throw invalidRequest(`${field} are for accounts of plan enterprise, not of plan ${plan}`);
   }
 }

@@ -4,8 +4,13 @@
  */
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { open } from 'lmdb';
-import { openControlTables } from '../../api/identity/control-tables.ts';
+import { open, type RootDatabase } from 'lmdb';
+import {
+  entriesOfKey,
+  entriesOfUser,
+  type IndexEntry,
+} from '../../api/identity/control-indexes.ts';
+import { type ControlTables, openControlTables } from '../../api/identity/control-tables.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { newUser } from '../../api/identity/users.ts';
 import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
@@ -39,6 +44,7 @@ async function prepareUsers(dataDir: string, accounts: number, nowMs: number) {
   if (tables === null) throw new Error(`${control} is not that of a server which has run`);
   const tokens: string[] = [];
   const ids: Uuid[] = [];
+  const indexed: Indexed[] = [];
   while (ids.length < accounts) {
     root.transactionSync(() => {
       for (const end = Math.min(accounts, ids.length + TOGETHER); ids.length < end; ) {
@@ -48,13 +54,34 @@ async function prepareUsers(dataDir: string, accounts: number, nowMs: number) {
         const { key, token } = newKey(user.id, { scopes: SCOPES }, 'cli', nowMs);
         void tables.users.put(user.id, user);
         void tables.keys.put(key.id, key);
+        for (const entry of entriesOfUser(user)) indexed.push({ ...entry, id: user.id });
+        for (const entry of entriesOfKey(key)) indexed.push({ ...entry, id: key.id });
         ids.push(user.id);
         tokens.push(token);
       }
     });
   }
+  writeIndexes(root, tables, indexed);
   await root.close();
   return { tokens, ids };
+}
+
+type Indexed = IndexEntry & { id: Uuid };
+
+/** In order of keys: in any other each entry would write a page of its own. */
+function writeIndexes(
+  root: RootDatabase<Buffer, string>,
+  tables: ControlTables,
+  indexed: Indexed[],
+): void {
+  indexed.sort((a, b) => (a.key < b.key ? -1 : 1));
+  for (let first = 0; first < indexed.length; first += TOGETHER) {
+    root.transactionSync(() => {
+      for (const { index, key, id } of indexed.slice(first, first + TOGETHER)) {
+        void tables[index].put(key, id);
+      }
+    });
+  }
 }
 
 async function prepareOrders(

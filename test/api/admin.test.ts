@@ -40,7 +40,7 @@ test('O1, admin port: every /admin route needs the admin token', async (t) => {
       t.is(answer.json.error.code, 'unauthorized');
     }
   }
-  t.is(api.store.users.size, 1);
+  t.is([...api.store.users.values()].length, 1);
   t.true(api.switches.trading);
 });
 

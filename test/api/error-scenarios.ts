@@ -4,7 +4,6 @@ import { generateKeyPair, SignJWT } from 'jose';
 import type { ErrorCode } from '../../api/errors.ts';
 import { newKey, type Scope } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
-import type { User } from '../../api/identity/users.ts';
 import type { SwitchName } from '../../api/switches.ts';
 import { NO_PRICE } from '../../engine/rules/units.ts';
 import { EngineBusy } from '../../engine/shard/busy.ts';
@@ -101,12 +100,13 @@ export const COMMON: Record<string, Reach> = {
     return whileFailing(scenario, new EngineBusy('queue full'));
   },
   '500 internal_error': async (scenario) => {
-    const users = scenario.api.store.users as Map<string, User>;
+    const { users } = scenario.api.store;
+    const { get } = users;
     users.get = () => {
       throw new Error('a fault that the test made');
     };
     const answer = await ask(scenario);
-    users.get = Map.prototype.get;
+    users.get = get;
     return answer;
   },
 };
@@ -168,7 +168,7 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
       place(scenario, { ...MARKET, execution: 'venue_c_intl' }),
     live_trading_unavailable: async (scenario) => {
       const { store } = scenario.api;
-      const userId = [...store.users.keys()].at(-1)!;
+      const userId = [...store.users.values()].at(-1)!.id;
       await store.putVenueKey({ userId, venue: 'venue_a', venueKeyId: 'k', createdAtMs: 1 });
       return place(scenario, { ...MARKET, execution: 'venue_a' });
     },

@@ -70,22 +70,24 @@ test.serial(
       await new Promise((resolve) => setImmediate(resolve));
     }
     await t.notThrowsAsync(Promise.all(under));
-    t.is(store.keys.size, 2000);
+    t.is([...store.keys.values()].length, 2000);
     await store.close();
     const again = new ControlStore(dir);
-    t.is(again.users.size, 2000);
-    t.is(again.keys.size, 2000);
+    t.is([...again.users.values()].length, 2000);
+    t.is([...again.keys.values()].length, 2000);
     await again.close();
   },
 );
 
 test.serial(
-  'a user or organization that the disk has no room for is none, and can come again',
+  'a user, key or organization that the disk has no room for is none, and can come again',
   async (t) => {
     const dir = tempDir(t);
     const store = new ControlStore(dir);
     const user = newUser({ email: 'first@example.com' }, 0);
     await store.addUser(user);
+    const { key: known } = newKey(user.id, {}, 'cli', 0);
+    await store.putKey(known);
     const free = newOrganization({ slug: 'acme', name: 'Acme' }, 0);
     if (!limitFiles(t, statSync(path.join(dir, 'control', 'data.mdb')).size)) return;
     // Until nothing goes any more: the file is longer than what is in use of it.
@@ -98,11 +100,21 @@ test.serial(
     const next = newUser({ email: 'next@example.com' }, 1);
     await t.throwsAsync(store.addUser(next), { instanceOf: DiskFull });
     t.is(store.userByEmail('next@example.com'), undefined);
-    t.deepEqual([...store.users.keys()], [user.id]);
+    t.deepEqual(
+      [...store.users.values()].map(({ id }) => id),
+      [user.id],
+    );
     await t.throwsAsync(store.changeUser(user.id, { plan: 'basic' }), { instanceOf: DiskFull });
     t.is(store.users.get(user.id)?.plan, 'none');
     await t.throwsAsync(store.organizations.add(free), { instanceOf: DiskFull });
     t.is(store.organizations.all.size, 0);
+    const { key: refused } = newKey(user.id, {}, 'cli', 0);
+    await t.throwsAsync(store.putKey(refused), { instanceOf: DiskFull });
+    t.is(store.keyByHash(refused.hash), undefined);
+    t.deepEqual(store.keysOf(user.id), [known]);
+    const revoked = { ...known, revokedAtMs: 1 };
+    await t.throwsAsync(store.putKey(revoked), { instanceOf: DiskFull });
+    t.deepEqual(store.keyByHash(known.hash), revoked, 'a revoked key is revoked');
     limitFiles(t, 'unlimited');
     await store.addUser(next);
     await store.organizations.add(free);

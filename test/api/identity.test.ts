@@ -110,7 +110,7 @@ test('I34, I51: one address and one display name belong to one user', async (t) 
   );
   await store.changeUser(ann.id, { displayName: 'ann' });
   t.is(store.users.get(ann.id)?.displayName, 'ann');
-  t.is(store.users.size, 1);
+  t.is([...store.users.values()].length, 1);
 });
 
 test('D23: a control store of another format is refused and left as it is', async (t) => {
@@ -130,9 +130,17 @@ test('D24: a value that stands elsewhere or misses a bit is refused, by table an
   t.teardown(() => tables.close());
   const table = tables.openDB<Buffer, string>({ name: 'users', encoding: 'binary' });
   const users = new ControlTable<string>(table, 'users');
-  await users.putAll(['ann', 'bob', 'eve'].map((name) => [name, `of ${name}`] as const));
+  for (const name of ['ann', 'bob', 'eve']) users.putSync(name, `of ${name}`);
+  const check = (checked: ControlTable<string>) => {
+    const snapshot = tables.useReadTransaction();
+    try {
+      return [...checked.check(snapshot, checked.count)].length;
+    } finally {
+      snapshot.done();
+    }
+  };
   t.is(users.get('ann'), 'of ann');
-  t.notThrows(() => users.check());
+  t.is(check(users), 3);
   const refused = (key: string, value: Buffer) => {
     const before = table.get(key)!;
     table.putSync(key, value);
@@ -141,7 +149,7 @@ test('D24: a value that stands elsewhere or misses a bit is refused, by table an
       message: `control/data.mdb is damaged: users [${key}] is not what was written`,
     };
     t.throws(() => users.get(key), is);
-    t.throws(() => users.check(), is);
+    t.throws(() => check(users), is);
     t.throws(() => [...users.entries()], is);
     table.putSync(key, before);
   };
@@ -155,7 +163,7 @@ test('D24: a value that stands elsewhere or misses a bit is refused, by table an
   t.throws(() => new ControlTable<string>(table, 'keys').get('ann'), { message: /keys \[ann\]/ });
   const getStats = () => ({ entryCount: 4 });
   const lacking = new ControlTable<string>(Object.assign(table, { getStats }), 'users');
-  t.throws(() => lacking.check(), { message: /of 4 users 3 can be read$/ });
+  t.throws(() => check(lacking), { message: /of 4 users 3 can be read$/ });
 });
 
 test('V7: configured, else as set live, else default', async (t) => {

@@ -174,7 +174,7 @@ test('I61, A38, plan: the plan of the key`s owner opens positions there too', as
     ['basic', 'owner', true],
   ] as const) {
     const token = await api.addKey({ scopes: TRADER_SCOPES! }, plan);
-    const userId = [...api.store.users.keys()].at(-1)!;
+    const userId = [...api.store.users.values()].at(-1)!.id;
     const membership = { organizationId: id, userId, role, createdAtMs: 1 } as const;
     await api.store.organizations.putMember(membership);
     await sendAll(api, id, token);

@@ -188,7 +188,7 @@ test('I12, rotate: graceHours 0 to 168, never past the old expiry', async (t) =>
 test('I12, I13, key_not_found: unknown, another`s, ended', async (t) => {
   const api = await startApi(t);
   const { token } = await newcomer(api);
-  const others = [...api.store.keys.keys()][0]!;
+  const others = [...api.store.keys.values()][0]!.id;
   const mine = (await create(api, token)).json.key.id;
   const revoked = await api.call('DELETE', `/api_keys/${mine}`, { token });
   t.is(revoked.json.key.status, 'revoked');

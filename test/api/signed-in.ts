@@ -10,7 +10,10 @@ export const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** A second person, without keys, signed in. */
 export async function newcomer(api: Api): Promise<{ userId: string; token: string }> {
-  const user = newUser({ email: `new${api.store.users.size}@example.com` }, Date.now());
+  const user = newUser(
+    { email: `new${[...api.store.users.values()].length}@example.com` },
+    Date.now(),
+  );
   await api.store.addUser(user);
   return { userId: user.id, token: await api.signIn(user) };
 }

@@ -146,7 +146,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     switches,
     meter,
     problems: () => asked.troubles(),
-    ownerless: options.ownerless ?? [],
+    ownerless: Promise.resolve(options.ownerless ?? []),
     adminToken: ensureAdminToken(dataDir),
   };
   t.teardown(async () => {
@@ -203,7 +203,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     dataDir,
     close,
     addKey: async (input, plan = 'basic') => {
-      const email = `user${store.users.size}@example.com`;
+      const email = `user${[...store.users.values()].length}@example.com`;
       const owner = newUser({ email, plan }, Date.now());
       await store.addUser(owner);
       const added = newKey(owner.id, input, 'cli', Date.now());

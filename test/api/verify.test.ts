@@ -10,10 +10,13 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { open } from 'lmdb';
 import { ensureAdminToken } from '../../api/admin-token.ts';
 import type { Meta } from '../../api/data-dir.ts';
+import { type ControlTables, openControlTables } from '../../api/identity/control-tables.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
+import { ownedKey } from '../../api/identity/owned-ids.ts';
 import { ControlStore } from '../../api/identity/store.ts';
 import { newUser } from '../../api/identity/users.ts';
 import { verifyDataDir } from '../../api/verify.ts';
@@ -73,16 +76,6 @@ const CONTROL: Control[] = [
     /^control: keys \S+: has the token of another key$/,
   ],
   [
-    'an address of two users',
-    async (control) => {
-      // The store refuses it, so it is made to forget what it knows.
-      const known = [...control.users.values()][0]!;
-      control.users.set(NOBODY, { ...known, id: NOBODY });
-      await control.changeUser(NOBODY, {});
-    },
-    /^control: users \S+: its address is used by another user$/,
-  ],
-  [
     'a member who is no user',
     async ({ organizations }) => {
       const organization = newOrganization({ slug: 'desk', name: 'Desk' }, NOON_MS);
@@ -121,6 +114,68 @@ for (const [what, change, breach] of CONTROL) {
       problems.some((problem) => breach.test(problem)),
       `found: ${problems.join('; ')}`,
     );
+  });
+}
+
+type Rows = [what: string, change: (tables: ControlTables) => void, breaches: RegExp[]];
+const [HASH, KEY_ID] = ['ab'.repeat(32), '01234567-0000-7000-8000-000000000001'];
+const ROWS: Rows[] = [
+  [
+    'an address of two users',
+    ({ users }) => users.putSync(NOBODY, { ...users.get(ALICE)!, id: NOBODY }),
+    [/^control: users 0\S+: its address is used by another user$/],
+  ],
+  [
+    'a user whom no look-up finds',
+    ({ users }) => users.putSync(NOBODY, { ...newUser({ email: 'n@b.c' }, NOON_MS), id: NOBODY }),
+    [/^control: users 0\S+: userEmails \[\S+\] does not lead to it$/],
+  ],
+  [
+    'a key whom no look-up finds',
+    ({ keys }) => keys.putSync(KEY_ID, { ...newKey(ALICE, {}, 'cli', NOON_MS).key, id: KEY_ID }),
+    [
+      /^control: keys 0\S+: keyHashes \[\S+\] does not lead to it$/,
+      /^control: keys 0\S+: keyOwners \[\S+\] does not lead to it$/,
+    ],
+  ],
+  [
+    'a token that leads to a key of another one',
+    ({ keyHashes }) => keyHashes.putSync(HASH, KEY_ID),
+    [new RegExp(`^control: keyHashes ${HASH}: ${KEY_ID} has no such entry$`)],
+  ],
+  [
+    'a name that is still taken by who gave it up',
+    ({ userNames }) => userNames.putSync(HASH, ALICE),
+    [new RegExp(`^control: userNames ${HASH}: ${ALICE} has no such entry$`)],
+  ],
+  [
+    'a session of a user that leads to none',
+    ({ sessionOwners, sessionFamilies }) => {
+      sessionOwners.putSync(ownedKey(ALICE, NOBODY), NOBODY);
+      sessionFamilies.putSync(HASH, NOBODY);
+    },
+    [/^control: sessionOwners \S+: \S+ has no such entry$/, /^control: sessionFamilies /],
+  ],
+];
+
+for (const [what, change, breaches] of ROWS) {
+  test.serial(`D71: ${what}`, async (t) => {
+    const dir = await dataDirOf(t);
+    const root = open<Buffer, string>({
+      path: path.join(dir, 'control'),
+      maxDbs: 32,
+      encoding: 'binary',
+    });
+    change(openControlTables({ root, entries: 0 })!);
+    await root.close();
+    const { ok, problems } = await verifyDataDir(dir);
+    t.false(ok);
+    for (const breach of breaches) {
+      t.true(
+        problems.some((problem) => breach.test(problem)),
+        `found: ${problems.join('; ')}`,
+      );
+    }
   });
 }
 

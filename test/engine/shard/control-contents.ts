@@ -6,11 +6,11 @@ import { NOON_MS } from '../fixtures.ts';
 export const MONTH = '2026-11';
 
 export function contentsOf(store: ControlStore): object {
-  const users = [...store.users.keys()];
+  const users = [...store.users.values()].map(({ id }) => id);
   return {
     users: [...store.users.values()],
     keys: [...store.keys.values()],
-    venueKeys: [...store.venueKeys.entries()],
+    venueKeys: [...store.venueKeys.values()],
     organizations: [...store.organizations.all.values()],
     memberships: users.map((id) => store.organizations.membershipsOf(id)),
     counts: [...store.requests.of(MONTH)],

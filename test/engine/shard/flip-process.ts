@@ -78,6 +78,11 @@ async function lookAtControl(dataDir: string) {
   return await started(verify, async () => {
     const store = new ControlStore(dataDir);
     try {
+      // As a server does once it has started. Rule D70 (engine/RULES.md).
+      const checking = store.check();
+      let step = checking.next();
+      while (step.done !== true) step = checking.next();
+      if (step.value.length > 0) throw new Error(step.value.join('; '));
       return JSON.stringify(contentsOf(store));
     } finally {
       await store.close();

@@ -1,0 +1,95 @@
+/**
+ * Rows of a table as they are now: read from disk when they are first asked for, and kept in memory
+ * from then on. Nothing is kept of what does not exist. Rule D70 (engine/RULES.md).
+ */
+import type { ControlTable } from './control-table.ts';
+import type { Change } from './control-writer.ts';
+
+export class ControlRows<V> {
+  readonly #table: ControlTable<V>;
+  /** Read or written since the start; null: removed, which may not be on disk yet. */
+  readonly #known = new Map<string, V | null>();
+  /** Added since the start, in that order. */
+  readonly #added = new Set<string>();
+  /** How many removals of a key are not on disk yet. */
+  readonly #removals = new Map<string, number>();
+
+  constructor(table: ControlTable<V>) {
+    this.#table = table;
+  }
+
+  /** Throws `ControlDamage`. */
+  get(key: string): V | undefined {
+    const known = this.#known.get(key);
+    if (known !== undefined) return known ?? undefined;
+    const read = this.#table.get(key);
+    if (read !== undefined) this.#known.set(key, read);
+    return read;
+  }
+
+  /** The same, without keeping it. */
+  peek(key: string): V | undefined {
+    const known = this.#known.get(key);
+    return known === undefined ? this.#table.get(key) : (known ?? undefined);
+  }
+
+  /** Whether there is one, without a look at what is in it. */
+  has(key: string): boolean {
+    const known = this.#known.get(key);
+    return known === undefined ? this.#table.has(key) : known !== null;
+  }
+
+  /**
+   * All of them: those of before the start in order of their keys, then the others in the order in
+   * which they were added. To be read within one turn of the event loop. Throws `ControlDamage`.
+   */
+  *values(): Generator<V> {
+    for (const { key, value } of this.#table.entries()) {
+      const known = this.#known.get(key);
+      if (known === null || this.#added.has(key)) continue;
+      yield known ?? value;
+    }
+    for (const key of this.#added) yield this.#known.get(key)!;
+  }
+
+  /** The keys of up to `max` rows on disk behind `key`. */
+  keysBehind(key: string, max: number): string[] {
+    return this.#table.keys({ start: key, exclusiveStart: true, limit: max });
+  }
+
+  /** Changes a row in memory alone. */
+  keep(key: string, value: V): void {
+    if (!this.has(key)) this.#added.add(key);
+    this.#known.set(key, value);
+  }
+
+  putting(key: string, value: V): Change {
+    return {
+      begin: () => this.#table.put(key, value),
+      keep: () => this.keep(key, value),
+      settle: () => undefined,
+    };
+  }
+
+  removing(key: string): Change {
+    return {
+      begin: () => this.#table.remove(key),
+      keep: () => {
+        this.#known.set(key, null);
+        this.#added.delete(key);
+        this.#removals.set(key, (this.#removals.get(key) ?? 0) + 1);
+      },
+      settle: () => this.#removed(key),
+    };
+  }
+
+  #removed(key: string): void {
+    const left = this.#removals.get(key)! - 1;
+    if (left > 0) {
+      this.#removals.set(key, left);
+      return;
+    }
+    this.#removals.delete(key);
+    if (this.#known.get(key) === null) this.#known.delete(key);
+  }
+}

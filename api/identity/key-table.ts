@@ -1,0 +1,79 @@
+/** The keys in the control store, by id, by the hash of their token, and by user. */
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import { type ControlIndexes, entriesOfKey } from './control-indexes.ts';
+import { ControlRows } from './control-rows.ts';
+import { ControlDamage, type ControlTable } from './control-table.ts';
+import type { Change, ControlWriter } from './control-writer.ts';
+import { KeyUses } from './key-uses.ts';
+import type { Key } from './keys.ts';
+
+export class KeyTable {
+  readonly #rows: ControlRows<Key>;
+  readonly #indexes: ControlIndexes;
+  readonly #writer: ControlWriter;
+  readonly #uses = new KeyUses((ids) => this.put(ids.map((id) => this.get(id)!)));
+
+  constructor(table: ControlTable<Key>, indexes: ControlIndexes, writer: ControlWriter) {
+    this.#rows = new ControlRows(table);
+    this.#indexes = indexes;
+    this.#writer = writer;
+  }
+
+  get(id: Uuid): Key | undefined {
+    return this.#rows.get(id);
+  }
+
+  has(id: Uuid): boolean {
+    return this.#rows.has(id);
+  }
+
+  /** All keys, the oldest first, in one turn of the event loop. */
+  values(): Generator<Key> {
+    return this.#rows.values();
+  }
+
+  /** A user's keys, whatever their status, the oldest first. */
+  of(userId: Uuid): Key[] {
+    return [...this.#indexes.keyOwners.of(userId)].map((id) => this.#indexed(id, 'keyOwners'));
+  }
+
+  /** The key whose token has this hash, whatever its status. */
+  byHash(hash: string): Key | undefined {
+    const id = this.#indexes.keyHashes.get(hash);
+    return id === undefined ? undefined : this.#indexed(id, 'keyHashes');
+  }
+
+  /**
+   * Adds or replaces keys, all of them or none on disk. What changes of a key is effective at once,
+   * even where the disk is full: a revoked key is revoked.
+   */
+  async put(keys: readonly Key[]): Promise<void> {
+    const changes = keys.flatMap((key) => this.#putting(key));
+    for (const key of keys) if (this.has(key.id)) this.#rows.keep(key.id, key);
+    await this.#writer.write(changes);
+  }
+
+  /** A key was used: known at once, and on disk a little later. */
+  noteUse(key: Key, nowMs: EpochMs, onWriteFailed: (error: unknown) => void): void {
+    this.#rows.keep(key.id, { ...key, lastUsedAtMs: nowMs });
+    this.#uses.note(key.id, onWriteFailed);
+  }
+
+  /** Writes the uses that are not on disk yet. */
+  close(): Promise<void> {
+    return this.#uses.close();
+  }
+
+  #putting(key: Key): Change[] {
+    const row = this.#rows.putting(key.id, key);
+    // Of a key that exists neither hash nor user ever change.
+    if (this.has(key.id)) return [row];
+    return [row, ...this.#indexes.changes(key.id, [], entriesOfKey(key))];
+  }
+
+  #indexed(id: Uuid, index: string): Key {
+    const key = this.#rows.get(id);
+    if (key === undefined) throw new ControlDamage(`keys [${id}] is missing, and in ${index}`);
+    return key;
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Which ids belong to an owner, in the order of their creation: an index on disk, of which an owner's
+ * ids are in memory once they were asked for.
+ */
+import { UUID_LENGTH, type Uuid } from '../../engine/rules/units.ts';
+import type { ControlTable } from './control-table.ts';
+import type { Change } from './control-writer.ts';
+
+export class OwnedIds {
+  readonly #table: ControlTable<Uuid>;
+  /** By owner, in the order of creation. */
+  readonly #known = new Map<string, Set<Uuid>>();
+
+  constructor(table: ControlTable<Uuid>) {
+    this.#table = table;
+  }
+
+  /** Throws `ControlDamage`. */
+  of(owner: string): ReadonlySet<Uuid> {
+    const known = this.#known.get(owner);
+    if (known !== undefined) return known;
+    const ids = this.#read(owner);
+    if (ids.size > 0) this.#known.set(owner, ids);
+    return ids;
+  }
+
+  /** `key`: that of `ownedKey`. */
+  putting(key: string, id: Uuid): Change {
+    return {
+      begin: () => this.#table.put(key, id),
+      keep: () => this.#changed(key).add(id),
+      settle: () => undefined,
+    };
+  }
+
+  removing(key: string): Change {
+    return {
+      begin: () => this.#table.remove(key),
+      keep: () => this.#changed(key).delete(idIn(key)),
+      settle: () => undefined,
+    };
+  }
+
+  /** The owner's ids in memory, where they stay: the disk follows a little later. */
+  #changed(key: string): Set<Uuid> {
+    const owner = key.slice(0, -UUID_LENGTH - 1);
+    const ids = this.#known.get(owner) ?? this.#read(owner);
+    this.#known.set(owner, ids);
+    return ids;
+  }
+
+  #read(owner: string): Set<Uuid> {
+    return new Set([...this.#table.under(`${owner}/`)].map(({ value }) => value));
+  }
+}
+
+/** The order of ids is that of their creation. */
+export function ownedKey(owner: string, id: Uuid): string {
+  return `${owner}/${id}`;
+}
+
+const idIn = (key: string): Uuid => key.slice(-UUID_LENGTH);

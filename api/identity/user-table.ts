@@ -1,0 +1,91 @@
+/** The users in the control store, by id, address and display name. */
+import type { Uuid } from '../../engine/rules/units.ts';
+import { ApiError, invalidRequest } from '../errors.ts';
+import { type ControlIndexes, emailKey, entriesOfUser, nameKey } from './control-indexes.ts';
+import { ControlRows } from './control-rows.ts';
+import { ControlDamage, type ControlTable } from './control-table.ts';
+import type { ControlWriter } from './control-writer.ts';
+import type { Plan, User } from './users.ts';
+
+export class UserTable {
+  readonly #rows: ControlRows<User>;
+  readonly #indexes: ControlIndexes;
+  readonly #writer: ControlWriter;
+
+  constructor(table: ControlTable<User>, indexes: ControlIndexes, writer: ControlWriter) {
+    this.#rows = new ControlRows(table);
+    this.#indexes = indexes;
+    this.#writer = writer;
+  }
+
+  get(id: Uuid): User | undefined {
+    return this.#rows.get(id);
+  }
+
+  has(id: Uuid): boolean {
+    return this.#rows.has(id);
+  }
+
+  /** All users, the oldest first, in one turn of the event loop. */
+  values(): Generator<User> {
+    return this.#rows.values();
+  }
+
+  /** The user of that address, ignoring case. */
+  byEmail(email: string): User | undefined {
+    const key = emailKey(email);
+    const id = this.#indexes.userEmails.get(key);
+    if (id === undefined) return undefined;
+    const user = this.#rows.get(id);
+    if (user !== undefined && emailKey(user.email ?? '') === key) return user;
+    throw new ControlDamage(`userEmails [${key}] is not the address of users [${id}]`);
+  }
+
+  /**
+   * Adds a user. Throws `invalid_request` when the address or the name is in use, or when its own
+   * limits are not allowed by its plan.
+   */
+  async add(user: User): Promise<void> {
+    if (user.email !== null && this.#indexes.userEmails.has(emailKey(user.email))) {
+      throw invalidRequest('email is used by another user');
+    }
+    this.#refuseTakenName(user.id, user.displayName);
+    refuseOwnLimits(user.plan, user);
+    await this.#write(user, undefined);
+  }
+
+  /** Changes a user. Throws `account_not_found`, or `invalid_request` as `add` does. */
+  async change(id: Uuid, change: Partial<User>): Promise<User> {
+    const user = this.#rows.get(id);
+    if (user === undefined) throw new ApiError('account_not_found', { message: 'No such user.' });
+    this.#refuseTakenName(id, change.displayName ?? null);
+    refuseOwnLimits(change.plan ?? user.plan, change);
+    const changed = { ...user, ...change, id, email: user.email };
+    await this.#write(changed, user);
+    return changed;
+  }
+
+  #write(user: User, before: User | undefined): Promise<void> {
+    const entries = before === undefined ? [] : entriesOfUser(before);
+    return this.#writer.write([
+      this.#rows.putting(user.id, user),
+      ...this.#indexes.changes(user.id, entries, entriesOfUser(user)),
+    ]);
+  }
+
+  #refuseTakenName(id: Uuid, displayName: string | null): void {
+    if (displayName === null) return;
+    const holder = this.#indexes.userNames.get(nameKey(displayName));
+    if (holder === undefined || holder === id) return;
+    throw invalidRequest('displayName is used by another user');
+  }
+}
+
+/** Only an enterprise account may have its own limits. Rule Q12 (api/RULES.md). */
+function refuseOwnLimits(plan: Plan, given: Partial<User>): void {
+  if (plan === 'enterprise') return;
+  for (const field of ['tradeLimits', 'requestLimits'] as const) {
+    if ((given[field] ?? null) === null) continue;
+    throw invalidRequest(`${field} are for accounts of plan enterprise, not of plan ${plan}`);
+  }
+}

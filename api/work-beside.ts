@@ -1,0 +1,40 @@
+/** Long work of the thread that answers requests, some at a time, so that no request waits long. */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const SLICE_MS = 2;
+/** Between two slices: the work has a sixth of the thread. */
+const PAUSE_MS = 10;
+/** Looking at the clock costs more than a step. */
+const STEPS_AT_ONCE = 64;
+
+export class WorkBeside {
+  readonly #stop = new AbortController();
+
+  /** What the work returns; null when it was stopped before its end. Rejects where the work throws. */
+  async run<T>(work: Generator<undefined, T>): Promise<T | null> {
+    try {
+      for (;;) {
+        // First, so that what starts the work goes on before it.
+        await sleep(PAUSE_MS, undefined, { ref: false, signal: this.#stop.signal });
+        const untilMs = performance.now() + SLICE_MS;
+        do {
+          for (let step = 0; step < STEPS_AT_ONCE; step++) {
+            const { done, value } = work.next();
+            if (done === true) return value;
+          }
+        } while (performance.now() < untilMs);
+      }
+    } catch (error) {
+      if (this.#stop.signal.aborted) return null;
+      throw error;
+    } finally {
+      // The work lets go of what it holds.
+      work.return(undefined as T);
+    }
+  }
+
+  /** Stops all work within one turn of the event loop. */
+  stop(): void {
+    this.#stop.abort();
+  }
+}
