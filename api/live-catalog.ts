@@ -1,4 +1,5 @@
 /** The catalog that the server uses now, its source, and the markets to subscribe to. */
+import type { FeeEntry } from '../engine/rules/fees.ts';
 import type { Catalog } from '../engine/rules/messages.ts';
 import type { MarketNumber, Venue } from '../engine/rules/units.ts';
 import type { Shards } from '../engine/shard/shards.ts';
@@ -16,6 +17,8 @@ import type { Log } from './log.ts';
 /** The catalog in use, its numbers, and its file. */
 export class LiveCatalog {
   current: Catalog;
+  /** Its fee table. Rule F20 (feeds/FORMATS.md). */
+  fees: readonly FeeEntry[] = [];
   marketNumber: ReturnType<typeof marketNumbers>;
   readonly #file: string | null;
   readonly #identity: ControlStore;
@@ -88,6 +91,7 @@ export class LiveCatalog {
       const lines = catalogErrorText(reading.errors);
       throw new ConfigError([`PAPERBOOK_CATALOG ${file} has errors:`, lines]);
     }
+    this.fees = reading.fees;
     await this.#use(reading.catalog);
   }
 

@@ -95,12 +95,13 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const reports = await engine.open();
   const ownerless = ownerlessIn(config.dataDir, identity, reports);
   for (const line of ownerless) log.error({ dataDir: config.dataDir }, line);
-  const { view, feeds, playback } = await startMarkets(startup, identity, engine, reports);
+  const { view, fees, feeds, playback } = await startMarkets(startup, identity, engine, reports);
 
   const switches = new Switches(config, identity, engine, log);
   const server = await serve({
     engine,
     catalog: view,
+    fees,
     search: new InstrumentSearch(view),
     feeds,
     playback,
@@ -212,7 +213,8 @@ async function startMarkets(
     newSource,
     isFeedClock,
   });
-  return { view, feeds: () => feeds.flatMap((feed) => feed.statuses()), playback };
+  const fees = () => catalog.fees;
+  return { view, fees, feeds: () => feeds.flatMap((feed) => feed.statuses()), playback };
 }
 
 /**
