@@ -45,10 +45,9 @@ export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs):
     return { ...nothing, would: 'refuse', code: decision.rejection.code };
   }
   const { events } = decision;
-  const at = events.findIndex((event) => event.kind === 'order_placed');
-  const placed = events[at];
-  invariant(placed?.kind === 'order_placed', 'a placement was accepted and left no order');
-  const fill = events.slice(at).find(isFill) ?? null;
+  const placed = events.find((event) => event.kind === 'order_placed');
+  invariant(placed !== undefined, 'a placement was accepted and left no order');
+  const fill = events.find(isFill) ?? null;
   const filled =
     fill === null ? 0 : fill.kind === 'order_filled' ? placed.contracts : fill.contracts;
   const isBuy = order.action === 'buy';

@@ -51,13 +51,13 @@ scenarioTest('A80: a trade shows what its contracts brought, sold', (t, create) 
 scenarioTest('A80: of a trade that is sold in parts, the average rounded down', (t, create) => {
   const scenario = create({ fillModel: 'book_depth' });
   scenario.book(WIN, [[40, 100]], [[43, 100]]);
-  const { trade } = scenario.buy(3).body as { trade: Row };
+  const { trade } = scenario.buy(4).body as { trade: Row };
   scenario.book(WIN, [[50, 1]], [[60, 100]]);
   scenario.sell(trade.tradeId as string, { limitPriceCents: 40, timeInForce: 'gtc' });
   t.is(lastTrade(scenario).exitCents, null, 'some of it is open');
-  scenario.book(WIN, [[41, 2]], [[60, 100]]);
-  // 50 + 41 + 41 of 3.
-  t.like(lastTrade(scenario), { status: 'closed', exitCents: 44 });
+  scenario.book(WIN, [[41, 3]], [[60, 100]]);
+  // 50 + 3 x 41 of 4 is 43.25.
+  t.like(lastTrade(scenario), { status: 'closed', exitCents: 43 });
 });
 
 for (const [outcome, yesPayoutCents, noPayoutCents, exitCents] of [
