@@ -183,8 +183,8 @@ function cancelOrders({ engine }: Deps): Route<Caller> {
       tag: 'Trading',
       summary: 'Cancel all resting orders, or those on one instrument',
       description:
-        'At one moment, and durable as one. It counts as one cancel. Works while trading is ' +
-        'switched off, too.',
+        'At one moment, and durable as one; more than 2,000 are canceled in steps. It counts as ' +
+        'one cancel. Works while trading is switched off, too.',
       example: { canceled: [ORDER.orderId], count: 1, mode: 'paper' },
     },
     errors: ['instrument_not_found', 'rate_limited'],

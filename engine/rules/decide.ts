@@ -14,7 +14,7 @@ import { withinLimits } from './trade-limits.ts';
 import { type EpochMs, NO_ROW, type OrderRow } from './units.ts';
 
 /** What one batch cancels is one record of the log, and one answer. Rule T131 (engine/RULES.md). */
-export const CANCEL_ALL_MAX = 5000;
+export const CANCEL_ALL_MAX = 2000;
 
 export function decide(state: ShardState, command: Command): Decision {
   switch (command.kind) {

@@ -26,7 +26,7 @@ import { writeTrade } from './trade.ts';
 
 const NAMES = memberNames('orders', 'trades', 'nextCursor');
 /** Rows that one page looks at; those that a filter leaves out come from the log all the same. */
-const LOOKED_AT_MAX = 1000;
+const LOOKED_AT_MAX = 500;
 
 export function writeOrders(to: JsonWriter, state: ShardState, query: OrdersQuery): void {
   const wanted = wantedOf(state, query);
