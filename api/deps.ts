@@ -1,4 +1,5 @@
 /** Dependencies of the HTTP layer: the composition root creates these, tests fake them. */
+import type { FeeEntry } from '../engine/rules/fees.ts';
 import type { ConnectionStatus } from '../feeds/connection-status.ts';
 import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
@@ -28,6 +29,8 @@ export type PlayedLines = { lines: number; frames: number; ticks: number; skippe
 export type Deps = {
   engine: Engine;
   catalog: CatalogView;
+  /** The fee table of the catalog in use. Rule F20 (feeds/FORMATS.md). */
+  fees: () => readonly FeeEntry[];
   search: InstrumentSearch;
   feeds: () => FeedStatus[];
   playback: Playback;

@@ -1,20 +1,23 @@
 /** The sharded engine as requests use it. `Shards` implements it; tests have other engines. */
-import type { CancelOrder, PlaceOrder, Reply, SetSwitches } from '../engine/rules/messages.ts';
-import type { Query } from '../engine/rules/queries.ts';
+import type { Reply, SetSwitches, TradingCommand } from '../engine/rules/messages.ts';
+import type { Query, QuoteKind } from '../engine/rules/queries.ts';
 import type { EpochMs, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
+import type { KeyAndAccountUse } from '../engine/shard/trade-use.ts';
 
 /** The sharded engine. It rejects with `EngineBusy` what it cannot accept now. */
 export interface Engine {
   /** Runs a query of one account in that account's shard, and passes the waiter the answer. */
   ask(account: Uuid, query: Query, waiter: Waiter): undefined;
   /** Runs a command in its account's shard, within the limits of a key of `owner`. */
-  trade(owner: Uuid, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined;
+  trade(owner: Uuid, command: TradingCommand, waiter: Waiter): undefined;
   /** Passes the waiter the result of `find`, run once for all who ask in one event loop turn. */
   coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
-  /** One Quote as JSON text, or `instrument_not_found`. */
-  quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
+  /** One Quote as JSON text, or its book, or `instrument_not_found`. */
+  quote(instrumentId: string, atMs: EpochMs, kind?: QuoteKind): Promise<Reply>;
+  /** What a key and its owner's account have counted towards the hard trade limits. */
+  tradeUse(owner: Uuid, keyId: Uuid): Promise<KeyAndAccountUse>;
   /** Why no request can be accepted now; null: requests are accepted. */
   refusal(): EngineBusy | null;
   /** Sends every shard the switches that their answers depend on. */

@@ -114,6 +114,11 @@ export const ERRORS = {
     message: 'This path does not take that method; see Allow.',
     when: 'wrong method on a known path',
   },
+  too_late: {
+    status: 409,
+    message: REJECTIONS.too_late,
+    when: 'the order came later than its rejectIfLaterThan',
+  },
   idempotency_key_reused: {
     status: 409,
     message: REJECTIONS.idempotency_key_reused,

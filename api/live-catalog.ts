@@ -1,4 +1,5 @@
 /** The catalog that the server uses now, its source, and the markets to subscribe to. */
+import type { FeeEntry } from '../engine/rules/fees.ts';
 import type { Catalog } from '../engine/rules/messages.ts';
 import type { MarketNumber, Venue } from '../engine/rules/units.ts';
 import type { Shards } from '../engine/shard/shards.ts';
@@ -16,6 +17,8 @@ import type { Log } from './log.ts';
 /** The catalog in use, its numbers, and its file. */
 export class LiveCatalog {
   current: Catalog;
+  /** Its fee table. Rule F20 (feeds/FORMATS.md). */
+  fees: readonly FeeEntry[] = [];
   marketNumber: ReturnType<typeof marketNumbers>;
   readonly #file: string | null;
   readonly #identity: ControlStore;
@@ -87,6 +90,7 @@ export class LiveCatalog {
     if (!reading.ok) {
       throw new ConfigError([catalogProblem(`PAPERBOOK_CATALOG ${file}`, reading.errors)]);
     }
+    this.fees = reading.fees;
     await this.#use(reading.catalog);
   }
 

@@ -96,7 +96,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   opening.catch(() => undefined);
   const meter = createMeter(startup, identity);
   const reports = await opening;
-  const { view, feeds, playback } = await startMarkets(startup, identity, engine, reports);
+  const { view, fees, feeds, playback } = await startMarkets(startup, identity, engine, reports);
 
   const switches = new Switches(config, identity, engine, log);
   const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
@@ -104,6 +104,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const server = await serve({
     engine,
     catalog: view,
+    fees,
     search: new InstrumentSearch(view),
     feeds,
     playback,
@@ -215,7 +216,8 @@ async function startMarkets(
     newSource,
     isFeedClock,
   });
-  return { view, feeds: () => feeds.flatMap((feed) => feed.statuses()), playback };
+  const fees = () => catalog.fees;
+  return { view, fees, feeds: () => feeds.flatMap((feed) => feed.statuses()), playback };
 }
 
 /**

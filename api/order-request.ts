@@ -42,6 +42,19 @@ export function readOrderBody(value: unknown): OrderBody {
 
 /** Checks rules of an order body that its schema cannot express. Throws `invalid_request`. */
 export function checkOrderBody(body: OrderBody): OrderBody {
+  checkFields(body);
+  exactlyOne(body, 'idempotencyKey', 'clientOrderId');
+  return checkTerms(body);
+}
+
+/** `checkOrderBody` of an order that is not placed: it needs no key. Rule A76 (api/RULES.md). */
+export function checkPreviewBody(body: OrderBody): OrderBody {
+  checkFields(body);
+  if (body.idempotencyKey !== undefined) exactlyOne(body, 'idempotencyKey', 'clientOrderId');
+  return checkTerms(body);
+}
+
+function checkFields(body: OrderBody): void {
   const kind = KINDS[body.action][body.type];
   for (const field of kind.refused) {
     if (body[field] !== undefined) throw invalidRequest(`${field} does not belong to ${kind.name}`);
@@ -49,7 +62,9 @@ export function checkOrderBody(body: OrderBody): OrderBody {
   for (const field of kind.required) {
     if (body[field] === undefined) throw invalidRequest(`${field} is required for ${kind.name}`);
   }
-  exactlyOne(body, 'idempotencyKey', 'clientOrderId');
+}
+
+function checkTerms(body: OrderBody): OrderBody {
   if (body.action === 'buy') exactlyOne(body, 'instrumentId', 'ticker');
   if (body.expiresAt !== undefined && timeInForceOf(body) !== 'gtc') {
     throw invalidRequest('expiresAt belongs to a gtc order only');
@@ -64,7 +79,8 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     atMs: context.atMs,
     account: context.account,
     orderId: context.orderId,
-    idempotencyKey: (body.idempotencyKey ?? body.clientOrderId)!,
+    // Only a preview has none.
+    idempotencyKey: body.idempotencyKey ?? body.clientOrderId ?? '',
     action: body.action,
     instrumentId: body.instrumentId ?? null,
     ticker: body.ticker ?? null,
@@ -82,6 +98,8 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     placedPrivate: context.placedPrivate,
     mayOpen: context.mayOpen,
     mayTrade: context.mayTrade,
+    rejectIfLaterThanMs:
+      body.rejectIfLaterThan === undefined ? null : instantOf(body.rejectIfLaterThan),
     counting: context.counting,
   };
 }

@@ -26,6 +26,7 @@ import { meRoutes } from './routes/me.ts';
 import { orderRoutes } from './routes/orders.ts';
 import { organizationRoutes } from './routes/organizations.ts';
 import { portfolioRoutes } from './routes/portfolio.ts';
+import { previewOrder } from './routes/preview.ts';
 import { profileRoutes } from './routes/profile.ts';
 import { quoteRoutes } from './routes/quotes.ts';
 import { statusRoutes } from './routes/status.ts';
@@ -243,6 +244,7 @@ export function apiRoutes(deps: Deps): Route<Caller>[] {
     ...quoteRoutes(deps),
     ...portfolioRoutes(deps),
     ...orderRoutes(deps),
+    previewOrder(deps),
   ];
   return [...routes, descriptionRoute(routes, BASE_PATH, deps)];
 }

@@ -1,6 +1,11 @@
-/** `paperbook buy`, `sell` and `cancel`. Rules A30, U8 (api/RULES.md). */
+/** `paperbook buy`, `sell` and `cancel`. Rules A30, A74, A75, U8 (api/RULES.md). */
 import { Argument, type Command, Option } from 'commander';
-import { type OrderPlacement, type OrderRequest, RefusedError } from 'paperbook/client';
+import {
+  type OrderPlacement,
+  type OrderPreview,
+  type OrderRequest,
+  RefusedError,
+} from 'paperbook/client';
 import { newUuid } from '../uuid.ts';
 import {
   type AccountFlags,
@@ -21,6 +26,7 @@ type OrderFlags = AccountFlags & {
   expires?: string;
   routing?: 'venue_a' | 'best';
   idempotencyKey?: string;
+  preview?: true;
 };
 type BuyFlags = OrderFlags & { ticker?: true; max?: number; prob?: number };
 type SellFlags = OrderFlags & { min?: number };
@@ -45,9 +51,10 @@ export function addOrderCommands(program: Command): void {
   asOrder(program.command('sell <tradeId>').description('sell a position, all of it'))
     .option('--min <cents>', 'at the live price, but no lower than this', wholeNumber)
     .action(sell);
-  ofAccount(program.command('cancel <orderId>').description('cancel a resting order')).action(
-    cancel,
-  );
+  ofAccount(program.command('cancel [orderId]').description('cancel a resting order, or all'))
+    .option('--all', 'all resting orders of the account')
+    .option('--instrument <id>', 'with --all: those on this instrument')
+    .action(cancel);
 }
 
 function asOrder(command: Command): Command {
@@ -67,7 +74,8 @@ function asOrder(command: Command): Command {
         'best',
       ]),
     )
-    .option('--idempotency-key <key>', 'to send an order again without placing it twice');
+    .option('--idempotency-key <key>', 'to send an order again without placing it twice')
+    .option('--preview', 'place nothing, and print what the order would do now');
 }
 
 async function buy(what: string, side: Side, count: number, options: BuyFlags): Promise<void> {
@@ -98,6 +106,10 @@ function termsOf({ limit, tif, expires, routing, ...flags }: BuyFlags & SellFlag
 /** Retries under one key while there is no answer, so that the order is placed once. */
 async function place(order: OrderRequest, options: OrderFlags): Promise<void> {
   const { server, client } = byKey(options);
+  if (options.preview === true) {
+    const asked = client.previewOrder({ body: order, ...headersOf(options) });
+    return show(options, await answerOf(server, asked), previewOf);
+  }
   const idempotencyKey = options.idempotencyKey ?? newUuid(Date.now());
   // Written first, since the command can be interrupted before its answer arrives.
   if (options.json !== true) process.stderr.write(`idempotency key ${idempotencyKey}\n`);
@@ -110,6 +122,15 @@ async function place(order: OrderRequest, options: OrderFlags): Promise<void> {
     );
   });
   show(options, placed, placementOf);
+}
+
+function previewOf({ would, code, fills, costDollars, holdDollars }: OrderPreview): string {
+  const filled = fills.map(({ contracts, priceCents }) => {
+    return `, ${contracts} filled${priceCents === undefined ? '' : ` at ${priceCents}¢`}`;
+  });
+  const cost = costDollars === undefined ? '' : `, cost ${money(costDollars)}`;
+  const why = code === undefined ? '' : `, ${code}`;
+  return wrapped(`would ${would}${why}${filled.join('')}${cost}, hold ${money(holdDollars)}`);
 }
 
 /** Sides in the terms of the instrument, whose label is printed with them. */
@@ -132,12 +153,29 @@ function placementOf({ status, order, trade, fillPriceCents, replayed }: OrderPl
   );
 }
 
-async function cancel(orderId: string, options: AccountFlags): Promise<void> {
+type CancelFlags = AccountFlags & { all?: true; instrument?: string };
+
+async function cancel(orderId: string | undefined, options: CancelFlags): Promise<void> {
+  if ((orderId === undefined) === (options.all === undefined)) {
+    throw new UsageError('cancel takes an order id, or --all');
+  }
+  if (orderId === undefined) return cancelAll(options);
+  if (options.instrument !== undefined) throw new UsageError('--instrument belongs to --all');
   const { server, client } = byKey(options);
   const asked = client.cancelOrder({ path: { orderId }, ...headersOf(options) });
   const answer = await answerOf(server, asked);
   show(options, answer, ({ order }) => {
     const { action, contracts, instrumentSide, limitCents } = order;
     return `canceled: ${action} ${contracts} ${instrumentSide} at ${limitCents}¢\n`;
+  });
+}
+
+async function cancelAll(options: CancelFlags): Promise<void> {
+  const { server, client } = byKey(options);
+  const query = given({ instrumentId: options.instrument });
+  const answer = await answerOf(server, client.cancelOrders({ query, ...headersOf(options) }));
+  show(options, answer, ({ canceled, count }) => {
+    const lines = canceled.map((orderId) => `order ${orderId}\n`).join('');
+    return `canceled: ${count} ${count === 1 ? 'order' : 'orders'}\n${lines}`;
   });
 }

@@ -32,10 +32,9 @@
  * - Records: `GET /leaderboard`, `GET /traders/{traderId}`, `GET /traders/{traderId}/picks`, `GET /traders/{traderId}/track-record`, `GET /track-record/keys`, `GET /eval`, `GET /me/eval`
  * - Account: `GET /account`, `POST /account/reset`
  * - Portfolio: `GET /portfolio/equity`, `GET /portfolio/events`
- * - Markets: `GET /instruments/{ref}/book`
  * - History: `GET /history`, `GET /history/candles`, `GET /history/as_of`, `GET /history/export`
  * - Backtest: `POST /backtest`
- * - Trading: `DELETE /portfolio/orders`, `POST /portfolio/orders/batch`, `POST /portfolio/orders/preview`
+ * - Trading: `POST /portfolio/orders/batch`
  * - Stream: `GET /stream`
  */
 export type Account = {
@@ -113,6 +112,50 @@ export declare const Action: {
     readonly buy: "buy";
     readonly sell: "sell";
 };
+export type Book = {
+    /**
+     * ins_ and 12 characters of 0-9A-HJKMNP-TV-Z
+     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
+     */
+    instrumentId: string;
+    /**
+     * Whose levels these are; null: it has no market.
+     */
+    venue: Venue | null;
+    /**
+     * Of each level its cents and its contracts, best first.
+     * @maxItems 20
+     */
+    yesBids: number[][];
+    /**
+     * Of each level its cents and its contracts, best first.
+     * @maxItems 20
+     */
+    yesAsks: number[][];
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type CanceledOrders = {
+    /**
+     * Ids of the orders that it canceled.
+     */
+    canceled: string[];
+    /**
+     * @minimum 0
+     */
+    count: number;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
 export type Error_2 = {
     error: {
         code: ErrorCode;
@@ -131,7 +174,7 @@ export type Error_2 = {
 /**
  * Stable: branch on this.
  */
-export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "trade_not_found" | "order_not_found" | "method_not_allowed" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
+export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "trade_not_found" | "order_not_found" | "method_not_allowed" | "too_late" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
 export declare const ErrorCode: {
     readonly invalid_request: "invalid_request";
     readonly unauthorized: "unauthorized";
@@ -156,6 +199,7 @@ export declare const ErrorCode: {
     readonly trade_not_found: "trade_not_found";
     readonly order_not_found: "order_not_found";
     readonly method_not_allowed: "method_not_allowed";
+    readonly too_late: "too_late";
     readonly idempotency_key_reused: "idempotency_key_reused";
     readonly no_tradable_listing: "no_tradable_listing";
     readonly price_moved: "price_moved";
@@ -679,6 +723,19 @@ export type Order = {
      */
     tradeId: string | null;
     /**
+     * When all of it had traded, else null.
+     */
+    executedAt: string | null;
+    /**
+     * When it was canceled, else null.
+     */
+    canceledAt: string | null;
+    /**
+     * When it took the status that it has.
+     * @format date-time
+     */
+    updatedAt: string;
+    /**
      * Price of the fill; null while there is none.
      */
     fillPriceCents?: number | null;
@@ -740,6 +797,58 @@ export type OrderPlacement = {
      * Price of the fill; null while there is none.
      */
     fillPriceCents?: number | null;
+};
+/**
+ * priceCents, costDollars, feeDollars and quoteAgeMs are here only while the venue-data switch is on.
+ */
+export type OrderPreview = {
+    /**
+     * rest: what does not trade at once rests. cancel: an ioc or fok without a fill.
+     */
+    would: "execute" | "rest" | "cancel" | "refuse";
+    /**
+     * Why it would be refused; else left out.
+     */
+    code?: ErrorCode;
+    /**
+     * What would trade at once.
+     */
+    fills: {
+        /**
+         * Of the side traded.
+         * @minimum 1
+         * @maximum 99
+         */
+        priceCents?: number;
+        /**
+         * @minimum 1
+         */
+        contracts: number;
+        /**
+         * Where the fill would be priced.
+         */
+        venue: Venue;
+    }[];
+    /**
+     * What its fills would cost; 0 for a sell.
+     */
+    costDollars?: number;
+    /**
+     * What it would hold while it rests.
+     */
+    holdDollars: number;
+    /**
+     * What the venue would charge; a paper trade pays no fee.
+     */
+    feeDollars?: number;
+    /**
+     * Since the connection of the quote was last heard from; null without one.
+     */
+    quoteAgeMs?: number | null;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
 };
 export type OrderRequest = {
     action: Action;
@@ -817,6 +926,11 @@ export type OrderRequest = {
      * @maximum 99
      */
     statedProbPct?: number;
+    /**
+     * An order that the engine takes later is 409 too_late, and its key is not used. An order that was placed before is answered all the same.
+     * @format date-time
+     */
+    rejectIfLaterThan?: string;
     /**
      * paper when left out; any other needs its own scope.
      */
@@ -953,7 +1067,7 @@ export type Portfolio = {
     };
 };
 /**
- * An open trade. marketTicker and entryCents are here only while the venue-data switch is on.
+ * An open trade. marketTicker, entryCents, markCents, valueDollars and unrealizedPnlDollars are here only while the venue-data switch is on.
  */
 export type Position = {
     /**
@@ -1012,6 +1126,18 @@ export type Position = {
      * @maximum 99
      */
     entryCents?: number;
+    /**
+     * The live bid of the side; null without one.
+     */
+    markCents?: number | null;
+    /**
+     * What it counts for in net worth: at the live bid, at cost without one.
+     */
+    valueDollars?: number;
+    /**
+     * That value less its cost.
+     */
+    unrealizedPnlDollars?: number;
 };
 export type Profile = {
     user: {
@@ -1249,7 +1375,7 @@ export type Team = {
     name: string;
 };
 /**
- * A position, open or not any more. marketTicker and entryCents are here only while the venue-data switch is on.
+ * A position, open or not any more. marketTicker, entryCents and exitCents are here only while the venue-data switch is on.
  */
 export type Trade = {
     /**
@@ -1319,6 +1445,10 @@ export type Trade = {
      * The venue market's result; null without one, or between the two.
      */
     resolvedOutcome: Side | null;
+    /**
+     * What a contract of it brought on average, rounded down; null while open.
+     */
+    exitCents?: number | null;
 };
 /**
  * closed: sold by an order. reset: closed by an account reset.
@@ -1404,6 +1534,129 @@ export type Usage = {
          */
         requestsThisMonth: number;
     };
+    /**
+     * The hard trade limits; null while the engine cannot say.
+     */
+    trading: {
+        /**
+         * Of this key, over all accounts that it trades on.
+         */
+        key: {
+            /**
+             * New orders in the UTC minute.
+             */
+            newPerMinute: {
+                /**
+                 * @minimum 0
+                 */
+                limit: number;
+                /**
+                 * @minimum 0
+                 */
+                remaining: number;
+                /**
+                 * Seconds to the end of the window, on the time of the engine.
+                 * @minimum 0
+                 */
+                resetSeconds: number;
+            };
+            /**
+             * New orders on the UTC day.
+             */
+            newPerDay: {
+                /**
+                 * @minimum 0
+                 */
+                limit: number;
+                /**
+                 * @minimum 0
+                 */
+                remaining: number;
+                /**
+                 * Seconds to the end of the window, on the time of the engine.
+                 * @minimum 0
+                 */
+                resetSeconds: number;
+            };
+            /**
+             * Sells and cancels in the UTC minute.
+             */
+            closingPerMinute: {
+                /**
+                 * @minimum 0
+                 */
+                limit: number;
+                /**
+                 * @minimum 0
+                 */
+                remaining: number;
+                /**
+                 * Seconds to the end of the window, on the time of the engine.
+                 * @minimum 0
+                 */
+                resetSeconds: number;
+            };
+        };
+        /**
+         * Of its owner's own account, over all keys.
+         */
+        account: {
+            /**
+             * New orders in the UTC minute.
+             */
+            newPerMinute: {
+                /**
+                 * @minimum 0
+                 */
+                limit: number;
+                /**
+                 * @minimum 0
+                 */
+                remaining: number;
+                /**
+                 * Seconds to the end of the window, on the time of the engine.
+                 * @minimum 0
+                 */
+                resetSeconds: number;
+            };
+            /**
+             * New orders on the UTC day.
+             */
+            newPerDay: {
+                /**
+                 * @minimum 0
+                 */
+                limit: number;
+                /**
+                 * @minimum 0
+                 */
+                remaining: number;
+                /**
+                 * Seconds to the end of the window, on the time of the engine.
+                 * @minimum 0
+                 */
+                resetSeconds: number;
+            };
+            /**
+             * Sells and cancels in the UTC minute.
+             */
+            closingPerMinute: {
+                /**
+                 * @minimum 0
+                 */
+                limit: number;
+                /**
+                 * @minimum 0
+                 */
+                remaining: number;
+                /**
+                 * Seconds to the end of the window, on the time of the engine.
+                 * @minimum 0
+                 */
+                resetSeconds: number;
+            };
+        };
+    } | null;
     /**
      * False: a request over the limit is still answered, and only counted.
      */
@@ -1989,6 +2242,39 @@ export type GetQuoteVariables = {
     path: GetQuotePath;
     headers?: GetQuoteHeaders;
 };
+export type GetBookResult = Book;
+export type GetBookPath = {
+    /**
+     * Id or slug of the instrument, as GET /instruments lists them.
+     * @minLength 1
+     * @maxLength 160
+     */
+    ref: string;
+};
+export type GetBookHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetBookResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetBookVariables = {
+    path: GetBookPath;
+    headers?: GetBookHeaders;
+};
 export type GetPortfolioResult = Portfolio;
 export type GetPortfolioHeaders = {
     /**
@@ -2024,6 +2310,21 @@ export type ListTradesQuery = {
      * Only in this status.
      */
     status?: "open" | "closed" | "settled" | "void";
+    /**
+     * Only on this instrument. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
+     */
+    instrumentId?: string;
+    /**
+     * Only trades that were opened at this time or later: a date (its UTC midnight) or a date-time with a zone.
+     * @maxLength 40
+     */
+    from?: string;
+    /**
+     * Only trades that were opened before this time: a date (its UTC midnight) or a date-time with a zone.
+     * @maxLength 40
+     */
+    to?: string;
     /**
      * How many at most.
      * @minimum 1
@@ -2072,6 +2373,26 @@ export type ListOrdersQuery = {
      * Only in this status.
      */
     status?: OrderStatus;
+    /**
+     * Only on this instrument. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
+     */
+    instrumentId?: string;
+    /**
+     * Only the order that has used this key. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey?: string;
+    /**
+     * Only orders that were placed at this time or later: a date (its UTC midnight) or a date-time with a zone.
+     * @maxLength 40
+     */
+    from?: string;
+    /**
+     * Only orders that were placed before this time: a date (its UTC midnight) or a date-time with a zone.
+     * @maxLength 40
+     */
+    to?: string;
     /**
      * How many at most.
      * @minimum 1
@@ -2144,6 +2465,43 @@ export type PlaceOrderResponseHeaders = {
 export type PlaceOrderVariables = {
     body: PlaceOrderBody;
     headers?: PlaceOrderHeaders;
+};
+export type CancelOrdersResult = CanceledOrders;
+export type CancelOrdersQuery = {
+    /**
+     * Only those on this instrument. (ins_ and 12 characters of 0-9A-HJKMNP-TV-Z)
+     * @pattern ^ins_[0-9A-HJKMNP-TV-Z]{12}$
+     */
+    instrumentId?: string;
+};
+export type CancelOrdersHeaders = {
+    /**
+     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type CancelOrdersResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type CancelOrdersVariables = {
+    query?: CancelOrdersQuery;
+    headers?: CancelOrdersHeaders;
 };
 export type GetOrderResult = OrderAnswer;
 export type GetOrderPath = {
@@ -2218,6 +2576,37 @@ export type CancelOrderResponseHeaders = {
 export type CancelOrderVariables = {
     path: CancelOrderPath;
     headers?: CancelOrderHeaders;
+};
+export type PreviewOrderResult = OrderPreview;
+export type PreviewOrderBody = OrderRequest;
+export type PreviewOrderHeaders = {
+    /**
+     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type PreviewOrderResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type PreviewOrderVariables = {
+    body: PreviewOrderBody;
+    headers?: PreviewOrderHeaders;
 };
 export type GetDescriptionResult = OpenApiDocument;
 export type GetDescriptionHeaders = {
@@ -2536,6 +2925,26 @@ export type Ops = {
             serviceQuotaReset: number;
         };
     };
+    getBook: {
+        args: {
+            path: GetBookPath;
+            headers?: GetBookHeaders;
+        };
+        result: GetBookResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
     getPortfolio: {
         args: {
             headers?: GetPortfolioHeaders;
@@ -2615,6 +3024,26 @@ export type Ops = {
             serviceQuotaReset: number;
         };
     };
+    cancelOrders: {
+        args: {
+            query?: CancelOrdersQuery;
+            headers?: CancelOrdersHeaders;
+        };
+        result: CancelOrdersResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
     getOrder: {
         args: {
             path: GetOrderPath;
@@ -2641,6 +3070,26 @@ export type Ops = {
             headers?: CancelOrderHeaders;
         };
         result: CancelOrderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    previewOrder: {
+        args: {
+            body: PreviewOrderBody;
+            headers?: PreviewOrderHeaders;
+        };
+        result: PreviewOrderResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -3671,6 +4120,73 @@ export declare const OPERATIONS: {
             readonly type: "number";
         }];
     };
+    readonly getBook: {
+        readonly id: "getBook";
+        readonly method: "GET";
+        readonly path: "/instruments/{ref}/book";
+        readonly tags: readonly ["Markets"];
+        readonly params: readonly [{
+            readonly name: "ref";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
     readonly getPortfolio: {
         readonly id: "getPortfolio";
         readonly method: "GET";
@@ -3747,6 +4263,15 @@ export declare const OPERATIONS: {
             readonly name: "status";
             readonly in: "query";
         }, {
+            readonly name: "instrumentId";
+            readonly in: "query";
+        }, {
+            readonly name: "from";
+            readonly in: "query";
+        }, {
+            readonly name: "to";
+            readonly in: "query";
+        }, {
             readonly name: "limit";
             readonly in: "query";
         }, {
@@ -3821,6 +4346,18 @@ export declare const OPERATIONS: {
         readonly tags: readonly ["Portfolio"];
         readonly params: readonly [{
             readonly name: "status";
+            readonly in: "query";
+        }, {
+            readonly name: "instrumentId";
+            readonly in: "query";
+        }, {
+            readonly name: "idempotencyKey";
+            readonly in: "query";
+        }, {
+            readonly name: "from";
+            readonly in: "query";
+        }, {
+            readonly name: "to";
             readonly in: "query";
         }, {
             readonly name: "limit";
@@ -3905,6 +4442,76 @@ export declare const OPERATIONS: {
         readonly body: {
             readonly contentType: "application/json";
         };
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly cancelOrders: {
+        readonly id: "cancelOrders";
+        readonly method: "DELETE";
+        readonly path: "/portfolio/orders";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "instrumentId";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
         readonly security: readonly [readonly [{
             readonly scheme: "bearerKey";
             readonly kind: "bearer";
@@ -4045,6 +4652,76 @@ export declare const OPERATIONS: {
             readonly name: "X-Request-Id";
             readonly in: "header";
         }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly previewOrder: {
+        readonly id: "previewOrder";
+        readonly method: "POST";
+        readonly path: "/portfolio/orders/preview";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
         readonly security: readonly [readonly [{
             readonly scheme: "bearerKey";
             readonly kind: "bearer";
@@ -4522,8 +5199,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "changeMe" | "createKey" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "changeMe" | "createKey" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "changeMe" | "createKey" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -4736,6 +5413,21 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
     serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getBook: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: GetBookPath;
+    headers?: GetBookHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<Book, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
 }, Init>>) & OperationMethodIdentity, getPortfolio: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetPortfolioHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Portfolio, {
@@ -4795,6 +5487,21 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
     serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, cancelOrders: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: CancelOrdersQuery;
+    headers?: CancelOrdersHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<CanceledOrders, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
 }, Init>>) & OperationMethodIdentity, getOrder: (<Init extends RequestOptions | undefined = undefined>(args: {
     path: GetOrderPath;
     headers?: GetOrderHeaders;
@@ -4814,6 +5521,21 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     path: CancelOrderPath;
     headers?: CancelOrderHeaders;
 }, init?: Init | undefined) => Promise<EnvelopeResult<OrderAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, previewOrder: (<Init extends RequestOptions | undefined = undefined>(args: {
+    body: PreviewOrderBody;
+    headers?: PreviewOrderHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrderPreview, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;

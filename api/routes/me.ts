@@ -1,12 +1,21 @@
 /**
- * GET /me and GET /usage: the owner of a key and its usage. Rules A57, A58
- * (api/RULES.md).
+ * GET /me and GET /usage: the owner of a key and its usage. Rules A57, A58,
+ * A83 (api/RULES.md).
  */
+import type { TradeLimits } from '../../engine/rules/messages.ts';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/rules/trade-limits.ts';
+import { DAY_MS, type TradeUse, type Uuid } from '../../engine/rules/units.ts';
+import { EngineBusy } from '../../engine/shard/busy.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
+import type { Engine } from '../engine.ts';
+import { countingOf, personalAccount } from '../identity/accounts.ts';
+import type { User } from '../identity/users.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { MeAnswer, UsageAnswer } from '../schemas/identity.ts';
+
+const MINUTE_MS = 60_000;
 
 export function meRoutes(deps: Deps): Route<Caller>[] {
   return [getMe(deps), getUsage(deps)];
@@ -55,7 +64,7 @@ function getMe({ meter }: Deps): Route<Caller> {
   });
 }
 
-function getUsage({ meter }: Deps): Route<Caller> {
+function getUsage({ engine, meter }: Deps): Route<Caller> {
   return keyed({
     method: 'GET',
     path: '/usage',
@@ -69,6 +78,20 @@ function getUsage({ meter }: Deps): Route<Caller> {
         minute: { limit: 60, remaining: 59, resetSeconds: 42 },
         month: { limit: 10_000, used: 1204, remaining: 8796, resetSeconds: 846_000 },
         key: { prefix: 'svc_sk_Q3v9Zk2mX', requestsThisMonth: 1204 },
+        trading: {
+          key: windowsOf(KEY_LIMITS, {
+            atMs: 18_000,
+            newInMinute: 3,
+            newInDay: 12,
+            closingInMinute: 1,
+          }),
+          account: windowsOf(ACCOUNT_LIMITS, {
+            atMs: 18_000,
+            newInMinute: 3,
+            newInDay: 12,
+            closingInMinute: 1,
+          }),
+        },
         enforced: false,
         mode: 'paper',
       },
@@ -76,7 +99,7 @@ function getUsage({ meter }: Deps): Route<Caller> {
     query: NoQuery,
     isCounted: false,
     response: UsageAnswer,
-    run: ({ caller: { user, key } }) =>
+    run: async ({ caller: { user, key } }) =>
       JSON.stringify({
         plan: user.plan,
         ...meter.usage(user),
@@ -84,8 +107,34 @@ function getUsage({ meter }: Deps): Route<Caller> {
           prefix: key.tokenPrefix,
           requestsThisMonth: meter.requestsThisMonth(key.id),
         },
+        trading: await tradingOf(engine, user, key.id),
         enforced: meter.enforced,
         mode: 'paper',
       }),
   });
+}
+
+/** Null while a shard cannot answer: the rest of the usage is known all the same. */
+async function tradingOf(engine: Engine, user: User, keyId: Uuid) {
+  try {
+    const use = await engine.tradeUse(user.id, keyId);
+    const { keyLimits, accountLimits } = countingOf(user, keyId, personalAccount(user));
+    return { key: windowsOf(keyLimits, use.key), account: windowsOf(accountLimits, use.account) };
+  } catch (error) {
+    if (error instanceof EngineBusy) return null;
+    throw error;
+  }
+}
+
+function windowsOf(limits: TradeLimits, { atMs, ...use }: TradeUse) {
+  const window = (limit: number, used: number, windowMs: number) => ({
+    limit,
+    remaining: Math.max(0, limit - used),
+    resetSeconds: Math.ceil((windowMs - (atMs % windowMs)) / 1000),
+  });
+  return {
+    newPerMinute: window(limits.newPerMinute, use.newInMinute, MINUTE_MS),
+    newPerDay: window(limits.newPerDay, use.newInDay, DAY_MS),
+    closingPerMinute: window(limits.closingPerMinute, use.closingInMinute, MINUTE_MS),
+  };
 }

@@ -1,30 +1,33 @@
-/** Orders: place, cancel, one, list. Rules A30 to A38, A42 to A44 (api/RULES.md). */
+/** Orders: place, cancel, one, list. Rules A30 to A38, A42 to A44, A74 (api/RULES.md). */
 import { idOfCursor, isUuid } from '../../engine/rules/ids.ts';
+import type { RowFilter } from '../../engine/rules/queries.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
+import { cancelAll } from '../cancel-all.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
+import { refusalOfExecution, scopeOfExecution } from '../execution.ts';
 import { countingOf, type PaperAccount } from '../identity/accounts.ts';
-import type { Scope } from '../identity/keys.ts';
-import type { ExecutionVenue } from '../identity/venue-keys.ts';
 import { checkOrderBody, placeOrderOf } from '../order-request.ts';
 import { ofAccount, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { ORDER } from '../schemas/examples.ts';
-import { type OrderBody, OrderBodySchema } from '../schemas/order-body.ts';
-import {
-  OrderAnswer,
-  OrderId,
-  OrdersAnswer,
-  OrdersQuery,
-  PlacementAnswer,
-} from '../schemas/trading.ts';
+import { OrderBodySchema } from '../schemas/order-body.ts';
+import { CanceledAnswer, CancelOrdersQuery, PlacementAnswer } from '../schemas/placing.ts';
+import { OrderAnswer, OrderId, OrdersAnswer, OrdersQuery } from '../schemas/trading.ts';
+import { fromOrTo } from '../time-range.ts';
 import { newUuid } from '../uuid.ts';
 import { bodyReader } from '../validation.ts';
 import { ABOUT_PLACING, PLACING_ERRORS } from './placing.ts';
 
 export function orderRoutes(deps: Deps): Route<Caller>[] {
-  return [placeOrder(deps), listOrders(deps), getOrder(deps), cancelOrder(deps)];
+  return [
+    placeOrder(deps),
+    listOrders(deps),
+    getOrder(deps),
+    cancelOrder(deps),
+    cancelOrders(deps),
+  ];
 }
 
 function placeOrder({ engine, identity, switches }: Deps): Route<Caller> {
@@ -41,7 +44,10 @@ function placeOrder({ engine, identity, switches }: Deps): Route<Caller> {
     scopeOfBody: scopeOfExecution,
     run: ({ caller: { user, key }, account, body }, waiter) => {
       const mayTrade = switches.trading;
-      refuseExecution(body.execution, mayTrade, (venue) => identity.venueKey(user.id, venue));
+      const refused = refusalOfExecution(body.execution, mayTrade, (venue) =>
+        identity.venueKey(user.id, venue),
+      );
+      if (refused !== null) throw new ApiError(refused);
       const atMs = engine.nowMs();
       return engine.trade(
         user.id,
@@ -77,7 +83,11 @@ function listOrders({ engine }: Deps): Route<Caller> {
     mayBeUnavailable: true,
     query: OrdersQuery,
     response: OrdersAnswer,
-    prepare: (query) => ({ ...query, before: beforeOf('orders', query.cursor) }),
+    prepare: (query) => ({
+      ...query,
+      before: beforeOf('orders', query.cursor),
+      only: filterOf(query),
+    }),
     run: ({ account, query }, waiter) =>
       engine.ask(
         account.id,
@@ -164,28 +174,38 @@ function cancelOrder({ engine }: Deps): Route<Caller> {
   });
 }
 
-/** Execution at a venue needs that venue's own scope. Rule A35 (api/RULES.md). */
-function scopeOfExecution({ execution }: OrderBody): Scope | null {
-  if (execution === 'venue_a') return 'trade:write:venue_a';
-  if (execution === 'venue_c_intl') return 'trade:write:venue_c_intl';
-  return null;
-}
-
-/**
- * Nothing is sent to a venue yet, so every execution but paper is refused here. Such an order was
- * never placed before, so there is no replay to answer, and the switch is checked first.
- */
-function refuseExecution(
-  execution: OrderBody['execution'],
-  mayTrade: boolean,
-  venueKeyAt: (venue: ExecutionVenue) => unknown,
-): void {
-  if (execution === undefined || execution === 'paper') return;
-  if (!mayTrade) throw new ApiError('trading_off');
-  if (execution === 'venue_c') throw new ApiError('us_not_eligible');
-  throw new ApiError(
-    venueKeyAt(execution) === undefined ? `${execution}_key_missing` : 'live_trading_unavailable',
-  );
+function cancelOrders({ engine }: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'DELETE',
+    path: '/portfolio/orders',
+    about: {
+      operationId: 'cancelOrders',
+      tag: 'Trading',
+      summary: 'Cancel all resting orders, or those on one instrument',
+      description:
+        'At one moment, and durable as one; more than 2,000 are canceled in steps. It counts as ' +
+        'one cancel. Works while trading is switched off, too.',
+      example: { canceled: [ORDER.orderId], count: 1, mode: 'paper' },
+    },
+    errors: ['instrument_not_found', 'rate_limited'],
+    scope: 'trade:write',
+    mayBeUnavailable: true,
+    query: CancelOrdersQuery,
+    response: CanceledAnswer,
+    run: ({ caller: { user, key }, account, query }, waiter) =>
+      cancelAll(
+        engine,
+        user.id,
+        {
+          kind: 'cancel_all',
+          atMs: engine.nowMs(),
+          account: account.id,
+          instrumentId: query.instrumentId ?? null,
+          counting: countingOf(user, key.id, account),
+        },
+        waiter,
+      ),
+  });
 }
 
 function orderIdOf(param: string): Uuid {
@@ -196,9 +216,27 @@ function orderIdOf(param: string): Uuid {
 /** The filter of a list of rows for an account. */
 export function pageOf(
   { id, organizationSlug }: PaperAccount,
-  { limit, before }: { limit: number; before: Uuid | null },
+  { limit, before, only }: { limit: number; before: Uuid | null; only: RowFilter | null },
 ) {
-  return { account: id, organizationSlug, limit, before };
+  return { account: id, organizationSlug, limit, before, ...(only === null ? {} : { only }) };
+}
+
+type FilterQuery = { instrumentId?: string; idempotencyKey?: string; from?: string; to?: string };
+
+/** Null: every row. Throws `invalid_request` on a time that is none. Rule A79 (api/RULES.md). */
+export function filterOf({
+  instrumentId,
+  idempotencyKey,
+  from,
+  to,
+}: FilterQuery): RowFilter | null {
+  if ([instrumentId, idempotencyKey, from, to].every((given) => given === undefined)) return null;
+  return {
+    instrumentId: instrumentId ?? null,
+    idempotencyKey: idempotencyKey ?? null,
+    fromMs: fromOrTo('from', from),
+    toMs: fromOrTo('to', to),
+  };
 }
 
 /** The last row of the previous page. Throws `invalid_request` on a malformed cursor. */

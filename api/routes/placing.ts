@@ -7,7 +7,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { About } from '../route.ts';
 import { INSTRUMENT_ID, TRADE } from '../schemas/examples.ts';
 import type { OrderBody } from '../schemas/order-body.ts';
-import type { PlacementAnswer } from '../schemas/trading.ts';
+import type { PlacementAnswer } from '../schemas/placing.ts';
 
 /** The refusals of the operation's own rules: the API's first, then the engine's in its order. */
 export const PLACING_ERRORS: readonly ErrorCode[] = [
@@ -18,6 +18,7 @@ export const PLACING_ERRORS: readonly ErrorCode[] = [
   'live_trading_unavailable',
   'idempotency_key_reused',
   'rate_limited',
+  'too_late',
   'membership_required',
   'instrument_not_found',
   'no_tradable_listing',
@@ -32,6 +33,13 @@ export const PLACING_ERRORS: readonly ErrorCode[] = [
 
 const BUY = { action: 'buy', instrumentId: INSTRUMENT_ID, side: 'yes', count: 10 } as const;
 const SELL = { action: 'sell', tradeId: TRADE.tradeId } as const;
+
+export const MARKET_BUY: OrderBody = {
+  ...BUY,
+  type: 'market',
+  idempotencyKey: 'buy-1',
+  maxPriceCents: 45,
+};
 
 export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
   operationId: 'placeOrder',
@@ -48,7 +56,7 @@ export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
     'In the examples, put an instrument of `GET /instruments?tradable=true` and a trade of ' +
     '`GET /portfolio/trades?status=open`.',
   bodyExamples: {
-    'Market buy': { ...BUY, type: 'market', idempotencyKey: 'buy-1', maxPriceCents: 45 },
+    'Market buy': MARKET_BUY,
     'Limit buy that rests': {
       ...BUY,
       type: 'limit',

@@ -1,4 +1,4 @@
-/** Live quotes, by ids or of one instrument. Rules A50, A53, V2 (api/RULES.md). */
+/** Live quotes, by ids or of one instrument, and books. Rules A50, A53, A84, V2 (api/RULES.md). */
 import type { Reply } from '../../engine/rules/messages.ts';
 import { isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
@@ -7,71 +7,123 @@ import { ApiError, invalidRequest } from '../errors.ts';
 import { keyed, type Result, type Route } from '../route.ts';
 import { InstrumentId, NoQuery } from '../schemas/common.ts';
 import { QUOTE } from '../schemas/examples.ts';
-import { InstrumentRef, QuoteAnswer, QuotesAnswer, QuotesQuery } from '../schemas/markets.ts';
+import {
+  BookAnswer,
+  InstrumentRef,
+  QuoteAnswer,
+  QuotesAnswer,
+  QuotesQuery,
+} from '../schemas/markets.ts';
 
 /** Rule A50 (api/RULES.md). */
 const IDS_MAX = 20;
 const QUOTED = { crossVenue: QUOTE.crossVenue, asOf: QUOTE.asOf, mode: 'paper' } as const;
 const INSTRUMENT_ID = new RegExp(InstrumentId.pattern!);
 
-export function quoteRoutes({ catalog, engine }: Deps): Route<Caller>[] {
-  return [
-    keyed({
-      method: 'GET',
-      path: '/quotes',
-      about: {
-        operationId: 'listQuotes',
-        tag: 'Markets',
-        summary: 'Live quotes of up to 20 instruments',
-        description: 'Counts as one request per instrument.',
-        example: { quotes: [QUOTE], notFound: [], ...QUOTED },
+export function quoteRoutes(deps: Deps): Route<Caller>[] {
+  return [listQuotes(deps), getQuote(deps), getBook(deps)];
+}
+
+function listQuotes({ engine }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/quotes',
+    about: {
+      operationId: 'listQuotes',
+      tag: 'Markets',
+      summary: 'Live quotes of up to 20 instruments',
+      description: 'Counts as one request per instrument.',
+      example: { quotes: [QUOTE], notFound: [], ...QUOTED },
+    },
+    scope: 'markets:read',
+    needs: 'venueData',
+    mayBeUnavailable: true,
+    query: QuotesQuery,
+    response: QuotesAnswer,
+    prepare: ({ ids }) => idsOf(ids),
+    requestsOf: (ids) => ids.length,
+    run: ({ query: ids }, waiter) => {
+      const find = async () => {
+        const nowMs = engine.nowMs();
+        const replies = await Promise.all(
+          ids.map((id) => (INSTRUMENT_ID.test(id) ? engine.quote(id, nowMs) : NOT_FOUND)),
+        );
+        return quotesText(ids, replies, isoOf(nowMs));
+      };
+      return engine.coalesce(`quotes ${ids.join()}`, find, waiter);
+    },
+  });
+}
+
+function getQuote({ catalog, engine }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/instruments/{ref}/quote',
+    about: {
+      operationId: 'getQuote',
+      tag: 'Markets',
+      summary: 'The live quote of one instrument',
+      param: InstrumentRef,
+      example: { quote: QUOTE, ...QUOTED },
+    },
+    errors: ['instrument_not_found'],
+    scope: 'markets:read',
+    needs: 'venueData',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: QuoteAnswer,
+    run: ({ param }, waiter) => {
+      const entry = catalog.instrument(param);
+      if (entry === undefined) throw new ApiError('instrument_not_found');
+      const find = async () => {
+        const nowMs = engine.nowMs();
+        const reply = await engine.quote(entry.id, nowMs);
+        return reply.ok ? quoteText(reply.body, isoOf(nowMs)) : reply;
+      };
+      return engine.coalesce(`quote of ${entry.id}`, find, waiter);
+    },
+  });
+}
+
+function getBook({ catalog, engine }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/instruments/{ref}/book',
+    about: {
+      operationId: 'getBook',
+      tag: 'Markets',
+      summary: 'The displayed levels of one instrument',
+      description:
+        'Of its venue_a market, in the terms of the instrument, best first. Both sides are empty ' +
+        'while the market has no live price. A server that fills orders at the top of the book ' +
+        'keeps one level a side.',
+      param: InstrumentRef,
+      example: {
+        instrumentId: QUOTE.instrumentId,
+        venue: 'venue_a',
+        yesBids: [[41, 100]],
+        yesAsks: [[44, 250]],
+        asOf: QUOTE.asOf,
+        mode: 'paper',
       },
-      scope: 'markets:read',
-      needs: 'venueData',
-      mayBeUnavailable: true,
-      query: QuotesQuery,
-      response: QuotesAnswer,
-      prepare: ({ ids }) => idsOf(ids),
-      requestsOf: (ids) => ids.length,
-      run: ({ query: ids }, waiter) => {
-        const find = async () => {
-          const nowMs = engine.nowMs();
-          const replies = await Promise.all(
-            ids.map((id) => (INSTRUMENT_ID.test(id) ? engine.quote(id, nowMs) : NOT_FOUND)),
-          );
-          return quotesText(ids, replies, isoOf(nowMs));
-        };
-        return engine.coalesce(`quotes ${ids.join()}`, find, waiter);
-      },
-    }),
-    keyed({
-      method: 'GET',
-      path: '/instruments/{ref}/quote',
-      about: {
-        operationId: 'getQuote',
-        tag: 'Markets',
-        summary: 'The live quote of one instrument',
-        param: InstrumentRef,
-        example: { quote: QUOTE, ...QUOTED },
-      },
-      errors: ['instrument_not_found'],
-      scope: 'markets:read',
-      needs: 'venueData',
-      mayBeUnavailable: true,
-      query: NoQuery,
-      response: QuoteAnswer,
-      run: ({ param }, waiter) => {
-        const entry = catalog.instrument(param);
-        if (entry === undefined) throw new ApiError('instrument_not_found');
-        const find = async () => {
-          const nowMs = engine.nowMs();
-          const reply = await engine.quote(entry.id, nowMs);
-          return reply.ok ? quoteText(reply.body, isoOf(nowMs)) : reply;
-        };
-        return engine.coalesce(`quote of ${entry.id}`, find, waiter);
-      },
-    }),
-  ];
+    },
+    errors: ['instrument_not_found'],
+    scope: 'markets:read',
+    needs: 'venueData',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: BookAnswer,
+    run: ({ param }, waiter) => {
+      const entry = catalog.instrument(param);
+      if (entry === undefined) throw new ApiError('instrument_not_found');
+      const find = async () => {
+        const nowMs = engine.nowMs();
+        const reply = await engine.quote(entry.id, nowMs, 'book');
+        return reply.ok ? `${reply.body.slice(0, -1)},${tail(isoOf(nowMs))}}` : reply;
+      };
+      return engine.coalesce(`book of ${entry.id}`, find, waiter);
+    },
+  });
 }
 
 const NOT_FOUND: Reply = { ok: false, code: 'instrument_not_found', message: '' };

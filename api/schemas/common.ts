@@ -68,6 +68,11 @@ export const GameId = Type.String({
   description: `game_ and 10 characters of ${ID_LETTERS}`,
 });
 
+export const IdempotencyKey = Type.String({
+  pattern: '^[!-~]{1,128}$',
+  description: '1 to 128 visible ASCII characters',
+});
+
 /** The schema of an opaque cursor; its content is checked where it is read. */
 export const Cursor = Type.String({
   minLength: 1,
@@ -88,14 +93,16 @@ export function limitOf(maximum: number, defaultLimit: number) {
   });
 }
 
+export const ErrorCodeSchema = oneOf(Object.keys(ERRORS) as ErrorCode[], {
+  title: 'ErrorCode',
+  description: 'Stable: branch on this.',
+});
+
 /** Rule E1 (api/RULES.md). */
 export const ErrorAnswer = strict(
   {
     error: strict({
-      code: oneOf(Object.keys(ERRORS) as ErrorCode[], {
-        title: 'ErrorCode',
-        description: 'Stable: branch on this.',
-      }),
+      code: ErrorCodeSchema,
       message: Type.String({ minLength: 1, description: 'A sentence for people; may change.' }),
       retryAfterSeconds: Type.Optional(
         Type.Integer({
@@ -107,6 +114,13 @@ export const ErrorAnswer = strict(
   },
   { title: 'Error' },
 );
+
+/** Date, or date-time with a zone: Rules A48, A79 (api/RULES.md). */
+export const instant = (which: string) =>
+  Type.String({
+    maxLength: 40,
+    description: `${which}: a date (its UTC midnight) or a date-time with a zone.`,
+  });
 
 /** A route without query parameters. */
 export const NoQuery: TObject<TProperties> = strict({});

@@ -179,10 +179,13 @@ export const ORDER: Static<typeof Order> = {
   type: 'limit',
   cancelReason: null,
   tradeId: null,
+  executedAt: null,
+  canceledAt: null,
+  updatedAt: AT,
   fillPriceCents: null,
 };
 
-const POSITION: Static<typeof PortfolioAnswer>['positions'][number] = {
+const HOLDING = {
   tradeId: '019aa4d2-1c01-7c52-8d0e-3b9f7a6d4c28',
   ...SUBJECT,
   boughtSide: 'yes',
@@ -192,16 +195,24 @@ const POSITION: Static<typeof PortfolioAnswer>['positions'][number] = {
   fillVenue: 'venue_a',
   openedAt: AT,
   entryCents: 44,
+} as const;
+
+const POSITION: Static<typeof PortfolioAnswer>['positions'][number] = {
+  ...HOLDING,
+  markCents: 41,
+  valueDollars: 4.1,
+  unrealizedPnlDollars: -0.3,
 };
 
 /** Ten yes bought at 44 cents. */
 export const TRADE: Static<typeof Trade> = {
-  ...POSITION,
+  ...HOLDING,
   status: 'open',
   closedAt: null,
   closeReason: null,
   pnlDollars: null,
   resolvedOutcome: null,
+  exitCents: null,
 };
 
 const ACCOUNT: Static<typeof Account> = {

@@ -188,7 +188,18 @@ export const OrganizationsAnswer = strict(
   { title: 'OrganizationsAnswer' },
 );
 
-/** Rule A58 (api/RULES.md). */
+const TradeWindow = strict({
+  limit: Count,
+  remaining: Count,
+  resetSeconds: described(Count, 'Seconds to the end of the window, on the time of the engine.'),
+});
+const TradeWindows = strict({
+  newPerMinute: described(TradeWindow, 'New orders in the UTC minute.'),
+  newPerDay: described(TradeWindow, 'New orders on the UTC day.'),
+  closingPerMinute: described(TradeWindow, 'Sells and cancels in the UTC minute.'),
+});
+
+/** Rules A58, A83 (api/RULES.md). */
 export const UsageAnswer = strict(
   {
     plan: PlanSchema,
@@ -205,6 +216,13 @@ export const UsageAnswer = strict(
       prefix: Type.String({ description: 'The first 16 characters of the key.' }),
       requestsThisMonth: described(Count, 'Requests counted against this key this month.'),
     }),
+    trading: nullable(
+      strict({
+        key: described(TradeWindows, 'Of this key, over all accounts that it trades on.'),
+        account: described(TradeWindows, "Of its owner's own account, over all keys."),
+      }),
+      { description: 'The hard trade limits; null while the engine cannot say.' },
+    ),
     enforced: Enforced,
     mode: Mode,
   },

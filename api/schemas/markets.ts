@@ -11,6 +11,7 @@ import {
   GameId,
   GameStatusSchema,
   InstrumentId,
+  instant,
   limitOf,
   Mode,
   NextCursor,
@@ -209,6 +210,24 @@ export const QuoteAnswer = strict(
   { quote: Quote, crossVenue: CrossVenue, asOf: AsOf, mode: Mode },
   { title: 'QuoteAnswer' },
 );
+const Level = Type.Array(Count, { minItems: 2, maxItems: 2 });
+const Levels = Type.Array(Level, {
+  maxItems: 20,
+  description: 'Of each level its cents and its contracts, best first.',
+});
+export const BookAnswer = strict(
+  {
+    instrumentId: InstrumentId,
+    venue: nullable(VenueSchema, {
+      description: 'Whose levels these are; null: it has no market.',
+    }),
+    yesBids: Levels,
+    yesAsks: Levels,
+    asOf: AsOf,
+    mode: Mode,
+  },
+  { title: 'Book' },
+);
 export const QuotesAnswer = strict(
   {
     quotes: Type.Array(Quote, { description: 'In the order asked for, each once.' }),
@@ -257,13 +276,6 @@ export const InstrumentSearchQuery = strict({
   league: Type.Optional(League),
   limit: limitOf(25, 10),
 });
-
-/** Date, or date-time with a zone: Rule A48 (api/RULES.md). */
-const instant = (which: string) =>
-  Type.String({
-    maxLength: 40,
-    description: `${which}: a date (its UTC midnight) or a date-time with a zone.`,
-  });
 
 export const GamesQuery = strict({
   status: Type.Optional(described(GameStatusSchema, 'Only in this status.')),

@@ -5,6 +5,7 @@ import { EXECUTION_VENUES } from '../identity/venue-keys.ts';
 import {
   DateTime,
   described,
+  IdempotencyKey,
   InstrumentId,
   oneOf,
   PriceCents,
@@ -13,11 +14,6 @@ import {
   Uuid,
 } from './common.ts';
 import { ActionSchema, OrderTypeSchema, ProbabilityPct } from './trading.ts';
-
-const IdempotencyKey = Type.String({
-  pattern: '^[!-~]{1,128}$',
-  description: '1 to 128 visible ASCII characters',
-});
 
 /** `order-request.ts` decides which of these belong to which action and type. */
 export const OrderBodySchema = strict(
@@ -78,6 +74,13 @@ export const OrderBodySchema = strict(
     ),
     statedProbPct: Type.Optional(
       described(ProbabilityPct, 'Of a buy: your probability of the side, in percent.'),
+    ),
+    rejectIfLaterThan: Type.Optional(
+      described(
+        DateTime,
+        'An order that the engine takes later is 409 too_late, and its key is not used. An order ' +
+          'that was placed before is answered all the same.',
+      ),
     ),
     execution: Type.Optional(
       oneOf(['paper', ...EXECUTION_VENUES, 'venue_c'], {

@@ -14,7 +14,9 @@ import {
   DateTime,
   Dollars,
   described,
+  IdempotencyKey,
   InstrumentId,
+  instant,
   limitOf,
   Mode,
   NextCursor,
@@ -42,7 +44,7 @@ const Organization = Type.Optional(
   ),
 );
 const MarketTicker = Type.Optional(Type.String({ description: "The venue market's ticker." }));
-const FillPriceCents = Type.Optional(
+export const FillPriceCents = Type.Optional(
   nullable(PriceCents, { description: 'Price of the fill; null while there is none.' }),
 );
 
@@ -94,6 +96,9 @@ export const Order = strict(
       description: 'Why it is canceled or expired; else null.',
     }),
     tradeId: nullable(Uuid, { description: 'The trade that it opened or closes.' }),
+    executedAt: nullable(DateTime, { description: 'When all of it had traded, else null.' }),
+    canceledAt: nullable(DateTime, { description: 'When it was canceled, else null.' }),
+    updatedAt: described(DateTime, 'When it took the status that it has.'),
     fillPriceCents: FillPriceCents,
   },
   {
@@ -118,11 +123,24 @@ const POSITION = {
   entryCents: Type.Optional(described(PriceCents, 'Price paid, in cents a contract.')),
 };
 
-const Position = strict(POSITION, {
-  title: 'Position',
-  description:
-    'An open trade. marketTicker and entryCents are here only while the venue-data switch is on.',
-});
+const Position = strict(
+  {
+    ...POSITION,
+    markCents: Type.Optional(
+      nullable(PriceCents, { description: 'The live bid of the side; null without one.' }),
+    ),
+    valueDollars: Type.Optional(
+      described(Dollars, 'What it counts for in net worth: at the live bid, at cost without one.'),
+    ),
+    unrealizedPnlDollars: Type.Optional(described(Dollars, 'That value less its cost.')),
+  },
+  {
+    title: 'Position',
+    description:
+      'An open trade. marketTicker, entryCents, markCents, valueDollars and unrealizedPnlDollars ' +
+      'are here only while the venue-data switch is on.',
+  },
+);
 
 export const Trade = strict(
   {
@@ -137,12 +155,17 @@ export const Trade = strict(
     resolvedOutcome: nullable(SideSchema, {
       description: "The venue market's result; null without one, or between the two.",
     }),
+    exitCents: Type.Optional(
+      nullable(Type.Integer({ minimum: 0, maximum: 100 }), {
+        description: 'What a contract of it brought on average, rounded down; null while open.',
+      }),
+    ),
   },
   {
     title: 'Trade',
     description:
-      'A position, open or not any more. marketTicker and entryCents are here only while the ' +
-      'venue-data switch is on.',
+      'A position, open or not any more. marketTicker, entryCents and exitCents are here only ' +
+      'while the venue-data switch is on.',
   },
 );
 
@@ -213,41 +236,27 @@ export const OrderAnswer = strict(
   { title: 'OrderAnswer' },
 );
 
-/** Rule A36 (api/RULES.md). */
-export const PlacementAnswer = strict(
-  {
-    status: oneOf(['executed', 'resting', 'canceled'], {
-      description: 'canceled: an ioc or fok that did not fill; nothing was spent.',
-    }),
-    action: ActionSchema,
-    type: OrderTypeSchema,
-    idempotencyKey: Type.String(),
-    replayed: Type.Boolean({
-      description: 'The key was used before: this is the stored order, nothing new was placed.',
-    }),
-    originalCreatedAt: nullable(DateTime, { description: 'On a replay, when it was placed.' }),
-    order: nullable(Order, { description: 'Null for a market order: a fill, not an order.' }),
-    trade: nullable(Trade, {
-      description: 'What it opened or closed; null while resting and when canceled.',
-    }),
-    fillVenue: nullable(VenueSchema, { description: 'Where the fill was priced; paper only.' }),
-    mode: Mode,
-    venueData: VenueDataOn,
-    fillPriceCents: FillPriceCents,
-  },
-  { title: 'OrderPlacement' },
-);
+const OfInstrument = Type.Optional(described(InstrumentId, 'Only on this instrument.'));
 
 export const TradesQuery = strict({
   status: Type.Optional(
     oneOf(['open', 'closed', 'settled', 'void'], { description: 'Only in this status.' }),
   ),
+  instrumentId: OfInstrument,
+  from: Type.Optional(instant('Only trades that were opened at this time or later')),
+  to: Type.Optional(instant('Only trades that were opened before this time')),
   limit: limitOf(200, 50),
   cursor: Type.Optional(Cursor),
 });
 
 export const OrdersQuery = strict({
   status: Type.Optional(described(OrderStatus, 'Only in this status.')),
+  instrumentId: OfInstrument,
+  idempotencyKey: Type.Optional(
+    described(IdempotencyKey, 'Only the order that has used this key.'),
+  ),
+  from: Type.Optional(instant('Only orders that were placed at this time or later')),
+  to: Type.Optional(instant('Only orders that were placed before this time')),
   limit: limitOf(200, 50),
   cursor: Type.Optional(Cursor),
 });

@@ -186,6 +186,7 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, instrumentId: s
     tradeId: null,
     mayOpen: true,
     mayTrade: true,
+    rejectIfLaterThanMs: null,
     counting: null,
   };
 }

@@ -44,6 +44,7 @@ const place = record<PlaceOrder>({
   tradeId: nullable(text),
   mayOpen: flag,
   mayTrade: flag,
+  rejectIfLaterThanMs: nullable(f64),
   counting: nullable(counting),
 });
 

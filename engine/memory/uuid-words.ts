@@ -84,6 +84,12 @@ export function uuidTimeMs(id: Uuid): EpochMs {
   return timeOfWords(uuidWord(id, 0), uuidWord(id, 1));
 }
 
+/** Higher than every version 7 uuid of an earlier time, and lower than those of this one. */
+export function firstUuidAt(atMs: EpochMs): Uuid {
+  const time = Math.max(0, atMs);
+  return uuidOfWords(Math.floor(time / 0x10000), (time % 0x10000) * 0x10000, 0, 0);
+}
+
 /** The uuids in an array of words, four words each. */
 export function* uuidsOf(words: Uint32Array): Generator<Uuid> {
   for (let at = 0; at < words.length; at += 4) {

@@ -1,16 +1,20 @@
 /**
  * What a command leads to: events, a stored answer, or a refusal. It reads the state and changes
  * nothing. It checks for refusals in the order of rejections.ts; after them a command cannot fail.
- * Rules T100, T110, T111, M9 (engine/RULES.md).
+ * Rules T100, T110, T111, T130, T131, M9 (engine/RULES.md).
  */
 
 import { accept, type Decision, reject } from './decision.ts';
+import type { OrderEnded } from './events.ts';
 import { isCountable } from './ledger.ts';
-import type { AdjustCash, CancelOrder, Command } from './messages.ts';
+import type { AdjustCash, CancelAll, CancelOrder, Command } from './messages.ts';
 import { decidePlace } from './orders.ts';
 import type { ShardState } from './state.ts';
 import { withinLimits } from './trade-limits.ts';
-import { NO_ROW } from './units.ts';
+import { type EpochMs, NO_ROW, type OrderRow } from './units.ts';
+
+/** What one batch cancels is one record of the log, and one answer. Rule T131 (engine/RULES.md). */
+export const CANCEL_ALL_MAX = 2000;
 
 export function decide(state: ShardState, command: Command): Decision {
   switch (command.kind) {
@@ -18,6 +22,8 @@ export function decide(state: ShardState, command: Command): Decision {
       return decidePlace(state, command);
     case 'cancel':
       return withinLimits(state, command, true, () => decideCancel(state, command));
+    case 'cancel_all':
+      return withinLimits(state, command, true, () => decideCancelAll(state, command));
     case 'adjust':
       return decideAdjust(state, command);
     case 'catalog':
@@ -47,9 +53,30 @@ function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder
       ? reject('already_closed', 'The order is not resting.')
       : reject('order_not_found');
   }
-  return accept([
-    { kind: 'order_ended', atMs, order, status: 'canceled', reason: 'canceled_by_owner' },
-  ]);
+  return accept([canceledByOwner(atMs, order)]);
+}
+
+function canceledByOwner(atMs: EpochMs, order: OrderRow): OrderEnded {
+  return { kind: 'order_ended', atMs, order, status: 'canceled', reason: 'canceled_by_owner' };
+}
+
+/** The first placed first, of at most the newest `CANCEL_ALL_MAX`. */
+
+function decideCancelAll(
+  state: ShardState,
+  { atMs, account: accountId, instrumentId }: CancelAll,
+): Decision {
+  const instrument = instrumentId === null ? null : state.instrumentsById.get(instrumentId);
+  if (instrument === undefined) return reject('instrument_not_found');
+  const account = state.accountIds.find(accountId);
+  if (account === NO_ROW) return accept([]);
+  const ofInstrument = state.orders.col.instrument;
+  const newest: OrderRow[] = [];
+  for (const order of state.ordersOfAccount.of(account)) {
+    if (newest.length === CANCEL_ALL_MAX) break;
+    if (instrument === null || ofInstrument.get(order) === instrument.number) newest.push(order);
+  }
+  return accept(newest.reverse().map((order) => canceledByOwner(atMs, order)));
 }
 
 function decideAdjust(state: ShardState, command: AdjustCash): Decision {

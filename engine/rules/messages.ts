@@ -154,6 +154,8 @@ export type PlaceOrder = OrderTerms & {
   mayOpen: boolean;
   /** True: trading is on, and a new order may be placed. Rule V6 (api/RULES.md). */
   mayTrade: boolean;
+  /** A new order is refused after it; not a term, and not stored. Rule T132 (engine/RULES.md). */
+  rejectIfLaterThanMs: EpochMs | null;
   /** Null: the hard trade limits do not apply, as for a replay. */
   counting: TradeCounting | null;
 };
@@ -165,6 +167,19 @@ export type CancelOrder = {
   orderId: Uuid;
   counting: TradeCounting | null;
 };
+
+/** Cancels resting orders of the account at once. Rules T130, T131 (engine/RULES.md). */
+export type CancelAll = {
+  kind: 'cancel_all';
+  atMs: EpochMs;
+  account: Uuid;
+  /** Null: those on every instrument. */
+  instrumentId: string | null;
+  counting: TradeCounting | null;
+};
+
+/** What counts towards the hard trade limits of a key. */
+export type TradingCommand = PlaceOrder | CancelOrder | CancelAll;
 
 /** An operator's correction of an account's cash; shown as adjustmentsInRunDollars. */
 export type AdjustCash = { kind: 'adjust'; atMs: EpochMs; account: Uuid; amountCents: Cents };
@@ -189,7 +204,7 @@ export type SetSwitches = {
 /** Sets the shard's time to `toMs`, whatever it was: the only way to set time back. */
 export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
 
-export type Command = PlaceOrder | CancelOrder | AdjustCash | SetCatalog | SetSwitches | SetClock;
+export type Command = TradingCommand | AdjustCash | SetCatalog | SetSwitches | SetClock;
 
 /** `body` is the JSON text of the answer, ready to send; a refusal names its rule. */
 export type Reply = { ok: true; body: string } | Refusal;

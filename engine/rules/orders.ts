@@ -4,54 +4,53 @@ import { accept, type Decision, reject } from './decision.ts';
 import { type Event, fillEvent, type OrderPlaced } from './events.ts';
 import { type Fill, tradeOf } from './fill-model.ts';
 import type { PlacedOrder } from './finished-records.ts';
-import { instrumentSideOf, isLimit, isSell, sideOf } from './flags.ts';
+import { isLimit, sideOf } from './flags.ts';
 import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { checkBounds } from './order-bounds.ts';
+import { type Subject, subjectOf } from './order-subject.ts';
 import { ASKED_TERM_NAMES } from './order-terms.ts';
 import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
-import type { Instrument, Market } from './reference-data.ts';
+import { movedText, shortText } from './refusal-texts.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
 import {
   type AccountRow,
   type Cents,
   type EpochMs,
-  HOME_VENUE,
-  marketName,
   NO_ROW,
   type OrderRow,
-  oppositeSide,
   type PositionRow,
-  type Side,
   START_BALANCE_CENTS,
 } from './units.ts';
-
-/** What an order trades: a side of a market, as an instrument of the catalog shows it. */
-type Subject = {
-  market: Market;
-  instrument: Instrument;
-  side: Side;
-  instrumentSide: Side;
-  contracts: number;
-  /** sell: the row of the position. */
-  position: PositionRow | null;
-};
 
 /** A known key is answered whatever else is the case. Rules T91, T95 (engine/RULES.md). */
 export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   const account = state.accountIds.find(order.account);
   const known =
     account === NO_ROW ? undefined : state.records.orderByKey(account, order.idempotencyKey);
-  const sellOrCancel = order.action === 'sell';
-  if (known !== undefined) {
-    if (isSameOrder(state, known, order)) return { kind: 'replay' };
-    return countedRefusal(state, order, sellOrCancel, reject('idempotency_key_reused'));
-  }
+  if (known === undefined) return decideUnderNewKey(state, order, account);
+  if (isSameOrder(state, known, order)) return { kind: 'replay' };
+  const reused = reject('idempotency_key_reused');
+  return countedRefusal(state, order, order.action === 'sell', reused);
+}
+
+/**
+ * What an order leads to, whatever its key. `account`: its row, or `NO_ROW`. Rule T132
+ * (engine/RULES.md).
+ */
+export function decideUnderNewKey(
+  state: ShardState,
+  order: PlaceOrder,
+  account: AccountRow,
+): Decision {
   const outOfBounds = checkBounds(state, order, account);
   if (outOfBounds !== null) return reject('invalid_request', outOfBounds);
   if (!order.mayTrade) return reject('trading_off');
-  return withinLimits(state, order, sellOrCancel, () => {
+  return withinLimits(state, order, order.action === 'sell', () => {
+    const { rejectIfLaterThanMs } = order;
+    if (rejectIfLaterThanMs !== null && state.nowMs > rejectIfLaterThanMs)
+      return reject('too_late');
     return order.action === 'buy' && !order.mayOpen
       ? reject('membership_required')
       : decideNew(state, order, account);
@@ -63,8 +62,7 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
  * T94 (engine/RULES.md).
  */
 function decideNew(state: ShardState, order: PlaceOrder, account: AccountRow): Decision {
-  const subject =
-    order.action === 'buy' ? buySubject(state, order) : sellSubject(state, order, account);
+  const subject = subjectOf(state, order, account);
   if ('kind' in subject) return subject;
   const { market } = subject;
   if (market.outcome !== null) return reject('market_resolved');
@@ -75,16 +73,18 @@ function decideNew(state: ShardState, order: PlaceOrder, account: AccountRow): D
   if (!isLimit(order)) {
     if (fill === null) return reject('no_liquidity', state.fillModel.noLiquidity);
     const bound = order.boundPriceCents;
-    if (bound !== null && !reaches(order.action, tradePrice(order.action, fill.askCents), bound)) {
-      return reject('price_moved');
+    const priceCents = tradePrice(order.action, fill.askCents);
+    if (bound !== null && !reaches(order.action, priceCents, bound)) {
+      return reject('price_moved', movedText(state, priceCents));
     }
   }
   const rests = order.timeInForce === 'gtc' && fill?.contracts !== subject.contracts;
   if (order.action === 'buy') {
     const balanceCents =
       account === NO_ROW ? START_BALANCE_CENTS : state.accounts.col.balanceCents.get(account);
-    if (neededCents(order, subject, fill, rests) > balanceCents) {
-      return reject('insufficient_balance');
+    const needed = neededCents(order, subject, fill, rests);
+    if (needed > balanceCents) {
+      return reject('insufficient_balance', shortText(state, needed, balanceCents));
     }
   }
 
@@ -204,65 +204,6 @@ function placedEvent(
     terms: order,
     rests,
   };
-}
-
-/** It names no ticker, so that it may be shown whether the venue-data switch is on or off. */
-const NO_SUCH_TICKER = 'ticker is not that of a venue_a market that an instrument lists.';
-
-/** Rules T4, T5, T6, T100, T121 (engine/RULES.md). */
-function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
-  const asked = order.side!;
-  const contracts = order.contracts!;
-  if (order.ticker !== null) {
-    const market = state.marketsByName.get(marketName(HOME_VENUE, order.ticker));
-    if (market == null || market.shownBy === null) {
-      return reject('no_tradable_listing', NO_SUCH_TICKER);
-    }
-    const { instrument, polarity } = market.shownBy;
-    const instrumentSide = polarity === 1 ? asked : oppositeSide(asked);
-    return { market, instrument, side: asked, instrumentSide, contracts, position: null };
-  }
-  const instrument = state.instrumentsById.get(order.instrumentId!);
-  if (instrument === undefined || !instrument.listed) {
-    return reject('instrument_not_found');
-  }
-  const { home } = instrument;
-  if (home === null) return reject('no_tradable_listing');
-  const side = home.polarity === 1 ? asked : oppositeSide(asked);
-  const { market } = home;
-  return { market, instrument, side, instrumentSide: asked, contracts, position: null };
-}
-
-/** All of a position, on its own market. Rules T50, T51, T55, T56 (engine/RULES.md). */
-function sellSubject(
-  state: ShardState,
-  order: PlaceOrder,
-  account: AccountRow,
-): Subject | Decision {
-  if (account === NO_ROW) return reject('trade_not_found');
-  const tradeId = order.tradeId!;
-  const position = state.positionIds.find(tradeId);
-  const { col } = state.positions;
-  if (position === NO_ROW || col.account.get(position) !== account) {
-    const known = state.records.closedTrade(account, tradeId) !== undefined;
-    return known ? reject('already_closed') : reject('trade_not_found');
-  }
-  // A sell that never rests replaces the resting sell if it trades, as a market order does.
-  if (order.timeInForce === 'gtc' && isBeingSold(state, position)) return reject('already_closed');
-  const flags = col.flags.get(position);
-  return {
-    market: state.markets[col.market.get(position)]!,
-    instrument: state.instruments[col.instrument.get(position)]!,
-    side: sideOf(flags),
-    instrumentSide: instrumentSideOf(flags),
-    contracts: col.contracts.get(position),
-    position,
-  };
-}
-
-function isBeingSold({ orders, positions }: ShardState, position: PositionRow): boolean {
-  const resting = positions.col.resting.get(position);
-  return resting !== NO_ROW && isSell(orders.col.flags.get(resting));
 }
 
 /**

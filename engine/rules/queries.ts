@@ -3,10 +3,21 @@
  * A44 (api/RULES.md), D12 (engine/RULES.md).
  */
 
+import type { PlaceOrder } from './messages.ts';
 import type { EpochMs, Uuid } from './units.ts';
 
 /** Newest first; `before` is the id of the last row of the previous page. */
-type Page = { limit: number; before: Uuid | null };
+export type Page = { limit: number; before: Uuid | null; only?: RowFilter };
+
+/** Which rows a list has; null: whatever it is. Rule A79 (api/RULES.md). */
+export type RowFilter = {
+  instrumentId: string | null;
+  /** Of orders. */
+  idempotencyKey: string | null;
+  /** When the order was placed, or the trade opened: at `fromMs` or later, and before `toMs`. */
+  fromMs: EpochMs | null;
+  toMs: EpochMs | null;
+};
 
 export type PortfolioQuery = {
   kind: 'portfolio';
@@ -35,8 +46,13 @@ export type TradesQuery = Page & {
   organizationSlug: string | null;
   status: 'open' | 'closed' | 'settled' | 'void' | null;
 };
+/** What the order would do; its key is not looked at. Rule T133 (engine/RULES.md). */
+export type PreviewQuery = { kind: 'preview'; atMs: EpochMs; order: PlaceOrder };
 /** Answers with one Quote, or `instrument_not_found`. */
 export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId: string };
+/** Answers with the displayed levels, or `instrument_not_found`. Rule A84 (api/RULES.md). */
+export type BookQuery = { kind: 'book'; atMs: EpochMs; instrumentId: string };
+export type QuoteKind = (QuoteQuery | BookQuery)['kind'];
 /** Answers with the `TradeUse` of a key in this shard. */
 export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
 /** Answers `{accounts, restingOrders, openPositions, problems: string[]}`. */
@@ -52,7 +68,9 @@ export type Query =
   | OrderQuery
   | OrdersQuery
   | TradesQuery
+  | PreviewQuery
   | QuoteQuery
+  | BookQuery
   | KeyUseQuery
   | AuditQuery
   | DigestQuery;

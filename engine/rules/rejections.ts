@@ -7,6 +7,7 @@ export const REJECTIONS = {
   invalid_request: 'The request cannot be used.',
   trading_off: 'Trading with keys is switched off.',
   rate_limited: 'Over a hard trade limit.',
+  too_late: 'It came later than rejectIfLaterThan allows.',
   membership_required:
     'Opening a position needs the basic plan or a higher one, which the operator of this server ' +
     'grants (paperbook admin plan USER_ID basic).',

@@ -5,6 +5,7 @@ import type { Command } from '../rules/messages.ts';
 const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
   place: 1,
   cancel: 1,
+  cancel_all: 1,
   adjust: 1,
   catalog: 1,
   switches: 1,

@@ -18,14 +18,18 @@ import type { AuditQuery, DigestQuery, OrderQuery, Query } from '../rules/querie
 import { REJECTIONS, type RejectionCode } from '../rules/rejections.ts';
 import type { ShardState } from '../rules/state.ts';
 import { NO_ROW } from '../rules/units.ts';
+import { writeBook } from './views/book.ts';
+import { writeOrders, writeTrades } from './views/lists.ts';
 import {
   outcomeJustNow,
   type Placement,
+  writeCanceled,
   writeEndedJustNow,
   writeOrder,
   writePlacement,
 } from './views/order.ts';
-import { writeEnvelope, writeOrders, writePortfolio, writeTrades } from './views/portfolio.ts';
+import { writeEnvelope, writePortfolio } from './views/portfolio.ts';
+import { writePreview } from './views/preview.ts';
 import { writeQuote } from './views/quote.ts';
 
 const NAMES = memberNames('order');
@@ -89,6 +93,9 @@ export function answerQuery(state: ShardState, query: Query, to: JsonWriter): Re
       writeEnveloped(to, state, timed, () => writeOrder(to, state, order));
       return null;
     }
+    case 'preview':
+      writePreview(to, state, timed);
+      return null;
     case 'instrument_quote': {
       const instrument = state.instrumentsById.get(timed.instrumentId);
       const entry = instrument?.entry;
@@ -96,6 +103,12 @@ export function answerQuery(state: ShardState, query: Query, to: JsonWriter): Re
         return refuseWith('instrument_not_found');
       }
       writeQuote(to, state, { ...instrument, entry }, timed.atMs);
+      return null;
+    }
+    case 'book': {
+      const instrument = state.instrumentsById.get(timed.instrumentId);
+      if (!instrument?.listed) return refuseWith('instrument_not_found');
+      writeBook(to, state, instrument, timed.atMs);
       return null;
     }
     case 'key_use':
@@ -135,6 +148,8 @@ function writeAnswer(
       const write = () => writeEndedJustNow(to, state, ended);
       return writeEnveloped(to, state, NO_ORGANIZATION, write);
     }
+    case 'cancel_all':
+      return writeCanceled(to, state, decision.kind === 'replay' ? [] : decision.events);
     case 'switches':
     case 'clock':
     case 'adjust':

@@ -11,7 +11,7 @@
 
 import { awayIdOf } from '../memory/trade-counts.ts';
 import { invariant } from '../rules/invariant.ts';
-import type { CancelOrder, PlaceOrder, TradeCounting } from '../rules/messages.ts';
+import type { TradeCounting, TradingCommand } from '../rules/messages.ts';
 import { sumOfUse } from '../rules/trade-limits.ts';
 import type { EpochMs, Uuid } from '../rules/units.ts';
 import { type TradeUse, utcDayOf } from '../rules/units.ts';
@@ -19,12 +19,13 @@ import { AT_ITS_LIMIT } from './busy.ts';
 import type { OpenReport } from './open-report.ts';
 import type { Waiter } from './outbox.ts';
 import type { ShardClient } from './shard-client.ts';
+import { useIn } from './trade-use.ts';
 
 type Shard = Pick<ShardClient, 'ask' | 'call'>;
 
 /** An order or a cancel on its way to the shard of its account. */
 export type Passage = {
-  command: PlaceOrder | CancelOrder;
+  command: TradingCommand;
   counting: TradeCounting;
   /** The shard of the owner's personal account, where a key trades that never left it. */
   home: Shard;
@@ -126,7 +127,9 @@ export class RoamingKeys {
     while (known < roamer.shards.size) {
       known = roamer.shards.size;
       const others = [...roamer.shards].filter((shard) => shard !== to);
-      const uses = others.map((shard) => useIn(shard, shard === home, keyId, this.#nowMs()));
+      const uses = others.map((shard) =>
+        useIn(shard, shard === home ? keyId : awayIdOf(keyId), this.#nowMs()),
+      );
       roamer.elsewhere = sumOfUse(await Promise.all(uses));
     }
     roamer.at = to;
@@ -152,11 +155,4 @@ export class RoamingKeys {
       if (roamer.day < day && roamer.waiting.length === 0) this.#roamers.delete(keyId);
     }
   }
-}
-
-async function useIn(shard: Shard, isHome: boolean, keyId: Uuid, atMs: EpochMs): Promise<TradeUse> {
-  const asked = isHome ? keyId : awayIdOf(keyId);
-  const reply = await shard.call({ kind: 'key_use', atMs, keyId: asked });
-  if (!reply.ok) throw new Error(reply.message);
-  return JSON.parse(reply.body) as TradeUse;
 }

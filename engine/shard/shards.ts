@@ -5,16 +5,15 @@
 import path from 'node:path';
 import type { AuditReport } from '../audit/audit.ts';
 import type {
-  CancelOrder,
   Catalog,
   Command,
-  PlaceOrder,
   Reply,
   ResultTick,
   SetSwitches,
   Tick,
+  TradingCommand,
 } from '../rules/messages.ts';
-import type { Query } from '../rules/queries.ts';
+import type { Query, QuoteKind } from '../rules/queries.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
@@ -27,9 +26,10 @@ import type { Waiter } from './outbox.ts';
 import { RequestCoalescer } from './request-coalescer.ts';
 import { RoamingKeys } from './roaming-keys.ts';
 import { ShardClient } from './shard-client.ts';
-import { isDamage } from './shard-damage.ts';
+import { openOrLater } from './shard-damage.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import { StartupState } from './startup-state.ts';
+import { type KeyAndAccountUse, tradeUseOf } from './trade-use.ts';
 
 export type ShardsOptions = CoreConfig & {
   dataDir: string;
@@ -157,7 +157,7 @@ export class Shards {
    * `ask` for commands that count towards the hard trade limits of a key, which apply across all
    * accounts it trades on. `owner`: the personal account of the key's owner, where most keys trade.
    */
-  trade(owner: Uuid, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined {
+  trade(owner: Uuid, command: TradingCommand, waiter: Waiter): undefined {
     const { account, counting } = command;
     if (this.#stopping || counting === null) return this.ask(account, command, waiter);
     const [home, to] = [this.#clientOf(owner), this.#clientOf(account)];
@@ -178,13 +178,17 @@ export class Shards {
     return this.#coalescer.ask(question, find, waiter);
   }
 
-  /** One instrument's Quote. Every shard receives every tick, so any of them can answer. */
-  quote(instrumentId: string, atMs: EpochMs): Promise<Reply> {
-    const find = () =>
-      this.#clientOfQuote(instrumentId).call({ kind: 'instrument_quote', atMs, instrumentId });
-    return new Promise((resolve, reject) => {
-      this.coalesce(`quote ${instrumentId}`, find, { resolve, reject });
+  /** Every shard receives every tick, so any of them can answer. */
+  quote(instrumentId: string, atMs: EpochMs, kind: QuoteKind = 'instrument_quote') {
+    const find = () => this.#clientOfQuote(instrumentId).call({ kind, atMs, instrumentId });
+    return new Promise<Reply>((resolve, reject) => {
+      this.coalesce(`${kind} ${instrumentId}`, find, { resolve, reject });
     });
+  }
+
+  tradeUse(owner: Uuid, keyId: Uuid): Promise<KeyAndAccountUse> {
+    const asked = { owner, keyId, atMs: this.nowMs() };
+    return tradeUseOf(this.#clients, this.#clientOf(owner), asked);
   }
 
   #clientOfQuote(instrumentId: string): ShardClient {
@@ -286,15 +290,5 @@ export class Shards {
       if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);
     }
     return !replies.includes(null);
-  }
-}
-
-async function openOrLater(client: ShardClient): Promise<OpenReport | null> {
-  try {
-    return await client.open();
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    client.openLater(error.message);
-    return null;
   }
 }

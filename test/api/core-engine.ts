@@ -1,14 +1,10 @@
 /** The real core behind the HTTP layer, without threads and disk: its refusals are its own. */
 import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
-import type {
-  CancelOrder,
-  PlaceOrder,
-  Reply,
-  SetSwitches,
-  Tick,
-} from '../../engine/rules/messages.ts';
-import type { Query } from '../../engine/rules/queries.ts';
+import type { Reply, SetSwitches, Tick, TradingCommand } from '../../engine/rules/messages.ts';
+import type { Query, QuoteKind } from '../../engine/rules/queries.ts';
+import { isCommand } from '../../engine/shard/message-kinds.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
+import { type KeyAndAccountUse, tradeUseOf } from '../../engine/shard/trade-use.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 
@@ -26,14 +22,14 @@ export class CoreEngine implements Engine {
     this.#core.tick(tick);
   }
 
-  ask(_account: string, request: PlaceOrder | CancelOrder | Query, waiter: Waiter): undefined {
+  ask(_account: string, request: TradingCommand | Query, waiter: Waiter): undefined {
     this.#answer(request).then(
       (reply) => waiter.resolve(reply),
       (error: Error) => waiter.reject(error),
     );
   }
 
-  trade(_owner: string, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined {
+  trade(_owner: string, command: TradingCommand, waiter: Waiter): undefined {
     this.ask(command.account, command, waiter);
   }
 
@@ -45,14 +41,18 @@ export class CoreEngine implements Engine {
     find().then(waiter.resolve, waiter.reject);
   }
 
-  quote(instrumentId: string, atMs: number): Promise<Reply> {
-    return this.#answer({ kind: 'instrument_quote', instrumentId, atMs });
+  quote(instrumentId: string, atMs: number, kind: QuoteKind = 'instrument_quote'): Promise<Reply> {
+    return this.#answer({ kind, instrumentId, atMs });
   }
 
-  async #answer(request: PlaceOrder | CancelOrder | Query): Promise<Reply> {
+  tradeUse(owner: string, keyId: string): Promise<KeyAndAccountUse> {
+    const shard = { call: (request: TradingCommand | Query) => this.#answer(request) };
+    return tradeUseOf([shard], shard, { owner, keyId, atMs: NOON_MS });
+  }
+
+  async #answer(request: TradingCommand | Query): Promise<Reply> {
     if (this.fault !== null) throw this.fault;
-    const isCommand = request.kind === 'place' || request.kind === 'cancel';
-    return isCommand ? this.#core.command(request) : this.#core.query(request);
+    return isCommand(request) ? this.#core.command(request) : this.#core.query(request);
   }
 
   async broadcast(switches: SetSwitches): Promise<void> {

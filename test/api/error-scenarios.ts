@@ -50,6 +50,8 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
   getOrder: { path: `/portfolio/orders/${SOME_ID}` },
   cancelOrder: { path: `/portfolio/orders/${SOME_ID}` },
   placeOrder: { body: { ...MARKET, idempotencyKey: 'k' } },
+  previewOrder: { body: MARKET },
+  getBook: { path: `/instruments/${AWAY}/book` },
   changeMe: { body: {} },
   createKey: { body: {} },
   rotateKey: { path: `/api_keys/${SOME_ID}/rotate`, body: {} },
@@ -124,6 +126,7 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
   },
   getInstrument: { instrument_not_found: at('/instruments/nobody') },
   getQuote: { instrument_not_found: at('/instruments/nobody/quote') },
+  getBook: { instrument_not_found: at('/instruments/nobody/book') },
   getGame: { game_not_found: at('/games/nobody') },
   getOrder: { order_not_found: (scenario) => ask(scenario) },
   createKey: {
@@ -161,7 +164,13 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
     },
     rate_limited: (scenario) => untilRefused(() => ask(scenario), 'order_not_found'),
   },
+  cancelOrders: {
+    instrument_not_found: (scenario) => ask(scenario, {}, 'instrumentId=ins_ZZZZZZZZZZZZ'),
+    rate_limited: (scenario) => untilRefused(() => ask(scenario), undefined),
+  },
   placeOrder: {
+    too_late: (scenario) =>
+      place(scenario, { ...MARKET, rejectIfLaterThan: '2020-01-01T00:00:00Z' }),
     us_not_eligible: (scenario) => place(scenario, { ...MARKET, execution: 'venue_c' }),
     venue_a_key_missing: (scenario) => place(scenario, { ...MARKET, execution: 'venue_a' }),
     venue_c_intl_key_missing: (scenario) =>

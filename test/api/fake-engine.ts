@@ -3,22 +3,18 @@
  * replaces the replies that it is about; whatever it leaves, the engine answers.
  */
 import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
-import type {
-  CancelOrder,
-  Catalog,
-  PlaceOrder,
-  Reply,
-  SetSwitches,
-} from '../../engine/rules/messages.ts';
-import type { Query } from '../../engine/rules/queries.ts';
+import type { Catalog, Reply, SetSwitches, TradingCommand } from '../../engine/rules/messages.ts';
+import type { Query, QuoteKind } from '../../engine/rules/queries.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
+import { isCommand } from '../../engine/shard/message-kinds.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
+import { type KeyAndAccountUse, tradeUseOf } from '../../engine/shard/trade-use.ts';
 import { quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 import * as samples from './samples.ts';
 
-export type EngineRequest = PlaceOrder | CancelOrder | Query;
+export type EngineRequest = TradingCommand | Query;
 
 /** Every market of the catalog has a live price of it, 40 to 43. */
 export class FakeEngine implements Engine {
@@ -32,8 +28,10 @@ export class FakeEngine implements Engine {
   currentState: EngineState = 'ready';
   currentTroubles: string[] = [];
   reply: (request: EngineRequest) => Promise<Reply> = async (request) => this.#answer(request);
-  replyQuote: (instrumentId: string) => Promise<Reply> = async (instrumentId) =>
-    this.#answer({ kind: 'instrument_quote', atMs: samples.NOW_MS, instrumentId });
+  replyQuote: (instrumentId: string, kind: QuoteKind) => Promise<Reply> = async (
+    instrumentId,
+    kind,
+  ) => this.#answer({ kind, atMs: samples.NOW_MS, instrumentId });
   report: AuditReport = { accounts: 2, restingOrders: 1, openPositions: 1, problems: [] };
 
   busy: EngineBusy | null = null;
@@ -49,15 +47,14 @@ export class FakeEngine implements Engine {
   }
 
   #answer(request: EngineRequest): Reply {
-    const isCommand = request.kind === 'place' || request.kind === 'cancel';
-    return isCommand ? this.#core.command(request) : this.#core.query(request);
+    return isCommand(request) ? this.#core.command(request) : this.#core.query(request);
   }
 
   refusal(): EngineBusy | null {
     return this.busy;
   }
 
-  trade(owner: string, command: PlaceOrder | CancelOrder, waiter: Waiter): undefined {
+  trade(owner: string, command: TradingCommand, waiter: Waiter): undefined {
     this.owners.push(owner);
     this.ask(command.account, command, waiter);
   }
@@ -75,9 +72,15 @@ export class FakeEngine implements Engine {
     find().then(waiter.resolve, waiter.reject);
   }
 
-  quote(instrumentId: string): Promise<Reply> {
+  quote(instrumentId: string, _atMs: number, kind: QuoteKind = 'instrument_quote'): Promise<Reply> {
     this.quoted.push(instrumentId);
-    return this.replyQuote(instrumentId);
+    return this.replyQuote(instrumentId, kind);
+  }
+
+  async tradeUse(owner: string, keyId: string): Promise<KeyAndAccountUse> {
+    if (this.busy !== null) throw this.busy;
+    const shard = { call: async (request: EngineRequest) => this.#answer(request) };
+    return tradeUseOf([shard], shard, { owner, keyId, atMs: samples.NOW_MS });
   }
 
   async broadcast(command: SetSwitches): Promise<void> {
@@ -127,6 +130,8 @@ export function sampleReply(request: EngineRequest): Reply {
         return { ok: false, code: 'trading_off', message: REJECTIONS.trading_off };
       }
       return ok({ ...samples.samplePlacement, idempotencyKey: request.idempotencyKey });
+    case 'cancel_all':
+      return ok({ canceled: [], count: 0, mode: 'paper' });
     case 'cancel':
     case 'order':
       return ok(samples.sampleOrderAnswer);

@@ -72,7 +72,7 @@ test('A11, A17: a wrong method is 405 before the credential', async (t) => {
   const api = await startApi(t);
   const allowed = {
     '/status': 'GET, HEAD, OPTIONS',
-    '/portfolio/orders': 'POST, GET, HEAD, OPTIONS',
+    '/portfolio/orders': 'POST, GET, HEAD, DELETE, OPTIONS',
     '/portfolio/orders/0195d3a0-0000-7000-8000-000000000001': 'GET, HEAD, DELETE, OPTIONS',
     '/instruments/some-slug/quote': 'GET, HEAD, OPTIONS',
   };

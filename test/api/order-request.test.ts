@@ -41,6 +41,7 @@ const fieldless = {
   side: null,
   contracts: null,
   tradeId: null,
+  rejectIfLaterThanMs: null,
 };
 
 test('A30: the four kinds of order', (t) => {
@@ -78,6 +79,10 @@ test('A30, the order body`s open names: what each of them becomes', (t) => {
   t.like(place({ ...MARKET_SELL, tradeId: TRADE_ID.toUpperCase() }), { tradeId: TRADE_ID });
   const expiresAt = '2026-11-21T06:00:00+01:00';
   t.like(place({ ...LIMIT_BUY, expiresAt }), { expiresAtMs: Date.parse('2026-11-21T05:00:00Z') });
+  for (const body of [MARKET_BUY, LIMIT_BUY, MARKET_SELL, LIMIT_SELL]) {
+    const rejectIfLaterThanMs = Date.parse('2026-11-21T05:00:00Z');
+    t.like(place({ ...body, rejectIfLaterThan: expiresAt }), { rejectIfLaterThanMs });
+  }
 });
 
 test('T21, A33: long and short names of a time in force mean the same', (t) => {

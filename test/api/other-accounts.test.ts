@@ -50,6 +50,7 @@ const PROBES: Record<string, Probe> = {
   'GET /instruments/search': own('key', { query: () => '?q=away' }),
   'GET /instruments/{ref}': named('key', '404 instrument_not_found'),
   'GET /instruments/{ref}/quote': named('key', '404 instrument_not_found'),
+  'GET /instruments/{ref}/book': named('key', '404 instrument_not_found'),
   'GET /games': own('key'),
   'GET /games/{ref}': named('key', '404 game_not_found'),
   'GET /quotes': own('key', { query: () => '?ids=ins_0000000000A1' }),
@@ -59,6 +60,8 @@ const PROBES: Record<string, Probe> = {
   'POST /portfolio/orders': named('key', '404 trade_not_found', sell),
   'GET /portfolio/orders/{orderId}': named('key', '404 order_not_found'),
   'DELETE /portfolio/orders/{orderId}': named('key', '404 order_not_found'),
+  'DELETE /portfolio/orders': own('key'),
+  'POST /portfolio/orders/preview': own('key', { body: sell }),
 };
 
 const UNKNOWN = '0195d3a0-0000-7000-8000-0000000000ff';

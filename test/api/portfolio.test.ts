@@ -1,7 +1,7 @@
 import test from 'ava';
 import { cursorOf } from '../../engine/rules/ids.ts';
 import { ok } from './fake-engine.ts';
-import { NOW_MS, sampleOrders, samplePortfolio, sampleTrades } from './samples.ts';
+import { IDS, NOW_MS, sampleOrders, samplePortfolio, sampleTrades } from './samples.ts';
 import { startApi } from './support.ts';
 
 const ID = '0195d3a0-0000-7000-8000-000000000001';
@@ -42,6 +42,35 @@ test('P2: limits, statuses and cursors reach the engine', async (t) => {
     { kind: 'orders', ...common, status: 'resting', limit: 1, before: ID },
   ]);
   t.deepEqual(api.engine.accounts, Array(5).fill(api.user.id));
+});
+
+test('A79: filters reach the engine, and bad ones are 400', async (t) => {
+  const api = await startApi(t);
+  const from = '2026-11-20';
+  const to = '2026-11-21T04:00:00Z';
+  const common = `from=${from}&to=${encodeURIComponent(to)}`;
+  await api.call('GET', `/portfolio/orders?instrumentId=${IDS.lions}&idempotencyKey=a/b&${common}`);
+  await api.call('GET', `/portfolio/trades?${common}`);
+  const fromMs = Date.parse('2026-11-20T00:00:00Z');
+  const times = { fromMs, toMs: Date.parse(to) };
+  const only = { instrumentId: IDS.lions, idempotencyKey: 'a/b', ...times };
+  t.like(api.engine.requests, [
+    { kind: 'orders', only },
+    { kind: 'trades', only: { instrumentId: null, idempotencyKey: null, ...times } },
+  ]);
+  const bad: [query: string, message: string][] = [
+    ['instrumentId=lions', 'instrumentId must be ins_ and 12 characters of 0-9A-HJKMNP-TV-Z'],
+    ['from=yesterday', 'from must be a date or a date-time with a zone'],
+    ['to=2026-02-30', 'to must be a date or a date-time with a zone'],
+  ];
+  for (const list of ['orders', 'trades']) {
+    for (const [query, message] of bad) {
+      const answer = await api.call('GET', `/portfolio/${list}?${query}`);
+      t.deepEqual(answer.json.error, { code: 'invalid_request', message });
+    }
+  }
+  const unknown = await api.call('GET', '/portfolio/trades?idempotencyKey=a');
+  t.is(unknown.json.error.message, 'unknown query parameter "idempotencyKey"');
 });
 
 test('P2, P3: bad cursors and limits are 400', async (t) => {

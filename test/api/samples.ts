@@ -154,10 +154,13 @@ export const sampleOrder = {
   type: 'limit',
   cancelReason: null,
   tradeId: null,
+  executedAt: null,
+  canceledAt: null,
+  updatedAt: AT,
   fillPriceCents: null,
 };
 
-const samplePosition = {
+const sampleHolding = {
   tradeId: UUID,
   instrumentId: IDS.lions,
   instrumentLabel: 'Lions to beat Bears',
@@ -175,13 +178,21 @@ const samplePosition = {
   entryCents: 41,
 };
 
+const samplePosition = {
+  ...sampleHolding,
+  markCents: 41,
+  valueDollars: 4.1,
+  unrealizedPnlDollars: 0,
+};
+
 const sampleTrade = {
-  ...samplePosition,
+  ...sampleHolding,
   status: 'open',
   closedAt: null,
   closeReason: null,
   pnlDollars: null,
   resolvedOutcome: null,
+  exitCents: null,
 };
 
 export const samplePlacement = {

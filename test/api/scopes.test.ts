@@ -19,6 +19,7 @@ const GRANTS: [route: RegExp, scope: Scope | null | 'session'][] = [
   [/^GET \/(instruments|games|quotes|history)/, 'markets:read'],
   [/^POST \/backtest$/, 'markets:read'],
   [/^GET \/(account|portfolio|me\/eval)/, 'portfolio:read'],
+  [/^POST \/portfolio\/orders\/preview$/, 'portfolio:read'],
   [/^(POST|DELETE) \/portfolio\/orders/, 'trade:write'],
   [/^GET \/(leaderboard|traders|eval)/, 'records:read'],
 ];

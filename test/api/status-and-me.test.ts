@@ -1,4 +1,5 @@
 import test from 'ava';
+import { EngineBusy } from '../../engine/shard/busy.ts';
 import { IDS, NOW_MS } from './samples.ts';
 import { startApi } from './support.ts';
 
@@ -66,4 +67,40 @@ test('C10: trading is at the time of the engine, keys and limits at that of the 
     minuteEndsSeconds % 60 <= Math.ceil((endMs - startMs) / 1000),
     'the minute of the machine',
   );
+});
+
+test('A83: usage shows what is left of the hard trade limits', async (t) => {
+  const api = await startApi(t);
+  const buy = { action: 'buy', type: 'market', instrumentId: IDS.lions, side: 'yes', count: 1 };
+  const body = { ...buy, idempotencyKey: 'a' };
+  for (let n = 0; n < 2; n++) await api.call('POST', '/portfolio/orders', { body });
+  await api.call('DELETE', '/portfolio/orders');
+  const minute = { resetSeconds: 60 };
+  const day = { resetSeconds: 19 * 3600 };
+  t.deepEqual((await api.call('GET', '/usage')).json.trading, {
+    key: {
+      newPerMinute: { limit: 10, remaining: 9, ...minute },
+      newPerDay: { limit: 50, remaining: 49, ...day },
+      closingPerMinute: { limit: 20, remaining: 19, ...minute },
+    },
+    account: {
+      newPerMinute: { limit: 20, remaining: 19, ...minute },
+      newPerDay: { limit: 100, remaining: 99, ...day },
+      closingPerMinute: { limit: 40, remaining: 39, ...minute },
+    },
+  });
+  await api.store.changeUser(api.user.id, {
+    plan: 'enterprise',
+    tradeLimits: {
+      key: { newPerMinute: 0, newPerDay: 5, closingPerMinute: 6 },
+      account: { newPerMinute: 7, newPerDay: 8, closingPerMinute: 9 },
+    },
+  });
+  const { key, account } = (await api.call('GET', '/usage')).json.trading;
+  t.like(key, { newPerMinute: { limit: 0, remaining: 0 }, newPerDay: { remaining: 4 } });
+  t.like(account, { closingPerMinute: { limit: 9, remaining: 8 } });
+  api.engine.busy = new EngineBusy('the engine is opening');
+  const answer = await api.call('GET', '/usage');
+  t.is(answer.status, 200);
+  t.is(answer.json.trading, null);
 });

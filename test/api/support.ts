@@ -37,6 +37,7 @@ import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { apiRoutes, startServer } from '../../api/server.ts';
 import { Switches } from '../../api/switches.ts';
 import { createAjv } from '../../api/validation.ts';
+import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { Catalog } from '../../engine/rules/messages.ts';
 import { AnswerCheck, type SeenAnswer } from './answer-check.ts';
 import { cheapenHashes } from './cheap-hashes.ts';
@@ -104,6 +105,7 @@ type Options = {
   /** In place of the fake one, which is then asked nothing. */
   engine?: Engine;
   catalog?: Catalog;
+  fees?: readonly FeeEntry[];
   /** Accounts of nobody, in words. */
   ownerless?: string[];
 };
@@ -136,6 +138,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const deps: Deps = {
     engine: asked,
     catalog,
+    fees: () => options.fees ?? [],
     search: new InstrumentSearch(catalog),
     feeds: () => feeds,
     playback: { take: async () => ({ lines: 0, frames: 0, ticks: 0, skipped: 0 }), close() {} },

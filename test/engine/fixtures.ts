@@ -135,6 +135,7 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
     tradeId: null,
     mayOpen: true,
     mayTrade: true,
+    rejectIfLaterThanMs: null,
     counting: null,
     ...over,
   };

@@ -14,12 +14,14 @@ import {
   START_BALANCE_CENTS,
   type Uuid,
 } from '../../engine/rules/units.ts';
+import { book } from './naive-book.ts';
 import { mayAdjust, roomCentsOf } from './naive-bounds.ts';
 import { booksOf, rememberTaken } from './naive-depth.ts';
 import { countBust, end, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
 import { keyUse } from './naive-limits.ts';
 import { bookOf, matchResting } from './naive-matching.ts';
-import { cancel, place, refuse } from './naive-orders.ts';
+import { cancel, cancelAll, place, refuse } from './naive-orders.ts';
+import { preview } from './naive-preview.ts';
 import { oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
 import { quote } from './naive-quote.ts';
 import {
@@ -138,6 +140,8 @@ function applyCommand(state: ModelState, command: Command): Reply {
       return place(state, command);
     case 'cancel':
       return cancel(state, command);
+    case 'cancel_all':
+      return cancelAll(state, command);
     case 'adjust': {
       const account = state.accounts.get(command.account);
       if (account === undefined) return refuse('account_not_found');
@@ -192,8 +196,12 @@ function answerQuery(state: ModelState, query: UserQuery): Reply {
       return orderList(state, query);
     case 'trades':
       return tradeList(state, query);
+    case 'preview':
+      return preview(state, query, nowMs);
     case 'instrument_quote':
       return quote(state, query, nowMs);
+    case 'book':
+      return book(state, query, nowMs);
     case 'key_use':
       return answer(keyUse(state, query.keyId, nowMs));
   }

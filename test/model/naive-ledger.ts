@@ -76,6 +76,7 @@ export function end(
   stopResting(state, order);
   order.status = status;
   order.cancelReason = reason;
+  order.endedAtMs = status === 'expired' ? order.expiresAtMs : state.nowMs;
   state.endings.push({ orderId: order.id, status, reason });
   countBust(state, order.account);
 }
@@ -95,6 +96,7 @@ export function fill(state: ModelState, order: ModelOrder, offer: Offer): void {
     return;
   }
   order.status = 'executed';
+  order.endedAtMs = state.nowMs;
   state.endings.push({ orderId: order.id, status: 'executed', reason: null });
   countBust(state, order.account);
 }

@@ -3,7 +3,7 @@
  * rules: T100 (engine/RULES.md).
  */
 
-import type { CancelOrder, PlaceOrder, Reply } from '../../engine/rules/messages.ts';
+import type { CancelAll, CancelOrder, PlaceOrder, Reply } from '../../engine/rules/messages.ts';
 import { ORDER_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/rules/rejections.ts';
 import { START_BALANCE_CENTS } from '../../engine/rules/units.ts';
@@ -19,10 +19,11 @@ import {
   type ModelTrade,
   marketOf,
   pick,
+  restingOf,
   typeOf,
 } from './naive-state.ts';
 import { type Target, targetOf } from './naive-targets.ts';
-import { orderAnswer, placementAnswer } from './naive-views.ts';
+import { answer, orderAnswer, placementAnswer } from './naive-views.ts';
 
 const EXPIRY_MAX_MS = 365 * 24 * 3600 * 1000;
 
@@ -48,6 +49,8 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   if (!request.mayTrade) return refuse('trading_off');
   const limited = countOrRefuse(state, request, request.action === 'sell');
   if (limited !== null) return limited;
+  const latestMs = request.rejectIfLaterThanMs;
+  if (latestMs !== null && latestMs < state.nowMs) return refuse('too_late');
   if (request.action === 'buy' && !request.mayOpen) return refuse('membership_required');
 
   const target = targetOf(state, request);
@@ -103,6 +106,22 @@ export function cancel(state: ModelState, request: CancelOrder): Reply {
   return orderAnswer(state, order);
 }
 
+/** In the order in which they were placed. */
+export function cancelAll(state: ModelState, request: CancelAll): Reply {
+  const limited = countOrRefuse(state, request, true);
+  if (limited !== null) return limited;
+  const { instrumentId } = request;
+  if (instrumentId !== null && !state.instruments.has(instrumentId)) {
+    return refuse('instrument_not_found');
+  }
+  const resting = restingOf(state, request.account)
+    .filter((order) => instrumentId === null || order.instrumentId === instrumentId)
+    .sort((a, b) => a.sequence - b.sequence);
+  for (const order of resting) end(state, order, 'canceled', 'canceled_by_owner');
+  const canceled = resting.map((order) => order.id);
+  return answer({ canceled, count: canceled.length, mode: 'paper' });
+}
+
 /** Two requests under one key are the same order when all but their arrival is the same. */
 function fingerprintOf(request: PlaceOrder): string {
   const { placedVia: _, placedPrivate: __, ...asked } = pick(request, ORDER_TERM_NAMES);
@@ -152,6 +171,7 @@ function accept(
     createdAtMs: request.atMs,
     status: 'resting',
     cancelReason: null,
+    endedAtMs: null,
     tradeId: target.position?.id ?? null,
     fills: [],
   };

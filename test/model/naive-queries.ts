@@ -41,7 +41,7 @@ export function portfolio(state: ModelState, query: PortfolioQuery, nowMs: Epoch
   const orders = restingOf(state, query.account).sort(newestOrderFirst);
   return answer({
     account: account === undefined ? null : accountJson(state, account, nowMs),
-    positions: positions.slice(0, POSITIONS_MAX).map((trade) => positionJson(state, trade)),
+    positions: positions.slice(0, POSITIONS_MAX).map((trade) => positionJson(state, trade, nowMs)),
     positionsCount: positions.length,
     positionsTruncated: positions.length > POSITIONS_MAX,
     orders: orders.slice(0, RESTING_ORDERS_MAX).map((order) => listedOrderJson(state, order)),
@@ -69,8 +69,11 @@ export function oneOrder(state: ModelState, query: OrderQuery): Reply {
 }
 
 export function orderList(state: ModelState, query: OrdersQuery): Reply {
+  const key = query.only?.idempotencyKey ?? null;
   const all = ordersOf(state, query.account)
     .filter((order) => typeOf(order) === 'limit')
+    .filter((order) => key === null || order.idempotencyKey === key)
+    .filter((order) => isWithin(query, order, order.createdAtMs))
     .sort(newestOrderFirst);
   const page = pageOf(all, query);
   return answer({
@@ -83,7 +86,9 @@ export function orderList(state: ModelState, query: OrdersQuery): Reply {
 }
 
 export function tradeList(state: ModelState, query: TradesQuery): Reply {
-  const all = tradesOf(state, query.account).sort(newestTradeFirst);
+  const all = tradesOf(state, query.account)
+    .filter((trade) => isWithin(query, trade, trade.openedAtMs))
+    .sort(newestTradeFirst);
   const page = pageOf(all, query);
   return answer({
     trades: page.rows.map((trade) => tradeJson(state, trade)),
@@ -92,6 +97,18 @@ export function tradeList(state: ModelState, query: TradesQuery): Reply {
     venueData: state.venueData,
     ...organizationOf(query.organizationSlug),
   });
+}
+
+/** Whether a row is on the instrument and of the time that the query asks for. */
+function isWithin(
+  { only }: OrdersQuery | TradesQuery,
+  { instrumentId }: { instrumentId: string },
+  atMs: EpochMs,
+): boolean {
+  if (only === undefined) return true;
+  const { fromMs, toMs } = only;
+  if (only.instrumentId !== null && only.instrumentId !== instrumentId) return false;
+  return (fromMs === null || atMs >= fromMs) && (toMs === null || atMs < toMs);
 }
 
 type Row = { id: Uuid; status: string };

@@ -55,7 +55,7 @@ export function quote(state: ModelState, query: QuoteQuery, nowMs: EpochMs): Rep
   });
 }
 
-function omittedBecause(
+export function omittedBecause(
   state: ModelState,
   { id, opensAt }: CatalogInstrument,
   number: number | null,

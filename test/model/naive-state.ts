@@ -89,6 +89,8 @@ export type ModelOrder = OrderTerms & {
   createdAtMs: EpochMs;
   status: 'resting' | 'executed' | 'canceled' | 'expired';
   cancelReason: CancelReason | null;
+  /** Null while it rests. */
+  endedAtMs: EpochMs | null;
   /** sell: the position it sells. buy: the trade it opened, null until then. */
   tradeId: Uuid | null;
   fills: { contracts: Contracts; priceCents: PriceCents; venue: Venue }[];

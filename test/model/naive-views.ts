@@ -10,6 +10,7 @@ import {
   type EpochMs,
   HOME_VENUE,
   isoOf,
+  type PriceCents,
   START_BALANCE_CENTS,
 } from '../../engine/rules/units.ts';
 import { holdCentsOf, remainingOf } from './naive-ledger.ts';
@@ -61,6 +62,9 @@ export function orderJson(state: ModelState, order: ModelOrder): Json {
     type: typeOf(order),
     cancelReason: order.cancelReason,
     tradeId: order.tradeId,
+    executedAt: order.status === 'executed' ? isoOrNull(order.endedAtMs) : null,
+    canceledAt: order.status === 'canceled' ? isoOrNull(order.endedAtMs) : null,
+    updatedAt: isoOf(order.endedAtMs ?? order.createdAtMs),
     ...ifShown(state, { fillPriceCents: fillPriceOf(order) }),
   };
 }
@@ -93,17 +97,37 @@ export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
 
 export function tradeJson(state: ModelState, trade: ModelTrade): Json {
   return {
-    ...positionJson(state, trade),
+    ...holdingJson(state, trade),
     status: trade.status,
     closedAt: isoOrNull(trade.closedAtMs),
     closeReason: trade.closeReason,
     pnlDollars: trade.status === 'open' ? null : dollarsOf(realizedCentsOf(trade)),
     resolvedOutcome: trade.resolvedOutcome,
+    ...ifShown(state, { exitCents: exitCentsOf(trade) }),
+  };
+}
+
+/** Price of a contract that has left the trade, on average. */
+function exitCentsOf(trade: ModelTrade): number | null {
+  if (trade.status === 'open') return null;
+  const proceedsCents = sum(trade.lots.map((lot) => lot.proceedsCents));
+  return Math.floor(proceedsCents / sum(trade.lots.map((lot) => lot.contracts)));
+}
+
+export function positionJson(state: ModelState, trade: ModelTrade, nowMs: EpochMs): Json {
+  const valueCents = markCentsOf(state, trade, nowMs);
+  return {
+    ...holdingJson(state, trade),
+    ...ifShown(state, {
+      markCents: bidCentsOf(state, trade, nowMs),
+      valueDollars: dollarsOf(valueCents),
+      unrealizedPnlDollars: dollarsOf(valueCents - trade.costCents),
+    }),
   };
 }
 
 /** Of an open trade what is held; of a closed one all there was. */
-export function positionJson(state: ModelState, trade: ModelTrade): Json {
+function holdingJson(state: ModelState, trade: ModelTrade): Json {
   const isOpen = trade.status === 'open';
   const contracts = sum(trade.lots.map((lot) => lot.contracts)) + trade.contracts;
   const costCents = sum(trade.lots.map((lot) => lot.costCents)) + trade.costCents;
@@ -162,8 +186,12 @@ export function accountJson(state: ModelState, account: ModelAccount, nowMs: Epo
 /** A position at its live bid; at cost where there is none, or while prices may not be shown. */
 function markCentsOf(state: ModelState, trade: ModelTrade, nowMs: EpochMs): Cents {
   if (!state.venueData) return trade.costCents;
-  const bid = livePrices(state, trade.market, trade.boughtSide, nowMs)?.bidCents ?? null;
+  const bid = bidCentsOf(state, trade, nowMs);
   return bid === null ? trade.costCents : bid * trade.contracts;
+}
+
+function bidCentsOf(state: ModelState, trade: ModelTrade, nowMs: EpochMs): PriceCents | null {
+  return livePrices(state, trade.market, trade.boughtSide, nowMs)?.bidCents ?? null;
 }
 
 /** What its lots brought beyond their cost. */
@@ -179,7 +207,7 @@ function ifShown(state: ModelState, venueFields: Json): Json {
   return state.venueData ? venueFields : {};
 }
 
-function tickerOf(state: ModelState, market: number): string {
+export function tickerOf(state: ModelState, market: number): string {
   return state.marketNames[market]!.slice(`${HOME_VENUE}/`.length);
 }
 

@@ -7,7 +7,7 @@
 import type { Command, Tick } from '../../engine/rules/messages.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
 import { randomCatalogOf } from './random-catalog.ts';
-import { randomCancel, randomPlacement } from './random-orders.ts';
+import { randomCancel, randomCancelAll, randomPlacement } from './random-orders.ts';
 import { randomQuery } from './random-queries.ts';
 import { randomTick } from './random-ticks.ts';
 import {
@@ -61,7 +61,7 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
     case 'order':
       return commandStep(randomPlacement(world));
     case 'cancel':
-      return commandStep(randomCancel(world));
+      return commandStep(world.random.oneIn(15) ? randomCancelAll(world) : randomCancel(world));
     case 'operator':
       return commandStep(operatorCommand(world));
     case 'query':

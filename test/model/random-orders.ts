@@ -3,6 +3,7 @@
  */
 
 import type {
+  CancelAll,
   CancelOrder,
   CatalogInstrument,
   PlaceOrder,
@@ -26,13 +27,19 @@ const UNKNOWN_INSTRUMENT = 'ins_ZZZZZZZZZZZZ';
 export function randomPlacement(world: RandomWorld): PlaceOrder {
   const { random, placed } = world;
   if (placed.length > 0 && random.oneIn(12)) return placedAgain(world, random.pick(placed));
-  const blank = blankOrder(world);
-  const order = random.oneIn(3) ? asSell(world, blank) : asBuy(world, blank);
-  order.counting = randomCounting(world, order.account);
+  const order = unplacedOrder(world);
   placed.push(order);
   if (placed.length > PLACEMENTS_REMEMBERED) placed.shift();
   // Now and then one is long on its way: others, and its own retry, arrive before it.
   return random.oneIn(25) ? randomPlacement(world) : order;
+}
+
+/** An order that no later one repeats. */
+export function unplacedOrder(world: RandomWorld): PlaceOrder {
+  const blank = blankOrder(world);
+  const order = world.random.oneIn(3) ? asSell(world, blank) : asBuy(world, blank);
+  order.counting = randomCounting(world, order.account);
+  return order;
 }
 
 export function randomCancel(world: RandomWorld): CancelOrder {
@@ -48,6 +55,19 @@ export function randomCancel(world: RandomWorld): CancelOrder {
     atMs: nowMs,
     account,
     orderId,
+    counting: randomCounting(world, account),
+  };
+}
+
+export function randomCancelAll(world: RandomWorld): CancelAll {
+  const { random, nowMs } = world;
+  const account = random.oneIn(10) ? random.uuid(nowMs) : someAccount(world);
+  const { id } = random.pick(world.known.catalog.instruments);
+  return {
+    kind: 'cancel_all',
+    atMs: nowMs,
+    account,
+    instrumentId: random.oneIn(3) ? null : random.oneIn(10) ? UNKNOWN_INSTRUMENT : id,
     counting: randomCounting(world, account),
   };
 }
@@ -121,6 +141,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     placedPrivate: random.oneIn(4),
     mayOpen: !random.oneIn(40),
     mayTrade: !random.oneIn(40),
+    rejectIfLaterThanMs: random.oneIn(20) ? nowMs + random.int(-500, 500) : null,
     counting: null,
   };
 }

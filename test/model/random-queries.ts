@@ -1,7 +1,8 @@
 /** Generated queries, paging included. */
 
+import type { RowFilter } from '../../engine/rules/queries.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
-import { randomKeyOf } from './random-orders.ts';
+import { randomKeyOf, unplacedOrder } from './random-orders.ts';
 import type { RandomWorld } from './random-world.ts';
 import type { UserQuery } from './trading-engine.ts';
 
@@ -14,7 +15,7 @@ export function randomQuery(world: RandomWorld): UserQuery {
   const to = { atMs: nowMs + (random.oneIn(5) ? random.int(1, 20_000) : 0), account };
   const organizationSlug = random.oneIn(4) ? 'acme' : null;
   const limit = random.pick([1, 3, 50, 200]);
-  const weights = { portfolio: 4, order: 2, orders: 3, trades: 3, quote: 4, keyUse: 1 };
+  const weights = { portfolio: 4, order: 2, orders: 3, trades: 3, quote: 4, keyUse: 1, preview: 1 };
   switch (random.weighted(weights)) {
     case 'portfolio':
       return { kind: 'portfolio', ...to, organizationSlug };
@@ -26,21 +27,41 @@ export function randomQuery(world: RandomWorld): UserQuery {
     case 'orders': {
       const status = random.pick(['resting', 'executed', 'canceled', 'expired', null] as const);
       const before = rowToContinueAfter(world, 'orders', account);
-      return { kind: 'orders', ...to, organizationSlug, status, limit, before };
+      return { kind: 'orders', ...to, organizationSlug, status, limit, before, ...filter(world) };
     }
     case 'trades': {
       const status = random.pick(['open', 'closed', 'settled', 'void', null] as const);
       const before = rowToContinueAfter(world, 'trades', account);
-      return { kind: 'trades', ...to, organizationSlug, status, limit, before };
+      return { kind: 'trades', ...to, organizationSlug, status, limit, before, ...filter(world) };
     }
     case 'quote': {
       const { instrumentIds } = world.known.catalog;
       const instrumentId = random.oneIn(30) ? UNKNOWN_INSTRUMENT : random.pick(instrumentIds);
-      return { kind: 'instrument_quote', atMs: to.atMs, instrumentId };
+      const kind = random.oneIn(3) ? 'book' : 'instrument_quote';
+      return { kind, atMs: to.atMs, instrumentId };
     }
+    case 'preview':
+      return { kind: 'preview', atMs: to.atMs, order: unplacedOrder(world) };
     case 'keyUse':
       return { kind: 'key_use', atMs: to.atMs, keyId: randomKeyOf(random, account) };
   }
+}
+
+/** Mostly none. */
+function filter({ random, nowMs, known, placed }: RandomWorld): { only?: RowFilter } {
+  if (!random.oneIn(3)) return {};
+  const { instrumentIds } = known.catalog;
+  const instrumentId = random.oneIn(10) ? UNKNOWN_INSTRUMENT : random.pick(instrumentIds);
+  const key = placed.length > 0 ? random.pick(placed).idempotencyKey : 'none';
+  const time = () => (random.oneIn(2) ? nowMs - random.int(0, 5000) : null);
+  return {
+    only: {
+      instrumentId: random.oneIn(2) ? instrumentId : null,
+      idempotencyKey: random.oneIn(4) ? key : null,
+      fromMs: time(),
+      toMs: time(),
+    },
+  };
 }
 
 /** A row that the list has shown or would have shown, or none. */

@@ -211,6 +211,7 @@ function blankOrder(atMs: number, number: number): PlaceOrder {
     tradeId: null,
     mayOpen: true,
     mayTrade: true,
+    rejectIfLaterThanMs: null,
     counting: null,
   };
 }

@@ -136,11 +136,18 @@ test.serial('U5, U7: login, a key, quote, buy, sell, cancel, logout', async (t) 
   t.regex(overview.stdout, new RegExp(`\n${trade.tradeId} +\\S.*\n\nORDER `));
   t.like(await json('cancel', orders[0].orderId), { order: { status: 'canceled' } });
   t.regex(await fails('cancel', orders[0].orderId), /^paperbook: already_closed: /);
+  const preview = await command([...rests, '--preview']);
+  t.is(preview.stdout, 'would rest, cost $0.00, hold $0.05\n');
+  const second = JSON.parse((await untilTaken(() => command([...rests, '--json']))).stdout);
+  t.deepEqual((await json('cancel', '--all', '--instrument', demo.instrumentId)).canceled, [
+    second.order.orderId,
+  ]);
+  t.is((await command(['cancel', '--all'])).stdout, 'canceled: 0 orders\n');
 
   const sold = await untilTaken(() => command(['sell', trade.tradeId]));
   t.regex(sold.stdout, /^sold 10 yes at \d+¢, profit or loss -?\$\d+\.\d\d {2}\S.*\ntrade \S+\n$/);
-  const second = await untilTaken(() => command([...order, '--json']));
-  t.is(centsOf(JSON.parse(second.stdout).trade.costDollars) % 10, 0);
+  const another = await untilTaken(() => command([...order, '--json']));
+  t.is(centsOf(JSON.parse(another.stdout).trade.costDollars) % 10, 0);
   const one = await json('trades', '--limit', '1');
   t.like(one, { trades: [{ status: 'open' }] });
   t.is((await json('trades', '--limit', '1', '--cursor', one.nextCursor)).trades.length, 1);

@@ -44,10 +44,19 @@ const VALUES: Record<string, Check> = {
   minPriceCents: CENTS,
   routing: oneOf('best', 'venue_a'),
   statedProbPct: CENTS,
+  rejectIfLaterThan: dateTime,
   execution: oneOf('paper'),
 };
 
-const EVERY = ['action', 'type', 'idempotencyKey', 'clientOrderId', 'routing', 'execution'];
+const EVERY = [
+  'action',
+  'type',
+  'idempotencyKey',
+  'clientOrderId',
+  'routing',
+  'execution',
+  'rejectIfLaterThan',
+];
 const BUY = ['instrumentId', 'ticker', 'side', 'count', 'statedProbPct'];
 const LIMIT = ['limitPriceCents', 'timeInForce', 'expiresAt'];
 const FIELDS: Record<string, string[]> = {

@@ -1,9 +1,9 @@
 /**
  * Order and placement result on the wire. Rules T24 to T28, A36 (engine/RULES.md, api/RULES.md).
  */
-import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
+import { type JsonWriter, memberNames, pieceOf } from '../../format/json-writer.ts';
 import { uuidTimeMs } from '../../memory/uuid-words.ts';
-import type { OrderEnded, OrderOutcome, OrderPlaced } from '../../rules/events.ts';
+import type { Event, OrderEnded, OrderOutcome, OrderPlaced } from '../../rules/events.ts';
 import type { EndedOrder } from '../../rules/finished-records.ts';
 import { instrumentSideOf, isLimit, sideOf } from '../../rules/flags.ts';
 import { invariant } from '../../rules/invariant.ts';
@@ -41,6 +41,9 @@ const NAMES = memberNames(
   'type',
   'cancelReason',
   'tradeId',
+  'executedAt',
+  'canceledAt',
+  'updatedAt',
   'fillPriceCents',
   'idempotencyKey',
   'replayed',
@@ -52,9 +55,11 @@ const NAMES = memberNames(
   'venueData',
 );
 
+const NOT_ENDED = pieceOf(',"executedAt":null,"canceledAt":null');
+
 /** An order as it was placed, as far as it is shown. */
 type Placed = TradedSide & Pick<OrderPlaced, 'orderId' | 'contracts' | 'terms'>;
-type Ended = Omit<OrderOutcome, 'atMs' | 'venue'>;
+type Ended = Omit<OrderOutcome, 'venue'>;
 
 /** What GET /portfolio lists of a resting order; it omits four fields of Order. */
 export function writeRestingOrder(to: JsonWriter, state: ShardState, row: OrderRow): void {
@@ -82,6 +87,18 @@ export function writeEndedJustNow(
   writeEnded(to, state, placedAt(state, order), outcomeJustNow(state, atMs));
 }
 
+/** The orders that these events have ended: their rows are not reused yet. Rule A74 (api/RULES.md). */
+export function writeCanceled(
+  to: JsonWriter,
+  { orderIds }: ShardState,
+  events: readonly Event[],
+): void {
+  const canceled = events.flatMap((event) =>
+    event.kind === 'order_ended' ? [orderIds.idOf(event.order)] : [],
+  );
+  to.value({ canceled, count: canceled.length, mode: 'paper' });
+}
+
 /** How the last event has ended its order. */
 export function outcomeJustNow({ effects, positionIds }: ShardState, atMs: EpochMs): OrderOutcome {
   const { status, reason, fillPriceCents, fillVenue, filledContracts, position } = effects;
@@ -104,6 +121,10 @@ function writeEnded(to: JsonWriter, state: ShardState, placed: Placed, outcome: 
   to.text(NAMES.type, 'limit');
   to.text(NAMES.cancelReason, outcome.reason);
   to.text(NAMES.tradeId, outcome.tradeId);
+  const { status, atMs } = outcome;
+  to.time(NAMES.executedAt, status === 'executed' ? atMs : null);
+  to.time(NAMES.canceledAt, status === 'canceled' ? atMs : null);
+  to.time(NAMES.updatedAt, atMs);
   writeVenuePrice(to, state, NAMES.fillPriceCents, outcome.fillPriceCents);
   to.close(start);
 }
@@ -116,6 +137,8 @@ function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, ro
   to.null(NAMES.cancelReason);
   if (position === NO_ROW) to.null(NAMES.tradeId);
   else to.idAt(NAMES.tradeId, state.positions.col.id, position);
+  to.piece(NOT_ENDED);
+  to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
   writeVenuePrice(to, state, NAMES.fillPriceCents, filledSoFar(state, row).priceCents);
   to.close(start);
 }

@@ -1,13 +1,24 @@
-/** Trades, open or not, and positions on the wire. Rules S8, T73 (engine/RULES.md). */
+/** Trades, open or not, and positions on the wire. Rules S8, T73, A78, A80 (engine/RULES.md, api/RULES.md). */
 
 import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
 import type { ClosedTrade } from '../../rules/events.ts';
 import { instrumentSideOf, sideOf } from '../../rules/flags.ts';
 import { invariant } from '../../rules/invariant.ts';
+import { costCents } from '../../rules/ledger.ts';
+import { positionBid } from '../../rules/orders.ts';
 import { openedAtMs } from '../../rules/row-records.ts';
 import { tradeTermsAt } from '../../rules/row-terms.ts';
 import type { ShardState } from '../../rules/state.ts';
-import { type AccountRow, NO_ROW, type PositionRow, type Uuid, VENUES } from '../../rules/units.ts';
+import {
+  type AccountRow,
+  type Cents,
+  type EpochMs,
+  NO_ROW,
+  type PositionRow,
+  type PriceCents,
+  type Uuid,
+  VENUES,
+} from '../../rules/units.ts';
 import { outcomeFor, writeInstrument, writeMarketTicker, writeVenuePrice } from './subject.ts';
 import { writeTradeTerms } from './terms.ts';
 
@@ -26,6 +37,10 @@ const NAMES = memberNames(
   'closeReason',
   'pnlDollars',
   'resolvedOutcome',
+  'exitCents',
+  'markCents',
+  'valueDollars',
+  'unrealizedPnlDollars',
 );
 
 /** What a trade has whether it is open or not, behind its id. */
@@ -35,10 +50,33 @@ type Holding = Omit<
 >;
 
 /** A position as GET /portfolio lists it. */
-export function writePosition(to: JsonWriter, state: ShardState, row: PositionRow): void {
+export function writePosition(
+  to: JsonWriter,
+  state: ShardState,
+  row: PositionRow,
+  nowMs: EpochMs,
+): void {
   const start = to.open();
   writeOpenFields(to, state, row);
+  if (state.switches.venueData) {
+    const { markCents, valueCents } = positionMark(state, row, nowMs);
+    to.number(NAMES.markCents, markCents);
+    to.dollars(NAMES.valueDollars, valueCents);
+    to.dollars(NAMES.unrealizedPnlDollars, valueCents - state.positions.col.costCents.get(row));
+  }
   to.close(start);
+}
+
+/** The live bid of a position, null without one; and its mark. Rule M21 (engine/RULES.md). */
+export function positionMark(
+  state: ShardState,
+  row: PositionRow,
+  nowMs: EpochMs,
+): { markCents: PriceCents | null; valueCents: Cents } {
+  const { contracts, costCents: cost } = state.positions.col;
+  const markCents = positionBid(state, row, nowMs)?.priceCents ?? null;
+  if (markCents === null) return { markCents, valueCents: cost.get(row) };
+  return { markCents, valueCents: costCents(markCents, contracts.get(row)) };
 }
 
 function writeOpenTrade(to: JsonWriter, state: ShardState, row: PositionRow): void {
@@ -49,6 +87,7 @@ function writeOpenTrade(to: JsonWriter, state: ShardState, row: PositionRow): vo
   to.null(NAMES.closeReason);
   to.null(NAMES.pnlDollars);
   to.null(NAMES.resolvedOutcome);
+  writeVenuePrice(to, state, NAMES.exitCents, null);
   to.close(start);
 }
 
@@ -62,7 +101,13 @@ function writeClosedTrade(to: JsonWriter, state: ShardState, trade: ClosedTrade)
   to.dollars(NAMES.pnlDollars, trade.proceedsCents - trade.costCents);
   to.text(NAMES.resolvedOutcome, outcomeFor(trade.outcome, trade.side, trade.instrumentSide));
   writeVenueFields(to, state, trade);
+  writeVenuePrice(to, state, NAMES.exitCents, exitCentsOf(trade));
   to.close(start);
+}
+
+/** What a contract brought on average, rounded against the trader. Rule A80 (api/RULES.md). */
+function exitCentsOf({ proceedsCents, contracts }: ClosedTrade): Cents {
+  return Math.floor(proceedsCents / contracts);
 }
 
 /** A trade in a list: the row of an open one, or the record of a closed one. */

@@ -9,7 +9,12 @@ import {
   writeReply,
 } from '../../../engine/format/codec.ts';
 import { FRAME_HEADER_BYTES } from '../../../engine/format/frame.ts';
-import type { CancelOrder, Reply, TradeCounting } from '../../../engine/rules/messages.ts';
+import type {
+  CancelAll,
+  CancelOrder,
+  Reply,
+  TradeCounting,
+} from '../../../engine/rules/messages.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { framesOf, messagesThrough, repliesThrough } from './frames.ts';
 
@@ -27,6 +32,14 @@ const CANCEL: CancelOrder = {
   counting: COUNTING,
 };
 
+const CANCEL_ALL: CancelAll = {
+  kind: 'cancel_all',
+  atMs: NOON_MS,
+  account: uuidOf(1),
+  instrumentId: 'ins_ü',
+  counting: COUNTING,
+};
+
 test('orders, cancels, queries and ticks arrive in order, every field of them', (t) => {
   const messages: Message[] = [
     placeOrder({
@@ -41,6 +54,7 @@ test('orders, cancels, queries and ticks arrive in order, every field of them', 
       placedPrivate: false,
       mayOpen: false,
       mayTrade: false,
+      rejectIfLaterThanMs: NOON_MS + 2,
       counting: COUNTING,
     }),
     quoteTick(),
@@ -48,6 +62,8 @@ test('orders, cancels, queries and ticks arrive in order, every field of them', 
     placeOrder({ action: 'sell', tradeId: uuidOf(3), boundPriceCents: 30 }),
     { kind: 'portfolio', atMs: NOON_MS, account: uuidOf(1), organizationSlug: 'ü' },
     { ...CANCEL, counting: null },
+    { ...CANCEL_ALL, instrumentId: null },
+    { ...CANCEL_ALL, counting: null },
     { ...CANCEL, counting: { ...COUNTING, elsewhere: null } },
     { kind: 'adjust', atMs: NOON_MS, account: uuidOf(1), amountCents: -5 },
     { ...quoteTick(), depth: { yesBids: [[40, 5]], yesAsks: [] } },
@@ -56,6 +72,8 @@ test('orders, cancels, queries and ticks arrive in order, every field of them', 
     { kind: 'heartbeat', atMs: NOON_MS, source: 70_000 },
     { kind: 'time', atMs: NOON_MS },
     { kind: 'instrument_quote', atMs: NOON_MS, instrumentId: 'ins_ü' },
+    { kind: 'book', atMs: NOON_MS, instrumentId: 'ins_ü' },
+    { kind: 'preview', atMs: NOON_MS, order: placeOrder({ counting: COUNTING }) },
     { kind: 'catalog', atMs: NOON_MS, catalog: CATALOG },
     placeOrder({ contracts: 2 ** 40, idempotencyKey: '\ufffd' }),
     placeOrder(),

@@ -76,6 +76,9 @@ scenarioTest(
         openedAt: NOON,
         marketTicker: 'WIN',
         entryCents: 59,
+        markCents: 57,
+        valueDollars: 57,
+        unrealizedPnlDollars: -2,
       },
     ]);
     t.deepEqual(body.account, {
@@ -215,6 +218,7 @@ scenarioTest(
       closeReason: 'sold',
       pnlDollars: -2,
       resolvedOutcome: null,
+      exitCents: 41,
     });
   },
 );

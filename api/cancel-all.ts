@@ -1,0 +1,35 @@
+/**
+ * Cancels every resting order that matches. The engine cancels a bounded number at once, so an
+ * account with more of them takes several commands; the first alone counts as a cancel. Rules A74,
+ * T130, T131 (api/RULES.md, engine/RULES.md).
+ */
+import { CANCEL_ALL_MAX } from '../engine/rules/decide.ts';
+import type { CancelAll, Reply } from '../engine/rules/messages.ts';
+import type { Uuid } from '../engine/rules/units.ts';
+import type { Waiter } from '../engine/shard/outbox.ts';
+import type { Engine } from './engine.ts';
+
+/** Of the key's owner: `engine.trade`. */
+export function cancelAll(
+  engine: Engine,
+  owner: Uuid,
+  command: CancelAll,
+  waiter: Waiter<Reply>,
+): undefined {
+  const canceled: Uuid[] = [];
+  const take = (reply: Reply): void => {
+    if (!reply.ok) return waiter.resolve(reply);
+    const some = (JSON.parse(reply.body) as { canceled: Uuid[] }).canceled;
+    for (const orderId of some) canceled.push(orderId);
+    if (some.length === CANCEL_ALL_MAX) return ask(null);
+    const body = { canceled, count: canceled.length, mode: 'paper' };
+    waiter.resolve({ ok: true, body: JSON.stringify(body) });
+  };
+  const ask = (counting: CancelAll['counting']): undefined =>
+    engine.trade(
+      owner,
+      { ...command, counting },
+      { resolve: take, reject: (error) => waiter.reject(error) },
+    );
+  return ask(command.counting);
+}

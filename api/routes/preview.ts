@@ -1,0 +1,112 @@
+/** What an order would do now. Rules A75 to A77, T133 (api/RULES.md, engine/RULES.md). */
+import type { Static } from '@sinclair/typebox';
+import { type FeeEntry, takerFeeCents } from '../../engine/rules/fees.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
+import { dollarsOf, type EpochMs, HOME_VENUE } from '../../engine/rules/units.ts';
+import type { PreviewReply } from '../../engine/shard/views/preview.ts';
+import type { Caller } from '../access.ts';
+import type { Deps } from '../deps.ts';
+import { refusalOfExecution } from '../execution.ts';
+import { countingOf } from '../identity/accounts.ts';
+import { checkPreviewBody, placeOrderOf } from '../order-request.ts';
+import { ofAccount, type Route } from '../route.ts';
+import { NoQuery } from '../schemas/common.ts';
+import { OrderBodySchema } from '../schemas/order-body.ts';
+import { PreviewAnswer } from '../schemas/placing.ts';
+import { newUuid } from '../uuid.ts';
+import { bodyReader } from '../validation.ts';
+import { MARKET_BUY } from './placing.ts';
+
+const readBody = bodyReader(OrderBodySchema, checkPreviewBody);
+
+export function previewOrder({ engine, fees, identity, switches }: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'POST',
+    path: '/portfolio/orders/preview',
+    about: {
+      operationId: 'previewOrder',
+      tag: 'Trading',
+      summary: 'What an order would do now',
+      description:
+        'Places nothing, uses no key, and counts as a read. The key of the body may be left out, ' +
+        'and is not looked at. Prices, and what follows from them, are here only while the ' +
+        'venue-data switch is on.',
+      bodyExamples: { 'Market buy': MARKET_BUY },
+      example: {
+        would: 'execute',
+        fills: [{ priceCents: 44, contracts: 10, venue: 'venue_a' }],
+        costDollars: 4.4,
+        holdDollars: 0,
+        feeDollars: 0.18,
+        quoteAgeMs: 120,
+        mode: 'paper',
+      },
+    },
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: PreviewAnswer,
+    readBody,
+    run: ({ caller: { user, key }, account, body }, waiter) => {
+      const mayTrade = switches.trading;
+      const venueKeyAt = (venue: Parameters<typeof identity.venueKey>[1]) =>
+        identity.venueKey(user.id, venue);
+      const refused = refusalOfExecution(body.execution, mayTrade, venueKeyAt);
+      if (refused !== null) {
+        const { venueData } = switches;
+        return answerText({ ...REFUSED, code: refused, venueData }, fees(), engine.nowMs());
+      }
+      const atMs = engine.nowMs();
+      const order = placeOrderOf(body, {
+        atMs,
+        account: account.id,
+        orderId: newUuid(atMs),
+        placedVia: 'api',
+        placedPrivate: account.isPrivate,
+        mayOpen: user.plan !== 'none',
+        mayTrade,
+        counting: countingOf(user, key.id, account),
+      });
+      const resolve = (reply: Reply) => {
+        if (!reply.ok) return waiter.resolve(reply);
+        const found: PreviewReply = JSON.parse(reply.body);
+        waiter.resolve(answerText(found, fees(), atMs));
+      };
+      const reject = (error: Error) => waiter.reject(error);
+      return engine.ask(account.id, { kind: 'preview', atMs, order }, { resolve, reject });
+    },
+  });
+}
+
+const REFUSED = {
+  would: 'refuse',
+  fill: null,
+  costCents: 0,
+  holdCents: 0,
+  ticker: null,
+  quoteAgeMs: null,
+} as const;
+
+type Found = Omit<PreviewReply, 'code'> & { code: Static<typeof PreviewAnswer>['code'] | null };
+
+function answerText(found: Found, fees: readonly FeeEntry[], atMs: EpochMs): string {
+  const { would, code, fill, costCents, holdCents, quoteAgeMs, venueData } = found;
+  const { priceCents, ...unpriced } = fill ?? { priceCents: 0 };
+  const fills = fill === null ? [] : [venueData ? fill : unpriced];
+  const answer: Static<typeof PreviewAnswer> = {
+    would,
+    ...(code == null ? {} : { code }),
+    fills: fills as Static<typeof PreviewAnswer>['fills'],
+    ...(venueData ? { costDollars: dollarsOf(costCents) } : {}),
+    holdDollars: dollarsOf(holdCents),
+    ...(venueData ? { feeDollars: dollarsOf(feeCents(found, fees, atMs)), quoteAgeMs } : {}),
+    mode: 'paper',
+  };
+  return JSON.stringify(answer);
+}
+
+/** What venue_a would charge a taker; paper charges nothing. Rule F26 (feeds/FORMATS.md). */
+function feeCents({ fill, ticker }: Found, fees: readonly FeeEntry[], atMs: EpochMs): number {
+  if (fill === null || ticker === null) return 0;
+  return takerFeeCents(fees, { ...fill, venue: HOME_VENUE, venueMarketId: ticker, atMs });
+}

@@ -1,0 +1,96 @@
+/**
+ * Wire schemas of what placing and canceling answer, and of previews. Rules A36, A74 to A77
+ * (api/RULES.md).
+ */
+import { Type } from '@sinclair/typebox';
+import {
+  Contracts,
+  Count,
+  DateTime,
+  Dollars,
+  described,
+  ErrorCodeSchema,
+  InstrumentId,
+  Mode,
+  nullable,
+  oneOf,
+  PriceCents,
+  strict,
+  Uuid,
+  VenueDataOn,
+  VenueSchema,
+} from './common.ts';
+import { ActionSchema, FillPriceCents, Order, OrderTypeSchema, Trade } from './trading.ts';
+
+/** Rule A74 (api/RULES.md). */
+export const CanceledAnswer = strict(
+  {
+    canceled: Type.Array(Uuid, { description: 'Ids of the orders that it canceled.' }),
+    count: Count,
+    mode: Mode,
+  },
+  { title: 'CanceledOrders' },
+);
+export const CancelOrdersQuery = strict({
+  instrumentId: Type.Optional(described(InstrumentId, 'Only those on this instrument.')),
+});
+
+/** Rule A36 (api/RULES.md). */
+export const PlacementAnswer = strict(
+  {
+    status: oneOf(['executed', 'resting', 'canceled'], {
+      description: 'canceled: an ioc or fok that did not fill; nothing was spent.',
+    }),
+    action: ActionSchema,
+    type: OrderTypeSchema,
+    idempotencyKey: Type.String(),
+    replayed: Type.Boolean({
+      description: 'The key was used before: this is the stored order, nothing new was placed.',
+    }),
+    originalCreatedAt: nullable(DateTime, { description: 'On a replay, when it was placed.' }),
+    order: nullable(Order, { description: 'Null for a market order: a fill, not an order.' }),
+    trade: nullable(Trade, {
+      description: 'What it opened or closed; null while resting and when canceled.',
+    }),
+    fillVenue: nullable(VenueSchema, { description: 'Where the fill was priced; paper only.' }),
+    mode: Mode,
+    venueData: VenueDataOn,
+    fillPriceCents: FillPriceCents,
+  },
+  { title: 'OrderPlacement' },
+);
+
+/** Rules A75 to A77 (api/RULES.md). */
+export const PreviewAnswer = strict(
+  {
+    would: oneOf(['execute', 'rest', 'cancel', 'refuse'], {
+      description: 'rest: what does not trade at once rests. cancel: an ioc or fok without a fill.',
+    }),
+    code: Type.Optional(described(ErrorCodeSchema, 'Why it would be refused; else left out.')),
+    fills: Type.Array(
+      strict({
+        priceCents: Type.Optional(described(PriceCents, 'Of the side traded.')),
+        contracts: Contracts,
+        venue: described(VenueSchema, 'Where the fill would be priced.'),
+      }),
+      { description: 'What would trade at once.' },
+    ),
+    costDollars: Type.Optional(described(Dollars, 'What its fills would cost; 0 for a sell.')),
+    holdDollars: described(Dollars, 'What it would hold while it rests.'),
+    feeDollars: Type.Optional(
+      described(Dollars, 'What the venue would charge; a paper trade pays no fee.'),
+    ),
+    quoteAgeMs: Type.Optional(
+      nullable(Count, {
+        description: 'Since the connection of the quote was last heard from; null without one.',
+      }),
+    ),
+    mode: Mode,
+  },
+  {
+    title: 'OrderPreview',
+    description:
+      'priceCents, costDollars, feeDollars and quoteAgeMs are here only while the venue-data ' +
+      'switch is on.',
+  },
+);

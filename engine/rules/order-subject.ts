@@ -1,0 +1,98 @@
+/**
+ * What an order trades: an instrument or a ticker that a buy names, the position that a sell
+ * closes. Rules T4 to T6, T50, T51, T55, T56, T100, T121 (engine/RULES.md).
+ */
+
+import { type Decision, reject } from './decision.ts';
+import { instrumentSideOf, isSell, sideOf } from './flags.ts';
+import type { PlaceOrder } from './messages.ts';
+import type { Instrument, Market } from './reference-data.ts';
+import type { ShardState } from './state.ts';
+import {
+  type AccountRow,
+  HOME_VENUE,
+  marketName,
+  NO_ROW,
+  oppositeSide,
+  type PositionRow,
+  type Side,
+} from './units.ts';
+
+/** What an order trades: a side of a market, as an instrument of the catalog shows it. */
+export type Subject = {
+  market: Market;
+  instrument: Instrument;
+  side: Side;
+  instrumentSide: Side;
+  contracts: number;
+  /** sell: the row of the position. */
+  position: PositionRow | null;
+};
+
+/** What the order trades, or why there is no such thing. */
+export function subjectOf(
+  state: ShardState,
+  order: PlaceOrder,
+  account: AccountRow,
+): Subject | Decision {
+  return order.action === 'buy' ? buySubject(state, order) : sellSubject(state, order, account);
+}
+
+/** It names no ticker, so that it may be shown whether the venue-data switch is on or off. */
+const NO_SUCH_TICKER = 'ticker is not that of a venue_a market that an instrument lists.';
+
+/** Rules T4, T5, T6, T100, T121 (engine/RULES.md). */
+function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
+  const asked = order.side!;
+  const contracts = order.contracts!;
+  if (order.ticker !== null) {
+    const market = state.marketsByName.get(marketName(HOME_VENUE, order.ticker));
+    if (market == null || market.shownBy === null) {
+      return reject('no_tradable_listing', NO_SUCH_TICKER);
+    }
+    const { instrument, polarity } = market.shownBy;
+    const instrumentSide = polarity === 1 ? asked : oppositeSide(asked);
+    return { market, instrument, side: asked, instrumentSide, contracts, position: null };
+  }
+  const instrument = state.instrumentsById.get(order.instrumentId!);
+  if (instrument === undefined || !instrument.listed) {
+    return reject('instrument_not_found');
+  }
+  const { home } = instrument;
+  if (home === null) return reject('no_tradable_listing');
+  const side = home.polarity === 1 ? asked : oppositeSide(asked);
+  const { market } = home;
+  return { market, instrument, side, instrumentSide: asked, contracts, position: null };
+}
+
+/** All of a position, on its own market. Rules T50, T51, T55, T56 (engine/RULES.md). */
+function sellSubject(
+  state: ShardState,
+  order: PlaceOrder,
+  account: AccountRow,
+): Subject | Decision {
+  if (account === NO_ROW) return reject('trade_not_found');
+  const tradeId = order.tradeId!;
+  const position = state.positionIds.find(tradeId);
+  const { col } = state.positions;
+  if (position === NO_ROW || col.account.get(position) !== account) {
+    const known = state.records.closedTrade(account, tradeId) !== undefined;
+    return known ? reject('already_closed') : reject('trade_not_found');
+  }
+  // A sell that never rests replaces the resting sell if it trades, as a market order does.
+  if (order.timeInForce === 'gtc' && isBeingSold(state, position)) return reject('already_closed');
+  const flags = col.flags.get(position);
+  return {
+    market: state.markets[col.market.get(position)]!,
+    instrument: state.instruments[col.instrument.get(position)]!,
+    side: sideOf(flags),
+    instrumentSide: instrumentSideOf(flags),
+    contracts: col.contracts.get(position),
+    position,
+  };
+}
+
+function isBeingSold({ orders, positions }: ShardState, position: PositionRow): boolean {
+  const resting = positions.col.resting.get(position);
+  return resting !== NO_ROW && isSell(orders.col.flags.get(resting));
+}

@@ -1,0 +1,43 @@
+/** What an order would do: it is placed in a copy of everything, which is then thrown away. */
+import type { Reply } from '../../engine/rules/messages.ts';
+import type { PreviewQuery } from '../../engine/rules/queries.ts';
+import type { EpochMs, MarketNumber } from '../../engine/rules/units.ts';
+import { holdCentsOf } from './naive-ledger.ts';
+import { place } from './naive-orders.ts';
+import { type ModelOrder, type ModelState, marketOf } from './naive-state.ts';
+import { targetOf } from './naive-targets.ts';
+import { answer, tickerOf } from './naive-views.ts';
+
+const WOULD = { resting: 'rest', executed: 'execute', canceled: 'cancel', expired: 'cancel' };
+
+export function preview(state: ModelState, { order }: PreviewQuery, nowMs: EpochMs): Reply {
+  const trial = structuredClone(state);
+  trial.nowMs = nowMs;
+  const target = targetOf(trial, order);
+  const market = typeof target === 'string' ? null : target.market;
+  const reply = place(trial, { ...order, idempotencyKey: 'never used' });
+  const placed = reply.ok ? trial.orders.get(order.orderId)! : null;
+  const [fill = null] = placed?.fills ?? [];
+  return answer({
+    would: placed === null ? 'refuse' : WOULD[placed.status],
+    code: reply.ok ? null : reply.code,
+    fill,
+    costCents: placed === null ? 0 : costCentsOf(placed),
+    holdCents: placed === null ? 0 : holdCentsOf(placed),
+    ticker: market === null ? null : tickerOf(state, market),
+    quoteAgeMs: market === null ? null : quoteAgeMs(state, market, nowMs),
+    venueData: state.venueData,
+  });
+}
+
+function costCentsOf({ action, fills }: ModelOrder): number {
+  if (action === 'sell') return 0;
+  return fills.reduce((total, { priceCents, contracts }) => total + priceCents * contracts, 0);
+}
+
+function quoteAgeMs(state: ModelState, market: MarketNumber, nowMs: EpochMs): number | null {
+  const { quote } = marketOf(state, market);
+  if (quote === null) return null;
+  const { lastHeardMs, timesDown } = state.sources.get(quote.source)!;
+  return timesDown === quote.timesDownThen ? Math.max(0, nowMs - lastHeardMs) : null;
+}
