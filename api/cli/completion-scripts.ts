@@ -56,7 +56,8 @@ complete -F _paperbook paperbook
 }
 
 export function zshScript(places: readonly Place[]): string {
-  const described = ({ word, about }: Word) => quoted(`${word.replaceAll(':', '\\:')}:${about}`);
+  const described = ({ word, about }: Word) =>
+    quoted(word.replaceAll(':', '\\:') + (about === '' ? '' : `:${about}`));
   const cases = casesOf(places, {
     quote: quoted,
     choices: (words) => `words_=(${words.map((word) => described({ word, about: '' })).join(' ')})`,
