@@ -1,4 +1,4 @@
-/** `paperbook buy`, `sell` and `cancel`. Rules A30, A74, A75, U8 (api/RULES.md). */
+/** `paperbook buy`, `sell` and `cancel`. Rules A30, A74, A75, U8, U14 (api/RULES.md). */
 import { Argument, type Command, Option } from 'commander';
 import {
   type OrderPlacement,
@@ -16,6 +16,7 @@ import {
   ofAccount,
 } from './account-connection.ts';
 import { wholeNumber } from './admin-connection.ts';
+import { pagesOf } from './pages.ts';
 import { money, plain, show, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
 
@@ -29,8 +30,10 @@ type OrderFlags = AccountFlags & {
   preview?: true;
 };
 type BuyFlags = OrderFlags & { ticker?: true; max?: number; prob?: number };
-type SellFlags = OrderFlags & { min?: number };
+type SellFlags = OrderFlags & { min?: number; instrument?: string };
 type Side = 'yes' | 'no';
+
+const OPEN_TRADES_PAGE = 200;
 
 const EXAMPLES = `
 Examples:
@@ -48,7 +51,8 @@ export function addOrderCommands(program: Command): void {
     .option('--prob <percent>', 'your probability of the side, for the record', wholeNumber)
     .addHelpText('after', EXAMPLES)
     .action(buy);
-  asOrder(program.command('sell <tradeId>').description('sell a position, all of it'))
+  asOrder(program.command('sell [tradeId]').description('sell a position, all of it'))
+    .option('--instrument <id>', 'the open position on this instrument, in place of a trade id')
     .option('--min <cents>', 'at the live price, but no lower than this', wholeNumber)
     .action(sell);
   ofAccount(program.command('cancel [orderId]').description('cancel a resting order, or all'))
@@ -85,9 +89,33 @@ async function buy(what: string, side: Side, count: number, options: BuyFlags): 
   await place({ action: 'buy', ...market, side, count, ...own, ...termsOf(options) }, options);
 }
 
-async function sell(tradeId: string, options: SellFlags): Promise<void> {
-  const own = given({ minPriceCents: options.min });
-  await place({ action: 'sell', tradeId, ...own, ...termsOf(options) }, options);
+async function sell(named: string | undefined, options: SellFlags): Promise<void> {
+  const { instrument } = options;
+  if ((named === undefined) === (instrument === undefined)) {
+    throw new UsageError('sell takes either a trade id or --instrument');
+  }
+  if (instrument !== undefined && options.idempotencyKey !== undefined) {
+    throw new UsageError('--idempotency-key goes with a trade id: a sold one is open no more');
+  }
+  const terms = { ...given({ minPriceCents: options.min }), ...termsOf(options) };
+  const tradeId = named ?? (await openTradeOn(instrument!, options));
+  await place({ action: 'sell', tradeId, ...terms }, options);
+}
+
+/** The account's one open position on an instrument. */
+async function openTradeOn(instrumentId: string, options: SellFlags): Promise<string> {
+  const { server, client } = byKey(options);
+  const asked = pagesOf('trades', { all: true }, OPEN_TRADES_PAGE, (query) =>
+    client.listTrades({ query: { status: 'open', ...query }, ...headersOf(options) }),
+  );
+  const { trades } = await answerOf(server, asked);
+  const found = trades.filter((trade) => trade.instrumentId === instrumentId);
+  if (found.length === 1) return found[0]!.tradeId;
+  if (found.length === 0) throw new Error(`no open position on ${instrumentId}`);
+  const each = found.map(({ tradeId, contracts, instrumentSide }) => {
+    return `\n  ${tradeId}  ${contracts} ${instrumentSide}`;
+  });
+  throw new Error(`${found.length} open positions on ${instrumentId}, name one:${each.join('')}`);
 }
 
 /** The fields that buying and selling share. */
@@ -104,7 +132,7 @@ function termsOf({ limit, tif, expires, routing, ...flags }: BuyFlags & SellFlag
 }
 
 /** Retries under one key while there is no answer, so that the order is placed once. */
-async function place(order: OrderRequest, options: OrderFlags): Promise<void> {
+async function place(order: OrderRequest, options: SellFlags): Promise<void> {
   const { server, client } = byKey(options);
   if (options.preview === true) {
     const asked = client.previewOrder({ body: order, ...headersOf(options) });
@@ -116,9 +144,10 @@ async function place(order: OrderRequest, options: OrderFlags): Promise<void> {
   const asked = client.placeOrder({ body: { ...order, idempotencyKey }, ...headersOf(options) });
   const placed = await answerOf(server, asked).catch((error: Error) => {
     if (error.cause instanceof RefusedError && error.cause.status < 500) throw error;
+    const trade = options.instrument && `${order.tradeId} in place of --instrument and `;
     throw new Error(
-      `${error.message}; it may have been placed: the same command with --idempotency-key ` +
-        `${idempotencyKey} shows whether it was, and places it once`,
+      `${error.message}; it may have been placed: the same command with ${trade ?? ''}` +
+        `--idempotency-key ${idempotencyKey} shows whether it was, and places it once`,
     );
   });
   show(options, placed, placementOf);

@@ -1,14 +1,12 @@
-/** `paperbook quote`, `portfolio` and `trades`. */
+/** `paperbook portfolio`, `trades`, `orders` and `order`. Rules U12, U13 (api/RULES.md). */
 import { type Command, Option } from 'commander';
 import type {
-  Client,
+  Order,
+  OrderStatus,
   Portfolio,
   Position,
-  Quote,
   RestingOrder,
   Trade,
-  TradesPage,
-  VenueQuote,
 } from 'paperbook/client';
 import {
   type AccountFlags,
@@ -16,68 +14,30 @@ import {
   byKey,
   given,
   headersOf,
-  type KeyFlags,
   ofAccount,
-  ofKey,
 } from './account-connection.ts';
-import { wholeNumber } from './admin-connection.ts';
+import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
 import { type Column, listOf, money, show, tableOf } from './table.ts';
 
-type TradesFlags = AccountFlags & {
-  status?: 'open' | 'closed' | 'settled' | 'void';
-  limit?: number;
-  cursor?: string;
-  all?: true;
-};
+type TradesFlags = AccountFlags & PageFlags & { status?: 'open' | 'closed' | 'settled' | 'void' };
+type OrdersFlags = AccountFlags & PageFlags & { status?: OrderStatus };
 
 const PAGE_MAX = 200;
+const TRADE_STATUSES = ['open', 'closed', 'settled', 'void'] as const;
+const ORDER_STATUSES = ['resting', 'executed', 'canceled', 'expired'] as const;
 
 export function addPortfolioCommands(program: Command): void {
-  ofKey(program.command('quote <instrumentIds...>').description('live prices')).action(quote);
   ofAccount(program.command('portfolio').description('cash, positions, resting orders')).action(
     portfolio,
   );
-  ofAccount(program.command('trades').description('positions, open or not, newest first'))
-    .addOption(
-      new Option('--status <status>', 'only these').choices(['open', 'closed', 'settled', 'void']),
-    )
-    .option('--limit <n>', 'how many at most; 50 without it', wholeNumber)
-    .option('--cursor <cursor>', 'where the page before ended')
-    .option('--all', 'every page')
+  ofPages(ofAccount(program.command('trades').description('positions, open or not, newest first')))
+    .addOption(new Option('--status <status>', 'only these').choices(TRADE_STATUSES))
     .action(trades);
+  ofPages(ofAccount(program.command('orders').description('limit orders, newest first')))
+    .addOption(new Option('--status <status>', 'only these').choices(ORDER_STATUSES))
+    .action(orders);
+  ofAccount(program.command('order <orderId>').description('one limit order')).action(order);
 }
-
-async function quote(instrumentIds: string[], options: KeyFlags): Promise<void> {
-  const { server, client } = byKey(options);
-  const asked = client.listQuotes({ query: { ids: instrumentIds.join(',') } });
-  const answer = await answerOf(server, asked);
-  show(options, answer, ({ quotes }) => tableOf(quotes.flatMap(pricesOf), PRICE_COLUMNS));
-  if (answer.notFound.length === 0) return;
-  process.stderr.write(`not found: ${answer.notFound.join(' ')}\n`);
-  process.exitCode = 1;
-}
-
-type Price = { quote: Quote; venue: string; price: VenueQuote | null; note: string | null };
-
-/** A line per venue, also for one without a price. */
-function pricesOf(quote: Quote): Price[] {
-  return [
-    ...quote.venues.map((price) => ({ quote, venue: price.venue, price, note: price.note })),
-    ...quote.omitted.map(({ venue, note }) => ({ quote, venue, price: null, note })),
-  ];
-}
-
-const PRICE_COLUMNS: Column<Price>[] = [
-  ['instrument', ({ quote }) => quote.instrumentId, 'apart'],
-  ['label', ({ quote }) => quote.label],
-  ['venue', ({ venue }) => venue],
-  ['bid ¢', ({ price }) => price?.yesBidCents ?? null],
-  ['ask ¢', ({ price }) => price?.yesAskCents ?? null],
-  ['bid size', ({ price }) => price?.yesBidContracts ?? null],
-  ['ask size', ({ price }) => price?.yesAskContracts ?? null],
-  ['last ¢', ({ price }) => price?.lastTradeCents ?? null],
-  ['note', ({ note }) => note ?? ''],
-];
 
 async function portfolio(options: AccountFlags): Promise<void> {
   const { server, client } = byKey(options);
@@ -102,7 +62,7 @@ function overviewOf({ account, positions, orders, ...rest }: Portfolio): string 
     parts.push(tableOf(positions, POSITION_COLUMNS) + cut);
   }
   if (orders.length > 0) {
-    parts.push(tableOf(orders, ORDER_COLUMNS) + more(rest.ordersCount, orders.length));
+    parts.push(tableOf(orders, RESTING_COLUMNS) + more(rest.ordersCount, orders.length));
   }
   return parts.join('\n');
 }
@@ -116,7 +76,7 @@ const POSITION_COLUMNS: Column<Position>[] = [
   ['opened', ({ openedAt }) => openedAt],
 ];
 
-const ORDER_COLUMNS: Column<RestingOrder>[] = [
+const RESTING_COLUMNS: Column<RestingOrder>[] = [
   ['order', ({ orderId }) => orderId, 'apart'],
   ['label', ({ instrumentLabel }) => instrumentLabel],
   ['action', ({ action }) => action],
@@ -134,28 +94,58 @@ const TRADE_COLUMNS: Column<Trade>[] = [
 
 async function trades(options: TradesFlags): Promise<void> {
   const { server, client } = byKey(options);
-  const page = await answerOf(server, pagesOf(client, options));
+  const filter = given({ status: options.status });
+  const asked = pagesOf('trades', options, PAGE_MAX, (query) =>
+    client.listTrades({ query: { ...filter, ...query }, ...headersOf(options) }),
+  );
+  const page = await answerOf(server, asked);
   show(options, page, () => tableOf(page.trades, TRADE_COLUMNS));
-  if (page.nextCursor !== null && options.json !== true) {
-    process.stderr.write(`more with --cursor ${page.nextCursor}, or --all\n`);
-  }
+  sayMore(page, options);
 }
 
-/** The requested page, or with `--all` it and all that follow as one. */
-async function pagesOf(client: Client, options: TradesFlags): Promise<TradesPage> {
-  const { status, all } = options;
-  const limit = options.limit ?? (all === true ? PAGE_MAX : undefined);
-  const ask = async (cursor: string | undefined) => {
-    const query = given({ status, limit, cursor });
-    return await client.listTrades({ query, ...headersOf(options) });
-  };
-  const first = await ask(options.cursor);
-  const rows = first.trades;
-  let next = first.nextCursor;
-  while (all === true && next !== null) {
-    const page = await ask(next);
-    rows.push(...page.trades);
-    next = page.nextCursor;
-  }
-  return { ...first, trades: rows, nextCursor: next };
+async function orders(options: OrdersFlags): Promise<void> {
+  const { server, client } = byKey(options);
+  const filter = given({ status: options.status });
+  const asked = pagesOf('orders', options, PAGE_MAX, (query) =>
+    client.listOrders({ query: { ...filter, ...query }, ...headersOf(options) }),
+  );
+  const page = await answerOf(server, asked);
+  show(options, page, () => tableOf(page.orders, ORDER_COLUMNS));
+  sayMore(page, options);
+}
+
+const ORDER_COLUMNS: Column<Order>[] = [
+  ['order', ({ orderId }) => orderId, 'apart'],
+  ['label', ({ instrumentLabel }) => instrumentLabel],
+  ['action', ({ action }) => action],
+  ['side', ({ instrumentSide }) => instrumentSide],
+  ['contracts', ({ contracts }) => contracts],
+  ['filled', ({ filledContracts }) => filledContracts],
+  ['limit ¢', ({ limitCents }) => limitCents],
+  ['status', ({ status }) => status],
+  ['placed', ({ createdAt }) => createdAt],
+];
+
+async function order(orderId: string, options: AccountFlags): Promise<void> {
+  const { server, client } = byKey(options);
+  const asked = client.getOrder({ path: { orderId }, ...headersOf(options) });
+  show(options, await answerOf(server, asked), ({ order }) => listOf(factsOf(order)));
+}
+
+function factsOf(order: Order): [name: string, value: string | number][] {
+  const { status, cancelReason, contracts, filledContracts, fillPriceCents } = order;
+  const { action, instrumentSide, limitCents, timeInForce, expiresAt, statedProbPct } = order;
+  const price = fillPriceCents == null ? '' : ` at ${fillPriceCents}¢`;
+  const lasts = expiresAt === null ? timeInForce : `${timeInForce}, until ${expiresAt}`;
+  return [
+    ['Order', order.orderId],
+    ['Instrument', `${order.instrumentLabel ?? '-'} (${order.instrumentId ?? '-'})`],
+    ['What', `${action} ${contracts} ${instrumentSide} at ${limitCents}¢, ${lasts}`],
+    ['Status', cancelReason === null ? status : `${status}, ${cancelReason}`],
+    ['Filled', `${filledContracts} of ${contracts}${price}`],
+    ['Holds', money(order.holdDollars)],
+    ['Probability', statedProbPct === null ? '-' : `${statedProbPct}%`],
+    ['Placed', `${order.createdAt} by ${order.placedVia}`],
+    ['Trade', order.tradeId ?? '-'],
+  ];
 }

@@ -9,7 +9,12 @@ import { ConfigError } from '../config.ts';
 import { UsageError } from './usage.ts';
 
 /** The functions that add the commands of these names. */
-type Group = { names: readonly string[]; load: () => Promise<(program: Command) => void> };
+type Group = {
+  names: readonly string[];
+  load: () => Promise<(program: Command) => void>;
+  /** It prints something of every command, so that all are loaded. */
+  needsAll?: true;
+};
 
 /** Loaded on demand: a command that calls a server starts in a fifth of the time of `serve`. */
 const GROUPS: readonly Group[] = [
@@ -29,12 +34,21 @@ const GROUPS: readonly Group[] = [
   },
   { names: ['keys'], load: async () => (await import('./keys.ts')).addKeysCommands },
   {
-    names: ['quote', 'portfolio', 'trades'],
+    names: ['quote', 'games', 'instruments', 'search'],
+    load: async () => (await import('./markets.ts')).addMarketCommands,
+  },
+  {
+    names: ['portfolio', 'trades', 'orders', 'order'],
     load: async () => (await import('./portfolio.ts')).addPortfolioCommands,
   },
   {
     names: ['buy', 'sell', 'cancel'],
     load: async () => (await import('./orders.ts')).addOrderCommands,
+  },
+  {
+    names: ['completion'],
+    load: async () => (await import('./completion.ts')).addCompletionCommand,
+    needsAll: true,
   },
 ];
 
@@ -59,9 +73,10 @@ export async function run(argv: readonly string[]): Promise<void> {
     process.exit(0);
   });
   try {
-    const named = GROUPS.filter(({ names }) => names.includes(argv[2] ?? ''));
+    const named = GROUPS.find(({ names }) => names.includes(argv[2] ?? ''));
     // Help, and an unknown name, need all commands.
-    for (const { load } of named.length > 0 ? named : GROUPS) (await load())(program);
+    const isAlone = named !== undefined && named.needsAll !== true;
+    for (const { load } of isAlone ? [named] : GROUPS) (await load())(program);
     refuseUnknown(program, argv.slice(2));
     await program.parseAsync([...argv]);
   } catch (error) {

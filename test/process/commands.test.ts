@@ -34,11 +34,17 @@ const COMMANDS = [
   ['keys', 'rotate'],
   ['keys', 'revoke'],
   ['quote'],
+  ['games'],
+  ['instruments'],
+  ['search'],
   ['buy'],
   ['sell'],
   ['cancel'],
   ['portfolio'],
   ['trades'],
+  ['orders'],
+  ['order'],
+  ['completion'],
 ];
 
 test.serial('U1: every command has --help, exit code 0', async (t) => {
@@ -107,6 +113,13 @@ for (const args of [
   ['buy', 'ins_000000000000', 'yes', '1.5'],
   ['buy', 'ins_000000000000', 'yes', '1', '--tif', 'ioc'],
   ['buy', 'ins_000000000000', 'yes', '1', '--limit', '40', '--max', '41'],
+  ['games', '--status', 'over'],
+  ['instruments', '--type', 'parlay'],
+  ['instruments', '--limit', 'many'],
+  ['search'],
+  ['orders', '--status', 'open'],
+  ['order'],
+  ['completion'],
   ['sell'],
 ]) {
   const title = `U1: bad usage is exit code 2: paperbook ${args.join(' ')}`;

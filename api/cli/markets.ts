@@ -1,0 +1,132 @@
+/** `paperbook quote`, `games`, `instruments` and `search`. Rules U12, U13 (api/RULES.md). */
+import { type Command, Option } from 'commander';
+import type { Game, GameStatus, Instrument, MarketType, Quote, VenueQuote } from 'paperbook/client';
+import { GAME_STATUSES, MARKET_TYPES } from '../../engine/rules/units.ts';
+import { answerOf, byKey, given, type KeyFlags, ofKey } from './account-connection.ts';
+import { wholeNumber } from './admin-connection.ts';
+import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
+import { type Column, show, tableOf } from './table.ts';
+
+type SearchFlags = KeyFlags & { league?: string; limit?: number };
+type GamesFlags = KeyFlags &
+  PageFlags & { status?: GameStatus; league?: string; from?: string; to?: string };
+type InstrumentsFlags = KeyFlags &
+  PageFlags & {
+    league?: string;
+    game?: string;
+    type?: MarketType;
+    status?: GameStatus;
+    tradable?: boolean;
+  };
+
+const PAGE_MAX = 100;
+
+export function addMarketCommands(program: Command): void {
+  ofKey(program.command('quote <instrumentIds...>').description('live prices')).action(quote);
+  ofPages(ofKey(program.command('games').description('games, earliest start first')))
+    .addOption(statusOption('only these'))
+    .option('--league <name>', 'only of this league')
+    .option('--from <time>', 'only from then on; a date, or as 2026-11-21T05:00:00Z')
+    .option('--to <time>', 'only before then; with neither, from six hours ago on')
+    .action(games);
+  ofPages(ofKey(program.command('instruments').description('what can be traded, and what could')))
+    .option('--league <name>', 'only of this league')
+    .option('--game <gameId>', 'only of this game')
+    .addOption(new Option('--type <type>', 'only of this type').choices(MARKET_TYPES))
+    .addOption(statusOption('only of games in this status'))
+    .option('--tradable', 'only what an order can name now')
+    .option('--no-tradable', 'only what no order can name now')
+    .action(instruments);
+  ofKey(program.command('search <words...>').description('instruments by words, best match first'))
+    .option('--league <name>', 'only of this league')
+    .option('--limit <n>', 'how many at most; 10 without it', wholeNumber)
+    .action(search);
+}
+
+const statusOption = (what: string) => new Option('--status <status>', what).choices(GAME_STATUSES);
+
+async function quote(instrumentIds: string[], options: KeyFlags): Promise<void> {
+  const { server, client } = byKey(options);
+  const asked = client.listQuotes({ query: { ids: instrumentIds.join(',') } });
+  const answer = await answerOf(server, asked);
+  show(options, answer, ({ quotes }) => tableOf(quotes.flatMap(pricesOf), PRICE_COLUMNS));
+  if (answer.notFound.length === 0) return;
+  process.stderr.write(`not found: ${answer.notFound.join(' ')}\n`);
+  process.exitCode = 1;
+}
+
+type Price = { quote: Quote; venue: string; price: VenueQuote | null; note: string | null };
+
+/** A line per venue, also for one without a price. */
+function pricesOf(quote: Quote): Price[] {
+  return [
+    ...quote.venues.map((price) => ({ quote, venue: price.venue, price, note: price.note })),
+    ...quote.omitted.map(({ venue, note }) => ({ quote, venue, price: null, note })),
+  ];
+}
+
+const PRICE_COLUMNS: Column<Price>[] = [
+  ['instrument', ({ quote }) => quote.instrumentId, 'apart'],
+  ['label', ({ quote }) => quote.label],
+  ['venue', ({ venue }) => venue],
+  ['bid ¢', ({ price }) => price?.yesBidCents ?? null],
+  ['ask ¢', ({ price }) => price?.yesAskCents ?? null],
+  ['bid size', ({ price }) => price?.yesBidContracts ?? null],
+  ['ask size', ({ price }) => price?.yesAskContracts ?? null],
+  ['last ¢', ({ price }) => price?.lastTradeCents ?? null],
+  ['note', ({ note }) => note ?? ''],
+];
+
+async function games(options: GamesFlags): Promise<void> {
+  const { server, client } = byKey(options);
+  const { status, league, from, to } = options;
+  const filter = given({ status, league, from, to });
+  const asked = pagesOf('games', options, PAGE_MAX, (query) =>
+    client.listGames({ query: { ...filter, ...query } }),
+  );
+  const page = await answerOf(server, asked);
+  show(options, page, () => tableOf(page.games, GAME_COLUMNS));
+  sayMore(page, options);
+}
+
+const GAME_COLUMNS: Column<Game>[] = [
+  ['game', ({ id }) => id, 'apart'],
+  ['matchup', ({ home, away }) => `${away.name} at ${home.name}`],
+  ['league', ({ league }) => league],
+  ['starts', ({ startsAt }) => startsAt],
+  ['status', ({ status }) => status],
+  ['instruments', ({ instrumentCount }) => instrumentCount],
+];
+
+async function instruments(options: InstrumentsFlags): Promise<void> {
+  const { server, client } = byKey(options);
+  const { league, game: gameId, type: marketType, status } = options;
+  const tradable = options.tradable === undefined ? undefined : wordOf(options.tradable);
+  const filter = given({ league, gameId, marketType, status, tradable });
+  const asked = pagesOf('instruments', options, PAGE_MAX, (query) =>
+    client.listInstruments({ query: { ...filter, ...query } }),
+  );
+  const page = await answerOf(server, asked);
+  show(options, page, () => tableOf(page.instruments, INSTRUMENT_COLUMNS));
+  sayMore(page, options);
+}
+
+const wordOf = (is: boolean) => (is ? ('true' as const) : ('false' as const));
+
+const INSTRUMENT_COLUMNS: Column<Instrument>[] = [
+  ['instrument', ({ id }) => id, 'apart'],
+  ['label', ({ label }) => label],
+  ['type', ({ marketType }) => marketType],
+  ['league', ({ league }) => league],
+  ['starts', ({ startsAt }) => startsAt],
+  ['game', ({ gameStatus }) => gameStatus],
+  ['venues', ({ venues }) => venues.join(' ')],
+];
+
+async function search(words: string[], options: SearchFlags): Promise<void> {
+  const { server, client } = byKey(options);
+  const { league, limit } = options;
+  const query = { q: words.join(' '), ...given({ league, limit }) };
+  const answer = await answerOf(server, client.searchInstruments({ query }));
+  show(options, answer, () => tableOf(answer.instruments, INSTRUMENT_COLUMNS));
+}

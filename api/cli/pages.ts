@@ -1,0 +1,48 @@
+/** Lists that a server answers in pages. Rules P1 (api/RULES.md), U13. */
+import type { Command } from 'commander';
+import { given } from './account-connection.ts';
+import { wholeNumber } from './admin-connection.ts';
+
+export type PageFlags = { limit?: number; cursor?: string; all?: true; json?: true };
+type PageQuery = { limit?: number; cursor?: string };
+type Page<Name extends string> = Record<Name, unknown[]> & {
+  nextCursor: string | null;
+  count?: number;
+};
+
+/** The options of a command that prints such a list. */
+export function ofPages(command: Command): Command {
+  return command
+    .option('--limit <n>', 'how many at most; 50 without it', wholeNumber)
+    .option('--cursor <cursor>', 'where the page before ended')
+    .option('--all', 'every page');
+}
+
+/**
+ * The requested page, or with `--all` it and all that follow as one, of `pageMax` rows each when
+ * `--limit` does not say how many. `name` is the field of the rows.
+ */
+export async function pagesOf<Name extends string, P extends Page<Name>>(
+  name: Name,
+  { all, ...options }: PageFlags,
+  pageMax: number,
+  ask: (query: PageQuery) => Promise<P>,
+): Promise<P> {
+  const limit = options.limit ?? (all === true ? pageMax : undefined);
+  const first = await ask(given({ limit, cursor: options.cursor }));
+  const rows: unknown[] = first[name];
+  let next = first.nextCursor;
+  while (all === true && next !== null) {
+    const page = await ask(given({ limit, cursor: next }));
+    rows.push(...page[name]);
+    next = page.nextCursor;
+  }
+  const count = first.count === undefined ? {} : { count: rows.length };
+  return { ...first, ...count, nextCursor: next };
+}
+
+/** Says how to go on where this page is not the last. */
+export function sayMore({ nextCursor }: { nextCursor: string | null }, options: PageFlags): void {
+  if (nextCursor === null || options.json === true) return;
+  process.stderr.write(`more with --cursor ${nextCursor}, or --all\n`);
+}

@@ -1,0 +1,278 @@
+/** Commands that look things up, trade by name, and fit a terminal, at a server in this process. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Catalog } from '../../engine/rules/messages.ts';
+import { IDS, sampleCatalog } from '../api/samples.ts';
+import { type Api, type Json, startApi } from '../api/support.ts';
+import { runHere } from './run-here.ts';
+import { type Exit, tempDir } from './server.ts';
+
+type Trader = {
+  api: Api;
+  command: (...args: string[]) => Promise<Exit>;
+  json: (...args: string[]) => Promise<Json>;
+  fails: (...args: string[]) => Promise<string>;
+};
+
+/** A server, and the commands of someone with a key of it. */
+async function startTrader(t: ExecutionContext, catalog: Catalog): Promise<Trader> {
+  const api = await startApi(t, { catalog });
+  const configHome = tempDir(t);
+  const keyFile = path.join(configHome, 'key');
+  writeFileSync(keyFile, api.token);
+  const server = new URL(api.baseUrl).origin;
+  const session = path.join(configHome, 'session.json');
+  const tokens = { accessToken: await api.signIn(), refreshToken: 'none' };
+  const user = { userId: api.user.id, email: api.user.email, key: null };
+  const expiresAtMs = Date.now() + 3_600_000;
+  writeFileSync(session, JSON.stringify({ server, ...user, ...tokens, expiresAtMs }), {
+    mode: 0o600,
+  });
+  const command = async (...args: string[]) => {
+    const isOfSession = args[0] === 'keys';
+    const by = isOfSession ? ['--session', session] : ['--key-file', keyFile, '--server', server];
+    return await runHere([...args, ...by]);
+  };
+  return {
+    api,
+    command,
+    json: async (...args) => {
+      const { code, stdout, stderr } = await command(...args, '--json');
+      if (code !== 0) throw new Error(`paperbook ${args.join(' ')}: ${stderr}`);
+      return JSON.parse(stdout);
+    },
+    fails: async (...args) => {
+      const { code, stdout, stderr } = await command(...args);
+      t.deepEqual([code, stdout], [1, ''], args.join(' '));
+      return stderr;
+    },
+  };
+}
+
+const idsOf = (rows: Json[]) => rows.map(({ id }) => id);
+
+test.serial('U13: games and instruments, filtered as the routes filter', async (t) => {
+  const { api, command, json, fails } = await startTrader(t, sampleCatalog());
+  const games = await json('games');
+  t.deepEqual(games, (await api.call('GET', '/games')).json);
+  t.deepEqual(idsOf(games.games), ['game_00000000A0', 'game_00000000B0']);
+  t.deepEqual(idsOf((await json('games', '--from', '2026-11-22')).games), ['game_00000000B0']);
+  t.deepEqual(idsOf((await json('games', '--to', '2026-11-21')).games), ['game_00000000D0']);
+  t.is((await json('games', '--status', 'final')).count, 0);
+  t.is((await json('games', '--league', 'cup')).count, 0);
+  t.regex(await fails('games', '--from', 'soon'), /^paperbook: invalid_request: from must be a/);
+  const table = await command('games');
+  t.regex(table.stdout, /^GAME +MATCHUP +LEAGUE +STARTS +STATUS +INSTRUMENTS\n/);
+  t.regex(
+    table.stdout,
+    /\ngame_00000000A0 +Bears at Lions +nfl +2026-11-21T08:00:\S+ +scheduled +2\n/,
+  );
+
+  const { old, lions, bears, total, outright } = IDS;
+  const all = await json('instruments');
+  t.deepEqual(all, (await api.call('GET', '/instruments')).json);
+  t.deepEqual(idsOf(all.instruments), [old, lions, bears, total, outright]);
+  const found = async (...flags: string[]) =>
+    idsOf((await json('instruments', ...flags)).instruments);
+  t.deepEqual(await found('--tradable'), [old, lions, bears, outright]);
+  t.deepEqual(await found('--no-tradable'), [total]);
+  t.deepEqual(await found('--game', 'game_00000000A0'), [lions, bears]);
+  t.deepEqual(await found('--type', 'total'), [total]);
+  t.deepEqual(await found('--league', 'cup'), [outright]);
+  t.deepEqual(await found('--status', 'final'), []);
+  const rows = await command('instruments', '--type', 'outright');
+  const row = `${outright}  Lions win the season  outright  cup     2027-02-01T00:00:00.000Z  -`;
+  t.true(rows.stdout.includes(row), rows.stdout);
+});
+
+test.serial('U13: search takes words as they are typed, best match first', async (t) => {
+  const { command, json } = await startTrader(t, sampleCatalog());
+  const found = await json('search', 'hawks', 'over');
+  t.deepEqual(idsOf(found.instruments), [IDS.total]);
+  t.is((await json('search', 'lions', '--limit', '1')).count, 1);
+  t.deepEqual(idsOf((await json('search', 'lions', '--league', 'cup')).instruments), [
+    IDS.outright,
+  ]);
+  const none = await command('search', 'zebras');
+  t.regex(none.stdout, /^INSTRUMENT +LABEL +TYPE .*\n$/);
+  t.is(none.code, 0);
+});
+
+test.serial('U13: lists come by the page, or with --all as one', async (t) => {
+  const { command, json } = await startTrader(t, sampleCatalog());
+  const first = await command('instruments', '--limit', '2');
+  const [, cursor] = /^more with --cursor (\S+), or --all\n$/.exec(first.stderr) ?? [];
+  t.is(first.stdout.split('\n').length, 4);
+  const second = await json('instruments', '--limit', '2', '--cursor', cursor!);
+  t.deepEqual(idsOf(second.instruments), [IDS.bears, IDS.total]);
+  const all = await json('instruments', '--limit', '2', '--all');
+  t.like(all, { count: 5, nextCursor: null });
+  t.is(all.instruments.length, 5);
+  const games = await command('games', '--all', '--limit', '1');
+  t.is(games.stderr, '');
+  t.is(games.stdout.split('\n').length, 4);
+});
+
+test.serial('U13: orders by status, and one of them with everything about it', async (t) => {
+  const { command, json, fails } = await startTrader(t, sampleCatalog());
+  const place = (limit: string, ...more: string[]) =>
+    json('buy', IDS.lions, 'yes', '10', '--limit', limit, ...more);
+  const { order: rested } = await place('7', '--prob', '60');
+  const { order: filled } = await place('50');
+  const { order: missed } = await place('7', '--tif', 'ioc');
+  const statuses = async (...flags: string[]) =>
+    (await json('orders', ...flags)).orders.map(({ orderId }: Json) => orderId);
+  // The clock of this engine stands, so that they are as old as each other.
+  const all = [missed.orderId, filled.orderId, rested.orderId].sort().reverse();
+  t.deepEqual(await statuses(), all);
+  t.deepEqual(await statuses('--status', 'resting'), [rested.orderId]);
+  t.deepEqual(await statuses('--status', 'executed'), [filled.orderId]);
+  t.deepEqual(await statuses('--all', '--limit', '1'), all);
+  const { stdout } = await command('orders', '--status', 'resting');
+  t.regex(stdout, /^ORDER +LABEL +ACTION +SIDE +CONTRACTS +FILLED +LIMIT ¢ +STATUS +PLACED\n/);
+  t.regex(
+    stdout,
+    new RegExp(`\n${rested.orderId}  Lions to beat Bears  buy +yes +10 +0 +7 +resting`),
+  );
+
+  t.is((await json('order', rested.orderId)).order.orderId, rested.orderId);
+  t.is(
+    (await command('order', rested.orderId)).stdout,
+    [
+      `Order        ${rested.orderId}`,
+      `Instrument   Lions to beat Bears (${IDS.lions})`,
+      'What         buy 10 yes at 7¢, gtc',
+      'Status       resting',
+      'Filled       0 of 10',
+      'Holds        $0.70',
+      'Probability  60%',
+      `Placed       ${rested.createdAt} by api`,
+      'Trade        -',
+      '',
+    ].join('\n'),
+  );
+  const { stdout: executed } = await command('order', filled.orderId);
+  t.regex(executed, /\nFilled +10 of 10 at 43¢\n/);
+  t.true(executed.endsWith(`\nTrade        ${filled.tradeId}\n`));
+  t.regex((await command('order', missed.orderId)).stdout, /\nStatus +canceled, \S/);
+  t.regex(await fails('order', IDS.lions), /^paperbook: order_not_found: /);
+});
+
+test.serial('U14: sell --instrument sells the one open position on it', async (t) => {
+  const { command, json, fails } = await startTrader(t, sampleCatalog());
+  const buy = async (id: string, side = 'yes') => (await json('buy', id, side, '10')).trade.tradeId;
+  t.is(
+    await fails('sell', '--instrument', IDS.lions),
+    `paperbook: no open position on ${IDS.lions}\n`,
+  );
+  const other = await buy(IDS.bears);
+  const first = await buy(IDS.lions);
+  const sold = await json('sell', '--instrument', IDS.lions);
+  t.like(sold, { status: 'executed', trade: { tradeId: first, status: 'closed' } });
+  const again = await fails('sell', '--instrument', IDS.lions);
+  t.is(again, `paperbook: no open position on ${IDS.lions}\n`);
+
+  const [yes, no] = [await buy(IDS.lions), await buy(IDS.lions, 'no')];
+  const several = (await fails('sell', '--instrument', IDS.lions)).split('\n');
+  t.is(several.shift(), `paperbook: 2 open positions on ${IDS.lions}, name one:`);
+  t.deepEqual(several.sort(), ['', `  ${yes}  10 yes`, `  ${no}  10 no`].sort());
+  const open = await json('trades', '--status', 'open');
+  const openIds = open.trades.map(({ tradeId }: Json) => tradeId);
+  t.deepEqual(openIds.sort(), [other, yes, no].sort(), 'nothing was sold');
+  for (const [args, message] of [
+    [[], 'sell takes either a trade id or --instrument'],
+    [[yes, '--instrument', IDS.lions], 'sell takes either a trade id or --instrument'],
+    [
+      ['--instrument', IDS.bears, '--idempotency-key', 'k'],
+      '--idempotency-key goes with a trade id: a sold one is open no more',
+    ],
+  ] as const) {
+    const { code, stderr } = await command('sell', ...args);
+    t.deepEqual([code, stderr], [2, `paperbook: ${message}\n`]);
+  }
+});
+
+test.serial('U14: a sale that was not answered is repeated by its trade', async (t) => {
+  const { api, json, fails } = await startTrader(t, sampleCatalog());
+  const { trade } = await json('buy', IDS.lions, 'yes', '10');
+  const { reply } = api.engine;
+  api.engine.reply = async (request) => {
+    if (request.kind === 'place') throw new Error('a fault of the test');
+    return await reply(request);
+  };
+  const stderr = await fails('sell', '--instrument', IDS.lions);
+  const advice = `the same command with ${trade.tradeId} in place of --instrument and --idempotency`;
+  t.true(stderr.includes(`it may have been placed: ${advice}-key `), stderr);
+});
+
+const WIDE = 'Northumberland Wanderers and District Association Football Club';
+
+/** Names as long as venues have them. */
+function wideCatalog(): Catalog {
+  const { games, instruments, ...rest } = sampleCatalog();
+  const team = { code: 'NWDAFC', name: WIDE };
+  const league = 'international-friendly-matches-of-clubs';
+  return {
+    ...rest,
+    games: games.map((game) => ({ ...game, league, home: team, away: team })),
+    instruments: instruments.map((instrument) => ({
+      ...instrument,
+      league,
+      label: `${WIDE} to beat ${WIDE} by more than 1.5`,
+      marketType: 'player_prop',
+    })),
+  };
+}
+
+/** Runs it with a standard output that is a terminal of 80 columns. */
+async function onTerminal<T>(run: () => Promise<T>): Promise<T> {
+  const { stdout } = process;
+  const own = Object.getOwnPropertyDescriptors(stdout);
+  const set = (name: 'isTTY' | 'columns', value: unknown) =>
+    Object.defineProperty(stdout, name, { configurable: true, value });
+  set('isTTY', true);
+  set('columns', 80);
+  try {
+    return await run();
+  } finally {
+    for (const name of ['isTTY', 'columns'] as const) {
+      if (own[name] === undefined) Reflect.deleteProperty(stdout, name);
+      else Object.defineProperty(stdout, name, own[name]);
+    }
+  }
+}
+
+test.serial('U12: no command prints a line wider than its terminal', async (t) => {
+  const { command, json } = await startTrader(t, wideCatalog());
+  const { trade } = await json('buy', IDS.lions, 'yes', '1000');
+  const inAYear = new Date(Date.parse('2026-11-21T05:00:00Z') + 360 * 86_400_000).toISOString();
+  const limit = ['buy', IDS.bears, 'no', '90000', '--limit', '1', '--expires', inAYear];
+  const { order } = await json(...limit);
+  await json('keys', 'create', '--trade', '--label', WIDE);
+  for (const args of [
+    ['quote', IDS.lions, IDS.total],
+    ['games'],
+    ['instruments'],
+    ['search', 'wanderers'],
+    ['portfolio'],
+    ['trades'],
+    ['orders'],
+    ['order', order.orderId],
+    ['whoami'],
+    ['keys', 'list'],
+    ['buy', IDS.outright, 'yes', '12345'],
+    limit,
+    ['sell', trade.tradeId],
+    ['sell', '--instrument', IDS.outright],
+    ['cancel', order.orderId],
+  ]) {
+    const { code, stdout, stderr } = await onTerminal(() => command(...args));
+    t.is(code, 0, stderr);
+    for (const line of stdout.split('\n')) {
+      t.true(line.length <= 80, `${args.join(' ')} prints ${line.length} columns: ${line}`);
+    }
+    const isWhole = stdout.replaceAll(/\s+/g, ' ').includes('Northumberland');
+    t.true(isWhole || ['whoami', 'cancel'].includes(args[0]!) || limit === args, stdout);
+  }
+});
