@@ -698,6 +698,19 @@ export type Order = {
      */
     createdAt: string;
     /**
+     * When all of it had traded, else null.
+     */
+    executedAt: string | null;
+    /**
+     * When it was canceled, else null.
+     */
+    canceledAt: string | null;
+    /**
+     * When it took the status that it has.
+     * @format date-time
+     */
+    updatedAt: string;
+    /**
      * The probability of the side that the caller stated, in percent.
      */
     statedProbPct: number | null;
@@ -722,19 +735,6 @@ export type Order = {
      * The trade that it opened or closes.
      */
     tradeId: string | null;
-    /**
-     * When all of it had traded, else null.
-     */
-    executedAt: string | null;
-    /**
-     * When it was canceled, else null.
-     */
-    canceledAt: string | null;
-    /**
-     * When it took the status that it has.
-     * @format date-time
-     */
-    updatedAt: string;
     /**
      * Price of the fill; null while there is none.
      */
@@ -1326,6 +1326,19 @@ export type RestingOrder = {
      * @format date-time
      */
     createdAt: string;
+    /**
+     * When all of it had traded, else null.
+     */
+    executedAt: string | null;
+    /**
+     * When it was canceled, else null.
+     */
+    canceledAt: string | null;
+    /**
+     * When it took the status that it has.
+     * @format date-time
+     */
+    updatedAt: string;
     /**
      * The probability of the side that the caller stated, in percent.
      */

@@ -171,6 +171,9 @@ const RESTING_ORDER: Static<typeof PortfolioAnswer>['orders'][number] = {
   expiresAt: null,
   status: 'resting',
   createdAt: AT,
+  executedAt: null,
+  canceledAt: null,
+  updatedAt: AT,
 };
 
 /** A limit buy that rests. */
@@ -179,9 +182,6 @@ export const ORDER: Static<typeof Order> = {
   type: 'limit',
   cancelReason: null,
   tradeId: null,
-  executedAt: null,
-  canceledAt: null,
-  updatedAt: AT,
   fillPriceCents: null,
 };
 

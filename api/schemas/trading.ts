@@ -79,6 +79,9 @@ const PORTFOLIO_ORDER = {
   expiresAt: nullable(DateTime, { description: 'When it stops resting; null: never.' }),
   status: OrderStatus,
   createdAt: DateTime,
+  executedAt: nullable(DateTime, { description: 'When all of it had traded, else null.' }),
+  canceledAt: nullable(DateTime, { description: 'When it was canceled, else null.' }),
+  updatedAt: described(DateTime, 'When it took the status that it has.'),
   ...PLACED,
   marketTicker: MarketTicker,
 };
@@ -96,9 +99,6 @@ export const Order = strict(
       description: 'Why it is canceled or expired; else null.',
     }),
     tradeId: nullable(Uuid, { description: 'The trade that it opened or closes.' }),
-    executedAt: nullable(DateTime, { description: 'When all of it had traded, else null.' }),
-    canceledAt: nullable(DateTime, { description: 'When it was canceled, else null.' }),
-    updatedAt: described(DateTime, 'When it took the status that it has.'),
     fillPriceCents: FillPriceCents,
   },
   {

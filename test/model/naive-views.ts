@@ -62,9 +62,6 @@ export function orderJson(state: ModelState, order: ModelOrder): Json {
     type: typeOf(order),
     cancelReason: order.cancelReason,
     tradeId: order.tradeId,
-    executedAt: order.status === 'executed' ? isoOrNull(order.endedAtMs) : null,
-    canceledAt: order.status === 'canceled' ? isoOrNull(order.endedAtMs) : null,
-    updatedAt: isoOf(order.endedAtMs ?? order.createdAtMs),
     ...ifShown(state, { fillPriceCents: fillPriceOf(order) }),
   };
 }
@@ -88,6 +85,9 @@ export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
     expiresAt: isoOrNull(order.expiresAtMs),
     status: order.status,
     createdAt: isoOf(order.createdAtMs),
+    executedAt: order.status === 'executed' ? isoOrNull(order.endedAtMs) : null,
+    canceledAt: order.status === 'canceled' ? isoOrNull(order.endedAtMs) : null,
+    updatedAt: isoOf(order.endedAtMs ?? order.createdAtMs),
     statedProbPct: order.statedProbPct,
     placedVia: order.placedVia,
     placedPrivate: order.placedPrivate,

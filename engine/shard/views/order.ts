@@ -137,8 +137,6 @@ function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, ro
   to.null(NAMES.cancelReason);
   if (position === NO_ROW) to.null(NAMES.tradeId);
   else to.idAt(NAMES.tradeId, state.positions.col.id, position);
-  to.piece(NOT_ENDED);
-  to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
   writeVenuePrice(to, state, NAMES.fillPriceCents, filledSoFar(state, row).priceCents);
   to.close(start);
 }
@@ -148,6 +146,8 @@ function writeResting(to: JsonWriter, state: ShardState, placed: Placed, row: Or
   const { contracts, terms } = placed;
   const heldCents = terms.action === 'sell' ? 0 : costCents(terms.limitPriceCents!, remaining);
   writeFields(to, state, placed, 'resting', contracts - remaining, heldCents);
+  to.piece(NOT_ENDED);
+  to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
 }
 
 function writeFields(
