@@ -37,6 +37,11 @@ export type TradesQuery = Page & {
 };
 /** Answers with one Quote, or `instrument_not_found`. */
 export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId: string };
+/**
+ * Answers `{priced: boolean[]}`: of each of these instruments whether venue_a has a live price of it.
+ * Rule A45 (api/RULES.md).
+ */
+export type PricedQuery = { kind: 'priced'; atMs: EpochMs; instrumentIds: readonly string[] };
 /** Answers with the `TradeUse` of a key in this shard. */
 export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
 /** Answers `{accounts, restingOrders, openPositions, problems: string[]}`. */
@@ -53,6 +58,7 @@ export type Query =
   | OrdersQuery
   | TradesQuery
   | QuoteQuery
+  | PricedQuery
   | KeyUseQuery
   | AuditQuery
   | DigestQuery;

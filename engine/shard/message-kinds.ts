@@ -6,6 +6,7 @@ const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
   place: 1,
   cancel: 1,
   adjust: 1,
+  settle: 1,
   catalog: 1,
   switches: 1,
   clock: 1,

@@ -27,9 +27,10 @@ import type { Waiter } from './outbox.ts';
 import { RequestCoalescer } from './request-coalescer.ts';
 import { RoamingKeys } from './roaming-keys.ts';
 import { ShardClient } from './shard-client.ts';
-import { isDamage } from './shard-damage.ts';
+import { refusalOf, stateOf, troublesOf } from './shard-health.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import { StartupState } from './startup-state.ts';
+import { askAll, openOrLater, sendToAll, settleInAll } from './to-all-shards.ts';
 
 export type ShardsOptions = CoreConfig & {
   dataDir: string;
@@ -102,8 +103,7 @@ export class Shards {
    * `EngineBusy` where a shard cannot accept it now.
    */
   async acceptMachineTime(): Promise<void> {
-    const state = this.state();
-    if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
+    this.#requireAll();
     const backMs = this.#options.clock.acceptMachine();
     // Every later message carries the new time and arrives after this one.
     if (backMs > 0) this.#startup.setBack(backMs);
@@ -113,20 +113,32 @@ export class Shards {
     this.#roaming.timeWasSet();
   }
 
+  /**
+   * Gives a market the operator's result: on disk in every shard on return, with a `Settled`. Refuses
+   * a market that has another one. Throws `EngineBusy` where a shard cannot accept it now. Rule T140
+   * (engine/RULES.md).
+   */
+  async settle(result: ResultTick): Promise<Reply> {
+    this.#requireAll();
+    // A shard that starts again meanwhile gets it too.
+    this.#startup.keep(result);
+    this.#coalescer.end();
+    return await settleInAll(this.#clients, result);
+  }
+
+  /** Throws `EngineBusy` unless every shard accepts commands. */
+  #requireAll(): void {
+    const state = this.state();
+    if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
+  }
+
   /** What is wrong with the shards, a line a shard: damaged data, or repeated failures. */
   troubles(): string[] {
-    return this.#clients.flatMap(({ trouble, failing }, shard) => {
-      if (trouble !== null) return [`shard ${shard}: ${trouble}`];
-      return failing === null ? [] : [`shard ${shard} ${failing}`];
-    });
+    return troublesOf(this.#clients);
   }
 
   state(): 'starting' | 'ready' | 'stopping' | 'degraded' {
-    if (this.#stopping) return 'stopping';
-    const inTrouble = ({ isOpen, trouble, failing }: ShardClient) =>
-      trouble !== null || (failing !== null && !isOpen);
-    if (this.#clients.some(inTrouble)) return 'degraded';
-    return this.#clients.every((client) => client.isOpen) ? 'ready' : 'starting';
+    return this.#stopping ? 'stopping' : stateOf(this.#clients);
   }
 
   /** Requests waiting or in flight, by shard. */
@@ -136,12 +148,7 @@ export class Shards {
 
   /** Why no shard accepts a request now; null: at least one does. */
   refusal(): EngineBusy | null {
-    let refusal: EngineBusy | null = null;
-    for (const client of this.#clients) {
-      refusal = client.refusal();
-      if (refusal === null) return null;
-    }
-    return refusal;
+    return refusalOf(this.#clients);
   }
 
   /**
@@ -187,6 +194,11 @@ export class Shards {
     });
   }
 
+  /** `{priced}`: of each of these instruments whether venue_a has a live price of it. */
+  priced(instrumentIds: readonly string[], atMs: EpochMs): Promise<Reply> {
+    return this.#clientOfQuote(instrumentIds[0]!).call({ kind: 'priced', atMs, instrumentIds });
+  }
+
   #clientOfQuote(instrumentId: string): ShardClient {
     const clients = this.#clients.filter((client) => client.isOpen);
     const among = clients.length > 0 ? clients : this.#clients;
@@ -226,12 +238,14 @@ export class Shards {
 
   /** Checks every invariant of every shard; `problems` is empty when all are met. */
   async audit(): Promise<AuditReport> {
-    return sumOfAudits(await this.#all({ kind: 'audit', atMs: this.nowMs() }));
+    return sumOfAudits(await askAll(this.#clients, { kind: 'audit', atMs: this.nowMs() }));
   }
 
   /** Equal for equal histories; with `quotes` for equal quotes too. Rule D12 (engine/RULES.md). */
   async stateHash({ quotes } = { quotes: false }): Promise<string> {
-    return hashOfDigests(await this.#all({ kind: 'digest', atMs: this.nowMs(), quotes }));
+    return hashOfDigests(
+      await askAll(this.#clients, { kind: 'digest', atMs: this.nowMs(), quotes }),
+    );
   }
 
   /** Answers what is queued, writes checkpoints, ends the threads. */
@@ -269,32 +283,9 @@ export class Shards {
     for (const client of this.#clients) client.tick(tick);
   }
 
-  #all(request: Command | Query): Promise<string[]> {
-    const asked = this.#clients.map(async (client) => {
-      const reply = await client.call(request);
-      if (reply.ok) return reply.body;
-      throw new Error(`${request.kind}: ${reply.message}`);
-    });
-    return Promise.all(asked);
-  }
-
   /** Whether every shard has the command. One that is not up gets it at its next start. */
-  async #sendToAll(command: Command): Promise<boolean> {
+  #sendToAll(command: Command): Promise<boolean> {
     this.#coalescer.end();
-    const replies = await Promise.all(this.#clients.map((client) => client.deliver(command)));
-    for (const reply of replies) {
-      if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);
-    }
-    return !replies.includes(null);
-  }
-}
-
-async function openOrLater(client: ShardClient): Promise<OpenReport | null> {
-  try {
-    return await client.open();
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    client.openLater(error.message);
-    return null;
+    return sendToAll(this.#clients, command);
   }
 }

@@ -21,7 +21,7 @@ import { keyUse } from './naive-limits.ts';
 import { bookOf, matchResting } from './naive-matching.ts';
 import { cancel, place, refuse } from './naive-orders.ts';
 import { oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
-import { quote } from './naive-quote.ts';
+import { isPriced, quote } from './naive-quote.ts';
 import {
   emptyState,
   forgetLive,
@@ -146,7 +146,19 @@ function applyCommand(state: ModelState, command: Command): Reply {
       account.balanceCents += command.amountCents;
       account.adjustmentsCents += command.amountCents;
       countBust(state, account.id);
-      return answer({});
+      return answer({
+        balanceDollars: account.balanceCents / 100,
+        adjustmentsInRunDollars: account.adjustmentsCents / 100,
+      });
+    }
+    case 'settle': {
+      const { outcome, yesPayoutCents, noPayoutCents } = command;
+      const result = { outcome, yesPayoutCents, noPayoutCents };
+      const known = marketOf(state, command.market).result;
+      if (known !== null && JSON.stringify(known) !== JSON.stringify(result)) {
+        return refuse('market_resolved');
+      }
+      return answer(settleMarket(state, command.market, result));
     }
     case 'catalog':
       learnCatalog(state, command.catalog);
@@ -194,6 +206,8 @@ function answerQuery(state: ModelState, query: UserQuery): Reply {
       return tradeList(state, query);
     case 'instrument_quote':
       return quote(state, query, nowMs);
+    case 'priced':
+      return answer({ priced: query.instrumentIds.map((id) => isPriced(state, id, nowMs)) });
     case 'key_use':
       return answer(keyUse(state, query.keyId, nowMs));
   }

@@ -55,6 +55,16 @@ export function quote(state: ModelState, query: QuoteQuery, nowMs: EpochMs): Rep
   });
 }
 
+/** Whether the Quote shows a price of venue_a. */
+export function isPriced(state: ModelState, instrumentId: string, nowMs: EpochMs): boolean {
+  const reply = quote(state, { kind: 'instrument_quote', atMs: nowMs, instrumentId }, nowMs);
+  if (!reply.ok) return false;
+  return JSON.parse(reply.body).venues.some(
+    ({ venue, yesBidCents, yesAskCents }: Json) =>
+      venue === 'venue_a' && (yesBidCents !== null || yesAskCents !== null),
+  );
+}
+
 function omittedBecause(
   state: ModelState,
   { id, opensAt }: CatalogInstrument,

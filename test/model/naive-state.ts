@@ -10,7 +10,7 @@ import type {
   CatalogGame,
   CatalogInstrument,
   CatalogListing,
-  MarketOutcome,
+  MarketResult,
 } from '../../engine/rules/messages.ts';
 import type { OrderTerms, TradeTerms } from '../../engine/rules/order-terms.ts';
 import type {
@@ -57,7 +57,7 @@ export type LastTrade = { priceCents: PriceCents | null; atMs: EpochMs };
 
 type ModelMarket = {
   status: MarketStatus;
-  result: MarketOutcome | null;
+  result: MarketResult | null;
   quote: ModelQuote | null;
   /** Price of the market's yes, then the price of each outcome when that outcome was bought. */
   lastTrade: LastTrade | null;

@@ -14,7 +14,7 @@ export function randomQuery(world: RandomWorld): UserQuery {
   const to = { atMs: nowMs + (random.oneIn(5) ? random.int(1, 20_000) : 0), account };
   const organizationSlug = random.oneIn(4) ? 'acme' : null;
   const limit = random.pick([1, 3, 50, 200]);
-  const weights = { portfolio: 4, order: 2, orders: 3, trades: 3, quote: 4, keyUse: 1 };
+  const weights = { portfolio: 4, order: 2, orders: 3, trades: 3, quote: 4, priced: 1, keyUse: 1 };
   switch (random.weighted(weights)) {
     case 'portfolio':
       return { kind: 'portfolio', ...to, organizationSlug };
@@ -37,6 +37,11 @@ export function randomQuery(world: RandomWorld): UserQuery {
       const { instrumentIds } = world.known.catalog;
       const instrumentId = random.oneIn(30) ? UNKNOWN_INSTRUMENT : random.pick(instrumentIds);
       return { kind: 'instrument_quote', atMs: to.atMs, instrumentId };
+    }
+    case 'priced': {
+      const { instrumentIds } = world.known.catalog;
+      const asked = [...instrumentIds.filter(() => random.oneIn(3)), UNKNOWN_INSTRUMENT];
+      return { kind: 'priced', atMs: to.atMs, instrumentIds: asked };
     }
     case 'keyUse':
       return { kind: 'key_use', atMs: to.atMs, keyId: randomKeyOf(random, account) };

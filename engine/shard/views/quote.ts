@@ -7,7 +7,7 @@ import type { CatalogInstrument, CatalogListing } from '../../rules/messages.ts'
 import { complement, notLive } from '../../rules/pricing.ts';
 import type { Instrument, LastTrade, Market } from '../../rules/reference-data.ts';
 import type { ShardState } from '../../rules/state.ts';
-import { type EpochMs, isoOf, NO_PRICE } from '../../rules/units.ts';
+import { type EpochMs, HOME_VENUE, isoOf, NO_PRICE } from '../../rules/units.ts';
 
 const NAMES = memberNames('asOf');
 const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
@@ -35,6 +35,16 @@ export function writeQuote(
   to.piece(known.members);
   to.time(NAMES.asOf, atMs);
   to.close(start);
+}
+
+/** Whether the instrument's quote shows a bid or an ask of venue_a. Rule A45 (api/RULES.md). */
+export function isPriced(state: ShardState, instrumentId: string, atMs: EpochMs): boolean {
+  const instrument = state.instrumentsById.get(instrumentId);
+  if (instrument === undefined || !instrument.listed || atMs < instrument.opensAtMs) return false;
+  return instrument.listings.some(({ market }) => {
+    if (market.venue !== HOME_VENUE || notLive(state, market, atMs) !== null) return false;
+    return market.quote!.yesBidCents !== NO_PRICE || market.quote!.yesAskCents !== NO_PRICE;
+  });
 }
 
 /** By the catalog's entry, which is dropped when a later catalog replaces it. */
