@@ -1,5 +1,11 @@
 /** The sharded engine as requests use it. `Shards` implements it; tests have other engines. */
-import type { CancelOrder, PlaceOrder, Reply, SetSwitches } from '../engine/rules/messages.ts';
+import type {
+  AdjustCash,
+  CancelOrder,
+  PlaceOrder,
+  Reply,
+  SetSwitches,
+} from '../engine/rules/messages.ts';
 import type { Query } from '../engine/rules/queries.ts';
 import type { EpochMs, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
@@ -15,6 +21,10 @@ export interface Engine {
   coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
   /** One Quote as JSON text, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
+  /** `{priced: boolean[]}`: of each of these instruments whether venue_a has a live price of it. */
+  priced(instrumentIds: readonly string[], atMs: EpochMs): Promise<Reply>;
+  /** Runs an operator's command in the account's shard. */
+  call(account: Uuid, command: AdjustCash): Promise<Reply>;
   /** Why no request can be accepted now; null: requests are accepted. */
   refusal(): EngineBusy | null;
   /** Sends every shard the switches that their answers depend on. */

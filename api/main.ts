@@ -29,6 +29,7 @@ import { InstrumentSearch } from './instrument-search.ts';
 import { RequestMeter } from './limits/request-meter.ts';
 import { LiveCatalog } from './live-catalog.ts';
 import type { Log } from './log.ts';
+import { operatorResults } from './operator-results.ts';
 import { createPlayback } from './playback.ts';
 import { type Server, startServer } from './server.ts';
 import { Switches } from './switches.ts';
@@ -95,7 +96,8 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const reports = await engine.open();
   const ownerless = ownerlessIn(config.dataDir, identity, reports);
   for (const line of ownerless) log.error({ dataDir: config.dataDir }, line);
-  const { view, feeds, playback } = await startMarkets(startup, identity, engine, reports);
+  const markets = await startMarkets(startup, identity, engine, reports);
+  const { view, feeds } = markets;
 
   const switches = new Switches(config, identity, engine, log);
   const server = await serve({
@@ -103,7 +105,8 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     catalog: view,
     search: new InstrumentSearch(view),
     feeds,
-    playback,
+    playback: markets.playback,
+    settleMarket: markets.settleMarket,
     log,
     config,
     identity,
@@ -183,9 +186,10 @@ async function startMarkets(
     for (const feed of feeds) feed.close();
   });
   // Watched first and loaded then, so that no change falls between the two.
-  const watch = catalog.watch(log, () => {
+  const marketsChanged = () => {
     for (const feed of feeds) feed.marketsChanged();
-  });
+  };
+  const watch = catalog.watch(log, marketsChanged);
   stack.add(async () => watch.close());
   await catalog.start();
   const view = new CatalogView(() => catalog.current);
@@ -212,7 +216,18 @@ async function startMarkets(
     newSource,
     isFeedClock,
   });
-  return { view, feeds: () => feeds.flatMap((feed) => feed.statuses()), playback };
+  const settleMarket = operatorResults({
+    marketNumber: (venue, name) => catalog.marketNumber(venue, name),
+    engine,
+    source: newSource(),
+    settled: (market) => {
+      settle({ catalog, view }, market);
+      // None of them waits for a quote of it any more.
+      marketsChanged();
+    },
+  });
+  const statuses = () => feeds.flatMap((feed) => feed.statuses());
+  return { view, feeds: statuses, playback, settleMarket };
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Caller } from '../access.ts';
 import { type InstrumentEntry, instrumentText } from '../catalog-view.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { placeOfCursor, takePage } from '../paging.ts';
+import { type Page, placeOfCursor, takeAskedPage, takePage } from '../paging.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { ENVELOPE, INSTRUMENT } from '../schemas/examples.ts';
@@ -33,20 +33,42 @@ function listInstruments(deps: Deps): Route<Caller> {
       summary: 'Instruments, earliest start first',
       example: { instruments: [INSTRUMENT], count: 1, nextCursor: null, ...ENVELOPE },
     },
+    errors: ['venue_data_off'],
     scope: 'markets:read',
+    mayBeUnavailable: true,
     query: InstrumentsQuery,
     response: InstrumentsAnswer,
     prepare: (query) => ({ ...query, after: placeOfCursor(query.cursor, 'ins_') }),
+    // The catalog is here; prices are the engine's.
+    asksFor: ({ priced }) => priced !== undefined,
     run: ({ query }) => {
-      const { after, limit } = query;
+      const { after, limit, priced } = query;
       const nowMs = engine.nowMs();
       const wanted = query.tradable === undefined ? null : query.tradable === 'true';
       const isMatch = (entry: InstrumentEntry) =>
         matches(entry, query) && (wanted === null || catalog.isTradable(entry, nowMs) === wanted);
-      const { rows, nextCursor } = takePage(catalog.instruments(), after, limit, isMatch);
-      return listText(deps, rows, `"nextCursor":${JSON.stringify(nextCursor)},`);
+      const textOf = ({ rows, nextCursor }: Page<InstrumentEntry>) =>
+        listText(deps, rows, `"nextCursor":${JSON.stringify(nextCursor)},`);
+      const all = catalog.instruments();
+      if (priced === undefined) return textOf(takePage(all, after, limit, isMatch));
+      if (!deps.switches.venueData) throw new ApiError('venue_data_off');
+      const keeps = (rows: readonly InstrumentEntry[]) => arePriced(deps, rows, priced === 'true');
+      return takeAskedPage(all, after, limit, isMatch, keeps).then(textOf);
     },
   });
+}
+
+/** Of each whether it has a live price at venue_a now, or whether it has none. */
+async function arePriced(
+  { engine }: Deps,
+  rows: readonly InstrumentEntry[],
+  wanted: boolean,
+): Promise<boolean[]> {
+  const ids = rows.map(({ id }) => id);
+  const reply = await engine.priced(ids, engine.nowMs());
+  if (!reply.ok) throw new ApiError(reply.code, { message: reply.message });
+  const { priced } = JSON.parse(reply.body) as { priced: boolean[] };
+  return priced.map((is) => is === wanted);
 }
 
 function searchInstruments(deps: Deps): Route<Caller> {

@@ -49,6 +49,14 @@ export class CoreEngine implements Engine {
     return this.#answer({ kind: 'instrument_quote', instrumentId, atMs });
   }
 
+  priced(instrumentIds: readonly string[], atMs: number): Promise<Reply> {
+    return this.#answer({ kind: 'priced', instrumentIds, atMs });
+  }
+
+  async call(): Promise<Reply> {
+    throw new Error('not asked for here');
+  }
+
   async #answer(request: PlaceOrder | CancelOrder | Query): Promise<Reply> {
     if (this.fault !== null) throw this.fault;
     const isCommand = request.kind === 'place' || request.kind === 'cancel';

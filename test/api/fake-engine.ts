@@ -4,11 +4,14 @@
  */
 import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
 import type {
+  AdjustCash,
   CancelOrder,
   Catalog,
   PlaceOrder,
   Reply,
+  ResultTick,
   SetSwitches,
+  Tick,
 } from '../../engine/rules/messages.ts';
 import type { Query } from '../../engine/rules/queries.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
@@ -78,6 +81,24 @@ export class FakeEngine implements Engine {
   quote(instrumentId: string): Promise<Reply> {
     this.quoted.push(instrumentId);
     return this.replyQuote(instrumentId);
+  }
+
+  async priced(instrumentIds: readonly string[], atMs: number): Promise<Reply> {
+    if (this.busy !== null) throw this.busy;
+    return this.#core.query({ kind: 'priced', atMs, instrumentIds });
+  }
+
+  async call(_account: string, command: AdjustCash): Promise<Reply> {
+    return this.#core.command(command);
+  }
+
+  async settle({ source: _, ...result }: ResultTick): Promise<Reply> {
+    return this.#core.command({ ...result, kind: 'settle' });
+  }
+
+  /** What a venue says. */
+  tick(tick: Tick): void {
+    this.#core.tick(tick);
   }
 
   async broadcast(command: SetSwitches): Promise<void> {
