@@ -7,7 +7,7 @@ import type {
   SetSwitches,
 } from '../engine/rules/messages.ts';
 import type { Query } from '../engine/rules/queries.ts';
-import type { EpochMs, Uuid } from '../engine/rules/units.ts';
+import type { EpochMs, InstrumentNumber, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
 
@@ -21,8 +21,8 @@ export interface Engine {
   coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
   /** One Quote as JSON text, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
-  /** `{priced: boolean[]}`: of each of these instruments whether venue_a has a live price of it. */
-  priced(instrumentIds: readonly string[], atMs: EpochMs): Promise<Reply>;
+  /** Answers `PricedQuery`: which of these instruments, or of all, have a live price. */
+  priced(instruments: readonly InstrumentNumber[] | null, atMs: EpochMs): Promise<Reply>;
   /** Runs an operator's command in the account's shard. */
   call(account: Uuid, command: AdjustCash): Promise<Reply>;
   /** Why no request can be accepted now; null: requests are accepted. */

@@ -33,32 +33,26 @@ export function takePage<T extends Place>(
   return { rows, nextCursor: null };
 }
 
-/** As many candidates are asked about at a time as rows are wanted, then twice as many, up to this. */
-const ASKED_MAX = 4096;
-
-/** `takePage` where `keeps` has to ask of each of these rows whether it belongs to the page. */
+/**
+ * `takePage` where somebody has to be asked which rows belong to it: of these, or, for null, of all.
+ * It often suffices to ask of as many as are wanted.
+ */
 export async function takeAskedPage<T extends Place>(
   sorted: readonly T[],
   after: Place | null,
   limit: number,
   matches: (row: T) => boolean,
-  keeps: (rows: readonly T[]) => Promise<readonly boolean[]>,
+  ask: (rows: readonly T[] | null) => Promise<(row: T) => boolean>,
 ): Promise<Page<T>> {
-  const rows: T[] = [];
-  let at = after === null ? 0 : firstBehind(sorted, after);
-  for (let asked = limit + 1; at < sorted.length; asked = Math.min(ASKED_MAX, asked * 2)) {
-    const candidates: T[] = [];
-    for (; at < sorted.length && candidates.length < asked; at++) {
-      if (matches(sorted[at]!)) candidates.push(sorted[at]!);
-    }
-    if (candidates.length === 0) break;
-    const kept = await keeps(candidates);
-    rows.push(...candidates.filter((_, candidate) => kept[candidate]));
-    if (rows.length <= limit) continue;
+  const { rows: few } = takePage(sorted, after, limit + 1, matches);
+  const rows = few.filter(await ask(few));
+  if (few.length <= limit) return { rows, nextCursor: null };
+  if (rows.length > limit) {
     rows.length = limit;
     return { rows, nextCursor: cursorOf(rows.at(-1)!) };
   }
-  return { rows, nextCursor: null };
+  const keeps = await ask(null);
+  return takePage(sorted, after, limit, (row) => matches(row) && keeps(row));
 }
 
 function firstBehind(sorted: readonly Place[], after: Place): number {

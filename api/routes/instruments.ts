@@ -52,23 +52,27 @@ function listInstruments(deps: Deps): Route<Caller> {
       const all = catalog.instruments();
       if (priced === undefined) return textOf(takePage(all, after, limit, isMatch));
       if (!deps.switches.venueData) throw new ApiError('venue_data_off');
-      const keeps = (rows: readonly InstrumentEntry[]) => arePriced(deps, rows, priced === 'true');
-      return takeAskedPage(all, after, limit, isMatch, keeps).then(textOf);
+      const ask = (rows: readonly InstrumentEntry[] | null) =>
+        arePriced(deps, rows, priced === 'true');
+      return takeAskedPage(all, after, limit, isMatch, ask).then(textOf);
     },
   });
 }
 
-/** Of each whether it has a live price at venue_a now, or whether it has none. */
+/** Which of these, or of all, have a live price at venue_a now, or which have none. */
 async function arePriced(
   { engine }: Deps,
-  rows: readonly InstrumentEntry[],
+  rows: readonly InstrumentEntry[] | null,
   wanted: boolean,
-): Promise<boolean[]> {
-  const ids = rows.map(({ id }) => id);
-  const reply = await engine.priced(ids, engine.nowMs());
+): Promise<(entry: InstrumentEntry) => boolean> {
+  const numbers = rows?.map(({ number }) => number) ?? null;
+  const reply = await engine.priced(numbers, engine.nowMs());
   if (!reply.ok) throw new ApiError(reply.code, { message: reply.message });
-  const { priced } = JSON.parse(reply.body) as { priced: boolean[] };
-  return priced.map((is) => is === wanted);
+  const bits = Buffer.from((JSON.parse(reply.body) as { priced: string }).priced, 'base64');
+  const isSet = (at: number) => ((bits[at >> 3]! >> (at & 7)) & 1) === 1;
+  if (numbers === null) return ({ number }) => isSet(number) === wanted;
+  const places = new Map(numbers.map((number, at) => [number, at]));
+  return ({ number }) => isSet(places.get(number)!) === wanted;
 }
 
 function searchInstruments(deps: Deps): Route<Caller> {

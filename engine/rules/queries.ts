@@ -3,7 +3,7 @@
  * A44 (api/RULES.md), D12 (engine/RULES.md).
  */
 
-import type { EpochMs, Uuid } from './units.ts';
+import type { EpochMs, InstrumentNumber, Uuid } from './units.ts';
 
 /** Newest first; `before` is the id of the last row of the previous page. */
 type Page = { limit: number; before: Uuid | null };
@@ -38,10 +38,14 @@ export type TradesQuery = Page & {
 /** Answers with one Quote, or `instrument_not_found`. */
 export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId: string };
 /**
- * Answers `{priced: boolean[]}`: of each of these instruments whether venue_a has a live price of it.
- * Rule A45 (api/RULES.md).
+ * Answers `{priced}`: of each of these instruments, or of all by number, a bit whether venue_a has a
+ * live price of it; in base64, the lowest bit of a byte first. Rule A45 (api/RULES.md).
  */
-export type PricedQuery = { kind: 'priced'; atMs: EpochMs; instrumentIds: readonly string[] };
+export type PricedQuery = {
+  kind: 'priced';
+  atMs: EpochMs;
+  instruments: readonly InstrumentNumber[] | null;
+};
 /** Answers with the `TradeUse` of a key in this shard. */
 export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
 /** Answers `{accounts, restingOrders, openPositions, problems: string[]}`. */

@@ -27,7 +27,7 @@ import {
   writePlacement,
 } from './views/order.ts';
 import { writeEnvelope, writeOrders, writePortfolio, writeTrades } from './views/portfolio.ts';
-import { isPriced, writeQuote } from './views/quote.ts';
+import { pricedBits, writeQuote } from './views/quote.ts';
 
 const NAMES = memberNames('order');
 
@@ -104,7 +104,7 @@ export function answerQuery(state: ShardState, query: Query, to: JsonWriter): Re
       return null;
     }
     case 'priced':
-      to.value({ priced: timed.instrumentIds.map((id) => isPriced(state, id, timed.atMs)) });
+      to.value({ priced: pricedBits(state, timed.instruments, timed.atMs) });
       return null;
     case 'key_use':
       to.value(state.tradeCounts.use(timed.keyId, timed.atMs));

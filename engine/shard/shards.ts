@@ -16,7 +16,7 @@ import type {
 } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
-import type { EpochMs, Uuid } from '../rules/units.ts';
+import type { EpochMs, InstrumentNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
 import type { Durability } from './checkpoints.ts';
 import type { Clock } from './clock.ts';
@@ -194,9 +194,12 @@ export class Shards {
     });
   }
 
-  /** `{priced}`: of each of these instruments whether venue_a has a live price of it. */
-  priced(instrumentIds: readonly string[], atMs: EpochMs): Promise<Reply> {
-    return this.#clientOfQuote(instrumentIds[0]!).call({ kind: 'priced', atMs, instrumentIds });
+  /** `PricedQuery`, of any shard; of all instruments it is asked once a turn. */
+  priced(instruments: readonly InstrumentNumber[] | null, atMs: EpochMs): Promise<Reply> {
+    const by = this.#clientOfQuote(String(instruments?.[0]));
+    const find = () => by.call({ kind: 'priced', atMs, instruments });
+    if (instruments !== null) return find();
+    return new Promise((resolve, reject) => this.coalesce('priced', find, { resolve, reject }));
   }
 
   #clientOfQuote(instrumentId: string): ShardClient {

@@ -49,8 +49,8 @@ export class CoreEngine implements Engine {
     return this.#answer({ kind: 'instrument_quote', instrumentId, atMs });
   }
 
-  priced(instrumentIds: readonly string[], atMs: number): Promise<Reply> {
-    return this.#answer({ kind: 'priced', instrumentIds, atMs });
+  priced(instruments: readonly number[] | null, atMs: number): Promise<Reply> {
+    return this.#answer({ kind: 'priced', instruments, atMs });
   }
 
   async call(): Promise<Reply> {

@@ -83,9 +83,9 @@ export class FakeEngine implements Engine {
     return this.replyQuote(instrumentId);
   }
 
-  async priced(instrumentIds: readonly string[], atMs: number): Promise<Reply> {
+  async priced(instruments: readonly number[] | null, atMs: number): Promise<Reply> {
     if (this.busy !== null) throw this.busy;
-    return this.#core.query({ kind: 'priced', atMs, instrumentIds });
+    return this.#core.query({ kind: 'priced', atMs, instruments });
   }
 
   async call(_account: string, command: AdjustCash): Promise<Reply> {

@@ -21,7 +21,7 @@ import { keyUse } from './naive-limits.ts';
 import { bookOf, matchResting } from './naive-matching.ts';
 import { cancel, place, refuse } from './naive-orders.ts';
 import { oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
-import { isPriced, quote } from './naive-quote.ts';
+import { pricedBits, quote } from './naive-quote.ts';
 import {
   emptyState,
   forgetLive,
@@ -165,7 +165,8 @@ function applyCommand(state: ModelState, command: Command): Reply {
       for (const { slug, status } of command.catalog.games) {
         if ((state.gameStatus.get(slug) ?? status) === 'cancelled') voidGame(state, slug);
       }
-      for (const order of [...state.resting]) {
+      // An order that a part of was filled rests last.
+      for (const order of state.resting.toSorted((a, b) => a.sequence - b.sequence)) {
         if (order.action === 'sell' || state.listed.has(order.instrumentId)) continue;
         end(state, order, 'canceled', 'instrument_dropped');
       }
@@ -207,7 +208,7 @@ function answerQuery(state: ModelState, query: UserQuery): Reply {
     case 'instrument_quote':
       return quote(state, query, nowMs);
     case 'priced':
-      return answer({ priced: query.instrumentIds.map((id) => isPriced(state, id, nowMs)) });
+      return answer({ priced: pricedBits(state, query.instruments, nowMs) });
     case 'key_use':
       return answer(keyUse(state, query.keyId, nowMs));
   }

@@ -55,8 +55,21 @@ export function quote(state: ModelState, query: QuoteQuery, nowMs: EpochMs): Rep
   });
 }
 
+/** A bit an instrument, eight a byte, the last byte filled up with zeros. */
+export function pricedBits(
+  state: ModelState,
+  numbers: readonly number[] | null,
+  nowMs: EpochMs,
+): string {
+  const ids = numbers?.map((number) => state.instrumentIds[number] ?? '') ?? state.instrumentIds;
+  const bits = ids.map((id) => (isPriced(state, id, nowMs) ? '1' : '0')).join('');
+  const bytes = bits.match(/.{1,8}/g) ?? [];
+  const valueOf = (eight: string) => Number.parseInt([...eight].reverse().join(''), 2);
+  return Buffer.from(bytes.map(valueOf)).toString('base64');
+}
+
 /** Whether the Quote shows a price of venue_a. */
-export function isPriced(state: ModelState, instrumentId: string, nowMs: EpochMs): boolean {
+function isPriced(state: ModelState, instrumentId: string, nowMs: EpochMs): boolean {
   const reply = quote(state, { kind: 'instrument_quote', atMs: nowMs, instrumentId }, nowMs);
   if (!reply.ok) return false;
   return JSON.parse(reply.body).venues.some(

@@ -120,6 +120,7 @@ export type ModelState = {
   venueData: boolean;
   selfReset: boolean;
   marketNames: string[];
+  instrumentIds: string[];
   games: Map<string, CatalogGame>;
   /** By game slug, what the venues said; it outranks the catalog's status. */
   gameStatus: Map<string, GameStatus>;
@@ -147,6 +148,7 @@ export function emptyState(options: TradingOptions): ModelState {
     venueData: false,
     selfReset: false,
     marketNames: [],
+    instrumentIds: [],
     games: new Map(),
     gameStatus: new Map(),
     instruments: new Map(),
@@ -178,6 +180,7 @@ export function forgetLive(state: ModelState): void {
 /** Adds and replaces; what an earlier catalog named and this one drops stays known, but is bought no more. */
 export function learnCatalog(state: ModelState, catalog: Catalog): void {
   state.marketNames = [...catalog.marketNames];
+  state.instrumentIds = [...catalog.instrumentIds];
   for (const game of catalog.games) state.games.set(game.slug, game);
   for (const instrument of catalog.instruments) state.instruments.set(instrument.id, instrument);
   state.listed = new Set(catalog.instruments.map(({ id }) => id));

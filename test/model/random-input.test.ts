@@ -70,7 +70,7 @@ function note(seen: Set<string>, step: Step, reply: Reply | null): void {
   }
   if (body.account?.busts > 0) seen.add('bust');
   if (body.settledTrades > 0) seen.add('trades settled by the operator');
-  if (body.priced?.includes(true)) seen.add('priced');
+  if (/[^A=]/.test(body.priced ?? '')) seen.add('priced');
 }
 
 /** An ioc or fok sell of a position that an earlier sell waits to close. */

@@ -40,8 +40,9 @@ export function randomQuery(world: RandomWorld): UserQuery {
     }
     case 'priced': {
       const { instrumentIds } = world.known.catalog;
-      const asked = [...instrumentIds.filter(() => random.oneIn(3)), UNKNOWN_INSTRUMENT];
-      return { kind: 'priced', atMs: to.atMs, instrumentIds: asked };
+      const some = [...instrumentIds.keys()].filter(() => random.oneIn(3));
+      const instruments = random.oneIn(2) ? null : [...some, instrumentIds.length];
+      return { kind: 'priced', atMs: to.atMs, instruments };
     }
     case 'keyUse':
       return { kind: 'key_use', atMs: to.atMs, keyId: randomKeyOf(random, account) };
