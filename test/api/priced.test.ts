@@ -80,6 +80,21 @@ test('V2: priced needs the switch, the list does not', async (t) => {
   t.is((await api.call('GET', '/instruments')).status, 200);
 });
 
+test('A45: where the candidates are no more than a page, nothing else is asked', async (t) => {
+  const api = await startApi(t);
+  let asked = 0;
+  const { engine } = api;
+  const priced = engine.priced.bind(engine);
+  engine.priced = (instruments, atMs) => {
+    asked++;
+    return priced(instruments, atMs);
+  };
+  t.deepEqual(await listed(api, 'priced=false'), [IDS.total]);
+  t.is(asked, 1);
+  await listed(api, 'priced=true&limit=1');
+  t.is(asked, 2, 'and where they fill it');
+});
+
 test('A45: an engine that takes no request refuses priced, and not the list', async (t) => {
   const api = await startApi(t);
   api.engine.busy = new EngineBusy('queue full');

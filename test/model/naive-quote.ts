@@ -64,8 +64,8 @@ export function pricedBits(
   const ids = numbers?.map((number) => state.instrumentIds[number] ?? '') ?? state.instrumentIds;
   const bits = ids.map((id) => (isPriced(state, id, nowMs) ? '1' : '0')).join('');
   const bytes = bits.match(/.{1,8}/g) ?? [];
-  const valueOf = (eight: string) => Number.parseInt([...eight].reverse().join(''), 2);
-  return Buffer.from(bytes.map(valueOf)).toString('base64');
+  const byteOf = (eight: string) => Number.parseInt([...eight].reverse().join(''), 2);
+  return Buffer.from(bytes.map(byteOf)).toString('base64');
 }
 
 /** Whether the Quote shows a price of venue_a. */

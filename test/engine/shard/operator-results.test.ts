@@ -58,6 +58,19 @@ test('T140: a shard that is down refuses it for all, and may be asked again', as
   await engine.close();
 });
 
+test('T140: a result that a shard failed at is given to it at its start', async (t) => {
+  const engine = await openShards(tempDir(t), { shards: 2 });
+  await trade(engine);
+  // A market without a number: a fault of ours, in the batch that has the result too.
+  const fault = { kind: 'trade', yesPriceCents: 40, contracts: 1, side: 'yes' } as const;
+  engine.tick({ ...fault, atMs: NOON_MS, source: 0, market: 999 });
+  await t.throwsAsync(engine.settle(YES), { instanceOf: EngineBusy });
+  await untilReady(engine);
+  t.like(read(await engine.settle(YES)), { isNew: false });
+  t.is((await engine.audit()).openPositions, 0);
+  await engine.close();
+});
+
 test('A45: which instruments have a live price, of any shard', async (t) => {
   const engine = await openShards(tempDir(t), { shards: 2 });
   engine.tick(quoteTick());
