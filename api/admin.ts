@@ -3,8 +3,8 @@
  * of DATA_DIR/admin.token. Rules O1 to O10 (api/RULES.md).
  */
 import { timingSafeEqual } from 'node:crypto';
-import { isoOf } from '../engine/rules/units.ts';
 import { clockAdminRoutes } from './admin-clock.ts';
+import { correctionAdminRoutes } from './admin-corrections.ts';
 import { keyAdminRoutes } from './admin-keys.ts';
 import { organizationAdminRoutes } from './admin-organizations.ts';
 import { playbackAdminRoutes } from './admin-playback.ts';
@@ -12,9 +12,10 @@ import type { Operator } from './admin-token.ts';
 import { userAdminRoutes } from './admin-users.ts';
 import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
 import { credentialHeader } from './credential-header.ts';
-import type { Deps, FeedStatus } from './deps.ts';
+import type { Deps } from './deps.ts';
 import { ApiError } from './errors.ts';
 import type { Exchange } from './exchange.ts';
+import { downView, feedView, unquotedView } from './feed-views.ts';
 import { hashOfToken } from './identity/keys.ts';
 import type { Metrics } from './metrics.ts';
 import { keyed, open, type Route } from './route.ts';
@@ -57,6 +58,7 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
     ...switchRoutes(deps, '/admin/venue-data', 'venueData'),
     ...switchRoutes(deps, '/admin/trading', 'trading'),
     ...clockAdminRoutes(deps),
+    ...correctionAdminRoutes(deps),
     ...playbackAdminRoutes(deps),
     keyed({
       method: 'GET',
@@ -73,10 +75,7 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
       path: '/admin/feeds',
       query: NoQuery,
       response: FeedsAnswer,
-      run: () =>
-        JSON.stringify({
-          feeds: deps.feeds().map(feedView),
-        }),
+      run: () => JSON.stringify({ feeds: deps.feeds().map(feedView) }),
     }),
   ];
 }
@@ -101,13 +100,10 @@ function healthRoutes({ engine, feeds, problems }: Deps, metrics: Metrics): Rout
       run: () => {
         const state = engine.state();
         if (state === 'ready') {
-          const down = feeds().filter((feed) => feed.state !== 'open');
-          return JSON.stringify({
-            ok: true,
-            state,
-            problems: problems(),
-            feeds: down.map(downView),
-          });
+          const all = feeds();
+          const down = all.filter((feed) => feed.state !== 'open').map(downView);
+          const unquoted = unquotedView(all);
+          return JSON.stringify({ ok: true, state, problems: problems(), feeds: down, unquoted });
         }
         throw new ApiError('internal_error', {
           status: 503,
@@ -148,26 +144,4 @@ function switchRoutes({ switches }: Deps, path: string, name: SwitchName): Route
       },
     }),
   ];
-}
-
-function feedView(feed: FeedStatus) {
-  const { venue, adapter, url, state, attempts, frames, books, lastHeardMs, lastProblem } = feed;
-  return {
-    venue,
-    adapter,
-    url,
-    state,
-    since: isoOf(feed.sinceMs),
-    attempts,
-    frames,
-    books,
-    unquoted: feed.unquoted.size,
-    lastHeardAt: lastHeardMs === null ? null : isoOf(lastHeardMs),
-    lastProblem,
-  };
-}
-
-/** For everybody on this machine, so without the address: its path may be secret. */
-function downView({ venue, adapter, host, state, sinceMs, lastProblem }: FeedStatus) {
-  return { venue, adapter, host, state, since: isoOf(sinceMs), lastProblem };
 }

@@ -14,6 +14,7 @@ import {
   type EpochMs,
   type GameStatus,
   HOME_VENUE,
+  type InstrumentNumber,
   isoOf,
   type MarketNumber,
   type MarketStatus,
@@ -33,6 +34,8 @@ export type GameEntry = {
 
 export type InstrumentEntry = {
   id: string;
+  /** The catalog's, for good. */
+  number: InstrumentNumber;
   startsAtMs: EpochMs;
   /** 0 where the catalog names no time. */
   opensAtMs: EpochMs;
@@ -155,9 +158,11 @@ function indexOf(catalog: Catalog): Index {
       instruments: [],
     });
   }
+  const numbers = new Map(catalog.instrumentIds.map((id, number) => [id, number]));
   const instruments = catalog.instruments.map((instrument): InstrumentEntry => {
     return {
       id: instrument.id,
+      number: numbers.get(instrument.id)!,
       startsAtMs: Date.parse(instrument.startsAt),
       opensAtMs: instrument.opensAt === null ? 0 : Date.parse(instrument.opensAt),
       closesAtMs:

@@ -42,6 +42,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
   }
   const restUrl = feed.restUrl === undefined ? null : new URL(feed.restUrl);
   return openFeed({
+    entry,
     url,
     venue,
     newAdapter,

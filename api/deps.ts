@@ -1,6 +1,6 @@
 /** Dependencies of the HTTP layer: the composition root creates these, tests fake them. */
 import type { FeeEntry } from '../engine/rules/fees.ts';
-import type { ConnectionStatus } from '../feeds/connection-status.ts';
+import type { FeedStatus } from '../feeds/connection-status.ts';
 import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
 import type { Engine } from './engine.ts';
@@ -8,11 +8,9 @@ import type { ControlStore } from './identity/store.ts';
 import type { InstrumentSearch } from './instrument-search.ts';
 import type { RequestMeter } from './limits/request-meter.ts';
 import type { Log } from './log.ts';
+import type { SettleMarketByName } from './operator-results.ts';
 import type { Organizations } from './organizations.ts';
 import type { Switches } from './switches.ts';
-
-/** One venue connection as an operator sees it; contains no secret. */
-export type FeedStatus = Omit<ConnectionStatus, 'downSinceMs'>;
 
 /** A feed file that an operator plays into the server. Rules R38, R39 (feeds/FORMATS.md). */
 export type Playback = {
@@ -38,6 +36,7 @@ export type Deps = {
   config: Config;
   identity: ControlStore;
   organizations: Organizations;
+  settleMarket: SettleMarketByName;
   switches: Switches;
   meter: RequestMeter;
   /** What is wrong with any part of the server, a line each; empty: nothing. */

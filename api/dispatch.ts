@@ -122,7 +122,8 @@ class Dispatcher<C> {
     }
     this.#takeQuery(exchange, found, call);
     // Before the body is read: under overload a refused request must cost little.
-    const refusal = found.mayBeUnavailable ? this.#options.refusal() : null;
+    const isNeeded = found.mayBeUnavailable && found.asksFor(call.query);
+    const refusal = isNeeded ? this.#options.refusal() : null;
     if (refusal !== null) this.#answers.refuseBusy(exchange, refusal, found);
     else if (found.readBody === null) this.#run(exchange, found, call);
     else this.#readBody(exchange, found, call);

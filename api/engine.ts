@@ -1,7 +1,7 @@
 /** The sharded engine as requests use it. `Shards` implements it; tests have other engines. */
-import type { Reply, SetSwitches, TradingCommand } from '../engine/rules/messages.ts';
+import type { AdjustCash, Reply, SetSwitches, TradingCommand } from '../engine/rules/messages.ts';
 import type { Query, QuoteKind } from '../engine/rules/queries.ts';
-import type { EpochMs, Uuid } from '../engine/rules/units.ts';
+import type { EpochMs, InstrumentNumber, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
 import type { KeyAndAccountUse } from '../engine/shard/trade-use.ts';
@@ -18,6 +18,10 @@ export interface Engine {
   quote(instrumentId: string, atMs: EpochMs, kind?: QuoteKind): Promise<Reply>;
   /** What a key and its owner's account have counted towards the hard trade limits. */
   tradeUse(owner: Uuid, keyId: Uuid): Promise<KeyAndAccountUse>;
+  /** Answers `PricedQuery`: which of these instruments, or of all, have a live price. */
+  priced(instruments: readonly InstrumentNumber[] | null, atMs: EpochMs): Promise<Reply>;
+  /** Runs an operator's command in the account's shard. */
+  call(account: Uuid, command: AdjustCash): Promise<Reply>;
   /** Why no request can be accepted now; null: requests are accepted. */
   refusal(): EngineBusy | null;
   /** Sends every shard the switches that their answers depend on. */

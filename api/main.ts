@@ -28,6 +28,7 @@ import { InstrumentSearch } from './instrument-search.ts';
 import { RequestMeter } from './limits/request-meter.ts';
 import { LiveCatalog } from './live-catalog.ts';
 import type { Log } from './log.ts';
+import { operatorResults } from './operator-results.ts';
 import { createPlayback } from './playback.ts';
 import { type Server, startServer } from './server.ts';
 import { StartChecks } from './start-checks.ts';
@@ -96,7 +97,8 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   opening.catch(() => undefined);
   const meter = createMeter(startup, identity);
   const reports = await opening;
-  const { view, fees, feeds, playback } = await startMarkets(startup, identity, engine, reports);
+  const markets = await startMarkets(startup, identity, engine, reports);
+  const { view, fees, feeds } = markets;
 
   const switches = new Switches(config, identity, engine, log);
   const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
@@ -107,7 +109,8 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     fees,
     search: new InstrumentSearch(view),
     feeds,
-    playback,
+    playback: markets.playback,
+    settleMarket: markets.settleMarket,
     log,
     config,
     identity,
@@ -187,9 +190,10 @@ async function startMarkets(
     for (const feed of feeds) feed.close();
   });
   // Watched first and loaded then, so that no change falls between the two.
-  const watch = catalog.watch(log, () => {
+  const marketsChanged = () => {
     for (const feed of feeds) feed.marketsChanged();
-  });
+  };
+  const watch = catalog.watch(log, marketsChanged);
   stack.add(async () => watch.close());
   await catalog.start();
   const view = new CatalogView(() => catalog.current);
@@ -217,7 +221,18 @@ async function startMarkets(
     isFeedClock,
   });
   const fees = () => catalog.fees;
-  return { view, fees, feeds: () => feeds.flatMap((feed) => feed.statuses()), playback };
+  const settleMarket = operatorResults({
+    marketNumber: (venue, name) => catalog.marketNumber(venue, name),
+    engine,
+    source: newSource(),
+    settled: (market) => {
+      settle({ catalog, view }, market);
+      // None of them waits for a quote of it any more.
+      marketsChanged();
+    },
+  });
+  const statuses = () => feeds.flatMap((feed) => feed.statuses());
+  return { view, fees, feeds: statuses, playback, settleMarket };
 }
 
 /**

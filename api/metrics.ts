@@ -1,7 +1,9 @@
 /** Counts of requests, and the text that Prometheus reads. Exposition format 0.0.4. */
 
-import type { FeedStatus } from './deps.ts';
+import type { FeedStatus } from '../feeds/connection-status.ts';
 import type { EngineState } from './engine.ts';
+import { feedMetrics } from './feed-metrics.ts';
+import { family, labels, type Sample } from './metrics-text.ts';
 import type { Route } from './route.ts';
 
 /** The fields of a route that name it in a metric. */
@@ -55,18 +57,7 @@ export class Metrics {
       ...family('paperbook_engine_ready', 'gauge', 'Whether the engine takes requests.', [
         ['', state === 'ready' ? 1 : 0],
       ]),
-      ...family('paperbook_feed_open', 'gauge', 'Whether a venue connection is up.', [
-        ...feeds.map((feed) => [feedLabels(feed), feed.state === 'open' ? 1 : 0] as const),
-      ]),
-      ...family('paperbook_feed_frames_total', 'counter', 'Frames taken from a venue.', [
-        ...feeds.map((feed) => [feedLabels(feed), feed.frames] as const),
-      ]),
-      ...family('paperbook_feed_books', 'gauge', 'Books that are kept of a venue.', [
-        ...feeds.map((feed) => [feedLabels(feed), feed.books] as const),
-      ]),
-      ...family('paperbook_feed_unquoted_markets', 'gauge', 'Markets asked for, never quoted.', [
-        ...feeds.map((feed) => [feedLabels(feed), feed.unquoted.size] as const),
-      ]),
+      ...feedMetrics(feeds),
       ...family('process_resident_memory_bytes', 'gauge', 'Resident memory.', [['', memory.rss]]),
       ...family('process_heap_bytes', 'gauge', 'Heap of the main thread in use.', [
         ['', memory.heapUsed],
@@ -103,25 +94,4 @@ export class Metrics {
       yield [`_count${labels(named)}`, total];
     }
   }
-}
-
-/** Labels after the family's name, preceded by the part's name where the family has parts. */
-type Sample = readonly [labels: string, value: number];
-
-function family(name: string, type: string, help: string, samples: Iterable<Sample>): string[] {
-  const lines = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
-  for (const [labelText, value] of samples) lines.push(`${name}${labelText} ${value}`);
-  return lines;
-}
-
-const feedLabels = ({ venue, adapter, url }: FeedStatus) => labels({ venue, adapter, url });
-
-function labels(pairs: Record<string, string>): string {
-  const inside = Object.entries(pairs).map(([name, value]) => `${name}=${labelValue(value)}`);
-  return `{${inside.join(',')}}`;
-}
-
-function labelValue(text: string): string {
-  const escaped = text.replace(/[\\"\n]/g, (char) => (char === '\n' ? '\\n' : `\\${char}`));
-  return `"${escaped}"`;
 }

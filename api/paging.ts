@@ -33,6 +33,28 @@ export function takePage<T extends Place>(
   return { rows, nextCursor: null };
 }
 
+/**
+ * `takePage` where somebody has to be asked which rows belong to it: of these, or, for null, of all.
+ * It often suffices to ask of as many as are wanted.
+ */
+export async function takeAskedPage<T extends Place>(
+  sorted: readonly T[],
+  after: Place | null,
+  limit: number,
+  matches: (row: T) => boolean,
+  ask: (rows: readonly T[] | null) => Promise<(row: T) => boolean>,
+): Promise<Page<T>> {
+  const { rows: few } = takePage(sorted, after, limit + 1, matches);
+  const rows = few.filter(await ask(few));
+  if (few.length <= limit) return { rows, nextCursor: null };
+  if (rows.length > limit) {
+    rows.length = limit;
+    return { rows, nextCursor: cursorOf(rows.at(-1)!) };
+  }
+  const keeps = await ask(null);
+  return takePage(sorted, after, limit, (row) => matches(row) && keeps(row));
+}
+
 function firstBehind(sorted: readonly Place[], after: Place): number {
   let low = 0;
   let high = sorted.length;

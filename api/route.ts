@@ -76,6 +76,8 @@ export type Route<C> = {
   needs: 'venueData' | null;
   /** Whether it needs the engine or a service that may be unable to answer now: 503. */
   mayBeUnavailable: boolean;
+  /** Where it may be: whether a request with this query needs it. */
+  asksFor(query: unknown): boolean;
   /** Refusals by its own rules; those that follow from the fields above are not repeated here. */
   errors: readonly ErrorCode[];
   /** Null: not part of the API description. */
@@ -121,6 +123,8 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   scope?: Scope | null;
   needs?: 'venueData';
   mayBeUnavailable?: boolean;
+  /** Every request does when left out. */
+  asksFor?: (query: P) => boolean;
   cacheSeconds?: number;
   isAsset?: boolean;
   isCounted?: boolean;
@@ -176,7 +180,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
   access: Access,
   isOfAccount = false,
 ): Route<C> {
-  const { prepare, scopeOfBody, requestsOf } = declared;
+  const { prepare, scopeOfBody, requestsOf, asksFor } = declared;
   const readQuery = queryReader(declared.query);
   return {
     method: declared.method,
@@ -186,6 +190,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     ofAccount: isOfAccount,
     needs: declared.needs ?? null,
     mayBeUnavailable: declared.mayBeUnavailable ?? false,
+    asksFor: asksFor === undefined ? always : (query) => asksFor(query as P),
     errors: declared.errors ?? [],
     about: declared.about ?? null,
     cacheSeconds: declared.cacheSeconds ?? 0,
@@ -221,3 +226,4 @@ export function admitAndRun<C>(
 const BODY_BYTES_MAX = 64 * 1024;
 const noScope = () => null;
 const oneRequest = () => 1;
+const always = () => true;

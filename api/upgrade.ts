@@ -13,7 +13,15 @@ import { DataDirError } from './directory-files.ts';
 import type { ControlAudit } from './identity/audit.ts';
 import { verifyParts } from './part-verifier.ts';
 
-export type Upgraded = { directory: string; version: number; changed: boolean };
+export type Upgraded = {
+  directory: string;
+  version: number;
+  /** How many shards have it. */
+  shards: number;
+  /** The control store's version; null: a first start ended before there was one. */
+  control: number | null;
+  changed: boolean;
+};
 
 /** Throws `DataDirError`, which names the part of another version, and both versions. */
 export async function upgrade(dataDir: string): Promise<Upgraded> {
@@ -26,16 +34,17 @@ export async function upgrade(dataDir: string): Promise<Upgraded> {
       throw new DataDirError(`${directory}: ${(error as Error).message}`);
     }
   }
-  await checkControl(dataDir);
-  return { directory: dataDir, version: FORMAT_VERSION, changed: false };
+  const control = await controlVersion(dataDir);
+  return { directory: dataDir, version: FORMAT_VERSION, shards, control, changed: false };
 }
 
-/** `verify` checks its content; opening it checks its version. */
-async function checkControl(dataDir: string): Promise<void> {
-  const { problems } = await verifyParts((verifier) =>
+/** Throws where it is another one, or where the store cannot be read. */
+async function controlVersion(dataDir: string): Promise<number | null> {
+  const { found, problems } = await verifyParts((verifier) =>
     verifier.verify<ControlAudit>({ part: 'control', dataDir }),
   );
   if (problems.length > 0) throw new DataDirError(`${dataDir}: ${problems[0]}`);
+  return found === null ? null : FORMAT_VERSION;
 }
 
 async function checkShard(directory: string, shard: number): Promise<void> {

@@ -15,7 +15,7 @@ type ConnectionLog = {
 export type ConnectionTiming = {
   /** Without any frame or ping for so long, the connection counts as dead. */
   silenceMs: number;
-  /** Full jitter: the pause is random between 0 and base * 2^(attempts - 1), at most the cap. */
+  /** Of the pause between attempts: `pauseMs`. */
   backoffBaseMs: number;
   backoffCapMs: number;
   /** For the answer to what an adapter asks for again. */
@@ -34,6 +34,16 @@ export const DEFAULT_TIMING: ConnectionTiming = {
   steadyMs: 10_000,
   handshakeMs: 10_000,
 };
+
+/** Full jitter: a random pause between 0 and base * 2^(attempts - 1), at most the cap. */
+export function pauseMs(
+  { backoffBaseMs, backoffCapMs }: ConnectionTiming,
+  attempts: number,
+  random: () => number = Math.random,
+): number {
+  const ceilingMs = Math.min(backoffCapMs, backoffBaseMs * 2 ** Math.max(0, attempts - 1));
+  return Math.floor(random() * ceilingMs);
+}
 
 export type ConnectionOptions = {
   /** `ws:` or `wss:`. */

@@ -20,6 +20,8 @@ export type ConnectionStatus = {
   downSinceMs: EpochMs | null;
   /** Connection attempts since a connection brought a price. */
   attempts: number;
+  /** The pause before the next attempt, while it waits; else null. */
+  retryInMs: number | null;
   /** Frames handed over since the start, over all connections. */
   frames: number;
   lastHeardMs: EpochMs | null;
@@ -31,4 +33,30 @@ export type ConnectionStatus = {
   unquoted: ReadonlyMap<string, EpochMs>;
   /** Why the last connection ended, or could not be made; null before the first time. */
   lastProblem: string | null;
+};
+
+/** What a connection has brought since the start. */
+export type ConnectionCounts = {
+  frames: number;
+  /** How often it was open; each time but the first is a reconnection. */
+  opens: number;
+  gaps: number;
+  /** Frames that could not be used, by reason: a bounded number of them, without a venue's own text. */
+  rejected: Record<string, number>;
+  /** By how much its last price was behind the venue (W13); null: that is not known. */
+  lagMs: number | null;
+};
+
+/** A connection of a feed, as plain data; contains no secret. */
+export type FeedStatus = ConnectionStatus & {
+  /** Of PAPERBOOK_FEEDS. */
+  entry: number;
+  /** Markets that are its to bring. */
+  subscribed: number;
+  counts: ConnectionCounts;
+  /**
+   * Why missed statuses and results cannot be asked for, of the feed's first connection; null: they
+   * can. Without an address.
+   */
+  missedStatesProblem: string | null;
 };

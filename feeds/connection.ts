@@ -1,9 +1,7 @@
 /**
  * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps, dial
- * again. Adapters and the ingest read the frames; this file decides whether the venue is there. Rules W2 to W8, W14 (feeds/FORMATS.md).
- *
- * A loss of sync that an adapter cannot mend on the connection ends it: the socket is dropped,
- * `onLost` ends its quotes, and a new connection starts from fresh snapshots.
+ * again. Adapters and the ingest read the frames; this file decides whether the venue is there. What
+ * cannot be mended on it ends it; a new one starts from snapshots. Rules W2 to W9, W14 (feeds/FORMATS.md).
  */
 import type { WebSocket } from 'ws';
 import type { EpochMs } from '../engine/rules/units.ts';
@@ -11,6 +9,7 @@ import {
   type ConnectionOptions,
   type ConnectionTiming,
   DEFAULT_TIMING,
+  pauseMs,
 } from './connection-options.ts';
 import type { ConnectionState, ConnectionStatus } from './connection-status.ts';
 import { codeOf, dial, isKeepaliveAnswer } from './dial.ts';
@@ -55,6 +54,7 @@ class VenueConnection implements Connection {
   #frames = 0;
   #lastHeardMs: EpochMs | null = null;
   #lastProblem: string | null = null;
+  #retryInMs = 0;
   #retryTimer: NodeJS.Timeout | undefined;
   readonly #timers = new SocketTimers();
   #handshakeTimer: NodeJS.Timeout | undefined;
@@ -82,6 +82,7 @@ class VenueConnection implements Connection {
       sinceMs: this.#sinceMs,
       downSinceMs: this.#state === 'open' ? null : this.#downSinceMs,
       attempts: this.#attempts,
+      retryInMs: this.#state === 'waiting' ? this.#retryInMs : null,
       frames: this.#frames,
       lastHeardMs: this.#lastHeardMs,
       books: this.#options.adapter.books,
@@ -264,15 +265,14 @@ class VenueConnection implements Connection {
   }
 
   #retry(reason: string): void {
-    const { backoffBaseMs, backoffCapMs } = this.#timing;
-    const ceilingMs = Math.min(backoffCapMs, backoffBaseMs * 2 ** Math.max(0, this.#attempts - 1));
-    const delayMs = Math.floor((this.#options.random ?? Math.random)() * ceilingMs);
+    const { venue, log, random } = this.#options;
+    this.#retryInMs = pauseMs(this.#timing, this.#attempts, random);
+    const fields = { venue, url: safeUrlOf(this.#url), reason, retryInMs: this.#retryInMs };
+    // Once an outage: that one more try has failed is no news.
+    const isNews = this.#state === 'open' || this.#lastProblem === null;
+    if (isNews) log.warn(fields, 'venue connection lost');
     this.#lastProblem = reason;
-    this.#options.log.warn(
-      { venue: this.#options.venue, url: safeUrlOf(this.#url), reason, retryInMs: delayMs },
-      'venue connection lost',
-    );
-    this.#retryTimer = setTimeout(() => this.#connect(), delayMs);
+    this.#retryTimer = setTimeout(() => this.#connect(), this.#retryInMs);
     this.#enter('waiting');
   }
 

@@ -4,8 +4,9 @@
  */
 import type { EpochMs, SourceNumber, Venue } from '../engine/rules/units.ts';
 import { type Connection, openConnection } from './connection.ts';
+import { ConnectionCounter } from './connection-counts.ts';
 import type { ConnectionTiming } from './connection-options.ts';
-import type { ConnectionStatus } from './connection-status.ts';
+import type { FeedStatus } from './connection-status.ts';
 import type { Ingest, IngestConnection } from './ingest.ts';
 import { MissedStates } from './missed-states.ts';
 import type { FrameReading, VenueAdapter } from './venue.ts';
@@ -14,6 +15,8 @@ import type { FrameReading, VenueAdapter } from './venue.ts';
 const CONNECTIONS_MAX = 64;
 
 export type FeedOptions = {
+  /** Of PAPERBOOK_FEEDS; 0 when left out. */
+  entry?: number;
   /** `ws:` or `wss:`. */
   url: string;
   venue: Venue;
@@ -40,7 +43,7 @@ export type FeedOptions = {
 
 export type Feed = {
   /** One for each connection. */
-  statuses(): ConnectionStatus[];
+  statuses(): FeedStatus[];
   /** The catalog changed: what is new in `markets()` is subscribed to. */
   marketsChanged(): void;
   /** Ends every connection and timer at once. */
@@ -58,6 +61,7 @@ type Place = {
   markets: Set<string>;
   /** The venue has refused a market here as one too many. */
   isFull: boolean;
+  counter: ConnectionCounter;
   connection: Connection | null;
 };
 
@@ -76,8 +80,18 @@ class VenueFeed implements Feed {
     this.#open(first);
   }
 
-  statuses(): ConnectionStatus[] {
-    return this.#places.flatMap(({ connection }) => connection?.status() ?? []);
+  statuses(): FeedStatus[] {
+    const { entry = 0 } = this.#options;
+    return this.#places.flatMap(({ connection, markets, counter }, at) => {
+      if (connection === null) return [];
+      return {
+        ...connection.status(),
+        entry,
+        subscribed: markets.size,
+        counts: counter.counts(),
+        missedStatesProblem: at === 0 ? (this.#states?.problem ?? null) : null,
+      };
+    });
   }
 
   marketsChanged(): void {
@@ -120,6 +134,7 @@ class VenueFeed implements Feed {
     for (const place of this.#places.filter((one, at) => at > 0 && one.markets.size === 0)) {
       this.#places.splice(this.#places.indexOf(place), 1);
       place.connection?.close();
+      this.#places[0]!.counter.takeOver(place.counter);
     }
   }
 
@@ -128,7 +143,8 @@ class VenueFeed implements Feed {
   }
 
   #newPlace(adapter: VenueAdapter): Place {
-    const place: Place = { adapter, markets: new Set(), isFull: false, connection: null };
+    const counter = new ConnectionCounter();
+    const place: Place = { adapter, markets: new Set(), isFull: false, counter, connection: null };
     this.#places.push(place);
     return place;
   }
@@ -144,14 +160,19 @@ class VenueFeed implements Feed {
       markets: () => [...place.markets],
       subscribe: (markets) => sink.subscribe(markets, nowMs()),
       awaitsQuote,
-      onFrame: (text, atMs) => this.#taken(sink.frame(text, atMs)),
+      onFrame: (text, atMs) => this.#taken(place, sink.frame(text, atMs)),
       onHeartbeat: (atMs) => sink.heartbeat(atMs),
-      onLost: (atMs) => sink.lost(atMs),
+      onLost: (atMs) => {
+        place.counter.lost();
+        sink.lost(atMs);
+      },
       onOverflow: (markets) => this.#moveOn(place, markets),
       onMissedStates: (markets) =>
         this.#states?.ask(markets === true ? [...place.markets] : markets),
       onState: ({ state }) => {
-        if (state === 'open') this.#states?.ask([...place.markets]);
+        if (state !== 'open') return;
+        place.counter.opened();
+        this.#states?.ask([...place.markets]);
       },
       nowMs,
       log,
@@ -159,7 +180,8 @@ class VenueFeed implements Feed {
     });
   }
 
-  #taken(reading: FrameReading): FrameReading {
+  #taken({ counter }: Place, reading: FrameReading): FrameReading {
+    counter.took(reading);
     this.#states?.saw(reading.ticks);
     return reading;
   }

@@ -1,33 +1,51 @@
 /** What is wrong with the feeds, in words for an operator. Rule W9 (feeds/FORMATS.md). */
 import { type EpochMs, isoOf } from '../engine/rules/units.ts';
-import type { ConnectionStatus } from './connection-status.ts';
+import type { FeedStatus } from './connection-status.ts';
 
 /** Shorter trouble passes: connections are dialed again, and first books take a moment. */
 const TROUBLE_MS = 60_000;
 const NAMES_SHOWN = 5;
 
 type FeedHealth = Pick<
-  ConnectionStatus,
-  'venue' | 'adapter' | 'host' | 'downSinceMs' | 'lastProblem' | 'unquoted'
+  FeedStatus,
+  | 'venue'
+  | 'adapter'
+  | 'host'
+  | 'downSinceMs'
+  | 'lastProblem'
+  | 'unquoted'
+  | 'counts'
+  | 'missedStatesProblem'
 >;
 
 /**
- * A line for each feed that was not open for a minute, and for each with markets that had no quote
- * a minute after the subscription. No line has a secret. `nowMs` is of the wall clock.
+ * A line for each connection that was not open for a minute, for each with markets that had no quote
+ * a minute after the subscription, and for each feed whose missed results cannot be asked for. No
+ * line has a secret. `nowMs` is of the wall clock.
  */
 export function feedProblems(feeds: readonly FeedHealth[], nowMs: EpochMs): string[] {
   return feeds.flatMap((feed) => {
-    const problem = downProblem(feed, nowMs) ?? unquotedProblem(feed, nowMs);
     const { venue, adapter, host } = feed;
-    return problem === null ? [] : [`feed ${venue} ${adapter} at ${host}: ${problem}`];
+    const problems = [
+      downProblem(feed, nowMs) ?? unquotedProblem(feed, nowMs),
+      missedProblem(feed),
+    ].filter((problem) => problem !== null);
+    return problems.map((problem) => `feed ${venue} ${adapter} at ${host}: ${problem}`);
   });
 }
 
-function downProblem({ downSinceMs, lastProblem }: FeedHealth, nowMs: EpochMs): string | null {
+function downProblem(feed: FeedHealth, nowMs: EpochMs): string | null {
+  const { downSinceMs, lastProblem, counts } = feed;
   if (downSinceMs === null || nowMs - downSinceMs < TROUBLE_MS) return null;
   const seconds = Math.floor((nowMs - downSinceMs) / 1000);
   const reason = lastProblem ?? 'no answer yet';
-  return `not open for ${seconds} s, since ${isoOf(downSinceMs)}: ${reason}`;
+  const never = counts.opens === 0 ? 'never connected, ' : '';
+  return `${never}not open for ${seconds} s, since ${isoOf(downSinceMs)}: ${reason}`;
+}
+
+/** It was tried again several times, and is after a minute: results may be missing meanwhile. */
+function missedProblem({ missedStatesProblem: reason }: FeedHealth): string | null {
+  return reason === null ? null : `missed results cannot be asked for: ${reason}`;
 }
 
 function unquotedProblem({ unquoted }: FeedHealth, nowMs: EpochMs): string | null {

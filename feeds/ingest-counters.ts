@@ -96,8 +96,8 @@ export class IngestCounters {
 }
 
 /** Counts under `key`, or under `other` when there are too many different ones already. */
-export function countBounded(counts: Map<string, number>, key: string): void {
+export function countBounded(counts: Map<string, number>, key: string, by = 1): void {
   const known = counts.has(key) || counts.size < DISTINCT_MAX;
   const name = known ? key : 'other';
-  counts.set(name, (counts.get(name) ?? 0) + 1);
+  counts.set(name, (counts.get(name) ?? 0) + by);
 }

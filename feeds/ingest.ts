@@ -95,6 +95,7 @@ class Connection implements IngestConnection {
     }
     if (reading.jump || isGap) counters.gap();
     const lateMs = this.#lag.lateByMs(reading, this.#steadyMs());
+    if (this.#lag.behindMs !== null) reading.lagMs = this.#lag.behindMs;
     if (lateMs !== null) {
       reading.late = true;
       reading.drop ??= `${lateMs} ms behind the venue`;

@@ -34,7 +34,7 @@ export class MissedStates {
   readonly #stopped = new Set<string>();
   #isAsking = false;
   #timer: NodeJS.Timeout | undefined;
-  #hasFailed = false;
+  #problem: string | null = null;
 
   constructor(options: MissedStatesOptions) {
     this.#options = options;
@@ -44,6 +44,11 @@ export class MissedStates {
   ask(markets: readonly string[]): void {
     for (const market of markets) this.#waiting.add(market);
     if (!this.#isAsking && !this.#abort.signal.aborted) void this.#askAll();
+  }
+
+  /** Why the last question failed, without its address; null: it was answered. */
+  get problem(): string | null {
+    return this.#problem;
   }
 
   /** What came by a connection. */
@@ -91,7 +96,7 @@ export class MissedStates {
         } catch (error) {
           if (this.#abort.signal.aborted) return;
           for (const market of next.markets) failed.add(market);
-          this.#noteFailure(error as Error);
+          this.#noteFailure(error as Error, next.url);
         }
       }
     };
@@ -124,16 +129,18 @@ export class MissedStates {
     this.#timer ??= setTimeout(() => this.ask([]), this.#options.againMs ?? AGAIN_MS);
   }
 
-  #noteFailure(error: Error): void {
-    if (this.#hasFailed) return;
-    this.#hasFailed = true;
+  /** @param url of the question */
+  #noteFailure(error: Error, url: URL): void {
+    const wasNone = this.#problem === null;
+    this.#problem = error.message.replace(`${safeUrlOf(url)}: `, '');
+    if (!wasNone) return;
     const rest = safeUrlOf(this.#options.base);
     this.#options.log.warn({ rest, reason: error.message }, 'missed results cannot be asked for');
   }
 
   #noteSuccess(): void {
-    if (!this.#hasFailed) return;
-    this.#hasFailed = false;
+    if (this.#problem === null) return;
+    this.#problem = null;
     const rest = safeUrlOf(this.#options.base);
     this.#options.log.info({ rest }, 'missed results can be asked for again');
   }

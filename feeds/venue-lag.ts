@@ -20,6 +20,9 @@ export class VenueLag {
   /** Since when every price judged was late, over connections; null: the last one was in time. */
   #lateSinceMs: number | null = null;
 
+  /** What the last frame that was judged showed. */
+  #behindMs: number | null = null;
+
   /** `maxMs` beyond the minimum is late; null: nothing is. */
   constructor(maxMs: number | null) {
     this.#maxMs = maxMs ?? Number.POSITIVE_INFINITY;
@@ -30,6 +33,7 @@ export class VenueLag {
    * nothing of that. `steadyMs` is of a clock that nobody sets.
    */
   lateByMs({ ticks, venueAtMs }: FrameReading, steadyMs: number): number | null {
+    this.#behindMs = null;
     if (venueAtMs === null || this.#maxMs === Number.POSITIVE_INFINITY) return null;
     let isJudged = false;
     let isPrice = false;
@@ -45,6 +49,7 @@ export class VenueLag {
     this.#leastMs = Math.min(this.#leastMs, lagMs);
     if (!isJudged) return null;
     const behindMs = lagMs - this.#leastMs;
+    this.#behindMs = Math.round(behindMs);
     if (behindMs <= this.#maxMs) {
       this.#lateSinceMs = null;
       return null;
@@ -54,6 +59,11 @@ export class VenueLag {
     this.#lateSinceMs = null;
     this.#leastMs = lagMs;
     return null;
+  }
+
+  /** By how much the frame that was just judged is behind the minimum; null: it was not judged. */
+  get behindMs(): number | null {
+    return this.#behindMs;
   }
 
   /**

@@ -71,6 +71,8 @@ export type FrameReading = {
   missedStates?: readonly string[] | true;
   /** Why a live connection must start over; its prices are dead. */
   drop?: string;
+  /** Of a price that was judged: how far the connection is behind its venue (W13). */
+  lagMs?: number;
   /** It has fallen behind its venue, and a new one may be as far behind. */
   late?: true;
 };

@@ -1,13 +1,20 @@
 /** `paperbook admin org` and `admin venue-key`. Rules O7, O8 (api/RULES.md). */
+import type { Static } from '@sinclair/typebox';
 import { type Command, Option } from 'commander';
 import { EXECUTION_VENUES } from '../identity/venue-keys.ts';
+import type { AdminOrganizationsAnswer, AdminVenueKeysAnswer } from '../schemas/admin.ts';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
 import { type LimitFlags, refuseNothing, sandboxLimitsOf, withLimitFlags } from './admin-limits.ts';
+import { type Column, show, tableOf } from './table.ts';
 
 export function addOrganizationCommands(admin: Command): void {
   const org = admin.command('org').description('organizations, each with a paper sandbox');
   connected(org.command('list').description('every organization with its members')).action(
-    async (options: Connect) => print(options, await ask(options, 'GET', '/admin/organizations')),
+    async (options: Connect) => {
+      const path = '/admin/organizations';
+      const answer = (await ask(options, 'GET', path)) as Static<typeof AdminOrganizationsAnswer>;
+      show(options, answer, ({ organizations }) => tableOf(organizations, ORGANIZATION_COLUMNS));
+    },
   );
   connected(org.command('create').description('add an organization'))
     .requiredOption('--slug <slug>', 'short name in small letters, digits and dashes')
@@ -45,6 +52,16 @@ export function addOrganizationCommands(admin: Command): void {
     });
 }
 
+const ORGANIZATION_COLUMNS: Column<
+  Static<typeof AdminOrganizationsAnswer>['organizations'][number]
+>[] = [
+  ['organization', ({ id }) => id, 'apart'],
+  ['slug', ({ slug }) => slug],
+  ['name', ({ name }) => name],
+  ['members', ({ members }) => members.length],
+  ['created', ({ createdAt }) => createdAt],
+];
+
 export function addVenueKeyCommands(admin: Command): void {
   const venueKey = admin
     .command('venue-key')
@@ -52,7 +69,11 @@ export function addVenueKeyCommands(admin: Command): void {
   const venue = () =>
     new Option('--venue <venue>', 'venue').choices(EXECUTION_VENUES).makeOptionMandatory(true);
   connected(venueKey.command('list').description('every venue key')).action(
-    async (options: Connect) => print(options, await ask(options, 'GET', '/admin/venue-keys')),
+    async (options: Connect) => {
+      const path = '/admin/venue-keys';
+      const answer = (await ask(options, 'GET', path)) as Static<typeof AdminVenueKeysAnswer>;
+      show(options, answer, ({ venueKeys }) => tableOf(venueKeys, VENUE_KEY_COLUMNS));
+    },
   );
   connected(venueKey.command('set').description('note a credential by its public id'))
     .requiredOption('--user <userId>', 'whose it is')
@@ -71,5 +92,12 @@ export function addVenueKeyCommands(admin: Command): void {
       print(options, await ask(options, 'DELETE', `/admin/venue-keys?${query}`));
     });
 }
+
+const VENUE_KEY_COLUMNS: Column<Static<typeof AdminVenueKeysAnswer>['venueKeys'][number]>[] = [
+  ['user', ({ userId }) => userId, 'apart'],
+  ['venue', ({ venue }) => venue],
+  ['key id', ({ venueKeyId }) => venueKeyId],
+  ['created', ({ createdAt }) => createdAt],
+];
 
 const pathOf = (id: string) => `/admin/organizations/${encodeURIComponent(id)}`;

@@ -3,9 +3,13 @@
  * directory. Rules O1, O6 (api/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
+import type { Static } from '@sinclair/typebox';
 import { Argument, type Command, Option } from 'commander';
 import { PLANS } from '../limits/plan-names.ts';
+import type { AdminKeysAnswer, AdminUsersAnswer } from '../schemas/admin.ts';
 import { ask, type Connect, connected, print, wholeNumber } from './admin-connection.ts';
+import { addCorrectionCommands } from './admin-corrections.ts';
+import { addFeedsCommand } from './admin-feeds.ts';
 import {
   given,
   type LimitFlags,
@@ -16,6 +20,7 @@ import {
 } from './admin-limits.ts';
 import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizations.ts';
 import { PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
+import { type Column, show, tableOf } from './table.ts';
 import { UsageError } from './usage.ts';
 
 export function addAdminCommands(program: Command): void {
@@ -29,9 +34,8 @@ export function addAdminCommands(program: Command): void {
   addSwitchCommand(admin, 'venue-data', 'the venue-data switch');
   addSwitchCommand(admin, 'trading', 'trading with keys');
   addClockCommand(admin);
-  connected(admin.command('feeds').description('the venue connections')).action(
-    async (options: Connect) => print(options, await ask(options, 'GET', '/admin/feeds')),
-  );
+  addFeedsCommand(admin);
+  addCorrectionCommands(admin);
   connected(admin.command('audit').description('check every invariant of every account')).action(
     async (options: Connect) => {
       const report = await ask(options, 'GET', '/admin/audit');
@@ -43,9 +47,10 @@ export function addAdminCommands(program: Command): void {
 
 function addUserCommands(admin: Command): void {
   const user = admin.command('user').description('users');
-  connected(user.command('list').description('every user')).action(async (options: Connect) =>
-    print(options, await ask(options, 'GET', '/admin/users')),
-  );
+  connected(user.command('list').description('every user')).action(async (options: Connect) => {
+    const answer = (await ask(options, 'GET', '/admin/users')) as Static<typeof AdminUsersAnswer>;
+    show(options, answer, ({ users }) => tableOf(users, USER_COLUMNS));
+  });
   connected(user.command('create').description('add a user'))
     .requiredOption('--email <address>', 'email address')
     .option('--display-name <name>', 'name shown to others')
@@ -79,6 +84,24 @@ function addUserCommands(admin: Command): void {
     });
 }
 
+const USER_COLUMNS: Column<Static<typeof AdminUsersAnswer>['users'][number]>[] = [
+  ['user', ({ id }) => id, 'apart'],
+  ['email', ({ email }) => email],
+  ['name', ({ displayName }) => displayName],
+  ['plan', ({ plan }) => plan],
+  ['created', ({ createdAt }) => createdAt],
+];
+
+const KEY_COLUMNS: Column<Static<typeof AdminKeysAnswer>['keys'][number]>[] = [
+  ['key', ({ id }) => id, 'apart'],
+  ['user', ({ userId }) => userId, 'apart'],
+  ['label', ({ label }) => label],
+  ['token', ({ tokenPrefix }) => `${tokenPrefix}…`],
+  ['status', ({ status }) => status],
+  ['last used', ({ lastUsedAt }) => lastUsedAt],
+  ['scopes', ({ scopes }) => scopes.join(' '), 'apart'],
+];
+
 /** Bytes of a generated password: too many to guess. */
 const PASSWORD_BYTES = 18;
 
@@ -108,7 +131,9 @@ function addKeyCommands(admin: Command): void {
     .option('--user <userId>', 'keys of one user')
     .action(async (options: Connect & { user?: string }) => {
       const query = options.user === undefined ? '' : `?userId=${encodeURIComponent(options.user)}`;
-      print(options, await ask(options, 'GET', `/admin/keys${query}`));
+      const path = `/admin/keys${query}`;
+      const answer = (await ask(options, 'GET', path)) as Static<typeof AdminKeysAnswer>;
+      show(options, answer, ({ keys }) => tableOf(keys, KEY_COLUMNS));
     });
   connected(key.command('create').description('add a key; its token is shown once'))
     .requiredOption('--user <userId>', 'whose key it is')

@@ -40,6 +40,8 @@ function steps(baseUrl: string, key: string, { instrument, label, askCents }: Li
   const limitPriceCents = askCents - 2;
   const tradeId = `'"$(${get('/portfolio/trades?status=open&limit=1')} | ${TRADE_ID})"'`;
   return [
+    '# what has a live price now',
+    get('/instruments?priced=true&limit=5'),
     `# the live quote of "${label}"`,
     get(`/quotes?ids=${instrument}`),
     '# buy ten contracts at the ask',

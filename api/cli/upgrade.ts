@@ -14,6 +14,11 @@ export function addUpgradeCommand(program: Command): void {
     });
 }
 
-function lineOf({ directory, version }: Upgraded): string {
-  return `${directory} has version ${version} of the format, and so has this program: nothing to do\n`;
+function lineOf({ directory, version, shards, control }: Upgraded): string {
+  const parts = [`${shards} ${shards === 1 ? 'shard' : 'shards'}`];
+  if (control !== null) parts.push('the control store');
+  return (
+    `${directory} has version ${version} of the format (${parts.join(' and ')}), and so has this ` +
+    'program: nothing to do\n'
+  );
 }

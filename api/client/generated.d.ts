@@ -1984,6 +1984,10 @@ export type ListInstrumentsQuery = {
      */
     tradable?: "true" | "false";
     /**
+     * Whether venue_a has a live price of it now: a bid, an ask or both. Needs the venue-data switch.
+     */
+    priced?: "true" | "false";
+    /**
      * How many at most.
      * @minimum 1
      * @maximum 100
@@ -3644,6 +3648,9 @@ export declare const OPERATIONS: {
             readonly in: "query";
         }, {
             readonly name: "tradable";
+            readonly in: "query";
+        }, {
+            readonly name: "priced";
             readonly in: "query";
         }, {
             readonly name: "limit";

@@ -4,7 +4,7 @@ import type { Caller } from '../access.ts';
 import { type InstrumentEntry, instrumentText } from '../catalog-view.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
-import { placeOfCursor, takePage } from '../paging.ts';
+import { type Page, placeOfCursor, takeAskedPage, takePage } from '../paging.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { ENVELOPE, INSTRUMENT } from '../schemas/examples.ts';
@@ -33,20 +33,46 @@ function listInstruments(deps: Deps): Route<Caller> {
       summary: 'Instruments, earliest start first',
       example: { instruments: [INSTRUMENT], count: 1, nextCursor: null, ...ENVELOPE },
     },
+    errors: ['venue_data_off'],
     scope: 'markets:read',
+    mayBeUnavailable: true,
     query: InstrumentsQuery,
     response: InstrumentsAnswer,
     prepare: (query) => ({ ...query, after: placeOfCursor(query.cursor, 'ins_') }),
+    // The catalog is here; prices are the engine's.
+    asksFor: ({ priced }) => priced !== undefined,
     run: ({ query }) => {
-      const { after, limit } = query;
+      const { after, limit, priced } = query;
       const nowMs = engine.nowMs();
       const wanted = query.tradable === undefined ? null : query.tradable === 'true';
       const isMatch = (entry: InstrumentEntry) =>
         matches(entry, query) && (wanted === null || catalog.isTradable(entry, nowMs) === wanted);
-      const { rows, nextCursor } = takePage(catalog.instruments(), after, limit, isMatch);
-      return listText(deps, rows, `"nextCursor":${JSON.stringify(nextCursor)},`);
+      const textOf = ({ rows, nextCursor }: Page<InstrumentEntry>) =>
+        listText(deps, rows, `"nextCursor":${JSON.stringify(nextCursor)},`);
+      const all = catalog.instruments();
+      if (priced === undefined) return textOf(takePage(all, after, limit, isMatch));
+      if (!deps.switches.venueData) throw new ApiError('venue_data_off');
+      const ask = (rows: readonly InstrumentEntry[] | null) =>
+        arePriced(deps, rows, priced === 'true');
+      return takeAskedPage(all, after, limit, isMatch, ask).then(textOf);
     },
   });
+}
+
+/** Which of these, or of all, have a live price at venue_a now, or which have none. */
+async function arePriced(
+  { engine }: Deps,
+  rows: readonly InstrumentEntry[] | null,
+  wanted: boolean,
+): Promise<(entry: InstrumentEntry) => boolean> {
+  const numbers = rows?.map(({ number }) => number) ?? null;
+  const reply = await engine.priced(numbers, engine.nowMs());
+  if (!reply.ok) throw new ApiError(reply.code, { message: reply.message });
+  const bits = Buffer.from((JSON.parse(reply.body) as { priced: string }).priced, 'base64');
+  const isSet = (at: number) => ((bits[at >> 3]! >> (at & 7)) & 1) === 1;
+  if (numbers === null) return ({ number }) => isSet(number) === wanted;
+  const places = new Map(numbers.map((number, at) => [number, at]));
+  return ({ number }) => isSet(places.get(number)!) === wanted;
 }
 
 function searchInstruments(deps: Deps): Route<Caller> {

@@ -33,9 +33,13 @@ export const ReadyAnswer = strict({
       host: Type.String(),
       state: FEED_STATE,
       since: DateTime,
+      /** False: not once since the start. */
+      hasConnected: Type.Boolean(),
       lastProblem: nullable(Type.String()),
     }),
   ),
+  /** Markets that are subscribed to and have no quote yet; the first twenty by name. */
+  unquoted: strict({ count: Count, markets: Type.Array(Type.String()) }),
 });
 export const MetricsText = Type.String();
 
@@ -48,6 +52,30 @@ export const AuditAnswer = strict({
 
 export const ClockAnswer = strict({ engine: DateTime, machine: DateTime, aheadMs: Type.Integer() });
 
+/** What a result of the operator's came to. */
+export const SettlementAnswer = strict({
+  /** `venue_a/TICKER`. */
+  market: Type.String(),
+  outcome: oneOf(['yes', 'no', 'void', 'scalar']),
+  /** Of a contract of each side; null where the cost is paid back. */
+  yesPayoutCents: nullable(Count),
+  noPayoutCents: nullable(Count),
+  /** False: the market had this result already. */
+  isNew: Type.Boolean(),
+  settledTrades: Count,
+  canceledOrders: Count,
+});
+
+export const AdjustmentAnswer = strict({
+  userId: Uuid,
+  /** What was added; below 0 it was taken. */
+  dollars: Type.Number(),
+  /** After it. */
+  balanceDollars: Type.Number(),
+  /** Of all in the run. */
+  adjustmentsInRunDollars: Type.Number(),
+});
+
 /** What the lines that were sent came to. */
 export const PlayedAnswer = strict({ lines: Count, frames: Count, ticks: Count, skipped: Count });
 
@@ -57,17 +85,31 @@ export const SwitchAnswer = strict({ on: Type.Boolean() });
 export const FeedsAnswer = strict({
   feeds: Type.Array(
     strict({
+      /** Of PAPERBOOK_FEEDS. */
+      entry: Count,
       venue: VenueSchema,
       adapter: Type.String(),
       url: Type.String(),
       state: FEED_STATE,
       since: DateTime,
+      /** False: not once since the start. */
+      hasConnected: Type.Boolean(),
+      reconnects: Count,
       attempts: Count,
       frames: Count,
+      gaps: Count,
+      /** Frames that could not be used, by reason. */
+      rejected: Type.Record(Type.String(), Count),
+      /** How far its last price was behind the venue; null: that is not known. */
+      lagMs: nullable(Count),
       books: Count,
+      subscribed: Count,
+      /** Markets without a quote yet, and the first twenty of them. */
       unquoted: Count,
+      unquotedMarkets: Type.Array(Type.String()),
       lastHeardAt: nullable(DateTime),
       lastProblem: nullable(Type.String()),
+      missedStatesProblem: nullable(Type.String()),
     }),
   ),
 });

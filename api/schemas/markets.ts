@@ -262,6 +262,14 @@ export const InstrumentsQuery = strict({
       examples: ['true'],
     }),
   ),
+  priced: Type.Optional(
+    oneOf(['true', 'false'], {
+      description:
+        'Whether venue_a has a live price of it now: a bid, an ask or both. Needs the venue-data ' +
+        'switch.',
+      examples: ['true'],
+    }),
+  ),
   limit: limitOf(100, 50),
   cursor: Type.Optional(Cursor),
 });

@@ -1,14 +1,16 @@
 /**
  * What a command leads to: events, a stored answer, or a refusal. It reads the state and changes
  * nothing. It checks for refusals in the order of rejections.ts; after them a command cannot fail.
- * Rules T100, T110, T111, T130, T131, M9 (engine/RULES.md).
+ * Rules T100, T110, T111, T130, T131, T140, M9 (engine/RULES.md).
  */
 
 import { accept, type Decision, reject } from './decision.ts';
 import type { OrderEnded } from './events.ts';
+import { invariant } from './invariant.ts';
 import { isCountable } from './ledger.ts';
-import type { AdjustCash, CancelAll, CancelOrder, Command } from './messages.ts';
+import type { AdjustCash, CancelAll, CancelOrder, Command, SettleMarket } from './messages.ts';
 import { decidePlace } from './orders.ts';
+import { resultOf } from './settlement.ts';
 import type { ShardState } from './state.ts';
 import { withinLimits } from './trade-limits.ts';
 import { type EpochMs, NO_ROW, type OrderRow } from './units.ts';
@@ -26,6 +28,8 @@ export function decide(state: ShardState, command: Command): Decision {
       return withinLimits(state, command, true, () => decideCancelAll(state, command));
     case 'adjust':
       return decideAdjust(state, command);
+    case 'settle':
+      return decideSettle(state, command);
     case 'catalog':
       // Every start sends the catalog again. Only a change is worth a fact.
       return JSON.stringify(command.catalog) === JSON.stringify(state.catalog)
@@ -93,4 +97,17 @@ function decideAdjust(state: ShardState, command: AdjustCash): Decision {
   }
   const { atMs, amountCents } = command;
   return accept([{ kind: 'cash_adjusted', atMs, account, amountCents }]);
+}
+
+/** Its events depend on each other, so they are made while they are applied (`settle`). */
+function decideSettle(state: ShardState, command: SettleMarket): Decision {
+  const market = state.markets[command.market];
+  invariant(market !== undefined, 'an operator settles a market that does not exist');
+  const result = resultOf(market);
+  if (result === null) return accept([]);
+  const isSame =
+    result.outcome === command.outcome &&
+    result.yesPayoutCents === command.yesPayoutCents &&
+    result.noPayoutCents === command.noPayoutCents;
+  return isSame ? accept([]) : reject('market_resolved', 'The market has another result already.');
 }

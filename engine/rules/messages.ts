@@ -184,6 +184,16 @@ export type TradingCommand = PlaceOrder | CancelOrder | CancelAll;
 /** An operator's correction of an account's cash; shown as adjustmentsInRunDollars. */
 export type AdjustCash = { kind: 'adjust'; atMs: EpochMs; account: Uuid; amountCents: Cents };
 
+/** An operator's result of a market that has none. Rule T140 (engine/RULES.md). */
+export type SettleMarket = Omit<ResultTick, 'kind' | 'source'> & { kind: 'settle' };
+/** What a settlement came to in one shard, or in all of them. */
+export type Settled = {
+  /** False: the market had this result already. */
+  isNew: boolean;
+  settledTrades: number;
+  canceledOrders: number;
+};
+
 /**
  * The whole current catalog. An instrument that a later catalog drops keeps its number and label,
  * but is no longer bought or quoted.
@@ -204,7 +214,13 @@ export type SetSwitches = {
 /** Sets the shard's time to `toMs`, whatever it was: the only way to set time back. */
 export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
 
-export type Command = TradingCommand | AdjustCash | SetCatalog | SetSwitches | SetClock;
+export type Command =
+  | TradingCommand
+  | AdjustCash
+  | SettleMarket
+  | SetCatalog
+  | SetSwitches
+  | SetClock;
 
 /** `body` is the JSON text of the answer, ready to send; a refusal names its rule. */
 export type Reply = { ok: true; body: string } | Refusal;

@@ -4,7 +4,7 @@
  */
 
 import type { PlaceOrder } from './messages.ts';
-import type { EpochMs, Uuid } from './units.ts';
+import type { EpochMs, InstrumentNumber, Uuid } from './units.ts';
 
 /** Newest first; `before` is the id of the last row of the previous page. */
 export type Page = { limit: number; before: Uuid | null; only?: RowFilter };
@@ -53,6 +53,15 @@ export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId
 /** Answers with the displayed levels, or `instrument_not_found`. Rule A84 (api/RULES.md). */
 export type BookQuery = { kind: 'book'; atMs: EpochMs; instrumentId: string };
 export type QuoteKind = (QuoteQuery | BookQuery)['kind'];
+/**
+ * Answers `{priced}`: of each of these instruments, or of all by number, a bit whether venue_a has a
+ * live price of it; in base64, the lowest bit of a byte first. Rule A45 (api/RULES.md).
+ */
+export type PricedQuery = {
+  kind: 'priced';
+  atMs: EpochMs;
+  instruments: readonly InstrumentNumber[] | null;
+};
 /** Answers with the `TradeUse` of a key in this shard. */
 export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
 /** Answers `{accounts, restingOrders, openPositions, problems: string[]}`. */
@@ -71,6 +80,7 @@ export type Query =
   | PreviewQuery
   | QuoteQuery
   | BookQuery
+  | PricedQuery
   | KeyUseQuery
   | AuditQuery
   | DigestQuery;

@@ -1,19 +1,25 @@
-/** What a result leads to: its market settles once. Rules S1 to S10 (engine/RULES.md). */
+/** What a result leads to: its market settles once. Rules S1 to S10, T140 (engine/RULES.md). */
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { sideOf } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
-import type { MarketResult, ResultTick } from './messages.ts';
+import type { MarketResult, ResultTick, Settled } from './messages.ts';
 import type { Book, Market } from './reference-data.ts';
 import { booksOf, ordersOn } from './resting.ts';
 import type { ShardState } from './state.ts';
 import { type Cents, type EpochMs, HOME_VENUE, PAYOUT_CENTS } from './units.ts';
 
+const HAD_ITS_RESULT: Settled = { isNew: false, settledTrades: 0, canceledOrders: 0 };
+
 /** A venue_a result settles its market once, whatever arrives later. */
-export function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, facts: FactSink): void {
+export function settle(
+  state: ShardState,
+  tick: Omit<ResultTick, 'kind' | 'source'>,
+  facts: FactSink,
+): Settled {
   const market = state.markets[tick.market]!;
-  if (market.outcome !== null) return;
+  if (market.outcome !== null) return HAD_ITS_RESULT;
   const { atMs, outcome, yesPayoutCents, noPayoutCents } = tick;
   const { number } = market;
   invariant(isPayout(yesPayoutCents) && isPayout(noPayoutCents), 'a contract pays 0 to 100 cents');
@@ -22,10 +28,12 @@ export function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, fact
     emit(state, facts, { kind: 'market_valued', atMs, market: number, ...payouts });
   }
   emit(state, facts, { kind: 'market_resolved', atMs, market: number, outcome });
-  if (market.venue !== HOME_VENUE) return;
+  if (market.venue !== HOME_VENUE) return { isNew: true, settledTrades: 0, canceledOrders: 0 };
+  let canceledOrders = 0;
   for (const book of booksOf(market)) {
-    if (book.market === market) cancelAll(state, book, atMs, facts);
+    if (book.market === market) canceledOrders += cancelAll(state, book, atMs, facts);
   }
+  const settledTrades = state.positionsOfMarket.count(number);
   for (const position of [...state.positionsOfMarket.of(market.number)]) {
     const { col } = state.positions;
     const payout = sideOf(col.flags.get(position)) === 'yes' ? yesPayoutCents : noPayoutCents;
@@ -37,14 +45,17 @@ export function settle(state: ShardState, tick: Omit<ResultTick, 'source'>, fact
   }
   const isOver = state.positionsOfMarket.count(number) === 0;
   invariant(isOver, 'a market has settled and somebody still holds a position in it');
+  return { isNew: true, settledTrades, canceledOrders };
 }
 
 function isPayout(cents: Cents): boolean {
   return Number.isInteger(cents) && cents >= 0 && cents <= PAYOUT_CENTS;
 }
 
-function cancelAll(state: ShardState, book: Book, atMs: EpochMs, facts: FactSink): void {
-  for (const order of [...ordersOn(state, book)]) {
+/** @returns how many orders it cancels. */
+function cancelAll(state: ShardState, book: Book, atMs: EpochMs, facts: FactSink): number {
+  const resting = [...ordersOn(state, book)];
+  for (const order of resting) {
     emit(state, facts, {
       kind: 'order_ended',
       atMs,
@@ -53,6 +64,7 @@ function cancelAll(state: ShardState, book: Book, atMs: EpochMs, facts: FactSink
       reason: 'market_resolved',
     });
   }
+  return resting.length;
 }
 
 /** A cancelled game voids every market of its instruments that has no result. */
@@ -66,7 +78,7 @@ export function voidGame(state: ShardState, slug: string, atMs: EpochMs, facts: 
   }
 }
 
-const VOID = { kind: 'result', outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const;
+const VOID = { outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 } as const;
 
 /** The result that settled a market; null: it has none. */
 export function resultOf({ outcome, payouts }: Market): MarketResult | null {

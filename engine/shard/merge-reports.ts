@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { AuditReport } from '../audit/audit.ts';
 import type { digest } from '../audit/digest.ts';
 import { invariant } from '../rules/invariant.ts';
-import type { ResultTick } from '../rules/messages.ts';
+import type { ResultTick, Settled } from '../rules/messages.ts';
 import type { EpochMs, SourceNumber } from '../rules/units.ts';
 import type { OpenReport } from './open-report.ts';
 
@@ -18,6 +18,18 @@ export function sumOfAudits(texts: readonly string[]): AuditReport {
     total.problems.push(...report.problems);
   }
   return total;
+}
+
+/** @param texts the answer of each shard to a settlement */
+export function sumOfSettled(texts: readonly string[]): string {
+  const total: Settled = { isNew: false, settledTrades: 0, canceledOrders: 0 };
+  for (const text of texts) {
+    const { isNew, settledTrades, canceledOrders } = JSON.parse(text) as Settled;
+    total.isNew ||= isNew;
+    total.settledTrades += settledTrades;
+    total.canceledOrders += canceledOrders;
+  }
+  return JSON.stringify(total);
 }
 
 /**

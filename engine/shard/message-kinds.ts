@@ -7,6 +7,7 @@ const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
   cancel: 1,
   cancel_all: 1,
   adjust: 1,
+  settle: 1,
   catalog: 1,
   switches: 1,
   clock: 1,

@@ -16,8 +16,9 @@ import type { Command, PlaceOrder, Refusal, SetSwitches } from '../rules/message
 import { advance, afterCatalog, keepAges } from '../rules/observe.ts';
 import type { AuditQuery, DigestQuery, OrderQuery, Query } from '../rules/queries.ts';
 import { REJECTIONS, type RejectionCode } from '../rules/rejections.ts';
+import { settle } from '../rules/settlement.ts';
 import type { ShardState } from '../rules/state.ts';
-import { NO_ROW } from '../rules/units.ts';
+import { dollarsOf, NO_ROW } from '../rules/units.ts';
 import { writeBook } from './views/book.ts';
 import { writeOrders, writeTrades } from './views/lists.ts';
 import {
@@ -30,7 +31,7 @@ import {
 } from './views/order.ts';
 import { writeEnvelope, writePortfolio } from './views/portfolio.ts';
 import { writePreview } from './views/preview.ts';
-import { writeQuote } from './views/quote.ts';
+import { pricedBits, writeQuote } from './views/quote.ts';
 
 const NAMES = memberNames('order');
 
@@ -56,6 +57,10 @@ export function execute(
   if (timed.kind === 'clock') keepAges(state, Math.max(0, atMs - state.nowMs));
   if (decision.kind === 'reject') return refuse(decision.rejection);
   if (timed.kind === 'switches') setSwitches(state, timed);
+  if (timed.kind === 'settle') {
+    to.value(settle(state, timed, facts));
+    return null;
+  }
   writeAnswer(to, state, timed, decision);
   return null;
 }
@@ -111,6 +116,9 @@ export function answerQuery(state: ShardState, query: Query, to: JsonWriter): Re
       writeBook(to, state, instrument, timed.atMs);
       return null;
     }
+    case 'priced':
+      to.value({ priced: pricedBits(state, timed.instruments, timed.atMs) });
+      return null;
     case 'key_use':
       to.value(state.tradeCounts.use(timed.keyId, timed.atMs));
       return null;
@@ -132,7 +140,7 @@ function inspect(state: ShardState, query: AuditQuery | DigestQuery): unknown {
 function writeAnswer(
   to: JsonWriter,
   state: ShardState,
-  command: Command,
+  command: Exclude<Command, { kind: 'settle' }>,
   decision: Decision,
 ): void {
   switch (command.kind) {
@@ -152,9 +160,16 @@ function writeAnswer(
       return writeCanceled(to, state, decision.kind === 'replay' ? [] : decision.events);
     case 'switches':
     case 'clock':
-    case 'adjust':
     case 'catalog':
       return to.value({});
+    case 'adjust': {
+      const { balanceCents, adjustedCents } = state.accounts.col;
+      const account = state.accountIds.find(command.account);
+      return to.value({
+        balanceDollars: dollarsOf(balanceCents.get(account)),
+        adjustmentsInRunDollars: dollarsOf(adjustedCents.get(account)),
+      });
+    }
     default:
       return command satisfies never;
   }

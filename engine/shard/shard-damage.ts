@@ -23,17 +23,3 @@ export function damageOf(error: unknown): string | null {
 export function isDamage(error: unknown): error is Error {
   return error instanceof LmdbFileError || error instanceof ShardDamage;
 }
-
-/** What a shard opens with; null where its data is damaged, so that it opens later. */
-export async function openOrLater<T>(shard: {
-  open(): Promise<T>;
-  openLater(trouble: string): void;
-}): Promise<T | null> {
-  try {
-    return await shard.open();
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    shard.openLater(error.message);
-    return null;
-  }
-}

@@ -15,7 +15,7 @@ import type {
 } from '../rules/messages.ts';
 import type { Query, QuoteKind } from '../rules/queries.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
-import type { EpochMs, Uuid } from '../rules/units.ts';
+import type { EpochMs, InstrumentNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
 import type { Durability } from './checkpoints.ts';
 import type { Clock } from './clock.ts';
@@ -26,9 +26,10 @@ import type { Waiter } from './outbox.ts';
 import { RequestCoalescer } from './request-coalescer.ts';
 import { RoamingKeys } from './roaming-keys.ts';
 import { ShardClient } from './shard-client.ts';
-import { openOrLater } from './shard-damage.ts';
+import { refusalOf, stateOf, troublesOf } from './shard-health.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import { StartupState } from './startup-state.ts';
+import { askAll, openOrLater, sendToAll, settleInAll } from './to-all-shards.ts';
 import { type KeyAndAccountUse, tradeUseOf } from './trade-use.ts';
 
 export type ShardsOptions = CoreConfig & {
@@ -102,8 +103,7 @@ export class Shards {
    * `EngineBusy` where a shard cannot accept it now.
    */
   async acceptMachineTime(): Promise<void> {
-    const state = this.state();
-    if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
+    this.#requireAll();
     const backMs = this.#options.clock.acceptMachine();
     // Every later message carries the new time and arrives after this one.
     if (backMs > 0) this.#startup.setBack(backMs);
@@ -113,20 +113,32 @@ export class Shards {
     this.#roaming.timeWasSet();
   }
 
+  /**
+   * Gives a market the operator's result: on disk in every shard on return, with a `Settled`. Refuses
+   * a market that has another one. Throws `EngineBusy` where a shard cannot accept it now. Rule T140
+   * (engine/RULES.md).
+   */
+  async settle(result: ResultTick): Promise<Reply> {
+    this.#requireAll();
+    // A shard that starts again meanwhile gets it too.
+    this.#startup.keep(result);
+    this.#coalescer.end();
+    return await settleInAll(this.#clients, result);
+  }
+
+  /** Throws `EngineBusy` unless every shard accepts commands. */
+  #requireAll(): void {
+    const state = this.state();
+    if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
+  }
+
   /** What is wrong with the shards, a line a shard: damaged data, or repeated failures. */
   troubles(): string[] {
-    return this.#clients.flatMap(({ trouble, failing }, shard) => {
-      if (trouble !== null) return [`shard ${shard}: ${trouble}`];
-      return failing === null ? [] : [`shard ${shard} ${failing}`];
-    });
+    return troublesOf(this.#clients);
   }
 
   state(): 'starting' | 'ready' | 'stopping' | 'degraded' {
-    if (this.#stopping) return 'stopping';
-    const inTrouble = ({ isOpen, trouble, failing }: ShardClient) =>
-      trouble !== null || (failing !== null && !isOpen);
-    if (this.#clients.some(inTrouble)) return 'degraded';
-    return this.#clients.every((client) => client.isOpen) ? 'ready' : 'starting';
+    return this.#stopping ? 'stopping' : stateOf(this.#clients);
   }
 
   /** Requests waiting or in flight, by shard. */
@@ -136,12 +148,7 @@ export class Shards {
 
   /** Why no shard accepts a request now; null: at least one does. */
   refusal(): EngineBusy | null {
-    let refusal: EngineBusy | null = null;
-    for (const client of this.#clients) {
-      refusal = client.refusal();
-      if (refusal === null) return null;
-    }
-    return refusal;
+    return refusalOf(this.#clients);
   }
 
   /**
@@ -191,6 +198,14 @@ export class Shards {
     return tradeUseOf(this.#clients, this.#clientOf(owner), asked);
   }
 
+  /** `PricedQuery`, of any shard; of all instruments it is asked once a turn. */
+  priced(instruments: readonly InstrumentNumber[] | null, atMs: EpochMs): Promise<Reply> {
+    const by = this.#clientOfQuote(String(instruments?.[0]));
+    const find = () => by.call({ kind: 'priced', atMs, instruments });
+    if (instruments !== null) return find();
+    return new Promise((resolve, reject) => this.coalesce('priced', find, { resolve, reject }));
+  }
+
   #clientOfQuote(instrumentId: string): ShardClient {
     const clients = this.#clients.filter((client) => client.isOpen);
     const among = clients.length > 0 ? clients : this.#clients;
@@ -230,12 +245,14 @@ export class Shards {
 
   /** Checks every invariant of every shard; `problems` is empty when all are met. */
   async audit(): Promise<AuditReport> {
-    return sumOfAudits(await this.#all({ kind: 'audit', atMs: this.nowMs() }));
+    return sumOfAudits(await askAll(this.#clients, { kind: 'audit', atMs: this.nowMs() }));
   }
 
   /** Equal for equal histories; with `quotes` for equal quotes too. Rule D12 (engine/RULES.md). */
   async stateHash({ quotes } = { quotes: false }): Promise<string> {
-    return hashOfDigests(await this.#all({ kind: 'digest', atMs: this.nowMs(), quotes }));
+    return hashOfDigests(
+      await askAll(this.#clients, { kind: 'digest', atMs: this.nowMs(), quotes }),
+    );
   }
 
   /** Answers what is queued, writes checkpoints, ends the threads. */
@@ -273,22 +290,9 @@ export class Shards {
     for (const client of this.#clients) client.tick(tick);
   }
 
-  #all(request: Command | Query): Promise<string[]> {
-    const asked = this.#clients.map(async (client) => {
-      const reply = await client.call(request);
-      if (reply.ok) return reply.body;
-      throw new Error(`${request.kind}: ${reply.message}`);
-    });
-    return Promise.all(asked);
-  }
-
   /** Whether every shard has the command. One that is not up gets it at its next start. */
-  async #sendToAll(command: Command): Promise<boolean> {
+  #sendToAll(command: Command): Promise<boolean> {
     this.#coalescer.end();
-    const replies = await Promise.all(this.#clients.map((client) => client.deliver(command)));
-    for (const reply of replies) {
-      if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);
-    }
-    return !replies.includes(null);
+    return sendToAll(this.#clients, command);
   }
 }

@@ -6,7 +6,7 @@ import type { FeeSchedule } from '../../engine/rules/fees.ts';
 import type { Venue } from '../../engine/rules/units.ts';
 import type { FeeLine } from '../catalog-schema.ts';
 import { parseInstant } from '../instant.ts';
-import { type Finding, type Json, timeOf } from './found.ts';
+import { type Finding, type Json, timeOf, wordOf } from './found.ts';
 import { isKalshiMarket, kalshiFound } from './kalshi.ts';
 import { isPolymarketMarket, polymarketFees, polymarketFound } from './polymarket.ts';
 import { isPolymarketUsMarket, polymarketUsFound } from './polymarket-us.ts';
@@ -26,19 +26,19 @@ const KINDS: readonly Kind[] = [
   {
     schedule: 'kalshi',
     owns: isKalshiMarket,
-    idOf: ({ ticker }) => String(ticker),
+    idOf: ({ ticker }) => wordOf(ticker),
     found: kalshiFound,
   },
   {
     schedule: 'polymarket',
     owns: isPolymarketMarket,
-    idOf: ({ conditionId }) => String(conditionId),
+    idOf: ({ conditionId }) => wordOf(conditionId),
     found: polymarketFound,
   },
   {
     schedule: 'polymarket_us',
     owns: isPolymarketUsMarket,
-    idOf: ({ slug }) => String(slug),
+    idOf: ({ slug }) => wordOf(slug),
     found: polymarketUsFound,
   },
 ];
@@ -131,7 +131,7 @@ function seriesFees(venue: Venue, series: Json): FeeLine[] {
   const { ticker, series_ticker, fee_type, fee_multiplier, scheduled_ts } = series;
   const name = ticker ?? series_ticker;
   const hasMaker = fee_type === 'quadratic_with_maker_fees';
-  const multiplier = String(fee_multiplier);
+  const multiplier = wordOf(fee_multiplier);
   const isUsual = fee_type === 'quadratic' && multiplier === '1' && scheduled_ts === undefined;
   const isKnown =
     (hasMaker || fee_type === 'quadratic') && /^\d{1,6}(\.\d{1,8})?$/.test(multiplier);

@@ -60,6 +60,11 @@ export function listingOf({ polarity = 1, ...place }: ListingOf): ListingEntry {
   };
 }
 
+/** A text or a number as text; empty for anything else, which may not even have a text. */
+export function wordOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
 /** A text that is not empty, cut to what a catalog takes. */
 export function textOf(value: unknown, maxLength = 300): string | null {
   if (typeof value !== 'string') return null;

@@ -18,6 +18,7 @@ import {
   TIE,
   textOf,
   timeOf,
+  wordOf,
 } from './found.ts';
 
 /** Series of game winners, as `KXMLBGAME`; the part between is the league. */
@@ -43,7 +44,7 @@ export function kalshiFound(
 ): Found[] {
   const events = new Map<string, Market[]>();
   for (const fields of markets) {
-    const market = { ticker: String(fields.ticker), event: String(fields.event_ticker), fields };
+    const market = { ticker: wordOf(fields.ticker), event: wordOf(fields.event_ticker), fields };
     const ofEvent = events.get(market.event);
     if (ofEvent === undefined) events.set(market.event, [market]);
     else ofEvent.push(market);
@@ -88,7 +89,7 @@ function gameOf(markets: readonly Market[]): FoundGame | null {
     number: number?.toLowerCase() ?? null,
     ...teams,
     startsAtMs,
-    isOver: markets.every(({ fields }) => OVER.has(String(fields.status))),
+    isOver: markets.every(({ fields }) => OVER.has(wordOf(fields.status))),
   };
 }
 
@@ -122,7 +123,7 @@ function nameOf(market: Market): string {
 
 /** `Milwaukee vs Pittsburgh Winner?`: away, home. */
 function titleOf({ fields }: Market): [string, string] | null {
-  const match = /^(.{1,120}?) (?:vs\.?|at) (.{1,120}?)(?: Winner)?\??$/.exec(String(fields.title));
+  const match = /^(.{1,120}?) (?:vs\.?|at) (.{1,120}?)(?: Winner)?\??$/.exec(wordOf(fields.title));
   return match === null ? null : [match[1]!, match[2]!];
 }
 

@@ -18,6 +18,7 @@ import {
   TIE,
   textOf,
   timeOf,
+  wordOf,
 } from './found.ts';
 
 /** `aec-mlb-ath-cws-2026-07-12`, and what follows: a leg, a line, which of two games. */
@@ -38,12 +39,12 @@ export function polymarketUsFound(
 ): Found[] {
   const tied = new Set(
     markets.flatMap(({ slug }) => {
-      const legs = /^(atc-.+)-(?:draw|tie)$/.exec(String(slug));
+      const legs = /^(atc-.+)-(?:draw|tie)$/.exec(wordOf(slug));
       return legs === null ? [] : [legs[1]!];
     }),
   );
   return markets.flatMap((market) => {
-    const parts = GAME_SLUG.exec(String(market.slug));
+    const parts = GAME_SLUG.exec(wordOf(market.slug));
     const game = parts === null ? null : gameOf(market, parts);
     if (parts === null || game === null) return binaryOf(venue, market, skipped);
     const [slug, kind, , , , , rest] = parts;
@@ -66,7 +67,7 @@ function gameOf(market: Json, parts: RegExpExecArray): FoundGame | null {
     away: teamOf(market, away!),
     home: teamOf(market, home!),
     startsAtMs,
-    isOver: OVER.has(String(market.status)),
+    isOver: OVER.has(wordOf(market.status)),
   };
 }
 
@@ -108,10 +109,10 @@ function winnersOf(
     const isLong = (team === game.home) === isHomeLong;
     const listing = listingOf({
       venue,
-      venueMarketId: String(market.slug),
+      venueMarketId: wordOf(market.slug),
       polarity: isLong ? 1 : -1,
       sideLabel: team.name,
-      venueEvent: eventOf(String(market.slug)),
+      venueEvent: eventOf(wordOf(market.slug)),
     });
     return { kind: 'winner', code: team.code, hasTie: false, game, listing };
   });
@@ -143,7 +144,7 @@ function lineOf(
   game: FoundGame,
   marketType: 'spread' | 'total',
 ): Found {
-  const slug = String(market.slug);
+  const slug = wordOf(market.slug);
   const label = textOf(market.title) ?? textOf(market.question) ?? slug;
   const line = typeof market.line === 'number' ? market.line : null;
   return {
@@ -171,7 +172,7 @@ function eventOf(slug: string): string {
 }
 
 function binaryOf(venue: Venue, market: Json, skipped: Finding['skipped']): Found[] {
-  const slug = String(market.slug);
+  const slug = wordOf(market.slug);
   const closesAt = timeOf(market.endDate);
   const label = textOf(market.question) ?? textOf(market.title);
   const league = leagueOf(slug.split('-')[1] ?? slug);

@@ -17,6 +17,7 @@ import {
   TIE,
   textOf,
   timeOf,
+  wordOf,
 } from './found.ts';
 
 /** `nfl-car-ari-2026-08-07`, and behind it a leg: `-car`, `-draw`, or another market's name. */
@@ -33,7 +34,7 @@ export function polymarketFound(
   markets: readonly Json[],
   skipped: Finding['skipped'],
 ): Found[] {
-  const slugs = new Set(markets.map(({ slug }) => String(slug)));
+  const slugs = new Set(markets.map(({ slug }) => wordOf(slug)));
   return markets.flatMap((market) => {
     const outcomes = outcomesOf(market);
     if (outcomes.length !== 2) {
@@ -77,7 +78,7 @@ function isYesNo(outcomes: readonly Outcome[]): boolean {
 
 /** The event's slug, which the parts of a game's markets begin with. */
 function gameOf(market: Json, outcomes: readonly Outcome[]): FoundGame | null {
-  const parts = GAME_SLUG.exec(String(market.slug));
+  const parts = GAME_SLUG.exec(wordOf(market.slug));
   if (parts === null) return null;
   const [, league, first, second, slugDay] = parts;
   const start = timeOf(market.gameStartTime) ?? timeOf(market.eventStartTime);
@@ -104,7 +105,7 @@ function gameOf(market: Json, outcomes: readonly Outcome[]): FoundGame | null {
 /** Soccer's slugs name the home team first; the event's teams say so where they are given. */
 function orderingOf({ teams }: Json, code: string): string | null {
   if (!Array.isArray(teams)) return null;
-  const team = teams.find((one: Json | null) => String(one?.abbreviation).toLowerCase() === code);
+  const team = teams.find((one: Json | null) => wordOf(one?.abbreviation).toLowerCase() === code);
   return typeof team?.ordering === 'string' ? team.ordering : null;
 }
 
@@ -113,7 +114,7 @@ function legsOf(
   market: Json,
   { game, outcomes, slugs }: { game: FoundGame; outcomes: Outcome[]; slugs: ReadonlySet<string> },
 ): Found[] | null {
-  const [, league, first, second, day, rest] = GAME_SLUG.exec(String(market.slug))!;
+  const [, league, first, second, day, rest] = GAME_SLUG.exec(wordOf(market.slug))!;
   const event = `${league}-${first}-${second}-${day}`;
   const hasTie = slugs.has(`${event}-draw`) || slugs.has(`${event}-tie`);
   const winner = (code: string, { name, token }: Outcome): Found => {
@@ -146,7 +147,7 @@ function binaryOf(
   const label = isYesNo(outcomes) ? question : textOf(`${question} (${name})`)!;
   const entry = binaryEntry({
     name: slug,
-    league: leagueOf(String(market.category ?? '')) ?? 'polymarket',
+    league: leagueOf(wordOf(market.category)) ?? 'polymarket',
     label,
     yesMeans: textOf(market.description),
     opensAt: timeOf(market.startDate),
@@ -169,7 +170,6 @@ export function polymarketFees(venue: Venue, market: Json, from: string): FeeLin
 }
 
 function rateText(rate: unknown): string | null {
-  const text = String(rate);
-  const isRate = typeof rate === 'number' || typeof rate === 'string';
-  return isRate && /^\d{1,6}(?:\.\d{1,8})?$/.test(text) ? text : null;
+  const text = wordOf(rate);
+  return /^\d{1,6}(?:\.\d{1,8})?$/.test(text) ? text : null;
 }

@@ -50,6 +50,14 @@ export class CoreEngine implements Engine {
     return tradeUseOf([shard], shard, { owner, keyId, atMs: NOON_MS });
   }
 
+  priced(instruments: readonly number[] | null, atMs: number): Promise<Reply> {
+    return this.#answer({ kind: 'priced', instruments, atMs });
+  }
+
+  async call(): Promise<Reply> {
+    throw new Error('not asked for here');
+  }
+
   async #answer(request: TradingCommand | Query): Promise<Reply> {
     if (this.fault !== null) throw this.fault;
     return isCommand(request) ? this.#core.command(request) : this.#core.query(request);

@@ -42,6 +42,8 @@ const RESTING = { ...MARKET, type: 'limit', limitPriceCents: 2 };
 
 /** Requests that are good as they stand. */
 export const REQUESTS: Record<string, { path?: string; body?: object }> = {
+  // Its other errors than those of every list.
+  listInstruments: { path: '/instruments?priced=true' },
   getInstrument: { path: `/instruments/${AWAY}` },
   getQuote: { path: `/instruments/${AWAY}/quote` },
   getGame: { path: '/games/awy-hom' },

@@ -3,7 +3,15 @@
  * replaces the replies that it is about; whatever it leaves, the engine answers.
  */
 import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
-import type { Catalog, Reply, SetSwitches, TradingCommand } from '../../engine/rules/messages.ts';
+import type {
+  AdjustCash,
+  Catalog,
+  Reply,
+  ResultTick,
+  SetSwitches,
+  Tick,
+  TradingCommand,
+} from '../../engine/rules/messages.ts';
 import type { Query, QuoteKind } from '../../engine/rules/queries.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
@@ -81,6 +89,24 @@ export class FakeEngine implements Engine {
     if (this.busy !== null) throw this.busy;
     const shard = { call: async (request: EngineRequest) => this.#answer(request) };
     return tradeUseOf([shard], shard, { owner, keyId, atMs: samples.NOW_MS });
+  }
+
+  async priced(instruments: readonly number[] | null, atMs: number): Promise<Reply> {
+    if (this.busy !== null) throw this.busy;
+    return this.#core.query({ kind: 'priced', atMs, instruments });
+  }
+
+  async call(_account: string, command: AdjustCash): Promise<Reply> {
+    return this.#core.command(command);
+  }
+
+  async settle({ source: _, ...result }: ResultTick): Promise<Reply> {
+    return this.#core.command({ ...result, kind: 'settle' });
+  }
+
+  /** What a venue says. */
+  tick(tick: Tick): void {
+    this.#core.tick(tick);
   }
 
   async broadcast(command: SetSwitches): Promise<void> {

@@ -50,7 +50,9 @@ test.serial('W9: /healthz lists feeds that are down and markets without a quote'
   // The subscription is on its way once the feed is open here too.
   let { feeds } = await get('/readyz');
   while (feeds.length > 1) ({ feeds } = await get('/readyz'));
-  t.like(feeds[0], { venue: 'venue_b', host: `127.0.0.1:${port}` });
+  t.like(feeds[0], { venue: 'venue_b', host: `127.0.0.1:${port}`, hasConnected: false });
+  const markets = ['I0', 'I1', 'I2', 'I3'].map((name) => `venue_a/${name}`);
+  t.deepEqual((await get('/readyz')).unquoted, { count: 4, markets });
   t.deepEqual(await get('/healthz'), { ok: true, problems: [] });
 
   setClockAhead(t, 60_000);
@@ -58,7 +60,10 @@ test.serial('W9: /healthz lists feeds that are down and markets without a quote'
   t.false(ok);
   t.is(problems.length, 2);
   t.regex(problems[0], /^feed venue_a native at 127\.0\.0\.1:\d+: 4 markets never quoted/);
-  t.regex(problems[1], /^feed venue_b native at 127\.0\.0\.1:\d+: not open for \d+ s, .*REFUSED/);
+  t.regex(
+    problems[1],
+    /^feed venue_b native at 127\.0\.0\.1:\d+: never connected, not open .*REFUSED/,
+  );
 });
 
 test.serial('W9: a market that has its result waits for no quote, over restarts', async (t) => {

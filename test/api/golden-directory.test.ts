@@ -1,9 +1,12 @@
 /** The golden data directory of each version of the format: opened, upgraded, verified. */
-import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { open } from 'lmdb';
 import { metaOf, writeMeta } from '../../api/data-dir.ts';
+import { CONTROL_FORMAT } from '../../api/identity/control-format.ts';
+import { ControlTable } from '../../api/identity/control-table.ts';
 import { upgrade } from '../../api/upgrade.ts';
 import { verifyDataDir } from '../../api/verify.ts';
 import { digest } from '../../engine/audit/digest.ts';
@@ -68,3 +71,26 @@ test.serial(`${SECTION} 1, or of a later one, is refused, both named`, async (t)
     await t.throwsAsync(verifyDataDir(dir), { message: /has version \d of the format/ });
   }
 });
+
+test.serial(
+  'D34: upgrade names the version of the control store, and refuses another one',
+  async (t) => {
+    const dir = copyOf(t, String(FORMAT_VERSION));
+    t.like(await upgrade(dir), { shards: metaOf(dir).shards, control: FORMAT_VERSION });
+    const root = open<Buffer, string>({
+      path: path.join(dir, 'control'),
+      maxDbs: 32,
+      encoding: 'binary',
+    });
+    const later = { ...CONTROL_FORMAT, formatVersion: FORMAT_VERSION + 1 };
+    await new ControlTable(root, 'values').put('format', later);
+    await root.close();
+    await t.throwsAsync(upgrade(dir), {
+      message:
+        `${dir}: control/data.mdb has version ${FORMAT_VERSION + 1} of the format, ` +
+        `and this is version ${FORMAT_VERSION}`,
+    });
+    rmSync(path.join(dir, 'control'), { recursive: true });
+    t.like(await upgrade(dir), { control: null });
+  },
+);

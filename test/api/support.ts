@@ -15,7 +15,7 @@ import { ensureAdminToken } from '../../api/admin-token.ts';
 import { CatalogView } from '../../api/catalog-view.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
 import { createOrganizations } from '../../api/create-organizations.ts';
-import type { Deps, FeedStatus } from '../../api/deps.ts';
+import type { Deps } from '../../api/deps.ts';
 import type { Engine } from '../../api/engine.ts';
 import { signAccessToken } from '../../api/identity/access-token.ts';
 import { type KeyInput, newKey } from '../../api/identity/keys.ts';
@@ -28,6 +28,7 @@ import { InstrumentSearch } from '../../api/instrument-search.ts';
 import { RequestMeter } from '../../api/limits/request-meter.ts';
 import type { Log } from '../../api/log.ts';
 import { Metrics } from '../../api/metrics.ts';
+import { operatorResults } from '../../api/operator-results.ts';
 import type { Route } from '../../api/route.ts';
 import { createRouter } from '../../api/router.ts';
 import { authRoutes } from '../../api/routes/auth.ts';
@@ -39,6 +40,8 @@ import { Switches } from '../../api/switches.ts';
 import { createAjv } from '../../api/validation.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { Catalog } from '../../engine/rules/messages.ts';
+import { type MarketNumber, marketName } from '../../engine/rules/units.ts';
+import type { FeedStatus } from '../../feeds/connection-status.ts';
 import { AnswerCheck, type SeenAnswer } from './answer-check.ts';
 import { cheapenHashes } from './cheap-hashes.ts';
 import { FakeEngine } from './fake-engine.ts';
@@ -142,6 +145,12 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     search: new InstrumentSearch(catalog),
     feeds: () => feeds,
     playback: { take: async () => ({ lines: 0, frames: 0, ticks: 0, skipped: 0 }), close() {} },
+    settleMarket: operatorResults({
+      marketNumber: (venue, name) => numberOf(catalogNow, marketName(venue, name)),
+      engine,
+      source: 99,
+      settled: (market) => catalog.setMarketStatus(market, 'resolved'),
+    }),
     log: logInto(t, log),
     config,
     identity: store,
@@ -225,6 +234,11 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
       send(t, admin, method, path, { token: deps.adminToken, ...call }),
     page: (method, path) => send(t, pages, method, path, {}),
   };
+}
+
+function numberOf({ marketNames }: Catalog, name: string): MarketNumber | undefined {
+  const number = marketNames.indexOf(name);
+  return number === -1 ? undefined : number;
 }
 
 function logInto(t: ExecutionContext, lines: LogLine[]): Log {

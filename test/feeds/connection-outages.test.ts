@@ -13,9 +13,8 @@ test('W6: pauses grow by full jitter up to the cap, and start over with the firs
   const refusing = await closedPort();
   const { connection } = connect(t, `ws://127.0.0.1:${refusing}/`, {
     random: () => 0.999,
-    log: {
-      info: () => {},
-      warn: (fields) => void pauses.push((fields as { retryInMs: number }).retryInMs),
+    onState: ({ retryInMs }) => {
+      if (retryInMs !== null) pauses.push(retryInMs);
     },
   });
   await until(() => pauses.length >= 5, 'five attempts');
@@ -80,12 +79,10 @@ test('W6: a venue that refuses handshakes as too many is dialed again, ever more
     `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     {
       random: () => 0.999,
-      log: {
-        info: () => {},
-        warn: (fields) => {
-          refusals++;
-          pauses.push((fields as { retryInMs: number }).retryInMs);
-        },
+      onState: ({ retryInMs }) => {
+        if (retryInMs === null) return;
+        refusals++;
+        pauses.push(retryInMs);
       },
     },
   );

@@ -9,6 +9,8 @@ const OPEN = {
   downSinceMs: null,
   lastProblem: 'closed by the venue (1006)',
   unquoted: new Map<string, number>(),
+  counts: { frames: 0, opens: 1, gaps: 0, rejected: {}, lagMs: null },
+  missedStatesProblem: null,
 } as const;
 
 test('W9: a feed that was not open for 60 s is a problem', (t) => {
@@ -20,8 +22,22 @@ test('W9: a feed that was not open for 60 s is a problem', (t) => {
     'feed venue_a kalshi at api.example: not open for 75 s, since 2026-07-12T17:58:45.000Z: ' +
       'closed by the venue (1006)',
   ]);
-  const never = { ...OPEN, downSinceMs: NOW - 60_000, lastProblem: null };
-  t.regex(feedProblems([never], NOW)[0]!, /not open for 60 s, since .*: no answer yet$/);
+  const silent = { ...OPEN, downSinceMs: NOW - 60_000, lastProblem: null };
+  t.regex(feedProblems([silent], NOW)[0]!, /: not open for 60 s, since .*: no answer yet$/);
+});
+
+test('W9: a feed that was never open says so', (t) => {
+  const counts = { ...OPEN.counts, opens: 0 };
+  const never = { ...OPEN, counts, downSinceMs: NOW - 60_000 };
+  t.regex(feedProblems([never], NOW)[0]!, /: never connected, not open for 60 s, since /);
+});
+
+test('W9: missed results that cannot be asked for are a problem', (t) => {
+  const failing = { ...OPEN, missedStatesProblem: 'answered 503' };
+  t.deepEqual(feedProblems([failing], NOW), [
+    'feed venue_a kalshi at api.example: missed results cannot be asked for: answered 503',
+  ]);
+  t.is(feedProblems([{ ...failing, downSinceMs: NOW - 75_000 }], NOW).length, 2, 'beside another');
 });
 
 test('W9: markets that were not quoted for 60 s are a problem', (t) => {

@@ -242,8 +242,10 @@ test('W15: a venue that cannot answer is logged once, without a secret, and aske
   const restUrl = new URL(`${rest.url}/v2?token=hush`);
   const world = openWorld(t, KALSHI, venue, { restUrl, askAgainMs: 20 });
   await until(() => rest.asked.length >= 3, 'three tries');
+  t.is(world.feed.statuses()[0]!.missedStatesProblem, 'answered 403');
   broken = false;
   await until(() => world.results.has('A'), 'a result');
+  t.is(world.feed.statuses()[0]!.missedStatesProblem, null);
   t.is(world.logged.split('missed results cannot be asked for').length, 2);
   t.true(world.logged.includes('can be asked for again'));
   t.false(world.logged.includes('hush'));

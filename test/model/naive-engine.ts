@@ -23,7 +23,7 @@ import { bookOf, matchResting } from './naive-matching.ts';
 import { cancel, cancelAll, place, refuse } from './naive-orders.ts';
 import { preview } from './naive-preview.ts';
 import { oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
-import { quote } from './naive-quote.ts';
+import { pricedBits, quote } from './naive-quote.ts';
 import {
   emptyState,
   forgetLive,
@@ -150,14 +150,27 @@ function applyCommand(state: ModelState, command: Command): Reply {
       account.balanceCents += command.amountCents;
       account.adjustmentsCents += command.amountCents;
       countBust(state, account.id);
-      return answer({});
+      return answer({
+        balanceDollars: account.balanceCents / 100,
+        adjustmentsInRunDollars: account.adjustmentsCents / 100,
+      });
+    }
+    case 'settle': {
+      const { outcome, yesPayoutCents, noPayoutCents } = command;
+      const result = { outcome, yesPayoutCents, noPayoutCents };
+      const known = marketOf(state, command.market).result;
+      if (known !== null && JSON.stringify(known) !== JSON.stringify(result)) {
+        return refuse('market_resolved');
+      }
+      return answer(settleMarket(state, command.market, result));
     }
     case 'catalog':
       learnCatalog(state, command.catalog);
       for (const { slug, status } of command.catalog.games) {
         if ((state.gameStatus.get(slug) ?? status) === 'cancelled') voidGame(state, slug);
       }
-      for (const order of [...state.resting]) {
+      // An order that a part of was filled rests last.
+      for (const order of state.resting.toSorted((a, b) => a.sequence - b.sequence)) {
         if (order.action === 'sell' || state.listed.has(order.instrumentId)) continue;
         end(state, order, 'canceled', 'instrument_dropped');
       }
@@ -202,6 +215,8 @@ function answerQuery(state: ModelState, query: UserQuery): Reply {
       return quote(state, query, nowMs);
     case 'book':
       return book(state, query, nowMs);
+    case 'priced':
+      return answer({ priced: pricedBits(state, query.instruments, nowMs) });
     case 'key_use':
       return answer(keyUse(state, query.keyId, nowMs));
   }

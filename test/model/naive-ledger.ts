@@ -2,7 +2,7 @@
 
 import type { CancelReason } from '../../engine/rules/events.ts';
 import { tradeIdOf } from '../../engine/rules/ids.ts';
-import type { ResultTick } from '../../engine/rules/messages.ts';
+import type { MarketResult, Settled } from '../../engine/rules/messages.ts';
 import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import type {
   Cents,
@@ -105,19 +105,20 @@ export function fill(state: ModelState, order: ModelOrder, offer: Offer): void {
 export function settleMarket(
   state: ModelState,
   number: MarketNumber,
-  result: Pick<ResultTick, 'outcome' | 'yesPayoutCents' | 'noPayoutCents'>,
-): void {
+  { outcome, yesPayoutCents, noPayoutCents }: MarketResult,
+): Settled {
   const market = marketOf(state, number);
-  if (market.result !== null) return;
-  market.result = result.outcome;
+  if (market.result !== null) return { isNew: false, settledTrades: 0, canceledOrders: 0 };
+  const result = { outcome, yesPayoutCents, noPayoutCents };
+  market.result = result;
 
-  for (const trade of state.trades.values()) {
-    if (trade.market !== number || trade.status !== 'open') continue;
-    settleTrade(state, trade, result);
-  }
-  for (const order of state.resting.filter((order) => order.market === number)) {
-    end(state, order, 'canceled', 'market_resolved');
-  }
+  const open = [...state.trades.values()].filter(
+    (trade) => trade.market === number && trade.status === 'open',
+  );
+  for (const trade of open) settleTrade(state, trade, result);
+  const resting = state.resting.filter((order) => order.market === number);
+  for (const order of resting) end(state, order, 'canceled', 'market_resolved');
+  return { isNew: true, settledTrades: open.length, canceledOrders: resting.length };
 }
 
 /** Cancels resting orders whose time has come, earliest first. */
@@ -193,11 +194,7 @@ function sellFrom(
   trade.closedAtMs = state.nowMs;
 }
 
-function settleTrade(
-  state: ModelState,
-  trade: ModelTrade,
-  result: Pick<ResultTick, 'outcome' | 'yesPayoutCents' | 'noPayoutCents'>,
-): void {
+function settleTrade(state: ModelState, trade: ModelTrade, result: MarketResult): void {
   if (result.outcome === 'void') {
     trade.status = 'void';
     trade.closeReason = 'voided';

@@ -55,6 +55,29 @@ export function quote(state: ModelState, query: QuoteQuery, nowMs: EpochMs): Rep
   });
 }
 
+/** A bit an instrument, eight a byte, the last byte filled up with zeros. */
+export function pricedBits(
+  state: ModelState,
+  numbers: readonly number[] | null,
+  nowMs: EpochMs,
+): string {
+  const ids = numbers?.map((number) => state.instrumentIds[number] ?? '') ?? state.instrumentIds;
+  const bits = ids.map((id) => (isPriced(state, id, nowMs) ? '1' : '0')).join('');
+  const bytes = bits.match(/.{1,8}/g) ?? [];
+  const byteOf = (eight: string) => Number.parseInt([...eight].reverse().join(''), 2);
+  return Buffer.from(bytes.map(byteOf)).toString('base64');
+}
+
+/** Whether the Quote shows a price of venue_a. */
+function isPriced(state: ModelState, instrumentId: string, nowMs: EpochMs): boolean {
+  const reply = quote(state, { kind: 'instrument_quote', atMs: nowMs, instrumentId }, nowMs);
+  if (!reply.ok) return false;
+  return JSON.parse(reply.body).venues.some(
+    ({ venue, yesBidCents, yesAskCents }: Json) =>
+      venue === 'venue_a' && (yesBidCents !== null || yesAskCents !== null),
+  );
+}
+
 export function omittedBecause(
   state: ModelState,
   { id, opensAt }: CatalogInstrument,

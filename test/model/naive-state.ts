@@ -10,7 +10,7 @@ import type {
   CatalogGame,
   CatalogInstrument,
   CatalogListing,
-  MarketOutcome,
+  MarketResult,
 } from '../../engine/rules/messages.ts';
 import type { OrderTerms, TradeTerms } from '../../engine/rules/order-terms.ts';
 import type {
@@ -57,7 +57,7 @@ export type LastTrade = { priceCents: PriceCents | null; atMs: EpochMs };
 
 type ModelMarket = {
   status: MarketStatus;
-  result: MarketOutcome | null;
+  result: MarketResult | null;
   quote: ModelQuote | null;
   /** Price of the market's yes, then the price of each outcome when that outcome was bought. */
   lastTrade: LastTrade | null;
@@ -122,6 +122,7 @@ export type ModelState = {
   venueData: boolean;
   selfReset: boolean;
   marketNames: string[];
+  instrumentIds: string[];
   games: Map<string, CatalogGame>;
   /** By game slug, what the venues said; it outranks the catalog's status. */
   gameStatus: Map<string, GameStatus>;
@@ -149,6 +150,7 @@ export function emptyState(options: TradingOptions): ModelState {
     venueData: false,
     selfReset: false,
     marketNames: [],
+    instrumentIds: [],
     games: new Map(),
     gameStatus: new Map(),
     instruments: new Map(),
@@ -180,6 +182,7 @@ export function forgetLive(state: ModelState): void {
 /** Adds and replaces; what an earlier catalog named and this one drops stays known, but is bought no more. */
 export function learnCatalog(state: ModelState, catalog: Catalog): void {
   state.marketNames = [...catalog.marketNames];
+  state.instrumentIds = [...catalog.instrumentIds];
   for (const game of catalog.games) state.games.set(game.slug, game);
   for (const instrument of catalog.instruments) state.instruments.set(instrument.id, instrument);
   state.listed = new Set(catalog.instruments.map(({ id }) => id));

@@ -69,6 +69,8 @@ function note(seen: Set<string>, step: Step, reply: Reply | null): void {
     if (filledContracts > 0 && remainingContracts > 0) seen.add(`${action} ${status} in part`);
   }
   if (body.account?.busts > 0) seen.add('bust');
+  if (body.settledTrades > 0) seen.add('trades settled by the operator');
+  if (/[^A=]/.test(body.priced ?? '')) seen.add('priced');
 }
 
 /** An ioc or fok sell of a position that an earlier sell waits to close. */
@@ -104,7 +106,7 @@ test('T25: generated input reaches every refusal, ending, tick, routing and omis
     ...['quote', 'trade', 'status', 'result', 'game', 'heartbeat', 'down', 'time'].map(
       (kind) => `tick ${kind}`,
     ),
-    ...['executed', 'expired expired'],
+    ...['executed', 'expired expired', 'trades settled by the operator', 'priced'],
     ...[
       'canceled_by_owner',
       'ioc_not_filled',

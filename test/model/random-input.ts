@@ -9,7 +9,7 @@ import type { Uuid } from '../../engine/rules/units.ts';
 import { randomCatalogOf } from './random-catalog.ts';
 import { randomCancel, randomCancelAll, randomPlacement } from './random-orders.ts';
 import { randomQuery } from './random-queries.ts';
-import { randomTick } from './random-ticks.ts';
+import { randomSettlement, randomTick } from './random-ticks.ts';
 import {
   createRandomWorld,
   DAY_MS,
@@ -71,7 +71,9 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
 
 function operatorCommand(world: RandomWorld): Command {
   const { random, nowMs, feedback } = world;
-  switch (random.weighted({ adjust: 6, fortune: 1, switches: 2, catalog: 1, clock: 0.5 })) {
+  switch (
+    random.weighted({ adjust: 6, fortune: 1, switches: 2, settle: 0.5, catalog: 1, clock: 0.5 })
+  ) {
     case 'fortune': {
       // So much that a buy or two of the largest count could win more than can be counted.
       const account = random.pick(world.accounts);
@@ -91,6 +93,8 @@ function operatorCommand(world: RandomWorld): Command {
       const venueData = !random.oneIn(3);
       return { kind: 'switches', atMs: nowMs, venueData, selfReset: random.oneIn(2) };
     }
+    case 'settle':
+      return randomSettlement(world);
     case 'catalog':
       return catalogCommand(world);
     case 'clock': {

@@ -15,7 +15,16 @@ export function randomQuery(world: RandomWorld): UserQuery {
   const to = { atMs: nowMs + (random.oneIn(5) ? random.int(1, 20_000) : 0), account };
   const organizationSlug = random.oneIn(4) ? 'acme' : null;
   const limit = random.pick([1, 3, 50, 200]);
-  const weights = { portfolio: 4, order: 2, orders: 3, trades: 3, quote: 4, keyUse: 1, preview: 1 };
+  const weights = {
+    portfolio: 4,
+    order: 2,
+    orders: 3,
+    trades: 3,
+    quote: 4,
+    priced: 1,
+    keyUse: 1,
+    preview: 1,
+  };
   switch (random.weighted(weights)) {
     case 'portfolio':
       return { kind: 'portfolio', ...to, organizationSlug };
@@ -42,6 +51,12 @@ export function randomQuery(world: RandomWorld): UserQuery {
     }
     case 'preview':
       return { kind: 'preview', atMs: to.atMs, order: unplacedOrder(world) };
+    case 'priced': {
+      const { instrumentIds } = world.known.catalog;
+      const some = [...instrumentIds.keys()].filter(() => random.oneIn(3));
+      const instruments = random.oneIn(2) ? null : [...some, instrumentIds.length];
+      return { kind: 'priced', atMs: to.atMs, instruments };
+    }
     case 'keyUse':
       return { kind: 'key_use', atMs: to.atMs, keyId: randomKeyOf(random, account) };
   }

@@ -1,6 +1,6 @@
 /** Generated ticks: prices that walk, and everything that interrupts them. */
 
-import type { DepthLevel, Tick } from '../../engine/rules/messages.ts';
+import type { DepthLevel, MarketResult, SettleMarket, Tick } from '../../engine/rules/messages.ts';
 import { type EpochMs, HOME_VENUE, NO_PRICE } from '../../engine/rules/units.ts';
 import type { RandomMarket } from './random-catalog.ts';
 import {
@@ -133,7 +133,23 @@ function gameTick(world: RandomWorld, atMs: EpochMs, source: number): Tick {
   return { kind: 'game', atMs, source, game, status };
 }
 
+/** Of any market, one that has a result among them. */
+export function randomSettlement(world: RandomWorld): SettleMarket {
+  const market = someMarket(world);
+  const number = world.known.markets.indexOf(market);
+  return {
+    kind: 'settle',
+    atMs: world.nowMs,
+    market: number,
+    ...randomResult(world, market),
+  };
+}
+
 function resultTick(world: RandomWorld, on: On, market: RandomMarket): Tick {
+  return { kind: 'result', ...on, ...randomResult(world, market) };
+}
+
+function randomResult(world: RandomWorld, market: RandomMarket): MarketResult {
   const { random } = world;
   world.resolved.add(market.name);
   const outcome = random.weighted({ yes: 5, no: 5, void: 2, scalar: 2 });
@@ -146,5 +162,5 @@ function resultTick(world: RandomWorld, on: On, market: RandomMarket): Tick {
     scalar: [value, random.oneIn(2) ? 99 - value : 100 - value],
   } as const;
   const [yesPayoutCents, noPayoutCents] = payouts[outcome];
-  return { kind: 'result', ...on, outcome, yesPayoutCents, noPayoutCents };
+  return { outcome, yesPayoutCents, noPayoutCents };
 }

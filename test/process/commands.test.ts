@@ -134,8 +134,8 @@ for (const args of [
 
 for (const [args, unknown] of [
   [['leaderboard', '--help'], 'leaderboard'],
-  [['admin', 'settle', '--help'], 'settle'],
-  [['admin', 'settle', '-h'], 'settle'],
+  [['admin', 'elsewhere', '--help'], 'elsewhere'],
+  [['admin', 'elsewhere', '-h'], 'elsewhere'],
   [['admin', 'user', 'frobnicate', '--help'], 'frobnicate'],
   [['--help', 'leaderboard'], 'leaderboard'],
 ] as const) {

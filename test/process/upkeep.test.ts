@@ -54,9 +54,16 @@ test.serial('D34: upgrade says that there is nothing to do', async (t) => {
   const { code, stdout } = await runHere(['upgrade', dataDir]);
   t.deepEqual(
     [code, stdout],
-    [0, `${dataDir} has version 2 of the format, and so has this program: nothing to do\n`],
+    [
+      0,
+      `${dataDir} has version 2 of the format (1 shard and the control store), and so has this ` +
+        'program: nothing to do\n',
+    ],
   );
   const json = await runHere(['upgrade', dataDir, '--json']);
-  t.deepEqual(JSON.parse(json.stdout), { directory: dataDir, version: 2, changed: false });
+  t.deepEqual(JSON.parse(json.stdout), {
+    ...{ directory: dataDir, version: 2, shards: 1, control: 2 },
+    changed: false,
+  });
   t.is((await runHere(['upgrade', path.dirname(dataDir)])).code, 1);
 });

@@ -7,7 +7,13 @@ import type { CatalogInstrument, CatalogListing } from '../../rules/messages.ts'
 import { complement, notLive } from '../../rules/pricing.ts';
 import type { Instrument, LastTrade, Market } from '../../rules/reference-data.ts';
 import type { ShardState } from '../../rules/state.ts';
-import { type EpochMs, isoOf, NO_PRICE } from '../../rules/units.ts';
+import {
+  type EpochMs,
+  HOME_VENUE,
+  type InstrumentNumber,
+  isoOf,
+  NO_PRICE,
+} from '../../rules/units.ts';
 
 const NAMES = memberNames('asOf');
 const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
@@ -35,6 +41,35 @@ export function writeQuote(
   to.piece(known.members);
   to.time(NAMES.asOf, atMs);
   to.close(start);
+}
+
+/** The answer to `PricedQuery`. */
+export function pricedBits(
+  state: ShardState,
+  numbers: readonly InstrumentNumber[] | null,
+  atMs: EpochMs,
+): string {
+  const { instruments } = state;
+  const count = numbers?.length ?? instruments.length;
+  const bits = Buffer.alloc(Math.ceil(count / 8));
+  for (let at = 0; at < count; at++) {
+    const instrument = instruments[numbers === null ? at : numbers[at]!];
+    if (instrument !== undefined && isPriced(state, instrument, atMs)) {
+      bits[at >> 3]! |= 1 << (at & 7);
+    }
+  }
+  return bits.toString('base64');
+}
+
+/** Whether the instrument's quote shows a bid or an ask of venue_a. Rule A45 (api/RULES.md). */
+function isPriced(state: ShardState, instrument: Instrument, atMs: EpochMs): boolean {
+  if (!instrument.listed || atMs < instrument.opensAtMs) return false;
+  for (const { market } of instrument.listings) {
+    if (market.venue !== HOME_VENUE || notLive(state, market, atMs) !== null) continue;
+    const { yesBidCents, yesAskCents } = market.quote!;
+    if (yesBidCents !== NO_PRICE || yesAskCents !== NO_PRICE) return true;
+  }
+  return false;
 }
 
 /** By the catalog's entry, which is dropped when a later catalog replaces it. */

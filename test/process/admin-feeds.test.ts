@@ -1,0 +1,94 @@
+/** `paperbook admin feeds`, `settle` and `adjust` as they are typed. */
+import test from 'ava';
+import { startSimulator } from '../../feeds/simulator/server.ts';
+import { runHere } from './run-here.ts';
+import { Command, eventually, startFor } from './server.ts';
+
+test.serial('O15: admin feeds is a table, or JSON; --watch goes on until Ctrl-C', async (t) => {
+  const simulator = await startSimulator({ seed: 1 });
+  t.teardown(() => simulator.close());
+  const { dataDir, adminUrl, command } = await startFor(t, 'serve', {
+    env: {
+      PAPERBOOK_FEEDS: JSON.stringify([
+        { venue: 'venue_b', adapter: 'native', url: simulator.urls.venue_b },
+      ]),
+    },
+  });
+  const at = ['--data-dir', dataDir, '--admin-url', adminUrl];
+  await eventually('an open feed', async () => {
+    const { stdout } = await runHere(['admin', 'feeds', ...at]);
+    return / open /.test(stdout) ? stdout : null;
+  });
+  const table = (await runHere(['admin', 'feeds', ...at])).stdout.split('\n');
+  t.regex(table[0]!, /^FEED +ADAPTER +STATE +LAG MS +FRAMES +GAPS +BAD +REDIALS +QUOTED +ADDRESS/);
+  t.regex(table[1]!, /^0 venue_b +native +open .* 0\/0 .*ws:\/\/127\.0\.0\.1:\d+/);
+  const json = JSON.parse((await runHere(['admin', 'feeds', '--json', ...at])).stdout);
+  t.like(json.feeds[0], { entry: 0, venue: 'venue_b', state: 'open', hasConnected: true });
+
+  const watch = new Command(['admin', 'feeds', '--watch', '--json', ...at]);
+  const seen = () =>
+    watch.output.stdout
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line).feeds[0]);
+  await eventually('a first line', async () => (seen().length > 0 ? true : null));
+  await simulator.close();
+  await eventually('a line of the loss', async () => {
+    return seen().some(({ state }) => state !== 'open') ? true : null;
+  });
+  const lines = seen().length;
+  t.true(lines >= 2);
+  await command.end('SIGINT');
+  await eventually('that nobody answers', async () => {
+    return watch.output.stderr.includes('no server answers') ? true : null;
+  });
+  const { code } = await watch.end('SIGINT');
+  t.is(code, 0);
+
+  const { code: failed, stderr } = await runHere(['admin', 'feeds', '--watch', ...at]);
+  t.deepEqual([failed, stderr], [1, `paperbook: no server answers at ${adminUrl}\n`]);
+});
+
+test.serial('O12, O13: admin settle and adjust, and what they refuse', async (t) => {
+  const { dataDir, adminUrl } = await startFor(t, 'serve');
+  const admin = async (...args: string[]) => {
+    const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
+    return await runHere(['admin', ...args, ...at]);
+  };
+  const unknown = await admin('settle', 'T1', 'yes');
+  t.is(unknown.code, 1);
+  t.regex(unknown.stderr, /^paperbook: market_not_found: .* venue_a\/T1\.\n$/);
+  t.regex((await admin('settle', 'T1', 'perhaps')).stderr, /invalid_request: result must be/);
+  const made = await admin('user', 'create', '--email', 'ann@example.com');
+  const { id } = JSON.parse(made.stdout).user;
+  const early = await admin('adjust', id, '-12.50');
+  t.is(early.code, 1, early.stderr);
+  t.regex(early.stderr, /account_not_found: The user has not traded yet/);
+  for (const dollars of ['many', '1.234', '']) {
+    const refused = await admin('adjust', id, dollars);
+    t.is(refused.code, 2, refused.stderr);
+  }
+});
+
+test.serial('O6, O7: lists are tables without --json', async (t) => {
+  const { dataDir, adminUrl } = await startFor(t, 'serve');
+  const admin = async (...args: string[]) => {
+    const { stdout } = await runHere([
+      'admin',
+      ...args,
+      '--data-dir',
+      dataDir,
+      '--admin-url',
+      adminUrl,
+    ]);
+    return stdout;
+  };
+  const { user } = JSON.parse(
+    await admin('user', 'create', '--email', 'ann@example.com', '--json'),
+  );
+  await admin('key', 'create', '--user', user.id, '--label', 'bot');
+  await admin('org', 'create', '--slug', 'acme', '--name', 'Acme');
+  t.regex(await admin('user', 'list'), new RegExp(`^USER +EMAIL .*\n${user.id} +ann@example.com `));
+  t.regex(await admin('key', 'list'), new RegExp(`^KEY +USER +LABEL .*\n\\S+ +${user.id} +bot `));
+  t.regex(await admin('org', 'list'), /^ORGANIZATION +SLUG +NAME +MEMBERS .*\n\S+ +acme +Acme +0 /);
+});
