@@ -8,6 +8,7 @@ import type { InstrumentSearch } from './instrument-search.ts';
 import type { RequestMeter } from './limits/request-meter.ts';
 import type { Log } from './log.ts';
 import type { Organizations } from './organizations.ts';
+import type { ChangedMarkets } from './stream/changed-markets.ts';
 import type { Switches } from './switches.ts';
 
 /** One venue connection as an operator sees it; contains no secret. */
@@ -36,6 +37,8 @@ export type Deps = {
   identity: ControlStore;
   organizations: Organizations;
   switches: Switches;
+  /** Markets of which venues have just spoken. */
+  changed: ChangedMarkets;
   meter: RequestMeter;
   /** What is wrong with any part of the server, a line each; empty: nothing. */
   problems: () => readonly string[];

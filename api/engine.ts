@@ -1,6 +1,6 @@
 /** The sharded engine as requests use it. `Shards` implements it; tests have other engines. */
 import type { CancelOrder, PlaceOrder, Reply, SetSwitches } from '../engine/rules/messages.ts';
-import type { Query } from '../engine/rules/queries.ts';
+import type { Query, QuoteChangesQuery } from '../engine/rules/queries.ts';
 import type { EpochMs, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
@@ -15,6 +15,8 @@ export interface Engine {
   coalesce<T>(question: string, find: () => Promise<T>, waiter: Waiter<T>): undefined;
   /** One Quote as JSON text, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply>;
+  /** Which quotes the asker does not know yet: `QuoteChangesQuery`. */
+  quoteChanges(query: QuoteChangesQuery): Promise<Reply>;
   /** Why no request can be accepted now; null: requests are accepted. */
   refusal(): EngineBusy | null;
   /** Sends every shard the switches that their answers depend on. */

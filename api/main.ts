@@ -31,6 +31,7 @@ import { LiveCatalog } from './live-catalog.ts';
 import type { Log } from './log.ts';
 import { createPlayback } from './playback.ts';
 import { type Server, startServer } from './server.ts';
+import { ChangedMarkets } from './stream/changed-markets.ts';
 import { Switches } from './switches.ts';
 import { checkTlsFiles } from './tls-files.ts';
 
@@ -95,7 +96,9 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const reports = await engine.open();
   const ownerless = ownerlessIn(config.dataDir, identity, reports);
   for (const line of ownerless) log.error({ dataDir: config.dataDir }, line);
-  const { view, feeds, playback } = await startMarkets(startup, identity, engine, reports);
+  const changed = new ChangedMarkets();
+  const markets = await startMarkets(startup, identity, engine, reports, changed);
+  const { view, feeds, playback } = markets;
 
   const switches = new Switches(config, identity, engine, log);
   const server = await serve({
@@ -109,6 +112,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     identity,
     organizations: createOrganizations(config, identity, log),
     switches,
+    changed,
     meter,
     problems: () => [
       ...engine.troubles(),
@@ -174,6 +178,7 @@ async function startMarkets(
   identity: ControlStore,
   engine: Shards,
   reports: readonly (OpenReport | null)[],
+  changed: ChangedMarkets,
 ) {
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
@@ -195,7 +200,7 @@ async function startMarkets(
   // On the feed's clock a live frame is what moves time, so it brings the wall's, and cannot be late.
   const isFeedClock = config.clock === 'feed';
   const nowMs = () => engine.nowMs();
-  const into = { catalog, view, engine, log };
+  const into = { catalog, view, engine, changed, log };
   const live = ingestInto(
     into,
     isFeedClock ? { timeOf: feedTime } : { lagMaxMs: config.feedLagMaxMs },
@@ -225,10 +230,16 @@ function feedTime(venueAtMs: EpochMs | null, nowMs: EpochMs): EpochMs {
 
 /** What venues say goes to the engine, and what of it answers show to the view. */
 function ingestInto(
-  to: { catalog: LiveCatalog; view: CatalogView; engine: Shards; log: Log },
+  to: {
+    catalog: LiveCatalog;
+    view: CatalogView;
+    engine: Shards;
+    changed: ChangedMarkets;
+    log: Log;
+  },
   options: Pick<IngestOptions, 'timeOf' | 'lagMaxMs'> = {},
 ): Ingest {
-  const { catalog, view, engine, log } = to;
+  const { catalog, view, engine, changed, log } = to;
   return createIngest({
     ...options,
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
@@ -236,6 +247,7 @@ function ingestInto(
       if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);
       if (tick.kind === 'status') view.setMarketStatus(tick.market, tick.status);
       if (tick.kind === 'result') settle(to, tick.market);
+      changed.note(tick);
       engine.tick(tick);
     },
     log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),

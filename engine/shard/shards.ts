@@ -14,7 +14,7 @@ import type {
   SetSwitches,
   Tick,
 } from '../rules/messages.ts';
-import type { Query } from '../rules/queries.ts';
+import type { Query, QuoteChangesQuery } from '../rules/queries.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
@@ -27,7 +27,6 @@ import type { Waiter } from './outbox.ts';
 import { RequestCoalescer } from './request-coalescer.ts';
 import { RoamingKeys } from './roaming-keys.ts';
 import { ShardClient } from './shard-client.ts';
-import { isDamage } from './shard-damage.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import { StartupState } from './startup-state.ts';
 
@@ -72,7 +71,7 @@ export class Shards {
    * another reason.
    */
   async open(): Promise<(OpenReport | null)[]> {
-    const reports = await Promise.all(this.#clients.map(openOrLater));
+    const reports = await Promise.all(this.#clients.map((client) => client.openOrLater()));
     this.#options.clock.startFrom(Math.max(0, ...reports.map((report) => report?.nowMs ?? 0)));
     for (const [shard, report] of reports.entries()) {
       if (report === null) continue;
@@ -187,6 +186,11 @@ export class Shards {
     });
   }
 
+  /** Which quotes differ from those that the asker knows. Any shard can answer. */
+  quoteChanges(query: QuoteChangesQuery): Promise<Reply> {
+    return this.#clientOfQuote(query.instruments[0]!).call(query);
+  }
+
   #clientOfQuote(instrumentId: string): ShardClient {
     const clients = this.#clients.filter((client) => client.isOpen);
     const among = clients.length > 0 ? clients : this.#clients;
@@ -286,15 +290,5 @@ export class Shards {
       if (reply?.ok === false) throw new Error(`${command.kind}: ${reply.message}`);
     }
     return !replies.includes(null);
-  }
-}
-
-async function openOrLater(client: ShardClient): Promise<OpenReport | null> {
-  try {
-    return await client.open();
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    client.openLater(error.message);
-    return null;
   }
 }

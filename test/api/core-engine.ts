@@ -7,7 +7,7 @@ import type {
   SetSwitches,
   Tick,
 } from '../../engine/rules/messages.ts';
-import type { Query } from '../../engine/rules/queries.ts';
+import type { Query, QuoteChangesQuery } from '../../engine/rules/queries.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
@@ -47,6 +47,10 @@ export class CoreEngine implements Engine {
 
   quote(instrumentId: string, atMs: number): Promise<Reply> {
     return this.#answer({ kind: 'instrument_quote', instrumentId, atMs });
+  }
+
+  quoteChanges(query: QuoteChangesQuery): Promise<Reply> {
+    return this.#answer(query);
   }
 
   async #answer(request: PlaceOrder | CancelOrder | Query): Promise<Reply> {

@@ -51,6 +51,7 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
   getOrder: { path: `/portfolio/orders/${SOME_ID}` },
   cancelOrder: { path: `/portfolio/orders/${SOME_ID}` },
   placeOrder: { body: { ...MARKET, idempotencyKey: 'k' } },
+  placeOrders: { body: { orders: [{ ...MARKET, idempotencyKey: 'k' }] } },
   changeMe: { body: {} },
   createKey: { body: {} },
   rotateKey: { path: `/api_keys/${SOME_ID}/rotate`, body: {} },
@@ -120,6 +121,13 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
     '503 internal_error': async ({ t }) => {
       const env = { PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:1/' };
       return (await startApi(t, { env })).call('GET', '/organizations');
+    },
+  },
+  placeOrders: {
+    '503 internal_error': async ({ t, operation: { body } }) => {
+      const api = await startApi(t);
+      api.engine.busy = new EngineBusy('queue full');
+      return api.call('POST', '/portfolio/orders/batch', { body });
     },
   },
   getInstrument: { instrument_not_found: at('/instruments/nobody') },

@@ -9,8 +9,9 @@ import type {
   PlaceOrder,
   Reply,
   SetSwitches,
+  Tick,
 } from '../../engine/rules/messages.ts';
-import type { Query } from '../../engine/rules/queries.ts';
+import type { Query, QuoteChangesQuery } from '../../engine/rules/queries.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
@@ -78,6 +79,14 @@ export class FakeEngine implements Engine {
   quote(instrumentId: string): Promise<Reply> {
     this.quoted.push(instrumentId);
     return this.replyQuote(instrumentId);
+  }
+
+  async quoteChanges(query: QuoteChangesQuery): Promise<Reply> {
+    return this.#answer(query);
+  }
+
+  tick(tick: Tick): void {
+    this.#core.tick(tick);
   }
 
   async broadcast(command: SetSwitches): Promise<void> {

@@ -57,6 +57,8 @@ const PROBES: Record<string, Probe> = {
   'GET /portfolio/trades': own('key', { query: ({ cursors }) => `?cursor=${cursors.trades}` }),
   'GET /portfolio/orders': own('key', { query: ({ cursors }) => `?cursor=${cursors.orders}` }),
   'POST /portfolio/orders': named('key', '404 trade_not_found', sell),
+  'POST /portfolio/orders/batch': own('key', { body: (other) => ({ orders: [sell(other)] }) }),
+  'GET /stream': named('key', '400 invalid_request'),
   'GET /portfolio/orders/{orderId}': named('key', '404 order_not_found'),
   'DELETE /portfolio/orders/{orderId}': named('key', '404 order_not_found'),
 };

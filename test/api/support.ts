@@ -35,6 +35,7 @@ import { docsRoutes } from '../../api/routes/docs.ts';
 import { AuthErrorAnswer } from '../../api/schemas/auth.ts';
 import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { apiRoutes, startServer } from '../../api/server.ts';
+import { ChangedMarkets } from '../../api/stream/changed-markets.ts';
 import { Switches } from '../../api/switches.ts';
 import { createAjv } from '../../api/validation.ts';
 import type { Catalog } from '../../engine/rules/messages.ts';
@@ -144,6 +145,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     identity: store,
     organizations: createOrganizations(config, store, logInto(t, log)),
     switches,
+    changed: new ChangedMarkets(),
     meter,
     problems: () => asked.troubles(),
     ownerless: options.ownerless ?? [],
