@@ -1,4 +1,5 @@
 /** Dependencies of the HTTP layer: the composition root creates these, tests fake them. */
+import type { AccountEventSource } from '../engine/shard/account-event-source.ts';
 import type { ConnectionStatus } from '../feeds/connection-status.ts';
 import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
@@ -37,6 +38,8 @@ export type Deps = {
   identity: ControlStore;
   organizations: Organizations;
   switches: Switches;
+  /** What happened to the orders and trades of accounts. */
+  events: AccountEventSource;
   /** Markets of which venues have just spoken. */
   changed: ChangedMarkets;
   meter: RequestMeter;

@@ -8,6 +8,7 @@
 import { availableParallelism } from 'node:os';
 import type { Tick } from '../engine/rules/messages.ts';
 import type { EpochMs, MarketNumber } from '../engine/rules/units.ts';
+import { AccountEventSource } from '../engine/shard/account-event-source.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
 import type { OpenReport } from '../engine/shard/open-report.ts';
 import { Shards } from '../engine/shard/shards.ts';
@@ -112,6 +113,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     identity,
     organizations: createOrganizations(config, identity, log),
     switches,
+    events: createEvents(startup),
     changed,
     meter,
     problems: () => [
@@ -170,6 +172,13 @@ function createEngine({ config, dataDir, log, stack }: Startup, identity: Contro
   });
   stack.add(() => engine.close());
   return engine;
+}
+
+function createEvents({ dataDir, config, log, stack }: Startup): AccountEventSource {
+  const { shards } = dataDir;
+  const events = new AccountEventSource({ dataDir: config.dataDir, shards, log });
+  stack.add(() => events.close());
+  return events;
 }
 
 /** The catalog as it changes, the connections to the venues, and what both say to the engine. */

@@ -29,6 +29,7 @@ import type { Route } from './route.ts';
 import { authRoutes, visitorOf } from './routes/auth.ts';
 import { descriptionRoute } from './routes/description.ts';
 import { DOCS_POLICY, docsRoutes, entryHandler } from './routes/docs.ts';
+import { eventRoutes } from './routes/events.ts';
 import { gameRoutes } from './routes/games.ts';
 import { instrumentRoutes } from './routes/instruments.ts';
 import { keyRoutes } from './routes/keys.ts';
@@ -284,6 +285,7 @@ export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
     ...gameRoutes(deps),
     ...quoteRoutes(deps),
     ...portfolioRoutes(deps),
+    ...eventRoutes(deps),
     ...orderRoutes(deps),
     orderBatchRoute(() => served().entry),
     streamRoute(() => served().streams),

@@ -20,11 +20,11 @@ export function streamRoute(streams: () => Streams): Route<Caller> {
     status: 101,
     query: NoQuery,
     response: Type.Void(),
-    run: ({ caller, organization, protocols }) => {
+    run: ({ caller, organization, account, protocols }) => {
       if (protocols === null) {
         throw invalidRequest('GET /stream opens a WebSocket: send Upgrade: websocket');
       }
-      return streams().open(caller, organization, protocols);
+      return streams().open({ caller, organization, account }, protocols);
     },
   });
 }

@@ -20,8 +20,11 @@ export interface Channel {
   readonly name: string;
   /** Of its last message; 0: there was none. */
   readonly seq: number;
-  /** Sends a snapshot, now or once it is known, and what changes after it. */
-  begin(member: Member): void;
+  /**
+   * Sends a snapshot, now or once it is known, and what changes after it. `after`: the number of the
+   * event that it knows, of channels that can go on from there.
+   */
+  begin(member: Member, after?: number | null): void;
   /** Sends nothing more, until it begins again. Called between `begin` and the next one. */
   pause(member: Member): void;
   /** Called once, when a connection has unsubscribed or is closed. */

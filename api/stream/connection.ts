@@ -3,8 +3,10 @@
  * when it does not read. Rules J3 to J5, J8, J15 to J17, J20
  * (api/RULES.md).
  */
+import { numberOfEvent } from '../../engine/shard/account-events.ts';
 import type { Caller } from '../access.ts';
 import { ApiError, type ErrorCode, errorBody, Refusal } from '../errors.ts';
+import type { PaperAccount } from '../identity/accounts.ts';
 import type { Log } from '../log.ts';
 import type { OrderEntry } from '../order-entry.ts';
 import type { Socket, SocketEvents } from '../socket.ts';
@@ -44,12 +46,15 @@ export type Opened = {
   caller: Caller;
   /** X-Service-Org of the handshake. */
   organization: string | null;
+  /** That of the organization, or of the caller. */
+  account: PaperAccount;
   encoding: Encoding;
 };
 
 export class Connection implements Member, SocketEvents {
   readonly caller: Caller;
   readonly organization: string | null;
+  readonly account: PaperAccount;
   readonly encoding: Encoding;
   readonly #socket: Socket;
   readonly #parts: ConnectionParts;
@@ -63,10 +68,12 @@ export class Connection implements Member, SocketEvents {
   /** It is closed once it has read what was sent, so that the close frame is among it. */
   #isDropped = false;
 
-  constructor(socket: Socket, { caller, organization, encoding }: Opened, parts: ConnectionParts) {
+  constructor(socket: Socket, opened: Opened, parts: ConnectionParts) {
+    const { caller, organization, account, encoding } = opened;
     this.#socket = socket;
     this.caller = caller;
     this.organization = organization;
+    this.account = account;
     this.encoding = encoding;
     this.#parts = parts;
   }
@@ -198,7 +205,8 @@ export class Connection implements Member, SocketEvents {
   }
 
   /** All of its channels, or none. */
-  #subscribe(id: string, { channels: names }: Messages['subscribe']): void {
+  #subscribe(id: string, { channels: names, after = {} }: Messages['subscribe']): void {
+    const number = after.orders === undefined ? null : eventNumber(after.orders);
     const added = new Map<string, Channel>();
     try {
       for (const name of new Set(names)) {
@@ -217,7 +225,7 @@ export class Connection implements Member, SocketEvents {
     for (const [name, channel] of added) this.#channels.set(name, channel);
     this.#answerChannels(id);
     if (this.#behindSinceMs !== null) return;
-    for (const channel of added.values()) channel.begin(this);
+    for (const channel of added.values()) channel.begin(this, number);
   }
 
   #unsubscribe(id: string, { channels: names }: Messages['unsubscribe']): void {
@@ -280,4 +288,13 @@ export class Connection implements Member, SocketEvents {
     if (!(error instanceof Refusal)) throw error;
     this.#socket.end(CLOSE.keyEnded, error.code);
   }
+}
+
+/** Throws `invalid_request`. */
+function eventNumber(id: string): number {
+  const number = numberOfEvent(id);
+  if (number !== null) return number;
+  throw new ApiError('invalid_request', {
+    message: 'after.orders must be the eventId of an event',
+  });
 }

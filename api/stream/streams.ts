@@ -10,9 +10,10 @@ import type { OrderEntry } from '../order-entry.ts';
 import { type Socket, Upgrade } from '../socket.ts';
 import { AnswerQueue } from './answer-queue.ts';
 import { type Channel, Numbering, type Publish } from './channel.ts';
-import { Connection, type ConnectionParts } from './connection.ts';
+import { Connection, type ConnectionParts, type Opened } from './connection.ts';
 import { encodingOf } from './encoding.ts';
 import { GamesChannel } from './games-channel.ts';
+import { ORDERS, OrdersChannels } from './orders-channels.ts';
 import { QuoteChannels } from './quote-channels.ts';
 
 const CONNECTIONS_MAX = 20;
@@ -25,7 +26,10 @@ const CHECK_MS = 1000;
 /** Heartbeats are spread over so many moments of their period. */
 const PHASES = 20;
 
-export type StreamsOptions = Pick<Deps, 'engine' | 'catalog' | 'switches' | 'changed' | 'log'> & {
+export type StreamsOptions = Pick<
+  Deps,
+  'engine' | 'catalog' | 'switches' | 'changed' | 'events' | 'organizations' | 'log'
+> & {
   entry: OrderEntry;
   callerAgain(caller: Caller): Caller;
 };
@@ -40,12 +44,13 @@ export class Streams {
   #phase = 0;
   readonly #quotes: QuoteChannels;
   readonly #games: GamesChannel;
+  readonly #orders: OrdersChannels;
   readonly #parts: ConnectionParts;
   #publish: Publish = () => {};
   readonly #timers: NodeJS.Timeout[];
 
   constructor(options: StreamsOptions) {
-    const { engine, catalog, switches, changed, entry, callerAgain, log } = options;
+    const { engine, catalog, switches, changed, events, entry, callerAgain, log } = options;
     this.#options = options;
     const nowMs = () => engine.nowMs();
     const numbering = new Numbering(Date.now());
@@ -54,11 +59,12 @@ export class Streams {
       ...{ engine, catalog, changed, numbering, publish, log },
       onGone: ({ name }, message) => this.#end(name, 'instrument_not_found', message),
     });
+    this.#orders = new OrdersChannels({ engine, events, switches, numbering, log });
     this.#games = new GamesChannel(catalog, { name: GAMES, numbering, publish, nowMs });
     this.#parts = {
       ...{ entry, callerAgain, log },
       answers: new AnswerQueue(),
-      channel: (name, { caller }) => this.#channel(name, caller),
+      channel: (name, connection) => this.#channel(name, connection),
       at: () => isoOf(nowMs()),
       onClosed: (connection) => this.#forget(connection),
     };
@@ -77,8 +83,8 @@ export class Streams {
   }
 
   /** Throws the refusal of a caller with too many connections. */
-  open(caller: Caller, organization: string | null, protocols: string): Upgrade {
-    const { id } = caller.user;
+  open(opened: Omit<Opened, 'encoding'>, protocols: string): Upgrade {
+    const { id } = opened.caller.user;
     if ((this.#byOwner.get(id) ?? 0) >= CONNECTIONS_MAX) {
       throw new ApiError('rate_limited', {
         message: `The account has ${CONNECTIONS_MAX} open connections, which is the most.`,
@@ -87,7 +93,7 @@ export class Streams {
     }
     const { encoding, protocol } = encodingOf(protocols);
     return new Upgrade(protocol, (socket: Socket) => {
-      const connection = new Connection(socket, { caller, organization, encoding }, this.#parts);
+      const connection = new Connection(socket, { ...opened, encoding }, this.#parts);
       this.#keep(connection);
       return connection;
     });
@@ -117,10 +123,14 @@ export class Streams {
     for (const phase of this.#phases) phase.delete(connection);
   }
 
-  #channel(name: string, { key }: Caller): Channel {
+  #channel(name: string, { caller: { key }, account }: Connection): Channel {
+    if (name === ORDERS) {
+      permitScope(key, 'portfolio:read');
+      return this.#orders.channel(account);
+    }
     const isQuotes = name.startsWith(QUOTES);
     if (!isQuotes && name !== GAMES) {
-      throw invalidRequest('channels must be of quotes:ins_..., games');
+      throw invalidRequest('channels must be of quotes:ins_..., games, orders');
     }
     permitScope(key, 'markets:read');
     if (!isQuotes) return this.#games.taken();
@@ -141,6 +151,19 @@ export class Streams {
   }
 
   #check(): void {
-    for (const connection of this.#connections) connection.check();
+    for (const connection of this.#connections) {
+      connection.check();
+      if (connection.organization !== null) void this.#checkMembership(connection);
+    }
+  }
+
+  /** Whoever leaves an organization sees no more of its orders. Rule I65 (api/RULES.md). */
+  async #checkMembership(connection: Connection): Promise<void> {
+    try {
+      await this.#options.organizations.accountOf(connection.caller, connection.account.id);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === 503) return;
+      connection.endChannels(ORDERS, error.code, error.message);
+    }
   }
 }

@@ -1,4 +1,6 @@
 /** How the errors of every operation are reached, on the real core. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { generateKeyPair, SignJWT } from 'jose';
 import type { ErrorCode } from '../../api/errors.ts';
@@ -121,6 +123,15 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
     '503 internal_error': async ({ t }) => {
       const env = { PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:1/' };
       return (await startApi(t, { env })).call('GET', '/organizations');
+    },
+  },
+  listEvents: {
+    '503 internal_error': async ({ t }) => {
+      const api = await startApi(t);
+      const log = path.join(api.dataDir, 'shard-0', 'log');
+      mkdirSync(log, { recursive: true });
+      writeFileSync(path.join(log, '00000000.log'), 'not a log');
+      return api.call('GET', '/portfolio/events');
     },
   },
   placeOrders: {

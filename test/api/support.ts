@@ -39,6 +39,7 @@ import { ChangedMarkets } from '../../api/stream/changed-markets.ts';
 import { Switches } from '../../api/switches.ts';
 import { createAjv } from '../../api/validation.ts';
 import type { Catalog } from '../../engine/rules/messages.ts';
+import { AccountEventSource } from '../../engine/shard/account-event-source.ts';
 import { AnswerCheck, type SeenAnswer } from './answer-check.ts';
 import { cheapenHashes } from './cheap-hashes.ts';
 import { FakeEngine } from './fake-engine.ts';
@@ -134,6 +135,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   let catalogNow = options.catalog ?? samples.sampleCatalog();
   let feeds: FeedStatus[] = [];
   const catalog = new CatalogView(() => catalogNow);
+  const events = new AccountEventSource({ dataDir, shards: 1, log: logInto(t, log) });
   const deps: Deps = {
     engine: asked,
     catalog,
@@ -145,6 +147,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     identity: store,
     organizations: createOrganizations(config, store, logInto(t, log)),
     switches,
+    events,
     changed: new ChangedMarkets(),
     meter,
     problems: () => asked.troubles(),
@@ -152,6 +155,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     adminToken: ensureAdminToken(dataDir),
   };
   t.teardown(async () => {
+    await events.close();
     await meter.close();
     await store.close();
     rmSync(dataDir, { recursive: true });
