@@ -97,7 +97,7 @@ function ownerReader(store: ControlStore, onWriteFailed: (error: unknown) => voi
 
 /** Throws unless the caller's key holds the scope of the route. */
 export function permit({ scope }: Route<Caller>, { key }: Caller): void {
-  if (scope !== null) requireScope(key, scope);
+  if (scope !== null) permitScope(key, scope);
 }
 
 export type AdmitterParts = {
@@ -121,7 +121,7 @@ export function admitter({ store, sessions, switches, organizations }: AdmitterP
     }
     if (route.readBody !== null) usableKey(store, caller.key.id, Date.now());
     const scope = route.scopeOfBody(body);
-    if (scope !== null) requireScope(caller.key, scope);
+    if (scope !== null) permitScope(caller.key, scope);
     if (!route.ofAccount) {
       requireSwitch(switches, route);
       return;
@@ -183,7 +183,8 @@ function invalidToken(): ApiError {
   });
 }
 
-function requireScope(key: Key, scope: Scope): void {
+/** Throws unless the key holds the scope. */
+export function permitScope(key: Key, scope: Scope): void {
   if (key.scopes.includes(scope)) return;
   throw new ApiError('insufficient_scope', {
     message: `The API key lacks the scope ${scope}.`,

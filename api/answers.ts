@@ -9,9 +9,10 @@ import type { Exchange } from './exchange.ts';
 import { type HeaderLines, headerLines } from './header-lines.ts';
 import type { Log } from './log.ts';
 import type { Metrics, RouteCount } from './metrics.ts';
-import { PacedRefusals } from './paced-refusals.ts';
+import type { PacedRefusals } from './paced-refusals.ts';
 import { BUSY_STATUS, busyRefusal, type Refused, refusalOf, refusedBy } from './refusals.ts';
 import type { Result, Route } from './route.ts';
+import { Upgrade } from './socket.ts';
 
 /** A route, the headers of its answers and the counts of its requests. */
 export type Served<C> = Route<C> & { headers: HeaderLines; requests: RouteCount };
@@ -22,6 +23,8 @@ export type AnswersOptions = {
   /** The wire body of a refusal. */
   errorBody: ErrorBody;
   metrics: Metrics;
+  /** Shared by all who refuse for the engine. */
+  paced: PacedRefusals;
   log: Log;
 };
 
@@ -40,9 +43,10 @@ export class Answers {
   readonly #log: Log;
   /** Under overload the same refusal is sent many times, so its answer is built once. */
   readonly #busyAnswers = new WeakMap<EngineBusy, ErrorAnswer>();
-  readonly #paced = new PacedRefusals();
+  readonly #paced: PacedRefusals;
 
-  constructor({ policy, errorBody, metrics, log }: AnswersOptions) {
+  constructor({ policy, errorBody, metrics, paced, log }: AnswersOptions) {
+    this.#paced = paced;
     this.#policy = ['Content-Security-Policy', policy];
     this.#errorHeaders = ['Content-Type', 'application/json', ...NO_STORE, ...this.#policy];
     this.#errorBody = errorBody;
@@ -73,6 +77,11 @@ export class Answers {
       requests.add(status, exchange.startedMs);
       const headers = (found.headers + result.headers) as HeaderLines;
       exchange.answer(status, headers, result.bytes);
+      return;
+    }
+    if (result instanceof Upgrade) {
+      requests.add(status, exchange.startedMs);
+      exchange.upgrade(result, found.headers);
       return;
     }
     if (typeof result !== 'string' && !result.ok) {
@@ -129,7 +138,7 @@ export class Answers {
 function headersOf<C>({ contentType, cacheSeconds, isAsset, status }: Route<C>): string[] {
   const kept = `max-age=${cacheSeconds}${isAsset ? ', immutable' : ''}`;
   const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', kept];
-  const type = status === 204 ? [] : ['Content-Type', contentType];
+  const type = status === 204 || status === 101 ? [] : ['Content-Type', contentType];
   const vary = isAsset ? ['Vary', 'Accept-Encoding'] : [];
   return [...type, ...cache, ...vary];
 }

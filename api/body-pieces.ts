@@ -5,6 +5,12 @@
 
 const PIECE_CHARACTERS = 32 * 1024;
 
+/** What is used of a response of uWebSockets.js. */
+type PiecesTaker = {
+  getWriteOffset(): number;
+  tryEnd(piece: Uint8Array, totalBytes: number): [isTaken: boolean, isDone: boolean];
+};
+
 export class BodyPieces {
   readonly totalBytes: number;
   readonly #text: string;
@@ -33,6 +39,17 @@ export class BodyPieces {
       this.#character = end;
     }
     return this.#piece;
+  }
+
+  /** Sends pieces until the response takes no more, or is whole. @returns whether it is whole */
+  sendTo(response: PiecesTaker): boolean {
+    for (let piece = this.next(); ; piece = this.next()) {
+      const before = response.getWriteOffset();
+      const [isTaken, isDone] = response.tryEnd(piece, this.totalBytes);
+      if (isDone) return true;
+      this.take(isTaken ? piece.byteLength : response.getWriteOffset() - before);
+      if (!isTaken) return false;
+    }
   }
 
   take(bytes: number): void {

@@ -134,6 +134,11 @@ export class CatalogView {
     return this.#current().instrumentsByRef.get(ref);
   }
 
+  /** `venue/venueMarketId` of a market that a catalog has had. */
+  marketName(market: MarketNumber): string {
+    return this.#source().marketNames[market] ?? '';
+  }
+
   #current(): Index {
     const catalog = this.#source();
     if (catalog === this.#index.catalog) return this.#index;

@@ -1,5 +1,6 @@
 /** Dependencies of the HTTP layer: the composition root creates these, tests fake them. */
 import type { FeeEntry } from '../engine/rules/fees.ts';
+import type { AccountEventSource } from '../engine/shard/account-event-source.ts';
 import type { FeedStatus } from '../feeds/connection-status.ts';
 import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
@@ -10,6 +11,7 @@ import type { RequestMeter } from './limits/request-meter.ts';
 import type { Log } from './log.ts';
 import type { SettleMarketByName } from './operator-results.ts';
 import type { Organizations } from './organizations.ts';
+import type { ChangedMarkets } from './stream/changed-markets.ts';
 import type { Switches } from './switches.ts';
 
 /** A feed file that an operator plays into the server. Rules R38, R39 (feeds/FORMATS.md). */
@@ -38,6 +40,10 @@ export type Deps = {
   organizations: Organizations;
   settleMarket: SettleMarketByName;
   switches: Switches;
+  /** What happened to the orders and trades of accounts. */
+  events: AccountEventSource;
+  /** Markets of which venues have just spoken. */
+  changed: ChangedMarkets;
   meter: RequestMeter;
   /** What is wrong with any part of the server, a line each; empty: nothing. */
   problems: () => readonly string[];

@@ -114,6 +114,7 @@ class Dispatcher<C> {
       body: null,
       organization: found.ofAccount ? exchange.joinedHeader('x-service-org') : null,
       acceptEncoding: found.isAsset ? (exchange.joinedHeader('accept-encoding') ?? '') : '',
+      protocols: exchange.handshake?.protocols ?? null,
       account: null,
     };
     if (caller instanceof Promise) {

@@ -1,6 +1,6 @@
 /** The sharded engine as requests use it. `Shards` implements it; tests have other engines. */
 import type { AdjustCash, Reply, SetSwitches, TradingCommand } from '../engine/rules/messages.ts';
-import type { Query, QuoteKind } from '../engine/rules/queries.ts';
+import type { Query, QuoteChangesQuery, QuoteKind } from '../engine/rules/queries.ts';
 import type { EpochMs, InstrumentNumber, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
@@ -22,6 +22,8 @@ export interface Engine {
   priced(instruments: readonly InstrumentNumber[] | null, atMs: EpochMs): Promise<Reply>;
   /** Runs an operator's command in the account's shard. */
   call(account: Uuid, command: AdjustCash): Promise<Reply>;
+  /** Which quotes the asker does not know yet: `QuoteChangesQuery`. */
+  quoteChanges(query: QuoteChangesQuery): Promise<Reply>;
   /** Why no request can be accepted now; null: requests are accepted. */
   refusal(): EngineBusy | null;
   /** Sends every shard the switches that their answers depend on. */

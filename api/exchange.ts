@@ -16,6 +16,7 @@ import { addressForwarded } from './forwarded-for.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
 import { requestIdOf } from './request-id.ts';
 import { SentHeaders } from './sent-headers.ts';
+import { Handshake, type Upgrade } from './socket.ts';
 
 // Handlers run one after another, each to its end before the next.
 const sent = new SentHeaders();
@@ -62,6 +63,8 @@ export class Exchange {
   keyPrefix: string | null = null;
   /** On the clock of `performance.now`. */
   readonly startedMs: number;
+  /** Null: it opens no WebSocket. */
+  readonly handshake: Handshake | null;
   readonly #res: uws.HttpResponse;
   readonly #headers: HeaderLines;
   readonly #held: Held;
@@ -71,7 +74,7 @@ export class Exchange {
   #sent: SentHeaders | null = sent;
   #isOpen = true;
   #isHeld = false;
-  /** Whether the connection ends with the answer. */
+  /** The connection ends with the answer. */
   #isLast = false;
 
   constructor(
@@ -79,6 +82,7 @@ export class Exchange {
     req: uws.HttpRequest,
     { headers, isBehindProxy, onAnswer }: ExchangeOptions,
     held: Held,
+    context: uws.us_socket_context_t | null = null,
   ) {
     this.startedMs = performance.now();
     sent.clear();
@@ -88,6 +92,7 @@ export class Exchange {
     // Undefined where there is no `?`, although its type does not allow that.
     this.query = req.getQuery() ?? '';
     this.requestId = requestIdOf(sent.first('x-request-id'));
+    this.handshake = context === null ? null : new Handshake(sent, context);
     this.#res = res;
     this.#headers = headers;
     this.#held = held;
@@ -95,7 +100,7 @@ export class Exchange {
     this.#onAnswer = onAnswer;
   }
 
-  /** A request header by its lower-case name, or empty. */
+  /** A header by its lower-case name, or empty. */
   header(name: string): string {
     return this.#headersSent().first(name);
   }
@@ -162,13 +167,8 @@ export class Exchange {
 
   /** Writes the answer, once; does nothing when the caller is gone. A null body sends none. */
   answer(status: number, headers: HeaderLines, body: string | Uint8Array | null): void {
-    const reservation = this.reservation;
-    reservation?.commit(status);
-    this.#onAnswer?.(this, status, this.#isOpen);
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
-    const counted = reservation === null ? '' : reservation.headers(this);
-    const lines = this.requestId + this.#headers + headers + counted;
+    const lines = this.#beginAnswer(status, headers);
+    if (lines === null) return;
     const isBare = body === null || this.method === 'HEAD';
     if (this.#isLast || (isBare && this.#held.bare.endsConnection(this.startedMs))) {
       this.#writeLast(statusLines.get(status)!, lines, body);
@@ -188,22 +188,35 @@ export class Exchange {
     else this.#writeRest(body);
   }
 
+  /** Accepts the handshake: the connection continues as a WebSocket. */
+  upgrade(upgrade: Upgrade, headers: HeaderLines): void {
+    const lines = this.#beginAnswer(101, headers);
+    if (lines === null) return;
+    this.#res.cork(() => {
+      this.#res.writeStatus(statusLines.get(101)!);
+      this.#res.writeHeader('X-Request-Id', lines);
+      this.handshake!.accept(this.#res, upgrade);
+    });
+    this.#release();
+  }
+
+  /** Counts the answer. Returns its header lines; null where the caller is gone. */
+  #beginAnswer(status: number, headers: HeaderLines): string | null {
+    this.reservation?.commit(status);
+    this.#onAnswer?.(this, status, this.#isOpen);
+    if (!this.#isOpen) return null;
+    this.#isOpen = false;
+    return this.requestId + this.#headers + headers + (this.reservation?.headers(this) ?? '');
+  }
+
   /** The socket did not accept all bytes: sends the rest as the caller reads. */
   #writeRest(body: string | Uint8Array): void {
     this.#keep();
-    const res = this.#res;
-    const pieces = new BodyPieces(body, res.getWriteOffset());
-    res.onWritable(() => {
-      for (let piece = pieces.next(); ; piece = pieces.next()) {
-        const before = res.getWriteOffset();
-        const [isTaken, isDone] = res.tryEnd(piece, pieces.totalBytes);
-        if (isDone) {
-          this.#release();
-          return true;
-        }
-        pieces.take(isTaken ? piece.byteLength : res.getWriteOffset() - before);
-        if (!isTaken) return false;
-      }
+    const pieces = new BodyPieces(body, this.#res.getWriteOffset());
+    this.#res.onWritable(() => {
+      if (!pieces.sendTo(this.#res)) return false;
+      this.#release();
+      return true;
     });
   }
 

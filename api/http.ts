@@ -3,6 +3,7 @@ import * as uws from 'uWebSockets.js';
 import { BareAnswers } from './bare-answers.ts';
 import { Exchange, type ExchangeOptions, type Held } from './exchange.ts';
 import { listenError } from './listen-error.ts';
+import type { Upgraded } from './socket.ts';
 
 type Tls = { certFile: string; keyFile: string };
 
@@ -11,12 +12,16 @@ export type ListenOptions = ExchangeOptions & {
   /** 0 takes a free port. */
   port: number;
   tls: Tls | null;
+  /** Where WebSockets are opened; null: nowhere. */
+  socketPath: string | null;
   /** Called once per request. Must answer, hold or read the body before it returns. */
   handle(exchange: Exchange): void;
 };
 
 export type Listener = {
   port: number;
+  /** Sends a message to every socket that follows the topic. */
+  publish(topic: string, message: string | Uint8Array, isBinary: boolean): void;
   /** Stops accepting, waits up to `graceMs` for held answers, then closes every connection. */
   close(graceMs: number): Promise<void>;
 };
@@ -25,6 +30,7 @@ export type Listener = {
 export function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
   const held: Held = { count: 0, whenNone: null, bare: new BareAnswers() };
+  if (options.socketPath !== null) openSockets(app, options.socketPath, options, held);
   app.any('/*', (res, req) => {
     const exchange = new Exchange(res, req, options, held);
     options.handle(exchange);
@@ -39,8 +45,44 @@ export function listen(options: ListenOptions): Promise<Listener> {
         return;
       }
       const port = uws.us_socket_local_port(socket);
-      resolve({ port, close: (graceMs) => close(app, socket, held, graceMs) });
+      resolve({
+        port,
+        publish: (topic, message, isBinary) => void app.publish(topic, message, isBinary),
+        close: (graceMs) => close(app, socket, held, graceMs),
+      });
     });
+  });
+}
+
+/** What a client sends at once: as the body of a request. */
+const MESSAGE_BYTES_MAX = 64 * 1024;
+/** Beyond this, a message to a client that does not read is dropped. */
+const UNREAD_BYTES_MAX = 2 ** 20;
+/** Pings are sent within this time; a client that answers nothing is disconnected. */
+const SILENT_SECONDS_MAX = 60;
+
+/** A handshake is a request like any other, and may be accepted. Rule J1 (api/RULES.md). */
+function openSockets(
+  app: uws.TemplatedApp,
+  path: string,
+  options: ListenOptions,
+  held: Held,
+): void {
+  app.ws<Upgraded>(path, {
+    maxPayloadLength: MESSAGE_BYTES_MAX,
+    maxBackpressure: UNREAD_BYTES_MAX,
+    idleTimeout: SILENT_SECONDS_MAX,
+    sendPingsAutomatically: true,
+    upgrade: (res, req, context) => {
+      const exchange = new Exchange(res, req, options, held, context);
+      options.handle(exchange);
+      exchange.leaveHandler();
+    },
+    open: (socket) => socket.getUserData().opening.opened(socket),
+    message: (socket, bytes, isBinary) => socket.getUserData().opening.message(bytes, isBinary),
+    dropped: (socket) => socket.getUserData().opening.dropped(),
+    drain: (socket) => socket.getUserData().opening.drained(),
+    close: (socket) => socket.getUserData().opening.closed(),
   });
 }
 

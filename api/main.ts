@@ -8,6 +8,7 @@
 import { availableParallelism } from 'node:os';
 import type { Tick } from '../engine/rules/messages.ts';
 import type { EpochMs, MarketNumber } from '../engine/rules/units.ts';
+import { AccountEventSource } from '../engine/shard/account-event-source.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
 import type { OpenReport } from '../engine/shard/open-report.ts';
 import { Shards } from '../engine/shard/shards.ts';
@@ -32,6 +33,7 @@ import { operatorResults } from './operator-results.ts';
 import { createPlayback } from './playback.ts';
 import { type Server, startServer } from './server.ts';
 import { StartChecks } from './start-checks.ts';
+import { ChangedMarkets } from './stream/changed-markets.ts';
 import { Switches } from './switches.ts';
 import { checkTlsFiles } from './tls-files.ts';
 
@@ -97,7 +99,8 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   opening.catch(() => undefined);
   const meter = createMeter(startup, identity);
   const reports = await opening;
-  const markets = await startMarkets(startup, identity, engine, reports);
+  const changed = new ChangedMarkets();
+  const markets = await startMarkets(startup, identity, engine, reports, changed);
   const { view, fees, feeds } = markets;
 
   const switches = new Switches(config, identity, engine, log);
@@ -116,6 +119,8 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     identity,
     organizations: createOrganizations(config, identity, log),
     switches,
+    events: createEvents(startup),
+    changed,
     meter,
     problems: () => [
       ...engine.troubles(),
@@ -175,12 +180,20 @@ function createEngine({ config, dataDir, log, stack }: Startup, identity: Contro
   return engine;
 }
 
+function createEvents({ dataDir, config, log, stack }: Startup): AccountEventSource {
+  const { shards } = dataDir;
+  const events = new AccountEventSource({ dataDir: config.dataDir, shards, log });
+  stack.add(() => events.close());
+  return events;
+}
+
 /** The catalog as it changes, the connections to the venues, and what both say to the engine. */
 async function startMarkets(
   { config, log, stack }: Startup,
   identity: ControlStore,
   engine: Shards,
   reports: readonly (OpenReport | null)[],
+  changed: ChangedMarkets,
 ) {
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
@@ -203,7 +216,7 @@ async function startMarkets(
   // On the feed's clock a live frame is what moves time, so it brings the wall's, and cannot be late.
   const isFeedClock = config.clock === 'feed';
   const nowMs = () => engine.nowMs();
-  const into = { catalog, view, engine, log };
+  const into = { catalog, view, engine, changed, log };
   const live = ingestInto(
     into,
     isFeedClock ? { timeOf: feedTime } : { lagMaxMs: config.feedLagMaxMs },
@@ -245,10 +258,16 @@ function feedTime(venueAtMs: EpochMs | null, nowMs: EpochMs): EpochMs {
 
 /** What venues say goes to the engine, and what of it answers show to the view. */
 function ingestInto(
-  to: { catalog: LiveCatalog; view: CatalogView; engine: Shards; log: Log },
+  to: {
+    catalog: LiveCatalog;
+    view: CatalogView;
+    engine: Shards;
+    changed: ChangedMarkets;
+    log: Log;
+  },
   options: Pick<IngestOptions, 'timeOf' | 'lagMaxMs'> = {},
 ): Ingest {
-  const { catalog, view, engine, log } = to;
+  const { catalog, view, engine, changed, log } = to;
   return createIngest({
     ...options,
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
@@ -256,6 +275,7 @@ function ingestInto(
       if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);
       if (tick.kind === 'status') view.setMarketStatus(tick.market, tick.status);
       if (tick.kind === 'result') settle(to, tick.market);
+      changed.note(tick);
       engine.tick(tick);
     },
     log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),

@@ -3,10 +3,9 @@
  * calls, what body and which organization go in, status and body come out. The checks are those of
  * dispatch.ts behind the credential, in its order. Rule A17 (api/RULES.md).
  */
-import { EngineBusy } from '../engine/shard/busy.ts';
+import { AT_ITS_LIMIT, EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
 import type { Caller } from './access.ts';
-import { CodedBody } from './asset.ts';
 import type { DispatchOptions, Meter } from './dispatch.ts';
 import { errorBody } from './errors.ts';
 import type { RouteCount } from './metrics.ts';
@@ -15,7 +14,7 @@ import { admitAndRun, type Result, type Route } from './route.ts';
 
 export type MessageCallOptions = Pick<
   DispatchOptions<Caller>,
-  'permit' | 'admit' | 'refusal' | 'metrics' | 'log'
+  'permit' | 'admit' | 'refusal' | 'metrics' | 'paced' | 'log'
 > & { keyed: Meter<Caller>['keyed'] };
 
 export type MessageCall = {
@@ -27,6 +26,8 @@ export type MessageCall = {
   body: unknown;
   /** What an HTTP request has in X-Service-Org. */
   organization: string | null;
+  /** Whether it counts towards the request limits; false: another request has counted for it. */
+  isCounted: boolean;
 };
 
 /** Called once, maybe before the call returns. Errors too have the body of the HTTP route. */
@@ -45,15 +46,16 @@ export class MessageCalls {
     this.#requests = options.metrics.requestsOf(route);
   }
 
-  take({ caller, param, body, organization }: MessageCall, answer: Answer): void {
-    const { keyed, permit, refusal, admit, log } = this.#options;
+  take({ caller, param, body, organization, isCounted }: MessageCall, answer: Answer): void {
+    const { keyed, permit, refusal, admit } = this.#options;
     const route = this.#route;
     const reservation = keyed(caller);
-    const pending = new Pending(route, this.#requests, reservation, answer, log);
+    const pending = new Pending(route, this.#requests, reservation, answer, this.#options);
+    const counts = isCounted && route.isCounted;
     try {
-      if (route.isCounted) reservation.count(1);
+      if (counts) reservation.count(1);
       permit(route, caller);
-      if (route.isCounted) reservation.refuseOver();
+      if (counts) reservation.refuseOver();
       const busy = route.mayBeUnavailable ? refusal() : null;
       if (busy !== null) return pending.reject(busy);
       const result = admitAndRun(
@@ -66,6 +68,7 @@ export class MessageCalls {
           body: route.readBody?.ofValue(body) ?? null,
           organization,
           acceptEncoding: '',
+          protocols: null,
           account: null,
         },
         pending,
@@ -90,7 +93,7 @@ class Pending implements Waiter<Result> {
   readonly #requests: RouteCount;
   readonly #reservation: Reservation;
   readonly #answer: Answer;
-  readonly #log: MessageCallOptions['log'];
+  readonly #options: Pick<MessageCallOptions, 'paced' | 'log'>;
   readonly #startedMs = performance.now();
 
   constructor(
@@ -98,13 +101,13 @@ class Pending implements Waiter<Result> {
     requests: RouteCount,
     reservation: Reservation,
     answer: Answer,
-    log: MessageCallOptions['log'],
+    options: Pick<MessageCallOptions, 'paced' | 'log'>,
   ) {
     this.#route = route;
     this.#requests = requests;
     this.#reservation = reservation;
     this.#answer = answer;
-    this.#log = log;
+    this.#options = options;
   }
 
   /** Undefined: `resolve` or `reject` is called later. */
@@ -114,14 +117,17 @@ class Pending implements Waiter<Result> {
 
   resolve(result: Result): void {
     if (typeof result === 'string') this.#give(this.#route.status, result);
-    else if (result instanceof CodedBody) this.reject(new Error('an asset is no message'));
+    else if (!('ok' in result)) this.reject(new Error('only JSON is a message'));
     else if (result.ok) this.#give(this.#route.status, result.body);
     else this.#refuse(refusedBy(result));
+    this.#options.paced.answered();
   }
 
   reject(error: unknown): void {
-    if (error instanceof EngineBusy) this.#refuse(busyRefusal(error));
-    else this.#refuse(refusalOf(error, { ...this.#route, requestId: null }, this.#log));
+    const { paced, log } = this.#options;
+    if (error === AT_ITS_LIMIT) paced.add(() => this.#refuse(busyRefusal(AT_ITS_LIMIT)));
+    else if (error instanceof EngineBusy) this.#refuse(busyRefusal(error));
+    else this.#refuse(refusalOf(error, { ...this.#route, requestId: null }, log));
   }
 
   #refuse({ status, code, message, retryAfterSeconds }: Refused): void {

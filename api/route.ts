@@ -10,6 +10,7 @@ import type { ErrorCode } from './errors.ts';
 import type { PaperAccount } from './identity/accounts.ts';
 import type { Scope } from './identity/keys.ts';
 import type { SessionCaller } from './identity/session-access.ts';
+import type { Upgrade } from './socket.ts';
 import { type BodyReader, type QueryReader, queryReader } from './validation.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -25,6 +26,8 @@ export type Call<Q, B, C> = {
   organization: string | null;
   /** The Accept-Encoding header, for assets only; else empty. */
   acceptEncoding: string;
+  /** Sec-WebSocket-Protocol of a WebSocket's handshake, maybe empty; null: any other request. */
+  protocols: string | null;
   /** What the route acts on, set by the listener's `admit`; null where it acts on no account. */
   account: PaperAccount | null;
 };
@@ -32,8 +35,11 @@ export type Call<Q, B, C> = {
 /** A request of a route that acts on a paper account. */
 type AccountCall<Q, B, C> = Call<Q, B, C> & { account: PaperAccount };
 
-/** JSON text of the answer, the engine's reply, or an asset. Our own refusals are thrown. */
-export type Result = string | Reply | CodedBody;
+/**
+ * JSON text of the answer, the engine's reply, an asset, or a WebSocket. Our own refusals are
+ * thrown.
+ */
+export type Result = string | Reply | CodedBody | Upgrade;
 
 /**
  * Who may call: anyone (`open`); anyone, with the listener's knowledge of the caller (`visitor`);
@@ -43,7 +49,7 @@ export type Result = string | Reply | CodedBody;
 export type Access = 'open' | 'visitor' | 'key' | 'session';
 
 /** The groups of the API description. */
-export type Tag = 'Service' | 'Keys' | 'Markets' | 'Portfolio' | 'Trading';
+export type Tag = 'Service' | 'Keys' | 'Markets' | 'Portfolio' | 'Trading' | 'Stream';
 
 /** What the API description states about a route beyond what the server needs to run it. */
 export type About<Answer, Body> = {
@@ -98,8 +104,8 @@ export type Route<C> = {
   bodyBytesMax: number;
   /** A further scope that the body asks for. */
   scopeOfBody(body: unknown): Scope | null;
-  /** Of a successful answer; 204 has no body. */
-  status: 200 | 201 | 204;
+  /** Of a successful answer; 204 has no body, and 101 opens a WebSocket. */
+  status: 101 | 200 | 201 | 204;
   response: TSchema;
   /** Of an answer that is not JSON. */
   contentType: string;
@@ -119,7 +125,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   /** Checks and reads what no schema can in the query: cursors, instants. Throws the 400. */
   prepare?: (query: Static<Q>) => P;
   response: R;
-  status?: 201 | 204;
+  status?: 101 | 201 | 204;
   scope?: Scope | null;
   needs?: 'venueData';
   mayBeUnavailable?: boolean;

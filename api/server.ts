@@ -2,7 +2,15 @@
  * The HTTP server: the public API under /v1, sign-in under /auth/v1, and the operator's listener on
  * loopback.
  */
-import { admitter, authorizer, type Caller, callerIfAny, keyReader, permit } from './access.ts';
+import {
+  admitter,
+  authorizer,
+  type Caller,
+  callerAgain,
+  callerIfAny,
+  keyReader,
+  permit,
+} from './access.ts';
 import { adminRoutes, operatorOf } from './admin.ts';
 import type { Deps } from './deps.ts';
 import { createDispatcher } from './dispatch.ts';
@@ -14,15 +22,19 @@ import { type Auth, createAuth } from './identity/auth.ts';
 import { authErrorBody } from './identity/auth-errors.ts';
 import { namingVariables } from './listen-error.ts';
 import { Metrics } from './metrics.ts';
+import { type OrderEntry, orderEntry } from './order-entry.ts';
+import { PacedRefusals } from './paced-refusals.ts';
 import { requestLog } from './request-log.ts';
 import type { Route } from './route.ts';
 import { authRoutes, visitorOf } from './routes/auth.ts';
 import { descriptionRoute } from './routes/description.ts';
 import { DOCS_POLICY, docsRoutes, entryHandler } from './routes/docs.ts';
+import { eventRoutes } from './routes/events.ts';
 import { gameRoutes } from './routes/games.ts';
 import { instrumentRoutes } from './routes/instruments.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { meRoutes } from './routes/me.ts';
+import { orderBatchRoute } from './routes/order-batch.ts';
 import { orderRoutes } from './routes/orders.ts';
 import { organizationRoutes } from './routes/organizations.ts';
 import { portfolioRoutes } from './routes/portfolio.ts';
@@ -30,6 +42,8 @@ import { previewOrder } from './routes/preview.ts';
 import { profileRoutes } from './routes/profile.ts';
 import { quoteRoutes } from './routes/quotes.ts';
 import { statusRoutes } from './routes/status.ts';
+import { streamRoute } from './routes/stream.ts';
+import { Streams } from './stream/streams.ts';
 
 export type Server = {
   /** `http://127.0.0.1:8080/v1` */
@@ -90,14 +104,15 @@ export async function startServer(deps: Deps): Promise<Server> {
 /** The public listener: the API, sign-in, the documentation. */
 async function listenForApi(deps: Deps, auth: Auth, metrics: Metrics): Promise<Listener> {
   const { config, log } = deps;
-  const handleApi = apiHandler(deps, auth, metrics);
+  const { handle: handleApi, streams } = apiHandler(deps, auth, metrics);
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
   const handleDocs = docsHandler(log, metrics);
   const handleEntry = entryHandler(handleApi, NO_PAGE, metrics);
-  return await listen({
+  const listener = await listen({
     host: config.host,
     port: config.port,
     tls: config.tls,
+    socketPath: `${BASE_PATH}/stream`,
     headers: headerLines(publicScheme(config) === 'https' ? [...SECURITY, ...HSTS] : SECURITY),
     isBehindProxy: config.behindTlsProxy,
     onAnswer: config.requestLog ? requestLog(log) : null,
@@ -108,8 +123,17 @@ async function listenForApi(deps: Deps, auth: Auth, metrics: Metrics): Promise<L
       else handleApi(exchange);
     },
   }).catch((error: unknown) => {
+    streams.close();
     throw namingVariables(error, { host: 'PAPERBOOK_HOST', port: 'PAPERBOOK_PORT' });
   });
+  streams.publishBy(listener.publish);
+  return {
+    ...listener,
+    close: (graceMs) => {
+      streams.close();
+      return listener.close(graceMs);
+    },
+  };
 }
 
 /** The operator's listener, on loopback only. */
@@ -121,6 +145,7 @@ async function listenForOperator(deps: Deps, metrics: Metrics): Promise<Listener
     tls: null,
     headers: headerLines(SECURITY),
     isBehindProxy: false,
+    socketPath: null,
     onAnswer: null,
     handle: createDispatcher({
       ...UNCOUNTED,
@@ -141,7 +166,13 @@ async function listenForOperator(deps: Deps, metrics: Metrics): Promise<Listener
 }
 
 /** For a listener without scopes, request limits, accounts and queries to the engine. */
-const UNCOUNTED = { permit: () => {}, meter: null, admit: () => {}, refusal: () => null };
+const UNCOUNTED = {
+  permit: () => {},
+  meter: null,
+  admit: () => {},
+  refusal: () => null,
+  paced: new PacedRefusals(),
+};
 
 /**
  * A page of another site can make its own name resolve to this machine, and then send requests as
@@ -159,22 +190,16 @@ function refuseForeignHost(exchange: Exchange, port: number): void {
   });
 }
 
-/** The API, by key or session. */
-function apiHandler(deps: Deps, auth: Auth, metrics: Metrics): (exchange: Exchange) => void {
+/** The API, by key or session, and its stream. */
+function apiHandler(deps: Deps, auth: Auth, metrics: Metrics) {
   const { config, identity, log, meter, switches } = deps;
-  const callerByKey = keyReader(identity, (error) => {
+  const onWriteFailed = (error: unknown) => {
     log.error({ err: error }, 'the last use of a key could not be written');
-  });
-  return createDispatcher({
-    prefix: BASE_PATH,
-    routes: apiRoutes(deps),
-    authorize: authorizer(callerByKey, auth.sessions, publicScheme(config)),
+  };
+  const callerByKey = keyReader(identity, onWriteFailed);
+  const keyed = ({ user, key }: Caller) => meter.keyed(user, key.id);
+  const checks = {
     permit,
-    meter: {
-      unkeyed: meter.unkeyed,
-      callerOf: callerIfAny(callerByKey),
-      keyed: ({ user, key }) => meter.keyed(user, key.id),
-    },
     admit: admitter({
       store: identity,
       sessions: auth.sessions,
@@ -182,11 +207,26 @@ function apiHandler(deps: Deps, auth: Auth, metrics: Metrics): (exchange: Exchan
       organizations: deps.organizations,
     }),
     refusal: () => deps.engine.refusal(),
+    metrics,
+    paced: new PacedRefusals(),
+    log,
+  };
+  let served: Served;
+  const routes = apiRoutes(deps, () => served);
+  const entry = orderEntry(routes, { ...checks, keyed });
+  const again = callerAgain(identity, onWriteFailed);
+  const streams = new Streams({ ...deps, entry, callerAgain: again });
+  served = { entry, streams };
+  const handle = createDispatcher({
+    ...checks,
+    prefix: BASE_PATH,
+    routes,
+    authorize: authorizer(callerByKey, auth.sessions, publicScheme(config)),
+    meter: { unkeyed: meter.unkeyed, callerOf: callerIfAny(callerByKey), keyed },
     policy: NO_PAGE,
     errorBody,
-    metrics,
-    log,
   });
+  return { handle, streams };
 }
 
 /** The embedded auth server; null where an outside one replaces it. */
@@ -231,8 +271,11 @@ function isBelow(base: string, path: string): boolean {
   return path.startsWith(base) && (path.length === base.length || path[base.length] === '/');
 }
 
-/** Every route of the API that works today. */
-export function apiRoutes(deps: Deps): Route<Caller>[] {
+/** What routes use that answer by other routes. */
+type Served = { entry: OrderEntry; streams: Streams };
+
+/** Every route of the API that works today. `served` is asked once requests come. */
+export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
   const routes = [
     ...statusRoutes(),
     ...meRoutes(deps),
@@ -243,8 +286,15 @@ export function apiRoutes(deps: Deps): Route<Caller>[] {
     ...gameRoutes(deps),
     ...quoteRoutes(deps),
     ...portfolioRoutes(deps),
+    ...eventRoutes(deps),
     ...orderRoutes(deps),
     previewOrder(deps),
+    orderBatchRoute(() => served().entry),
+    streamRoute(() => served().streams),
   ];
   return [...routes, descriptionRoute(routes, BASE_PATH, deps)];
+}
+
+function onlyDescribed(): Served {
+  throw new Error('these routes are described, and not served');
 }

@@ -18,6 +18,7 @@ export class Switches {
   readonly #store: ControlStore;
   readonly #engine: Pick<Engine, 'broadcast' | 'nowMs'>;
   readonly #log: Log;
+  readonly #onVenueDataOff: (() => void)[] = [];
   /** One change after another, so that the shards end up with the last caller's values. */
   #changes: Promise<void> = Promise.resolve();
 
@@ -43,6 +44,11 @@ export class Switches {
     return this.#trading;
   }
 
+  /** Calls `run` as soon as venue data is off, before the shards have it. */
+  onVenueDataOff(run: () => void): void {
+    this.#onVenueDataOff.push(run);
+  }
+
   /** Sends the shards the switches. Must run once before the first request. */
   announce(): Promise<void> {
     return this.#broadcast(this.#venueData);
@@ -61,7 +67,10 @@ export class Switches {
       this.#trading = on;
     } else {
       // "Off" applies here before the shards have it, "on" only after: no price is shown too long.
-      if (!on) this.#venueData = false;
+      if (!on) {
+        this.#venueData = false;
+        for (const run of this.#onVenueDataOff) run();
+      }
       await this.#broadcast(on);
       this.#venueData = on;
     }

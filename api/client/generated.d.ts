@@ -31,10 +31,9 @@
  *
  * - Records: `GET /leaderboard`, `GET /traders/{traderId}`, `GET /traders/{traderId}/picks`, `GET /traders/{traderId}/track-record`, `GET /track-record/keys`, `GET /eval`, `GET /me/eval`
  * - Account: `GET /account`, `POST /account/reset`
- * - Portfolio: `GET /portfolio/equity`, `GET /portfolio/events`
+ * - Portfolio: `GET /portfolio/equity`
  * - History: `GET /history`, `GET /history/candles`, `GET /history/as_of`, `GET /history/export`
  * - Backtest: `POST /backtest`
- * - Trading: `POST /portfolio/orders/batch`
  * - Stream: `GET /stream`
  */
 export type Account = {
@@ -220,6 +219,54 @@ export declare const ErrorCode: {
     readonly key_creation_limited: "key_creation_limited";
     readonly internal_error: "internal_error";
     readonly not_configured: "not_configured";
+};
+/**
+ * What happened to an order or a trade.
+ */
+export type Event = {
+    /**
+     * Orders all events of the account, also as text. (the eventId of an event)
+     * @pattern ^[0-9]{16}$
+     */
+    eventId: string;
+    type: "order_placed" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled";
+    /**
+     * @format date-time
+     */
+    at: string;
+    /**
+     * Of order events: the order behind it.
+     */
+    order?: Order;
+    /**
+     * Of trade events: the trade behind it.
+     */
+    trade?: Trade;
+};
+export type EventsPage = {
+    /**
+     * @maxItems 500
+     */
+    events: Event[];
+    /**
+     * Send it as after. It may be later than the last event, and there may be more although there are fewer than limit: the end is reached once it stays the same. (the eventId of an event)
+     * @pattern ^[0-9]{16}$
+     */
+    nextAfter: string;
+    /**
+     * Whether the venue-data switch is on: else no venue reference or price is here.
+     */
+    venueData: boolean;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+    /**
+     * Present when an organization's sandbox answered, not the personal account.
+     */
+    organization?: {
+        slug: string;
+    };
 };
 /**
  * How nearly the venue settles on the same thing.
@@ -756,6 +803,34 @@ export type OrderAnswer = {
     organization?: {
         slug: string;
     };
+};
+export type OrderBatch = {
+    /**
+     * @minItems 1
+     * @maxItems 100
+     */
+    orders: OrderRequest[];
+};
+export type OrderBatchResults = {
+    /**
+     * In the order of the orders.
+     * @minItems 1
+     * @maxItems 100
+     */
+    results: {
+        /**
+         * Of the answer to `POST /portfolio/orders`.
+         */
+        status: number;
+        /**
+         * The body of that answer, also where it is an error.
+         */
+        body: OrderPlacement | Error_2;
+    }[];
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
 };
 export type OrderPlacement = {
     /**
@@ -2384,6 +2459,49 @@ export type ListTradesVariables = {
     query?: ListTradesQuery;
     headers?: ListTradesHeaders;
 };
+export type ListEventsResult = EventsPage;
+export type ListEventsQuery = {
+    /**
+     * Only later events. Without it from the beginning. (the eventId of an event)
+     * @pattern ^[0-9]{16}$
+     */
+    after?: string;
+    /**
+     * How many at most.
+     * @minimum 1
+     * @maximum 500
+     */
+    limit?: number;
+};
+export type ListEventsHeaders = {
+    /**
+     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListEventsResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ListEventsVariables = {
+    query?: ListEventsQuery;
+    headers?: ListEventsHeaders;
+};
 export type ListOrdersResult = OrdersPage;
 export type ListOrdersQuery = {
     /**
@@ -2624,6 +2742,37 @@ export type PreviewOrderResponseHeaders = {
 export type PreviewOrderVariables = {
     body: PreviewOrderBody;
     headers?: PreviewOrderHeaders;
+};
+export type PlaceOrdersResult = OrderBatchResults;
+export type PlaceOrdersBody = OrderBatch;
+export type PlaceOrdersHeaders = {
+    /**
+     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type PlaceOrdersResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type PlaceOrdersVariables = {
+    body: PlaceOrdersBody;
+    headers?: PlaceOrdersHeaders;
 };
 export type GetDescriptionResult = OpenApiDocument;
 export type GetDescriptionHeaders = {
@@ -3001,6 +3150,26 @@ export type Ops = {
             serviceQuotaReset: number;
         };
     };
+    listEvents: {
+        args: {
+            query?: ListEventsQuery;
+            headers?: ListEventsHeaders;
+        };
+        result: ListEventsResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
     listOrders: {
         args: {
             query?: ListOrdersQuery;
@@ -3107,6 +3276,26 @@ export type Ops = {
             headers?: PreviewOrderHeaders;
         };
         result: PreviewOrderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    placeOrders: {
+        args: {
+            body: PlaceOrdersBody;
+            headers?: PlaceOrdersHeaders;
+        };
+        result: PlaceOrdersResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -4359,6 +4548,79 @@ export declare const OPERATIONS: {
             readonly type: "number";
         }];
     };
+    readonly listEvents: {
+        readonly id: "listEvents";
+        readonly method: "GET";
+        readonly path: "/portfolio/events";
+        readonly tags: readonly ["Portfolio"];
+        readonly params: readonly [{
+            readonly name: "after";
+            readonly in: "query";
+        }, {
+            readonly name: "limit";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
     readonly listOrders: {
         readonly id: "listOrders";
         readonly method: "GET";
@@ -4731,6 +4993,76 @@ export declare const OPERATIONS: {
         readonly id: "previewOrder";
         readonly method: "POST";
         readonly path: "/portfolio/orders/preview";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly placeOrders: {
+        readonly id: "placeOrders";
+        readonly method: "POST";
+        readonly path: "/portfolio/orders/batch";
         readonly tags: readonly ["Trading"];
         readonly params: readonly [{
             readonly name: "X-Service-Org";
@@ -5219,8 +5551,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/orders" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -5477,6 +5809,21 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
     serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listEvents: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: ListEventsQuery;
+    headers?: ListEventsHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<EventsPage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
 }, Init>>) & OperationMethodIdentity, listOrders: (<Init extends RequestOptions | undefined = undefined>(args?: {
     query?: ListOrdersQuery;
     headers?: ListOrdersHeaders;
@@ -5556,6 +5903,21 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     body: PreviewOrderBody;
     headers?: PreviewOrderHeaders;
 }, init?: Init | undefined) => Promise<EnvelopeResult<OrderPreview, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, placeOrders: (<Init extends RequestOptions | undefined = undefined>(args: {
+    body: PlaceOrdersBody;
+    headers?: PlaceOrdersHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrderBatchResults, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;

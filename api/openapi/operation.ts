@@ -90,6 +90,10 @@ function successOf(
   about: About<unknown, unknown>,
   components: Components,
 ): Json {
+  if (status === 101) {
+    const description = 'The connection continues as a WebSocket.';
+    return { description, headers: headersOf(access, status, []) };
+  }
   return {
     description: 'Success.',
     headers: headersOf(access, status, []),

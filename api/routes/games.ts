@@ -1,7 +1,7 @@
 /** Games that have instruments. Rule A48 (api/RULES.md). */
-import { isoOf } from '../../engine/rules/units.ts';
+import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
-import { gameText, instrumentText } from '../catalog-view.ts';
+import { type CatalogView, type GameEntry, gameText, instrumentText } from '../catalog-view.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
 import { placeOfCursor, takePage } from '../paging.ts';
@@ -14,6 +14,7 @@ import { envelopeText } from './instruments.ts';
 
 /** With neither `from` nor `to` the list starts this long ago. */
 const LOOK_BACK_MS = 6 * 60 * 60 * 1000;
+const FIRST_GAMES = 100;
 
 export function gameRoutes(deps: Deps): Route<Caller>[] {
   return [listGames(deps), getGame(deps)];
@@ -60,6 +61,14 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
       );
     },
   });
+}
+
+/** `{games, nextCursor}`: the first page of the list without a filter, as JSON text. */
+export function firstGames(catalog: CatalogView, nowMs: EpochMs): string {
+  const fromMs = nowMs - LOOK_BACK_MS;
+  const isShown = ({ startsAtMs }: GameEntry) => startsAtMs >= fromMs;
+  const { rows, nextCursor } = takePage(catalog.games(), null, FIRST_GAMES, isShown);
+  return `{"games":[${rows.map(gameText).join(',')}],"nextCursor":${JSON.stringify(nextCursor)}}`;
 }
 
 function getGame({ catalog, engine, switches }: Deps): Route<Caller> {

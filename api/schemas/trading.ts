@@ -37,7 +37,7 @@ export const ActionSchema = oneOf(['buy', 'sell'], { title: 'Action' });
 export const OrderTypeSchema = oneOf(['market', 'limit'], { title: 'OrderType' });
 const PlacedViaSchema = oneOf(PLACED_VIA, { description: 'Where it came from.' });
 export const ProbabilityPct = Type.Integer({ minimum: 1, maximum: 99 });
-const Organization = Type.Optional(
+export const Organization = Type.Optional(
   strict(
     { slug: Type.String() },
     { description: "Present when an organization's sandbox answered, not the personal account." },

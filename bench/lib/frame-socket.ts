@@ -12,6 +12,7 @@ const TEXT = '\x81';
 const MASKED = 0x80;
 const NO_MASK = '\0\0\0\0';
 const TWO_BYTES = 126;
+const HEARTBEAT = '{"heartbeat"';
 const STATUS = '"status":';
 const BODY = '"body":';
 
@@ -113,7 +114,7 @@ export class FrameSocket {
           : short;
       if (start + length > received.length) break;
       at = start + length;
-      this.#answered(received.slice(start, at));
+      if (!received.startsWith(HEARTBEAT, start)) this.#answered(received.slice(start, at));
     }
     this.#received = received.slice(at);
   }

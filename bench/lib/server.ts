@@ -16,7 +16,6 @@ export type Paperbook = Running & {
 };
 
 const COMMAND = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
-const FRAMES = fileURLToPath(new URL('../processes/frames.ts', import.meta.url));
 const BARE = fileURLToPath(new URL('../processes/bare.ts', import.meta.url));
 const STARTS_WITHIN_MS = 240_000;
 
@@ -28,27 +27,10 @@ process.on('exit', () => {
 /** `paperbook demo` on a directory, `sync` durability, one shard by default. */
 export async function startPaperbook(
   dataDir: string,
-  { nodeArgs = [], shards = 1 }: StartOptions = {},
+  { nodeArgs = [], shards = 1 }: { nodeArgs?: readonly string[]; shards?: number } = {},
 ): Promise<Paperbook> {
-  const { server } = await startDemo(dataDir, [...nodeArgs, COMMAND, 'demo'], shards);
-  return server;
-}
-
-/** The same, which also takes frames, at a port of their own. */
-export async function startFrames(
-  dataDir: string,
-  { nodeArgs = [], shards = 1 }: StartOptions = {},
-): Promise<Paperbook & { frames: Target }> {
-  const { server, printed } = await startDemo(dataDir, [...nodeArgs, FRAMES], shards);
-  const [, port] = await printed(/^frames on (\d+)$/m);
-  return { ...server, frames: { pid: server.pid, port: Number(port), basePath: '/' } };
-}
-
-type StartOptions = { nodeArgs?: readonly string[]; shards?: number };
-
-async function startDemo(dataDir: string, args: readonly string[], shards: number) {
   const outer = Object.entries(process.env).filter(([name]) => !name.startsWith('PAPERBOOK_'));
-  const { child, printed } = start(args, {
+  const { child, printed } = start([...nodeArgs, COMMAND, 'demo'], {
     ...Object.fromEntries(outer),
     PAPERBOOK_DATA_DIR: dataDir,
     PAPERBOOK_PORT: '0',
@@ -59,7 +41,7 @@ async function startDemo(dataDir: string, args: readonly string[], shards: numbe
   await printed(/^Ctrl-C stops it/m);
   const demo = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
   const { port, pathname } = new URL(demo.baseUrl);
-  const server: Paperbook = {
+  return {
     pid: child.pid!,
     port: Number(port),
     basePath: pathname,
@@ -69,7 +51,6 @@ async function startDemo(dataDir: string, args: readonly string[], shards: numbe
     stop: () => stop(child),
     kill: () => stop(child, 'SIGKILL'),
   };
-  return { server, printed };
 }
 
 /** Bytes of the real server's answers, so that the peer's have the same length. */

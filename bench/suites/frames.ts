@@ -1,6 +1,6 @@
 /**
- * Orders and cancels as WebSocket messages, `sync` durability, through the checks of the HTTP routes
- * (bench/processes/frames.ts), beside single HTTP requests to the same server and to a bare handler.
+ * Orders and cancels as messages of `GET /v1/stream`, `sync` durability, beside single HTTP requests
+ * to the same server and to a bare handler.
  */
 import path from 'node:path';
 import { Generator, type Measured } from '../lib/generator.ts';
@@ -9,7 +9,7 @@ import { answersOf } from '../lib/http-report.ts';
 import type { LoadKind } from '../lib/load.ts';
 import { loadNow } from '../lib/machine.ts';
 import { count, type Figures, ms, type Report, range, ratio, type Suite } from '../lib/report.ts';
-import { type Running, startBare, startFrames, type Target } from '../lib/server.ts';
+import { type Running, startBare, startPaperbook, type Target } from '../lib/server.ts';
 import { spreadOf } from '../lib/stats.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
 import { makeUsers, tradableInstruments } from '../lib/users.ts';
@@ -55,7 +55,7 @@ async function run(sizes: FramesSizes, progress: (line: string) => void): Promis
   const generator = new Generator();
   try {
     progress('frames: starting');
-    const server = await startFrames(path.join(dir, 'data'));
+    const server = await startPaperbook(path.join(dir, 'data'));
     servers.push(server);
     const instruments = await tradableInstruments(server, INSTRUMENTS);
     const traders = await makeUsers(server, TRADERS, 'trader');
@@ -69,7 +69,7 @@ async function run(sizes: FramesSizes, progress: (line: string) => void): Promis
       { label: 'server, HTTP', target: server, ...http },
       ...sizes.sockets.map((sockets) => ({
         label: `server, frames, ${sockets} sockets`,
-        target: server.frames,
+        target: { ...server, basePath: `${server.basePath}/stream` },
         kind: 'frames' as const,
         connections: outstanding,
         sockets,

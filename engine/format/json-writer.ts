@@ -190,6 +190,17 @@ export class JsonWriter {
     this.bytes.u8(BRACKET_END);
   }
 
+  /** An array that begins with numbers; `write` writes its last element. */
+  tuple(numbers: readonly number[], write: () => void): void {
+    this.bytes.u8(BRACKET);
+    for (const number of numbers) {
+      this.#number(number);
+      this.bytes.u8(COMMA);
+    }
+    write();
+    this.bytes.u8(BRACKET_END);
+  }
+
   /** Whatever JSON can say: for what is rare. */
   json(name: Piece, value: unknown): void {
     this.piece(name);

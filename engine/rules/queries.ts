@@ -62,6 +62,22 @@ export type PricedQuery = {
   atMs: EpochMs;
   instruments: readonly InstrumentNumber[] | null;
 };
+/**
+ * Answers `{changes: [[place, version, Quote | null], …]}` with those whose quote does not have the
+ * version that the asker knows (0: none); null: no catalog lists the instrument. Equal versions are
+ * equal quotes, whatever shard answers; `asOf` is no part of it.
+ */
+export type QuoteChangesQuery = {
+  kind: 'quote_changes';
+  atMs: EpochMs;
+  instruments: readonly string[];
+  versions: readonly number[];
+};
+/**
+ * Answers `{number, portfolio}`: the account's portfolio, and the number of the last fact before it.
+ * What follows from later facts is not in it.
+ */
+export type AccountSnapshotQuery = Omit<PortfolioQuery, 'kind'> & { kind: 'account_snapshot' };
 /** Answers with the `TradeUse` of a key in this shard. */
 export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
 /** Answers `{accounts, restingOrders, openPositions, problems: string[]}`. */
@@ -81,6 +97,8 @@ export type Query =
   | QuoteQuery
   | BookQuery
   | PricedQuery
+  | QuoteChangesQuery
+  | AccountSnapshotQuery
   | KeyUseQuery
   | AuditQuery
   | DigestQuery;

@@ -40,9 +40,10 @@ export class Answers {
     this.#end(start, execute(state, command, facts, this.#json));
   }
 
-  query(state: ShardState, query: Query): void {
+  /** @param lastNumber of the last fact that the state contains */
+  query(state: ShardState, query: Query, lastNumber: number): void {
     const start = this.#begin();
-    this.#end(start, answerQuery(state, query, this.#json));
+    this.#end(start, answerQuery(state, query, this.#json, lastNumber));
   }
 
   switches(state: ShardState, switches: SetSwitches): void {

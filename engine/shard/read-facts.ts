@@ -96,6 +96,11 @@ export class CatalogNames {
   }
 }
 
+/** A reader of the shard's log, which its caller closes. */
+export function openLog({ dataDir, shard }: FactSource): LogReader {
+  return LogReader.open(logIn(path.join(dataDir, `shard-${shard}`)), identityOf(shard));
+}
+
 class FactReader {
   readonly log: LogReader;
   readonly #shard: number;
@@ -107,8 +112,7 @@ class FactReader {
 
   constructor(source: FactSource, after: number) {
     invariant(Number.isSafeInteger(after) && after >= 0, 'a reader begins after a number');
-    const directory = logIn(path.join(source.dataDir, `shard-${source.shard}`));
-    this.log = LogReader.open(directory, identityOf(source.shard));
+    this.log = openLog(source);
     this.#shard = source.shard;
     this.#after = after;
   }
@@ -133,7 +137,8 @@ class FactReader {
   }
 }
 
-function* factsIn({ firstNumber, count, payload }: LogRecord) {
+/** The facts of a record, with their numbers. */
+export function* factsIn({ firstNumber, count, payload }: LogRecord) {
   const from = new ByteReader(payload);
   let number = firstNumber;
   for (; !from.isAtEnd; number++) yield { number, fact: readFact(from) };

@@ -14,7 +14,13 @@ import type { FactSink } from '../rules/fact-sink.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Command, PlaceOrder, Refusal, SetSwitches } from '../rules/messages.ts';
 import { advance, afterCatalog, keepAges } from '../rules/observe.ts';
-import type { AuditQuery, DigestQuery, OrderQuery, Query } from '../rules/queries.ts';
+import type {
+  AccountSnapshotQuery,
+  AuditQuery,
+  DigestQuery,
+  OrderQuery,
+  Query,
+} from '../rules/queries.ts';
 import { REJECTIONS, type RejectionCode } from '../rules/rejections.ts';
 import { settle } from '../rules/settlement.ts';
 import type { ShardState } from '../rules/state.ts';
@@ -31,9 +37,9 @@ import {
 } from './views/order.ts';
 import { writeEnvelope, writePortfolio } from './views/portfolio.ts';
 import { writePreview } from './views/preview.ts';
-import { pricedBits, writeQuote } from './views/quote.ts';
+import { pricedBits, quotedInstrument, writeQuote, writeQuoteChanges } from './views/quote.ts';
 
-const NAMES = memberNames('order');
+const NAMES = memberNames('order', 'number', 'portfolio');
 
 /** Runs a command; applies its events and adds their facts to `facts`. Null: `to` has the answer. */
 export function execute(
@@ -78,13 +84,21 @@ function setSwitches(state: ShardState, { venueData, selfReset }: SetSwitches): 
 
 /**
  * Answers a question in `to` and changes nothing. Only ticks and commands move time on. Null: it is
- * answered.
+ * answered. `lastNumber`: of the last fact that the state contains; 0 where there is no log.
  */
-export function answerQuery(state: ShardState, query: Query, to: JsonWriter): Refusal | null {
+export function answerQuery(
+  state: ShardState,
+  query: Query,
+  to: JsonWriter,
+  lastNumber = 0,
+): Refusal | null {
   const timed = { ...query, atMs: Math.max(state.nowMs, query.atMs) };
   switch (timed.kind) {
     case 'portfolio':
       writePortfolio(to, state, timed);
+      return null;
+    case 'account_snapshot':
+      writeSnapshot(to, state, timed, lastNumber);
       return null;
     case 'orders':
       writeOrders(to, state, timed);
@@ -102,12 +116,9 @@ export function answerQuery(state: ShardState, query: Query, to: JsonWriter): Re
       writePreview(to, state, timed);
       return null;
     case 'instrument_quote': {
-      const instrument = state.instrumentsById.get(timed.instrumentId);
-      const entry = instrument?.entry;
-      if (instrument === undefined || entry == null || !instrument.listed) {
-        return refuseWith('instrument_not_found');
-      }
-      writeQuote(to, state, { ...instrument, entry }, timed.atMs);
+      const instrument = quotedInstrument(state, timed.instrumentId);
+      if (instrument === null) return refuseWith('instrument_not_found');
+      writeQuote(to, state, instrument, timed.atMs);
       return null;
     }
     case 'book': {
@@ -118,6 +129,9 @@ export function answerQuery(state: ShardState, query: Query, to: JsonWriter): Re
     }
     case 'priced':
       to.value({ priced: pricedBits(state, timed.instruments, timed.atMs) });
+      return null;
+    case 'quote_changes':
+      writeQuoteChanges(to, state, timed);
       return null;
     case 'key_use':
       to.value(state.tradeCounts.use(timed.keyId, timed.atMs));
@@ -132,6 +146,19 @@ export function answerQuery(state: ShardState, query: Query, to: JsonWriter): Re
 }
 
 const NO_ORGANIZATION = { organizationSlug: null };
+
+function writeSnapshot(
+  to: JsonWriter,
+  state: ShardState,
+  query: AccountSnapshotQuery,
+  lastNumber: number,
+): void {
+  const start = to.open();
+  to.number(NAMES.number, lastNumber);
+  to.piece(NAMES.portfolio);
+  writePortfolio(to, state, { ...query, kind: 'portfolio' });
+  to.close(start);
+}
 
 function inspect(state: ShardState, query: AuditQuery | DigestQuery): unknown {
   return query.kind === 'audit' ? audit(state) : digest(state, query);

@@ -88,13 +88,17 @@ export class ShardClient {
     return report;
   }
 
-  /** `open`, again and again until the data can be read. */
-  openLater(trouble: string): void {
-    const { config, log } = this.#options;
-    this.#state = 'restarting';
-    this.#trouble = trouble;
-    log.error({ path: config.path, error: trouble }, 'shard is out of order');
-    this.#restartLater(trouble);
+  /** `open`; where the data is damaged it answers null, and tries until it can be read. */
+  async openOrLater(): Promise<OpenReport | null> {
+    return await this.open().catch((error: unknown) => {
+      if (!isDamage(error)) throw error;
+      const { config, log } = this.#options;
+      this.#state = 'restarting';
+      this.#trouble = error.message;
+      log.error({ path: config.path, error: error.message }, 'shard is out of order');
+      this.#restartLater(error.message);
+      return null;
+    });
   }
 
   #serve(): void {

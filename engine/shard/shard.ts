@@ -105,7 +105,7 @@ export class Shard {
     for (const message of messages) {
       if (isTick(message)) observe(this.state, message, facts);
       else if (isCommand(message)) answers.command(this.state, message, facts);
-      else answers.query(this.state, message);
+      else answers.query(this.state, message, this.#log.lastNumber + facts.count);
     }
     if (facts.count > 0) this.#commit();
     this.#isAhead = false;
@@ -183,7 +183,7 @@ export class Shard {
       if (isTick(message)) showQuotes(this.state, message);
       else if (message.kind === 'switches') answers.switches(this.state, message);
       else if (isCommand(message)) answers.reply(null);
-      else answers.query(this.state, message);
+      else answers.query(this.state, message, this.#log.lastNumber);
     }
   }
 

@@ -13,7 +13,7 @@ import type {
   Tick,
   TradingCommand,
 } from '../rules/messages.ts';
-import type { Query, QuoteKind } from '../rules/queries.ts';
+import type { Query, QuoteChangesQuery, QuoteKind } from '../rules/queries.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, InstrumentNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
@@ -29,7 +29,7 @@ import { ShardClient } from './shard-client.ts';
 import { refusalOf, stateOf, troublesOf } from './shard-health.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import { StartupState } from './startup-state.ts';
-import { askAll, openOrLater, sendToAll, settleInAll } from './to-all-shards.ts';
+import { askAll, sendToAll, settleInAll } from './to-all-shards.ts';
 import { type KeyAndAccountUse, tradeUseOf } from './trade-use.ts';
 
 export type ShardsOptions = CoreConfig & {
@@ -73,7 +73,7 @@ export class Shards {
    * another reason.
    */
   async open(): Promise<(OpenReport | null)[]> {
-    const reports = await Promise.all(this.#clients.map(openOrLater));
+    const reports = await Promise.all(this.#clients.map((client) => client.openOrLater()));
     this.#options.clock.startFrom(Math.max(0, ...reports.map((report) => report?.nowMs ?? 0)));
     for (const [shard, report] of reports.entries()) {
       if (report === null) continue;
@@ -204,6 +204,11 @@ export class Shards {
     const find = () => by.call({ kind: 'priced', atMs, instruments });
     if (instruments !== null) return find();
     return new Promise((resolve, reject) => this.coalesce('priced', find, { resolve, reject }));
+  }
+
+  /** Which quotes differ from those that the asker knows. Any shard can answer. */
+  quoteChanges(query: QuoteChangesQuery): Promise<Reply> {
+    return this.#clientOfQuote(query.instruments[0]!).call(query);
   }
 
   #clientOfQuote(instrumentId: string): ShardClient {

@@ -1,24 +1,11 @@
-/** What all shards are sent, and what they reply. Rules D9, D11, T140 (engine/RULES.md). */
+/** What all shards are sent, and what they reply. Rules D11, T140 (engine/RULES.md). */
 import type { Command, Reply, ResultTick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import { EngineBusy } from './busy.ts';
 import { sumOfSettled } from './merge-reports.ts';
-import type { OpenReport } from './open-report.ts';
 import type { ShardClient } from './shard-client.ts';
-import { isDamage } from './shard-damage.ts';
 
 type Clients = readonly ShardClient[];
-
-/** Starts a shard's thread. Null: its file is damaged, and it is opened once that is mended. */
-export async function openOrLater(client: ShardClient): Promise<OpenReport | null> {
-  try {
-    return await client.open();
-  } catch (error) {
-    if (!isDamage(error)) throw error;
-    client.openLater(error.message);
-    return null;
-  }
-}
 
 /** The answer of each shard. Throws where one refuses or is down. */
 export function askAll(clients: Clients, request: Command | Query): Promise<string[]> {

@@ -4,6 +4,7 @@ import { errorBody, Refusal } from '../../api/errors.ts';
 import { createAuth } from '../../api/identity/auth.ts';
 import { MessageCalls } from '../../api/message-calls.ts';
 import { Metrics } from '../../api/metrics.ts';
+import { PacedRefusals } from '../../api/paced-refusals.ts';
 import type { Api, Json } from './support.ts';
 
 type Message = { param?: string; body?: unknown; organization?: string | null };
@@ -20,6 +21,7 @@ export async function connectTo(api: Api, method: string, path: string): Promise
     refusal: () => engine.refusal(),
     keyed: ({ user, key }) => meter.keyed(user, key.id),
     metrics: new Metrics(),
+    paced: new PacedRefusals(),
     log,
   });
   const again = callerAgain(identity, (error) => {
@@ -29,7 +31,7 @@ export async function connectTo(api: Api, method: string, path: string): Promise
     new Promise((resolve) => {
       const answer = (status: number, text: string) => resolve({ status, json: JSON.parse(text) });
       try {
-        calls.take({ caller: again(before), param, body, organization }, answer);
+        calls.take({ caller: again(before), param, body, organization, isCounted: true }, answer);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         answer(error.status, errorBody(error.code, error.message, error.retryAfterSeconds));

@@ -1,7 +1,7 @@
 /** The real core behind the HTTP layer, without threads and disk: its refusals are its own. */
 import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
 import type { Reply, SetSwitches, Tick, TradingCommand } from '../../engine/rules/messages.ts';
-import type { Query, QuoteKind } from '../../engine/rules/queries.ts';
+import type { Query, QuoteChangesQuery, QuoteKind } from '../../engine/rules/queries.ts';
 import { isCommand } from '../../engine/shard/message-kinds.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
 import { type KeyAndAccountUse, tradeUseOf } from '../../engine/shard/trade-use.ts';
@@ -43,6 +43,10 @@ export class CoreEngine implements Engine {
 
   quote(instrumentId: string, atMs: number, kind: QuoteKind = 'instrument_quote'): Promise<Reply> {
     return this.#answer({ kind, instrumentId, atMs });
+  }
+
+  quoteChanges(query: QuoteChangesQuery): Promise<Reply> {
+    return this.#answer(query);
   }
 
   tradeUse(owner: string, keyId: string): Promise<KeyAndAccountUse> {

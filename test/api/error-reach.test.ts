@@ -82,7 +82,7 @@ async function declaredErrors(api: Api): Promise<[string, Operation, Declared[]]
       const scope = described['x-required-scope'] ?? null;
       const request = { path, ...REQUESTS[operationId] };
       const errors = Object.entries<Json>(responses).flatMap(([status, { content }]) => {
-        const codes = Object.keys(content['application/json'].examples ?? {});
+        const codes = Object.keys(content?.['application/json'].examples ?? {});
         return codes.map((code) => ({ status: Number(status), code }) as Declared);
       });
       const isOfSession = 'sessionBearer' in (described.security[0] ?? {});

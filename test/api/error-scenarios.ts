@@ -1,4 +1,6 @@
 /** How the errors of every operation are reached, on the real core. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { generateKeyPair, SignJWT } from 'jose';
 import type { ErrorCode } from '../../api/errors.ts';
@@ -54,6 +56,7 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
   placeOrder: { body: { ...MARKET, idempotencyKey: 'k' } },
   previewOrder: { body: MARKET },
   getBook: { path: `/instruments/${AWAY}/book` },
+  placeOrders: { body: { orders: [{ ...MARKET, idempotencyKey: 'k' }] } },
   changeMe: { body: {} },
   createKey: { body: {} },
   rotateKey: { path: `/api_keys/${SOME_ID}/rotate`, body: {} },
@@ -124,6 +127,22 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
     '503 internal_error': async ({ t }) => {
       const env = { PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:1/' };
       return (await startApi(t, { env })).call('GET', '/organizations');
+    },
+  },
+  listEvents: {
+    '503 internal_error': async ({ t }) => {
+      const api = await startApi(t);
+      const log = path.join(api.dataDir, 'shard-0', 'log');
+      mkdirSync(log, { recursive: true });
+      writeFileSync(path.join(log, '00000000.log'), 'not a log');
+      return api.call('GET', '/portfolio/events');
+    },
+  },
+  placeOrders: {
+    '503 internal_error': async ({ t, operation: { body } }) => {
+      const api = await startApi(t);
+      api.engine.busy = new EngineBusy('queue full');
+      return api.call('POST', '/portfolio/orders/batch', { body });
     },
   },
   getInstrument: { instrument_not_found: at('/instruments/nobody') },

@@ -12,7 +12,7 @@ import type {
   Tick,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
-import type { Query, QuoteKind } from '../../engine/rules/queries.ts';
+import type { Query, QuoteChangesQuery, QuoteKind } from '../../engine/rules/queries.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
 import { isCommand } from '../../engine/shard/message-kinds.ts';
@@ -104,7 +104,10 @@ export class FakeEngine implements Engine {
     return this.#core.command({ ...result, kind: 'settle' });
   }
 
-  /** What a venue says. */
+  async quoteChanges(query: QuoteChangesQuery): Promise<Reply> {
+    return this.#answer(query);
+  }
+
   tick(tick: Tick): void {
     this.#core.tick(tick);
   }

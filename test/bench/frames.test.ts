@@ -1,10 +1,9 @@
-/** The bench's port for orders as WebSocket messages, and the client that the generator has for it. */
+/** The client that the generator has for orders as messages of the stream. */
 
 import * as uws from 'uWebSockets.js';
 import test, { type ExecutionContext } from 'ava';
 import { FrameSocket } from '../../bench/lib/frame-socket.ts';
 import type { Answer } from '../../bench/lib/http-connection.ts';
-import { listenForFrames } from '../../bench/processes/frame-listener.ts';
 import type { FakeEngine } from '../api/fake-engine.ts';
 import { startApi } from '../api/support.ts';
 import { AWAY, CATALOG } from '../engine/fixtures.ts';
@@ -12,8 +11,10 @@ import { AWAY, CATALOG } from '../engine/fixtures.ts';
 const ORDER = `{"action":"buy","type":"limit","limitPriceCents":5,"instrumentId":"${AWAY}","side":"yes","count":1,"idempotencyKey":"`;
 const place = (key: string) => `"op":"place","order":${ORDER}${key}"}}`;
 
-async function open(t: ExecutionContext, port: number, key: string, lanes = 1) {
-  const socket = await FrameSocket.open(port, '/', key, lanes);
+const PATH = '/v1/stream';
+
+async function open(t: ExecutionContext, port: number, key: string, lanes = 1, path = PATH) {
+  const socket = await FrameSocket.open(port, path, key, lanes);
   t.teardown(() => socket.close());
   const ask = (lane: number, message: string) =>
     new Promise<Answer>((resolve, reject) => {
@@ -41,9 +42,7 @@ const bodyOf = ({ text, bodyStart }: Answer) => JSON.parse(text.slice(bodyStart,
 
 test('bench frames: orders and cancels are answered by the id of their message', async (t) => {
   const api = await startApi(t, { catalog: CATALOG });
-  const { port, close } = await listenForFrames(api.deps);
-  t.teardown(close);
-  const ask = await open(t, port, api.token, 3);
+  const ask = await open(t, api.port, api.token, 3);
   answerTogether(api.engine, 3);
   const answers = await Promise.all([0, 1, 2].map((lane) => ask(lane, place(`k-${lane}`))));
   t.deepEqual(
@@ -57,13 +56,11 @@ test('bench frames: orders and cancels are answered by the id of their message',
 
 test('bench frames: what is no order is answered as a bad request', async (t) => {
   const api = await startApi(t, { catalog: CATALOG });
-  const { port, close } = await listenForFrames(api.deps);
-  t.teardown(close);
-  const ask = await open(t, port, api.token);
+  const ask = await open(t, api.port, api.token);
   const messages = {
-    'op must be one of place, cancel': '"op":"quote"}',
-    'orderId must be a string': '"op":"cancel"}',
-    'the body must be a JSON object': '"op":"place"}',
+    'op must be one of subscribe, unsubscribe, ping, place, cancel': '"op":"quote"}',
+    'orderId is required': '"op":"cancel"}',
+    'the body must be a JSON object': '"op":"place","order":1}',
   };
   for (const [message, sent] of Object.entries(messages)) {
     const answer = await ask(0, sent);
@@ -77,20 +74,19 @@ test('bench frames: what is no order is answered as a bad request', async (t) =>
 
 test('bench frames: without a key nobody is connected', async (t) => {
   const api = await startApi(t);
-  const { port, close } = await listenForFrames(api.deps);
-  t.teardown(close);
-  await t.throwsAsync(FrameSocket.open(port, '/', 'svc_sk_nobody', 1), {
+  await t.throwsAsync(FrameSocket.open(api.port, PATH, 'svc_sk_nobody', 1), {
     message: /401 Unauthorized[\s\S]*invalid_token/,
   });
 });
 
-test('bench frames: answers of every length, in pieces, reach their lane', async (t) => {
+test('bench frames: answers of every length, in pieces and between heartbeats, reach their lane', async (t) => {
   // More than a socket is read at once.
   const lengths = [1, 80, 100, 60_000, 60_000, 60_000];
   const app = uws.App();
   app.ws('/*', {
     message: (socket, message) => {
       const { id } = JSON.parse(Buffer.from(message).toString());
+      socket.send('{"heartbeat":{"at":"2026-11-21T05:00:00.000Z","seq":{}}}');
       socket.send(`{"id":"${id}","status":200,"body":{"x":"${'x'.repeat(lengths[id]!)}"}}`);
     },
   });
@@ -101,7 +97,7 @@ test('bench frames: answers of every length, in pieces, reach their lane', async
     });
   });
   t.teardown(() => app.close());
-  const ask = await open(t, port, 'any', lengths.length);
+  const ask = await open(t, port, 'any', lengths.length, '/');
   const lanes = [...lengths.keys()];
   for (let round = 0; round < 3; round++) {
     const answers = await Promise.all(lanes.map((lane) => ask(lane, `"op":"${lane}"}`)));

@@ -11,7 +11,10 @@ export type TradingOptions = {
 };
 
 /** What users ask; `audit` and `digest` look inside. */
-export type UserQuery = Exclude<Query, { kind: 'audit' | 'digest' }>;
+export type UserQuery = Exclude<
+  Query,
+  { kind: 'audit' | 'digest' | 'quote_changes' | 'account_snapshot' }
+>;
 
 /** How an order ended; `reason` is null when all of it traded. */
 export type Ending = {

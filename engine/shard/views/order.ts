@@ -18,9 +18,11 @@ import {
   type EpochMs,
   NO_ROW,
   type OrderRow,
+  type PriceCents,
+  type Uuid,
   VENUES,
 } from '../../rules/units.ts';
-import { writeInstrument, writeMarketTicker, writeVenuePrice } from './subject.ts';
+import { type Naming, writeInstrument, writeMarketTicker, writeVenuePrice } from './subject.ts';
 import { writeOrderTerms } from './terms.ts';
 import { writeTradeOf } from './trade.ts';
 
@@ -113,11 +115,12 @@ export function outcomeJustNow({ effects, positionIds }: ShardState, atMs: Epoch
   };
 }
 
-function writeEnded(to: JsonWriter, state: ShardState, placed: Placed, outcome: Ended): void {
+/** An order that is over. */
+export function writeEnded(to: JsonWriter, naming: Naming, placed: Placed, outcome: Ended): void {
   const whole = outcome.status === 'executed' ? placed.contracts : 0;
   const filled = outcome.filledContracts ?? whole;
   const start = to.open();
-  writeFields(to, state, placed, outcome.status, filled, 0);
+  writeFields(to, naming, placed, outcome.status, filled, 0);
   to.text(NAMES.type, 'limit');
   to.text(NAMES.cancelReason, outcome.reason);
   to.text(NAMES.tradeId, outcome.tradeId);
@@ -125,7 +128,35 @@ function writeEnded(to: JsonWriter, state: ShardState, placed: Placed, outcome: 
   to.time(NAMES.executedAt, status === 'executed' ? atMs : null);
   to.time(NAMES.canceledAt, status === 'canceled' ? atMs : null);
   to.time(NAMES.updatedAt, atMs);
-  writeVenuePrice(to, state, NAMES.fillPriceCents, outcome.fillPriceCents);
+  writeVenuePrice(to, naming, NAMES.fillPriceCents, outcome.fillPriceCents);
+  to.close(start);
+}
+
+/** An order that is not over: what was filled of it, and the average price of that. */
+export type Standing = {
+  filledContracts: Contracts;
+  fillPriceCents: PriceCents | null;
+  tradeId: Uuid | null;
+};
+
+/** An order as it stood. */
+export function writeStanding(
+  to: JsonWriter,
+  naming: Naming,
+  placed: Placed & Pick<OrderPlaced, 'rests'>,
+  { filledContracts, fillPriceCents, tradeId }: Standing,
+): void {
+  const { terms, rests, contracts } = placed;
+  const holds = rests && terms.action === 'buy';
+  const heldCents = holds ? costCents(terms.limitPriceCents!, contracts - filledContracts) : 0;
+  const start = to.open();
+  writeFields(to, naming, placed, 'resting', filledContracts, heldCents);
+  to.piece(NOT_ENDED);
+  to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
+  to.text(NAMES.type, 'limit');
+  to.null(NAMES.cancelReason);
+  to.text(NAMES.tradeId, tradeId);
+  writeVenuePrice(to, naming, NAMES.fillPriceCents, fillPriceCents);
   to.close(start);
 }
 
@@ -152,7 +183,7 @@ function writeResting(to: JsonWriter, state: ShardState, placed: Placed, row: Or
 
 function writeFields(
   to: JsonWriter,
-  state: ShardState,
+  naming: Naming,
   placed: Placed,
   status: string,
   filledContracts: Contracts,
@@ -161,7 +192,7 @@ function writeFields(
   const { orderId, contracts, terms } = placed;
   to.text(NAMES.orderId, orderId);
   to.text(NAMES.action, terms.action);
-  writeInstrument(to, state, placed.instrument);
+  writeInstrument(to, naming, placed.instrument);
   to.text(NAMES.instrumentSide, placed.instrumentSide);
   to.text(NAMES.orderSide, placed.side);
   to.number(NAMES.contracts, contracts);
@@ -174,7 +205,7 @@ function writeFields(
   to.text(NAMES.status, status);
   to.time(NAMES.createdAt, uuidTimeMs(orderId));
   writeOrderTerms(to, terms);
-  writeMarketTicker(to, state, placed.market);
+  writeMarketTicker(to, naming, placed.market);
 }
 
 /** What the columns of an order's row show: it rests, or did until now. */

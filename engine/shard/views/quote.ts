@@ -1,10 +1,11 @@
 /**
  * One instrument's quote on the wire. Prices are the instrument's. Rules A51 to A55 (api/RULES.md).
  */
-
+import { hash } from 'node:crypto';
 import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../format/json-writer.ts';
 import type { CatalogInstrument, CatalogListing } from '../../rules/messages.ts';
 import { complement, notLive } from '../../rules/pricing.ts';
+import type { QuoteChangesQuery } from '../../rules/queries.ts';
 import type { Instrument, LastTrade, Market } from '../../rules/reference-data.ts';
 import type { ShardState } from '../../rules/state.ts';
 import {
@@ -15,7 +16,7 @@ import {
   NO_PRICE,
 } from '../../rules/units.ts';
 
-const NAMES = memberNames('asOf');
+const NAMES = memberNames('asOf', 'changes');
 const DISCLAIMER = 'Paper prices for simulation; not an offer to trade.';
 
 type Described = Instrument & { entry: CatalogInstrument };
@@ -30,15 +31,12 @@ export function writeQuote(
   instrument: Described,
   atMs: EpochMs,
 ): void {
-  const madeOf = partsOf(state, instrument, atMs);
-  let known = quotes.get(instrument.entry);
-  if (known === undefined || !isSame(known.madeOf, madeOf)) {
-    const members = JSON.stringify(quoteView(state, instrument, atMs)).slice(1, -1);
-    known = { madeOf, members: pieceOf(`,${members}`) };
-    quotes.set(instrument.entry, known);
-  }
+  writeMembers(to, membersOf(state, instrument, atMs), atMs);
+}
+
+function writeMembers(to: JsonWriter, { members }: Members, atMs: EpochMs): void {
   const start = to.open();
-  to.piece(known.members);
+  to.piece(members);
   to.time(NAMES.asOf, atMs);
   to.close(start);
 }
@@ -72,8 +70,66 @@ function isPriced(state: ShardState, instrument: Instrument, atMs: EpochMs): boo
   return false;
 }
 
+/** The quotes that an asker does not know yet. */
+export function writeQuoteChanges(
+  to: JsonWriter,
+  state: ShardState,
+  { instruments, versions, atMs }: QuoteChangesQuery,
+): void {
+  const quoted = instruments.map((id) => {
+    const instrument = quotedInstrument(state, id);
+    return instrument === null ? null : membersOf(state, instrument, atMs);
+  });
+  const changed = [...quoted.keys()].filter((at) => versionOf(quoted[at]!) !== versions[at]);
+  const start = to.open();
+  to.list(NAMES.changes, changed, (at) => {
+    const quote = quoted[at]!;
+    to.tuple([at, versionOf(quote)], () => {
+      if (quote === null) to.value(null);
+      else writeMembers(to, quote, atMs);
+    });
+  });
+  to.close(start);
+}
+
+/** An instrument that a catalog lists, by its id. */
+export function quotedInstrument(state: ShardState, id: string): Described | null {
+  const instrument = state.instrumentsById.get(id);
+  const entry = instrument?.entry;
+  if (instrument === undefined || entry == null || !instrument.listed) return null;
+  return { ...instrument, entry };
+}
+
+/** All of a quote but `asOf`. */
+type Members = { madeOf: readonly unknown[]; text: string; members: Piece; version: number };
+
 /** By the catalog's entry, which is dropped when a later catalog replaces it. */
-const quotes = new WeakMap<CatalogInstrument, { madeOf: readonly unknown[]; members: Piece }>();
+const quotes = new WeakMap<CatalogInstrument, Members>();
+
+function membersOf(state: ShardState, instrument: Described, atMs: EpochMs): Members {
+  const madeOf = partsOf(state, instrument, atMs);
+  let known = quotes.get(instrument.entry);
+  if (known === undefined || !isSame(known.madeOf, madeOf)) {
+    const text = JSON.stringify(quoteView(state, instrument, atMs)).slice(1, -1);
+    known = { madeOf, text, members: pieceOf(`,${text}`), version: 0 };
+    quotes.set(instrument.entry, known);
+  }
+  return known;
+}
+
+/** No instrument is `NOT_LISTED`; a quote's is the start of a hash of it, made when it is asked for. */
+function versionOf(quote: Members | null): number {
+  if (quote === null) return NOT_LISTED;
+  if (quote.version === 0) {
+    const start = hash('sha1', quote.text, 'hex').slice(0, VERSION_HEX_DIGITS);
+    quote.version = Number.parseInt(start, 16) + 1;
+  }
+  return quote.version;
+}
+
+const NOT_LISTED = -1;
+/** 48 bits, which a double holds. */
+const VERSION_HEX_DIGITS = 12;
 
 /**
  * Objects that a venue's message replaces as a whole and never changes, so identity shows a change.

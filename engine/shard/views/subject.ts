@@ -7,10 +7,17 @@ import type { CatalogInstrument, MarketOutcome } from '../../rules/messages.ts';
 import type { ShardState } from '../../rules/state.ts';
 import { oppositeSide, type Side } from '../../rules/units.ts';
 
+/** What numbers of the catalog mean, and whether it is shown. */
+export type Naming = {
+  readonly instruments: readonly Pick<ShardState['instruments'][number], 'id' | 'entry'>[];
+  readonly markets: readonly Pick<ShardState['markets'][number], 'ticker'>[];
+  readonly switches: Pick<ShardState['switches'], 'venueData'>;
+};
+
 const NAMES = memberNames('instrumentId', 'instrumentLabel', 'marketTicker');
 
 /** The label is the newest the catalog gave; a dropped instrument keeps its last. */
-export function writeInstrument(to: JsonWriter, { instruments }: ShardState, number: number): void {
+export function writeInstrument(to: JsonWriter, { instruments }: Naming, number: number): void {
   const { id, entry } = instruments[number]!;
   if (entry === null) {
     to.text(NAMES.instrumentId, id);
@@ -31,7 +38,7 @@ const membersOf = new WeakMap<CatalogInstrument, Piece>();
 /** Venue data: present only while the switch is on. Rule V3 (api/RULES.md). */
 export function writeMarketTicker(
   to: JsonWriter,
-  { markets, switches }: ShardState,
+  { markets, switches }: Naming,
   number: number,
 ): void {
   if (switches.venueData) to.text(NAMES.marketTicker, markets[number]!.ticker);
@@ -40,7 +47,7 @@ export function writeMarketTicker(
 /** A price, which is venue data too. */
 export function writeVenuePrice(
   to: JsonWriter,
-  { switches }: ShardState,
+  { switches }: Naming,
   name: Piece,
   cents: number | null,
 ): void {

@@ -19,7 +19,13 @@ import {
   type Uuid,
   VENUES,
 } from '../../rules/units.ts';
-import { outcomeFor, writeInstrument, writeMarketTicker, writeVenuePrice } from './subject.ts';
+import {
+  type Naming,
+  outcomeFor,
+  writeInstrument,
+  writeMarketTicker,
+  writeVenuePrice,
+} from './subject.ts';
 import { writeTradeTerms } from './terms.ts';
 
 const NAMES = memberNames(
@@ -82,26 +88,45 @@ export function positionMark(
 function writeOpenTrade(to: JsonWriter, state: ShardState, row: PositionRow): void {
   const start = to.open();
   writeOpenFields(to, state, row);
+  endOpenTrade(to, state, start);
+}
+
+/** A trade that has just been opened. */
+export function writeOpenedTrade(
+  to: JsonWriter,
+  naming: Naming,
+  tradeId: Uuid,
+  holding: Holding,
+): void {
+  const start = to.open();
+  to.text(NAMES.tradeId, tradeId);
+  writeHolding(to, naming, holding);
+  writeVenueFields(to, naming, holding);
+  endOpenTrade(to, naming, start);
+}
+
+function endOpenTrade(to: JsonWriter, naming: Naming, start: number): void {
   to.text(NAMES.status, 'open');
   to.null(NAMES.closedAt);
   to.null(NAMES.closeReason);
   to.null(NAMES.pnlDollars);
   to.null(NAMES.resolvedOutcome);
-  writeVenuePrice(to, state, NAMES.exitCents, null);
+  writeVenuePrice(to, naming, NAMES.exitCents, null);
   to.close(start);
 }
 
-function writeClosedTrade(to: JsonWriter, state: ShardState, trade: ClosedTrade): void {
+/** A trade that is over. */
+export function writeClosedTrade(to: JsonWriter, naming: Naming, trade: ClosedTrade): void {
   const start = to.open();
   to.text(NAMES.tradeId, trade.tradeId);
-  writeHolding(to, state, trade);
+  writeHolding(to, naming, trade);
   to.text(NAMES.status, trade.status);
   to.time(NAMES.closedAt, trade.closedAtMs);
   to.text(NAMES.closeReason, trade.closeReason);
   to.dollars(NAMES.pnlDollars, trade.proceedsCents - trade.costCents);
   to.text(NAMES.resolvedOutcome, outcomeFor(trade.outcome, trade.side, trade.instrumentSide));
-  writeVenueFields(to, state, trade);
-  writeVenuePrice(to, state, NAMES.exitCents, exitCentsOf(trade));
+  writeVenueFields(to, naming, trade);
+  writeVenuePrice(to, naming, NAMES.exitCents, exitCentsOf(trade));
   to.close(start);
 }
 
@@ -141,10 +166,10 @@ function writeOpenFields(to: JsonWriter, state: ShardState, row: PositionRow): v
   writeVenueFields(to, state, holding);
 }
 
-function writeHolding(to: JsonWriter, state: ShardState, holding: Holding): void {
+function writeHolding(to: JsonWriter, naming: Naming, holding: Holding): void {
   const venue = VENUES[holding.venue];
   invariant(venue !== undefined, 'a trade was opened at no venue');
-  writeInstrument(to, state, holding.instrument);
+  writeInstrument(to, naming, holding.instrument);
   to.text(NAMES.instrumentSide, holding.instrumentSide);
   to.text(NAMES.boughtSide, holding.side);
   to.number(NAMES.contracts, holding.contracts);
@@ -157,11 +182,11 @@ function writeHolding(to: JsonWriter, state: ShardState, holding: Holding): void
 
 function writeVenueFields(
   to: JsonWriter,
-  state: ShardState,
+  naming: Naming,
   { market, entryPriceCents }: Holding,
 ): void {
-  writeMarketTicker(to, state, market);
-  writeVenuePrice(to, state, NAMES.entryCents, entryPriceCents);
+  writeMarketTicker(to, naming, market);
+  writeVenuePrice(to, naming, NAMES.entryCents, entryPriceCents);
 }
 
 function holdingAt(state: ShardState, row: PositionRow): Holding {

@@ -1,0 +1,52 @@
+/** The events of an account, for those who poll. Rule J25 (api/RULES.md). */
+import { eventIdOf, numberOfEvent } from '../../engine/shard/account-events.ts';
+import type { Caller } from '../access.ts';
+import type { Deps } from '../deps.ts';
+import { ofAccount, type Route } from '../route.ts';
+import { EventsAnswer, EventsQuery } from '../schemas/events.ts';
+import { TRADE } from '../schemas/examples.ts';
+
+const FIRST = eventIdOf(417);
+
+export function eventRoutes({ events, switches }: Deps): Route<Caller>[] {
+  return [
+    ofAccount({
+      method: 'GET',
+      path: '/portfolio/events',
+      about: {
+        operationId: 'listEvents',
+        tag: 'Portfolio',
+        summary: 'What happened to orders and trades, oldest first',
+        description:
+          'The events of the channel `orders` of `GET /stream`, each once and in order. Events of ' +
+          'one instant: `order_placed`, then `order_part_filled` or `order_filled`, then ' +
+          '`trade_opened` or `trade_closed`. A market order is the event of its trade alone.',
+        example: {
+          events: [{ eventId: FIRST, type: 'trade_opened', at: TRADE.openedAt, trade: TRADE }],
+          nextAfter: FIRST,
+          venueData: true,
+          mode: 'paper',
+        },
+      },
+      scope: 'portfolio:read',
+      mayBeUnavailable: true,
+      query: EventsQuery,
+      response: EventsAnswer,
+      prepare: ({ after, limit }) => ({
+        // Every text that the schema takes is the id of an event.
+        after: after === undefined ? 0 : numberOfEvent(after)!,
+        limit,
+      }),
+      run: async ({ account: { id, organizationSlug: slug }, query: { after, limit } }) => {
+        const page = await events.page(id, after, limit);
+        const { venueData } = switches;
+        const texts = page.events.map(({ on, off }) => (venueData ? on : off)).join(',');
+        const organization = slug === null ? '' : `,"organization":${JSON.stringify({ slug })}`;
+        return (
+          `{"events":[${texts}],"nextAfter":"${eventIdOf(page.last)}",` +
+          `"venueData":${venueData},"mode":"paper"${organization}}`
+        );
+      },
+    }),
+  ];
+}

@@ -1,0 +1,52 @@
+/** The WebSocket of the API. Rule J1 (api/RULES.md). */
+import { Type } from '@sinclair/typebox';
+import type { Caller } from '../access.ts';
+import { invalidRequest } from '../errors.ts';
+import { ofAccount, type Route } from '../route.ts';
+import { NoQuery } from '../schemas/common.ts';
+import type { Streams } from '../stream/streams.ts';
+
+/** @param streams known once the server runs */
+export function streamRoute(streams: () => Streams): Route<Caller> {
+  return ofAccount({
+    method: 'GET',
+    path: '/stream',
+    about: {
+      operationId: 'openStream',
+      tag: 'Stream',
+      summary: 'A WebSocket: quotes, games, orders',
+      description: DESCRIPTION,
+    },
+    status: 101,
+    query: NoQuery,
+    response: Type.Void(),
+    run: ({ caller, organization, account, protocols }) => {
+      if (protocols === null) {
+        throw invalidRequest('GET /stream opens a WebSocket: send Upgrade: websocket');
+      }
+      return streams().open({ caller, organization, account }, protocols);
+    },
+  });
+}
+
+const DESCRIPTION = `The handshake carries the key as every request does, never in the URL, and counts as one
+request. Messages are JSON text; with the subprotocol \`msgpack\` both sides send the same messages as
+msgpack. An account has at most 20 connections (429), a connection at most 200 channels.
+
+**To the server.** \`{"id"?, "op", …}\` is answered by \`{"id", "status", "body"}\`, errors too.
+
+- \`{"op":"subscribe","channels":["quotes:ins_8QK2M4T7VWXA","games"]}\`, \`unsubscribe\`, \`ping\`
+- \`{"op":"place","order":{…},"organization"?}\` and \`{"op":"cancel","orderId":"…","organization"?}\` are
+  answered as \`POST /portfolio/orders\` and \`DELETE /portfolio/orders/{orderId}\`, and count as these do.
+  Answers come in the order of completion.
+
+**From the server.** \`{"channel", "epoch", "seq", "at", "data"}\`. The first message of a channel has
+\`"snapshot":true\`. \`seq\` counts up by one in each channel and is the same for every client; a new \`epoch\`
+means that counting began anew. \`data\` of \`quotes:\` is a Quote, and then merge patches (RFC 7396) of what
+changed; it needs markets:read and the venue-data switch. \`data\` of \`games\` is first the page of
+\`GET /games\`, and then each Game that changed; it needs markets:read. Every 5 seconds
+\`{"heartbeat":{"at","seq":{"<channel>":n}}}\` has the last number of each channel.
+
+A client that does not keep up gets \`{"channel","gap":true}\` and a new snapshot, and is closed with 4408
+when it does not catch up. \`{"channel","ended":true,"error"}\` ends a channel. A key that ends closes its
+connections with 4401.`;

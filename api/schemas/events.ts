@@ -1,0 +1,46 @@
+/** What happened to orders and trades. Rules J21 to J25 (api/RULES.md). */
+import { Type } from '@sinclair/typebox';
+import { EVENT_TYPES } from '../../engine/shard/account-events.ts';
+import { DateTime, described, Mode, oneOf, strict, VenueDataOn } from './common.ts';
+import { Order, Organization, Trade } from './trading.ts';
+
+export const EventId = Type.String({
+  pattern: '^[0-9]{16}$',
+  description: 'the eventId of an event',
+});
+
+const Event = strict(
+  {
+    eventId: described(EventId, 'Orders all events of the account, also as text.'),
+    type: oneOf(EVENT_TYPES),
+    at: DateTime,
+    order: Type.Optional(described(Order, 'Of order events: the order behind it.')),
+    trade: Type.Optional(described(Trade, 'Of trade events: the trade behind it.')),
+  },
+  { title: 'Event', description: 'What happened to an order or a trade.' },
+);
+
+export const EventsQuery = strict({
+  after: Type.Optional(described(EventId, 'Only later events. Without it from the beginning.')),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 500,
+    default: 100,
+    description: 'How many at most.',
+  }),
+});
+
+export const EventsAnswer = strict(
+  {
+    events: Type.Array(Event, { maxItems: 500 }),
+    nextAfter: described(
+      EventId,
+      'Send it as after. It may be later than the last event, and there may be more although ' +
+        'there are fewer than limit: the end is reached once it stays the same.',
+    ),
+    venueData: VenueDataOn,
+    mode: Mode,
+    organization: Organization,
+  },
+  { title: 'EventsPage' },
+);

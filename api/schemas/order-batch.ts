@@ -1,0 +1,27 @@
+/** Several orders in one request, and their answers. Rules J30 to J32 (api/RULES.md). */
+import { Type } from '@sinclair/typebox';
+import { described, ErrorAnswer, Mode, strict } from './common.ts';
+import { OrderBodySchema } from './order-body.ts';
+import { PlacementAnswer } from './placing.ts';
+
+export const OrderBatch = strict(
+  { orders: Type.Array(OrderBodySchema, { minItems: 1, maxItems: 100 }) },
+  { title: 'OrderBatch' },
+);
+
+export const BatchAnswer = strict(
+  {
+    results: Type.Array(
+      strict({
+        status: Type.Integer({ description: 'Of the answer to `POST /portfolio/orders`.' }),
+        body: described(
+          Type.Union([PlacementAnswer, ErrorAnswer]),
+          'The body of that answer, also where it is an error.',
+        ),
+      }),
+      { minItems: 1, maxItems: 100, description: 'In the order of the orders.' },
+    ),
+    mode: Mode,
+  },
+  { title: 'OrderBatchResults' },
+);

@@ -1,0 +1,164 @@
+/**
+ * A channel of the stream: what it is about is sent once as a snapshot, and then as numbered
+ * messages that are the same for every client. Rule J7 (api/RULES.md).
+ */
+import { isoOf } from '../../engine/rules/units.ts';
+import { type ErrorCode, errorBody } from '../errors.ts';
+import { type Encoding, JSON_TEXT, MSGPACK } from './encoding.ts';
+
+/** A connection, as a channel sees it. */
+export interface Member {
+  readonly encoding: Encoding;
+  /** Sends JSON text at once, behind everything that was sent before. */
+  send(text: string): void;
+  /** From now on it gets what is published to the topic. */
+  follow(topic: string): void;
+  unfollow(topic: string): void;
+}
+
+export interface Channel {
+  readonly name: string;
+  /** Of its last message; 0: there was none. */
+  readonly seq: number;
+  /**
+   * Sends a snapshot, now or once it is known, and what changes after it. `after`: the number of the
+   * event that it knows, of channels that can go on from there.
+   */
+  begin(member: Member, after?: number | null): void;
+  /** Sends nothing more, until it begins again. Called between `begin` and the next one. */
+  pause(member: Member): void;
+  /** Called once, when a connection has unsubscribed or is closed. */
+  release(member: Member): void;
+}
+
+export type Publish = (topic: string, message: string | Uint8Array, isBinary: boolean) => void;
+
+/** The numbers of messages by channel. They outlive connections and channels, but no restart. */
+export class Numbering {
+  /** Another one after a restart. */
+  readonly epoch: number;
+  readonly #last = new Map<string, number>();
+
+  constructor(epoch: number) {
+    this.epoch = epoch;
+  }
+
+  last(name: string): number {
+    return this.#last.get(name) ?? 0;
+  }
+
+  next(name: string): number {
+    const seq = this.last(name) + 1;
+    this.#last.set(name, seq);
+    return seq;
+  }
+}
+
+/** JSON text of a message. `marks`: members besides, with a comma behind each. */
+export function messageText(
+  { name, epoch, seq }: { name: string; epoch: number; seq: number | null },
+  atMs: number,
+  marks: string,
+  data: string,
+): string {
+  const numbered = seq === null ? '' : `"seq":${seq},`;
+  return (
+    `{"channel":${JSON.stringify(name)},"epoch":${epoch},${numbered}"at":"${isoOf(atMs)}",` +
+    `${marks}"data":${data}}`
+  );
+}
+
+/** A client has missed messages of a channel: a snapshot follows. */
+export function gapText(name: string): string {
+  return `{"channel":${JSON.stringify(name)},"gap":true}`;
+}
+
+/** The channel sends nothing more to the client. */
+export function endedText(name: string, code: ErrorCode, message: string): string {
+  const { error } = JSON.parse(errorBody(code, message, null)) as { error: object };
+  return JSON.stringify({ channel: name, ended: true, error });
+}
+
+export type TopicChannelOptions = {
+  name: string;
+  numbering: Numbering;
+  publish: Publish;
+  nowMs(): number;
+};
+
+/** A channel whose messages are encoded once for all, and published. */
+export class TopicChannel implements Channel {
+  readonly name: string;
+  readonly #options: TopicChannelOptions;
+  readonly #topics: Record<Encoding['name'], string>;
+  /** What a snapshot has; null: not known yet. */
+  #snapshot: (() => string) | null = null;
+  readonly #waiting = new Set<Member>();
+  /** Those that follow, by their encoding. */
+  readonly #following: Record<Encoding['name'], number> = { json: 0, msgpack: 0 };
+
+  constructor(options: TopicChannelOptions) {
+    this.name = options.name;
+    this.#options = options;
+    this.#topics = { json: options.name, msgpack: `${options.name} msgpack` };
+  }
+
+  get seq(): number {
+    return this.#options.numbering.last(this.name);
+  }
+
+  /** How many connections a message goes to. */
+  get members(): number {
+    return this.#following.json + this.#following.msgpack;
+  }
+
+  begin(member: Member): void {
+    if (this.#snapshot === null) {
+      this.#waiting.add(member);
+      return;
+    }
+    member.send(this.#text('"snapshot":true,', this.#snapshot()));
+    const { name } = member.encoding;
+    member.follow(this.#topics[name]);
+    this.#following[name]++;
+  }
+
+  pause(member: Member): void {
+    if (this.#waiting.delete(member)) return;
+    const { name } = member.encoding;
+    member.unfollow(this.#topics[name]);
+    this.#following[name]--;
+  }
+
+  release(_member: Member): void {}
+
+  /** What a snapshot has is known now: JSON text, asked for whenever one is sent. */
+  know(snapshot: () => string): void {
+    this.#options.numbering.next(this.name);
+    this.#snapshot = snapshot;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const member of waiting) this.begin(member);
+  }
+
+  /** Something may have changed that was sent to nobody. */
+  renumber(): void {
+    this.#options.numbering.next(this.name);
+  }
+
+  /** Sends a change; snapshots contain it already. @param data JSON text */
+  change(data: string): void {
+    const { numbering, publish } = this.#options;
+    numbering.next(this.name);
+    const text = this.#text('', data);
+    for (const { name, isBinary, write } of [JSON_TEXT, MSGPACK]) {
+      if (this.#following[name] > 0) publish(this.#topics[name], write(text), isBinary);
+    }
+  }
+
+  #text(marks: string, data: string): string {
+    const { numbering, nowMs } = this.#options;
+    const { name, seq } = this;
+    return messageText({ name, epoch: numbering.epoch, seq }, nowMs(), marks, data);
+  }
+}

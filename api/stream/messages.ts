@@ -1,0 +1,55 @@
+/** What clients send: its form, by `op`. Rules J3, J4 (api/RULES.md). */
+import { type Static, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { invalidRequest } from '../errors.ts';
+import { strict } from '../schemas/common.ts';
+import { valueReader } from '../validation.ts';
+
+/** At most so many channels a connection. */
+export const CHANNELS_MAX = 200;
+const ID_CHARACTERS_MAX = 128;
+
+function messageOf<const Op extends string, P extends TProperties>(op: Op, fields: P) {
+  return strict({ id: Type.Optional(Type.Unknown()), op: Type.Literal(op), ...fields });
+}
+
+const channels = Type.Array(Type.String(), { minItems: 1 });
+const organization = Type.Optional(Type.String());
+const SCHEMAS = {
+  subscribe: messageOf('subscribe', {
+    channels,
+    after: Type.Optional(strict({ orders: Type.Optional(Type.String()) })),
+  }),
+  unsubscribe: messageOf('unsubscribe', { channels }),
+  ping: messageOf('ping', {}),
+  place: messageOf('place', { order: Type.Unknown(), organization }),
+  cancel: messageOf('cancel', { orderId: Type.String(), organization }),
+} as const;
+
+type Schemas = typeof SCHEMAS;
+type Op = keyof Schemas;
+export type Messages = { [K in Op]: Static<Schemas[K]> };
+export type ClientMessage = Messages[Op];
+
+const OPS = Object.keys(SCHEMAS) as Op[];
+const READERS = new Map<unknown, (value: unknown) => unknown>(
+  OPS.map((op) => [op, valueReader<TSchema>(SCHEMAS[op], 'field')]),
+);
+
+/** Throws `invalid_request` naming the field. */
+export function readMessage(value: object): ClientMessage {
+  const { op } = value as { op?: unknown };
+  const read = READERS.get(op);
+  if (read === undefined) throw invalidRequest(`op must be one of ${OPS.join(', ')}`);
+  return read(value) as ClientMessage;
+}
+
+/** The `id` of a message as JSON text; `null` without one. Throws `invalid_request`. */
+export function idText(value: object): string {
+  const { id = null } = value as { id?: unknown };
+  const isId =
+    id === null ||
+    Number.isSafeInteger(id) ||
+    (typeof id === 'string' && id.length <= ID_CHARACTERS_MAX);
+  if (isId) return JSON.stringify(id);
+  throw invalidRequest(`id must be a whole number, or at most ${ID_CHARACTERS_MAX} characters`);
+}

@@ -1,0 +1,223 @@
+/**
+ * The channel `orders` of each account: its portfolio, then each event of its log, once and in order.
+ * A connection that comes back gets what it has missed. Rules J21 to J24 (api/RULES.md).
+ */
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
+import type { AccountEventSource } from '../../engine/shard/account-event-source.ts';
+import type { AccountEvent } from '../../engine/shard/account-events.ts';
+import type { Engine } from '../engine.ts';
+import type { PaperAccount } from '../identity/accounts.ts';
+import type { Log } from '../log.ts';
+import type { Switches } from '../switches.ts';
+import { type Channel, gapText, type Member, messageText, type Numbering } from './channel.ts';
+
+export const ORDERS = 'orders';
+/** A client that is further behind gets a snapshot. */
+const REPLAYED_MAX = 10_000;
+const RETRY_MS = 500;
+
+export type OrdersChannelsOptions = {
+  engine: Pick<Engine, 'ask' | 'nowMs'>;
+  events: AccountEventSource;
+  switches: Switches;
+  numbering: Numbering;
+  log: Log;
+};
+
+export class OrdersChannels {
+  readonly #options: OrdersChannelsOptions;
+  readonly #channels = new Map<Uuid, OrdersChannel>();
+
+  constructor(options: OrdersChannelsOptions) {
+    this.#options = options;
+    options.events.listen(
+      (account, events) => this.#channels.get(account)?.take(events),
+      () => {
+        for (const channel of this.#channels.values()) channel.beginAgain();
+      },
+    );
+  }
+
+  channel(account: PaperAccount): OrdersChannel {
+    const { id } = account;
+    let channel = this.#channels.get(id);
+    if (channel === undefined) {
+      channel = new OrdersChannel(account, this.#options, () => this.#channels.delete(id));
+      this.#channels.set(id, channel);
+    }
+    return channel.taken();
+  }
+}
+
+type Numbered = { event: AccountEvent; seq: number };
+/** A connection that has not had its snapshot yet, and the news since it came. */
+type Start = { news: Numbered[] };
+type Snapshot = { number: number; portfolio: string; venueData: boolean };
+
+class OrdersChannel implements Channel {
+  readonly name = ORDERS;
+  readonly #account: PaperAccount;
+  readonly #options: OrdersChannelsOptions;
+  /** In `Numbering`, where each account's has a name of its own. */
+  readonly #numbered: string;
+  /** Null: it is sent the news as they come. */
+  readonly #members = new Map<Member, Start | null>();
+  #holders = 0;
+  readonly #drop: () => void;
+  /** The number from which news come; null: nothing is watched. */
+  #watched: Promise<number> | null = null;
+  /** Of the last event that was numbered, or the number from which news come. */
+  #last = 0;
+
+  constructor(account: PaperAccount, options: OrdersChannelsOptions, drop: () => void) {
+    this.#account = account;
+    this.#options = options;
+    this.#numbered = `${ORDERS} ${account.id}`;
+    this.#drop = drop;
+  }
+
+  get seq(): number {
+    return this.#options.numbering.last(this.#numbered);
+  }
+
+  /** One more connection has it, which will release it. */
+  taken(): this {
+    this.#holders++;
+    return this;
+  }
+
+  release(): void {
+    this.#holders--;
+    if (this.#holders > 0) return;
+    this.#options.events.unwatch(this.#account.id);
+    this.#drop();
+  }
+
+  begin(member: Member, after: number | null = null): void {
+    const start: Start = { news: [] };
+    this.#members.set(member, start);
+    this.#start(member, start, after);
+  }
+
+  pause(member: Member): void {
+    this.#members.delete(member);
+  }
+
+  /** News may be missing. */
+  beginAgain(): void {
+    this.#watched = null;
+    for (const member of [...this.#members.keys()]) {
+      member.send(gapText(this.name));
+      this.begin(member);
+    }
+  }
+
+  /** Events in their order; those that are known already are left out. */
+  take(events: readonly AccountEvent[]): void {
+    for (const event of events) {
+      if (event.number <= this.#last) continue;
+      this.#last = event.number;
+      const news = { event, seq: this.#options.numbering.next(this.#numbered) };
+      for (const [member, start] of this.#members) {
+        if (start === null) member.send(this.#text(event, news.seq));
+        else start.news.push(news);
+      }
+    }
+  }
+
+  #start(member: Member, start: Start, after: number | null): void {
+    const isCurrent = () => this.#members.get(member) === start;
+    this.#catchUp(member, start, after, isCurrent).catch((error: unknown) => {
+      this.#options.log.warn({ err: error }, 'a subscription of orders is tried again');
+      const again = () => {
+        if (isCurrent()) this.#start(member, start, after);
+      };
+      setTimeout(again, RETRY_MS).unref();
+    });
+  }
+
+  async #catchUp(
+    member: Member,
+    start: Start,
+    after: number | null,
+    isCurrent: () => boolean,
+  ): Promise<void> {
+    const from = await this.#watch();
+    const { id } = this.#account;
+    if (after !== null) {
+      const bounds = { after, limit: REPLAYED_MAX };
+      const { events, last } = await this.#options.events.watch(id, from, bounds);
+      if (!isCurrent()) return;
+      if (events !== null) {
+        for (const event of events) member.send(this.#text(event, null));
+        return this.#goOn(member, start, last);
+      }
+      member.send(gapText(this.name));
+    }
+    const snapshot = await this.#snapshot();
+    // What the snapshot contains has then come, and has its number.
+    await this.#options.events.watch(id, snapshot.number, null);
+    if (!isCurrent()) return;
+    // Venue data was turned off meanwhile.
+    if (snapshot.venueData && !this.#options.switches.venueData) throw new Error('too late');
+    const later = start.news.filter(({ event }) => event.number > snapshot.number);
+    const { name, epoch } = { name: this.name, epoch: this.#options.numbering.epoch };
+    const seq = this.seq - later.length;
+    const nowMs = this.#options.engine.nowMs();
+    member.send(messageText({ name, epoch, seq }, nowMs, '"snapshot":true,', snapshot.portfolio));
+    this.#goOn(member, start, snapshot.number);
+  }
+
+  /** It has everything up to a number, and gets what came after it. */
+  #goOn(member: Member, { news }: Start, last: number): void {
+    this.#members.set(member, null);
+    for (const { event, seq } of news) {
+      if (event.number > last) member.send(this.#text(event, seq));
+    }
+  }
+
+  /** Begins to watch the account, once. */
+  #watch(): Promise<number> {
+    this.#watched ??= this.#watchNow().catch((error: unknown) => {
+      this.#watched = null;
+      throw error;
+    });
+    return this.#watched;
+  }
+
+  async #watchNow(): Promise<number> {
+    const { number } = await this.#snapshot();
+    const bounds = { after: number, limit: REPLAYED_MAX };
+    const { events } = await this.#options.events.watch(this.#account.id, number, bounds);
+    if (events === null) throw new Error('too many events at once');
+    this.#last = Math.max(this.#last, number);
+    this.take(events);
+    return number;
+  }
+
+  async #snapshot(): Promise<Snapshot> {
+    const { engine } = this.#options;
+    const { id: account, organizationSlug } = this.#account;
+    const atMs = engine.nowMs();
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    engine.ask(
+      account,
+      { kind: 'account_snapshot', atMs, account, organizationSlug },
+      {
+        resolve: (reply) => (reply.ok ? resolve(reply.body) : reject(new Error(reply.message))),
+        reject,
+      },
+    );
+    const { number, portfolio } = JSON.parse(await promise);
+    const { venueData } = portfolio;
+    return { number, portfolio: JSON.stringify(portfolio), venueData };
+  }
+
+  #text(event: AccountEvent, seq: number | null): string {
+    const { numbering, switches } = this.#options;
+    const { epoch } = numbering;
+    const data = switches.venueData ? event.on : event.off;
+    const marks = seq === null ? '"replayed":true,' : '';
+    return messageText({ name: this.name, epoch, seq }, event.atMs as EpochMs, marks, data);
+  }
+}

@@ -1,0 +1,217 @@
+/**
+ * The `quotes:` channels. A shard is asked which of the subscribed quotes have changed: at once about
+ * those whose market a venue has just spoken of, and in turn about all, since a quote also changes as
+ * time passes. What changed in between is one change, so that no flood of ticks makes a flood of
+ * messages. Rules J10, J11 (api/RULES.md).
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { marketName } from '../../engine/rules/units.ts';
+import type { CatalogView } from '../catalog-view.ts';
+import type { Engine } from '../engine.ts';
+import { ERRORS } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { ChangedMarkets } from './changed-markets.ts';
+import { type Numbering, type Publish, TopicChannel, type TopicChannelOptions } from './channel.ts';
+import { type JsonObject, mergePatch } from './merge-patch.ts';
+
+const PREFIX = 'quotes:';
+const LOOK_EVERY_MS = 20;
+/** Each subscribed quote is asked for once in so many looks: every half second. */
+const LOOKS_A_ROUND = 25;
+/** At most so many are asked for at once. */
+const ASKED_MAX = 512;
+/** After so many messages the thread does other work. */
+const MESSAGES_A_TURN = 2000;
+
+export type QuoteChannelsOptions = {
+  engine: Pick<Engine, 'quoteChanges' | 'nowMs'>;
+  catalog: CatalogView;
+  changed: ChangedMarkets;
+  numbering: Numbering;
+  publish: Publish;
+  /** The channel of an instrument that is in no catalog any more. */
+  onGone(channel: QuoteChannel, message: string): void;
+  log: Log;
+};
+
+/** `{"changes":[[its place in the question, version, Quote or null], …]}` */
+type Changes = { changes: [at: number, version: number, quote: JsonObject | null][] };
+
+export class QuoteChannels {
+  readonly #options: QuoteChannelsOptions;
+  readonly #channels = new Map<string, QuoteChannel>();
+  /** By `venue/venueMarketId`, of the instruments of a catalog. */
+  #byMarket = new Map<string, QuoteChannel[]>();
+  #indexed: object | null = null;
+  readonly #urgent = new Set<QuoteChannel>();
+  /** Those that have not had their turn in this round. */
+  #round: Iterator<QuoteChannel> = [].values();
+  #timer: NodeJS.Timeout | null = null;
+  #isLooking = false;
+  #notBeforeMs = 0;
+
+  constructor(options: QuoteChannelsOptions) {
+    this.#options = options;
+  }
+
+  /** The channel of a name; undefined: no instrument of the catalog has it. */
+  channel(name: string): QuoteChannel | undefined {
+    const known = this.#channels.get(name);
+    if (known !== undefined) return known.taken();
+    const id = name.slice(PREFIX.length);
+    if (!name.startsWith(PREFIX) || this.#options.catalog.instrument(id)?.id !== id)
+      return undefined;
+    const { numbering, publish, engine } = this.#options;
+    const nowMs = () => engine.nowMs();
+    const channel = new QuoteChannel(id, { name, numbering, publish, nowMs }, () => {
+      this.#channels.delete(name);
+      this.#urgent.delete(channel);
+      this.#indexed = null;
+    });
+    this.#channels.set(name, channel);
+    this.#urgent.add(channel);
+    this.#indexed = null;
+    this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+    return channel.taken();
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#channels.size === 0) return this.#rest();
+    const startedMs = performance.now();
+    if (this.#isLooking || startedMs < this.#notBeforeMs) return;
+    this.#isLooking = true;
+    try {
+      await this.#ask(this.#next());
+    } catch (error) {
+      // A shard that is starting, or has too much to do, is asked again in the next round.
+      this.#options.log.warn({ err: error }, 'changed quotes could not be asked for');
+    } finally {
+      this.#isLooking = false;
+    }
+    // At least half of the thread's time is left for requests.
+    const nowMs = performance.now();
+    this.#notBeforeMs = nowMs + (nowMs - startedMs);
+  }
+
+  #rest(): void {
+    this.close();
+    this.#timer = null;
+  }
+
+  /** The channels to ask about now. */
+  #next(): QuoteChannel[] {
+    this.#noteChanged();
+    const asked = new Set<QuoteChannel>();
+    for (const channel of this.#urgent) {
+      if (asked.size === ASKED_MAX) break;
+      asked.add(channel);
+      this.#urgent.delete(channel);
+    }
+    const share = Math.ceil(this.#channels.size / LOOKS_A_ROUND);
+    for (let turn = 0; turn < share && asked.size < ASKED_MAX; turn++) {
+      const { value, done } = this.#round.next();
+      if (done === true) this.#round = this.#channels.values();
+      else asked.add(value);
+    }
+    return [...asked];
+  }
+
+  #noteChanged(): void {
+    const { catalog, changed } = this.#options;
+    this.#index();
+    for (const market of changed.take()) {
+      for (const channel of this.#byMarket.get(catalog.marketName(market)) ?? []) {
+        this.#urgent.add(channel);
+      }
+    }
+  }
+
+  #index(): void {
+    const { catalog } = this.#options;
+    if (this.#indexed === catalog.instruments()) return;
+    this.#indexed = catalog.instruments();
+    this.#byMarket = new Map();
+    for (const channel of this.#channels.values()) {
+      for (const { venue, venueMarketId } of catalog.instrument(channel.id)?.instrument.listings ??
+        []) {
+        const name = marketName(venue, venueMarketId);
+        const listed = this.#byMarket.get(name);
+        if (listed === undefined) this.#byMarket.set(name, [channel]);
+        else listed.push(channel);
+      }
+    }
+  }
+
+  async #ask(asked: readonly QuoteChannel[]): Promise<void> {
+    if (asked.length === 0) return;
+    const { engine } = this.#options;
+    const reply = await engine.quoteChanges({
+      kind: 'quote_changes',
+      atMs: engine.nowMs(),
+      instruments: asked.map(({ id }) => id),
+      versions: asked.map(({ version }) => version),
+    });
+    if (!reply.ok) throw new Error(reply.message);
+    const { changes } = JSON.parse(reply.body) as Changes;
+    let sent = 0;
+    for (const [at, version, quote] of changes) {
+      const channel = asked[at]!;
+      if (this.#channels.get(channel.name) !== channel) continue;
+      if (quote === null) this.#options.onGone(channel, ERRORS.instrument_not_found.message);
+      else if (channel.show(version, quote)) sent += channel.members;
+      if (sent < MESSAGES_A_TURN) continue;
+      sent = 0;
+      await nextTurn();
+    }
+  }
+}
+
+export class QuoteChannel extends TopicChannel {
+  readonly id: string;
+  /** Of the quote that was shown last, as shards count; 0: none was. */
+  version = 0;
+  #quote: JsonObject | null = null;
+  #text: string | null = null;
+  #holders = 0;
+  readonly #drop: () => void;
+
+  /** @param drop called when its last connection has released it */
+  constructor(id: string, options: TopicChannelOptions, drop: () => void) {
+    super(options);
+    this.id = id;
+    this.#drop = drop;
+  }
+
+  /** One more connection has it, which will release it. */
+  taken(): this {
+    this.#holders++;
+    return this;
+  }
+
+  override release(): void {
+    this.#holders--;
+    if (this.#holders === 0) this.#drop();
+  }
+
+  /** Sends what has changed; returns whether it was anything. `asOf` alone is nothing. */
+  show(version: number, quote: JsonObject): boolean {
+    const before = this.#quote;
+    this.version = version;
+    const patch = before === null ? null : mergePatch(before, quote);
+    if (patch !== null && Object.keys(patch).every((name) => name === 'asOf')) return false;
+    this.#quote = quote;
+    this.#text = null;
+    if (patch === null) this.know(() => this.#snapshotText());
+    else this.change(JSON.stringify(patch));
+    return true;
+  }
+
+  #snapshotText(): string {
+    this.#text ??= JSON.stringify(this.#quote);
+    return this.#text;
+  }
+}

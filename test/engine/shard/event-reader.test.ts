@@ -1,0 +1,103 @@
+/** The events of accounts, as a thread beside the shard reads them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import type { Uuid } from '../../../engine/rules/units.ts';
+import { AccountEventSource } from '../../../engine/shard/account-event-source.ts';
+import type { AccountEvent } from '../../../engine/shard/account-events.ts';
+import { type EventAnswer, EventReader } from '../../../engine/shard/event-reader.ts';
+import type { Shard } from '../../../engine/shard/shard.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { tempDir } from './engine-process.ts';
+import { openShard } from './environment.ts';
+
+const ALICE = uuidOf(1);
+const BOB = uuidOf(2);
+const BOUNDS = { after: 0, limit: 1000, bytesMax: 2 ** 20 };
+
+async function start(dataDir: string): Promise<Shard> {
+  const shard = await openShard(`${dataDir}/shard-0`);
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  return shard;
+}
+
+/** A resting order: one event. */
+function place(shard: Shard, account: Uuid, limitPriceCents = 5): void {
+  shard.run([placeOrder({ account, limitPriceCents })]);
+}
+
+const limitsOf = (events: readonly AccountEvent[]) =>
+  events.map(({ on }) => JSON.parse(on).order.limitCents);
+
+test('D60: who watches gets what was, and then what comes, each once and of that account alone', async (t) => {
+  const dataDir = tempDir(t);
+  const shard = await start(dataDir);
+  t.teardown(() => shard.abandon());
+  const log: EventAnswer[] = [];
+  const reader = new EventReader(dataDir, (answer) => log.push(answer));
+  place(shard, ALICE, 1);
+  place(shard, BOB, 2);
+  const from = shard.lastNumber;
+  place(shard, ALICE, 3);
+  const watch = { kind: 'watch', shard: 0, account: ALICE } as const;
+  reader.take({ ...watch, id: 1, from, bounds: BOUNDS });
+  for (let limit = 10; limit < 20; limit++) {
+    place(shard, limit % 2 === 0 ? ALICE : BOB, limit);
+    await sleep(15);
+  }
+  const end = shard.lastNumber;
+  reader.take({ ...watch, id: 2, from: end, bounds: null });
+  while (!log.some((answer) => answer.kind === 'watched' && answer.id === 2)) await sleep(5);
+  const [first] = log;
+  t.like(first, { kind: 'watched', id: 1 });
+  const all = log.flatMap((answer) => ('events' in answer ? (answer.events ?? []) : []));
+  t.deepEqual(limitsOf(all), [1, 3, 10, 12, 14, 16, 18]);
+  t.like(log.at(-1), { kind: 'watched', id: 2, last: end }, 'once all news up to there were sent');
+  reader.take({ kind: 'unwatch', shard: 0, account: ALICE });
+  const before = log.length;
+  place(shard, ALICE, 30);
+  await sleep(100);
+  t.is(log.length, before);
+});
+
+test('D60, J23: events that are not all within the bounds, or not in the log, are none', async (t) => {
+  const dataDir = tempDir(t);
+  const shard = await start(dataDir);
+  t.teardown(() => shard.abandon());
+  for (let order = 0; order < 20; order++) place(shard, ALICE);
+  const from = shard.lastNumber;
+  const log: EventAnswer[] = [];
+  const reader = new EventReader(dataDir, (answer) => log.push(answer));
+  t.teardown(() => reader.take({ kind: 'unwatch', shard: 0, account: ALICE }));
+  const cases = [
+    { bounds: BOUNDS, events: 20 },
+    { bounds: { ...BOUNDS, limit: 20 }, events: 20 },
+    { bounds: { ...BOUNDS, limit: 19 }, events: null },
+    { bounds: { ...BOUNDS, bytesMax: 500 }, events: null },
+    { bounds: { ...BOUNDS, after: from }, events: 0 },
+    { bounds: { ...BOUNDS, after: from + 1 }, events: null },
+  ];
+  for (const [id, { bounds }] of cases.entries()) {
+    reader.take({ kind: 'watch', id, shard: 0, account: ALICE, from, bounds });
+  }
+  while (log.length < cases.length) await sleep(5);
+  t.deepEqual(
+    log.map((answer) => (answer.kind === 'watched' ? (answer.events?.length ?? null) : undefined)),
+    cases.map(({ events }) => events),
+  );
+});
+
+test('D60: a log that cannot be read ends the thread, and the next question starts another', async (t) => {
+  const dataDir = tempDir(t);
+  const errors: string[] = [];
+  const log = { info() {}, warn() {}, error: (_: object, message: string) => errors.push(message) };
+  const source = new AccountEventSource({ dataDir, shards: 1, log });
+  t.teardown(() => source.close());
+  let lost = 0;
+  source.listen(
+    () => {},
+    () => lost++,
+  );
+  await t.throwsAsync(source.page('no uuid', -1, 1), { message: /read anew/ });
+  t.deepEqual([lost, errors.length], [1, 1]);
+  t.deepEqual((await source.page(ALICE, 0, 1)).events, []);
+});
