@@ -12,6 +12,7 @@ import type { Metrics, RouteCount } from './metrics.ts';
 import { PacedRefusals } from './paced-refusals.ts';
 import { BUSY_STATUS, busyRefusal, type Refused, refusalOf, refusedBy } from './refusals.ts';
 import type { Result, Route } from './route.ts';
+import { StreamedBody } from './streamed-body.ts';
 
 /** A route, the headers of its answers and the counts of its requests. */
 export type Served<C> = Route<C> & { headers: HeaderLines; requests: RouteCount };
@@ -75,6 +76,11 @@ export class Answers {
       exchange.answer(status, headers, result.bytes);
       return;
     }
+    if (result instanceof StreamedBody) {
+      requests.add(status, exchange.startedMs);
+      exchange.stream((found.headers + result.headers) as HeaderLines, result.pieces);
+      return;
+    }
     if (typeof result !== 'string' && !result.ok) {
       this.#answerError(exchange, refusedBy(result), found);
       return;
@@ -126,10 +132,17 @@ export class Answers {
   }
 }
 
-function headersOf<C>({ contentType, cacheSeconds, isAsset, status }: Route<C>): string[] {
+function headersOf<C>({
+  contentType,
+  streamed,
+  cacheSeconds,
+  isAsset,
+  status,
+}: Route<C>): string[] {
   const kept = `max-age=${cacheSeconds}${isAsset ? ', immutable' : ''}`;
   const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', kept];
-  const type = status === 204 ? [] : ['Content-Type', contentType];
+  // A streamed body names its own.
+  const type = status === 204 || streamed !== null ? [] : ['Content-Type', contentType];
   const vary = isAsset ? ['Vary', 'Accept-Encoding'] : [];
   return [...type, ...cache, ...vary];
 }

@@ -17,6 +17,8 @@ import type { Log } from './log.ts';
 export class LiveCatalog {
   current: Catalog;
   marketNumber: ReturnType<typeof marketNumbers>;
+  /** Called with each catalog once the engine has it. */
+  onUse: (catalog: Catalog) => void = () => {};
   readonly #file: string | null;
   readonly #identity: ControlStore;
   readonly #engine: Shards;
@@ -104,5 +106,6 @@ export class LiveCatalog {
       }
     }
     await this.#engine.setCatalog(catalog);
+    this.onUse(catalog);
   }
 }

@@ -6,6 +6,8 @@
  *            catalog file -> numbers -> engine, ingest, HTTP
  */
 import { availableParallelism } from 'node:os';
+import { closingsOf } from '../engine/history/closings.ts';
+import type { History } from '../engine/history/history.ts';
 import type { Tick } from '../engine/rules/messages.ts';
 import type { EpochMs, MarketNumber } from '../engine/rules/units.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
@@ -19,6 +21,7 @@ import { CatalogView } from './catalog-view.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import type { Config } from './config.ts';
 import { connectFeed } from './connect-feed.ts';
+import { createHistory, historyProblems, historySource } from './create-history.ts';
 import { createOrganizations } from './create-organizations.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Deps } from './deps.ts';
@@ -95,7 +98,10 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const reports = await engine.open();
   const ownerless = ownerlessIn(config.dataDir, identity, reports);
   for (const line of ownerless) log.error({ dataDir: config.dataDir }, line);
-  const { view, feeds, playback } = await startMarkets(startup, identity, engine, reports);
+  const history = createHistory(config, engine, log);
+  if (history !== null) stack.add(() => history.close());
+  const markets = await startMarkets(startup, identity, { engine, history }, reports);
+  const { view, catalog, feeds, playback } = markets;
 
   const switches = new Switches(config, identity, engine, log);
   const server = await serve({
@@ -104,6 +110,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     search: new InstrumentSearch(view),
     feeds,
     playback,
+    history: historySource(config, history, catalog, log),
     log,
     config,
     identity,
@@ -114,6 +121,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
       ...engine.troubles(),
       ...clockProblems(engine),
       ...feedProblems(feeds(), Date.now()),
+      ...historyProblems(history),
       ...ownerless,
     ],
     ownerless,
@@ -172,12 +180,14 @@ function createEngine({ config, dataDir, log, stack }: Startup, identity: Contro
 async function startMarkets(
   { config, log, stack }: Startup,
   identity: ControlStore,
-  engine: Shards,
+  { engine, history }: { engine: Shards; history: History | null },
   reports: readonly (OpenReport | null)[],
 ) {
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
+  catalog.onUse = (used) => history?.setClosings(closingsOf(used));
   const resolved = reports.flatMap((report) => resolvedMarkets(report?.results ?? []));
+  history?.setResolved(resolved);
   const feeds: Feed[] = [];
   stack.add(async () => {
     for (const feed of feeds) feed.close();
@@ -195,7 +205,7 @@ async function startMarkets(
   // On the feed's clock a live frame is what moves time, so it brings the wall's, and cannot be late.
   const isFeedClock = config.clock === 'feed';
   const nowMs = () => engine.nowMs();
-  const into = { catalog, view, engine, log };
+  const into = { catalog, view, engine, history, log };
   const live = ingestInto(
     into,
     isFeedClock ? { timeOf: feedTime } : { lagMaxMs: config.feedLagMaxMs },
@@ -207,12 +217,17 @@ async function startMarkets(
   for (const [entry, feed] of config.feeds.entries()) feeds.push(connectFeed(feed, entry, parts));
   const playback = createPlayback({
     ingest: ingestInto(into),
-    engine,
+    engine: {
+      nowMs,
+      drained: async () => {
+        await Promise.all([engine.drained(), history?.drained()]);
+      },
+    },
     depth,
     newSource,
     isFeedClock,
   });
-  return { view, feeds: () => feeds.flatMap((feed) => feed.statuses()), playback };
+  return { view, catalog, feeds: () => feeds.flatMap((feed) => feed.statuses()), playback };
 }
 
 /**
@@ -225,10 +240,16 @@ function feedTime(venueAtMs: EpochMs | null, nowMs: EpochMs): EpochMs {
 
 /** What venues say goes to the engine, and what of it answers show to the view. */
 function ingestInto(
-  to: { catalog: LiveCatalog; view: CatalogView; engine: Shards; log: Log },
+  to: {
+    catalog: LiveCatalog;
+    view: CatalogView;
+    engine: Shards;
+    history: History | null;
+    log: Log;
+  },
   options: Pick<IngestOptions, 'timeOf' | 'lagMaxMs'> = {},
 ): Ingest {
-  const { catalog, view, engine, log } = to;
+  const { catalog, view, engine, history, log } = to;
   return createIngest({
     ...options,
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
@@ -237,6 +258,7 @@ function ingestInto(
       if (tick.kind === 'status') view.setMarketStatus(tick.market, tick.status);
       if (tick.kind === 'result') settle(to, tick.market);
       engine.tick(tick);
+      history?.tick(tick);
     },
     log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
   });

@@ -3,6 +3,7 @@
  * calls, what body and which organization go in, status and body come out. The checks are those of
  * dispatch.ts behind the credential, in its order. Rule A17 (api/RULES.md).
  */
+import type { Reply } from '../engine/rules/messages.ts';
 import { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
 import type { Caller } from './access.ts';
@@ -12,6 +13,7 @@ import { errorBody } from './errors.ts';
 import type { RouteCount } from './metrics.ts';
 import { busyRefusal, type Refused, refusalOf, refusedBy } from './refusals.ts';
 import { admitAndRun, type Result, type Route } from './route.ts';
+import { StreamedBody } from './streamed-body.ts';
 
 export type MessageCallOptions = Pick<
   DispatchOptions<Caller>,
@@ -114,7 +116,7 @@ class Pending implements Waiter<Result> {
 
   resolve(result: Result): void {
     if (typeof result === 'string') this.#give(this.#route.status, result);
-    else if (result instanceof CodedBody) this.reject(new Error('an asset is no message'));
+    else if (!isText(result)) this.reject(new Error('bytes are no message'));
     else if (result.ok) this.#give(this.#route.status, result.body);
     else this.#refuse(refusedBy(result));
   }
@@ -133,4 +135,8 @@ class Pending implements Waiter<Result> {
     this.#requests.add(status, this.#startedMs);
     this.#answer(status, body);
   }
+}
+
+function isText(result: Exclude<Result, string>): result is Reply {
+  return !(result instanceof CodedBody) && !(result instanceof StreamedBody);
 }

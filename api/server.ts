@@ -20,6 +20,7 @@ import { authRoutes, visitorOf } from './routes/auth.ts';
 import { descriptionRoute } from './routes/description.ts';
 import { DOCS_POLICY, docsRoutes, entryHandler } from './routes/docs.ts';
 import { gameRoutes } from './routes/games.ts';
+import { historyRoutes } from './routes/history.ts';
 import { instrumentRoutes } from './routes/instruments.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { meRoutes } from './routes/me.ts';
@@ -241,6 +242,7 @@ export function apiRoutes(deps: Deps): Route<Caller>[] {
     ...instrumentRoutes(deps),
     ...gameRoutes(deps),
     ...quoteRoutes(deps),
+    ...historyRoutes(deps),
     ...portfolioRoutes(deps),
     ...orderRoutes(deps),
   ];

@@ -86,19 +86,22 @@ function bodyOf({ readBody }: Described, about: About<unknown, unknown>, compone
 const slugOf = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
 function successOf(
-  { access, status, response, contentType }: Described,
+  { access, status, response, contentType, streamed }: Described,
   about: About<unknown, unknown>,
   components: Components,
 ): Json {
   return {
     description: 'Success.',
     headers: headersOf(access, status, []),
-    content: {
-      [contentType]: {
-        schema: components.place(response),
-        ...(about.example === undefined ? {} : { example: about.example }),
-      },
-    },
+    content: Object.fromEntries(
+      (streamed ?? [contentType]).map((type) => [
+        type,
+        {
+          schema: components.place(response),
+          ...(about.example === undefined ? {} : { example: about.example }),
+        },
+      ]),
+    ),
   };
 }
 
@@ -116,7 +119,7 @@ function refusalsOf(route: Described, components: Components): Json {
 }
 
 function refusalOf(status: number, codes: RouteError['code'][], components: Components): Json {
-  const passes = isPassing(status);
+  const isPassed = (code: RouteError['code']) => isPassing(status) && code !== 'not_configured';
   const narrowed = {
     type: 'object',
     properties: {
@@ -124,7 +127,7 @@ function refusalOf(status: number, codes: RouteError['code'][], components: Comp
       message: { type: 'string' },
       retryAfterSeconds: { type: 'integer' },
     },
-    required: passes ? ['code', 'retryAfterSeconds'] : ['code'],
+    required: codes.every(isPassed) ? ['code', 'retryAfterSeconds'] : ['code'],
   };
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}.`).join('\n\n'),
@@ -136,7 +139,7 @@ function refusalOf(status: number, codes: RouteError['code'][], components: Comp
             { type: 'object', properties: { error: narrowed } },
           ],
         },
-        examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code, passes)])),
+        examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code, isPassed(code))])),
       },
     },
   };

@@ -1,9 +1,10 @@
 /** Games that have instruments. Rule A48 (api/RULES.md). */
-import { type EpochMs, instantOf, isoOf } from '../../engine/rules/units.ts';
+import { isoOf } from '../../engine/rules/units.ts';
 import type { Caller } from '../access.ts';
 import { gameText, instrumentText } from '../catalog-view.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError, invalidRequest } from '../errors.ts';
+import { ApiError } from '../errors.ts';
+import { instantIn } from '../instants.ts';
 import { placeOfCursor, takePage } from '../paging.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
@@ -34,8 +35,8 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
     response: GamesAnswer,
     prepare: (query) => ({
       ...query,
-      fromMs: fromOrTo('from', query.from),
-      toMs: fromOrTo('to', query.to),
+      fromMs: instantIn('from', query.from),
+      toMs: instantIn('to', query.to),
       after: placeOfCursor(query.cursor, 'game_'),
     }),
     run: ({ query }) => {
@@ -87,14 +88,4 @@ function getGame({ catalog, engine, switches }: Deps): Route<Caller> {
       return `{"game":${gameText(entry)},"instruments":[${texts}],"count":${count},${envelope}}`;
     },
   });
-}
-
-const DATE = /^\d{4}-\d{2}-\d{2}$/;
-
-/** A date (its UTC midnight) or a date-time with a zone. */
-function fromOrTo(name: 'from' | 'to', text: string | undefined): EpochMs | null {
-  if (text === undefined) return null;
-  const atMs = instantOf(DATE.test(text) ? `${text}T00:00Z` : text);
-  if (atMs === null) throw invalidRequest(`${name} must be a date or a date-time with a zone`);
-  return atMs;
 }

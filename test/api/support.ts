@@ -17,6 +17,7 @@ import { type Config, loadConfig } from '../../api/config.ts';
 import { createOrganizations } from '../../api/create-organizations.ts';
 import type { Deps, FeedStatus } from '../../api/deps.ts';
 import type { Engine } from '../../api/engine.ts';
+import type { HistorySource } from '../../api/history-source.ts';
 import { signAccessToken } from '../../api/identity/access-token.ts';
 import { type KeyInput, newKey } from '../../api/identity/keys.ts';
 import { newSession } from '../../api/identity/sessions.ts';
@@ -37,9 +38,11 @@ import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { apiRoutes, startServer } from '../../api/server.ts';
 import { Switches } from '../../api/switches.ts';
 import { createAjv } from '../../api/validation.ts';
+import { Recorder } from '../../engine/history/recorder.ts';
 import type { Catalog } from '../../engine/rules/messages.ts';
 import { AnswerCheck, type SeenAnswer } from './answer-check.ts';
 import { cheapenHashes } from './cheap-hashes.ts';
+import { embeddedHistory } from './embedded-history.ts';
 import { FakeEngine } from './fake-engine.ts';
 import * as samples from './samples.ts';
 
@@ -104,6 +107,8 @@ type Options = {
   /** In place of the fake one, which is then asked nothing. */
   engine?: Engine;
   catalog?: Catalog;
+  /** In place of an empty one. */
+  history?: HistorySource;
   /** Accounts of nobody, in words. */
   ownerless?: string[];
 };
@@ -133,12 +138,18 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   let catalogNow = options.catalog ?? samples.sampleCatalog();
   let feeds: FeedStatus[] = [];
   const catalog = new CatalogView(() => catalogNow);
+  const recorder = new Recorder({
+    directory: join(dataDir, 'history'),
+    quoteMaxAgeMs: config.quoteMaxAgeMs,
+    days: 0,
+  });
   const deps: Deps = {
     engine: asked,
     catalog,
     search: new InstrumentSearch(catalog),
     feeds: () => feeds,
     playback: { take: async () => ({ lines: 0, frames: 0, ticks: 0, skipped: 0 }), close() {} },
+    history: options.history ?? embeddedHistory(recorder, () => catalogNow),
     log: logInto(t, log),
     config,
     identity: store,
@@ -152,6 +163,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   t.teardown(async () => {
     await meter.close();
     await store.close();
+    recorder.close();
     rmSync(dataDir, { recursive: true });
   });
   const server = await startServer(deps);
