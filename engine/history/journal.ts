@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
-import { crc32 } from 'node:zlib';
+import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { syncDirectory } from '../log/segment-file.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
@@ -26,14 +26,18 @@ import {
   sizeCheck,
 } from './block-format.ts';
 import { KINDS, widthOf } from './kinds.ts';
+import { type Columns, packColumns, unpackColumns } from './record-columns.ts';
 import { VarintReader, VarintWriter } from './varints.ts';
 
 export const JOURNAL_NAME = 'journal';
 /** Checksum of all, that of the size, the size behind it, the engine's time in two parts. */
 const PIECE_HEADER_BYTES = 20;
 const U32_END = 2 ** 32;
-/** In place of a series: the next record of the one named is given a number. */
+/** In place of a series: the first record of the one named gets a number, and some follow packed. */
 const BEGINS = 0;
+
+/** What a new journal begins with: the unfinished block of a series, maybe empty. */
+type Tail = (kind: number, market: MarketNumber, number: number, records: Columns) => void;
 
 /** What a reader gets, in the order in which it was written. */
 export type JournalSink = {
@@ -49,12 +53,16 @@ class RecordWriter {
   readonly #last = new Map<number, number[]>();
   readonly out = new VarintWriter();
 
-  begins(kind: number, market: MarketNumber, number: number): void {
+  begins(kind: number, market: MarketNumber, number: number, records: Columns): void {
     const key = seriesKey(kind, market);
-    this.#last.set(key, new Array(widthOf(kind)).fill(0));
+    const count = records[0]?.length ?? 0;
+    const last = records.map((values) => values.at(-1)!);
+    this.#last.set(key, count === 0 ? new Array(widthOf(kind)).fill(0) : last);
     this.out.unsigned(BEGINS);
     this.out.unsigned(key);
     this.out.unsigned(number);
+    this.out.unsigned(count);
+    if (count > 0) this.out.blob(zstdCompressSync(packColumns(records)));
   }
 
   has(kind: number, market: MarketNumber): boolean {
@@ -93,7 +101,7 @@ export class Journal {
    * Writes a new journal in place of the old one, which holds what `write` passes. It is on disk
    * on return.
    */
-  begin(nowMs: EpochMs, write: (sink: JournalSink) => void): void {
+  begin(nowMs: EpochMs, write: (tail: Tail) => void): void {
     const file = path.join(this.#directory, JOURNAL_NAME);
     const made = `${file}.new`;
     rmSync(made, { force: true });
@@ -102,9 +110,8 @@ export class Journal {
     this.#bytes = 0;
     this.#write(fileHeader());
     this.#records = new RecordWriter();
-    write({
-      begins: (kind, market, number) => this.#records.begins(kind, market, number),
-      record: (kind, market, values) => this.#records.record(kind, market, values),
+    write((kind, market, number, records) => {
+      this.#records.begins(kind, market, number, records);
     });
     this.flush(nowMs);
     fdatasyncSync(this.#fd);
@@ -114,7 +121,7 @@ export class Journal {
 
   /** Keeps a record, whose number in its series is `number`, for the next `flush`. */
   record(kind: number, market: MarketNumber, number: number, values: readonly number[]): void {
-    if (!this.#records.has(kind, market)) this.#records.begins(kind, market, number);
+    if (!this.#records.has(kind, market)) this.#records.begins(kind, market, number, []);
     this.#records.record(kind, market, values);
   }
 
@@ -200,14 +207,34 @@ function readEntry(reader: VarintReader, lastOf: Map<number, number[]>, sink: Jo
   const kind = (key - 1) % KINDS.length;
   const market = (key - 1 - kind) / KINDS.length;
   if (named === BEGINS) {
-    lastOf.set(key, new Array(widthOf(kind)).fill(0));
     sink.begins(kind, market, reader.unsigned());
+    lastOf.set(
+      key,
+      readTail(reader, kind, (values) => sink.record(kind, market, values)),
+    );
     return;
   }
   const last = lastOf.get(key);
   invariant(last !== undefined, 'a journal has a record of no series');
   for (let at = 0; at < last.length; at++) last[at]! += reader.signed();
   sink.record(kind, market, [...last]);
+}
+
+/** Passes packed records on. @returns what the next one is the difference from */
+function readTail(
+  reader: VarintReader,
+  kind: number,
+  record: (values: number[]) => void,
+): number[] {
+  const count = reader.unsigned();
+  let last: number[] = new Array(widthOf(kind)).fill(0);
+  if (count === 0) return last;
+  const columns = unpackColumns(zstdDecompressSync(reader.blob()), widthOf(kind), count);
+  for (let at = 0; at < count; at++) {
+    last = columns.map((values) => values[at]!);
+    record([...last]);
+  }
+  return last;
 }
 
 /** What is wrong with the journal of a directory, in words; a server may be writing its end. */

@@ -12,7 +12,7 @@ import { Segments, type StoredBlock } from './segments.ts';
 import { Series } from './series.ts';
 
 /** The journal is written anew at this size, or at twice what it then held. */
-const JOURNAL_BYTES = 8 * 2 ** 20;
+const JOURNAL_BYTES = 2 * 2 ** 20;
 /** Blocks kept as they were read: at most 25 MB. */
 const BLOCKS_READ_MAX = 256;
 
@@ -105,18 +105,10 @@ export class HistoryStore {
   /** Blocks first: what they have is no longer in the journal. */
   #beginJournal(nowMs: EpochMs): void {
     this.#segments.sync();
-    this.#journal.begin(nowMs, (to) => {
+    this.#journal.begin(nowMs, (write) => {
       for (const [key, series] of this.#series) {
         const kind = key % KINDS.length;
-        const market = (key - kind) / KINDS.length;
-        to.begins(kind, market, series.tailFirst);
-        for (let at = 0; at < series.tailLength; at++) {
-          to.record(
-            kind,
-            market,
-            series.tail.map((values) => values[at]!),
-          );
-        }
+        write(kind, (key - kind) / KINDS.length, series.tailFirst, series.tail);
       }
     });
     this.#journalBytesMax = Math.max(JOURNAL_BYTES, 2 * this.#journal.bytes);
@@ -144,8 +136,7 @@ export class HistoryStore {
 
   /** What was appended is on disk on return. */
   close(nowMs: EpochMs): void {
-    this.#journal.flush(nowMs);
-    this.#journal.sync();
+    this.#beginJournal(nowMs);
     this.#journal.close();
     this.#segments.close();
   }

@@ -37,6 +37,14 @@ export class VarintWriter {
     this.unsigned(value < 0 ? -2 * value - 1 : 2 * value);
   }
 
+  /** Bytes behind their number. */
+  blob(bytes: Uint8Array): void {
+    this.unsigned(bytes.length);
+    while (this.#at + bytes.length > this.#bytes.length) this.#grow();
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
   /** What was written since `begin`; valid until then. */
   view(): Buffer {
     return this.#bytes.subarray(0, this.#at);
@@ -73,6 +81,14 @@ export class VarintReader {
       value += (byte & 127) * scale;
       if (byte < 128) return value;
     }
+  }
+
+  blob(): Uint8Array {
+    const end = this.unsigned() + this.#at;
+    invariant(end <= this.#bytes.length, 'bytes end behind what was written');
+    const bytes = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return bytes;
   }
 
   signed(): number {
