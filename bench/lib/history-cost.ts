@@ -7,15 +7,16 @@ import { History } from '../../engine/history/history.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
 import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';
-import { nativeAdapter } from '../../feeds/adapters/native.ts';
+import { kalshiAdapter } from '../../feeds/adapters/kalshi.ts';
 import { createIngest, type IngestConnection } from '../../feeds/ingest.ts';
 import { CHECKPOINT_EVERY_FACTS } from './bench-shard.ts';
-import { catalogOf } from './catalog.ts';
+import { ASK_CENTS, BID_CENTS, catalogOf } from './catalog.ts';
 import { CORE_CONFIG } from './core-state.ts';
 import { costOf } from './cost.ts';
+import { deltaFrame, kalshiBook, snapshotFrame } from './kalshi-frames.ts';
 import { OrderFlow } from './order-flow.ts';
 import { threadCpuMs, threadCpuSince } from './proc.ts';
-import { QuoteWalk } from './quote-walk.ts';
+import { seededRandom } from './random.ts';
 import { type Figures, percent, range, type Table } from './report.ts';
 import { type Spread, spreadOf } from './stats.ts';
 import { dropDir, tempDir } from './temp.ts';
@@ -56,7 +57,7 @@ export async function costTable(sizes: CostSizes, figures: Figures): Promise<Tab
         rowOf("an order, callers' thread", orders.main, sizes.orders, figures),
       ],
       notes: [
-        `one shard, ${sizes.markets} markets, ${WAITING} orders waiting, sync durability, no HTTP`,
+        `increments of Kalshi, making them included; one shard, ${sizes.markets} markets, ${WAITING} orders waiting, sync durability, no HTTP`,
         `${sizes.rounds} pairs of runs; more: the median of the pairs`,
       ],
     };
@@ -146,23 +147,23 @@ async function open(directory: string, { markets }: CostSizes): Promise<World> {
     sink,
     log() {},
   });
-  const connection = ingest.connection('venue_a', nativeAdapter({ recorded: true }), 1);
+  const connection = ingest.connection('venue_a', kalshiAdapter({}, { recorded: true }), 1);
   const made: World = { ...world, connection };
   return made;
 }
 
-/** Sizes move and prices stay, so that orders trade as they would. */
+/** Increments of sizes: prices stay, so that orders trade as they would. */
 function framesOf(markets: number): (count: number) => string[] {
-  const walks = Array.from({ length: markets }, (_, market) => new QuoteWalk(market, 0, 1, market));
+  const random = seededRandom(7);
+  const books = Array.from({ length: markets }, () => kalshiBook(BID_CENTS, 100 - ASK_CENTS));
+  const tickerOf = (market: number) => `BENCH-${market}`;
   let seq = 0;
   return (count) =>
     Array.from({ length: count }, () => {
       seq++;
-      const { market, yesBidContracts, yesAskContracts } = walks[seq % markets]!.next();
-      return JSON.stringify({
-        ...{ type: 'quote', seq, market: `BENCH-${market}` },
-        ...{ yesBidCents: 40, yesBidContracts, yesAskCents: 43, yesAskContracts },
-      });
+      if (seq <= markets) return snapshotFrame(tickerOf(seq - 1), seq, books[seq - 1]!);
+      const market = random.below(markets);
+      return deltaFrame(random, books[market]!, { ticker: tickerOf(market), seq, atMs: seq });
     });
 }
 

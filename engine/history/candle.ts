@@ -62,8 +62,10 @@ export class CandleFold {
 
   row(atMs: EpochMs, bid: number, ask: number): void {
     this.#countTo(atMs);
-    this.#candle.quotes++;
-    this.#show({ bid, ask });
+    const candle = this.#candle;
+    candle.quotes++;
+    // Most rows are of another size alone.
+    if (candle.end.bid !== bid || candle.end.ask !== ask) this.#show({ bid, ask });
   }
 
   trade(priceCents: number, contracts: Contracts): void {

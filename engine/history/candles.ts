@@ -14,9 +14,12 @@ import {
   recordOfCandle,
 } from './candle.ts';
 import { INTERVAL_MS, INTERVALS, type Interval, kindOf, ROWS, TRADES } from './kinds.ts';
+import type { Columns } from './record-columns.ts';
+import type { Part } from './series.ts';
 import type { HistoryStore } from './store.ts';
 
 const MINUTE_MS = INTERVAL_MS['1m'];
+type Three = readonly [Columns[number], Columns[number], Columns[number]];
 
 /** From a time in it, the start of an interval, aligned to UTC. */
 export function startOf(interval: Interval, atMs: EpochMs): EpochMs {
@@ -42,7 +45,7 @@ export type CandleWindow = {
 export class Candles {
   readonly #store: HistoryStore;
   /** The minute of each market's last row or trade: its candle is not kept yet. */
-  readonly #openMinutes = new Map<MarketNumber, EpochMs>();
+  readonly #openMinutes: (EpochMs | undefined)[] = [];
 
   constructor(store: HistoryStore) {
     this.#store = store;
@@ -53,7 +56,7 @@ export class Candles {
     const minute = startOf('1m', atMs);
     const open = this.#openMinute(market);
     if (minute === open) return;
-    this.#openMinutes.set(market, minute);
+    this.#openMinutes[market] = minute;
     if (open === null) return;
     invariant(minute > open, 'a row comes after its candle was closed');
     this.#keep(market, '1m', this.#minute(market, open, open + MINUTE_MS), nowMs);
@@ -66,12 +69,13 @@ export class Candles {
   }
 
   #keep(market: MarketNumber, interval: Interval, candle: Candle, nowMs: EpochMs): void {
-    this.#store.append(kindOf(interval), market, recordOfCandle(candle), nowMs);
+    const series = this.#store.opened(kindOf(interval), market);
+    this.#store.append(series, recordOfCandle(candle), nowMs);
   }
 
   /** Null: the market has neither. */
   #openMinute(market: MarketNumber): EpochMs | null {
-    const known = this.#openMinutes.get(market);
+    const known = this.#openMinutes[market];
     if (known !== undefined) return known;
     const lastMs = [ROWS, TRADES].map((kind) => this.#store.series(kind, market)?.lastMs ?? 0);
     const newestMs = Math.max(...lastMs);
@@ -86,16 +90,18 @@ export class Candles {
   /** The candle of a minute, from its rows and trades. */
   #minute(market: MarketNumber, startMs: EpochMs, endMs: EpochMs): Candle {
     const fold = new CandleFold(startMs, endMs, this.#carriedInto(market, startMs));
-    for (const [atMs, bid, ask] of this.#records(ROWS, market, startMs, startMs + MINUTE_MS)) {
-      fold.row(atMs!, bid!, ask!);
+    const untilMs = startMs + MINUTE_MS;
+    for (const { columns, from, end } of this.#parts(ROWS, market, startMs)) {
+      const [times, bids, asks] = columns as Columns & Three;
+      for (let at = from; at < end && times[at]! < untilMs; at++) {
+        fold.row(times[at]!, bids[at]!, asks[at]!);
+      }
     }
-    for (const [, price, contracts] of this.#records(
-      TRADES,
-      market,
-      startMs,
-      startMs + MINUTE_MS,
-    )) {
-      fold.trade(price!, contracts!);
+    for (const { columns, from, end } of this.#parts(TRADES, market, startMs)) {
+      const [times, prices, contracts] = columns as Columns & Three;
+      for (let at = from; at < end && times[at]! < untilMs; at++) {
+        fold.trade(prices[at]!, contracts[at]!);
+      }
     }
     return fold.finish();
   }
@@ -133,17 +139,11 @@ export class Candles {
     return Math.max(endMs, this.#store.series(ROWS, market)?.lastMs ?? 0);
   }
 
-  *#records(
-    kind: number,
-    market: MarketNumber,
-    fromMs: EpochMs,
-    toMs: EpochMs,
-  ): Generator<number[]> {
-    for (const { columns, from, end } of this.#store.series(kind, market)?.forward(fromMs) ?? []) {
-      for (let at = from; at < end; at++) {
-        if (columns[0]![at]! >= toMs) return;
-        yield columns.map((values) => values[at]!);
-      }
+  /** The records from a moment on, as far as that part of them goes. */
+  *#parts(kind: number, market: MarketNumber, fromMs: EpochMs): Generator<Part> {
+    for (const part of this.#store.series(kind, market)?.forward(fromMs) ?? []) {
+      if (part.columns[0]![part.from]! >= fromMs + MINUTE_MS) return;
+      yield part;
     }
   }
 

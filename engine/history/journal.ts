@@ -36,8 +36,17 @@ const U32_END = 2 ** 32;
 /** In place of a series: the first record of the one named gets a number, and some follow packed. */
 const BEGINS = 0;
 
+/** A series as a journal sees it. */
+export type Journaled = {
+  readonly kind: number;
+  readonly market: MarketNumber;
+  /** The journal that its last record was written to, and that record. */
+  journal: object | null;
+  readonly last: number[];
+};
+
 /** What a new journal begins with: the unfinished block of a series, maybe empty. */
-type Tail = (kind: number, market: MarketNumber, number: number, records: Columns) => void;
+type Tail = (series: Journaled, number: number, records: Columns) => void;
 
 /** What a reader gets, in the order in which it was written. */
 export type JournalSink = {
@@ -50,31 +59,26 @@ const seriesKey = (kind: number, market: MarketNumber) => market * KINDS.length 
 
 /** Writes records behind each other, each as its difference from the one before in its series. */
 class RecordWriter {
-  readonly #last = new Map<number, number[]>();
   readonly out = new VarintWriter();
 
-  begins(kind: number, market: MarketNumber, number: number, records: Columns): void {
-    const key = seriesKey(kind, market);
+  begins(series: Journaled, number: number, records: Columns): void {
+    const { kind, market, last } = series;
     const count = records[0]?.length ?? 0;
-    const last = records.map((values) => values.at(-1)!);
-    this.#last.set(key, count === 0 ? new Array(widthOf(kind)).fill(0) : last);
+    for (let at = 0; at < last.length; at++) last[at] = records[at]?.at(-1) ?? 0;
+    series.journal = this;
     this.out.unsigned(BEGINS);
-    this.out.unsigned(key);
+    this.out.unsigned(seriesKey(kind, market));
     this.out.unsigned(number);
     this.out.unsigned(count);
     if (count > 0) this.out.blob(zstdCompressSync(packColumns(records)));
   }
 
-  has(kind: number, market: MarketNumber): boolean {
-    return this.#last.has(seriesKey(kind, market));
-  }
-
-  record(kind: number, market: MarketNumber, values: readonly number[]): void {
-    const key = seriesKey(kind, market);
-    const last = this.#last.get(key);
-    invariant(last !== undefined, 'a record of a journal has no series');
+  /** `number`: of the record in its series. */
+  record(series: Journaled, number: number, values: readonly number[]): void {
+    if (series.journal !== this) this.begins(series, number, []);
+    const { kind, market, last } = series;
     invariant(values.length === last.length, 'a record has other columns than its kind');
-    this.out.unsigned(key);
+    this.out.unsigned(seriesKey(kind, market));
     for (let at = 0; at < last.length; at++) {
       this.out.signed(values[at]! - last[at]!);
       last[at] = values[at]!;
@@ -110,9 +114,7 @@ export class Journal {
     this.#bytes = 0;
     this.#write(fileHeader());
     this.#records = new RecordWriter();
-    write((kind, market, number, records) => {
-      this.#records.begins(kind, market, number, records);
-    });
+    write((series, number, records) => this.#records.begins(series, number, records));
     this.flush(nowMs);
     fdatasyncSync(this.#fd);
     renameSync(made, file);
@@ -120,9 +122,8 @@ export class Journal {
   }
 
   /** Keeps a record, whose number in its series is `number`, for the next `flush`. */
-  record(kind: number, market: MarketNumber, number: number, values: readonly number[]): void {
-    if (!this.#records.has(kind, market)) this.#records.begins(kind, market, number, []);
-    this.#records.record(kind, market, values);
+  record(series: Journaled, number: number, values: readonly number[]): void {
+    this.#records.record(series, number, values);
   }
 
   /** Writes what was kept: from here on it survives a crash of the process. */

@@ -9,6 +9,7 @@ import { DAY_MS, type EpochMs, type MarketNumber } from '../rules/units.ts';
 import { Candles } from './candles.ts';
 import { GAP_MARKS, MARKS, type Mark, markNumber, ROWS, TRADES } from './kinds.ts';
 import { type Closings, type Ended, MarketWatch, type RowSink } from './market-watch.ts';
+import type { Series } from './series.ts';
 import { HistoryStore } from './store.ts';
 import type { Top } from './top.ts';
 
@@ -31,6 +32,7 @@ export class Recorder implements RowSink {
   readonly #decoder = new FrameDecoder();
   readonly #days: number;
   #dropAtMs: EpochMs = 0;
+  readonly #kept: (Kept | undefined)[] = [];
 
   /** Opens the history of a directory. Since it ended no price was live: `server_down`. */
   constructor({ directory, quoteMaxAgeMs, days }: RecorderConfig) {
@@ -44,10 +46,10 @@ export class Recorder implements RowSink {
   /** What each series ended with. */
   *#ended(): Generator<Ended> {
     for (const market of this.store.markets(ROWS)) {
-      const row = this.store.series(ROWS, market)?.last() ?? null;
+      const row = this.store.series(ROWS, market)?.newest() ?? null;
       if (row === null) continue;
       const [, yesBidCents, yesAskCents, yesBidContracts, yesAskContracts] = row as Five;
-      const mark = this.store.series(GAP_MARKS, market)?.last()?.[1];
+      const mark = this.store.series(GAP_MARKS, market)?.newest()?.[1];
       yield {
         market,
         shown: { yesBidCents, yesAskCents, yesBidContracts, yesAskContracts },
@@ -98,39 +100,49 @@ export class Recorder implements RowSink {
   }
 
   row(market: MarketNumber, atMs: EpochMs, top: Top): void {
+    const { rows } = this.#keptOf(market);
     const at = this.#newest(market, atMs);
     const { yesBidCents, yesAskCents, yesBidContracts, yesAskContracts } = top;
+    const sizes = [sizeOf(yesBidContracts), sizeOf(yesAskContracts)] as const;
     this.candles.advance(market, at, this.nowMs);
-    this.store.append(
-      ROWS,
-      market,
-      [at, yesBidCents, yesAskCents, sizeOf(yesBidContracts), sizeOf(yesAskContracts)],
-      this.nowMs,
-    );
+    this.store.append(rows, [at, yesBidCents, yesAskCents, ...sizes], this.nowMs);
   }
 
   trade({ market, yesPriceCents, contracts, side }: TradeTick, atMs: EpochMs): void {
+    const { trades } = this.#keptOf(market);
     const at = this.#newest(market, atMs);
     invariant(yesPriceCents > 0 && yesPriceCents < 100, 'a print is not at 1 to 99 cents');
     this.candles.advance(market, at, this.nowMs);
     const isYes = side === 'yes' ? 1 : 0;
-    this.store.append(TRADES, market, [at, yesPriceCents, sizeOf(contracts), isYes], this.nowMs);
+    this.store.append(trades, [at, yesPriceCents, sizeOf(contracts), isYes], this.nowMs);
   }
 
   mark(market: MarketNumber, atMs: EpochMs, mark: Mark): void {
-    const lastMs = this.store.series(GAP_MARKS, market)?.lastMs ?? 0;
-    const values = [Math.max(atMs, lastMs), markNumber(mark)];
-    this.store.append(GAP_MARKS, market, values, this.nowMs);
+    const series = this.store.opened(GAP_MARKS, market);
+    const at = Math.max(atMs, series.lastMs);
+    this.store.append(series, [at, markNumber(mark)], this.nowMs);
   }
 
   /** A series never goes back in time, whatever the clock does. */
   #newest(market: MarketNumber, atMs: EpochMs): EpochMs {
-    const rowMs = this.store.series(ROWS, market)?.lastMs ?? 0;
-    const tradeMs = this.store.series(TRADES, market)?.lastMs ?? 0;
-    return Math.max(atMs, rowMs, tradeMs);
+    const { rows, trades } = this.#keptOf(market);
+    return Math.max(atMs, rows.lastMs, trades.lastMs);
+  }
+
+  /** Looked up once: most ticks come to a row. */
+  #keptOf(market: MarketNumber): Kept {
+    const known = this.#kept[market];
+    if (known !== undefined) return known;
+    const kept = {
+      rows: this.store.opened(ROWS, market),
+      trades: this.store.opened(TRADES, market),
+    };
+    this.#kept[market] = kept;
+    return kept;
   }
 }
 
+type Kept = { rows: Series; trades: Series };
 type Five = [number, number, number, number, number];
 
 const sizeOf = (contracts: number) => Math.min(contracts, CONTRACTS_MAX);

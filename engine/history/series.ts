@@ -4,7 +4,8 @@
  * leaves a hole.
  */
 import { invariant } from '../rules/invariant.ts';
-import type { EpochMs } from '../rules/units.ts';
+import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import type { Journaled } from './journal.ts';
 import { BLOCK_RECORDS, widthOf } from './kinds.ts';
 import type { Columns } from './record-columns.ts';
 import type { StoredBlock } from './segments.ts';
@@ -14,16 +15,21 @@ export type Part = { columns: Columns; from: number; end: number; first: number 
 
 export type ReadBlock = (block: StoredBlock) => Float64Array[];
 
-export class Series {
+export class Series implements Journaled {
   readonly kind: number;
+  readonly market: MarketNumber;
+  journal: object | null = null;
+  readonly last: number[];
   readonly #blocks: StoredBlock[] = [];
   readonly #read: ReadBlock;
   #tail: number[][];
   /** The number of the first record of the tail. */
   #tailFirst = 0;
 
-  constructor(kind: number, read: ReadBlock) {
+  constructor(kind: number, market: MarketNumber, read: ReadBlock) {
     this.kind = kind;
+    this.market = market;
+    this.last = new Array(widthOf(kind)).fill(0);
     this.#read = read;
     this.#tail = emptyColumns(kind);
   }
@@ -47,7 +53,8 @@ export class Series {
   }
 
   get lastMs(): EpochMs {
-    return this.#tail[0]!.at(-1) ?? this.#blocks.at(-1)?.lastMs ?? 0;
+    const times = this.#tail[0]!;
+    return times.length > 0 ? times[times.length - 1]! : (this.#blocks.at(-1)?.lastMs ?? 0);
   }
 
   /** The time of the first record that is kept; null without one. */
@@ -108,7 +115,7 @@ export class Series {
     return null;
   }
 
-  last(): number[] | null {
+  newest(): number[] | null {
     return this.before(Number.POSITIVE_INFINITY);
   }
 

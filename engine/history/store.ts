@@ -38,7 +38,7 @@ export class HistoryStore {
         this.#replayed.set(series, number);
         if (number > series.next) series.skipTo(number);
       },
-      record: (kind, market, values) => this.#replay(this.#make(kind, market), market, values),
+      record: (kind, market, values) => this.#replay(this.#make(kind, market), values),
     });
     this.#replayed.clear();
     this.#beginJournal(this.stoppedAtMs ?? 0);
@@ -48,11 +48,11 @@ export class HistoryStore {
   readonly #replayed = new Map<Series, number>();
 
   /** A record that a block has by now is passed over. */
-  #replay(series: Series, market: MarketNumber, values: number[]): void {
+  #replay(series: Series, values: number[]): void {
     const number = this.#replayed.get(series)!;
     this.#replayed.set(series, number + 1);
     if (number < series.next) return;
-    if (series.push(values)) this.#seal(series, market, values[0]!);
+    if (series.push(values)) this.#seal(series, values[0]!);
   }
 
   series(kind: number, market: MarketNumber): Series | undefined {
@@ -63,7 +63,7 @@ export class HistoryStore {
     const key = market * KINDS.length + kind;
     const known = this.#series.get(key);
     if (known !== undefined) return known;
-    const made = new Series(kind, (block) => this.#recordsOf(block));
+    const made = new Series(kind, market, (block) => this.#recordsOf(block));
     this.#series.set(key, made);
     return made;
   }
@@ -74,15 +74,19 @@ export class HistoryStore {
     return keys.map((key) => (key - kind) / KINDS.length);
   }
 
-  append(kind: number, market: MarketNumber, values: readonly number[], nowMs: EpochMs): void {
-    const series = this.#make(kind, market);
-    this.#journal.record(kind, market, series.next, values);
-    this.#hasNew = true;
-    if (series.push(values)) this.#seal(series, market, nowMs);
+  /** The series of a market, which is empty at first. */
+  opened(kind: number, market: MarketNumber): Series {
+    return this.#make(kind, market);
   }
 
-  #seal(series: Series, market: MarketNumber, nowMs: EpochMs): void {
-    const { kind, tail, tailFirst, tailLength, lastMs } = series;
+  append(series: Series, values: readonly number[], nowMs: EpochMs): void {
+    this.#journal.record(series, series.next, values);
+    this.#hasNew = true;
+    if (series.push(values)) this.#seal(series, nowMs);
+  }
+
+  #seal(series: Series, nowMs: EpochMs): void {
+    const { kind, market, tail, tailFirst, tailLength, lastMs } = series;
     const firstMs = tail[0]![0]!;
     const head = { kind, market, first: tailFirst, records: tailLength, firstMs, lastMs };
     series.sealed(this.#segments.append(head, packBlock(head, tail), nowMs));
@@ -106,10 +110,7 @@ export class HistoryStore {
   #beginJournal(nowMs: EpochMs): void {
     this.#segments.sync();
     this.#journal.begin(nowMs, (write) => {
-      for (const [key, series] of this.#series) {
-        const kind = key % KINDS.length;
-        write(kind, (key - kind) / KINDS.length, series.tailFirst, series.tail);
-      }
+      for (const series of this.#series.values()) write(series, series.tailFirst, series.tail);
     });
     this.#journalBytesMax = Math.max(JOURNAL_BYTES, 2 * this.#journal.bytes);
   }
