@@ -13,6 +13,7 @@ import type { PacedRefusals } from './paced-refusals.ts';
 import { BUSY_STATUS, busyRefusal, type Refused, refusalOf, refusedBy } from './refusals.ts';
 import type { Result, Route } from './route.ts';
 import { Upgrade } from './socket.ts';
+import { StreamedBody } from './streamed-body.ts';
 
 /** A route, the headers of its answers and the counts of its requests. */
 export type Served<C> = Route<C> & { headers: HeaderLines; requests: RouteCount };
@@ -84,6 +85,11 @@ export class Answers {
       exchange.upgrade(result, found.headers);
       return;
     }
+    if (result instanceof StreamedBody) {
+      requests.add(status, exchange.startedMs);
+      exchange.stream((found.headers + result.headers) as HeaderLines, result.pieces);
+      return;
+    }
     if (typeof result !== 'string' && !result.ok) {
       this.#answerError(exchange, refusedBy(result), found);
       return;
@@ -135,10 +141,18 @@ export class Answers {
   }
 }
 
-function headersOf<C>({ contentType, cacheSeconds, isAsset, status }: Route<C>): string[] {
+function headersOf<C>({
+  contentType,
+  streamed,
+  cacheSeconds,
+  isAsset,
+  status,
+}: Route<C>): string[] {
   const kept = `max-age=${cacheSeconds}${isAsset ? ', immutable' : ''}`;
   const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', kept];
-  const type = status === 204 || status === 101 ? [] : ['Content-Type', contentType];
+  // A streamed body names its own, and a WebSocket has none.
+  const isTyped = status !== 204 && status !== 101 && streamed === null;
+  const type = isTyped ? ['Content-Type', contentType] : [];
   const vary = isAsset ? ['Vary', 'Accept-Encoding'] : [];
   return [...type, ...cache, ...vary];
 }

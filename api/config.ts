@@ -45,6 +45,11 @@ export type Config = {
   requestLog: boolean;
   /** Null: organizations live in the control store. */
   organizationsUrl: string | null;
+  history: boolean;
+  /** 0: for good. */
+  historyDays: number;
+  /** Null: the embedded history. */
+  historyService: { url: string; token: string | null } | null;
   /** Null: the embedded auth server. */
   outsideAuth: OutsideAuthConfig | null;
 };
@@ -190,6 +195,13 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     logLevel: must('LOG_LEVEL', s.LOG_LEVEL),
     requestLog: must('REQUEST_LOG', s.REQUEST_LOG),
     organizationsUrl: read('ORGANIZATIONS_URL', s.ORGANIZATIONS_URL),
+    history: must('HISTORY', s.HISTORY),
+    historyDays: must('HISTORY_DAYS', s.HISTORY_DAYS),
+    historyService: historyServiceOf(
+      read('HISTORY_URL', s.HISTORY_URL),
+      read('HISTORY_TOKEN', s.HISTORY_TOKEN),
+      problems,
+    ),
     outsideAuth: outsideAuthOf(
       read('AUTH_JWKS_URL', s.AUTH_JWKS_URL),
       read('AUTH_ISSUER', s.AUTH_ISSUER),
@@ -211,6 +223,16 @@ function tlsOf(certFile: string | null, keyFile: string | null, problems: string
     problems.push('PAPERBOOK_TLS_CERT and PAPERBOOK_TLS_KEY must be set together');
   }
   return null;
+}
+
+function historyServiceOf(url: string | null, token: string | null, problems: string[]) {
+  if (url === null && token !== null) {
+    problems.push('PAPERBOOK_HISTORY_TOKEN needs PAPERBOOK_HISTORY_URL');
+  }
+  if (token !== null && !/^[!-~]+$/.test(token)) {
+    problems.push('PAPERBOOK_HISTORY_TOKEN must be visible ASCII characters');
+  }
+  return url === null ? null : { url, token };
 }
 
 function outsideAuthOf(jwksUrl: string | null, issuer: string | null) {

@@ -5,6 +5,7 @@ import type { FeedStatus } from '../feeds/connection-status.ts';
 import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
 import type { Engine } from './engine.ts';
+import type { HistorySource } from './history-source.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { InstrumentSearch } from './instrument-search.ts';
 import type { RequestMeter } from './limits/request-meter.ts';
@@ -34,6 +35,7 @@ export type Deps = {
   search: InstrumentSearch;
   feeds: () => FeedStatus[];
   playback: Playback;
+  history: HistorySource;
   log: Log;
   config: Config;
   identity: ControlStore;

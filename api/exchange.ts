@@ -14,9 +14,11 @@ import { BodyPieces } from './body-pieces.ts';
 import { BodyBytes, type BodyText } from './body-text.ts';
 import { addressForwarded } from './forwarded-for.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
+import { pendingWrite, writePending } from './pending-write.ts';
 import { requestIdOf } from './request-id.ts';
 import { SentHeaders } from './sent-headers.ts';
 import { Handshake, type Upgrade } from './socket.ts';
+import { type Pieces, sendPieces } from './streamed-body.ts';
 
 // Handlers run one after another, each to its end before the next.
 const sent = new SentHeaders();
@@ -167,7 +169,7 @@ export class Exchange {
 
   /** Writes the answer, once; does nothing when the caller is gone. A null body sends none. */
   answer(status: number, headers: HeaderLines, body: string | Uint8Array | null): void {
-    const lines = this.#beginAnswer(status, headers);
+    const lines = this.#begin(status, headers);
     if (lines === null) return;
     const isBare = body === null || this.method === 'HEAD';
     if (this.#isLast || (isBare && this.#held.bare.endsConnection(this.startedMs))) {
@@ -190,7 +192,7 @@ export class Exchange {
 
   /** Accepts the handshake: the connection continues as a WebSocket. */
   upgrade(upgrade: Upgrade, headers: HeaderLines): void {
-    const lines = this.#beginAnswer(101, headers);
+    const lines = this.#begin(101, headers);
     if (lines === null) return;
     this.#res.cork(() => {
       this.#res.writeStatus(statusLines.get(101)!);
@@ -200,13 +202,30 @@ export class Exchange {
     this.#release();
   }
 
-  /** Counts the answer. Returns its header lines; null where the caller is gone. */
-  #beginAnswer(status: number, headers: HeaderLines): string | null {
-    this.reservation?.commit(status);
+  /** Writes a 200 whose body follows in pieces, as fast as the caller reads. */
+  stream(headers: HeaderLines, pieces: Pieces): void {
+    const lines = this.#begin(200, headers);
+    if (lines === null || this.method === 'HEAD') {
+      pieces.cancel();
+      if (lines !== null) this.#writeWithoutBody(statusLines.get(200)!, lines, null);
+      return;
+    }
+    this.#keep();
+    sendPieces(this.#res, lines, pieces, { isGone: () => !this.#isHeld }).then(
+      () => this.#release(),
+      () => this.#isHeld && this.#res.close(),
+    );
+  }
+
+  /** The lines of the one answer; null: the caller is gone. */
+  #begin(status: number, headers: HeaderLines): string | null {
+    const reservation = this.reservation;
+    reservation?.commit(status);
     this.#onAnswer?.(this, status, this.#isOpen);
     if (!this.#isOpen) return null;
     this.#isOpen = false;
-    return this.requestId + this.#headers + headers + (this.reservation?.headers(this) ?? '');
+    const counted = reservation === null ? '' : reservation.headers(this);
+    return this.requestId + this.#headers + headers + counted;
   }
 
   /** The socket did not accept all bytes: sends the rest as the caller reads. */
@@ -279,22 +298,4 @@ export class Exchange {
     held.count--;
     if (held.count === 0) held.whenNone?.();
   }
-}
-
-// `cork` calls back before it returns, so one shared slot serves every answer without a closure.
-const pendingWrite = {
-  res: null as unknown as uws.HttpResponse,
-  status: 0,
-  headers: '',
-  body: '' as string | Uint8Array,
-  isDone: false,
-};
-
-function writePending(): void {
-  const { res, status, headers, body } = pendingWrite;
-  // 200 is sent where no status is written.
-  if (status !== 200) res.writeStatus(statusLines.get(status)!);
-  res.writeHeader('X-Request-Id', headers);
-  // A size of 0 means the size of the body.
-  pendingWrite.isDone = res.tryEnd(body, 0)[1];
 }

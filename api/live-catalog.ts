@@ -20,6 +20,8 @@ export class LiveCatalog {
   /** Its fee table. Rule F20 (feeds/FORMATS.md). */
   fees: readonly FeeEntry[] = [];
   marketNumber: ReturnType<typeof marketNumbers>;
+  /** Called with each catalog once the engine has it. */
+  onUse: (catalog: Catalog) => void = () => {};
   readonly #file: string | null;
   readonly #identity: ControlStore;
   readonly #engine: Shards;
@@ -107,5 +109,6 @@ export class LiveCatalog {
       }
     }
     await this.#engine.setCatalog(catalog);
+    this.onUse(catalog);
   }
 }

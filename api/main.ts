@@ -6,6 +6,8 @@
  *            catalog file -> numbers -> engine, ingest, HTTP
  */
 import { availableParallelism } from 'node:os';
+import { closingsOf } from '../engine/history/closings.ts';
+import type { History } from '../engine/history/history.ts';
 import type { Tick } from '../engine/rules/messages.ts';
 import type { EpochMs, MarketNumber } from '../engine/rules/units.ts';
 import { AccountEventSource } from '../engine/shard/account-event-source.ts';
@@ -20,6 +22,7 @@ import { CatalogView } from './catalog-view.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import type { Config } from './config.ts';
 import { connectFeed } from './connect-feed.ts';
+import { createHistory, historyProblems, historySource } from './create-history.ts';
 import { createOrganizations } from './create-organizations.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Deps } from './deps.ts';
@@ -99,9 +102,11 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   opening.catch(() => undefined);
   const meter = createMeter(startup, identity);
   const reports = await opening;
+  const history = createHistory(config, engine, log);
+  if (history !== null) stack.add(() => history.close());
   const changed = new ChangedMarkets();
-  const markets = await startMarkets(startup, identity, engine, reports, changed);
-  const { view, fees, feeds } = markets;
+  const markets = await startMarkets(startup, identity, { engine, history }, reports, changed);
+  const { view, fees, catalog, feeds } = markets;
 
   const switches = new Switches(config, identity, engine, log);
   const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
@@ -114,6 +119,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     feeds,
     playback: markets.playback,
     settleMarket: markets.settleMarket,
+    history: historySource(config, history, catalog, log),
     log,
     config,
     identity,
@@ -127,6 +133,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
       ...clockProblems(engine),
       ...feedProblems(feeds(), Date.now()),
       ...checks.problems,
+      ...historyProblems(history),
     ],
     ownerless: checks.ownerless,
     adminToken,
@@ -191,13 +198,15 @@ function createEvents({ dataDir, config, log, stack }: Startup): AccountEventSou
 async function startMarkets(
   { config, log, stack }: Startup,
   identity: ControlStore,
-  engine: Shards,
+  { engine, history }: { engine: Shards; history: History | null },
   reports: readonly (OpenReport | null)[],
   changed: ChangedMarkets,
 ) {
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const catalog = new LiveCatalog(config.catalogFile, identity, engine, openMarkets);
+  catalog.onUse = (used) => history?.setClosings(closingsOf(used));
   const resolved = reports.flatMap((report) => resolvedMarkets(report?.results ?? []));
+  history?.setResolved(resolved);
   const feeds: Feed[] = [];
   stack.add(async () => {
     for (const feed of feeds) feed.close();
@@ -216,7 +225,7 @@ async function startMarkets(
   // On the feed's clock a live frame is what moves time, so it brings the wall's, and cannot be late.
   const isFeedClock = config.clock === 'feed';
   const nowMs = () => engine.nowMs();
-  const into = { catalog, view, engine, changed, log };
+  const into = { catalog, view, engine, changed, history, log };
   const live = ingestInto(
     into,
     isFeedClock ? { timeOf: feedTime } : { lagMaxMs: config.feedLagMaxMs },
@@ -228,7 +237,12 @@ async function startMarkets(
   for (const [entry, feed] of config.feeds.entries()) feeds.push(connectFeed(feed, entry, parts));
   const playback = createPlayback({
     ingest: ingestInto(into),
-    engine,
+    engine: {
+      nowMs,
+      drained: async () => {
+        await Promise.all([engine.drained(), history?.drained()]);
+      },
+    },
     depth,
     newSource,
     isFeedClock,
@@ -245,7 +259,7 @@ async function startMarkets(
     },
   });
   const statuses = () => feeds.flatMap((feed) => feed.statuses());
-  return { view, fees, feeds: statuses, playback, settleMarket };
+  return { view, catalog, fees, feeds: statuses, playback, settleMarket };
 }
 
 /**
@@ -263,11 +277,12 @@ function ingestInto(
     view: CatalogView;
     engine: Shards;
     changed: ChangedMarkets;
+    history: History | null;
     log: Log;
   },
   options: Pick<IngestOptions, 'timeOf' | 'lagMaxMs'> = {},
 ): Ingest {
-  const { catalog, view, engine, changed, log } = to;
+  const { catalog, view, engine, changed, history, log } = to;
   return createIngest({
     ...options,
     marketNumber: (venue, market) => catalog.marketNumber(venue, market),
@@ -277,6 +292,7 @@ function ingestInto(
       if (tick.kind === 'result') settle(to, tick.market);
       changed.note(tick);
       engine.tick(tick);
+      history?.tick(tick);
     },
     log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
   });

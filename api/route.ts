@@ -11,6 +11,7 @@ import type { PaperAccount } from './identity/accounts.ts';
 import type { Scope } from './identity/keys.ts';
 import type { SessionCaller } from './identity/session-access.ts';
 import type { Upgrade } from './socket.ts';
+import type { StreamedBody } from './streamed-body.ts';
 import { type BodyReader, type QueryReader, queryReader } from './validation.ts';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -36,10 +37,10 @@ export type Call<Q, B, C> = {
 type AccountCall<Q, B, C> = Call<Q, B, C> & { account: PaperAccount };
 
 /**
- * JSON text of the answer, the engine's reply, an asset, or a WebSocket. Our own refusals are
+ * JSON text of the answer, the engine's reply, other bytes, or a WebSocket. Our own refusals are
  * thrown.
  */
-export type Result = string | Reply | CodedBody | Upgrade;
+export type Result = string | Reply | CodedBody | StreamedBody | Upgrade;
 
 /**
  * Who may call: anyone (`open`); anyone, with the listener's knowledge of the caller (`visitor`);
@@ -49,7 +50,7 @@ export type Result = string | Reply | CodedBody | Upgrade;
 export type Access = 'open' | 'visitor' | 'key' | 'session';
 
 /** The groups of the API description. */
-export type Tag = 'Service' | 'Keys' | 'Markets' | 'Portfolio' | 'Trading' | 'Stream';
+export type Tag = 'Service' | 'Keys' | 'Markets' | 'History' | 'Portfolio' | 'Trading' | 'Stream';
 
 /** What the API description states about a route beyond what the server needs to run it. */
 export type About<Answer, Body> = {
@@ -109,6 +110,8 @@ export type Route<C> = {
   response: TSchema;
   /** Of an answer that is not JSON. */
   contentType: string;
+  /** The content types of a `StreamedBody`; null: its answers are none. */
+  streamed: readonly string[] | null;
   /** Undefined: the answer goes to the waiter instead. */
   run(
     call: Call<unknown, unknown, C>,
@@ -136,6 +139,9 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   isCounted?: boolean;
   requestsOf?: (query: P) => number;
   contentType?: string;
+  streamed?: readonly string[];
+  /** In place of `prepare`, where `query` only describes what is read. */
+  readQuery?: QueryReader<P>;
   readBody?: BodyReader<B>;
   /** 64 KiB when left out. */
   bodyBytesMax?: number;
@@ -202,7 +208,9 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     cacheSeconds: declared.cacheSeconds ?? 0,
     isAsset: declared.isAsset ?? false,
     query: declared.query,
-    readQuery: prepare === undefined ? readQuery : (query) => prepare(readQuery(query)),
+    readQuery:
+      declared.readQuery ??
+      (prepare === undefined ? readQuery : (query) => prepare(readQuery(query))),
     readBody: declared.readBody ?? null,
     bodyBytesMax: declared.bodyBytesMax ?? BODY_BYTES_MAX,
     isCounted: declared.isCounted ?? true,
@@ -213,6 +221,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     status: declared.status ?? 200,
     response: declared.response,
     contentType: declared.contentType ?? 'application/json',
+    streamed: declared.streamed ?? null,
     run: (call, waiter) => declared.run(call as K, waiter),
   };
 }

@@ -31,6 +31,7 @@ import { descriptionRoute } from './routes/description.ts';
 import { DOCS_POLICY, docsRoutes, entryHandler } from './routes/docs.ts';
 import { eventRoutes } from './routes/events.ts';
 import { gameRoutes } from './routes/games.ts';
+import { historyRoutes } from './routes/history.ts';
 import { instrumentRoutes } from './routes/instruments.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { meRoutes } from './routes/me.ts';
@@ -285,6 +286,7 @@ export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
     ...instrumentRoutes(deps),
     ...gameRoutes(deps),
     ...quoteRoutes(deps),
+    ...historyRoutes(deps),
     ...portfolioRoutes(deps),
     ...eventRoutes(deps),
     ...orderRoutes(deps),

@@ -90,6 +90,17 @@ export const SETTINGS = {
     'organization service that is asked with the key of the caller, in place of admin org',
     readServiceUrl,
   ),
+  HISTORY: setting('on', 'off: no history is recorded, and its routes answer 503', readSwitch),
+  HISTORY_DAYS: setting(
+    '90',
+    'how long history is kept, in whole blocks; 0: for good',
+    integer(0, 36_500),
+  ),
+  HISTORY_URL: unset(
+    'history service that is asked in place of the embedded one, path and query as they came',
+    readServiceUrl,
+  ),
+  HISTORY_TOKEN: unset('credential for that service; no caller ever gets it', anyText),
   DEFAULT_PLAN: setting('none', `plan of who signs up: ${PLANS.join(', ')}`, choice(...PLANS)),
   LOG_LEVEL: setting(
     'info',
@@ -109,14 +120,7 @@ export const SETTINGS = {
  * Part of the contract too, but not implemented yet. Accepting one without any effect would be
  * worse than refusing it.
  */
-export const NOT_YET: readonly string[] = [
-  'SELF_RESET',
-  'HISTORY',
-  'HISTORY_DAYS',
-  'HISTORY_URL',
-  'HISTORY_TOKEN',
-  'BACKTEST_URL',
-];
+export const NOT_YET: readonly string[] = ['SELF_RESET', 'BACKTEST_URL'];
 
 function setting<T>(defaultText: string, about: string, read: (text: string) => T): Setting<T> {
   return { defaultText, defaultShown: defaultText, about, read };

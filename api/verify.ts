@@ -5,6 +5,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Problems } from '../engine/audit/problems.ts';
+import { historyProblems } from '../engine/history/verify.ts';
 import type { ShardVerification } from '../engine/shard/verify.ts';
 import { readAdminToken } from './admin-token.ts';
 import { CHECKED_NAMES, readChecked } from './checked-file.ts';
@@ -47,6 +48,7 @@ export async function verifyDataDir(dataDir: string): Promise<Verification> {
   const problems = [
     ...shards.flatMap((part, shard) => part.problems.map((line) => `shard-${shard}: ${line}`)),
     ...control.problems.map((line) => `control: ${line}`),
+    ...historyProblems(path.join(dataDir, 'history')).map((line) => `history: ${line}`),
     ...across.lines(),
   ];
   return {

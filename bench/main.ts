@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { loadNow, machine, machineText } from './lib/machine.ts';
 import { type Figures, type Suite, tableText } from './lib/report.ts';
 import { frames } from './suites/frames.ts';
+import { history } from './suites/history.ts';
 import { http } from './suites/http.ts';
 import { lists } from './suites/lists.ts';
 import { match } from './suites/match.ts';
@@ -36,6 +37,7 @@ const SUITES: readonly AnySuite[] = [
   named(overload),
   named(search),
   named(lists),
+  named(history),
   named(replayed),
   named(profile),
 ];

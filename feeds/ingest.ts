@@ -101,11 +101,10 @@ class Connection implements IngestConnection {
       reading.drop ??= `${lateMs} ms behind the venue`;
     }
     // A jump inside a feed file is a loss only where the file says so.
-    if (isGap || (reading.jump && !reading.resync && !adapter.recorded)) {
-      reading.drop ??= 'gap in the sequence';
-    }
+    const isSkipped = isGap || (reading.jump && !reading.resync && !adapter.recorded);
+    if (isSkipped) reading.drop ??= 'gap in the sequence';
     if (reading.drop !== undefined) {
-      this.#send({ kind: 'down', atMs, source });
+      this.#send({ kind: 'down', atMs, source, ...(isSkipped && { reason: 'sequence_gap' }) });
       adapter.reset();
       // Prices build on the missing frames. Results and statuses are still right, and come only
       // once.

@@ -32,7 +32,6 @@
  * - Records: `GET /leaderboard`, `GET /traders/{traderId}`, `GET /traders/{traderId}/picks`, `GET /traders/{traderId}/track-record`, `GET /track-record/keys`, `GET /eval`, `GET /me/eval`
  * - Account: `GET /account`, `POST /account/reset`
  * - Portfolio: `GET /portfolio/equity`
- * - History: `GET /history`, `GET /history/candles`, `GET /history/as_of`, `GET /history/export`
  * - Backtest: `POST /backtest`
  * - Stream: `GET /stream`
  */
@@ -150,6 +149,92 @@ export type CanceledOrders = {
      * @minimum 0
      */
     count: number;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type Candle = {
+    /**
+     * @format date-time
+     */
+    start: string;
+    /**
+     * @format date-time
+     */
+    end: string;
+    bid: Ohlc | null;
+    ask: Ohlc | null;
+    /**
+     * While both sides had a price.
+     */
+    mid: Ohlc | null;
+    trades: {
+        /**
+         * @minimum 0
+         */
+        count: number;
+        /**
+         * @minimum 0
+         */
+        contracts: number;
+        /**
+         * @minimum 0
+         * @maximum 100
+         */
+        open: number;
+        /**
+         * @minimum 0
+         * @maximum 100
+         */
+        high: number;
+        /**
+         * @minimum 0
+         * @maximum 100
+         */
+        low: number;
+        /**
+         * @minimum 0
+         * @maximum 100
+         */
+        close: number;
+        /**
+         * Null where no whole contract traded.
+         */
+        vwapCents: number | null;
+    } | null;
+    /**
+     * How many rows it has.
+     * @minimum 0
+     */
+    quotes: number;
+    /**
+     * How long a price was live.
+     * @minimum 0
+     */
+    liveSeconds: number;
+    /**
+     * Only in the unfinished last candle, where it is false.
+     */
+    complete?: boolean;
+};
+export type CandlesPage = {
+    /**
+     * Null for a ticker.
+     */
+    instrumentId: string | null;
+    venue: Venue;
+    interval: Interval;
+    candles: Candle[];
+    /**
+     * Send it as cursor for the next page; null at the end.
+     */
+    nextCursor: string | null;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
     /**
      * Every trade is a paper trade.
      */
@@ -358,6 +443,97 @@ export type GamesPage = {
      */
     mode: "paper";
 };
+export type GapReason = "connection_lost" | "sequence_gap" | "stale" | "server_down";
+export declare const GapReason: {
+    readonly connection_lost: "connection_lost";
+    readonly sequence_gap: "sequence_gap";
+    readonly stale: "stale";
+    readonly server_down: "server_down";
+};
+export type HistoryAsOf = {
+    /**
+     * In the order asked for, each once.
+     */
+    rows: {
+        instrumentId: string;
+        venue: Venue;
+        yesBidCents: number | null;
+        yesAskCents: number | null;
+        yesBidContracts: number | null;
+        yesAskContracts: number | null;
+        /**
+         * @format date-time
+         */
+        quotedAt: string;
+        /**
+         * Whether a Quote showed a price; else all are null.
+         */
+        live: boolean;
+    }[];
+    /**
+     * Ids of no instrument of that venue, or without a row by then.
+     */
+    notFound: string[];
+    /**
+     * @format date-time
+     */
+    at: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type HistoryExport = string;
+export type HistoryGap = {
+    /**
+     * @format date-time
+     */
+    from: string;
+    /**
+     * When the price was live again; null: not yet.
+     */
+    to: string | null;
+    reason: GapReason;
+};
+export type HistoryPage = {
+    /**
+     * Null for a ticker.
+     */
+    instrumentId: string | null;
+    venue: Venue;
+    quotes: HistoryRow[];
+    /**
+     * Those that overlap from and to, oldest first.
+     */
+    gaps: HistoryGap[];
+    /**
+     * Send it as cursor for the next page; null at the end.
+     */
+    nextCursor: string | null;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type HistoryRow = {
+    /**
+     * @format date-time
+     */
+    at: string;
+    yesBidCents: number | null;
+    yesAskCents: number | null;
+    yesBidContracts: number | null;
+    yesAskContracts: number | null;
+    /**
+     * Whether a Quote showed a price; else all are null.
+     */
+    live: boolean;
+};
 /**
  * A yes-or-no question; a contract on it pays 100 cents.
  */
@@ -477,6 +653,7 @@ export type InstrumentsPage = {
      */
     venueData: boolean;
 };
+export type Interval = "1m" | "5m" | "15m" | "1h" | "1d";
 export type KeyAnswer = {
     key: KeyView;
 };
@@ -675,6 +852,28 @@ export type Me = {
      * Null when the server could not read them.
      */
     limits: RequestLimits | null;
+};
+export type Ohlc = {
+    /**
+     * @minimum 0
+     * @maximum 100
+     */
+    open: number;
+    /**
+     * @minimum 0
+     * @maximum 100
+     */
+    high: number;
+    /**
+     * @minimum 0
+     * @maximum 100
+     */
+    low: number;
+    /**
+     * @minimum 0
+     * @maximum 100
+     */
+    close: number;
 };
 /**
  * An OpenAPI 3.1 document.
@@ -2367,6 +2566,258 @@ export type GetBookVariables = {
     path: GetBookPath;
     headers?: GetBookHeaders;
 };
+export type GetHistoryResult = HistoryPage;
+export type GetHistoryQuery = {
+    /**
+     * Prices are in its terms. Exactly one of this and ticker.
+     * @minLength 1
+     * @maxLength 160
+     */
+    instrumentId?: string;
+    /**
+     * A venue's market: prices are those of its yes.
+     * @minLength 1
+     * @maxLength 160
+     */
+    ticker?: string;
+    /**
+     * Whose prices.
+     */
+    venue?: "venue_a" | "venue_b" | "venue_c" | "venue_c_intl";
+    /**
+     * A date or date-time: from then on.
+     * @minLength 1
+     * @maxLength 64
+     */
+    from?: string;
+    /**
+     * A date or date-time: before then.
+     * @minLength 1
+     * @maxLength 64
+     */
+    to?: string;
+    /**
+     * By time.
+     */
+    order?: "asc" | "desc";
+    /**
+     * How many at most.
+     * @minimum 1
+     * @maximum 5000
+     */
+    limit?: number;
+    /**
+     * The nextCursor of the page before. Opaque.
+     * @minLength 1
+     * @maxLength 256
+     */
+    cursor?: string;
+};
+export type GetHistoryHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetHistoryResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetHistoryVariables = {
+    query?: GetHistoryQuery;
+    headers?: GetHistoryHeaders;
+};
+export type GetCandlesResult = CandlesPage;
+export type GetCandlesQuery = {
+    /**
+     * Prices are in its terms. Exactly one of this and ticker.
+     * @minLength 1
+     * @maxLength 160
+     */
+    instrumentId?: string;
+    /**
+     * A venue's market: prices are those of its yes.
+     * @minLength 1
+     * @maxLength 160
+     */
+    ticker?: string;
+    /**
+     * Whose prices.
+     */
+    venue?: "venue_a" | "venue_b" | "venue_c" | "venue_c_intl";
+    /**
+     * A date or date-time: from then on.
+     * @minLength 1
+     * @maxLength 64
+     */
+    from?: string;
+    /**
+     * A date or date-time: before then.
+     * @minLength 1
+     * @maxLength 64
+     */
+    to?: string;
+    /**
+     * Aligned to UTC.
+     */
+    interval?: "1m" | "5m" | "15m" | "1h" | "1d";
+    /**
+     * How many at most.
+     * @minimum 1
+     * @maximum 1000
+     */
+    limit?: number;
+    /**
+     * The nextCursor of the page before. Opaque.
+     * @minLength 1
+     * @maxLength 256
+     */
+    cursor?: string;
+};
+export type GetCandlesHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetCandlesResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetCandlesVariables = {
+    query?: GetCandlesQuery;
+    headers?: GetCandlesHeaders;
+};
+export type GetHistoryAsOfResult = HistoryAsOf;
+export type GetHistoryAsOfQuery = {
+    /**
+     * One to 20 ids, separated by commas.
+     * @minLength 1
+     * @maxLength 640
+     */
+    instrumentIds: string;
+    /**
+     * A date or date-time: as it was then.
+     * @minLength 1
+     * @maxLength 64
+     */
+    at: string;
+    /**
+     * Whose prices.
+     */
+    venue?: "venue_a" | "venue_b" | "venue_c" | "venue_c_intl";
+};
+export type GetHistoryAsOfHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetHistoryAsOfResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetHistoryAsOfVariables = {
+    query: GetHistoryAsOfQuery;
+    headers?: GetHistoryAsOfHeaders;
+};
+export type ExportHistoryResult = HistoryExport;
+export type ExportHistoryQuery = {
+    /**
+     * Prices are in its terms. Exactly one of this and ticker.
+     * @minLength 1
+     * @maxLength 160
+     */
+    instrumentId?: string;
+    /**
+     * A venue's market: prices are those of its yes.
+     * @minLength 1
+     * @maxLength 160
+     */
+    ticker?: string;
+    /**
+     * Whose prices.
+     */
+    venue?: "venue_a" | "venue_b" | "venue_c" | "venue_c_intl";
+    /**
+     * A date or date-time: from then on.
+     * @minLength 1
+     * @maxLength 64
+     */
+    from?: string;
+    /**
+     * A date or date-time: before then.
+     * @minLength 1
+     * @maxLength 64
+     */
+    to?: string;
+    /**
+     * What to export.
+     */
+    dataset?: "quotes" | "trades" | "candles";
+    /**
+     * Of candles; 1m when left out.
+     */
+    interval?: "1m" | "5m" | "15m" | "1h" | "1d";
+    /**
+     * CSV names its columns first.
+     */
+    format?: "csv" | "ndjson";
+};
+export type ExportHistoryHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ExportHistoryResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ExportHistoryVariables = {
+    query?: ExportHistoryQuery;
+    headers?: ExportHistoryHeaders;
+};
 export type GetPortfolioResult = Portfolio;
 export type GetPortfolioHeaders = {
     /**
@@ -3097,6 +3548,86 @@ export type Ops = {
             headers?: GetBookHeaders;
         };
         result: GetBookResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getHistory: {
+        args: {
+            query?: GetHistoryQuery;
+            headers?: GetHistoryHeaders;
+        };
+        result: GetHistoryResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getCandles: {
+        args: {
+            query?: GetCandlesQuery;
+            headers?: GetCandlesHeaders;
+        };
+        result: GetCandlesResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getHistoryAsOf: {
+        args: {
+            query: GetHistoryAsOfQuery;
+            headers?: GetHistoryAsOfHeaders;
+        };
+        result: GetHistoryAsOfResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    exportHistory: {
+        args: {
+            query?: ExportHistoryQuery;
+            headers?: ExportHistoryHeaders;
+        };
+        result: ExportHistoryResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -4396,6 +4927,343 @@ export declare const OPERATIONS: {
             readonly type: "number";
         }];
     };
+    readonly getHistory: {
+        readonly id: "getHistory";
+        readonly method: "GET";
+        readonly path: "/history";
+        readonly tags: readonly ["History"];
+        readonly params: readonly [{
+            readonly name: "instrumentId";
+            readonly in: "query";
+        }, {
+            readonly name: "ticker";
+            readonly in: "query";
+        }, {
+            readonly name: "venue";
+            readonly in: "query";
+        }, {
+            readonly name: "from";
+            readonly in: "query";
+        }, {
+            readonly name: "to";
+            readonly in: "query";
+        }, {
+            readonly name: "order";
+            readonly in: "query";
+        }, {
+            readonly name: "limit";
+            readonly in: "query";
+        }, {
+            readonly name: "cursor";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getCandles: {
+        readonly id: "getCandles";
+        readonly method: "GET";
+        readonly path: "/history/candles";
+        readonly tags: readonly ["History"];
+        readonly params: readonly [{
+            readonly name: "instrumentId";
+            readonly in: "query";
+        }, {
+            readonly name: "ticker";
+            readonly in: "query";
+        }, {
+            readonly name: "venue";
+            readonly in: "query";
+        }, {
+            readonly name: "from";
+            readonly in: "query";
+        }, {
+            readonly name: "to";
+            readonly in: "query";
+        }, {
+            readonly name: "interval";
+            readonly in: "query";
+        }, {
+            readonly name: "limit";
+            readonly in: "query";
+        }, {
+            readonly name: "cursor";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getHistoryAsOf: {
+        readonly id: "getHistoryAsOf";
+        readonly method: "GET";
+        readonly path: "/history/as_of";
+        readonly tags: readonly ["History"];
+        readonly params: readonly [{
+            readonly name: "instrumentIds";
+            readonly in: "query";
+        }, {
+            readonly name: "at";
+            readonly in: "query";
+        }, {
+            readonly name: "venue";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly exportHistory: {
+        readonly id: "exportHistory";
+        readonly method: "GET";
+        readonly path: "/history/export";
+        readonly tags: readonly ["History"];
+        readonly params: readonly [{
+            readonly name: "instrumentId";
+            readonly in: "query";
+        }, {
+            readonly name: "ticker";
+            readonly in: "query";
+        }, {
+            readonly name: "venue";
+            readonly in: "query";
+        }, {
+            readonly name: "from";
+            readonly in: "query";
+        }, {
+            readonly name: "to";
+            readonly in: "query";
+        }, {
+            readonly name: "dataset";
+            readonly in: "query";
+        }, {
+            readonly name: "interval";
+            readonly in: "query";
+        }, {
+            readonly name: "format";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
     readonly getPortfolio: {
         readonly id: "getPortfolio";
         readonly method: "GET";
@@ -5551,8 +6419,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "getBook" | "getDescription" | "getGame" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "History" | "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "History" | "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "History" | "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -5769,6 +6637,66 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     path: GetBookPath;
     headers?: GetBookHeaders;
 }, init?: Init | undefined) => Promise<EnvelopeResult<Book, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getHistory: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: GetHistoryQuery;
+    headers?: GetHistoryHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<HistoryPage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getCandles: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: GetCandlesQuery;
+    headers?: GetCandlesHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<CandlesPage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getHistoryAsOf: (<Init extends RequestOptions | undefined = undefined>(args: {
+    query: GetHistoryAsOfQuery;
+    headers?: GetHistoryAsOfHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<HistoryAsOf, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, exportHistory: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: ExportHistoryQuery;
+    headers?: ExportHistoryHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<string, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;

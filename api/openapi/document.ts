@@ -16,6 +16,8 @@ const TAGS: Record<Tag, string> = {
   Service: 'The service itself, and who is calling.',
   Keys: "A person's API keys. Needs a signed-in session, never a key.",
   Markets: 'What can be traded, and at which price. Needs the scope markets:read.',
+  History:
+    'What prices were: every change, candles, the state at a moment. Needs the scope markets:read.',
   Portfolio: 'What the account has and did. Needs the scope portfolio:read.',
   Trading: 'Place and cancel paper orders. Needs the scope trade:write.',
   Stream: 'What happens, as it happens, over a WebSocket; and orders over it.',

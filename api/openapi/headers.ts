@@ -90,11 +90,11 @@ export function headersOf(access: Access, status: number, codes: readonly ErrorC
   if (access === 'key') add(KEYED, !MAYBE_KEYED.includes(status));
   if (status === 401) add([AUTHENTICATE]);
   if (codes.includes('insufficient_scope')) add([AUTHENTICATE], false);
-  if (isPassing(status)) add([RETRY_AFTER]);
+  if (isPassing(status)) add([RETRY_AFTER], !codes.includes('not_configured'));
   return headers;
 }
 
-/** Whether a refusal with this status states how many seconds to wait. */
+/** Whether refusals with this status state how many seconds to wait: all but `not_configured`. */
 export function isPassing(status: number): boolean {
   return status === 429 || status === 503;
 }
@@ -102,7 +102,7 @@ export function isPassing(status: number): boolean {
 /** Under `components`: headers always present, and those of only some answers of a status. */
 export const HEADER_COMPONENTS = Object.fromEntries([
   ...[...ANYWHERE, ...KEYED, AUTHENTICATE, RETRY_AFTER].map((header) => component(header, true)),
-  ...[...KEYED, AUTHENTICATE].map((header) => component(header, false)),
+  ...[...KEYED, AUTHENTICATE, RETRY_AFTER].map((header) => component(header, false)),
 ]);
 
 function component({ name, description, schema }: Header, isSure: boolean) {

@@ -86,7 +86,7 @@ function bodyOf({ readBody }: Described, about: About<unknown, unknown>, compone
 const slugOf = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
 function successOf(
-  { access, status, response, contentType }: Described,
+  { access, status, response, contentType, streamed }: Described,
   about: About<unknown, unknown>,
   components: Components,
 ): Json {
@@ -97,12 +97,15 @@ function successOf(
   return {
     description: 'Success.',
     headers: headersOf(access, status, []),
-    content: {
-      [contentType]: {
-        schema: components.place(response),
-        ...(about.example === undefined ? {} : { example: about.example }),
-      },
-    },
+    content: Object.fromEntries(
+      (streamed ?? [contentType]).map((type) => [
+        type,
+        {
+          schema: components.place(response),
+          ...(about.example === undefined ? {} : { example: about.example }),
+        },
+      ]),
+    ),
   };
 }
 
@@ -120,7 +123,7 @@ function refusalsOf(route: Described, components: Components): Json {
 }
 
 function refusalOf(status: number, codes: RouteError['code'][], components: Components): Json {
-  const passes = isPassing(status);
+  const isPassed = (code: RouteError['code']) => isPassing(status) && code !== 'not_configured';
   const narrowed = {
     type: 'object',
     properties: {
@@ -128,7 +131,7 @@ function refusalOf(status: number, codes: RouteError['code'][], components: Comp
       message: { type: 'string' },
       retryAfterSeconds: { type: 'integer' },
     },
-    required: passes ? ['code', 'retryAfterSeconds'] : ['code'],
+    required: codes.every(isPassed) ? ['code', 'retryAfterSeconds'] : ['code'],
   };
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}.`).join('\n\n'),
@@ -140,7 +143,7 @@ function refusalOf(status: number, codes: RouteError['code'][], components: Comp
             { type: 'object', properties: { error: narrowed } },
           ],
         },
-        examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code, passes)])),
+        examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code, isPassed(code))])),
       },
     },
   };

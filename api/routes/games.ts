@@ -4,12 +4,12 @@ import type { Caller } from '../access.ts';
 import { type CatalogView, type GameEntry, gameText, instrumentText } from '../catalog-view.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError } from '../errors.ts';
+import { instantIn } from '../instants.ts';
 import { placeOfCursor, takePage } from '../paging.ts';
 import { keyed, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { ENVELOPE, GAME, INSTRUMENT } from '../schemas/examples.ts';
 import { GameAnswer, GameRef, GamesAnswer, GamesQuery } from '../schemas/markets.ts';
-import { fromOrTo } from '../time-range.ts';
 import { envelopeText } from './instruments.ts';
 
 /** With neither `from` nor `to` the list starts this long ago. */
@@ -36,8 +36,8 @@ function listGames({ catalog, engine }: Deps): Route<Caller> {
     response: GamesAnswer,
     prepare: (query) => ({
       ...query,
-      fromMs: fromOrTo('from', query.from),
-      toMs: fromOrTo('to', query.to),
+      fromMs: instantIn('from', query.from),
+      toMs: instantIn('to', query.to),
       after: placeOfCursor(query.cursor, 'game_'),
     }),
     run: ({ query }) => {

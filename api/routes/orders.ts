@@ -8,6 +8,7 @@ import type { Deps } from '../deps.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import { refusalOfExecution, scopeOfExecution } from '../execution.ts';
 import { countingOf, type PaperAccount } from '../identity/accounts.ts';
+import { instantIn } from '../instants.ts';
 import { checkOrderBody, placeOrderOf } from '../order-request.ts';
 import { ofAccount, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
@@ -15,7 +16,6 @@ import { ORDER } from '../schemas/examples.ts';
 import { OrderBodySchema } from '../schemas/order-body.ts';
 import { CanceledAnswer, CancelOrdersQuery, PlacementAnswer } from '../schemas/placing.ts';
 import { OrderAnswer, OrderId, OrdersAnswer, OrdersQuery } from '../schemas/trading.ts';
-import { fromOrTo } from '../time-range.ts';
 import { newUuid } from '../uuid.ts';
 import { bodyReader } from '../validation.ts';
 import { ABOUT_PLACING, PLACING_ERRORS } from './placing.ts';
@@ -234,8 +234,8 @@ export function filterOf({
   return {
     instrumentId: instrumentId ?? null,
     idempotencyKey: idempotencyKey ?? null,
-    fromMs: fromOrTo('from', from),
-    toMs: fromOrTo('to', to),
+    fromMs: instantIn('from', from),
+    toMs: instantIn('to', to),
   };
 }
 

@@ -99,7 +99,13 @@ export type GameTick = {
 export type HeartbeatTick = { kind: 'heartbeat'; atMs: EpochMs; source: SourceNumber };
 
 /** The connection was lost or skipped a message: its quotes are dead until a fresh one arrives. */
-export type DownTick = { kind: 'down'; atMs: EpochMs; source: SourceNumber };
+export type DownTick = {
+  kind: 'down';
+  atMs: EpochMs;
+  source: SourceNumber;
+  /** For the history; left out: it was lost. Rule H5 (api/RULES.md). */
+  reason?: 'sequence_gap';
+};
 
 /** Only time has passed; orders may expire. */
 export type TimeTick = { kind: 'time'; atMs: EpochMs };

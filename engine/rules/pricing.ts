@@ -51,8 +51,15 @@ export function isFresh(source: Source, nowMs: EpochMs, quoteMaxAgeMs: number): 
   return nowMs - source.lastHeardMs <= quoteMaxAgeMs;
 }
 
+/** What decides whether a market has a live price. */
+export type QuotedMarket = Pick<Market, 'outcome' | 'status' | 'closesAtMs' | 'quote'>;
+
 /** Why `market` has no live price at `nowMs`. */
-export function notLive(context: PricingContext, market: Market, nowMs: EpochMs): NotLive | null {
+export function notLive(
+  context: PricingContext,
+  market: QuotedMarket,
+  nowMs: EpochMs,
+): NotLive | null {
   if (market.outcome !== null) return 'market resolved';
   if (market.status !== 'open') return `market ${market.status}`;
   if (nowMs >= market.closesAtMs) return 'market closed';

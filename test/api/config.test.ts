@@ -37,6 +37,9 @@ test('G1: the defaults', (t) => {
     logLevel: 'info',
     requestLog: false,
     organizationsUrl: null,
+    history: true,
+    historyDays: 90,
+    historyService: null,
     outsideAuth: null,
   });
 });
@@ -68,6 +71,10 @@ const EVERYTHING = {
   PAPERBOOK_LOG_LEVEL: 'silent',
   PAPERBOOK_REQUEST_LOG: 'on',
   PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:9/organizations',
+  PAPERBOOK_HISTORY: 'off',
+  PAPERBOOK_HISTORY_DAYS: '0',
+  PAPERBOOK_HISTORY_URL: 'https://history.example/v2',
+  PAPERBOOK_HISTORY_TOKEN: 'hush-hush',
   PAPERBOOK_AUTH_JWKS_URL: 'https://auth.example/jwks.json',
   PAPERBOOK_AUTH_ISSUER: 'https://auth.example',
 };
@@ -95,6 +102,9 @@ const EVERYTHING_READ = {
   logLevel: 'silent',
   requestLog: true,
   organizationsUrl: 'http://127.0.0.1:9/organizations',
+  history: false,
+  historyDays: 0,
+  historyService: { url: 'https://history.example/v2', token: 'hush-hush' },
   outsideAuth: { jwksUrl: 'https://auth.example/jwks.json', issuer: 'https://auth.example' },
 };
 
@@ -275,10 +285,6 @@ test('I42: the keys of an outside auth server and its issuer go together', (t) =
 
 const FOR_LATER = {
   PAPERBOOK_SELF_RESET: 'off',
-  PAPERBOOK_HISTORY: 'on',
-  PAPERBOOK_HISTORY_DAYS: '90',
-  PAPERBOOK_HISTORY_URL: 'http://127.0.0.1:1',
-  PAPERBOOK_HISTORY_TOKEN: 'hush-hush',
   PAPERBOOK_BACKTEST_URL: 'http://127.0.0.1:1',
 };
 

@@ -16,8 +16,6 @@ const NOT_YET: Partial<Record<ErrorCode, string>> = {
   venue_c_intl_rejected: 'live trading',
   reset_not_available: 'account reset',
   trader_not_found: 'records',
-  market_not_found: 'history',
-  not_configured: 'history and backtest',
 };
 /** Given where there is no operation: what the description says in its introduction. */
 const OF_NO_OPERATION: ErrorCode[] = ['route_not_found', 'method_not_allowed'];
@@ -82,7 +80,7 @@ async function declaredErrors(api: Api): Promise<[string, Operation, Declared[]]
       const scope = described['x-required-scope'] ?? null;
       const request = { path, ...REQUESTS[operationId] };
       const errors = Object.entries<Json>(responses).flatMap(([status, { content }]) => {
-        const codes = Object.keys(content?.['application/json'].examples ?? {});
+        const codes = Object.keys(content?.['application/json']?.examples ?? {});
         return codes.map((code) => ({ status: Number(status), code }) as Declared);
       });
       const isOfSession = 'sessionBearer' in (described.security[0] ?? {});

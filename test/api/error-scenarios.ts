@@ -4,12 +4,13 @@ import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { generateKeyPair, SignJWT } from 'jose';
 import type { ErrorCode } from '../../api/errors.ts';
+import type { HistorySource } from '../../api/history-source.ts';
 import { newKey, type Scope } from '../../api/identity/keys.ts';
 import { newOrganization } from '../../api/identity/organizations.ts';
 import type { SwitchName } from '../../api/switches.ts';
 import { NO_PRICE } from '../../engine/rules/units.ts';
 import { EngineBusy } from '../../engine/shard/busy.ts';
-import { AWAY, NOON_MS, NOWHERE, quoteTick, uuidOf } from '../engine/fixtures.ts';
+import { AWAY, CATALOG, NOON_MS, NOWHERE, quoteTick, uuidOf } from '../engine/fixtures.ts';
 import type { CoreEngine } from './core-engine.ts';
 import { type Answer, type Api, type CallOptions, startApi } from './support.ts';
 
@@ -49,6 +50,10 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
   getInstrument: { path: `/instruments/${AWAY}` },
   getQuote: { path: `/instruments/${AWAY}/quote` },
   getGame: { path: '/games/awy-hom' },
+  getHistory: { path: `/history?instrumentId=${AWAY}` },
+  getCandles: { path: `/history/candles?instrumentId=${AWAY}` },
+  getHistoryAsOf: { path: `/history/as_of?instrumentIds=${AWAY}&at=2026-11-21` },
+  exportHistory: { path: `/history/export?instrumentId=${AWAY}` },
   listQuotes: { path: `/quotes?ids=${AWAY}` },
   searchInstruments: { path: '/instruments/search?q=away' },
   getOrder: { path: `/portfolio/orders/${SOME_ID}` },
@@ -118,6 +123,26 @@ export const COMMON: Record<string, Reach> = {
   },
 };
 
+const HISTORY: (typeof OWN)[string] = {
+  market_not_found: async (scenario) => {
+    const [path] = scenario.operation.path.split('?');
+    return at(`${path}?ticker=nothing`)(scenario);
+  },
+  not_configured: (scenario) => ofHistory(scenario, { kind: 'off' }),
+  '503 internal_error': (scenario) =>
+    ofHistory(scenario, {
+      kind: 'embedded',
+      ask: () => Promise.reject(new EngineBusy('the history is starting')),
+      marketNumber: () => 0,
+    }),
+};
+const { market_not_found: _, ...HISTORY_AS_OF } = HISTORY;
+
+async function ofHistory(scenario: Scenario, history: HistorySource): Promise<Answer> {
+  const api = await startApi(scenario.t, { catalog: CATALOG, history });
+  return ask({ ...scenario, api, token: api.token });
+}
+
 /**
  * The operations' own rules, by code. What is common is reached there as well, but for a code with
  * its status: that is reached on this operation in a way of its own.
@@ -149,6 +174,10 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
   getQuote: { instrument_not_found: at('/instruments/nobody/quote') },
   getBook: { instrument_not_found: at('/instruments/nobody/book') },
   getGame: { game_not_found: at('/games/nobody') },
+  getHistory: HISTORY,
+  getCandles: HISTORY,
+  getHistoryAsOf: HISTORY_AS_OF,
+  exportHistory: HISTORY,
   getOrder: { order_not_found: (scenario) => ask(scenario) },
   createKey: {
     scope_not_available: (scenario) => {

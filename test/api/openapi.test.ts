@@ -122,7 +122,7 @@ test('every operation, parameter and JSON answer says what it is, with an exampl
     }
     const bodies = [operation.requestBody, ...Object.values(operation.responses)];
     for (const { content } of bodies.filter((body) => body?.content !== undefined) as Json[]) {
-      const { example, examples = {} } = content['application/json'];
+      const { example, examples = {} } = Object.values<Json>(content)[0];
       t.true(example !== undefined || Object.keys(examples).length > 0, at);
     }
   }
@@ -160,7 +160,7 @@ test('examples are as their schemas say', async (t) => {
   const check = new AnswerCheck(document);
   for (const [at, { responses }] of operationsOf(document)) {
     for (const [status, { content }] of Object.entries<Json>(responses)) {
-      if (content === undefined) continue;
+      if (content?.['application/json'] === undefined) continue;
       const { example, examples } = content['application/json'];
       const values = examples === undefined ? [example] : Object.values<Json>(examples);
       for (const value of values.map((one) => one.value ?? one)) {
@@ -193,6 +193,8 @@ function answerOf(document: Json, at: string, status: number, body: Json): SeenA
   const { headers: described } = document.paths[path][method].responses[status];
   const headers = new Headers({ 'content-type': 'application/json' });
   for (const name of Object.keys(described)) headers.set(name, HEADERS[name]!);
+  // Where only some refusals of a status pass.
+  if (body.error?.code === 'not_configured') headers.delete('retry-after');
   const filled = path.replace(/\{\w+\}/, 'x');
   const text = JSON.stringify(body);
   return { method: method.toUpperCase(), path: filled, status, headers, text };

@@ -34,6 +34,8 @@ const sell = ({ ids }: Person) => ({
   ...{ action: 'sell', type: 'market', tradeId: ids.trade, idempotencyKey: 'theirs' },
 });
 
+const noMarket = named('key', '404 market_not_found');
+
 /** Route by route: what answers for somebody else’s. */
 const PROBES: Record<string, Probe> = {
   'GET /status': own('key'),
@@ -54,6 +56,10 @@ const PROBES: Record<string, Probe> = {
   'GET /games': own('key'),
   'GET /games/{ref}': named('key', '404 game_not_found'),
   'GET /quotes': own('key', { query: () => '?ids=ins_0000000000A1' }),
+  'GET /history': { ...noMarket, query: () => '?ticker=theirs' },
+  'GET /history/candles': { ...noMarket, query: () => '?ticker=theirs' },
+  'GET /history/as_of': own('key', { query: () => '?instrumentIds=theirs&at=2026-11-21' }),
+  'GET /history/export': { ...noMarket, query: () => '?ticker=theirs' },
   'GET /portfolio': own('key'),
   'GET /portfolio/trades': own('key', { query: ({ cursors }) => `?cursor=${cursors.trades}` }),
   'GET /portfolio/orders': own('key', { query: ({ cursors }) => `?cursor=${cursors.orders}` }),

@@ -17,6 +17,7 @@ import { type Config, loadConfig } from '../../api/config.ts';
 import { createOrganizations } from '../../api/create-organizations.ts';
 import type { Deps } from '../../api/deps.ts';
 import type { Engine } from '../../api/engine.ts';
+import type { HistorySource } from '../../api/history-source.ts';
 import { signAccessToken } from '../../api/identity/access-token.ts';
 import { type KeyInput, newKey } from '../../api/identity/keys.ts';
 import { newSession } from '../../api/identity/sessions.ts';
@@ -39,6 +40,7 @@ import { apiRoutes, startServer } from '../../api/server.ts';
 import { ChangedMarkets } from '../../api/stream/changed-markets.ts';
 import { Switches } from '../../api/switches.ts';
 import { createAjv } from '../../api/validation.ts';
+import { Recorder } from '../../engine/history/recorder.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { Catalog } from '../../engine/rules/messages.ts';
 import { type MarketNumber, marketName } from '../../engine/rules/units.ts';
@@ -46,6 +48,7 @@ import { AccountEventSource } from '../../engine/shard/account-event-source.ts';
 import type { FeedStatus } from '../../feeds/connection-status.ts';
 import { AnswerCheck, type SeenAnswer } from './answer-check.ts';
 import { cheapenHashes } from './cheap-hashes.ts';
+import { embeddedHistory } from './embedded-history.ts';
 import { FakeEngine } from './fake-engine.ts';
 import * as samples from './samples.ts';
 
@@ -111,6 +114,8 @@ type Options = {
   engine?: Engine;
   catalog?: Catalog;
   fees?: readonly FeeEntry[];
+  /** In place of an empty one. */
+  history?: HistorySource;
   /** Accounts of nobody, in words. */
   ownerless?: string[];
 };
@@ -141,6 +146,11 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   let feeds: FeedStatus[] = [];
   const catalog = new CatalogView(() => catalogNow);
   const events = new AccountEventSource({ dataDir, shards: 1, log: logInto(t, log) });
+  const recorder = new Recorder({
+    directory: join(dataDir, 'history'),
+    quoteMaxAgeMs: config.quoteMaxAgeMs,
+    days: 0,
+  });
   const deps: Deps = {
     engine: asked,
     catalog,
@@ -154,6 +164,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
       source: 99,
       settled: (market) => catalog.setMarketStatus(market, 'resolved'),
     }),
+    history: options.history ?? embeddedHistory(recorder, () => catalogNow),
     log: logInto(t, log),
     config,
     identity: store,
@@ -170,6 +181,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     await events.close();
     await meter.close();
     await store.close();
+    recorder.close();
     rmSync(dataDir, { recursive: true });
   });
   const server = await startServer(deps);

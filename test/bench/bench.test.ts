@@ -1,4 +1,5 @@
 import test from 'ava';
+import { history } from '../../bench/suites/history.ts';
 import { match } from '../../bench/suites/match.ts';
 import { replayed } from '../../bench/suites/replay.ts';
 import { search } from '../../bench/suites/search.ts';
@@ -53,6 +54,19 @@ test('bench shard: every order of the flow is accepted and logged', async (t) =>
   for (const name of ['orders', 'orders/written']) {
     t.true(Number(figures[`30 accounts, batch 16/${name}`]!.value) > 0, name);
   }
+});
+
+test('bench history: bytes, questions, and the cost of frames and orders', async (t) => {
+  // Throws when an order is refused, or candles are missing.
+  const { tables, figures } = await history.run(
+    { days: 1, questions: 3, frames: 2000, orders: 600, markets: 10, rounds: 1 },
+    quiet,
+  );
+  t.deepEqual(
+    tables.map(({ rows }) => rows.length),
+    [3, 5, 4],
+  );
+  t.true(Number(figures['steady: one a second/bytes']!.value) > 0);
 });
 
 test('bench search: each kind of query is timed in each catalog', async (t) => {

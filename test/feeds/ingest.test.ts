@@ -169,7 +169,10 @@ test('B12: what a gap frame says besides prices is kept', (t) => {
   const resolved = { type: 'status', market: 'T', status: 'resolved', result: 'yes' };
   connection.frame({ ...resolved, seq: 5 }, AT);
   const result = { kind: 'result', outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
-  t.deepEqual(taken(), [down, { ...place, ...result }]);
+  t.deepEqual(taken(), [
+    { ...down, reason: 'sequence_gap' },
+    { ...place, ...result },
+  ]);
 });
 
 test('F8: jumps inside a recording are not gaps', (t) => {

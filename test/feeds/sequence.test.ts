@@ -58,7 +58,7 @@ test('B12: a frame without a usable seq gives no price', (t) => {
       ticks.some(({ kind }) => kind === 'quote'),
       String(seq),
     );
-    t.deepEqual(ticks[0], { kind: 'down', atMs: 5, source: 3 });
+    t.deepEqual(ticks[0], { kind: 'down', atMs: 5, source: 3, reason: 'sequence_gap' });
     t.is(ingest.counts().gaps, 1);
   }
 });

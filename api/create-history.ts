@@ -1,0 +1,51 @@
+/** The history by its settings: recorded here, asked of a service, or neither. Rule H20 (api/RULES.md). */
+import path from 'node:path';
+import { History } from '../engine/history/history.ts';
+import type { EpochMs, MarketNumber, Venue } from '../engine/rules/units.ts';
+import type { Config } from './config.ts';
+import { forwardedHistory } from './forwarded-history.ts';
+import type { HistorySource } from './history-source.ts';
+import type { Log } from './log.ts';
+
+type Settings = Pick<
+  Config,
+  'dataDir' | 'history' | 'historyDays' | 'historyService' | 'quoteMaxAgeMs'
+>;
+
+/** Null: nothing is recorded here. */
+export function createHistory(
+  { dataDir, history, historyDays, historyService, quoteMaxAgeMs }: Settings,
+  engine: { nowMs(): EpochMs },
+  log: Log,
+): History | null {
+  if (!history || historyService !== null) return null;
+  return new History({
+    directory: path.join(dataDir, 'history'),
+    days: historyDays,
+    quoteMaxAgeMs,
+    nowMs: () => engine.nowMs(),
+    log,
+  });
+}
+
+/** What the routes ask. */
+export function historySource(
+  { historyService, history: isOn }: Settings,
+  history: History | null,
+  markets: { marketNumber(venue: Venue, ticker: string): MarketNumber | undefined },
+  log: Log,
+): HistorySource {
+  if (!isOn) return { kind: 'off' };
+  if (historyService !== null) return forwardedHistory({ service: historyService, log });
+  if (history === null) return { kind: 'off' };
+  return {
+    kind: 'embedded',
+    ask: (question) => history.ask(question),
+    marketNumber: (venue, ticker) => markets.marketNumber(venue, ticker),
+  };
+}
+
+export function historyProblems(history: History | null): string[] {
+  const problem = history?.problem() ?? null;
+  return problem === null ? [] : [problem];
+}

@@ -1,0 +1,24 @@
+/** Where the history is asked: in this server, at a service, or nowhere. Rule H20 (api/RULES.md). */
+import type { HistoryAnswer, Question } from '../engine/history/questions.ts';
+import type { MarketNumber, Venue } from '../engine/rules/units.ts';
+import type { StreamedBody } from './streamed-body.ts';
+
+/** The history that this server records. */
+export type EmbeddedHistory = {
+  kind: 'embedded';
+  /** Rejects with `EngineBusy` while it cannot be asked. */
+  ask(question: Question): Promise<HistoryAnswer>;
+  /** The number of a market that some catalog has named. */
+  marketNumber(venue: Venue, ticker: string): MarketNumber | undefined;
+};
+
+/** A service that owns the questions: path and query go there as they came. */
+export type ForwardedHistory = {
+  kind: 'forwarded';
+  /** The bytes of a JSON answer. Throws the refusal. */
+  json(path: string, query: string): Promise<Uint8Array>;
+  /** Throws the refusal. */
+  stream(path: string, query: string): Promise<StreamedBody>;
+};
+
+export type HistorySource = EmbeddedHistory | ForwardedHistory | { kind: 'off' };

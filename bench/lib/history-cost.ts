@@ -1,0 +1,196 @@
+/**
+ * What recording costs a server: the same frames into an engine, and the same orders while quotes
+ * come in, with and without a history that hears them, by turns.
+ */
+import path from 'node:path';
+import { History } from '../../engine/history/history.ts';
+import type { Tick } from '../../engine/rules/messages.ts';
+import { feedClock } from '../../engine/shard/clock.ts';
+import { Shards } from '../../engine/shard/shards.ts';
+import { kalshiAdapter } from '../../feeds/adapters/kalshi.ts';
+import { createIngest, type IngestConnection } from '../../feeds/ingest.ts';
+import { CHECKPOINT_EVERY_FACTS } from './bench-shard.ts';
+import { ASK_CENTS, BID_CENTS, catalogOf } from './catalog.ts';
+import { CORE_CONFIG } from './core-state.ts';
+import { costOf } from './cost.ts';
+import { deltaFrame, kalshiBook, snapshotFrame } from './kalshi-frames.ts';
+import { OrderFlow } from './order-flow.ts';
+import { threadCpuMs, threadCpuSince } from './proc.ts';
+import { seededRandom } from './random.ts';
+import { type Figures, percent, range, type Table } from './report.ts';
+import { type Spread, spreadOf } from './stats.ts';
+import { dropDir, tempDir } from './temp.ts';
+
+export type CostSizes = { frames: number; orders: number; markets: number; rounds: number };
+
+const WAITING = 512;
+const FRAMES_AHEAD = 500;
+/** Frames every so many orders: about 2,000 a second where orders come as fast as they can. */
+const FRAMES_A_BURST = 20;
+const ORDERS_A_BURST = 300;
+const SILENT = { info() {}, error() {} };
+
+type World = {
+  engine: Shards;
+  history: History;
+  flow: OrderFlow;
+  connection: IngestConnection;
+  /** The next frames of a venue, as texts. */
+  frames(count: number): string[];
+  /** Whether the history hears ticks. */
+  isRecorded: boolean;
+};
+
+export async function costTable(sizes: CostSizes, figures: Figures): Promise<Table> {
+  const directory = tempDir();
+  const world = await open(directory, sizes);
+  try {
+    const frames = await byTurns(world, sizes.rounds, () => feed(world, sizes.frames));
+    const orders = await byTurns(world, sizes.rounds, () => trade(world, sizes.orders));
+    return {
+      title: 'history: CPU microseconds with and without recording',
+      columns: ['of', 'without', 'with', 'more', 'min .. max'],
+      rows: [
+        rowOf('a frame, all threads', frames.all, sizes.frames, figures),
+        rowOf("a frame, callers' thread", frames.main, sizes.frames, figures),
+        rowOf('an order, all threads', orders.all, sizes.orders, figures),
+        rowOf("an order, callers' thread", orders.main, sizes.orders, figures),
+      ],
+      notes: [
+        `increments of Kalshi, making them included; one shard, ${sizes.markets} markets, ${WAITING} orders waiting, sync durability, no HTTP`,
+        `${sizes.rounds} pairs of runs; more: the median of the pairs`,
+      ],
+    };
+  } finally {
+    await world.history.close();
+    await world.engine.close();
+    dropDir(directory);
+  }
+}
+
+type Pairs = { without: number[]; more: number[]; with: number[] };
+/** CPU of all threads, and of the callers' alone. */
+type Both = { all: Pairs; main: Pairs };
+
+/** CPU of the same work, first and second by turns. */
+async function byTurns(world: World, rounds: number, work: () => Promise<void>): Promise<Both> {
+  const newPairs = (): Pairs => ({ without: [], with: [], more: [] });
+  const both: Both = { all: newPairs(), main: newPairs() };
+  const cpuOf = async (isRecorded: boolean) => {
+    world.isRecorded = isRecorded;
+    const threads = threadCpuMs(process.pid);
+    const { cpu } = await costOf(work);
+    return { all: cpu, main: threadCpuSince(process.pid, threads).main };
+  };
+  await cpuOf(true);
+  for (let round = 0; round < rounds; round++) {
+    const isFirst = round % 2 === 0;
+    const first = await cpuOf(isFirst);
+    const second = await cpuOf(!isFirst);
+    const [recorded, plain] = isFirst ? [first, second] : [second, first];
+    for (const part of ['all', 'main'] as const) {
+      both[part].with.push(recorded[part]);
+      both[part].without.push(plain[part]);
+      both[part].more.push(recorded[part] / plain[part] - 1);
+    }
+  }
+  return both;
+}
+
+function rowOf(name: string, pairs: Pairs, count: number, figures: Figures): string[] {
+  const micros = (cpu: number[]): Spread => spreadOf(cpu.map((each) => (each * 1000) / count));
+  const more = spreadOf(pairs.more);
+  figures[`${name}/without`] = { unit: 'CPU us', value: micros(pairs.without) };
+  figures[`${name}/with`] = { unit: 'CPU us', value: micros(pairs.with) };
+  figures[`${name}/more`] = { unit: 'share', value: more };
+  return [
+    name,
+    micros(pairs.without).median.toFixed(2),
+    micros(pairs.with).median.toFixed(2),
+    percent(more.median),
+    range(more, percent),
+  ];
+}
+
+async function open(directory: string, { markets }: CostSizes): Promise<World> {
+  const flow = new OrderFlow({
+    ...{ seed: 13, accounts: 1000, markets, restingMax: 20_000, positionsMax: 20_000 },
+  });
+  const clock = { ...feedClock(), nowMs: () => flow.nowMs };
+  const engine = new Shards({
+    ...CORE_CONFIG,
+    dataDir: directory,
+    shards: 1,
+    durability: 'sync',
+    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
+    queueDepthMax: WAITING * 4,
+    clock,
+    log: SILENT,
+  });
+  await engine.open();
+  await engine.setCatalog(catalogOf(markets));
+  for (const quote of flow.quotes()) engine.tick(quote);
+  const history = new History({
+    directory: path.join(directory, 'history'),
+    quoteMaxAgeMs: CORE_CONFIG.quoteMaxAgeMs,
+    days: 0,
+    nowMs: () => flow.nowMs,
+    log: SILENT,
+  });
+  const world = { engine, history, flow, frames: framesOf(markets), isRecorded: false };
+  const sink = (tick: Tick) => {
+    engine.tick(tick);
+    if (made.isRecorded) history.tick(tick);
+  };
+  const ingest = createIngest({
+    marketNumber: (_, name) => Number(name.slice('BENCH-'.length)),
+    sink,
+    log() {},
+  });
+  const connection = ingest.connection('venue_a', kalshiAdapter({}, { recorded: true }), 1);
+  const made: World = { ...world, connection };
+  return made;
+}
+
+/** Increments of sizes: prices stay, so that orders trade as they would. */
+function framesOf(markets: number): (count: number) => string[] {
+  const random = seededRandom(7);
+  const books = Array.from({ length: markets }, () => kalshiBook(BID_CENTS, 100 - ASK_CENTS));
+  const tickerOf = (market: number) => `BENCH-${market}`;
+  let seq = 0;
+  return (count) =>
+    Array.from({ length: count }, () => {
+      seq++;
+      if (seq <= markets) return snapshotFrame(tickerOf(seq - 1), seq, books[seq - 1]!);
+      const market = random.below(markets);
+      return deltaFrame(random, books[market]!, { ticker: tickerOf(market), seq, atMs: seq });
+    });
+}
+
+async function feed(world: World, frames: number): Promise<void> {
+  for (let left = frames; left > 0; left -= FRAMES_AHEAD) {
+    for (const text of world.frames(Math.min(FRAMES_AHEAD, left))) {
+      world.connection.frame(text, world.flow.nowMs);
+    }
+    await Promise.all([world.engine.drained(), world.isRecorded && world.history.drained()]);
+  }
+}
+
+async function trade(world: World, orders: number): Promise<void> {
+  let left = orders;
+  const caller = async () => {
+    while (left > 0) {
+      left--;
+      if (left % ORDERS_A_BURST === 0) {
+        for (const text of world.frames(FRAMES_A_BURST)) {
+          world.connection.frame(text, world.flow.nowMs);
+        }
+      }
+      const order = world.flow.next();
+      const reply = await world.engine.call(order.account, order);
+      if (!reply.ok) throw new Error(`the flow placed a bad order: ${reply.code}`);
+    }
+  };
+  await Promise.all(Array.from({ length: WAITING }, caller));
+  if (world.isRecorded) await world.history.drained();
+}

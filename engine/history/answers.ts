@@ -1,0 +1,162 @@
+/** Answers of a history as the texts that are sent. Rules H6 to H14 (api/RULES.md). */
+import { type EpochMs, isoOf } from '../rules/units.ts';
+import { cursorText, type PagedHistory } from './cursor.ts';
+import { exportPiece } from './export.ts';
+import { type Gap, gapsIn } from './gaps.ts';
+import { GAP_MARKS, ROWS } from './kinds.ts';
+import type {
+  AsOfQuestion,
+  CandlesQuestion,
+  HistoryAnswer,
+  NamedSeries,
+  Question,
+  QuotesQuestion,
+} from './questions.ts';
+import type { Recorder } from './recorder.ts';
+import { candleView, rowView } from './rows-text.ts';
+import type { Series } from './series.ts';
+
+/** More are answered page by page. Rule H7 (api/RULES.md). */
+const GAPS_MAX = 1000;
+
+/** What a question comes to at its own time. Throws `HistoryDamage`. */
+export function answerOf(recorder: Recorder, question: Question): HistoryAnswer {
+  recorder.advance(question.nowMs);
+  switch (question.kind) {
+    case 'quotes':
+      return { text: quotesText(recorder, question), next: null };
+    case 'candles':
+      return { text: candlesText(recorder, question), next: null };
+    case 'as_of':
+      return { text: asOfText(recorder, question), next: null };
+    case 'export':
+      return exportPiece(recorder, question);
+    default:
+      return question satisfies never;
+  }
+}
+
+/** `GET /history` */
+function quotesText(recorder: Recorder, question: QuotesQuestion): string {
+  const { market, nowMs } = question;
+  const { texts, next, spanMs } = pageOf(recorder.store.series(ROWS, market), question);
+  const gaps = gapsOf(recorder.store.series(GAP_MARKS, market), question, spanMs);
+  return (
+    `{${seriesText(question)},"quotes":[${texts.join(',')}],` +
+    `"gaps":[${gaps.map(gapText).join(',')}],${pageEnd('quotes', next, nowMs)}}`
+  );
+}
+
+type Page = {
+  texts: string[];
+  next: number | null;
+  /** The part of the window that the page covers. */
+  spanMs: { fromMs: EpochMs; toMs: EpochMs };
+};
+
+function pageOf(rows: Series | undefined, question: QuotesQuestion): Page {
+  return question.order === 'asc' ? pageUp(rows, question) : pageDown(rows, question);
+}
+
+function pageUp(rows: Series | undefined, question: QuotesQuestion): Page {
+  const { fromMs, toMs, limit, cursor, polarity } = question;
+  const texts: string[] = [];
+  let beginMs = fromMs;
+  const parts = cursor === null ? rows?.forward(fromMs) : rows?.fromNumber(cursor);
+  for (const { columns, from, end, first } of parts ?? []) {
+    for (let at = from; at < end; at++) {
+      const atMs = columns[0]![at]!;
+      if (atMs >= toMs) return { texts, next: null, spanMs: { fromMs: beginMs, toMs } };
+      if (texts.length === limit) {
+        return { texts, next: first + at, spanMs: { fromMs: beginMs, toMs: atMs } };
+      }
+      if (texts.length === 0 && cursor !== null) beginMs = atMs;
+      texts.push(JSON.stringify(rowView(columns, at, polarity)));
+    }
+  }
+  return { texts, next: null, spanMs: { fromMs: beginMs, toMs } };
+}
+
+function pageDown(rows: Series | undefined, question: QuotesQuestion): Page {
+  const { fromMs, toMs, limit, cursor, polarity } = question;
+  const texts: string[] = [];
+  let endMs = toMs;
+  let lastMs = toMs;
+  const parts = cursor === null ? rows?.backward(toMs) : rows?.beforeNumber(cursor + 1);
+  for (const { columns, from, end, first } of parts ?? []) {
+    for (let at = end - 1; at >= from; at--) {
+      const atMs = columns[0]![at]!;
+      if (atMs < fromMs) return { texts, next: null, spanMs: { fromMs, toMs: endMs } };
+      if (texts.length === limit) {
+        return { texts, next: first + at, spanMs: { fromMs: lastMs, toMs: endMs } };
+      }
+      if (texts.length === 0 && cursor !== null) endMs = atMs + 1;
+      lastMs = atMs;
+      texts.push(JSON.stringify(rowView(columns, at, polarity)));
+    }
+  }
+  return { texts, next: null, spanMs: { fromMs, toMs: endMs } };
+}
+
+/** Those of the whole window, as long as they are not too many for every page of it. */
+function gapsOf(marks: Series | undefined, window: NamedSeries, span: Page['spanMs']): Gap[] {
+  const gaps: Gap[] = [];
+  for (const gap of gapsIn(marks, window)) {
+    gaps.push(gap);
+    if (gaps.length > GAPS_MAX) return [...gapsIn(marks, span)];
+  }
+  return gaps;
+}
+
+function gapText({ fromMs, toMs, reason }: Gap): string {
+  return JSON.stringify({ from: isoOf(fromMs), to: toMs === null ? null : isoOf(toMs), reason });
+}
+
+/** `GET /history/candles` */
+function candlesText({ candles }: Recorder, question: CandlesQuestion): string {
+  const { interval, limit, cursor, nowMs } = question;
+  const texts: string[] = [];
+  let next: number | null = null;
+  const fromMs = Math.max(question.fromMs, cursor ?? 0);
+  for (const candle of candles.read({ ...question, fromMs })) {
+    if (texts.length === limit) {
+      next = candle.startMs;
+      break;
+    }
+    texts.push(JSON.stringify(candleView(candle, question)));
+  }
+  return (
+    `{${seriesText(question)},"interval":"${interval}","candles":[${texts.join(',')}],` +
+    `${pageEnd('candles', next, nowMs)}}`
+  );
+}
+
+/** `GET /history/as_of` */
+function asOfText({ store }: Recorder, question: AsOfQuestion): string {
+  const { instruments, venue, atMs } = question;
+  const rows: string[] = [];
+  const notFound = [...question.notFound];
+  for (const { instrumentId, market, polarity } of instruments) {
+    const row = store.series(ROWS, market)?.before(atMs + 1) ?? null;
+    if (row === null) {
+      notFound.push(instrumentId);
+      continue;
+    }
+    const columns = row.map((value) => [value]);
+    const { at: quotedAt, live, ...prices } = rowView(columns, 0, polarity);
+    rows.push(JSON.stringify({ instrumentId, venue, ...prices, quotedAt, live }));
+  }
+  return (
+    `{"rows":[${rows.join(',')}],"notFound":${JSON.stringify(notFound)},` +
+    `"at":"${isoOf(atMs)}","mode":"paper"}`
+  );
+}
+
+function seriesText({ instrumentId, venue }: NamedSeries): string {
+  return `"instrumentId":${JSON.stringify(instrumentId)},"venue":"${venue}"`;
+}
+
+function pageEnd(list: PagedHistory, next: number | null, nowMs: EpochMs): string {
+  const cursor = next === null ? 'null' : `"${cursorText(list, next)}"`;
+  return `"nextCursor":${cursor},"asOf":"${isoOf(nowMs)}","mode":"paper"`;
+}

@@ -1,0 +1,190 @@
+/**
+ * Candles from rows and trades, and longer ones from shorter ones. Prices are those of the venue
+ * market's yes. Rules H10 to H14 (api/RULES.md).
+ *
+ * Pure: equal rows give equal candles, whenever they are folded.
+ */
+import { invariant } from '../rules/invariant.ts';
+import type { Contracts, EpochMs } from '../rules/units.ts';
+
+export type Ohlc = { open: number; high: number; low: number; close: number };
+
+/** Prices at a moment; 0: none. */
+export type Prices = { bid: number; ask: number };
+export const NO_PRICES: Prices = { bid: 0, ask: 0 };
+
+export type Candle = {
+  startMs: EpochMs;
+  /** How many rows it has. */
+  quotes: number;
+  liveMs: number;
+  bid: Ohlc | null;
+  ask: Ohlc | null;
+  /** Twice the mid, so that it is whole. */
+  mid: Ohlc | null;
+  trades: TradeCandle | null;
+  /** At its end. */
+  end: Prices;
+};
+
+/** `priceSum`: prices times contracts. */
+export type TradeCandle = Ohlc & { count: number; contracts: Contracts; priceSum: number };
+
+const isLive = ({ bid, ask }: Prices) => bid !== 0 || ask !== 0;
+
+/** Builds one candle from what comes in order of time. */
+export class CandleFold {
+  readonly #candle: Candle;
+  readonly #endMs: EpochMs;
+  /** Up to here the time was counted. */
+  #countedMs: EpochMs;
+
+  /**
+   * @param endMs its end, or the present where that is earlier
+   * @param carried the prices before its start
+   */
+  constructor(startMs: EpochMs, endMs: EpochMs, carried: Prices) {
+    invariant(startMs <= endMs, 'a candle ends before it starts');
+    this.#candle = {
+      startMs,
+      quotes: 0,
+      liveMs: 0,
+      bid: null,
+      ask: null,
+      mid: null,
+      trades: null,
+      end: NO_PRICES,
+    };
+    this.#endMs = endMs;
+    this.#countedMs = startMs;
+    this.#show(carried);
+  }
+
+  row(atMs: EpochMs, bid: number, ask: number): void {
+    this.#countTo(atMs);
+    const candle = this.#candle;
+    candle.quotes++;
+    // Most rows are of another size alone.
+    if (candle.end.bid !== bid || candle.end.ask !== ask) this.#show({ bid, ask });
+  }
+
+  trade(priceCents: number, contracts: Contracts): void {
+    const priceSum = priceCents * contracts;
+    this.#addTrades({ ...flat(priceCents), count: 1, contracts, priceSum });
+  }
+
+  /** A shorter candle within this one, which ends at `endMs`. */
+  add(part: Candle, endMs: EpochMs): void {
+    this.#countTo(part.startMs);
+    const { bid, ask, mid, trades, quotes, liveMs, end } = part;
+    const candle = this.#candle;
+    candle.quotes += quotes;
+    candle.liveMs += liveMs;
+    candle.bid = merged(candle.bid, bid);
+    candle.ask = merged(candle.ask, ask);
+    candle.mid = merged(candle.mid, mid);
+    if (trades !== null) this.#addTrades(trades);
+    candle.end = end;
+    this.#countedMs = Math.min(endMs, this.#endMs);
+  }
+
+  finish(): Candle {
+    this.#countTo(this.#endMs);
+    return this.#candle;
+  }
+
+  #addTrades(trades: TradeCandle): void {
+    const { count, contracts, priceSum } = this.#candle.trades ?? NO_TRADES;
+    this.#candle.trades = {
+      ...merged(this.#candle.trades, trades)!,
+      count: count + trades.count,
+      contracts: contracts + trades.contracts,
+      priceSum: priceSum + trades.priceSum,
+    };
+  }
+
+  #countTo(atMs: EpochMs): void {
+    invariant(atMs >= this.#countedMs, 'a candle gets what came before its last row');
+    if (isLive(this.#candle.end)) this.#candle.liveMs += atMs - this.#countedMs;
+    this.#countedMs = atMs;
+  }
+
+  #show(prices: Prices): void {
+    const candle = this.#candle;
+    const { bid, ask } = prices;
+    candle.end = prices;
+    if (bid !== 0) candle.bid = merged(candle.bid, flat(bid));
+    if (ask !== 0) candle.ask = merged(candle.ask, flat(ask));
+    if (bid !== 0 && ask !== 0) candle.mid = merged(candle.mid, flat(bid + ask));
+  }
+}
+
+const NO_TRADES = { count: 0, contracts: 0, priceSum: 0 };
+
+const flat = (value: number): Ohlc => ({ open: value, high: value, low: value, close: value });
+
+function merged(before: Ohlc | null, now: Ohlc | null): Ohlc | null {
+  if (before === null || now === null) return now ?? before;
+  return {
+    open: before.open,
+    high: Math.max(before.high, now.high),
+    low: Math.min(before.low, now.low),
+    close: now.close,
+  };
+}
+
+/** A candle in which nothing happened. */
+export function emptyCandle(startMs: EpochMs, endMs: EpochMs, carried: Prices): Candle {
+  return new CandleFold(startMs, endMs, carried).finish();
+}
+
+/** Sums that only nonsense sizes reach. */
+const SUM_MAX = 2 ** 50;
+
+/** The columns of a candle's record (kinds.ts). */
+export function recordOfCandle(candle: Candle): number[] {
+  const { startMs, quotes, liveMs, end, bid, ask, mid, trades } = candle;
+  return [
+    ...[startMs, quotes, liveMs, end.bid, end.ask],
+    ...[...pricesOf(bid), ...pricesOf(ask), ...pricesOf(mid)],
+    trades?.count ?? 0,
+    ...[trades?.contracts ?? 0, trades?.priceSum ?? 0].map((sum) => Math.min(sum, SUM_MAX)),
+    ...pricesOf(trades),
+  ];
+}
+
+function pricesOf(ohlc: Ohlc | null): number[] {
+  return ohlc === null ? [0, 0, 0, 0] : [ohlc.open, ohlc.high, ohlc.low, ohlc.close];
+}
+
+type Values = readonly (readonly number[] | Float64Array)[];
+
+/** The candle whose record is at an index of its columns. */
+export function candleAt(columns: Values, at: number): Candle {
+  const value = (column: number) => columns[column]![at]!;
+  const count = value(17);
+  return {
+    startMs: value(0),
+    quotes: value(1),
+    liveMs: value(2),
+    end: { bid: value(3), ask: value(4) },
+    bid: ohlcAt(columns, 5, at),
+    ask: ohlcAt(columns, 9, at),
+    mid: ohlcAt(columns, 13, at),
+    trades:
+      count === 0
+        ? null
+        : { ...ohlcAt(columns, 20, at)!, count, contracts: value(18), priceSum: value(19) },
+  };
+}
+
+function ohlcAt(columns: Values, column: number, at: number): Ohlc | null {
+  const open = columns[column]![at]!;
+  if (open === 0) return null;
+  return {
+    open,
+    high: columns[column + 1]![at]!,
+    low: columns[column + 2]![at]!,
+    close: columns[column + 3]![at]!,
+  };
+}

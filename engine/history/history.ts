@@ -1,0 +1,232 @@
+/**
+ * The history as its callers see it: ticks go in, questions are answered, and neither ever waits
+ * here. A thread of its own does the work; what it cannot take in time is left out, and shows as a
+ * gap. Rules H1 to H4 (api/RULES.md).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { ByteWriter } from '../format/bytes.ts';
+import { writeMessage } from '../format/codec.ts';
+import { invariant } from '../rules/invariant.ts';
+import type { Tick } from '../rules/messages.ts';
+import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import { moduleBeside } from '../shard/beside.ts';
+import { EngineBusy } from '../shard/busy.ts';
+import type { Log } from '../shard/log.ts';
+import type { Closings } from './market-watch.ts';
+import type { HistoryAnswer, Question } from './questions.ts';
+import type { RecorderConfig } from './recorder.ts';
+import type { FromHistory, ToHistory } from './worker.ts';
+
+export type HistoryOptions = RecorderConfig & {
+  /** The engine's time. */
+  nowMs(): EpochMs;
+  log: Log;
+  /** Ticks that may wait for the thread; more are left out. 32 MiB when left out. */
+  queueBytesMax?: number;
+};
+
+/** Ticks are sent once they are as many. */
+const BATCH_BYTES = 64 * 1024;
+/** Or after this time. */
+const BATCH_MS = 100;
+/** How often the thread gets the time when no tick carries it. */
+const TIME_EVERY_MS = 1000;
+const QUEUE_BYTES_MAX = 32 * 2 ** 20;
+const QUESTIONS_MAX = 64;
+/** A thread that fails is started again after this, and twice as long after each further failure. */
+const RESTART_MS = 1000;
+const RESTART_MAX_MS = 60_000;
+const BUSY = new EngineBusy('the history has as many questions as it takes');
+const DOWN = new EngineBusy('the history is starting');
+
+type Waiting = { resolve(answer: HistoryAnswer): void; reject(error: Error): void };
+
+export class History {
+  readonly #options: HistoryOptions;
+  readonly #batch = new ByteWriter();
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #timer: NodeJS.Timeout;
+  #worker: Worker | null = null;
+  #isClosing = false;
+  #queuedBytes = 0;
+  #hasMissed = false;
+  #sentAtMs = 0;
+  #questions = 0;
+  #restartMs = RESTART_MS;
+  #problem: string | null = null;
+  #closings: Closings = { closings: [], games: new Map() };
+  #resolved: readonly MarketNumber[] = [];
+
+  constructor(options: HistoryOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#sendInTime(), BATCH_MS);
+    this.#timer.unref();
+    this.#start();
+  }
+
+  /** What is wrong, on one line; null: nothing. */
+  problem(): string | null {
+    return this.#problem;
+  }
+
+  /** A venue's tick. Never waits, never fails. */
+  tick(tick: Tick): void {
+    // Levels behind the top are not kept.
+    const hasLevels = tick.kind === 'quote' && tick.depth !== undefined;
+    if (hasLevels) {
+      const { depth, ...top } = tick;
+      writeMessage(this.#batch, top);
+    } else writeMessage(this.#batch, tick);
+    if (this.#batch.length >= BATCH_BYTES) this.#send();
+  }
+
+  /** `tick` of many, packed by `writeMessage`. */
+  packedTicks(bytes: Uint8Array): void {
+    this.#batch.packed(bytes);
+    if (this.#batch.length >= BATCH_BYTES) this.#send();
+  }
+
+  /** When markets close, and which of them a game voids, as the catalog has it now. */
+  setClosings(closings: Closings): void {
+    this.#closings = closings;
+    this.#post({ kind: 'closings', closings });
+  }
+
+  /** Markets that had their result before this start. */
+  setResolved(markets: readonly MarketNumber[]): void {
+    this.#resolved = markets;
+    this.#post({ kind: 'resolved', markets });
+  }
+
+  /** Rejects with `EngineBusy` while it cannot be asked, and with what is wrong with its data. */
+  ask(question: Question): Promise<HistoryAnswer> {
+    if (this.#waiting.size >= QUESTIONS_MAX) return Promise.reject(BUSY);
+    return this.#ask((id) => ({ kind: 'ask', id, question }));
+  }
+
+  /** Resolves when the thread has taken everything that was passed before. */
+  async drained(): Promise<void> {
+    await this.#ask((id) => ({ kind: 'barrier', id })).catch(() => undefined);
+  }
+
+  #ask(messageOf: (id: number) => ToHistory): Promise<HistoryAnswer> {
+    // A thread that is still opening its files answers once it has.
+    if (this.#worker === null || this.#isClosing) return Promise.reject(DOWN);
+    this.#send();
+    const id = this.#questions++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      this.#post(messageOf(id));
+    });
+  }
+
+  /** What was passed is on disk on return. */
+  async close(): Promise<void> {
+    this.#send();
+    this.#isClosing = true;
+    clearInterval(this.#timer);
+    const worker = this.#worker;
+    if (worker === null) return;
+    const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    this.#post({ kind: 'close' });
+    await ended;
+  }
+
+  #sendInTime(): void {
+    const isDue = performance.now() - this.#sentAtMs >= TIME_EVERY_MS;
+    if (this.#batch.length > 0 || isDue) this.#send();
+  }
+
+  #send(): void {
+    const { queueBytesMax = QUEUE_BYTES_MAX, nowMs } = this.#options;
+    const { length } = this.#batch;
+    const isFull = this.#queuedBytes + length > queueBytesMax;
+    if (this.#worker === null || isFull) this.#miss(length);
+    else {
+      if (this.#hasMissed) this.#post({ kind: 'missed' });
+      this.#hasMissed = false;
+      const bytes = new Uint8Array(this.#batch.view(0, length));
+      this.#queuedBytes += length;
+      this.#post({ kind: 'ticks', bytes, nowMs: nowMs() }, [bytes.buffer]);
+    }
+    this.#sentAtMs = performance.now();
+    this.#batch.begin();
+  }
+
+  #miss(bytes: number): void {
+    if (bytes === 0) return;
+    if (!this.#hasMissed && this.#worker !== null) {
+      this.#options.log.error({ queuedBytes: this.#queuedBytes }, 'the history has fallen behind');
+    }
+    this.#hasMissed = true;
+  }
+
+  #post(message: ToHistory, moved: ArrayBuffer[] = []): void {
+    this.#worker?.postMessage(message, moved);
+  }
+
+  #start(): void {
+    const { directory, quoteMaxAgeMs, days } = this.#options;
+    const worker = new Worker(moduleBeside(import.meta.url, './worker'), {
+      workerData: { directory, quoteMaxAgeMs, days } satisfies RecorderConfig,
+    });
+    this.#worker = worker;
+    worker.on('message', (message: FromHistory) => this.#take(message));
+    worker.on('error', (error) => this.#failed(error));
+    worker.on('exit', () => this.#ended());
+    this.#post({ kind: 'closings', closings: this.#closings });
+    this.#post({ kind: 'resolved', markets: this.#resolved });
+  }
+
+  #take(message: FromHistory): void {
+    switch (message.kind) {
+      case 'opened':
+        this.#problem = null;
+        return;
+      case 'taken':
+        this.#queuedBytes -= message.bytes;
+        this.#restartMs = RESTART_MS;
+        invariant(this.#queuedBytes >= 0, 'the history took more than was sent');
+        return;
+      case 'answer':
+        return this.#waiter(message.id).resolve(message.answer);
+      case 'failed': {
+        const { id, message: problem } = message;
+        this.#options.log.error({ error: problem }, 'the history cannot answer');
+        return this.#waiter(id).reject(new Error(problem));
+      }
+      case 'closed':
+        return;
+      default:
+        message satisfies never;
+    }
+  }
+
+  #waiter(id: number): Waiting {
+    const waiter = this.#waiting.get(id);
+    invariant(waiter !== undefined, 'the history answers what nobody has asked');
+    this.#waiting.delete(id);
+    return waiter;
+  }
+
+  #failed(error: unknown): void {
+    this.#problem = `history: ${(error as Error).message}`;
+    this.#options.log.error({ err: error }, 'the history has failed, and starts again');
+  }
+
+  #ended(): void {
+    this.#worker = null;
+    this.#queuedBytes = 0;
+    for (const { reject } of this.#waiting.values()) reject(DOWN);
+    this.#waiting.clear();
+    if (!this.#isClosing) void this.#restart();
+  }
+
+  async #restart(): Promise<void> {
+    const waitMs = this.#restartMs;
+    this.#restartMs = Math.min(2 * waitMs, RESTART_MAX_MS);
+    await sleep(waitMs, undefined, { ref: false });
+    if (!this.#isClosing) this.#start();
+  }
+}

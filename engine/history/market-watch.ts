@@ -1,0 +1,287 @@
+/**
+ * From ticks to rows: what a Quote of each market would show, and when that changes. Rules H2 to H5
+ * (api/RULES.md); whether a price is live is the engine's own rule, T12 (engine/RULES.md).
+ *
+ * Time only goes on. What falls due on the way, silence and closing times, happens first, each at
+ * its own moment.
+ */
+import { invariant } from '../rules/invariant.ts';
+import type { QuoteTick, Tick, TradeTick } from '../rules/messages.ts';
+import {
+  isFresh,
+  type NotLive,
+  notLive,
+  type PricingContext,
+  type QuotedMarket,
+} from '../rules/pricing.ts';
+import type { Source } from '../rules/reference-data.ts';
+import { type EpochMs, type MarketNumber, NO_PRICE, type SourceNumber } from '../rules/units.ts';
+import type { GapReason, Mark } from './kinds.ts';
+import { isLiveTop, isSameTop, NOT_LIVE, type Top } from './top.ts';
+
+/** Where rows go. */
+export type RowSink = {
+  row(market: MarketNumber, atMs: EpochMs, top: Top): void;
+  trade(tick: TradeTick, atMs: EpochMs): void;
+  mark(market: MarketNumber, atMs: EpochMs, mark: Mark): void;
+};
+
+/** What is known of a market; the engine's own `notLive` reads the first part. */
+type Watched = QuotedMarket & {
+  number: MarketNumber;
+  /** Of its last row; null: it has none. */
+  shown: Top | null;
+  /** What its last mark says; null: it has none. */
+  mark: Mark | null;
+};
+
+/** What a market's series ended with. */
+export type Ended = { market: MarketNumber; shown: Top; mark: Mark | null };
+
+/** What the catalog says of markets. */
+export type Closings = {
+  closings: readonly (readonly [MarketNumber, EpochMs])[];
+  /** The venue_a markets of each game, by its slug: a cancelled one voids them. */
+  games: ReadonlyMap<string, readonly MarketNumber[]>;
+};
+
+export class MarketWatch {
+  readonly #sink: RowSink;
+  readonly #quoteMaxAgeMs: number;
+  readonly #sources: (Source | undefined)[] = [];
+  readonly #context: PricingContext;
+  /** Of them, those whose silence was noticed. */
+  readonly #stale = new Set<SourceNumber>();
+  readonly #markets = new Map<MarketNumber, Watched>();
+  #games: Closings['games'] = new Map();
+  #nowMs: EpochMs = 0;
+  /** Before this nothing falls due. */
+  #nextDueMs: EpochMs = Number.POSITIVE_INFINITY;
+
+  constructor(quoteMaxAgeMs: number, sink: RowSink) {
+    this.#quoteMaxAgeMs = quoteMaxAgeMs;
+    // Rows are of one market: nothing is routed.
+    this.#context = { config: { quoteMaxAgeMs, routingBandCents: 0 }, sources: this.#sources };
+    this.#sink = sink;
+  }
+
+  get nowMs(): EpochMs {
+    return this.#nowMs;
+  }
+
+  /** Goes on from an earlier run, which ended at `atMs`: no price is live since. */
+  restore(ended: Iterable<Ended>, atMs: EpochMs): void {
+    this.#nowMs = Math.max(this.#nowMs, atMs);
+    for (const { market, shown, mark } of ended) {
+      const watched = this.#watched(market);
+      watched.shown = shown;
+      watched.mark = mark;
+      if (mark === 'resolved') watched.outcome = 'void';
+    }
+    this.endAll('server_down');
+  }
+
+  /** Every price stops being live, as far as these rows know. */
+  endAll(reason: GapReason): void {
+    for (const source of this.#sources) if (source !== undefined) source.epoch++;
+    for (const market of this.#markets.values()) {
+      market.quote = null;
+      this.#notLive(market, reason, this.#nowMs);
+    }
+  }
+
+  setClosings({ closings, games }: Closings): void {
+    this.#games = games;
+    for (const [market, closesAtMs] of closings) this.#watched(market).closesAtMs = closesAtMs;
+    this.#nextDueMs = 0;
+    this.advance(this.#nowMs);
+  }
+
+  /** A market that had its result before these rows began. */
+  resolved(market: MarketNumber): void {
+    const watched = this.#watched(market);
+    watched.outcome ??= 'void';
+    this.#update(watched, null);
+  }
+
+  /** Moves time on, and writes the rows that fall due on the way. */
+  advance(toMs: EpochMs): void {
+    if (toMs > this.#nowMs) this.#nowMs = toMs;
+    if (this.#nowMs >= this.#nextDueMs) this.#runDue();
+  }
+
+  take(tick: Tick): void {
+    this.advance(tick.atMs);
+    if (tick.kind === 'time') return;
+    if (tick.kind === 'down') {
+      this.#down(tick.source, tick.reason ?? 'connection_lost');
+      return;
+    }
+    const isRevived = this.#heard(tick.source, tick.atMs);
+    this.#apply(tick);
+    if (isRevived) this.#updateAll(tick.source, null);
+  }
+
+  #apply(tick: Exclude<Tick, { kind: 'time' | 'down' }>): void {
+    switch (tick.kind) {
+      case 'quote':
+        return this.#quote(tick);
+      case 'trade':
+        return this.#sink.trade(tick, this.#nowMs);
+      case 'status': {
+        const market = this.#watched(tick.market);
+        market.status = tick.status;
+        return this.#update(market, null);
+      }
+      case 'result':
+        return this.resolved(tick.market);
+      case 'game':
+        if (tick.status !== 'cancelled') return;
+        for (const market of this.#games.get(tick.game) ?? []) this.resolved(market);
+        return;
+      case 'heartbeat':
+        return;
+      default:
+        tick satisfies never;
+    }
+  }
+
+  #quote(tick: QuoteTick): void {
+    const { source, atMs, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts } = tick;
+    const market = this.#watched(tick.market);
+    const isCrossed = yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents;
+    market.quote = {
+      source,
+      epoch: this.#sourceOf(source).epoch,
+      atMs,
+      yesBidCents,
+      yesBidContracts,
+      yesAskCents,
+      yesAskContracts,
+      crossed: tick.crossed || isCrossed,
+    };
+    this.#update(market, null);
+  }
+
+  /** @returns whether its quotes, silent until now, are fresh again. */
+  #heard(number: SourceNumber, atMs: EpochMs): boolean {
+    const source = this.#sourceOf(number);
+    source.lastHeardMs = Math.max(source.lastHeardMs, atMs);
+    if (!isFresh(source, this.#nowMs, this.#quoteMaxAgeMs)) {
+      this.#stale.add(number);
+      return false;
+    }
+    this.#due(this.#staleMs(source) + 1);
+    return this.#stale.delete(number);
+  }
+
+  #down(number: SourceNumber, reason: GapReason): void {
+    const source = this.#sourceOf(number);
+    // Before the epoch ends, since it finds the markets of it.
+    const markets = this.#marketsOf(number);
+    source.epoch++;
+    for (const market of markets) this.#update(market, reason);
+  }
+
+  #updateAll(source: SourceNumber, reason: GapReason | null): void {
+    for (const market of this.#marketsOf(source)) this.#update(market, reason);
+  }
+
+  /** Those whose present quote came by a connection. */
+  #marketsOf(number: SourceNumber): Watched[] {
+    const { epoch } = this.#sourceOf(number);
+    return [...this.#markets.values()].filter(
+      ({ quote }) => quote?.source === number && quote.epoch === epoch,
+    );
+  }
+
+  /** The moment from which a silent connection's quotes are stale. */
+  #staleMs({ lastHeardMs }: Source): EpochMs {
+    return lastHeardMs + this.#quoteMaxAgeMs;
+  }
+
+  #due(atMs: EpochMs): void {
+    this.#nextDueMs = Math.min(this.#nextDueMs, atMs);
+  }
+
+  #runDue(): void {
+    const nowMs = this.#nowMs;
+    this.#nextDueMs = Number.POSITIVE_INFINITY;
+    for (const [number, source] of this.#sources.entries()) {
+      if (source === undefined || this.#stale.has(number)) continue;
+      const staleMs = this.#staleMs(source);
+      if (staleMs >= nowMs) {
+        this.#due(staleMs + 1);
+        continue;
+      }
+      this.#stale.add(number);
+      for (const market of this.#marketsOf(number)) this.#notLive(market, 'stale', staleMs);
+    }
+    for (const market of this.#markets.values()) {
+      if (market.closesAtMs > nowMs) this.#due(market.closesAtMs);
+      else if (market.shown !== null) this.#notLive(market, null, market.closesAtMs);
+    }
+  }
+
+  /** Writes a row where what a Quote would show has changed. `reason`: why it may be gone. */
+  #update(market: Watched, reason: GapReason | null): void {
+    const why = notLive(this.#context, market, this.#nowMs);
+    const top = why === null && market.quote !== null ? market.quote : NOT_LIVE;
+    if (!isLiveTop(top)) return this.#notLive(market, gapOf(why) ?? reason, this.#nowMs);
+    const isAgain = market.mark !== null && market.mark !== 'live';
+    if (isAgain) this.#mark(market, this.#nowMs, 'live');
+    if (market.shown === null || !isSameTop(market.shown, top))
+      this.#show(market, this.#nowMs, top);
+  }
+
+  /** @param reason null: it is no gap, as when the market is paused */
+  #notLive(market: Watched, reason: GapReason | null, atMs: EpochMs): void {
+    if (market.shown === null) return;
+    if (isLiveTop(market.shown)) this.#show(market, atMs, NOT_LIVE);
+    if (market.outcome !== null) {
+      if (market.mark !== 'resolved') this.#mark(market, atMs, 'resolved');
+    } else if (reason !== null && (market.mark === null || market.mark === 'live')) {
+      this.#mark(market, atMs, reason);
+    }
+  }
+
+  #show(market: Watched, atMs: EpochMs, top: Top): void {
+    market.shown = top;
+    this.#sink.row(market.number, atMs, top);
+  }
+
+  #mark(market: Watched, atMs: EpochMs, mark: Mark): void {
+    market.mark = mark;
+    this.#sink.mark(market.number, atMs, mark);
+  }
+
+  #sourceOf(number: SourceNumber): Source {
+    invariant(Number.isInteger(number) && number >= 0, 'a tick has no valid connection number');
+    const known = this.#sources[number];
+    if (known !== undefined) return known;
+    const source = { lastHeardMs: 0, epoch: 0 };
+    this.#sources[number] = source;
+    return source;
+  }
+
+  #watched(number: MarketNumber): Watched {
+    const known = this.#markets.get(number);
+    if (known !== undefined) return known;
+    const watched: Watched = {
+      number,
+      outcome: null,
+      status: 'open',
+      closesAtMs: Number.POSITIVE_INFINITY,
+      quote: null,
+      shown: null,
+      mark: null,
+    };
+    this.#markets.set(number, watched);
+    return watched;
+  }
+}
+
+/** A price that stops for another reason, such as a pause, is no gap. */
+function gapOf(why: NotLive | null): GapReason | null {
+  return why === 'stale' ? 'stale' : null;
+}

@@ -1,0 +1,61 @@
+/** What is asked of a history. Rules H6 to H16 (api/RULES.md). */
+import type { EpochMs, MarketNumber, Venue } from '../rules/units.ts';
+import type { Interval } from './kinds.ts';
+
+/** A series, in the terms of an instrument of polarity 1 or -1, or of a ticker. */
+export type NamedSeries = {
+  market: MarketNumber;
+  polarity: 1 | -1;
+  instrumentId: string | null;
+  venue: Venue;
+  /** Inclusive. */
+  fromMs: EpochMs;
+  /** Exclusive. */
+  toMs: EpochMs;
+  nowMs: EpochMs;
+};
+
+export type QuotesQuestion = NamedSeries & {
+  kind: 'quotes';
+  order: 'asc' | 'desc';
+  limit: number;
+  /** The number of the first row of the page; null: the first page. */
+  cursor: number | null;
+};
+
+export type CandlesQuestion = NamedSeries & {
+  kind: 'candles';
+  interval: Interval;
+  limit: number;
+  /** The start of the first candle of the page. */
+  cursor: EpochMs | null;
+};
+
+export type AsOfQuestion = {
+  kind: 'as_of';
+  venue: Venue;
+  atMs: EpochMs;
+  nowMs: EpochMs;
+  instruments: readonly { instrumentId: string; market: MarketNumber; polarity: 1 | -1 }[];
+  /** Ids that are no instruments of that venue. */
+  notFound: readonly string[];
+};
+
+export const DATASETS = ['quotes', 'trades', 'candles'] as const;
+export type Dataset = (typeof DATASETS)[number];
+export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+export type ExportQuestion = NamedSeries & {
+  kind: 'export';
+  dataset: Dataset;
+  format: ExportFormat;
+  interval: Interval;
+  /** What the piece before named as `next`; null: the first piece. */
+  cursor: number | null;
+};
+
+export type Question = QuotesQuestion | CandlesQuestion | AsOfQuestion | ExportQuestion;
+
+/** `next`: the cursor of the next piece of an export; null: this is all. */
+export type HistoryAnswer = { text: string; next: number | null };

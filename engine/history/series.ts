@@ -1,0 +1,210 @@
+/**
+ * One series of a market: full blocks on disk, and behind them the records of the unfinished one,
+ * in memory. Records have numbers, which count on from block to block; what was dropped or lost
+ * leaves a hole.
+ */
+import { invariant } from '../rules/invariant.ts';
+import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import type { Journaled } from './journal.ts';
+import { BLOCK_RECORDS, widthOf } from './kinds.ts';
+import type { Columns } from './record-columns.ts';
+import type { StoredBlock } from './segments.ts';
+
+/** Records that lie behind each other: those from `from` to before `end` of these columns. */
+export type Part = { columns: Columns; from: number; end: number; first: number };
+
+export type ReadBlock = (block: StoredBlock) => Float64Array[];
+
+export class Series implements Journaled {
+  readonly kind: number;
+  readonly market: MarketNumber;
+  journal: object | null = null;
+  readonly last: number[];
+  readonly #blocks: StoredBlock[] = [];
+  readonly #read: ReadBlock;
+  #tail: number[][];
+  /** The number of the first record of the tail. */
+  #tailFirst = 0;
+
+  constructor(kind: number, market: MarketNumber, read: ReadBlock) {
+    this.kind = kind;
+    this.market = market;
+    this.last = new Array(widthOf(kind)).fill(0);
+    this.#read = read;
+    this.#tail = emptyColumns(kind);
+  }
+
+  /** Of records in the unfinished block. */
+  get tailLength(): number {
+    return this.#tail[0]!.length;
+  }
+
+  get tailFirst(): number {
+    return this.#tailFirst;
+  }
+
+  /** The number that the next record gets. */
+  get next(): number {
+    return this.#tailFirst + this.tailLength;
+  }
+
+  get isEmpty(): boolean {
+    return this.#blocks.length === 0 && this.tailLength === 0;
+  }
+
+  get lastMs(): EpochMs {
+    const times = this.#tail[0]!;
+    return times.length > 0 ? times[times.length - 1]! : (this.#blocks.at(-1)?.lastMs ?? 0);
+  }
+
+  /** The time of the first record that is kept; null without one. */
+  get firstMs(): EpochMs | null {
+    return this.#blocks[0]?.firstMs ?? this.#tail[0]![0] ?? null;
+  }
+
+  /** A block that is on disk already. */
+  addBlock(block: StoredBlock): void {
+    const before = this.#blocks.at(-1);
+    const isBehind = before === undefined || before.first + before.records <= block.first;
+    invariant(isBehind, 'a block has records that an earlier one has too');
+    invariant(this.tailLength === 0, 'a block is added behind an unfinished one');
+    this.#blocks.push(block);
+    this.#tailFirst = block.first + block.records;
+  }
+
+  /** The next record gets this number: those before were dropped, or lost. */
+  skipTo(number: number): void {
+    invariant(this.tailLength === 0, 'numbers are skipped within a block');
+    invariant(number >= this.#tailFirst, 'numbers of a series go back');
+    this.#tailFirst = number;
+  }
+
+  /** @returns whether the block is full. */
+  push(values: readonly number[]): boolean {
+    invariant(values[0]! >= this.lastMs, 'the time of a series goes back');
+    for (let at = 0; at < values.length; at++) this.#tail[at]!.push(values[at]!);
+    invariant(this.tailLength <= BLOCK_RECORDS, 'a block has too many records');
+    return this.tailLength === BLOCK_RECORDS;
+  }
+
+  get tail(): Columns {
+    return this.#tail;
+  }
+
+  /** The unfinished block is on disk now. */
+  sealed(block: StoredBlock): void {
+    invariant(block.records === this.tailLength, 'another block was written');
+    this.#tail = emptyColumns(this.kind);
+    this.addBlock(block);
+  }
+
+  /** Forgets the blocks that end before a moment, and the unfinished one if it does. */
+  dropBefore(beforeMs: EpochMs): void {
+    const kept = this.#blocks.findIndex(({ lastMs }) => lastMs >= beforeMs);
+    this.#blocks.splice(0, kept === -1 ? this.#blocks.length : kept);
+    if (this.#blocks.length > 0 || this.tailLength === 0 || this.lastMs >= beforeMs) return;
+    this.#tailFirst = this.next;
+    this.#tail = emptyColumns(this.kind);
+  }
+
+  /** The last record before a moment; null without one. */
+  before(ms: EpochMs): number[] | null {
+    for (const { columns, end } of this.backward(ms)) {
+      return columns.map((values) => values[end - 1]!);
+    }
+    return null;
+  }
+
+  newest(): number[] | null {
+    return this.before(Number.POSITIVE_INFINITY);
+  }
+
+  /** The records from a moment on, in order. */
+  *forward(fromMs: EpochMs): Generator<Part> {
+    yield* this.#forward(
+      ({ lastMs }) => lastMs >= fromMs,
+      ({ columns }) => lowerBound(columns[0]!, fromMs),
+    );
+  }
+
+  /** The records from a number on, in order. */
+  *fromNumber(number: number): Generator<Part> {
+    yield* this.#forward(
+      ({ first, records }) => first + records > number,
+      ({ first }) => Math.max(0, number - first),
+    );
+  }
+
+  *#forward(
+    reaches: (block: StoredBlock) => boolean,
+    startOf: (part: Omit<Part, 'from'>) => number,
+  ): Generator<Part> {
+    for (let at = firstIndex(this.#blocks, reaches); at < this.#blocks.length; at++) {
+      const block = this.#blocks[at]!;
+      const part = { columns: this.#read(block), end: block.records, first: block.first };
+      const from = startOf(part);
+      if (from < part.end) yield { ...part, from };
+    }
+    const tail = { columns: this.#tail, end: this.tailLength, first: this.#tailFirst };
+    const from = startOf(tail);
+    if (from < tail.end) yield { ...tail, from };
+  }
+
+  /** The records before a moment, the newest part first; each part is in order. */
+  *backward(beforeMs: EpochMs): Generator<Part> {
+    yield* this.#backward(
+      ({ firstMs }) => firstMs >= beforeMs,
+      ({ columns }) => lowerBound(columns[0]!, beforeMs),
+    );
+  }
+
+  /** The records before a number, the newest part first; each part is in order. */
+  *beforeNumber(number: number): Generator<Part> {
+    yield* this.#backward(
+      ({ first }) => first >= number,
+      ({ first, end }) => Math.min(end, number - first),
+    );
+  }
+
+  *#backward(
+    isBehind: (block: StoredBlock) => boolean,
+    endOf: (part: Omit<Part, 'from'>) => number,
+  ): Generator<Part> {
+    const tail = { columns: this.#tail, end: this.tailLength, first: this.#tailFirst };
+    const end = endOf(tail);
+    if (end > 0) yield { ...tail, from: 0, end };
+    for (let at = firstIndex(this.#blocks, isBehind) - 1; at >= 0; at--) {
+      const block = this.#blocks[at]!;
+      const part = { columns: this.#read(block), end: block.records, first: block.first };
+      yield { ...part, from: 0, end: endOf(part) };
+    }
+  }
+}
+
+function emptyColumns(kind: number): number[][] {
+  return Array.from({ length: widthOf(kind) }, () => []);
+}
+
+/** The first index whose entry matches, where all behind it match too. */
+function firstIndex<T>(sorted: readonly T[], matches: (entry: T) => boolean): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (matches(sorted[middle]!)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** The index of the first value that is not below `value`. */
+function lowerBound(sorted: readonly number[] | Float64Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]! >= value) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

@@ -1,0 +1,93 @@
+/**
+ * The thread of the history: it records ticks and answers questions, in the order in which both
+ * come. What it fails at ends it, and the next one goes on from what is on disk.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { invariant } from '../rules/invariant.ts';
+import type { EpochMs, MarketNumber } from '../rules/units.ts';
+import { answerOf } from './answers.ts';
+import type { Closings } from './market-watch.ts';
+import type { HistoryAnswer, Question } from './questions.ts';
+import { Recorder, type RecorderConfig } from './recorder.ts';
+
+export type ToHistory =
+  /** `nowMs`: the engine's time, behind which no later tick lies. */
+  | { kind: 'ticks'; bytes: Uint8Array; nowMs: EpochMs }
+  /** Ticks that came here before this were left out. */
+  | { kind: 'missed' }
+  | { kind: 'closings'; closings: Closings }
+  | { kind: 'resolved'; markets: readonly MarketNumber[] }
+  | { kind: 'ask'; id: number; question: Question }
+  | { kind: 'barrier'; id: number }
+  | { kind: 'close' };
+
+export type FromHistory =
+  | { kind: 'opened' }
+  /** Of a message of ticks. */
+  | { kind: 'taken'; bytes: number }
+  | { kind: 'answer'; id: number; answer: HistoryAnswer }
+  | { kind: 'failed'; id: number; message: string }
+  | { kind: 'closed' };
+
+/** What a crash of the process loses at most. Rule D53 (engine/RULES.md). */
+const FLUSH_EVERY_MS = 1000;
+/** What a crash of the machine loses at most. */
+const SYNC_EVERY_MS = 10_000;
+
+const port = parentPort;
+invariant(port !== null, 'the history is started outside a thread of its own');
+const recorder = new Recorder(workerData as RecorderConfig);
+let flushedAtMs = performance.now();
+let syncedAtMs = flushedAtMs;
+
+const say = (message: FromHistory) => port.postMessage(message);
+
+function take(message: ToHistory): void {
+  switch (message.kind) {
+    case 'ticks': {
+      const { bytes } = message;
+      recorder.takePacked(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      recorder.advance(message.nowMs);
+      say({ kind: 'taken', bytes: bytes.byteLength });
+      return flush();
+    }
+    case 'missed':
+      return recorder.missed();
+    case 'closings':
+      return recorder.setClosings(message.closings);
+    case 'resolved':
+      return recorder.resolved(message.markets);
+    case 'ask':
+      return answer(message.id, message.question);
+    case 'barrier':
+      return say({ kind: 'answer', id: message.id, answer: { text: '', next: null } });
+    case 'close':
+      recorder.close();
+      say({ kind: 'closed' });
+      return port?.close();
+    default:
+      message satisfies never;
+  }
+}
+
+function flush(): void {
+  const nowMs = performance.now();
+  if (nowMs - flushedAtMs < FLUSH_EVERY_MS) return;
+  flushedAtMs = nowMs;
+  recorder.flush();
+  if (nowMs - syncedAtMs < SYNC_EVERY_MS) return;
+  syncedAtMs = nowMs;
+  recorder.store.sync();
+}
+
+/** A question that fails, as on a damaged block, fails alone. */
+function answer(id: number, question: Question): void {
+  try {
+    say({ kind: 'answer', id, answer: answerOf(recorder, question) });
+  } catch (error) {
+    say({ kind: 'failed', id, message: (error as Error).message });
+  }
+}
+
+port.on('message', take);
+say({ kind: 'opened' });

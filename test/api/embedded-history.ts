@@ -1,0 +1,14 @@
+/** The history of a server in a test: the real one, without a thread. */
+import type { EmbeddedHistory } from '../../api/history-source.ts';
+import { answerOf } from '../../engine/history/answers.ts';
+import type { Recorder } from '../../engine/history/recorder.ts';
+import type { Catalog } from '../../engine/rules/messages.ts';
+import { marketNumbers } from '../../feeds/catalog.ts';
+
+export function embeddedHistory(recorder: Recorder, catalog: () => Catalog): EmbeddedHistory {
+  return {
+    kind: 'embedded',
+    ask: async (question) => answerOf(recorder, question),
+    marketNumber: (venue, ticker) => marketNumbers(catalog())(venue, ticker),
+  };
+}

@@ -1,0 +1,146 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { History, type HistoryOptions } from '../../../engine/history/history.ts';
+import type { QuotesQuestion } from '../../../engine/history/questions.ts';
+import type { Tick } from '../../../engine/rules/messages.ts';
+import { quoteTick } from '../fixtures.ts';
+import { after, packed, temporary } from './support.ts';
+
+type Opened = { history: History; errors: string[]; directory: string };
+
+function open(t: ExecutionContext, over: Partial<HistoryOptions> = {}): Opened {
+  const directory = over.directory ?? temporary(t);
+  const errors: string[] = [];
+  const history = new History({
+    directory,
+    quoteMaxAgeMs: 15_000,
+    days: 0,
+    nowMs: () => after(0),
+    log: { info() {}, error: (_, message) => errors.push(message) },
+    ...over,
+  });
+  t.teardown(() => history.close());
+  return { history, errors, directory };
+}
+
+const QUESTION: QuotesQuestion = {
+  kind: 'quotes',
+  ...{ market: 0, polarity: 1, instrumentId: null, venue: 'venue_a' },
+  ...{ fromMs: 0, toMs: Number.POSITIVE_INFINITY, nowMs: after(0) },
+  ...{ order: 'asc', limit: 5000, cursor: null },
+};
+
+const listed = async (history: History) => JSON.parse((await history.ask(QUESTION)).text);
+const sized = (ms: number, size: number): Tick =>
+  quoteTick({ atMs: after(ms), yesAskContracts: size });
+
+/** A thread that fails is away for a moment. */
+async function untilListed(history: History) {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await listed(history);
+    } catch (error) {
+      if (tries === 100) throw error;
+      await sleep(100);
+    }
+  }
+}
+
+test('H4: a question is answered behind all ticks that came before it', async (t) => {
+  const { history } = open(t);
+  for (let i = 1; i <= 2000; i++) history.tick(sized(i, i));
+  history.packedTicks(packed([sized(2001, 2001), sized(2002, 2002)]));
+  const { quotes } = await listed(history);
+  t.is(quotes.length, 2002);
+  t.is(quotes.at(-1).yesAskContracts, 2002);
+});
+
+test('H4: levels behind the top cost nothing', async (t) => {
+  const { history } = open(t);
+  history.tick({ ...quoteTick({ atMs: after(1) }), depth: { yesBids: [[40, 1]], yesAsks: [] } });
+  t.is((await listed(history)).quotes.length, 1);
+});
+
+test('H4: what it cannot take in time is left out, and shows as a gap', async (t) => {
+  const { history, errors } = open(t, { queueBytesMax: 150_000 });
+  // In one turn of the event loop, so that nothing is taken meanwhile.
+  for (let i = 1; i <= 20_000; i++) history.tick(sized(i, i));
+  await history.drained();
+  history.tick(sized(30_000, 7));
+  const { quotes, gaps } = await listed(history);
+  t.true(quotes.length < 20_000);
+  t.is(quotes.at(-1).yesAskContracts, 7);
+  t.is(gaps.length, 1);
+  const lost = quotes.findIndex(({ live }: { live: boolean }) => !live);
+  t.is(quotes[lost - 1].at, quotes[lost].at, 'at the last tick that it has');
+  t.deepEqual(gaps, [{ from: quotes[lost].at, to: quotes[lost + 1].at, reason: 'server_down' }]);
+  t.deepEqual(errors, ['the history has fallen behind']);
+});
+
+test('H4: questions are bounded', async (t) => {
+  const { history } = open(t);
+  const answers = await Promise.allSettled(Array.from({ length: 70 }, () => history.ask(QUESTION)));
+  t.is(answers.filter(({ status }) => status === 'fulfilled').length, 64);
+});
+
+test('D53: closed, it keeps everything; started again, it goes on with a gap', async (t) => {
+  const { history, directory } = open(t);
+  history.tick(sized(1, 5));
+  await history.close();
+  const again = open(t, { directory }).history;
+  again.tick(sized(60_000, 5));
+  const { quotes, gaps } = await listed(again);
+  t.deepEqual(
+    quotes.map(({ live }: { live: boolean }) => live),
+    [true, false, true],
+  );
+  t.like(gaps, { length: 1, 0: { reason: 'server_down' } });
+});
+
+test('H4: a thread that fails is started again, and what it missed is a gap', async (t) => {
+  const { history, errors, directory } = open(t);
+  history.tick(sized(1, 5));
+  const journalBytes = () => statSync(path.join(directory, 'journal'), { throwIfNoEntry: false });
+  // Flushed within a second.
+  while ((journalBytes()?.size ?? 0) < 50) await sleep(50);
+  // No print is at 0 cents: its thread stops at it.
+  const bad = { yesPriceCents: 0, contracts: 1, side: 'yes' } as const;
+  history.tick({ kind: 'trade', atMs: after(2), source: 0, market: 0, ...bad });
+  await t.throwsAsync(listed(history));
+  t.regex(history.problem() ?? '', /^history: invariant/);
+  await untilListed(history);
+  history.tick(sized(3000, 6));
+  const { gaps } = await listed(history);
+  t.is(gaps.filter(({ reason }: { reason: string }) => reason === 'server_down').length, 1);
+  t.is(history.problem(), null);
+  t.deepEqual(errors, ['the history has failed, and starts again']);
+});
+
+test('D51: a damaged file is named, and is in no answer', async (t) => {
+  const { history, directory } = open(t);
+  for (let i = 1; i <= 600; i++) history.tick(sized(i, i));
+  await history.close();
+  const file = path.join(directory, '00000001.blocks');
+  const bytes = readFileSync(file);
+  bytes[0]! ^= 1;
+  writeFileSync(file, bytes);
+  const again = open(t, { directory }).history;
+  await t.throwsAsync(listed(again));
+  t.regex(again.problem() ?? '', /00000001\.blocks is damaged at byte 0/);
+});
+
+test('D51: a block that changes under a running server is refused where it is asked for', async (t) => {
+  const { history, directory, errors } = open(t);
+  for (let i = 1; i <= 600; i++) history.tick(sized(i, i));
+  await history.drained();
+  const file = path.join(directory, '00000001.blocks');
+  const bytes = readFileSync(file);
+  bytes[bytes.length - 1]! ^= 1;
+  writeFileSync(file, bytes);
+  await t.throwsAsync(listed(history), { message: /00000001\.blocks is damaged at byte 20/ });
+  const late = { ...QUESTION, fromMs: after(590) };
+  t.is(JSON.parse((await history.ask(late)).text).quotes.length, 11);
+  t.deepEqual(errors, ['the history cannot answer']);
+});
