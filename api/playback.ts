@@ -18,19 +18,23 @@ type PlaybackParts = {
   engine: Pick<Shards, 'nowMs' | 'drained'>;
   /** Levels are wanted, and not the top alone. */
   depth: boolean;
-  /** A number for a connection of the file that no live one has. */
-  newSource(): SourceNumber;
+  /** Its quotes may take the place of live ones; or do no more. */
+  onActive(isActive: boolean): void;
   /** Whether a line's time is the engine's. */
   isFeedClock: boolean;
 };
 
 export function createPlayback(parts: PlaybackParts): Playback {
-  const { ingest, engine, depth, newSource, isFeedClock } = parts;
+  const { ingest, engine, depth, isFeedClock, onActive } = parts;
+  let sources = 0;
+  // Live connections have the even numbers.
+  const newSource = (): SourceNumber => 2 * sources++ + 1;
   const player = new FeedPlayer(ingest, { depth, newSource });
   // On the wall's clock a recorded quote is as old as its arrival here.
   const timeOf = (atMs: EpochMs) => (isFeedClock ? Math.max(atMs, engine.nowMs()) : engine.nowMs());
   return {
     async take(text) {
+      onActive(true);
       const before = ingest.counts();
       let lines = 0;
       try {
@@ -55,6 +59,9 @@ export function createPlayback(parts: PlaybackParts): Playback {
         skipped: skipped - before.skipped,
       };
     },
-    close: () => player.close(engine.nowMs()),
+    close() {
+      player.close(engine.nowMs());
+      onActive(false);
+    },
   };
 }

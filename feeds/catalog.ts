@@ -136,9 +136,9 @@ function versionOf(stats: BigIntStats | undefined): string | null {
 }
 
 /** The number of a venue market of this catalog, or of an earlier one it continues. */
-export function marketNumbers(
-  catalog: Pick<Catalog, 'marketNames'>,
-): (venue: Venue, venueMarketId: string) => MarketNumber | undefined {
+export function marketNumbers(catalog: {
+  readonly marketNames: readonly string[];
+}): (venue: Venue, venueMarketId: string) => MarketNumber | undefined {
   const numbers = new Map(catalog.marketNames.map((name, number) => [name, number]));
   return (venue, venueMarketId) => numbers.get(marketName(venue, venueMarketId));
 }

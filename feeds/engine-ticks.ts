@@ -12,6 +12,7 @@ import type {
 import {
   askCentsOf,
   bidCentsOf,
+  type ContractsE2,
   type EpochMs,
   type MarketNumber,
   NO_PRICE,
@@ -43,12 +44,12 @@ export function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteT
     yesAskContracts: yesAskCents === NO_PRICE ? 0 : wholeContracts(tick.yesAskSize),
     crossed: isCrossed(tick),
   };
-  if (tick.depth !== undefined) quote.depth = depthOf(tick.depth);
+  if (tick.depth !== undefined) quote.depth = tick.depth.shown ?? depthOf(tick.depth);
   return quote;
 }
 
 /** Deeper levels are dropped: ticks stay small, and nothing fills twenty levels away. */
-const DEPTH_LEVELS_MAX = 20;
+export const DEPTH_LEVELS_MAX = 20;
 
 function depthOf({ yesBids, yesAsks }: BookLevels): Depth {
   return {
@@ -114,6 +115,6 @@ export function resultOf(
   return tick;
 }
 
-function wholeContracts(size: number): number {
+export function wholeContracts(size: ContractsE2): number {
   return Math.floor(size / 100);
 }

@@ -9,7 +9,8 @@ import { createInterface } from 'node:readline';
 import { createGunzip, createGzip } from 'node:zlib';
 import { replay } from '../../api/cli/replay.ts';
 import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
-import { type Random, seededRandom } from '../lib/random.ts';
+import { bookOf, catalogOf, deltaOf, snapshotOf } from '../lib/kalshi-frames.ts';
+import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, percent, type Report, type Suite } from '../lib/report.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
 
@@ -19,7 +20,6 @@ const SEED = 11;
 const START_MS: EpochMs = Date.UTC(2026, 6, 12, 4);
 /** Of file time. */
 const FRAMES_A_MS = 20;
-const LEVELS = 15;
 const MODELS = ['top_of_book', 'book_depth'] as const;
 const HEADER = '{"format":"paperbook-feed","version":1}\n';
 const WRITTEN_TOGETHER = 1_000_000;
@@ -96,12 +96,6 @@ async function parseMsOf(feed: string): Promise<number> {
   return ms;
 }
 
-const tickerOf = (market: number) => `KXMLBGAME-26JUL${String(market).padStart(6, '0')}MILPIT-MIL`;
-const priceText = (cents: number) => `0.${String(cents).padStart(2, '0')}00`;
-
-/** Contracts by the cent of each side's bids. */
-type Book = { yes: Map<number, number>; no: Map<number, number> };
-
 /** A snapshot a market, then increments: one in five at the best level of its side. */
 async function writeFeed(file: string, { frames, markets }: ReplaySizes): Promise<void> {
   const gzip = createGzip();
@@ -124,44 +118,4 @@ async function writeFeed(file: string, { frames, markets }: ReplaySizes): Promis
 
 function lineOf(atMs: EpochMs, frame: string): string {
   return `{"at":"${isoOf(atMs)}","venue":"venue_a","adapter":"kalshi","frame":${frame}}\n`;
-}
-
-function bookOf(midCents: number): Book {
-  const side = (best: number) =>
-    new Map(Array.from({ length: LEVELS }, (_, below) => [best - below, 500]));
-  return { yes: side(midCents - 1), no: side(100 - midCents - 1) };
-}
-
-function snapshotOf(market: number, { yes, no }: Book): string {
-  const levels = (side: Map<number, number>) =>
-    JSON.stringify(Array.from(side, ([cents, size]) => [priceText(cents), `${size}.00`]));
-  const msg = `"market_ticker":"${tickerOf(market)}","yes_dollars_fp":${levels(yes)},"no_dollars_fp":${levels(no)}`;
-  return `{"type":"orderbook_snapshot","sid":1,"seq":${market + 1},"msg":{${msg}}}`;
-}
-
-function deltaOf(random: Random, books: readonly Book[], seq: number, atMs: EpochMs): string {
-  const market = random.below(books.length);
-  const side = random.below(2) === 0 ? 'yes' : 'no';
-  const levels = books[market]![side];
-  const nth = random.below(5) === 0 ? 0 : random.below(LEVELS);
-  const cents = [...levels.keys()][nth]!;
-  const wished = random.below(200) - 100;
-  const delta = levels.get(cents)! + wished < 10 ? 100 : wished;
-  levels.set(cents, levels.get(cents)! + delta);
-  const fields = [
-    `"market_ticker":"${tickerOf(market)}","market_id":"4f5c2e39-0000-4000-8000-000000000000"`,
-    `"price_dollars":"${priceText(cents)}","delta_fp":"${delta}.00","side":"${side}"`,
-    `"ts":"${isoOf(atMs)}","ts_ms":${atMs}`,
-  ];
-  return `{"type":"orderbook_delta","sid":1,"seq":${seq + 1},"msg":{${fields.join(',')}}}`;
-}
-
-function catalogOf(markets: number) {
-  const listing = { venue: 'venue_a', polarity: 1, fungibility: 'exact', reviewed: true };
-  const instruments = Array.from({ length: markets }, (_, market) => ({
-    ...{ slug: `m-${market}`, league: 'mlb', startsAt: '2026-07-20T00:00:00Z' },
-    ...{ marketType: 'other', period: 'game', label: 'm', yesMeans: 'm', pushPossible: false },
-    listings: [{ ...listing, venueMarketId: tickerOf(market) }],
-  }));
-  return { games: [], instruments };
 }

@@ -66,13 +66,13 @@ const top = {
   yesAskContracts: f64,
   crossed: flag,
 } as const;
+const levels = record<Depth>({ yesBids: pairs, yesAsks: pairs });
 /** A quote without the levels behind its top. */
-const quote = record<Omit<QuoteTick, 'depth'>>(top);
+const quote = record<Omit<QuoteTick, 'depth' | 'depthChange'>>(top);
 /** A quote with them. */
-const deepQuote = record<Required<QuoteTick>>({
-  ...top,
-  depth: record<Depth>({ yesBids: pairs, yesAsks: pairs }),
-});
+const deepQuote = record<Required<Omit<QuoteTick, 'depthChange'>>>({ ...top, depth: levels });
+/** A quote with those that have changed. */
+const changedQuote = record<Required<Omit<QuoteTick, 'depth'>>>({ ...top, depthChange: levels });
 
 const trade = record<TradeTick>({
   kind: always('trade'),
@@ -101,7 +101,7 @@ const instrumentQuote = record<QuoteQuery>({
 });
 
 /**
- * By kind, but quotes have two. Messages of other kinds are rare or contain lists, and are sent as
+ * By kind, but quotes have three. Messages of other kinds are rare or contain lists, and are sent as
  * msgpack.
  */
 export const MESSAGE_LAYOUTS = {
@@ -109,6 +109,7 @@ export const MESSAGE_LAYOUTS = {
   cancel,
   quote,
   deep_quote: deepQuote,
+  changed_quote: changedQuote,
   trade,
   heartbeat,
   time,

@@ -8,7 +8,7 @@
  */
 import type { Consumption, Fill, FillModel, Want } from './fill-model.ts';
 import { invariant } from './invariant.ts';
-import type { DepthLevel, QuoteTick } from './messages.ts';
+import type { Depth, DepthLevel, QuoteTick } from './messages.ts';
 import {
   askOf,
   type BookPrice,
@@ -36,7 +36,7 @@ type DisplayedLevel = {
 };
 
 /** Both sides of a market as asks, best first. */
-type DisplayedLevels = Readonly<Record<Side, readonly DisplayedLevel[]>>;
+type DisplayedLevels = Readonly<Record<Side, DisplayedLevel[]>>;
 
 const NOTHING_DISPLAYED: DisplayedLevels = { yes: [], no: [] };
 
@@ -53,11 +53,22 @@ class BookDepth implements FillModel {
   readonly #levels = new Map<MarketNumber, DisplayedLevels>();
 
   quoteSeen(tick: QuoteTick): void {
+    if (tick.depthChange !== undefined) return this.#change(tick.market, tick.depthChange);
     const last = this.#levels.get(tick.market) ?? NOTHING_DISPLAYED;
     this.#levels.set(tick.market, {
       yes: levelsOf(asksOf(tick, 'yes'), last.yes),
       no: levelsOf(asksOf(tick, 'no'), last.no),
     });
+  }
+
+  #change(market: MarketNumber, { yesBids, yesAsks }: Depth): void {
+    let levels = this.#levels.get(market);
+    if (levels === undefined) {
+      levels = { yes: [], no: [] };
+      this.#levels.set(market, levels);
+    }
+    for (const [cents, contracts] of yesAsks) changeLevel(levels.yes, cents, contracts);
+    for (const [cents, contracts] of yesBids) changeLevel(levels.no, complement(cents), contracts);
   }
 
   /** Sizes are what a venue displays after its trades. */
@@ -164,4 +175,18 @@ function levelsOf(asks: readonly DepthLevel[], last: readonly DisplayedLevel[]):
     const isSame = before?.askCents === askCents && before.contracts === contracts;
     return isSame ? before : { askCents, contracts, consumed: null };
   });
+}
+
+/** Shows an ask with another size, or no more. Levels are best first. */
+function changeLevel(levels: DisplayedLevel[], askCents: PriceCents, contracts: Contracts): void {
+  let at = 0;
+  while (at < levels.length && levels[at]!.askCents < askCents) at++;
+  const isShown = levels[at]?.askCents === askCents;
+  if (contracts === 0) {
+    if (isShown) levels.splice(at, 1);
+  } else if (!isShown) {
+    levels.splice(at, 0, { askCents, contracts, consumed: null });
+  } else if (levels[at]!.contracts !== contracts) {
+    levels[at] = { askCents, contracts, consumed: null };
+  }
 }

@@ -42,6 +42,11 @@ export type QuoteTick = {
    * known.
    */
   depth?: Depth;
+  /**
+   * In place of `depth`: the levels that the market's last quote showed with other contracts, in any
+   * order; 0 contracts: it is not shown any more. Rule D44 (engine/RULES.md).
+   */
+  depthChange?: Depth;
 };
 
 /** The displayed levels of both sides, best first; each price occurs once, with a size above 0. */

@@ -4,6 +4,7 @@
  */
 import path from 'node:path';
 import type { AuditReport } from '../audit/audit.ts';
+import type { Packed } from '../format/codec.ts';
 import type {
   CancelOrder,
   Catalog,
@@ -75,8 +76,7 @@ export class Shards {
     const reports = await Promise.all(this.#clients.map(openOrLater));
     this.#options.clock.startFrom(Math.max(0, ...reports.map((report) => report?.nowMs ?? 0)));
     for (const [shard, report] of reports.entries()) {
-      if (report === null) continue;
-      this.#options.log.info({ shard, ...countsOf(report) }, 'shard ready');
+      if (report !== null) this.#options.log.info({ shard, ...countsOf(report) }, 'shard ready');
     }
     this.#lackedResults = unevenResults(reports, this.nowMs());
     return reports;
@@ -180,16 +180,16 @@ export class Shards {
 
   /** One instrument's Quote. Every shard receives every tick, so any of them can answer. */
   quote(instrumentId: string, atMs: EpochMs): Promise<Reply> {
-    const find = () =>
-      this.#clientOfQuote(instrumentId).call({ kind: 'instrument_quote', atMs, instrumentId });
+    const query = { kind: 'instrument_quote', atMs, instrumentId } as const;
+    const find = () => this.#clientOfQuote(instrumentId).call(query);
     return new Promise((resolve, reject) => {
       this.coalesce(`quote ${instrumentId}`, find, { resolve, reject });
     });
   }
 
   #clientOfQuote(instrumentId: string): ShardClient {
-    const clients = this.#clients.filter((client) => client.isOpen);
-    const among = clients.length > 0 ? clients : this.#clients;
+    const open = this.#clients.filter(({ isOpen }) => isOpen);
+    const among = open.length > 0 ? open : this.#clients;
     return among[shardOfInstrument(instrumentId, among.length)]!;
   }
 
@@ -200,10 +200,11 @@ export class Shards {
     this.#tickAll(tick);
   }
 
-  /** `tick` of many, packed by `writeMessage`. For a replay: who starts again lacks them. */
-  packedTicks(bytes: Uint8Array, newestMs: EpochMs): void {
+  /** `tick` of many, packed by `writeMessage`. A shard that starts again lacks them without `ticks`. */
+  packedTicks(bytes: Uint8Array, newestMs: EpochMs, ticks: readonly Tick[] | null = null): void {
     this.#options.clock.heartbeat(newestMs);
-    for (const client of this.#clients) client.tick({ kind: 'packed', bytes });
+    for (const tick of ticks ?? []) this.#startup.keep(tick);
+    this.#tickAll({ kind: 'packed', bytes, ticks });
   }
 
   /** Gives every shard the catalog, durably on return; one that is down gets it at its start. */
@@ -244,7 +245,6 @@ export class Shards {
   #createClient(shard: number): ShardClient {
     const { dataDir, durability, checkpointEveryFacts, queueDepthMax, log } = this.#options;
     const { quoteMaxAgeMs, routingBandCents, fillModel = 'top_of_book' } = this.#options;
-    const { wereMade = false } = this.#options;
     const client: ShardClient = new ShardClient({
       config: {
         path: path.join(dataDir, `shard-${shard}`),
@@ -255,7 +255,7 @@ export class Shards {
         routingBandCents,
         fillModel,
       },
-      wasMade: wereMade,
+      wasMade: this.#options.wereMade ?? false,
       queueDepthMax,
       startupMessages: () => this.#startup.messages(this.nowMs()),
       opened: (report) => this.#roaming.found(client, report),
@@ -264,7 +264,7 @@ export class Shards {
     return client;
   }
 
-  #tickAll(tick: Tick): void {
+  #tickAll(tick: Tick | Packed): void {
     this.#coalescer.end();
     for (const client of this.#clients) client.tick(tick);
   }

@@ -9,19 +9,23 @@ import { invariant } from '../rules/invariant.ts';
 import type {
   Catalog,
   GameTick,
+  HeartbeatTick,
   QuoteTick,
   ResultTick,
   SetSwitches,
   StatusTick,
   Tick,
 } from '../rules/messages.ts';
-import type { EpochMs } from '../rules/units.ts';
+import type { EpochMs, SourceNumber } from '../rules/units.ts';
+import { wholeQuote } from './whole-quote.ts';
 
 export class StartupState {
   #catalog: Catalog | null = null;
   #switches: SetSwitches | null = null;
   readonly #quotes = new Map<number, QuoteTick>();
   readonly #statuses = new Map<number, StatusTick>();
+  /** The last of each connection with quotes: they are as old as that, not as themselves. */
+  readonly #heartbeats = new Map<SourceNumber, HeartbeatTick>();
   /**
    * A market's first result, and a listed game's last status. Venues send them once, and they stay
    * true. They are kept in the order in which they came, since the first of a market's result and
@@ -47,7 +51,7 @@ export class StartupState {
   keep(tick: Tick): void {
     switch (tick.kind) {
       case 'quote':
-        this.#quotes.set(tick.market, tick);
+        this.#quotes.set(tick.market, wholeQuote(tick, this.#quotes.get(tick.market)));
         break;
       case 'status':
         this.#statuses.set(tick.market, tick);
@@ -61,8 +65,10 @@ export class StartupState {
       case 'down':
         this.#forgetQuotesOf(tick.source);
         break;
-      case 'trade':
       case 'heartbeat':
+        this.#heartbeats.set(tick.source, tick);
+        break;
+      case 'trade':
       case 'time':
         break;
       default:
@@ -75,7 +81,8 @@ export class StartupState {
     invariant(byMs > 0, 'time was not set back');
     this.#wasSetBack = true;
     const earlier = <T extends Tick>(tick: T): T => ({ ...tick, atMs: tick.atMs - byMs });
-    for (const kept of [this.#quotes, this.#statuses, this.#finals] as Map<unknown, Tick>[]) {
+    const all = [this.#quotes, this.#statuses, this.#heartbeats, this.#finals];
+    for (const kept of all as Map<unknown, Tick>[]) {
       for (const [key, tick] of kept) kept.set(key, earlier(tick));
     }
     if (this.#switches !== null) {
@@ -91,6 +98,7 @@ export class StartupState {
     if (this.#switches !== null) messages.push(this.#switches);
     messages.push(...this.#finals.values());
     messages.push(...this.#statuses.values(), ...this.#quotes.values());
+    messages.push(...this.#heartbeats.values());
     return messages;
   }
 
@@ -108,7 +116,8 @@ export class StartupState {
     this.#finals.set(key, tick);
   }
 
-  #forgetQuotesOf(source: number): void {
+  #forgetQuotesOf(source: SourceNumber): void {
+    this.#heartbeats.delete(source);
     for (const [market, quote] of this.#quotes) {
       if (quote.source === source) this.#quotes.delete(market);
     }

@@ -32,7 +32,7 @@ test('K10: a market with a result is dropped with its line, after any reload bef
   list('OVER', 'LIVE');
   await reload();
   t.deepEqual(catalog.watchedMarkets('venue_a').sort(), ['LIVE', 'NEXT', 'OVER']);
-  t.false(catalog.awaitsQuote('venue_a', 'OVER'));
+  t.deepEqual(catalog.marketsToWatch([]).settled, [catalog.marketNumber('venue_a', 'OVER')]);
   list('LIVE');
   await reload();
   t.deepEqual(catalog.watchedMarkets('venue_a').sort(), ['LIVE', 'NEXT']);

@@ -1,0 +1,70 @@
+/**
+ * Made frames of Kalshi's books: a snapshot a market, then increments, of which one in five is at the
+ * best level of its side, as most of a real day's change nothing that a shard prices.
+ */
+import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
+import type { Random } from './random.ts';
+
+const LEVELS = 15;
+
+export const tickerOf = (market: number) =>
+  `KXMLBGAME-26JUL${String(market).padStart(6, '0')}MILPIT-MIL`;
+const priceText = (cents: number) => `0.${String(cents).padStart(2, '0')}00`;
+
+/** Contracts by the cent of each side's bids. */
+export type Book = { yes: Map<number, number>; no: Map<number, number> };
+
+export function bookOf(midCents: number): Book {
+  const side = (best: number) =>
+    new Map(Array.from({ length: LEVELS }, (_, below) => [best - below, 500]));
+  return { yes: side(midCents - 1), no: side(100 - midCents - 1) };
+}
+
+/** Frame `seq` of the one subscription. */
+export function snapshotOf(market: number, { yes, no }: Book, seq = market + 1): string {
+  const levels = (side: Map<number, number>) =>
+    JSON.stringify(Array.from(side, ([cents, size]) => [priceText(cents), `${size}.00`]));
+  const msg = `"market_ticker":"${tickerOf(market)}","yes_dollars_fp":${levels(yes)},"no_dollars_fp":${levels(no)}`;
+  return `{"type":"orderbook_snapshot","sid":1,"seq":${seq},"msg":{${msg}}}`;
+}
+
+/** Frame `seq + 1`: a change of any book from market `first` on. */
+export function deltaOf(
+  random: Random,
+  books: readonly Book[],
+  seq: number,
+  atMs: EpochMs,
+  first = 0,
+): string {
+  const market = first + random.below(books.length - first);
+  const side = random.below(2) === 0 ? 'yes' : 'no';
+  const levels = books[market]![side];
+  const nth = random.below(5) === 0 ? 0 : random.below(LEVELS);
+  const cents = [...levels.keys()][nth]!;
+  const wished = random.below(200) - 100;
+  const delta = levels.get(cents)! + wished < 10 ? 100 : wished;
+  levels.set(cents, levels.get(cents)! + delta);
+  const fields = [
+    `"market_ticker":"${tickerOf(market)}","market_id":"4f5c2e39-0000-4000-8000-000000000000"`,
+    `"price_dollars":"${priceText(cents)}","delta_fp":"${delta}.00","side":"${side}"`,
+    `"ts":"${isoOf(atMs)}","ts_ms":${atMs}`,
+  ];
+  return `{"type":"orderbook_delta","sid":1,"seq":${seq + 1},"msg":{${fields.join(',')}}}`;
+}
+
+/** A snapshot of a market with one level a side, of so many contracts. */
+export function topOf(market: number, bid: number, ask: number, contracts: number, seq: number) {
+  const book = { yes: new Map([[bid, contracts]]), no: new Map([[100 - ask, contracts]]) };
+  return snapshotOf(market, book, seq);
+}
+
+/** A catalog file of so many markets, an instrument each. */
+export function catalogOf(markets: number) {
+  const listing = { venue: 'venue_a', polarity: 1, fungibility: 'exact', reviewed: true };
+  const instruments = Array.from({ length: markets }, (_, market) => ({
+    ...{ slug: `m-${market}`, league: 'mlb', startsAt: '2026-07-20T00:00:00Z' },
+    ...{ marketType: 'other', period: 'game', label: 'm', yesMeans: 'm', pushPossible: false },
+    listings: [{ ...listing, venueMarketId: tickerOf(market) }],
+  }));
+  return { games: [], instruments };
+}
