@@ -73,8 +73,7 @@ export class ChangedQuotes {
       last.wholeAtMs = tick.atMs;
       return this.#pass(tick);
     }
-    const { depth: _, ...top } = tick;
-    this.#pass({ ...top, depthChange: change });
+    this.#pass(withChange(tick, change));
   }
 
   /** Whether the shards can have `last`, and the quote may build on it. */
@@ -111,6 +110,22 @@ function isSameTop(a: QuoteTick, b: QuoteTick): boolean {
     a.yesAskContracts === b.yesAskContracts &&
     a.crossed === b.crossed
   );
+}
+
+/** Field by field, which takes a fraction of a rest and a spread. */
+function withChange(tick: QuoteTick, depthChange: Depth): QuoteTick {
+  return {
+    kind: 'quote',
+    atMs: tick.atMs,
+    source: tick.source,
+    market: tick.market,
+    yesBidCents: tick.yesBidCents,
+    yesBidContracts: tick.yesBidContracts,
+    yesAskCents: tick.yesAskCents,
+    yesAskContracts: tick.yesAskContracts,
+    crossed: tick.crossed,
+    depthChange,
+  };
 }
 
 type Levels = readonly DepthLevel[];

@@ -16,7 +16,19 @@ import type {
 } from '../rules/messages.ts';
 import type { PortfolioQuery, QuoteQuery } from '../rules/queries.ts';
 import type { Side, TradeUse } from '../rules/units.ts';
-import { always, f64, flag, nullable, pairs, record, text, word } from './layout.ts';
+import {
+  always,
+  count,
+  f64,
+  flag,
+  nullable,
+  pairs,
+  record,
+  text,
+  u8,
+  u32,
+  word,
+} from './layout.ts';
 import { MESSAGE_TERMS } from './term-layouts.ts';
 
 const side = word<Side>('yes', 'no');
@@ -58,12 +70,12 @@ const cancel = record<CancelOrder>({
 const top = {
   kind: always('quote'),
   atMs: f64,
-  source: f64,
-  market: f64,
-  yesBidCents: f64,
-  yesBidContracts: f64,
-  yesAskCents: f64,
-  yesAskContracts: f64,
+  source: u32,
+  market: u32,
+  yesBidCents: u8,
+  yesBidContracts: count,
+  yesAskCents: u8,
+  yesAskContracts: count,
   crossed: flag,
 } as const;
 const levels = record<Depth>({ yesBids: pairs, yesAsks: pairs });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Depth, Tick } from '../../../engine/rules/messages.ts';
+import type { QuoteTick, Tick } from '../../../engine/rules/messages.ts';
 import { StartupState } from '../../../engine/shard/startup-state.ts';
 import { NOON_MS, quoteTick } from '../fixtures.ts';
 
@@ -21,12 +21,22 @@ test('D47: the last heartbeat of each connection comes behind its quotes', (t) =
   t.deepEqual(startup.messages(NOON_MS).at(-1), heartbeat(0, 1));
 });
 
-test('D44: a kept quote has the levels that later ones do not state again', (t) => {
+test('D44: a quote is kept with those that state what has changed since', (t) => {
   const startup = new StartupState();
-  const depth: Depth = { yesBids: [[40, 1]], yesAsks: [[43, 2]] };
-  startup.keep(quoteTick({ depth }));
-  startup.keep(quoteTick({ depthChange: { yesBids: [], yesAsks: [[43, 5]] } }));
-  startup.keep(quoteTick({ depthChange: { yesBids: [[40, 0]], yesAsks: [] } }));
-  const kept = { yesBids: [], yesAsks: [[43, 5]] as const };
-  t.deepEqual(startup.messages(NOON_MS), [quoteTick({ depth: kept })]);
+  const ask = (contracts: number) => [[43, contracts]] as const;
+  const whole = quoteTick({ depth: { yesBids: [[40, 1]], yesAsks: ask(2) } });
+  const change = (contracts: number) =>
+    quoteTick({ depthChange: { yesBids: [], yesAsks: ask(contracts) } });
+  startup.keep(whole);
+  startup.keep(change(5));
+  t.deepEqual(startup.messages(NOON_MS), [whole, change(5)]);
+  for (let contracts = 6; contracts <= 80; contracts++) startup.keep(change(contracts));
+  const messages = startup.messages(NOON_MS);
+  t.true(messages.length <= 64);
+  t.is((messages[0] as QuoteTick).depth!.yesBids.length, 1, 'and never a great many');
+  t.deepEqual(messages.at(-1), change(80));
+  startup.setBack(5);
+  t.true(startup.messages(NOON_MS).every((each) => each.kind === 'clock' || each.atMs < NOON_MS));
+  startup.keep({ kind: 'down', atMs: NOON_MS, source: 0 });
+  t.deepEqual(startup.messages(NOON_MS).slice(1), []);
 });
