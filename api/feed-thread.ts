@@ -44,6 +44,7 @@ class FeedThread {
       ...(time instanceof FeedTime ? { timeOf: time.of } : { lagMaxMs }),
       marketNumber: (venue, market) => this.#markets.marketNumber(venue, market),
       sink: (tick) => this.#take(tick),
+      quoteSink: this.#changed.takeQuote,
       log: ({ reason, detail }) => LOG.warn({ reason, detail }, 'feed input not used'),
     });
     let sources = input.firstSource;

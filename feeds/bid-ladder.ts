@@ -1,6 +1,6 @@
 /**
  * Bids of one side of one market, kept by increments, and what of them is shown: whole cents, whole
- * contracts, the best twenty. What is shown is made anew only when it changes. Rules B4, B5
+ * contracts, the best twenty. What is shown is kept up to date where it changes. Rules B4, B5
  * (feeds/FORMATS.md).
  */
 import type { DepthLevel } from '../engine/rules/messages.ts';
@@ -15,6 +15,7 @@ import { CONTRACTS_E2_MAX } from './decimal.ts';
 import { DEPTH_LEVELS_MAX, wholeContracts } from './engine-ticks.ts';
 import type { Level } from './venue.ts';
 
+const NONE: readonly DepthLevel[] = [];
 /** Prices in a cent. */
 const FINER = 100;
 
@@ -27,8 +28,10 @@ export class BidLadder {
   #byCent = this.#atCents;
   #length = 0;
   #bestPrice: PriceE4 | null = null;
-  /** Null: it has changed. */
-  #shown: readonly DepthLevel[] | null = null;
+  /** The cent of the last level that is shown; 0 with fewer than twenty: all are. */
+  #floorCents = 0;
+  /** Cents of which something else may be shown than the last time. */
+  readonly #changed: number[] = [];
   /** These are bids of no, shown as the asks of yes that they are. */
   readonly #asAsks: boolean;
 
@@ -73,16 +76,31 @@ export class BidLadder {
     return levels;
   }
 
-  /** What is shown of it, best first: the same array until that changes. */
-  shown(): readonly DepthLevel[] {
-    this.#shown ??= this.#newlyShown();
-    return this.#shown;
+  /** What is shown of it, best first. */
+  shown(): DepthLevel[] {
+    const shown: DepthLevel[] = [];
+    for (let cents = PAYOUT_CENTS - 1; cents >= Math.max(1, this.#floorCents); cents--) {
+      const contracts = this.#contractsAt(cents);
+      if (contracts > 0) shown.push([this.#shownCents(cents), contracts]);
+    }
+    return shown;
+  }
+
+  /** What is shown otherwise since the last time, with 0 contracts where it is no more. */
+  takeChanges(): readonly DepthLevel[] {
+    if (this.#changed.length === 0) return NONE;
+    const changes = this.#changed.map((cents): DepthLevel => {
+      const contracts = cents < this.#floorCents ? 0 : this.#contractsAt(cents);
+      return [this.#shownCents(cents), contracts];
+    });
+    this.#changed.length = 0;
+    return changes;
   }
 
   #set(price: PriceE4, before: ContractsE2, after: ContractsE2): void {
     if (after === before) return;
     const cents = bidCentsOf(price);
-    const contractsBefore = wholeContracts(this.#byCent[cents]!);
+    const contractsBefore = this.#contractsAt(cents);
     if (price % FINER === 0) this.#atCents[cents] = after;
     else this.#setFiner(price, after);
     if (this.#finer !== null) this.#byCent[cents] = this.#byCent[cents]! + after - before;
@@ -90,7 +108,7 @@ export class BidLadder {
     if (after === 0) this.#length--;
     if (after === 0 && price === this.#bestPrice) this.#bestPrice = this.#highestFrom(cents);
     else if (after > 0 && price > (this.#bestPrice ?? 0)) this.#bestPrice = price;
-    this.#changeShown(cents, contractsBefore, wholeContracts(this.#byCent[cents]!));
+    this.#noteChange(cents, contractsBefore, this.#contractsAt(cents));
   }
 
   #setFiner(price: PriceE4, size: ContractsE2): void {
@@ -117,38 +135,37 @@ export class BidLadder {
     return null;
   }
 
-  /** Another size takes the place of the one before; a level that comes or goes moves the others. */
-  #changeShown(cents: number, before: number, after: number): void {
-    const shown = this.#shown;
-    if (shown === null || before === after || cents === 0) return;
-    const last = shown[DEPTH_LEVELS_MAX - 1];
-    if (last !== undefined && cents < this.#shownCents(last[0])) return;
-    if (before === 0 || after === 0) {
-      this.#shown = null;
-      return;
+  #noteChange(cents: number, before: number, after: number): void {
+    if (before === after || cents === 0 || cents < this.#floorCents) return;
+    this.#mark(cents);
+    if (before > 0 && after > 0) return;
+    // A level that comes or goes may move one at the end out of sight, or into it.
+    const floor = this.#floorCents;
+    this.#floorCents = this.#newFloor();
+    const higher = Math.max(floor, this.#floorCents);
+    for (let at = Math.max(1, Math.min(floor, this.#floorCents)); at <= higher; at++) {
+      if (this.#contractsAt(at) > 0) this.#mark(at);
     }
-    const changed = this.#shownCents(cents);
-    const copy = shown.slice();
-    let at = 0;
-    while (copy[at]![0] !== changed) at++;
-    copy[at] = [changed, after];
-    this.#shown = copy;
+  }
+
+  #mark(cents: number): void {
+    if (!this.#changed.includes(cents)) this.#changed.push(cents);
+  }
+
+  #newFloor(): number {
+    let levels = 0;
+    for (let cents = PAYOUT_CENTS - 1; cents > 0; cents--) {
+      if (this.#contractsAt(cents) > 0 && ++levels === DEPTH_LEVELS_MAX) return cents;
+    }
+    return 0;
+  }
+
+  #contractsAt(cents: number): number {
+    return wholeContracts(this.#byCent[cents]!);
   }
 
   /** The price that a bid is shown at, and the other way round. */
   #shownCents(cents: PriceCents): PriceCents {
     return this.#asAsks ? PAYOUT_CENTS - cents : cents;
-  }
-
-  #newlyShown(): DepthLevel[] {
-    const shown: DepthLevel[] = [];
-    const best = this.#bestPrice;
-    if (best === null) return shown;
-    for (let cents = bidCentsOf(best); cents > 0; cents--) {
-      const contracts = wholeContracts(this.#byCent[cents]!);
-      if (contracts === 0) continue;
-      if (shown.push([this.#shownCents(cents), contracts]) === DEPTH_LEVELS_MAX) break;
-    }
-    return shown;
   }
 }

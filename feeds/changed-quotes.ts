@@ -5,14 +5,20 @@
  */
 import type { Depth, DepthLevel, QuoteTick, Tick, TimeTick } from '../engine/rules/messages.ts';
 import type { EpochMs, SourceNumber } from '../engine/rules/units.ts';
+import { depthOf } from './engine-ticks.ts';
+import type { BookLevels } from './venue.ts';
 
 /** One that repeats the last is passed on so often all the same, since its time is shown. */
 const WHOLE_EVERY_MS = 1000;
 
+/** What is known of a market's levels: all; `kept`, by a book that says what changes; null: none. */
+type Book = Depth | 'kept' | null;
+
 type Passed = {
-  /** With all its levels. */
+  /** As it was passed on. */
   quote: QuoteTick;
-  /** When it was last passed on with all of them. */
+  book: Book;
+  /** When it was last passed on with all its levels. */
   wholeAtMs: EpochMs;
   /** When its venue last showed it; later than its own time where that was not passed on. */
   shownAtMs: EpochMs;
@@ -31,10 +37,11 @@ export class ChangedQuotes {
     this.#sink = sink;
   }
 
+  /** Quotes without levels, and all other ticks. */
   readonly take = (tick: Tick): void => {
     switch (tick.kind) {
       case 'quote':
-        return this.#quote(tick);
+        return this.takeQuote(tick);
       case 'heartbeat':
         return this.#heartbeat(tick.source, tick.atMs);
       case 'down':
@@ -47,6 +54,30 @@ export class ChangedQuotes {
     }
   };
 
+  /** Takes the top of a book, and its levels where they are known. */
+  readonly takeQuote = (quote: QuoteTick, levels?: BookLevels): void => {
+    const { market, source, atMs } = quote;
+    const last = this.#passed[market];
+    // Asked each time, since the book says what has changed since then.
+    const kept = levels?.takeChange?.();
+    const book = kept === undefined ? (levels === undefined ? null : depthOf(levels)) : 'kept';
+    const isFollowed = last !== undefined && this.#isFollowed(last, quote);
+    const change = isFollowed ? changeOf(last.book, book, kept ?? null) : null;
+    if (!isFollowed || change === null) {
+      if (levels !== undefined) quote.depth = depthOf(levels);
+      this.#passed[market] = { quote, book, wholeAtMs: atMs, shownAtMs: atMs };
+      return this.#pass(quote);
+    }
+    last.shownAtMs = atMs;
+    const isSameBook = change.yesBids.length + change.yesAsks.length === 0;
+    if (isSameBook && isSameTop(last.quote, quote)) return this.#heartbeat(source, atMs);
+    if (book === null) last.wholeAtMs = atMs;
+    else quote.depthChange = change;
+    last.quote = quote;
+    last.book = book;
+    this.#pass(quote);
+  };
+
   /** The next quote of each market is passed on, whatever it says. */
   forget(): void {
     this.#passed.length = 0;
@@ -55,25 +86,6 @@ export class ChangedQuotes {
   /** Every quote has the time when it was last shown. */
   end(): void {
     this.#dateQuotes(null);
-  }
-
-  #quote(tick: QuoteTick): void {
-    const last = this.#passed[tick.market];
-    if (last === undefined || !this.#isFollowed(last, tick)) {
-      this.#passed[tick.market] = { quote: tick, wholeAtMs: tick.atMs, shownAtMs: tick.atMs };
-      return this.#pass(tick);
-    }
-    last.shownAtMs = tick.atMs;
-    const change = changeOf(last.quote.depth, tick.depth);
-    if (change === UNCHANGED && isSameTop(last.quote, tick)) {
-      return this.#heartbeat(tick.source, tick.atMs);
-    }
-    last.quote = tick;
-    if (change === null || tick.depth === undefined) {
-      last.wholeAtMs = tick.atMs;
-      return this.#pass(tick);
-    }
-    this.#pass(withChange(tick, change));
   }
 
   /** Whether the shards can have `last`, and the quote may build on it. */
@@ -90,8 +102,12 @@ export class ChangedQuotes {
   #dateQuotes(source: SourceNumber | null): void {
     for (const [market, passed] of this.#passed.entries()) {
       if (passed === undefined || (source !== null && passed.quote.source !== source)) continue;
-      const { quote, shownAtMs } = passed;
-      if (shownAtMs !== quote.atMs) this.#pass({ ...quote, atMs: shownAtMs });
+      const { book, shownAtMs } = passed;
+      const { depth: _, depthChange: __, ...top } = passed.quote;
+      if (shownAtMs !== top.atMs) {
+        const quote = { ...top, atMs: shownAtMs };
+        this.#pass(book === null ? quote : { ...quote, depthChange: UNCHANGED });
+      }
       this.#passed[market] = undefined;
     }
   }
@@ -112,50 +128,28 @@ function isSameTop(a: QuoteTick, b: QuoteTick): boolean {
   );
 }
 
-/** Field by field, which takes a fraction of a rest and a spread. */
-function withChange(tick: QuoteTick, depthChange: Depth): QuoteTick {
-  return {
-    kind: 'quote',
-    atMs: tick.atMs,
-    source: tick.source,
-    market: tick.market,
-    yesBidCents: tick.yesBidCents,
-    yesBidContracts: tick.yesBidContracts,
-    yesAskCents: tick.yesAskCents,
-    yesAskContracts: tick.yesAskContracts,
-    crossed: tick.crossed,
-    depthChange,
-  };
-}
-
 type Levels = readonly DepthLevel[];
 const NONE: Levels = [];
 const UNCHANGED: Depth = { yesBids: NONE, yesAsks: NONE };
 
-/** The levels that have changed; null: one of the two has none, and shows the top alone. */
-function changeOf(before: Depth | undefined, after: Depth | undefined): Depth | null {
-  if (before === undefined && after === undefined) return UNCHANGED;
-  if (before === undefined || after === undefined) return null;
+/** The levels that have changed; null: only all of them would say so. */
+function changeOf(before: Book, after: Book, kept: Depth | null): Depth | null {
+  if (after === null) return before === null ? UNCHANGED : null;
+  if (after === 'kept') return before === 'kept' ? kept : null;
+  if (before === null || before === 'kept') return null;
   const yesBids = changedLevels(before.yesBids, after.yesBids, -1);
   const yesAsks = changedLevels(before.yesAsks, after.yesAsks, 1);
-  return yesBids.length + yesAsks.length === 0 ? UNCHANGED : { yesBids, yesAsks };
+  return { yesBids, yesAsks };
 }
 
 /** By one walk along both, best first: prices rise from there, or fall. */
 function changedLevels(before: Levels, after: Levels, rise: 1 | -1): Levels {
-  if (before === after) return NONE;
   const changes: DepthLevel[] = [];
   let was = 0;
   let is = 0;
   while (was < before.length || is < after.length) {
     const old = before[was];
     const now = after[is];
-    // Most levels are the very ones of the list before.
-    if (old === now) {
-      was++;
-      is++;
-      continue;
-    }
     const order = old === undefined ? 1 : now === undefined ? -1 : (old[0] - now[0]) * rise;
     if (order < 0) changes.push([old![0], 0]);
     else if (order > 0 || old![1] !== now![1]) changes.push(now!);

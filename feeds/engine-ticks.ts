@@ -30,10 +30,11 @@ export function isCrossed({ yesBid, yesAsk }: BookTick): boolean {
   return yesBid !== null && yesAsk !== null && yesBid >= yesAsk;
 }
 
+/** The top of a book. */
 export function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteTick {
   const yesBidCents = tick.yesBid === null ? NO_PRICE : bidCentsOf(tick.yesBid);
   const yesAskCents = tick.yesAsk === null ? NO_PRICE : askCentsOf(tick.yesAsk);
-  const quote: QuoteTick = {
+  return {
     kind: 'quote',
     atMs,
     source,
@@ -44,17 +45,18 @@ export function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteT
     yesAskContracts: yesAskCents === NO_PRICE ? 0 : wholeContracts(tick.yesAskSize),
     crossed: isCrossed(tick),
   };
-  if (tick.depth !== undefined) quote.depth = tick.depth.shown ?? depthOf(tick.depth);
-  return quote;
 }
 
 /** Deeper levels are dropped: ticks stay small, and nothing fills twenty levels away. */
 export const DEPTH_LEVELS_MAX = 20;
 
-function depthOf({ yesBids, yesAsks }: BookLevels): Depth {
+/** What is shown of a book's levels. Rules B4, B5 (feeds/FORMATS.md). */
+export function depthOf(levels: BookLevels): Depth {
+  const { shown } = levels;
+  if (shown !== undefined) return shown;
   return {
-    yesBids: centLevels(yesBids, bidCentsOf, 99),
-    yesAsks: centLevels(yesAsks, askCentsOf, 1),
+    yesBids: centLevels(levels.yesBids, bidCentsOf, 99),
+    yesAsks: centLevels(levels.yesAsks, askCentsOf, 1),
   };
 }
 

@@ -33,11 +33,13 @@ export type BookTick = {
 export type BookLevels = {
   readonly yesBids: readonly Level[];
   readonly yesAsks: readonly Level[];
-  /**
-   * What is shown of them by B5 (feeds/FORMATS.md), where the adapter keeps that: the same array
-   * until it changes.
-   */
+  /** What is shown of them by B5 (feeds/FORMATS.md), where the adapter keeps that. */
   readonly shown?: Depth;
+  /**
+   * What is shown otherwise since the last call, as a quote's `depthChange` has it; null: of this
+   * book it is the first call. Where the adapter keeps that.
+   */
+  takeChange?(): Depth | null;
 };
 export type Level = { price: PriceE4; size: ContractsE2 };
 

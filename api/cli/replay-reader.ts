@@ -43,6 +43,7 @@ class Reader {
     this.#ingest = createIngest({
       marketNumber: marketNumbers(input),
       sink: this.#changed.take,
+      quoteSink: this.#changed.takeQuote,
       log: ({ reason, detail }) => this.#post({ kind: 'log', reason, detail }),
     });
     this.#player = new FeedPlayer(this.#ingest, { depth: input.depth });

@@ -19,6 +19,7 @@ const LEVELS_MAX = 2_000_000;
 class Book implements BookLevels {
   readonly yes = new BidLadder('bids');
   readonly no = new BidLadder('asks');
+  #isNew = true;
 
   get yesBids(): Level[] {
     return this.yes.levels();
@@ -30,6 +31,14 @@ class Book implements BookLevels {
 
   get shown(): Depth {
     return { yesBids: this.yes.shown(), yesAsks: this.no.shown() };
+  }
+
+  takeChange(): Depth | null {
+    const yesBids = this.yes.takeChanges();
+    const yesAsks = this.no.takeChanges();
+    const isNew = this.#isNew;
+    this.#isNew = false;
+    return isNew ? null : { yesBids, yesAsks };
   }
 }
 

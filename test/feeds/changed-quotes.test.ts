@@ -20,10 +20,17 @@ function world() {
   const passed: Tick[] = [];
   const changed = new ChangedQuotes((tick) => passed.push(tick));
   const give = (...ticks: Tick[]) => {
-    for (const tick of ticks) changed.take(tick);
+    for (const tick of ticks) take(changed, tick);
     return passed.splice(0);
   };
   return { changed, give, passed };
+}
+
+/** A quote with levels as an ingest hands it over. */
+function take(changed: ChangedQuotes, tick: Tick): void {
+  if (tick.kind !== 'quote') return changed.take(tick);
+  const { depth, ...top } = tick;
+  changed.takeQuote(top, depth && { yesBids: [], yesAsks: [], shown: depth });
 }
 
 const at = (ms: number) => NOON_MS + ms;
@@ -176,7 +183,7 @@ for (const fillModel of FILL_MODELS) {
           atMs += next.afterMs;
           if ('tick' in next) {
             all.tick({ ...next.tick, atMs });
-            changed.take({ ...next.tick, atMs });
+            take(changed, { ...next.tick, atMs });
             continue;
           }
           const order = { ...next.order, atMs };
