@@ -9,7 +9,7 @@ import type {
   CatalogGame,
   CatalogInstrument,
   CatalogListing,
-} from '../engine/rules/messages.ts';
+} from '../engine/rules/catalog-entries.ts';
 import {
   type EpochMs,
   type GameStatus,

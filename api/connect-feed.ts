@@ -16,7 +16,7 @@ type FeedParts = {
   ingest: Ingest;
   /** Which markets of a venue to subscribe to, and which of those should have a quote. */
   catalog: {
-    watchedMarkets(venue: Venue): string[];
+    watchedMarkets(venue: Venue): readonly string[];
     awaitsQuote(venue: Venue, market: string): boolean;
   };
   /** Whether to read all levels rather than the top alone. */
@@ -54,6 +54,11 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
     nowMs: parts.nowMs,
     log: parts.log,
   });
+}
+
+/** @throws ConfigError when the entry cannot be used. */
+export function checkFeed(feed: FeedConfig, depth: boolean): void {
+  adaptersOf(feed, depth);
 }
 
 /** Creates adapters of the entry; creates one at once to check that the entry can be used. */

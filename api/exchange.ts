@@ -63,7 +63,6 @@ export class Exchange {
   route: string | null = null;
   /** The key's prefix, as lists of keys show it; null without a valid key. */
   keyPrefix: string | null = null;
-  /** On the clock of `performance.now`. */
   readonly startedMs: number;
   /** Null: it opens no WebSocket. */
   readonly handshake: Handshake | null;

@@ -1,6 +1,7 @@
 /** The catalog that the server uses now, its source, and the markets to subscribe to. */
+
+import type { Catalog } from '../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../engine/rules/fees.ts';
-import type { Catalog } from '../engine/rules/messages.ts';
 import type { MarketNumber, Venue } from '../engine/rules/units.ts';
 import type { Shards } from '../engine/shard/shards.ts';
 import {
@@ -10,6 +11,7 @@ import {
   marketNumbers,
   watchCatalog,
 } from '../feeds/catalog.ts';
+import type { MarketsToWatch } from '../feeds/watched-markets.ts';
 import { ConfigError } from './config.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { Log } from './log.ts';
@@ -65,6 +67,15 @@ export class LiveCatalog {
     return watchCatalog(file, reload, log);
   }
 
+  /** What the feeds of these venues must know of it. */
+  marketsToWatch(venues: readonly Venue[]): MarketsToWatch {
+    return {
+      marketNames: this.current.marketNames,
+      byVenue: Object.fromEntries(venues.map((venue) => [venue, this.watchedMarkets(venue)])),
+      settled: [...this.#settled],
+    };
+  }
+
   /** Markets to subscribe to: those the catalog lists, and earlier ones without a result. */
   watchedMarkets(venue: Venue): string[] {
     const names = new Set(listedMarkets(this.current, venue));
@@ -79,12 +90,6 @@ export class LiveCatalog {
   settled(market: MarketNumber): void {
     this.#unsettled.delete(market);
     this.#settled.add(market);
-  }
-
-  /** Whether a subscribed market should have a quote. */
-  awaitsQuote(venue: Venue, name: string): boolean {
-    const market = this.marketNumber(venue, name);
-    return market !== undefined && !this.#settled.has(market);
   }
 
   async #load(file: string): Promise<void> {

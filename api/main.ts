@@ -2,26 +2,22 @@
  * The composition root: one server from its configuration. What is started here is stopped in
  * reverse, and a start that fails part way leaves nothing behind.
  *
- *   feeds -> ingest -> engine (shards) <- HTTP
- *            catalog file -> numbers -> engine, ingest, HTTP
+ *   feed thread: venues -> ingest -> ticks -> intake -> engine (shards) <- HTTP
+ *                catalog file -> numbers -> engine, feed thread, HTTP
  */
 import { availableParallelism } from 'node:os';
 import { closingsOf } from '../engine/history/closings.ts';
 import type { History } from '../engine/history/history.ts';
-import type { Tick } from '../engine/rules/messages.ts';
-import type { EpochMs, MarketNumber } from '../engine/rules/units.ts';
+import type { MarketNumber } from '../engine/rules/units.ts';
 import { AccountEventSource } from '../engine/shard/account-event-source.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
 import type { OpenReport } from '../engine/shard/open-report.ts';
 import { Shards } from '../engine/shard/shards.ts';
-import type { Feed } from '../feeds/feed.ts';
-import { feedProblems } from '../feeds/health.ts';
-import { createIngest, type Ingest, type IngestOptions } from '../feeds/ingest.ts';
+import { createIngest } from '../feeds/ingest.ts';
 import { ensureAdminToken } from './admin-token.ts';
 import { CatalogView } from './catalog-view.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import type { Config } from './config.ts';
-import { connectFeed } from './connect-feed.ts';
 import { createHistory, historyProblems, historySource } from './create-history.ts';
 import { createOrganizations } from './create-organizations.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
@@ -31,6 +27,7 @@ import { ControlStore } from './identity/store.ts';
 import { InstrumentSearch } from './instrument-search.ts';
 import { RequestMeter } from './limits/request-meter.ts';
 import { LiveCatalog } from './live-catalog.ts';
+import { LiveFeeds } from './live-feeds.ts';
 import type { Log } from './log.ts';
 import { operatorResults } from './operator-results.ts';
 import { createPlayback } from './playback.ts';
@@ -38,6 +35,7 @@ import { type Server, startServer } from './server.ts';
 import { StartChecks } from './start-checks.ts';
 import { ChangedMarkets } from './stream/changed-markets.ts';
 import { Switches } from './switches.ts';
+import { TickIntake } from './tick-intake.ts';
 import { checkTlsFiles } from './tls-files.ts';
 
 export type Paperbook = {
@@ -53,8 +51,6 @@ export type Paperbook = {
 /** How many requests a shard may hold before callers get 503: less than a second's. */
 const QUEUE_DEPTH_MAX = 8000;
 const CHECKPOINT_EVERY_FACTS = 300_000;
-/** The last millisecond of the year 9999. */
-const LAST_DATE_MS = Date.UTC(10_000, 0) - 1;
 
 /** Takes the configured data directory for this process; `startPaperbook` gives it back. */
 export function takeDataDir(config: Pick<Config, 'dataDir' | 'shards'>): Promise<DataDir> {
@@ -116,7 +112,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     catalog: view,
     fees,
     search: new InstrumentSearch(view),
-    feeds,
+    feeds: () => feeds.statuses(),
     playback: markets.playback,
     settleMarket: markets.settleMarket,
     history: historySource(config, history, catalog, log),
@@ -131,7 +127,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     problems: () => [
       ...engine.troubles(),
       ...clockProblems(engine),
-      ...feedProblems(feeds(), Date.now()),
+      ...feeds.problems(Date.now()),
       ...checks.problems,
       ...historyProblems(history),
     ],
@@ -207,109 +203,65 @@ async function startMarkets(
   catalog.onUse = (used) => history?.setClosings(closingsOf(used));
   const resolved = reports.flatMap((report) => resolvedMarkets(report?.results ?? []));
   history?.setResolved(resolved);
-  const feeds: Feed[] = [];
-  stack.add(async () => {
-    for (const feed of feeds) feed.close();
-  });
-  // Watched first and loaded then, so that no change falls between the two.
-  const marketsChanged = () => {
-    for (const feed of feeds) feed.marketsChanged();
+  const view = new CatalogView(() => catalog.current);
+  const isFeedClock = config.clock === 'feed';
+  /** A market has its result: answers show it, and no quote is awaited any more. */
+  const settled = (market: MarketNumber) => {
+    view.setMarketStatus(market, 'resolved');
+    catalog.settled(market);
+    feeds.settled(market);
   };
-  const watch = catalog.watch(log, marketsChanged);
+  const intake = new TickIntake({
+    engine,
+    view,
+    isFeedClock,
+    settled,
+    follow: (tick) => {
+      changed.note(tick);
+      history?.tick(tick);
+    },
+  });
+  const venues = [...new Set(config.feeds.map(({ venue }) => venue))];
+  const markets = () => catalog.marketsToWatch(venues);
+  const nowMs = () => engine.nowMs();
+  const feeds = new LiveFeeds({ config, markets, intake, nowMs, log });
+  stack.add(() => feeds.close());
+  // Watched first and loaded then, so that no change falls between the two.
+  const watch = catalog.watch(log, () => feeds.marketsChanged());
   stack.add(async () => watch.close());
   await catalog.start();
-  const view = new CatalogView(() => catalog.current);
   const games = reports.find((report) => report !== null)?.games ?? [];
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
-  for (const market of resolved) settle({ catalog, view }, market);
-  // On the feed's clock a live frame is what moves time, so it brings the wall's, and cannot be late.
-  const isFeedClock = config.clock === 'feed';
-  const nowMs = () => engine.nowMs();
-  const into = { catalog, view, engine, changed, history, log };
-  const live = ingestInto(
-    into,
-    isFeedClock ? { timeOf: feedTime } : { lagMaxMs: config.feedLagMaxMs },
-  );
-  const depth = config.fillModel === 'book_depth';
-  let sources = 0;
-  const newSource = () => sources++;
-  const parts = { ingest: live, catalog, depth, newSource, nowMs, log };
-  for (const [entry, feed] of config.feeds.entries()) feeds.push(connectFeed(feed, entry, parts));
+  for (const market of resolved) settled(market);
+  await feeds.start();
   const playback = createPlayback({
-    ingest: ingestInto(into),
+    ingest: createIngest({
+      marketNumber: (venue, market) => catalog.marketNumber(venue, market),
+      sink: intake.take,
+      log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
+    }),
     engine: {
       nowMs,
       drained: async () => {
         await Promise.all([engine.drained(), history?.drained()]);
       },
     },
-    depth,
-    newSource,
+    depth: config.fillModel === 'book_depth',
     isFeedClock,
+    onActive: (isActive) => feeds.othersQuote(isActive),
   });
   const fees = () => catalog.fees;
   const settleMarket = operatorResults({
     marketNumber: (venue, name) => catalog.marketNumber(venue, name),
     engine,
-    source: newSource(),
-    settled: (market) => {
-      settle({ catalog, view }, market);
-      // None of them waits for a quote of it any more.
-      marketsChanged();
-    },
+    settled: (result) => intake.follow(result),
   });
-  const statuses = () => feeds.flatMap((feed) => feed.statuses());
-  return { view, catalog, fees, feeds: statuses, playback, settleMarket };
-}
-
-/**
- * On the feed's clock a frame is taken at the venue's own time, or at the present where it states
- * none, or an older one. Rule C7 (engine/RULES.md).
- */
-function feedTime(venueAtMs: EpochMs | null, nowMs: EpochMs): EpochMs {
-  return venueAtMs === null || venueAtMs > LAST_DATE_MS ? nowMs : Math.max(nowMs, venueAtMs);
-}
-
-/** What venues say goes to the engine, and what of it answers show to the view. */
-function ingestInto(
-  to: {
-    catalog: LiveCatalog;
-    view: CatalogView;
-    engine: Shards;
-    changed: ChangedMarkets;
-    history: History | null;
-    log: Log;
-  },
-  options: Pick<IngestOptions, 'timeOf' | 'lagMaxMs'> = {},
-): Ingest {
-  const { catalog, view, engine, changed, history, log } = to;
-  return createIngest({
-    ...options,
-    marketNumber: (venue, market) => catalog.marketNumber(venue, market),
-    sink: (tick: Tick) => {
-      if (tick.kind === 'game') view.setGameStatus(tick.game, tick.status);
-      if (tick.kind === 'status') view.setMarketStatus(tick.market, tick.status);
-      if (tick.kind === 'result') settle(to, tick.market);
-      changed.note(tick);
-      engine.tick(tick);
-      history?.tick(tick);
-    },
-    log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
-  });
+  return { view, catalog, fees, feeds, playback, settleMarket };
 }
 
 function clockProblems(engine: Shards): string[] {
   const problem = engine.clockProblem();
   return problem === null ? [] : [problem];
-}
-
-/** A market has its result: answers show it, and no quote is awaited any more. */
-function settle(
-  { catalog, view }: { catalog: LiveCatalog; view: CatalogView },
-  market: MarketNumber,
-): void {
-  view.setMarketStatus(market, 'resolved');
-  catalog.settled(market);
 }
 
 /** The markets that have a result. */

@@ -13,6 +13,9 @@ import { statusOrResult } from '../feeds/adapters/native.ts';
 import { resultOf } from '../feeds/engine-ticks.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 
+/** A source of its own, as no venue's price must look fresh by it: connections have other numbers. */
+export const OPERATOR_SOURCE: SourceNumber = 1;
+
 export type OperatorResult = {
   /** `venue_a/TICKER`. */
   market: string;
@@ -27,14 +30,12 @@ export type SettleMarketByName = (market: string, result: string) => Promise<Ope
 export type OperatorResultsParts = {
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
   engine: { settle(result: ResultTick): Promise<Reply>; nowMs(): EpochMs };
-  /** A source of its own: no venue's price must look fresh by it. */
-  source: SourceNumber;
   /** The market has its result, in every shard. */
-  settled(market: MarketNumber): void;
+  settled(result: ResultTick): void;
 };
 
 export function operatorResults(parts: OperatorResultsParts): SettleMarketByName {
-  const { marketNumber, engine, source, settled } = parts;
+  const { marketNumber, engine, settled } = parts;
   return async (market, result) => {
     const [venue, name] = placeOf(market);
     const read = readResult(name, result);
@@ -44,9 +45,9 @@ export function operatorResults(parts: OperatorResultsParts): SettleMarketByName
         message: `No catalog has ever listed the market ${marketName(venue, name)}.`,
       });
     }
-    const tick = resultOf(read, { atMs: engine.nowMs(), source, market: number });
+    const tick = resultOf(read, { atMs: engine.nowMs(), source: OPERATOR_SOURCE, market: number });
     const reply = await engine.settle(tick);
-    if (reply.ok) settled(number);
+    if (reply.ok) settled(tick);
     return { market: marketName(venue, name), tick, reply };
   };
 }

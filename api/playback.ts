@@ -9,6 +9,7 @@ import type { Ingest } from '../feeds/ingest.ts';
 import { FeedPlayer } from '../feeds/replay.ts';
 import type { Playback } from './deps.ts';
 import { invalidRequest } from './errors.ts';
+import { OPERATOR_SOURCE } from './operator-results.ts';
 
 /** How many lines are sent before waiting for the shards to take them. */
 const LINES_AHEAD_MAX = 5000;
@@ -18,19 +19,26 @@ type PlaybackParts = {
   engine: Pick<Shards, 'nowMs' | 'drained'>;
   /** Levels are wanted, and not the top alone. */
   depth: boolean;
-  /** A number for a connection of the file that no live one has. */
-  newSource(): SourceNumber;
+  /** Its quotes may take the place of live ones; or do no more. */
+  onActive(isActive: boolean): void;
   /** Whether a line's time is the engine's. */
   isFeedClock: boolean;
 };
 
 export function createPlayback(parts: PlaybackParts): Playback {
-  const { ingest, engine, depth, newSource, isFeedClock } = parts;
+  const { ingest, engine, depth, isFeedClock, onActive } = parts;
+  let lastSource = OPERATOR_SOURCE;
+  // Live connections have the even numbers.
+  const newSource = (): SourceNumber => {
+    lastSource += 2;
+    return lastSource;
+  };
   const player = new FeedPlayer(ingest, { depth, newSource });
   // On the wall's clock a recorded quote is as old as its arrival here.
   const timeOf = (atMs: EpochMs) => (isFeedClock ? Math.max(atMs, engine.nowMs()) : engine.nowMs());
   return {
     async take(text) {
+      onActive(true);
       const before = ingest.counts();
       let lines = 0;
       try {
@@ -55,6 +63,9 @@ export function createPlayback(parts: PlaybackParts): Playback {
         skipped: skipped - before.skipped,
       };
     },
-    close: () => player.close(engine.nowMs()),
+    close() {
+      player.close(engine.nowMs());
+      onActive(false);
+    },
   };
 }

@@ -12,6 +12,7 @@ import {
   permit,
 } from './access.ts';
 import { adminRoutes, operatorOf } from './admin.ts';
+import { apiRoutes, BASE_PATH, type Served } from './api-routes.ts';
 import type { Deps } from './deps.ts';
 import { createDispatcher } from './dispatch.ts';
 import { ApiError, errorBody } from './errors.ts';
@@ -22,28 +23,11 @@ import { type Auth, createAuth } from './identity/auth.ts';
 import { authErrorBody } from './identity/auth-errors.ts';
 import { namingVariables } from './listen-error.ts';
 import { Metrics } from './metrics.ts';
-import { type OrderEntry, orderEntry } from './order-entry.ts';
+import { orderEntry } from './order-entry.ts';
 import { PacedRefusals } from './paced-refusals.ts';
 import { requestLog } from './request-log.ts';
-import type { Route } from './route.ts';
 import { authRoutes, visitorOf } from './routes/auth.ts';
-import { descriptionRoute } from './routes/description.ts';
 import { DOCS_POLICY, docsRoutes, entryHandler } from './routes/docs.ts';
-import { eventRoutes } from './routes/events.ts';
-import { gameRoutes } from './routes/games.ts';
-import { historyRoutes } from './routes/history.ts';
-import { instrumentRoutes } from './routes/instruments.ts';
-import { keyRoutes } from './routes/keys.ts';
-import { meRoutes } from './routes/me.ts';
-import { orderBatchRoute } from './routes/order-batch.ts';
-import { orderRoutes } from './routes/orders.ts';
-import { organizationRoutes } from './routes/organizations.ts';
-import { portfolioRoutes } from './routes/portfolio.ts';
-import { previewOrder } from './routes/preview.ts';
-import { profileRoutes } from './routes/profile.ts';
-import { quoteRoutes } from './routes/quotes.ts';
-import { statusRoutes } from './routes/status.ts';
-import { streamRoute } from './routes/stream.ts';
 import { Streams } from './stream/streams.ts';
 
 export type Server = {
@@ -55,7 +39,6 @@ export type Server = {
   close(): Promise<void>;
 };
 
-const BASE_PATH = '/v1';
 const AUTH_PATH = '/auth/v1';
 const DOCS_PATH = '/docs';
 const ADMIN_HOST = '127.0.0.1';
@@ -270,33 +253,4 @@ function publicScheme({ tls, behindTlsProxy }: Deps['config']): 'http' | 'https'
 
 function isBelow(base: string, path: string): boolean {
   return path.startsWith(base) && (path.length === base.length || path[base.length] === '/');
-}
-
-/** What routes use that answer by other routes. */
-type Served = { entry: OrderEntry; streams: Streams };
-
-/** Every route of the API that works today. `served` is asked once requests come. */
-export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
-  const routes = [
-    ...statusRoutes(),
-    ...meRoutes(deps),
-    ...organizationRoutes(deps),
-    ...profileRoutes(deps),
-    ...keyRoutes(deps),
-    ...instrumentRoutes(deps),
-    ...gameRoutes(deps),
-    ...quoteRoutes(deps),
-    ...historyRoutes(deps),
-    ...portfolioRoutes(deps),
-    ...eventRoutes(deps),
-    ...orderRoutes(deps),
-    previewOrder(deps),
-    orderBatchRoute(() => served().entry),
-    streamRoute(() => served().streams),
-  ];
-  return [...routes, descriptionRoute(routes, BASE_PATH, deps)];
-}
-
-function onlyDescribed(): Served {
-  throw new Error('these routes are described, and not served');
 }

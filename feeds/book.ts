@@ -1,10 +1,8 @@
 /**
- * Order books in a venue's own precision: levels that come whole, and one side of bids that
- * increments change. Code compares levels and never relies on their order: venues disagree on it.
- * Rules B5, B7 (feeds/FORMATS.md).
+ * Order books in a venue's own precision, whose levels come whole. Code compares levels and never
+ * relies on their order: venues disagree on it. Rules B5, B7 (feeds/FORMATS.md).
  */
-import type { ContractsE2, PriceE4 } from '../engine/rules/units.ts';
-import { CONTRACTS_E2_MAX } from './decimal.ts';
+import type { PriceE4 } from '../engine/rules/units.ts';
 import type { BookTick, Level } from './venue.ts';
 
 /** Prices between 0 and 1 with four decimals, 0.0001 to 0.9999: no side can have more levels. */
@@ -76,53 +74,4 @@ export function wholeBookTick(
  */
 export function unknownBook(market: string): BookTick {
   return bookTick(market, null, null);
-}
-
-/** Bids of one side of one market, kept by increments. */
-export class BidLadder {
-  readonly #sizes = new Map<PriceE4, ContractsE2>();
-  #bestPrice: PriceE4 | null = null;
-
-  /** Levels with a size. */
-  get length(): number {
-    return this.#sizes.size;
-  }
-
-  /**
-   * Adds `delta` (negative takes away) at `price`.
-   * @returns false when more is taken than there is, or more stands there than a venue can show.
-   * The level is then removed.
-   */
-  add(price: PriceE4, delta: ContractsE2): boolean {
-    const size = (this.#sizes.get(price) ?? 0) + delta;
-    if (size > 0 && size <= CONTRACTS_E2_MAX) {
-      this.#sizes.set(price, size);
-      if (this.#bestPrice === null || price > this.#bestPrice) this.#bestPrice = price;
-      return true;
-    }
-    this.#sizes.delete(price);
-    if (price === this.#bestPrice) this.#bestPrice = this.#highest();
-    return size === 0;
-  }
-
-  sizeAt(price: PriceE4): ContractsE2 {
-    return this.#sizes.get(price) ?? 0;
-  }
-
-  best(): Level | null {
-    const price = this.#bestPrice;
-    return price === null ? null : { price, size: this.#sizes.get(price)! };
-  }
-
-  levels(): Level[] {
-    return Array.from(this.#sizes, ([price, size]) => ({ price, size }));
-  }
-
-  #highest(): PriceE4 | null {
-    let highest: PriceE4 | null = null;
-    for (const price of this.#sizes.keys()) {
-      if (highest === null || price > highest) highest = price;
-    }
-    return highest;
-  }
 }

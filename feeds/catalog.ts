@@ -5,13 +5,13 @@
  */
 import { type BigIntStats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import type { FeeEntry } from '../engine/rules/fees.ts';
 import type {
   Catalog,
   CatalogGame,
   CatalogInstrument,
   CatalogListing,
-} from '../engine/rules/messages.ts';
+} from '../engine/rules/catalog-entries.ts';
+import type { FeeEntry } from '../engine/rules/fees.ts';
 import { type MarketNumber, marketName, type Venue } from '../engine/rules/units.ts';
 import { crossErrors, gameIndex, gameNamedBy } from './catalog-checks.ts';
 import {
@@ -141,9 +141,9 @@ function versionOf(stats: BigIntStats | undefined): string | null {
 }
 
 /** The number of a venue market of this catalog, or of an earlier one it continues. */
-export function marketNumbers(
-  catalog: Pick<Catalog, 'marketNames'>,
-): (venue: Venue, venueMarketId: string) => MarketNumber | undefined {
+export function marketNumbers(catalog: {
+  readonly marketNames: readonly string[];
+}): (venue: Venue, venueMarketId: string) => MarketNumber | undefined {
   const numbers = new Map(catalog.marketNames.map((name, number) => [name, number]));
   return (venue, venueMarketId) => numbers.get(marketName(venue, venueMarketId));
 }

@@ -12,6 +12,7 @@ import type {
 import {
   askCentsOf,
   bidCentsOf,
+  type ContractsE2,
   type EpochMs,
   type MarketNumber,
   NO_PRICE,
@@ -29,10 +30,11 @@ export function isCrossed({ yesBid, yesAsk }: BookTick): boolean {
   return yesBid !== null && yesAsk !== null && yesBid >= yesAsk;
 }
 
+/** The top of a book. */
 export function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteTick {
   const yesBidCents = tick.yesBid === null ? NO_PRICE : bidCentsOf(tick.yesBid);
   const yesAskCents = tick.yesAsk === null ? NO_PRICE : askCentsOf(tick.yesAsk);
-  const quote: QuoteTick = {
+  return {
     kind: 'quote',
     atMs,
     source,
@@ -43,17 +45,18 @@ export function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteT
     yesAskContracts: yesAskCents === NO_PRICE ? 0 : wholeContracts(tick.yesAskSize),
     crossed: isCrossed(tick),
   };
-  if (tick.depth !== undefined) quote.depth = depthOf(tick.depth);
-  return quote;
 }
 
 /** Deeper levels are dropped: ticks stay small, and nothing fills twenty levels away. */
-const DEPTH_LEVELS_MAX = 20;
+export const DEPTH_LEVELS_MAX = 20;
 
-function depthOf({ yesBids, yesAsks }: BookLevels): Depth {
+/** What is shown of a book's levels. Rules B4, B5 (feeds/FORMATS.md). */
+export function depthOf(levels: BookLevels): Depth {
+  const { shown } = levels;
+  if (shown !== undefined) return shown;
   return {
-    yesBids: centLevels(yesBids, bidCentsOf, 99),
-    yesAsks: centLevels(yesAsks, askCentsOf, 1),
+    yesBids: centLevels(levels.yesBids, bidCentsOf, 99),
+    yesAsks: centLevels(levels.yesAsks, askCentsOf, 1),
   };
 }
 
@@ -114,6 +117,6 @@ export function resultOf(
   return tick;
 }
 
-function wholeContracts(size: number): number {
+export function wholeContracts(size: ContractsE2): number {
   return Math.floor(size / 100);
 }

@@ -5,17 +5,22 @@
  *
  * A bad frame never throws, and bad frames write about a hundred log lines at most.
  */
-import type { GameTick, Tick } from '../engine/rules/messages.ts';
+import type { GameTick, QuoteTick, Tick } from '../engine/rules/messages.ts';
 import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../engine/rules/units.ts';
-import { type Place, quoteOf, resultOf, tradeOf } from './engine-ticks.ts';
+import { depthOf, type Place, quoteOf, resultOf, tradeOf } from './engine-ticks.ts';
 import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
-import type { FrameReading, StateTick, VenueAdapter, VenueTick } from './venue.ts';
+import type { BookLevels, FrameReading, StateTick, VenueAdapter, VenueTick } from './venue.ts';
 import { VenueLag } from './venue-lag.ts';
 
 export type IngestOptions = {
   /** The catalog's number of a venue market; undefined when the catalog does not name it. */
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
   sink(tick: Tick): void;
+  /**
+   * Takes quotes in place of the sink, without `depth`: the levels of the book where the adapter has
+   * them, valid until the call returns.
+   */
+  quoteSink?(quote: QuoteTick, levels: BookLevels | undefined): void;
   /**
    * The time at which a frame is taken that came at `atMs` and states the venue's own, or null;
    * `atMs` where this is left out.
@@ -144,6 +149,14 @@ class Connection implements IngestConnection {
     options.sink(tick);
   }
 
+  #sendQuote(quote: QuoteTick, levels: BookLevels | undefined): void {
+    const { options, counters } = this.#parts;
+    counters.tick();
+    if (options.quoteSink !== undefined) return options.quoteSink(quote, levels);
+    if (levels !== undefined) quote.depth = depthOf(levels);
+    options.sink(quote);
+  }
+
   /** Sends what the tick means, if we know its market. @returns whether that was a quote. */
   #tick(tick: VenueTick, atMs: EpochMs): boolean {
     const { venue, source, options, counters } = this.#parts;
@@ -160,7 +173,7 @@ class Connection implements IngestConnection {
     const place: Place = { atMs, source, market };
     switch (tick.kind) {
       case 'book':
-        this.#send(quoteOf(tick, place));
+        this.#sendQuote(quoteOf(tick, place), tick.depth);
         return true;
       case 'trade': {
         const trade = tradeOf(tick, place);

@@ -4,7 +4,7 @@
  * theirs (connection.ts, ingest.ts).
  */
 
-import type { MarketOutcome } from '../engine/rules/messages.ts';
+import type { Depth, MarketOutcome } from '../engine/rules/messages.ts';
 import type {
   ContractsE2,
   EpochMs,
@@ -30,7 +30,17 @@ export type BookTick = {
 };
 
 /** In any order, each price once. Valid until the adapter's next frame. */
-export type BookLevels = { yesBids: readonly Level[]; yesAsks: readonly Level[] };
+export type BookLevels = {
+  readonly yesBids: readonly Level[];
+  readonly yesAsks: readonly Level[];
+  /** What is shown of them by B5 (feeds/FORMATS.md), where the adapter keeps that. */
+  readonly shown?: Depth;
+  /**
+   * What is shown otherwise since the last call, as a quote's `depthChange` has it; null: of this
+   * book it is the first call. Where the adapter keeps that.
+   */
+  takeChange?(): Depth | null;
+};
 export type Level = { price: PriceE4; size: ContractsE2 };
 
 export type VenueTick =

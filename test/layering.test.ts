@@ -118,6 +118,7 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
       'feeds',
       'engine/rules/units.ts',
       'engine/rules/messages.ts',
+      'engine/rules/catalog-entries.ts',
       'engine/rules/fees.ts',
     ),
   },
@@ -178,9 +179,10 @@ test('the log knows files, checksums and timers, and no package', (t) => {
 });
 
 test('only the composition root and the commands import feeds; others know names and states', (t) => {
-  const root = ['main', 'connect-feed', 'live-catalog', 'playback', 'operator-results'].map(
-    (name) => `api/${name}.ts`,
-  );
+  const root = [
+    ...['main', 'connect-feed', 'live-catalog', 'playback', 'operator-results'],
+    ...['live-feeds', 'feed-thread', 'feed-thread-messages'],
+  ].map((name) => `api/${name}.ts`);
   const may = inAny('feeds', ...root, 'api/cli', 'test', 'bench');
   const words = inAny('feeds/venue.ts', 'feeds/connection-status.ts');
   for (const { file, imports } of sources.filter(({ file }) => !may(file))) {

@@ -3,7 +3,7 @@
  * bounded queue of batches lies between. Rule R42 (feeds/FORMATS.md).
  */
 import { Worker } from 'node:worker_threads';
-import type { Catalog } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { EpochMs } from '../../engine/rules/units.ts';
 import { moduleBeside } from '../../engine/shard/beside.ts';
 import { FeedFileError } from '../../feeds/feed-line.ts';

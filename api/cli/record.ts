@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Catalog } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { MarketNumber, Venue } from '../../engine/rules/units.ts';
 import {
   catalogProblem,

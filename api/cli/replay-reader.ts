@@ -7,7 +7,9 @@ import { once } from 'node:events';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { ByteWriter } from '../../engine/format/bytes.ts';
 import { writeMessage } from '../../engine/format/codec.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
 import { marketNumbers } from '../../feeds/catalog.ts';
+import { ChangedQuotes } from '../../feeds/changed-quotes.ts';
 import { readFeed } from '../../feeds/feed-file.ts';
 import { FeedFileError, type FeedLine } from '../../feeds/feed-line.ts';
 import { createIngest, type Ingest } from '../../feeds/ingest.ts';
@@ -21,12 +23,14 @@ class Reader {
   readonly #input: ReaderInput;
   readonly #port: MessagePort;
   readonly #ingest: Ingest;
+  readonly #changed: ChangedQuotes;
   readonly #player: FeedPlayer;
   readonly #selection: Selection | null;
   readonly #writer = new ByteWriter();
   #times: number[] = [];
   #ends: number[] = [];
   #share = 0;
+  #lastMs: EpochMs = 0;
   #skippedLines = 0;
   /** Batches that may be sent before one is taken. */
   #credit = BATCHES_AHEAD;
@@ -35,9 +39,11 @@ class Reader {
     this.#input = input;
     this.#port = port;
     this.#selection = input.markets === null ? null : new Selection(input.markets);
+    this.#changed = new ChangedQuotes((tick) => writeMessage(this.#writer, tick));
     this.#ingest = createIngest({
       marketNumber: marketNumbers(input),
-      sink: (tick) => writeMessage(this.#writer, tick),
+      sink: this.#changed.take,
+      quoteSink: this.#changed.takeQuote,
       log: ({ reason, detail }) => this.#post({ kind: 'log', reason, detail }),
     });
     this.#player = new FeedPlayer(this.#ingest, { depth: input.depth });
@@ -52,6 +58,7 @@ class Reader {
       if (!(error instanceof FeedFileError)) throw error;
       failure = { line: error.line, reason: error.reason };
     }
+    this.#dateQuotes();
     await this.#send();
     const { frames, ticks, skipped } = this.#ingest.counts();
     this.#post({ kind: 'end', failure, frames, ticks, skipped: skipped + this.#skippedLines });
@@ -83,7 +90,17 @@ class Reader {
       if (!this.#input.skipBad || !(error instanceof FeedFileError)) throw error;
       this.#skippedLines++;
     }
+    this.#lastMs = line.atMs;
     this.#times.push(line.atMs);
+    this.#ends.push(this.#writer.length);
+  }
+
+  /** Quotes have their times also where they were not passed on, behind the last line. */
+  #dateQuotes(): void {
+    const before = this.#writer.length;
+    this.#changed.end();
+    if (this.#writer.length === before) return;
+    this.#times.push(this.#lastMs);
     this.#ends.push(this.#writer.length);
   }
 

@@ -2,7 +2,7 @@
  * `paperbook feed replay` offline: a feed file and an orders file through an engine of its own, on
  * the feed's clock. Equal input gives an equal state hash. Rules R1 to R15 (feeds/FORMATS.md).
  */
-import type { Catalog } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { EpochMs, FillModelName, Uuid } from '../../engine/rules/units.ts';
 import { feedClock } from '../../engine/shard/clock.ts';
 import { Shards } from '../../engine/shard/shards.ts';

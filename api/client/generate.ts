@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { apiRoutes } from '../api-routes.ts';
 import type { Deps } from '../deps.ts';
 import { describeApi } from '../openapi/document.ts';
-import { apiRoutes } from '../server.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const REDOCLY = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));

@@ -5,15 +5,10 @@ import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import { keyed, type Result, type Route } from '../route.ts';
+import { BookAnswer } from '../schemas/book.ts';
 import { InstrumentId, NoQuery } from '../schemas/common.ts';
 import { QUOTE } from '../schemas/examples.ts';
-import {
-  BookAnswer,
-  InstrumentRef,
-  QuoteAnswer,
-  QuotesAnswer,
-  QuotesQuery,
-} from '../schemas/markets.ts';
+import { InstrumentRef, QuoteAnswer, QuotesAnswer, QuotesQuery } from '../schemas/markets.ts';
 
 /** Rule A50 (api/RULES.md). */
 const IDS_MAX = 20;

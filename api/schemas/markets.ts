@@ -210,24 +210,6 @@ export const QuoteAnswer = strict(
   { quote: Quote, crossVenue: CrossVenue, asOf: AsOf, mode: Mode },
   { title: 'QuoteAnswer' },
 );
-const Level = Type.Array(Count, { minItems: 2, maxItems: 2 });
-const Levels = Type.Array(Level, {
-  maxItems: 20,
-  description: 'Of each level its cents and its contracts, best first.',
-});
-export const BookAnswer = strict(
-  {
-    instrumentId: InstrumentId,
-    venue: nullable(VenueSchema, {
-      description: 'Whose levels these are; null: it has no market.',
-    }),
-    yesBids: Levels,
-    yesAsks: Levels,
-    asOf: AsOf,
-    mode: Mode,
-  },
-  { title: 'Book' },
-);
 export const QuotesAnswer = strict(
   {
     quotes: Type.Array(Quote, { description: 'In the order asked for, each once.' }),

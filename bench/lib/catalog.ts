@@ -1,5 +1,6 @@
 /** A catalog of so many markets with an instrument each, and their venue's ticks. */
-import type { Catalog, QuoteTick } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
+import type { QuoteTick } from '../../engine/rules/messages.ts';
 import type { EpochMs } from '../../engine/rules/units.ts';
 
 /** The quote of every market unless a suite sets another: orders below it never fill. */

@@ -1,4 +1,7 @@
-/** Frames of Kalshi's order book channel that a bench makes: snapshots, then increments. */
+/**
+ * Made frames of Kalshi's books: a snapshot a market, then increments, of which one in five is at the
+ * best level of its side, as most of a real day's change nothing that a shard prices.
+ */
 import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
 import type { Random } from './random.ts';
 
@@ -42,4 +45,43 @@ export function deltaFrame(
     `"ts":"${isoOf(atMs)}","ts_ms":${atMs}`,
   ];
   return `{"type":"orderbook_delta","sid":1,"seq":${seq},"msg":{${fields.join(',')}}}`;
+}
+
+export const tickerOf = (market: number) =>
+  `KXMLBGAME-26JUL${String(market).padStart(6, '0')}MILPIT-MIL`;
+
+export const bookOf = (midCents: number) => kalshiBook(midCents - 1, 100 - midCents - 1);
+
+/** Frame `seq` of the one subscription. */
+export function snapshotOf(market: number, book: KalshiBook, seq = market + 1): string {
+  return snapshotFrame(tickerOf(market), seq, book);
+}
+
+/** Frame `seq + 1`: a change of any book from market `first` on. */
+export function deltaOf(
+  random: Random,
+  books: readonly KalshiBook[],
+  seq: number,
+  atMs: EpochMs,
+  first = 0,
+): string {
+  const market = first + random.below(books.length - first);
+  return deltaFrame(random, books[market]!, { ticker: tickerOf(market), seq: seq + 1, atMs });
+}
+
+/** A snapshot of a market with one level a side, of so many contracts. */
+export function topOf(market: number, bid: number, ask: number, contracts: number, seq: number) {
+  const book = { yes: new Map([[bid, contracts]]), no: new Map([[100 - ask, contracts]]) };
+  return snapshotOf(market, book, seq);
+}
+
+/** A catalog file of so many markets, an instrument each. */
+export function catalogOf(markets: number) {
+  const listing = { venue: 'venue_a', polarity: 1, fungibility: 'exact', reviewed: true };
+  const instruments = Array.from({ length: markets }, (_, market) => ({
+    ...{ slug: `m-${market}`, league: 'mlb', startsAt: '2026-07-20T00:00:00Z' },
+    ...{ marketType: 'other', period: 'game', label: 'm', yesMeans: 'm', pushPossible: false },
+    listings: [{ ...listing, venueMarketId: tickerOf(market) }],
+  }));
+  return { games: [], instruments };
 }

@@ -2,14 +2,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export type Target = { pid: number; port: number; basePath: string };
 export type Running = Target & { stop(): Promise<void> };
-export type Paperbook = Running & {
-  adminUrl: string;
-  adminToken: string;
+export type Served = Running & { adminUrl: string; adminToken: string };
+export type Paperbook = Served & {
   demoKey: string;
   /** Ends it as a crash does. */
   kill(): Promise<void>;
@@ -29,9 +29,8 @@ export async function startPaperbook(
   dataDir: string,
   { nodeArgs = [], shards = 1 }: { nodeArgs?: readonly string[]; shards?: number } = {},
 ): Promise<Paperbook> {
-  const outer = Object.entries(process.env).filter(([name]) => !name.startsWith('PAPERBOOK_'));
   const { child, printed } = start([...nodeArgs, COMMAND, 'demo'], {
-    ...Object.fromEntries(outer),
+    ...outerVariables(),
     PAPERBOOK_DATA_DIR: dataDir,
     PAPERBOOK_PORT: '0',
     PAPERBOOK_ADMIN_PORT: '0',
@@ -51,6 +50,45 @@ export async function startPaperbook(
     stop: () => stop(child),
     kill: () => stop(child, 'SIGKILL'),
   };
+}
+
+/** `paperbook serve` with these variables, `sync` durability, one shard. */
+export async function startServe(dataDir: string, variables: NodeJS.ProcessEnv): Promise<Served> {
+  const adminPort = await freePort();
+  const { child, printed } = start([COMMAND, 'serve'], {
+    ...outerVariables(),
+    PAPERBOOK_DATA_DIR: dataDir,
+    PAPERBOOK_PORT: '0',
+    PAPERBOOK_ADMIN_PORT: String(adminPort),
+    PAPERBOOK_SHARDS: '1',
+    PAPERBOOK_DURABILITY: 'sync',
+    PAPERBOOK_LOG_LEVEL: 'error',
+    ...variables,
+  });
+  const [, baseUrl] = await printed(/^Paperbook listens on (\S+)$/m);
+  const { port, pathname } = new URL(baseUrl!);
+  return {
+    pid: child.pid!,
+    port: Number(port),
+    basePath: pathname,
+    adminUrl: `http://127.0.0.1:${adminPort}`,
+    adminToken: readFileSync(path.join(dataDir, 'admin.token'), 'utf8').trim(),
+    stop: () => stop(child),
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function outerVariables(): NodeJS.ProcessEnv {
+  const outer = Object.entries(process.env).filter(([name]) => !name.startsWith('PAPERBOOK_'));
+  return Object.fromEntries(outer);
 }
 
 /** Bytes of the real server's answers, so that the peer's have the same length. */

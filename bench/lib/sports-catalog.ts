@@ -2,7 +2,11 @@
  * A catalog like that of a season: leagues, teams of two words, players, and some forty markets per
  * game. Names consist of syllables, so that there are many words and some are similar.
  */
-import type { Catalog, CatalogGame, CatalogInstrument } from '../../engine/rules/messages.ts';
+import type {
+  Catalog,
+  CatalogGame,
+  CatalogInstrument,
+} from '../../engine/rules/catalog-entries.ts';
 import { catalogOf, instrumentIdOf } from './catalog.ts';
 import { type Random, seededRandom } from './random.ts';
 

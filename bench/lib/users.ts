@@ -1,6 +1,6 @@
 /** Users and keys created by the operator's listener, with limits high enough for a benchmark. */
 import type { Scope } from '../../api/identity/keys.ts';
-import type { Paperbook } from './server.ts';
+import type { Paperbook, Served } from './server.ts';
 
 /** The plan that may carry limits of its own (rule L9 of engine/RULES.md). */
 export const PLAN = 'enterprise';
@@ -12,7 +12,7 @@ export const WIDE = {
 export const SCOPES: Scope[] = ['portfolio:read', 'markets:read', 'trade:write'];
 
 /** Creates so many users with a key each; returns the keys. */
-export async function makeUsers(server: Paperbook, users: number, name: string): Promise<string[]> {
+export async function makeUsers(server: Served, users: number, name: string): Promise<string[]> {
   const keys: string[] = [];
   for (let user = 0; user < users; user++) {
     const made = await admin<{ user: { id: string } }>(server, '/admin/users', {
@@ -29,7 +29,7 @@ export async function makeUsers(server: Paperbook, users: number, name: string):
   return keys;
 }
 
-async function admin<T>({ adminUrl, adminToken }: Paperbook, path: string, body: object) {
+async function admin<T>({ adminUrl, adminToken }: Served, path: string, body: object) {
   return (await postJson(`${adminUrl}${path}`, adminToken, body)) as T;
 }
 

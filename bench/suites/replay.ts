@@ -9,8 +9,8 @@ import { createInterface } from 'node:readline';
 import { createGunzip, createGzip } from 'node:zlib';
 import { replay } from '../../api/cli/replay.ts';
 import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
-import { deltaFrame, type KalshiBook, kalshiBook, snapshotFrame } from '../lib/kalshi-frames.ts';
-import { type Random, seededRandom } from '../lib/random.ts';
+import { bookOf, catalogOf, deltaOf, snapshotOf } from '../lib/kalshi-frames.ts';
+import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, percent, type Report, type Suite } from '../lib/report.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
 
@@ -96,8 +96,6 @@ async function parseMsOf(feed: string): Promise<number> {
   return ms;
 }
 
-const tickerOf = (market: number) => `KXMLBGAME-26JUL${String(market).padStart(6, '0')}MILPIT-MIL`;
-
 /** A snapshot a market, then increments: one in five at the best level of its side. */
 async function writeFeed(file: string, { frames, markets }: ReplaySizes): Promise<void> {
   const gzip = createGzip();
@@ -106,8 +104,7 @@ async function writeFeed(file: string, { frames, markets }: ReplaySizes): Promis
   const random = seededRandom(SEED);
   const books = Array.from({ length: markets }, () => bookOf(20 + random.below(60)));
   let text = HEADER;
-  for (const [market, book] of books.entries())
-    text += lineOf(START_MS, snapshotFrame(tickerOf(market), market + 1, book));
+  for (const [market, book] of books.entries()) text += lineOf(START_MS, snapshotOf(market, book));
   for (let frame = 0; frame < frames; frame++) {
     const atMs = START_MS + Math.floor(frame / FRAMES_A_MS);
     text += lineOf(atMs, deltaOf(random, books, markets + frame, atMs));
@@ -121,21 +118,4 @@ async function writeFeed(file: string, { frames, markets }: ReplaySizes): Promis
 
 function lineOf(atMs: EpochMs, frame: string): string {
   return `{"at":"${isoOf(atMs)}","venue":"venue_a","adapter":"kalshi","frame":${frame}}\n`;
-}
-
-const bookOf = (midCents: number) => kalshiBook(midCents - 1, 100 - midCents - 1);
-
-function deltaOf(random: Random, books: readonly KalshiBook[], seq: number, atMs: EpochMs): string {
-  const market = random.below(books.length);
-  return deltaFrame(random, books[market]!, { ticker: tickerOf(market), seq: seq + 1, atMs });
-}
-
-function catalogOf(markets: number) {
-  const listing = { venue: 'venue_a', polarity: 1, fungibility: 'exact', reviewed: true };
-  const instruments = Array.from({ length: markets }, (_, market) => ({
-    ...{ slug: `m-${market}`, league: 'mlb', startsAt: '2026-07-20T00:00:00Z' },
-    ...{ marketType: 'other', period: 'game', label: 'm', yesMeans: 'm', pushPossible: false },
-    listings: [{ ...listing, venueMarketId: tickerOf(market) }],
-  }));
-  return { games: [], instruments };
 }

@@ -18,8 +18,11 @@ export type Message = Tick | Command | Query;
  * For the shard's thread. Answered in the order of the requests, so all earlier messages are done.
  */
 export type Control = { kind: 'barrier' } | { kind: 'close' };
-/** Messages that are packed already, by `writeMessage`. */
-export type Packed = { kind: 'packed'; bytes: Uint8Array };
+/**
+ * Ticks that are packed already, by `writeMessage`. `ticks`: the same ones, for a queue past its
+ * bound; null: whoever sends them waits until they are taken.
+ */
+export type Packed = { kind: 'packed'; bytes: Uint8Array; ticks: readonly Tick[] | null };
 export type Sent = Message | Control | Packed;
 
 // A writer must not learn the shapes of objects: another reader would not know them.
@@ -41,17 +44,32 @@ const LAYOUTS: (Compiled<Sent> | null)[] = [
 ];
 const TYPES = new Map<string, number>(KINDS.map((kind, at) => [kind, at + 1]));
 
+const QUOTE = TYPES.get('quote')!;
 const DEEP_QUOTE = TYPES.get('deep_quote')!;
+const CHANGED_QUOTE = TYPES.get('changed_quote')!;
+
+function typeOf(message: Sent): number {
+  if (message.kind !== 'quote') return TYPES.get(message.kind) ?? AS_MSGPACK;
+  if (message.depth !== undefined) return DEEP_QUOTE;
+  return message.depthChange === undefined ? QUOTE : CHANGED_QUOTE;
+}
 
 export function writeMessage(to: ByteWriter, message: Sent): void {
-  const hasLevels = message.kind === 'quote' && message.depth !== undefined;
-  const type = hasLevels ? DEEP_QUOTE : (TYPES.get(message.kind) ?? AS_MSGPACK);
+  const type = typeOf(message);
   const layout = LAYOUTS[type] ?? null;
   if (message.kind === 'packed') return to.packed(message.bytes);
   const start = beginFrame(to, type);
   if (layout === null) to.packed(packr.pack(message));
   else layout.write(to, message);
   endFrame(to, start);
+}
+
+/** The ticks in bytes that `writeMessage` has written. */
+export function ticksIn(bytes: Buffer): Tick[] {
+  const decoder = new FrameDecoder();
+  const ticks: Tick[] = [];
+  for (const frame of framesIn(bytes)) ticks.push(decoder.message(frame) as Tick);
+  return ticks;
 }
 
 /** Each end has its own instance, since reading has state. */

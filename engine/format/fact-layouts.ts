@@ -2,9 +2,11 @@
  * The bytes of each fact: the number of its kind, then its fields. Part of the data directory's
  * format: numbers and layouts that have been written never change. Rules D2, D3 (engine/RULES.md).
  */
+
+import type { Catalog } from '../rules/catalog-entries.ts';
 import { CANCEL_REASONS } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
-import type { Catalog, MarketOutcome } from '../rules/messages.ts';
+import type { MarketOutcome } from '../rules/messages.ts';
 import { GAME_STATUSES, type Side } from '../rules/units.ts';
 import { ByteReader, type ByteWriter } from './bytes.ts';
 import {

@@ -86,12 +86,27 @@ export const json: Layout<unknown> = {
   form: 'json',
 };
 
-/** At most 255 pairs of a small number, as a price in cents, and a large one. */
+/** From here on a `count` is written in full. */
+const COUNT_MAX = 2 ** 32 - 1;
+
+/** A whole number from 0 that is nearly always small: read back, it takes no memory of its own. */
+export const count: Layout<number> = {
+  write: (value) =>
+    `if (${value} < ${COUNT_MAX}) to.u32(${value}); ` +
+    `else { to.u32(${COUNT_MAX}); to.f64(${value}); }`,
+  read: `((small) => small === ${COUNT_MAX} ? from.f64() : small)(from.u32())`,
+  form: 'count',
+};
+
+/** At most 255 pairs of a small number, as a price in cents, and a count. */
 export const pairs: Layout<readonly (readonly [number, number])[]> = {
   write: (value) =>
-    `to.u8(${value}.length); for (const pair of ${value}) { to.u8(pair[0]); to.f64(pair[1]); }`,
-  read: 'Array.from({ length: from.u8() }, () => [from.u8(), from.f64()])',
-  form: 'pairs of u8 and f64',
+    `to.u8(${value}.length); ` +
+    `for (const pair of ${value}) { to.u8(pair[0]); ${count.write('pair[1]')} }`,
+  read:
+    `((length) => { const all = []; while (all.length < length) all.push([from.u8(), ` +
+    `${count.read}]); return all; })(from.u8())`,
+  form: 'pairs of u8 and count',
 };
 
 /** A value that is the same in every record of its kind: it takes no bytes. */

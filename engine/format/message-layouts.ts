@@ -16,7 +16,19 @@ import type {
 } from '../rules/messages.ts';
 import type { PortfolioQuery, QuoteQuery } from '../rules/queries.ts';
 import type { Side, TradeUse } from '../rules/units.ts';
-import { always, f64, flag, nullable, pairs, record, text, word } from './layout.ts';
+import {
+  always,
+  count,
+  f64,
+  flag,
+  nullable,
+  pairs,
+  record,
+  text,
+  u8,
+  u32,
+  word,
+} from './layout.ts';
 import { MESSAGE_TERMS } from './term-layouts.ts';
 
 const side = word<Side>('yes', 'no');
@@ -59,21 +71,21 @@ const cancel = record<CancelOrder>({
 const top = {
   kind: always('quote'),
   atMs: f64,
-  source: f64,
-  market: f64,
-  yesBidCents: f64,
-  yesBidContracts: f64,
-  yesAskCents: f64,
-  yesAskContracts: f64,
+  source: u32,
+  market: u32,
+  yesBidCents: u8,
+  yesBidContracts: count,
+  yesAskCents: u8,
+  yesAskContracts: count,
   crossed: flag,
 } as const;
+const levels = record<Depth>({ yesBids: pairs, yesAsks: pairs });
 /** A quote without the levels behind its top. */
-const quote = record<Omit<QuoteTick, 'depth'>>(top);
+const quote = record<Omit<QuoteTick, 'depth' | 'depthChange'>>(top);
 /** A quote with them. */
-const deepQuote = record<Required<QuoteTick>>({
-  ...top,
-  depth: record<Depth>({ yesBids: pairs, yesAsks: pairs }),
-});
+const deepQuote = record<Required<Omit<QuoteTick, 'depthChange'>>>({ ...top, depth: levels });
+/** A quote with those that have changed. */
+const changedQuote = record<Required<Omit<QuoteTick, 'depth'>>>({ ...top, depthChange: levels });
 
 const trade = record<TradeTick>({
   kind: always('trade'),
@@ -102,7 +114,7 @@ const instrumentQuote = record<QuoteQuery>({
 });
 
 /**
- * By kind, but quotes have two. Messages of other kinds are rare or contain lists, and are sent as
+ * By kind, but quotes have three. Messages of other kinds are rare or contain lists, and are sent as
  * msgpack.
  */
 export const MESSAGE_LAYOUTS = {
@@ -110,6 +122,7 @@ export const MESSAGE_LAYOUTS = {
   cancel,
   quote,
   deep_quote: deepQuote,
+  changed_quote: changedQuote,
   trade,
   heartbeat,
   time,

@@ -1,6 +1,7 @@
 /** What the history takes from a catalog. Rule T129 (engine/RULES.md). */
+
+import type { Catalog } from '../rules/catalog-entries.ts';
 import { invariant } from '../rules/invariant.ts';
-import type { Catalog } from '../rules/messages.ts';
 import { type EpochMs, HOME_VENUE, type MarketNumber, marketName } from '../rules/units.ts';
 import type { Closings } from './market-watch.ts';
 

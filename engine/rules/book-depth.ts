@@ -6,6 +6,7 @@
  * until a quote shows that price with another size, or without any. Accounts do not consume from
  * each other, since they live in different shards and an equal input must give an equal state.
  */
+import { DisplayedSide } from './displayed-side.ts';
 import type { Consumption, Fill, FillModel, Want } from './fill-model.ts';
 import { invariant } from './invariant.ts';
 import type { DepthLevel, QuoteTick } from './messages.ts';
@@ -19,26 +20,17 @@ import {
 } from './pricing.ts';
 import type { Market } from './reference-data.ts';
 import {
-  type AccountRow,
   type Contracts,
   type EpochMs,
   type MarketNumber,
   NO_PRICE,
+  PAYOUT_CENTS,
   type PriceCents,
   type Side,
 } from './units.ts';
 
-/** One ask with its displayed size, and what accounts (by row) have consumed of it. */
-type DisplayedLevel = {
-  readonly askCents: PriceCents;
-  readonly contracts: Contracts;
-  consumed: Map<AccountRow, Contracts> | null;
-};
-
-/** Both sides of a market as asks, best first. */
-type DisplayedLevels = Readonly<Record<Side, readonly DisplayedLevel[]>>;
-
-const NOTHING_DISPLAYED: DisplayedLevels = { yes: [], no: [] };
+/** Both sides of a market as asks. */
+type Displayed = Readonly<Record<Side, DisplayedSide>>;
 
 export function bookDepth(): FillModel {
   return new BookDepth();
@@ -50,14 +42,24 @@ class BookDepth implements FillModel {
   readonly noLiquidity =
     'There is no live price on that side now, or too little is displayed for all of it.';
   /** By market number: the levels of its last quote. */
-  readonly #levels = new Map<MarketNumber, DisplayedLevels>();
+  readonly #displayed = new Map<MarketNumber, Displayed>();
 
   quoteSeen(tick: QuoteTick): void {
-    const last = this.#levels.get(tick.market) ?? NOTHING_DISPLAYED;
-    this.#levels.set(tick.market, {
-      yes: levelsOf(asksOf(tick, 'yes'), last.yes),
-      no: levelsOf(asksOf(tick, 'no'), last.no),
-    });
+    let sides = this.#displayed.get(tick.market);
+    if (sides === undefined) {
+      sides = { yes: new DisplayedSide(), no: new DisplayedSide() };
+      this.#displayed.set(tick.market, sides);
+    }
+    const { depthChange } = tick;
+    if (depthChange === undefined) {
+      sides.yes.setAll(asksOf(tick, 'yes'));
+      sides.no.setAll(asksOf(tick, 'no'));
+      return;
+    }
+    for (const [cents, contracts] of depthChange.yesAsks) sides.yes.set(cents, contracts);
+    for (const [cents, contracts] of depthChange.yesBids) {
+      sides.no.set(complement(cents), contracts);
+    }
   }
 
   /** Sizes are what a venue displays after its trades. */
@@ -82,58 +84,53 @@ class BookDepth implements FillModel {
   }
 
   displayed(market: MarketNumber): Record<Side, DepthLevel[]> {
-    const { yes, no } = this.#levels.get(market) ?? NOTHING_DISPLAYED;
-    return { yes: yes.map(asShown), no: no.map(asShown) };
+    const sides = this.#displayed.get(market);
+    return { yes: sides?.yes.levels() ?? [], no: sides?.no.levels() ?? [] };
   }
 
   consume({ account, market, side, contracts }: Consumption): void {
     invariant(contracts > 0, 'a fill consumes no contracts');
+    const asks = this.#asksOf(market, side);
     let left = contracts;
-    for (const level of this.#levelsOf(market, side)) {
-      if (left === 0) return;
-      const free = freeFor(account, level);
-      invariant(free >= 0, 'an account has consumed more of a level than it displays');
-      const part = Math.min(left, free);
-      if (part === 0) continue;
-      level.consumed ??= new Map();
-      level.consumed.set(account, (level.consumed.get(account) ?? 0) + part);
+    for (let cents = asks.nextAfter(0); left > 0; cents = asks.nextAfter(cents)) {
+      invariant(cents < PAYOUT_CENTS, 'a fill consumed more than is displayed');
+      const part = Math.min(left, asks.freeFor(account, cents));
+      if (part > 0) asks.consume(account, cents, part);
       left -= part;
     }
-    invariant(left === 0, 'a fill consumed more than is displayed');
   }
 
   /** The part of a market's asks that the account has not consumed, up to the wanted contracts. */
   #walk(market: Market, side: Side, want: Want, upToCents: PriceCents): Fill | null {
     const { account } = want;
+    const asks = this.#asksOf(market.number, side);
     let contracts = 0;
-    let cents = 0;
-    for (const level of this.#levelsOf(market.number, side)) {
-      if (level.askCents > upToCents || contracts === want.contracts) break;
-      const part = Math.min(freeFor(account, level), want.contracts - contracts);
+    let paidCents = 0;
+    let cents = asks.nextAfter(0);
+    while (cents <= upToCents && cents < PAYOUT_CENTS && contracts < want.contracts) {
+      const part = Math.min(asks.freeFor(account, cents), want.contracts - contracts);
       contracts += part;
-      cents += part * level.askCents;
+      paidCents += part * cents;
+      cents = asks.nextAfter(cents);
     }
     if (contracts === 0) return null;
     const consumption = { account, market: market.number, side, contracts };
     // Rounding up is against the trader on both sides: a seller gets 100 minus the ask. Rules T64,
     // M40 (engine/RULES.md).
-    return { contracts, askCents: Math.ceil(cents / contracts), venue: market.venue, consumption };
+    const askCents = Math.ceil(paidCents / contracts);
+    return { contracts, askCents, venue: market.venue, consumption };
   }
 
-  #levelsOf(market: MarketNumber, side: Side): readonly DisplayedLevel[] {
-    const levels = this.#levels.get(market);
-    invariant(levels !== undefined, 'a market has a live price but no quote');
-    return levels[side];
+  #asksOf(market: MarketNumber, side: Side): DisplayedSide {
+    const sides = this.#displayed.get(market);
+    invariant(sides !== undefined, 'a market has a live price but no quote');
+    return sides[side];
   }
 }
 
 /** More contracts first, then the better price; the earlier venue where both are equal. */
 function isBetter(a: Fill, b: Fill): boolean {
   return a.contracts !== b.contracts ? a.contracts > b.contracts : a.askCents < b.askCents;
-}
-
-function freeFor(account: AccountRow, level: DisplayedLevel): Contracts {
-  return level.contracts - (level.consumed?.get(account) ?? 0);
 }
 
 /** The asks of a side. An ask of no is a bid of yes, at 100 minus its price. */
@@ -144,24 +141,6 @@ function asksOf(tick: QuoteTick, side: Side): readonly DepthLevel[] {
   return bids.map(([bidCents, contracts]) => [complement(bidCents), contracts]);
 }
 
-function asShown({ askCents, contracts }: DisplayedLevel): DepthLevel {
-  return [askCents, contracts];
-}
-
 function top(priceCents: PriceCents, contracts: Contracts): readonly DepthLevel[] {
   return priceCents === NO_PRICE || contracts === 0 ? [] : [[priceCents, contracts]];
-}
-
-/**
- * A level that is shown again unchanged keeps its consumption. Both lists are best first, so one
- * walk finds what stands in both.
- */
-function levelsOf(asks: readonly DepthLevel[], last: readonly DisplayedLevel[]): DisplayedLevel[] {
-  let at = 0;
-  return asks.map(([askCents, contracts]) => {
-    while (at < last.length && last[at]!.askCents < askCents) at++;
-    const before = last[at];
-    const isSame = before?.askCents === askCents && before.contracts === contracts;
-    return isSame ? before : { askCents, contracts, consumed: null };
-  });
 }

@@ -2,8 +2,9 @@
  * The catalog inside a shard: markets and instruments by number, kept across replacements. Rules
  * T3, T5, T6, T86, T120, T123, T125, T127, T129 (engine/RULES.md).
  */
+
+import type { Catalog, CatalogGame, CatalogInstrument } from './catalog-entries.ts';
 import { invariant } from './invariant.ts';
-import type { Catalog, CatalogGame, CatalogInstrument } from './messages.ts';
 import type { Book, Instrument, Market } from './reference-data.ts';
 import { bookOf, watchMarkets } from './resting.ts';
 import type { ShardState } from './state.ts';

@@ -3,7 +3,8 @@
  * log replays without quotes, clocks or rules. Events name rows of the tables in state.ts; facts
  * (facts.ts) have permanent names instead. Rule D3 (engine/RULES.md).
  */
-import type { Catalog, MarketOutcome } from './messages.ts';
+import type { Catalog } from './catalog-entries.ts';
+import type { MarketOutcome } from './messages.ts';
 import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
 import type {
   AccountRow,

@@ -70,11 +70,17 @@ function fillInOrder(
   atMs: EpochMs,
   facts: FactSink,
 ): void {
+  if (!markets.some(hasBooks)) return;
   const books = new Set(markets.flatMap(booksOf));
   const all = [...books].flatMap((book) => reachedOn(state, book, atMs));
   const orders = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
   if (books.size > 1) orders.sort((a, b) => byPriceAndTime(state, a, b));
   for (const { reached, order } of orders) fillResting(state, reached, order, atMs, facts);
+}
+
+/** Whether orders have ever waited for the market's price. */
+function hasBooks({ book, routedBooks }: Market): boolean {
+  return book !== null || routedBooks.length > 0;
 }
 
 type ReachedOrder = { reached: Reached; order: OrderRow };

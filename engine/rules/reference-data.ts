@@ -3,13 +3,8 @@
  * objects, and prices depend on nothing else in a shard.
  */
 
-import type {
-  CatalogGame,
-  CatalogInstrument,
-  CatalogListing,
-  MarketOutcome,
-  Payouts,
-} from './messages.ts';
+import type { CatalogGame, CatalogInstrument, CatalogListing } from './catalog-entries.ts';
+import type { MarketOutcome, Payouts } from './messages.ts';
 import type {
   EpochMs,
   FillModelName,

@@ -20,11 +20,11 @@ import type { Schema } from '../memory/row-places.ts';
 import type { Table } from '../memory/table.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
+import type { Catalog } from './catalog-entries.ts';
 import type { Effects } from './effects.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
-import type { Catalog } from './messages.ts';
 import type { Book, CoreConfig, Instrument, Market, Source, Switches } from './reference-data.ts';
 import type {
   AccountRow,

@@ -6,10 +6,11 @@
 import type { Values } from '../memory/columns.ts';
 import type { TableHead } from '../memory/table.ts';
 import { describe, replaceCatalog } from '../rules/catalog.ts';
+import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
 import { isBuy } from '../rules/flags.ts';
 import { invariant } from '../rules/invariant.ts';
 import { countPayable } from '../rules/ledger.ts';
-import type { Catalog, CatalogInstrument, MarketOutcome, Payouts } from '../rules/messages.ts';
+import type { MarketOutcome, Payouts } from '../rules/messages.ts';
 import { remainingOf } from '../rules/partial-fills.ts';
 import { rest } from '../rules/resting.ts';
 import { type ShardState, tablesOf } from '../rules/state.ts';

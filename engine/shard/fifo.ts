@@ -21,12 +21,16 @@ export class Fifo<T> {
     this.#items.push(item);
   }
 
-  /** Replaces the item that is `at` behind the first, and returns the old one. */
-  replace(at: number, item: T): T {
+  /** The item that is `at` behind the first. */
+  at(at: number): T {
+    invariant(at >= 0 && at < this.length, 'an item is read that is not in its queue');
+    return this.#items[this.#first + at] as T;
+  }
+
+  /** Replaces the item that is `at` behind the first. */
+  replace(at: number, item: T): void {
     invariant(at >= 0 && at < this.length, 'an item is replaced that is not in its queue');
-    const replaced = this.#items[this.#first + at] as T;
     this.#items[this.#first + at] = item;
-    return replaced;
   }
 
   /** Undefined: it is empty. */

@@ -9,6 +9,7 @@ import { invariant } from '../rules/invariant.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import { Fifo } from './fifo.ts';
+import { wholeQuote } from './whole-quote.ts';
 
 /** Gets the answer once. It is a callback, since every request would pay for a promise. */
 export interface Waiter<T = Reply> {
@@ -23,6 +24,8 @@ export class Outbox {
   readonly #waiters = new Fifo<Waiter | null>();
   /** Messages sent so far: the one at place `p` since the start is at `p - taken` now. */
   #taken = 0;
+  /** Ticks beyond the first in each batch that is packed. */
+  #packedTicks = 0;
   /** The place of a market's newest quote, since the start. */
   readonly #quotePlaces = new Map<number, number>();
 
@@ -39,10 +42,13 @@ export class Outbox {
     this.#waiters.push(waiter);
   }
 
-  /** Whoever sends packed ticks waits until they are taken, and so bounds them. */
+  /** Packed ticks without the ticks themselves are bounded by whoever sends them. */
   addTick(tick: Tick | Packed): void {
-    if (tick.kind === 'packed') this.#appendPacked(tick);
-    else if (this.#messages.length < this.#ticksMax) this.#append(tick);
+    const isFull = this.#messages.length + this.#packedTicks >= this.#ticksMax;
+    if (tick.kind === 'packed') {
+      if (!isFull || tick.ticks === null) this.#appendPacked(tick);
+      else for (const each of tick.ticks) this.addTick(each);
+    } else if (!isFull) this.#append(tick);
     else if (tick.kind === 'quote') this.#replaceQuote(tick);
     // Results, statuses, games and lost connections are few, and true only if they arrive.
     else if (!INFORMS[tick.kind]) this.#append(tick);
@@ -59,6 +65,7 @@ export class Outbox {
       const waiter = this.#waiters.shift();
       invariant(waiter !== undefined, 'a message has no place for its waiter');
       messages.push(message);
+      if (message.kind === 'packed') this.#packedTicks -= ticksBeyondOne(message);
       if (waiter !== null) waiters.push(waiter);
     }
     this.#taken += messages.length;
@@ -68,6 +75,7 @@ export class Outbox {
   /** Drops everything; the caller must answer the waiters. */
   clear(): Waiter[] {
     this.#messages.clear();
+    this.#packedTicks = 0;
     this.#quotePlaces.clear();
     return this.#waiters.clear().filter(isWaiter);
   }
@@ -75,6 +83,7 @@ export class Outbox {
   /** Quotes from after them must not come before them. */
   #appendPacked(ticks: Packed): void {
     this.#quotePlaces.clear();
+    this.#packedTicks += ticksBeyondOne(ticks);
     this.#messages.push(ticks);
     this.#waiters.push(null);
   }
@@ -95,10 +104,15 @@ export class Outbox {
   #replaceQuote(tick: Extract<Tick, { kind: 'quote' }>): void {
     const at = (this.#quotePlaces.get(tick.market) ?? -1) - this.#taken;
     if (at < 0) return this.#append(tick);
-    const replaced = this.#messages.replace(at, tick);
-    const isItsQuote = replaced.kind === 'quote' && replaced.market === tick.market;
+    const waiting = this.#messages.at(at);
+    const isItsQuote = waiting.kind === 'quote' && waiting.market === tick.market;
     invariant(isItsQuote, 'a quote takes the place of something else');
+    this.#messages.replace(at, wholeQuote(tick, waiting));
   }
+}
+
+function ticksBeyondOne({ ticks }: Packed): number {
+  return Math.max(0, (ticks?.length ?? 0) - 1);
 }
 
 const isWaiter = (waiter: Waiter | null): waiter is Waiter => waiter !== null;

@@ -4,8 +4,9 @@
  */
 import path from 'node:path';
 import type { AuditReport } from '../audit/audit.ts';
+import type { Packed } from '../format/codec.ts';
+import type { Catalog } from '../rules/catalog-entries.ts';
 import type {
-  Catalog,
   Command,
   Reply,
   ResultTick,
@@ -76,8 +77,7 @@ export class Shards {
     const reports = await Promise.all(this.#clients.map((client) => client.openOrLater()));
     this.#options.clock.startFrom(Math.max(0, ...reports.map((report) => report?.nowMs ?? 0)));
     for (const [shard, report] of reports.entries()) {
-      if (report === null) continue;
-      this.#options.log.info({ shard, ...countsOf(report) }, 'shard ready');
+      if (report !== null) this.#options.log.info({ shard, ...countsOf(report) }, 'shard ready');
     }
     this.#lackedResults = unevenResults(reports, this.nowMs());
     return reports;
@@ -175,7 +175,6 @@ export class Shards {
     return this.#clients[shardOfAccount(account, this.#clients.length)]!;
   }
 
-  /** `ask` as a promise. */
   call(account: Uuid, request: Command | Query): Promise<Reply> {
     return new Promise((resolve, reject) => this.ask(account, request, { resolve, reject }));
   }
@@ -194,8 +193,7 @@ export class Shards {
   }
 
   tradeUse(owner: Uuid, keyId: Uuid): Promise<KeyAndAccountUse> {
-    const asked = { owner, keyId, atMs: this.nowMs() };
-    return tradeUseOf(this.#clients, this.#clientOf(owner), asked);
+    return tradeUseOf(this.#clients, this.#clientOf(owner), { owner, keyId, atMs: this.nowMs() });
   }
 
   /** `PricedQuery`, of any shard; of all instruments it is asked once a turn. */
@@ -212,8 +210,8 @@ export class Shards {
   }
 
   #clientOfQuote(instrumentId: string): ShardClient {
-    const clients = this.#clients.filter((client) => client.isOpen);
-    const among = clients.length > 0 ? clients : this.#clients;
+    const open = this.#clients.filter(({ isOpen }) => isOpen);
+    const among = open.length > 0 ? open : this.#clients;
     return among[shardOfInstrument(instrumentId, among.length)]!;
   }
 
@@ -224,10 +222,11 @@ export class Shards {
     this.#tickAll(tick);
   }
 
-  /** `tick` of many, packed by `writeMessage`. For a replay: who starts again lacks them. */
-  packedTicks(bytes: Uint8Array, newestMs: EpochMs): void {
+  /** `tick` of many, packed by `writeMessage`. A shard that starts again lacks them without `ticks`. */
+  packedTicks(bytes: Uint8Array, newestMs: EpochMs, ticks: readonly Tick[] | null = null): void {
     this.#options.clock.heartbeat(newestMs);
-    for (const client of this.#clients) client.tick({ kind: 'packed', bytes });
+    for (const tick of ticks ?? []) this.#startup.keep(tick);
+    this.#tickAll({ kind: 'packed', bytes, ticks });
   }
 
   /** Gives every shard the catalog, durably on return; one that is down gets it at its start. */
@@ -255,9 +254,8 @@ export class Shards {
 
   /** Equal for equal histories; with `quotes` for equal quotes too. Rule D12 (engine/RULES.md). */
   async stateHash({ quotes } = { quotes: false }): Promise<string> {
-    return hashOfDigests(
-      await askAll(this.#clients, { kind: 'digest', atMs: this.nowMs(), quotes }),
-    );
+    const asked = { kind: 'digest', atMs: this.nowMs(), quotes } as const;
+    return hashOfDigests(await askAll(this.#clients, asked));
   }
 
   /** Answers what is queued, writes checkpoints, ends the threads. */
@@ -270,7 +268,6 @@ export class Shards {
   #createClient(shard: number): ShardClient {
     const { dataDir, durability, checkpointEveryFacts, queueDepthMax, log } = this.#options;
     const { quoteMaxAgeMs, routingBandCents, fillModel = 'top_of_book' } = this.#options;
-    const { wereMade = false } = this.#options;
     const client: ShardClient = new ShardClient({
       config: {
         path: path.join(dataDir, `shard-${shard}`),
@@ -281,7 +278,7 @@ export class Shards {
         routingBandCents,
         fillModel,
       },
-      wasMade: wereMade,
+      wasMade: this.#options.wereMade ?? false,
       queueDepthMax,
       startupMessages: () => this.#startup.messages(this.nowMs()),
       opened: (report) => this.#roaming.found(client, report),
@@ -290,7 +287,7 @@ export class Shards {
     return client;
   }
 
-  #tickAll(tick: Tick): void {
+  #tickAll(tick: Tick | Packed): void {
     this.#coalescer.end();
     for (const client of this.#clients) client.tick(tick);
   }

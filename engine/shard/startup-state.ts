@@ -5,23 +5,31 @@
 
 import type { Message } from '../format/codec.ts';
 import { outdatedStatuses } from '../rules/catalog.ts';
+import type { Catalog } from '../rules/catalog-entries.ts';
 import { invariant } from '../rules/invariant.ts';
 import type {
-  Catalog,
   GameTick,
+  HeartbeatTick,
   QuoteTick,
   ResultTick,
   SetSwitches,
   StatusTick,
   Tick,
 } from '../rules/messages.ts';
-import type { EpochMs } from '../rules/units.ts';
+import type { EpochMs, MarketNumber, SourceNumber } from '../rules/units.ts';
+import { wholeQuote } from './whole-quote.ts';
+
+/** So many of a market are put together into one. */
+const QUOTES_MAX = 64;
 
 export class StartupState {
   #catalog: Catalog | null = null;
   #switches: SetSwitches | null = null;
-  readonly #quotes = new Map<number, QuoteTick>();
+  /** By market: its last quote with all levels or none, and those with changes since. */
+  readonly #quotes = new Map<MarketNumber, QuoteTick[]>();
   readonly #statuses = new Map<number, StatusTick>();
+  /** The last of each connection with quotes: they are as old as that, not as themselves. */
+  readonly #heartbeats = new Map<SourceNumber, HeartbeatTick>();
   /**
    * A market's first result, and a listed game's last status. Venues send them once, and they stay
    * true. They are kept in the order in which they came, since the first of a market's result and
@@ -47,7 +55,7 @@ export class StartupState {
   keep(tick: Tick): void {
     switch (tick.kind) {
       case 'quote':
-        this.#quotes.set(tick.market, tick);
+        this.#keepQuote(tick);
         break;
       case 'status':
         this.#statuses.set(tick.market, tick);
@@ -61,8 +69,10 @@ export class StartupState {
       case 'down':
         this.#forgetQuotesOf(tick.source);
         break;
-      case 'trade':
       case 'heartbeat':
+        this.#heartbeats.set(tick.source, tick);
+        break;
+      case 'trade':
       case 'time':
         break;
       default:
@@ -75,9 +85,10 @@ export class StartupState {
     invariant(byMs > 0, 'time was not set back');
     this.#wasSetBack = true;
     const earlier = <T extends Tick>(tick: T): T => ({ ...tick, atMs: tick.atMs - byMs });
-    for (const kept of [this.#quotes, this.#statuses, this.#finals] as Map<unknown, Tick>[]) {
+    for (const kept of [this.#statuses, this.#heartbeats, this.#finals] as Map<unknown, Tick>[]) {
       for (const [key, tick] of kept) kept.set(key, earlier(tick));
     }
+    for (const [market, quotes] of this.#quotes) this.#quotes.set(market, quotes.map(earlier));
     if (this.#switches !== null) {
       this.#switches = { ...this.#switches, atMs: this.#switches.atMs - byMs };
     }
@@ -90,8 +101,19 @@ export class StartupState {
     if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#switches !== null) messages.push(this.#switches);
     messages.push(...this.#finals.values());
-    messages.push(...this.#statuses.values(), ...this.#quotes.values());
+    messages.push(...this.#statuses.values());
+    for (const quotes of this.#quotes.values()) messages.push(...quotes);
+    messages.push(...this.#heartbeats.values());
     return messages;
+  }
+
+  #keepQuote(tick: QuoteTick): void {
+    const kept = this.#quotes.get(tick.market);
+    if (kept === undefined || tick.depthChange === undefined) {
+      this.#quotes.set(tick.market, [tick]);
+    } else if (kept.push(tick) > QUOTES_MAX) {
+      this.#quotes.set(tick.market, [kept.reduce((before, next) => wholeQuote(next, before))]);
+    }
   }
 
   #keepResult(tick: ResultTick): void {
@@ -108,9 +130,10 @@ export class StartupState {
     this.#finals.set(key, tick);
   }
 
-  #forgetQuotesOf(source: number): void {
-    for (const [market, quote] of this.#quotes) {
-      if (quote.source === source) this.#quotes.delete(market);
+  #forgetQuotesOf(source: SourceNumber): void {
+    this.#heartbeats.delete(source);
+    for (const [market, quotes] of this.#quotes) {
+      if (quotes.at(-1)!.source === source) this.#quotes.delete(market);
     }
   }
 }

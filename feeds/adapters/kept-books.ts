@@ -2,16 +2,45 @@
  * The books of a connection whose frames change them. Both sides are kept as bids: an ask of yes is
  * a bid of no at 1 minus its price. Rules W12, W24, W25 (feeds/FORMATS.md).
  */
+import type { Depth } from '../../engine/rules/messages.ts';
 import type { ContractsE2, PriceE4, Side } from '../../engine/rules/units.ts';
-import { BidLadder, bookTick } from '../book.ts';
-import type { BookTick, Level } from '../venue.ts';
+import { BidLadder } from '../bid-ladder.ts';
+import { bookTick } from '../book.ts';
+import type { BookLevels, BookTick, Level } from '../venue.ts';
 
 /** Far above any real catalog. The bound keeps a venue's frames from filling the memory. */
 const BOOKS_MAX = 100_000;
-/** Over all books, about 120 MB: 200 levels in each of 10,000 markets. */
+/**
+ * Over all books: 200 levels in each of 10,000 markets. A book takes 2 KB, and more where its prices
+ * are finer than a cent.
+ */
 const LEVELS_MAX = 2_000_000;
 
-type Book = { yes: BidLadder; no: BidLadder };
+class Book implements BookLevels {
+  readonly yes = new BidLadder('bids');
+  readonly no = new BidLadder('asks');
+  #isNew = true;
+
+  get yesBids(): Level[] {
+    return this.yes.levels();
+  }
+
+  get yesAsks(): Level[] {
+    return this.no.levels().map(asAsk);
+  }
+
+  get shown(): Depth {
+    return { yesBids: this.yes.shown(), yesAsks: this.no.shown() };
+  }
+
+  takeChange(): Depth | null {
+    const yesBids = this.yes.takeChanges();
+    const yesAsks = this.no.takeChanges();
+    const isNew = this.#isNew;
+    this.#isNew = false;
+    return isNew ? null : { yesBids, yesAsks };
+  }
+}
 
 export class KeptBooks {
   readonly #depth: boolean;
@@ -37,7 +66,7 @@ export class KeptBooks {
     this.forget(market);
     if (this.#books.size >= BOOKS_MAX) return 'too many markets';
     if (this.#levels + yesBids.length + noBids.length > LEVELS_MAX) return 'too many levels';
-    const book: Book = { yes: new BidLadder(), no: new BidLadder() };
+    const book = new Book();
     for (const { price, size } of yesBids) book.yes.add(price, size);
     for (const { price, size } of noBids) book.no.add(price, size);
     this.#books.set(market, book);
@@ -68,10 +97,10 @@ export class KeptBooks {
 
   /** The top of a book that is there. */
   tickOf(market: string): BookTick {
-    const { yes, no } = this.#books.get(market)!;
-    const best = no.best();
-    const tick = bookTick(market, yes.best(), best === null ? null : asAsk(best));
-    if (this.#depth) tick.depth = { yesBids: yes.levels(), yesAsks: no.levels().map(asAsk) };
+    const book = this.#books.get(market)!;
+    const best = book.no.best();
+    const tick = bookTick(market, book.yes.best(), best === null ? null : asAsk(best));
+    if (this.#depth) tick.depth = book;
     return tick;
   }
 

@@ -4,7 +4,7 @@
  * day; express games settle within minutes. Rules N20, N22
  * (feeds/FORMATS.md).
  */
-import type { Team } from '../../engine/rules/messages.ts';
+import type { Team } from '../../engine/rules/catalog-entries.ts';
 import type { EpochMs } from '../../engine/rules/units.ts';
 import { draw, drawBetween, keyOf } from './random.ts';
 

@@ -2,7 +2,7 @@
 import type { EmbeddedHistory } from '../../api/history-source.ts';
 import { answerOf } from '../../engine/history/answers.ts';
 import type { Recorder } from '../../engine/history/recorder.ts';
-import type { Catalog } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { marketNumbers } from '../../feeds/catalog.ts';
 
 export function embeddedHistory(recorder: Recorder, catalog: () => Catalog): EmbeddedHistory {

@@ -3,9 +3,9 @@
  * replaces the replies that it is about; whatever it leaves, the engine answers.
  */
 import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type {
   AdjustCash,
-  Catalog,
   Reply,
   ResultTick,
   SetSwitches,

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import test from 'ava';
 import { CatalogView } from '../../api/catalog-view.ts';
 import { InstrumentSearch } from '../../api/instrument-search.ts';
-import type { Catalog } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { sampleCatalog } from './samples.ts';
 
 const LIMIT = 25;

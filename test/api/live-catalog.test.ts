@@ -4,7 +4,7 @@ import path from 'node:path';
 import test from 'ava';
 import { ControlStore } from '../../api/identity/store.ts';
 import { LiveCatalog } from '../../api/live-catalog.ts';
-import type { Catalog } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { Shards } from '../../engine/shard/shards.ts';
 import { tempDir } from '../engine/shard/engine-process.ts';
 import { catalogOf, game, instrument } from '../process/catalogs.ts';
@@ -32,7 +32,7 @@ test('K10: a market with a result is dropped with its line, after any reload bef
   list('OVER', 'LIVE');
   await reload();
   t.deepEqual(catalog.watchedMarkets('venue_a').sort(), ['LIVE', 'NEXT', 'OVER']);
-  t.false(catalog.awaitsQuote('venue_a', 'OVER'));
+  t.deepEqual(catalog.marketsToWatch([]).settled, [catalog.marketNumber('venue_a', 'OVER')]);
   list('LIVE');
   await reload();
   t.deepEqual(catalog.watchedMarkets('venue_a').sort(), ['LIVE', 'NEXT']);

@@ -3,7 +3,7 @@
  * second account. What is there must look like what is not, and nothing of it may change.
  */
 import test from 'ava';
-import { apiRoutes } from '../../api/server.ts';
+import { apiRoutes } from '../../api/api-routes.ts';
 import { request as ask, type Json } from '../process/client.ts';
 import { startWhole, type WholeServer } from './whole-server.ts';
 

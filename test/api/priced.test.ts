@@ -1,6 +1,6 @@
 /** Instruments with a live price: `GET /instruments?priced=true`. */
 import test from 'ava';
-import type { Catalog } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { NO_PRICE } from '../../engine/rules/units.ts';
 import { EngineBusy } from '../../engine/shard/busy.ts';
 import { quoteTick } from '../engine/fixtures.ts';

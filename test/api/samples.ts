@@ -1,5 +1,9 @@
 /** A small catalog, and answers of an engine as the shards give them. */
-import type { Catalog, CatalogInstrument, CatalogListing } from '../../engine/rules/messages.ts';
+import type {
+  Catalog,
+  CatalogInstrument,
+  CatalogListing,
+} from '../../engine/rules/catalog-entries.ts';
 
 const HOUR_MS = 3_600_000;
 /** The engine's time in these tests. */

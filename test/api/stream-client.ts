@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import { Packr } from 'msgpackr';
 import { WebSocket as WsSocket } from 'ws';
-import type { Catalog } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { CATALOG } from '../engine/fixtures.ts';
 import type { Json } from './support.ts';
 

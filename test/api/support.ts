@@ -12,6 +12,7 @@ import type { ExecutionContext } from 'ava';
 import type { Caller } from '../../api/access.ts';
 import { adminRoutes } from '../../api/admin.ts';
 import { ensureAdminToken } from '../../api/admin-token.ts';
+import { apiRoutes } from '../../api/api-routes.ts';
 import { CatalogView } from '../../api/catalog-view.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
 import { createOrganizations } from '../../api/create-organizations.ts';
@@ -36,13 +37,13 @@ import { authRoutes } from '../../api/routes/auth.ts';
 import { docsRoutes } from '../../api/routes/docs.ts';
 import { AuthErrorAnswer } from '../../api/schemas/auth.ts';
 import { ErrorAnswer } from '../../api/schemas/common.ts';
-import { apiRoutes, startServer } from '../../api/server.ts';
+import { startServer } from '../../api/server.ts';
 import { ChangedMarkets } from '../../api/stream/changed-markets.ts';
 import { Switches } from '../../api/switches.ts';
 import { createAjv } from '../../api/validation.ts';
 import { Recorder } from '../../engine/history/recorder.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
-import type { Catalog } from '../../engine/rules/messages.ts';
 import { type MarketNumber, marketName } from '../../engine/rules/units.ts';
 import { AccountEventSource } from '../../engine/shard/account-event-source.ts';
 import type { FeedStatus } from '../../feeds/connection-status.ts';
@@ -161,8 +162,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     settleMarket: operatorResults({
       marketNumber: (venue, name) => numberOf(catalogNow, marketName(venue, name)),
       engine,
-      source: 99,
-      settled: (market) => catalog.setMarketStatus(market, 'resolved'),
+      settled: ({ market }) => catalog.setMarketStatus(market, 'resolved'),
     }),
     history: options.history ?? embeddedHistory(recorder, () => catalogNow),
     log: logInto(t, log),

@@ -3,9 +3,8 @@ import type {
   Catalog,
   CatalogInstrument,
   CatalogListing,
-  PlaceOrder,
-  QuoteTick,
-} from '../../engine/rules/messages.ts';
+} from '../../engine/rules/catalog-entries.ts';
+import type { PlaceOrder, QuoteTick } from '../../engine/rules/messages.ts';
 import { type OrderTerms, USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from '../../engine/rules/units.ts';
 

@@ -1,6 +1,6 @@
 /** Market objects in the forms of three venues' REST APIs, and the catalogs made of them. */
 import { fileURLToPath } from 'node:url';
-import type { Catalog, CatalogInstrument } from '../../engine/rules/messages.ts';
+import type { Catalog, CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type { Venue } from '../../engine/rules/units.ts';
 import { catalogErrorText, parseCatalog } from '../../feeds/catalog.ts';
 import type { CatalogFile } from '../../feeds/catalog-schema.ts';

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import type { Catalog } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { catalogErrorText, parseCatalog } from '../../feeds/catalog.ts';
 import { catalogFileOf, tickerOf } from '../../feeds/simulator/catalog-file.ts';
 import { createModel, type NativeFrame } from '../../feeds/simulator/model.ts';

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { WebSocket } from 'ws';
-import type { Catalog, Tick } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
+import type { Tick } from '../../engine/rules/messages.ts';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
 import {
   catalogErrorText,

@@ -2,7 +2,7 @@
  * The book_depth fill model, in the terms of the order's own side. Rules T30 to T32, T60 to T74
  * (engine/RULES.md); engine/rules/README.md says what an account may take of a level, and how often.
  */
-import type { QuoteTick } from '../../engine/rules/messages.ts';
+import type { Depth, QuoteTick } from '../../engine/rules/messages.ts';
 import type { Contracts, MarketNumber, PriceCents, Side, Uuid } from '../../engine/rules/units.ts';
 import { type Level, type ModelQuote, type ModelState, marketOf } from './naive-state.ts';
 
@@ -17,21 +17,37 @@ export type Lot = {
   contracts: Contracts;
 };
 
-/** The displayed levels of a quote; without levels, its top is all that is known. */
-export function booksOf(tick: QuoteTick): Pick<ModelQuote, 'bids' | 'asks'> {
-  const depth = tick.depth;
+/**
+ * The displayed levels of a quote: its own, or the last ones with its changes. Without either, its
+ * top is all that is known.
+ */
+export function booksOf(
+  tick: QuoteTick,
+  last: ModelQuote | null,
+): Pick<ModelQuote, 'bids' | 'asks'> {
+  const { depth, depthChange: change } = tick;
   const level = (yesCents: PriceCents, contracts: Contracts): Level[] =>
     yesCents === 0 || contracts === 0 ? [] : [{ yesCents, contracts, takenBy: [] }];
+  const levels = (shown: Depth['yesBids']) =>
+    shown.flatMap(([cents, contracts]) => level(cents, contracts));
+  if (change !== undefined) {
+    return {
+      bids: changed(last?.bids ?? [], change.yesBids, levels(change.yesBids)).reverse(),
+      asks: changed(last?.asks ?? [], change.yesAsks, levels(change.yesAsks)),
+    };
+  }
+  if (depth !== undefined) return { bids: levels(depth.yesBids), asks: levels(depth.yesAsks) };
   return {
-    bids:
-      depth === undefined
-        ? level(tick.yesBidCents, tick.yesBidContracts)
-        : depth.yesBids.flatMap(([cents, contracts]) => level(cents, contracts)),
-    asks:
-      depth === undefined
-        ? level(tick.yesAskCents, tick.yesAskContracts)
-        : depth.yesAsks.flatMap(([cents, contracts]) => level(cents, contracts)),
+    bids: level(tick.yesBidCents, tick.yesBidContracts),
+    asks: level(tick.yesAskCents, tick.yesAskContracts),
   };
+}
+
+/** From the lowest price on. */
+function changed(last: readonly Level[], changes: Depth['yesBids'], shown: Level[]): Level[] {
+  const isKept = ({ yesCents }: Level) => changes.every(([cents]) => cents !== yesCents);
+  const kept = last.filter(isKept).map((level) => ({ ...level }));
+  return [...kept, ...shown].sort((a, b) => a.yesCents - b.yesCents);
 }
 
 /** A level that is displayed again, price and size the same, is the same level. */

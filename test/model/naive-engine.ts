@@ -261,7 +261,7 @@ function takeQuote(state: ModelState, tick: QuoteTick): void {
     yesAskCents: priceOrNull(tick.yesAskCents),
     yesAskContracts: tick.yesAskContracts,
     crossed: tick.crossed,
-    ...booksOf(tick),
+    ...booksOf(tick, last),
   };
   rememberTaken(market.quote, last);
 }

@@ -1,6 +1,6 @@
 /** Which price an order would trade at now. Rules T12, T80 (engine/RULES.md). */
 
-import type { CatalogListing } from '../../engine/rules/messages.ts';
+import type { CatalogListing } from '../../engine/rules/catalog-entries.ts';
 import type {
   Action,
   Contracts,

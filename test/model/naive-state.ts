@@ -4,14 +4,14 @@
  * but its units, its messages and the terms of an order.
  */
 
-import type { CancelReason } from '../../engine/rules/events.ts';
 import type {
   Catalog,
   CatalogGame,
   CatalogInstrument,
   CatalogListing,
-  MarketResult,
-} from '../../engine/rules/messages.ts';
+} from '../../engine/rules/catalog-entries.ts';
+import type { CancelReason } from '../../engine/rules/events.ts';
+import type { MarketResult } from '../../engine/rules/messages.ts';
 import type { OrderTerms, TradeTerms } from '../../engine/rules/order-terms.ts';
 import type {
   Cents,

@@ -1,6 +1,7 @@
 /** What an order is about: its instrument, market and sides. Rules T3 to T6 (engine/RULES.md). */
 
-import type { CatalogInstrument, PlaceOrder } from '../../engine/rules/messages.ts';
+import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
+import type { PlaceOrder } from '../../engine/rules/messages.ts';
 import type { RejectionCode } from '../../engine/rules/rejections.ts';
 import type { Contracts, MarketNumber, Side, Uuid } from '../../engine/rules/units.ts';
 import { HOME_VENUE, oppositeSide } from '../../engine/rules/units.ts';

@@ -8,7 +8,7 @@ import type {
   CatalogGame,
   CatalogInstrument,
   CatalogListing,
-} from '../../engine/rules/messages.ts';
+} from '../../engine/rules/catalog-entries.ts';
 import { isoOf, type SourceNumber, type Venue } from '../../engine/rules/units.ts';
 
 /** What generated prices of a market follow: its theme, or 100 minus it. */

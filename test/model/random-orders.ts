@@ -2,10 +2,10 @@
  * Generated placements and cancels: mostly ones that a person could mean, some that no rule allows.
  */
 
+import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type {
   CancelAll,
   CancelOrder,
-  CatalogInstrument,
   PlaceOrder,
   TradeCounting,
 } from '../../engine/rules/messages.ts';

@@ -66,7 +66,26 @@ function nextBook(world: RandomWorld, market: RandomMarket): RandomBook {
   walkPrice(world, market);
   const book = withDepth(world, randomBook(world, fairCentsOf(world, market)));
   books.set(market.name, book);
-  return book;
+  return random.oneIn(4) ? withChanges(book, last) : book;
+}
+
+/** With the levels that differ from the last book in place of all, where both have levels. */
+function withChanges({ depth, ...top }: RandomBook, last?: RandomBook): RandomBook {
+  if (depth === undefined || last?.depth === undefined) return depth ? { ...top, depth } : top;
+  const { yesBids, yesAsks } = last.depth;
+  return {
+    ...top,
+    depthChange: {
+      yesBids: changesOf(yesBids, depth.yesBids),
+      yesAsks: changesOf(yesAsks, depth.yesAsks),
+    },
+  };
+}
+
+function changesOf(before: readonly DepthLevel[], after: readonly DepthLevel[]): DepthLevel[] {
+  const [was, is] = [new Map(before), new Map(after)];
+  const gone = before.filter(([cents]) => !is.has(cents)).map(([cents]): DepthLevel => [cents, 0]);
+  return [...gone, ...after.filter(([cents, contracts]) => was.get(cents) !== contracts)];
 }
 
 /** Mostly with levels behind the top, of sizes that often come again; else with the top alone. */

@@ -4,14 +4,8 @@
  */
 
 import test, { type ExecutionContext } from 'ava';
-import type {
-  Catalog,
-  CatalogListing,
-  DepthLevel,
-  PlaceOrder,
-  Reply,
-  Tick,
-} from '../../engine/rules/messages.ts';
+import type { Catalog, CatalogListing } from '../../engine/rules/catalog-entries.ts';
+import type { DepthLevel, PlaceOrder, Reply, Tick } from '../../engine/rules/messages.ts';
 import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import {
   type EpochMs,

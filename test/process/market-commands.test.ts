@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Catalog } from '../../engine/rules/messages.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { IDS, sampleCatalog } from '../api/samples.ts';
 import { type Api, type Json, startApi } from '../api/support.ts';
 import { runHere } from './run-here.ts';

@@ -1,6 +1,6 @@
 /** What a shard gets when it starts again: from operators, and from the venues' feeds. */
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type {
-  Catalog,
   GameTick,
   QuoteTick,
   ResultTick,

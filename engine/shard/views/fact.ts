@@ -2,8 +2,9 @@
  * A fact as operators see it: numbers of the catalog by their names, times as text, and nothing of
  * where it lies. Rule D31 (engine/RULES.md).
  */
+
+import type { Catalog } from '../../rules/catalog-entries.ts';
 import type { Fact } from '../../rules/facts.ts';
-import type { Catalog } from '../../rules/messages.ts';
 import { type EpochMs, isoOf, VENUES } from '../../rules/units.ts';
 import type { LoggedFact } from '../read-facts.ts';
 

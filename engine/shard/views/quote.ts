@@ -3,7 +3,7 @@
  */
 import { hash } from 'node:crypto';
 import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../format/json-writer.ts';
-import type { CatalogInstrument, CatalogListing } from '../../rules/messages.ts';
+import type { CatalogInstrument, CatalogListing } from '../../rules/catalog-entries.ts';
 import { complement, notLive } from '../../rules/pricing.ts';
 import type { QuoteChangesQuery } from '../../rules/queries.ts';
 import type { Instrument, LastTrade, Market } from '../../rules/reference-data.ts';

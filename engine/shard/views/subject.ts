@@ -3,7 +3,8 @@
  * engine/RULES.md).
  */
 import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../format/json-writer.ts';
-import type { CatalogInstrument, MarketOutcome } from '../../rules/messages.ts';
+import type { CatalogInstrument } from '../../rules/catalog-entries.ts';
+import type { MarketOutcome } from '../../rules/messages.ts';
 import type { ShardState } from '../../rules/state.ts';
 import { oppositeSide, type Side } from '../../rules/units.ts';
 

@@ -1,5 +1,6 @@
 import test from 'ava';
-import type { Catalog, PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
+import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
+import type { PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
 import {
   catalog,
   HOME,

@@ -1,6 +1,7 @@
 /** What an account could be paid stays within what can be counted, whatever it buys. */
 import test from 'ava';
-import type { Catalog, Reply } from '../../../engine/rules/messages.ts';
+import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
+import type { Reply } from '../../../engine/rules/messages.ts';
 import { FILL_MODELS, type FillModelName } from '../../../engine/rules/units.ts';
 import {
   ALICE,

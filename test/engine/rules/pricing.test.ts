@@ -1,4 +1,4 @@
-import type { Catalog } from '../../../engine/rules/messages.ts';
+import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import { FILL_MODELS, type Venue } from '../../../engine/rules/units.ts';
 import {
   AWAY,

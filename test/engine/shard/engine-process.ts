@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
-import type { Catalog } from '../../../engine/rules/messages.ts';
+import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import { feedClock } from '../../../engine/shard/clock.ts';
 import { Shards, type ShardsOptions } from '../../../engine/shard/shards.ts';
 import { CATALOG, NOON_MS } from '../fixtures.ts';

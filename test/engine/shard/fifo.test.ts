@@ -19,6 +19,7 @@ test('what came first leaves first, however many came and left', (t) => {
         t.is(fifo.first, model[0]);
         if (model.length > 0) {
           const at = next % model.length;
+          t.is<number, number>(fifo.at(at), model[at]!);
           fifo.replace(at, -next);
           model[at] = -next;
         }

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { ByteWriter } from '../../../engine/format/bytes.ts';
 import { writeFact } from '../../../engine/format/fact-layouts.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
+import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
-import type { Catalog } from '../../../engine/rules/messages.ts';
 import { identityOf } from '../../../engine/shard/data-format.ts';
 import { logIn } from '../../../engine/shard/shard-log.ts';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Tick } from '../../../engine/rules/messages.ts';
+import type { Depth, DepthLevel, QuoteTick, Tick } from '../../../engine/rules/messages.ts';
 import { Outbox } from '../../../engine/shard/outbox.ts';
 import { NOON_MS, quoteTick } from '../fixtures.ts';
 
@@ -70,4 +70,75 @@ test('D7: past its bound a quote does not overtake a status, a result or the end
     const { messages } = outbox.take(9);
     t.deepEqual(messages, [quoteTick({ yesBidCents: 1 }), stop, quoteTick({ yesBidCents: 3 })]);
   }
+});
+
+test('D46: ticks packed together count one by one, and past the bound each is kept by itself', (t) => {
+  const outbox = new Outbox(3);
+  const packed = (...ticks: Tick[]) =>
+    ({ kind: 'packed', bytes: new Uint8Array(), ticks }) as const;
+  const first = packed(quoteTick({ yesBidCents: 1 }), heartbeat, heartbeat);
+  outbox.addTick(first);
+  outbox.addTick(packed(quoteTick({ yesBidCents: 2 }), heartbeat));
+  const status = { kind: 'status', atMs: NOON_MS, source: 0, market: 9, status: 'paused' } as const;
+  outbox.addTick(packed(status, quoteTick({ yesBidCents: 3 })));
+  t.deepEqual(outbox.take(1).messages, [first]);
+  const room = packed(heartbeat, heartbeat);
+  outbox.addTick(room);
+  t.deepEqual(outbox.take(9).messages, [quoteTick({ yesBidCents: 3 }), status, room]);
+});
+
+test('D7: a packed batch without its ticks is bounded by who sends it', (t) => {
+  const outbox = new Outbox(1);
+  const packed = { kind: 'packed', bytes: new Uint8Array(), ticks: null } as const;
+  outbox.addTick(packed);
+  outbox.addTick(packed);
+  t.is(outbox.take(9).messages.length, 2);
+});
+
+test('D44: the quote that takes the place of another has its levels, or changes of levels, too', (t) => {
+  const quote = (over: Partial<QuoteTick>) => quoteTick({ ...over });
+  const queued = (...quotes: QuoteTick[]) => {
+    const outbox = new Outbox(1);
+    for (const each of quotes) outbox.addTick(each);
+    return outbox.take(9).messages;
+  };
+  const asks: DepthLevel[] = [[45, 2]];
+  const changes = [
+    { yesBids: [[40, 1]], yesAsks: asks },
+    { yesBids: [[39, 3]], yesAsks: [] },
+    { yesBids: [[40, 0]], yesAsks: [[44, 6]] },
+  ].map((depthChange) => quote({ depthChange: depthChange as unknown as Depth }));
+  const all = {
+    yesBids: [
+      [39, 3],
+      [40, 0],
+    ],
+    yesAsks: [
+      [45, 2],
+      [44, 6],
+    ],
+  };
+  t.deepEqual(queued(...changes), [quote({ depthChange: all as unknown as Depth })]);
+  const whole = quote({
+    depth: {
+      yesBids: [
+        [40, 9],
+        [38, 7],
+      ],
+      yesAsks: [[46, 1]],
+    },
+  });
+  const depth: Depth = {
+    yesBids: [
+      [39, 3],
+      [38, 7],
+    ],
+    yesAsks: [
+      [44, 6],
+      [45, 2],
+      [46, 1],
+    ],
+  };
+  t.deepEqual(queued(whole, ...changes), [quote({ depth })]);
+  t.deepEqual(queued(whole, quoteTick()), [quoteTick()]);
 });

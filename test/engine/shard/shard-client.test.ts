@@ -1,6 +1,9 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import { ByteWriter } from '../../../engine/format/bytes.ts';
+import { writeMessage } from '../../../engine/format/codec.ts';
+import type { Tick } from '../../../engine/rules/messages.ts';
 import { EngineBusy } from '../../../engine/shard/busy.ts';
 import type { Shards } from '../../../engine/shard/shards.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
@@ -51,6 +54,27 @@ test('D10: a shard that fails is busy, then back with all it acknowledged and it
   t.is(await engine.stateHash(), hash);
   const again = placeOrder();
   t.true((await engine.call(again.account, again)).ok, 'the quote came again');
+  await engine.close();
+});
+
+test('D46, D47: ticks that came packed come again to a shard that fails, as fresh as they were', async (t) => {
+  const engine = await openShards(tempDir(t), { quoteMaxAgeMs: 15_000 });
+  const ticks = [
+    quoteTick(),
+    { kind: 'heartbeat', atMs: NOON_MS + 14_000, source: 0 },
+  ] satisfies Tick[];
+  const writer = new ByteWriter();
+  for (const tick of ticks) writeMessage(writer, tick);
+  engine.packedTicks(writer.view(0, writer.length), NOON_MS + 14_000, ticks);
+  const order = (afterMs: number) => placeOrder({ atMs: NOON_MS + afterMs });
+  const first = order(20_000);
+  t.true((await engine.call(first.account, first)).ok);
+  await breakShard(engine, first.account);
+  await untilReady(engine);
+  const second = order(29_000);
+  t.true((await engine.call(second.account, second)).ok);
+  const late = order(29_001);
+  t.false((await engine.call(late.account, late)).ok);
   await engine.close();
 });
 

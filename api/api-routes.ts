@@ -1,0 +1,53 @@
+/** Every route of the API. Rule A20 (api/RULES.md). */
+import type { Caller } from './access.ts';
+import type { Deps } from './deps.ts';
+import type { OrderEntry } from './order-entry.ts';
+import type { Route } from './route.ts';
+import { descriptionRoute } from './routes/description.ts';
+import { eventRoutes } from './routes/events.ts';
+import { gameRoutes } from './routes/games.ts';
+import { historyRoutes } from './routes/history.ts';
+import { instrumentRoutes } from './routes/instruments.ts';
+import { keyRoutes } from './routes/keys.ts';
+import { meRoutes } from './routes/me.ts';
+import { orderBatchRoute } from './routes/order-batch.ts';
+import { orderRoutes } from './routes/orders.ts';
+import { organizationRoutes } from './routes/organizations.ts';
+import { portfolioRoutes } from './routes/portfolio.ts';
+import { previewOrder } from './routes/preview.ts';
+import { profileRoutes } from './routes/profile.ts';
+import { quoteRoutes } from './routes/quotes.ts';
+import { statusRoutes } from './routes/status.ts';
+import { streamRoute } from './routes/stream.ts';
+import type { Streams } from './stream/streams.ts';
+
+export const BASE_PATH = '/v1';
+
+/** What routes use that answer by other routes. */
+export type Served = { entry: OrderEntry; streams: Streams };
+
+/** Every route of the API that works today. `served` is asked once requests come. */
+export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
+  const routes = [
+    ...statusRoutes(),
+    ...meRoutes(deps),
+    ...organizationRoutes(deps),
+    ...profileRoutes(deps),
+    ...keyRoutes(deps),
+    ...instrumentRoutes(deps),
+    ...gameRoutes(deps),
+    ...quoteRoutes(deps),
+    ...historyRoutes(deps),
+    ...portfolioRoutes(deps),
+    ...eventRoutes(deps),
+    ...orderRoutes(deps),
+    previewOrder(deps),
+    orderBatchRoute(() => served().entry),
+    streamRoute(() => served().streams),
+  ];
+  return [...routes, descriptionRoute(routes, BASE_PATH, deps)];
+}
+
+function onlyDescribed(): Served {
+  throw new Error('these routes are described, and not served');
+}

@@ -1,0 +1,61 @@
+/**
+ * The displayed asks of one side of a market, and what accounts (by row) have consumed of each. Most
+ * quotes change one size, so sizes lie by their price. Rules T62, T65 (engine/RULES.md).
+ */
+import { invariant } from './invariant.ts';
+import type { DepthLevel } from './messages.ts';
+import { type AccountRow, type Contracts, PAYOUT_CENTS, type PriceCents } from './units.ts';
+
+const shownAnew = new Float64Array(PAYOUT_CENTS);
+
+export class DisplayedSide {
+  /** By cents of the ask; 0: none is displayed. */
+  readonly #contracts = new Float64Array(PAYOUT_CENTS);
+  /** By cents of the ask; null: nothing of any. */
+  #consumed: Map<PriceCents, Map<AccountRow, Contracts>> | null = null;
+
+  /** Displays an ask with so many contracts, or no more. An equal size keeps its consumption. */
+  set(askCents: PriceCents, contracts: Contracts): void {
+    if (this.#contracts[askCents] === contracts) return;
+    this.#contracts[askCents] = contracts;
+    this.#consumed?.delete(askCents);
+  }
+
+  /** Displays these asks and no others. */
+  setAll(asks: readonly DepthLevel[]): void {
+    shownAnew.fill(0);
+    for (const [askCents, contracts] of asks) shownAnew[askCents] = contracts;
+    for (let cents = 1; cents < PAYOUT_CENTS; cents++) this.set(cents, shownAnew[cents]!);
+  }
+
+  /** The next ask behind `cents` that is displayed; 100: none. From 0: the best. */
+  nextAfter(cents: PriceCents): PriceCents {
+    let next = cents + 1;
+    while (next < PAYOUT_CENTS && this.#contracts[next] === 0) next++;
+    return next;
+  }
+
+  /** The part of an ask that the account has not consumed. */
+  freeFor(account: AccountRow, askCents: PriceCents): Contracts {
+    const consumed = this.#consumed?.get(askCents)?.get(account) ?? 0;
+    return this.#contracts[askCents]! - consumed;
+  }
+
+  consume(account: AccountRow, askCents: PriceCents, contracts: Contracts): void {
+    const isThere = contracts <= this.freeFor(account, askCents);
+    invariant(isThere, 'an account consumes more of a level than it displays');
+    this.#consumed ??= new Map();
+    const level = this.#consumed.get(askCents) ?? new Map<AccountRow, Contracts>();
+    this.#consumed.set(askCents, level);
+    level.set(account, (level.get(account) ?? 0) + contracts);
+  }
+
+  /** Best first. */
+  levels(): DepthLevel[] {
+    const levels: DepthLevel[] = [];
+    for (let cents = this.nextAfter(0); cents < PAYOUT_CENTS; cents = this.nextAfter(cents)) {
+      levels.push([cents, this.#contracts[cents]!]);
+    }
+    return levels;
+  }
+}

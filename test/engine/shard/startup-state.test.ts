@@ -1,0 +1,42 @@
+import test from 'ava';
+import type { QuoteTick, Tick } from '../../../engine/rules/messages.ts';
+import { StartupState } from '../../../engine/shard/startup-state.ts';
+import { NOON_MS, quoteTick } from '../fixtures.ts';
+
+const heartbeat = (afterMs: number, source = 0): Tick => ({
+  ...{ kind: 'heartbeat', atMs: NOON_MS + afterMs },
+  source,
+});
+
+test('D47: the last heartbeat of each connection comes behind its quotes', (t) => {
+  const startup = new StartupState();
+  startup.keep(quoteTick());
+  startup.keep(heartbeat(5));
+  startup.keep(heartbeat(9));
+  startup.keep(heartbeat(7, 1));
+  t.deepEqual(startup.messages(NOON_MS), [quoteTick(), heartbeat(9), heartbeat(7, 1)]);
+  startup.keep({ kind: 'down', atMs: NOON_MS + 10, source: 0 });
+  t.deepEqual(startup.messages(NOON_MS), [heartbeat(7, 1)]);
+  startup.setBack(7);
+  t.deepEqual(startup.messages(NOON_MS).at(-1), heartbeat(0, 1));
+});
+
+test('D44: a quote is kept with those that state what has changed since', (t) => {
+  const startup = new StartupState();
+  const ask = (contracts: number) => [[43, contracts]] as const;
+  const whole = quoteTick({ depth: { yesBids: [[40, 1]], yesAsks: ask(2) } });
+  const change = (contracts: number) =>
+    quoteTick({ depthChange: { yesBids: [], yesAsks: ask(contracts) } });
+  startup.keep(whole);
+  startup.keep(change(5));
+  t.deepEqual(startup.messages(NOON_MS), [whole, change(5)]);
+  for (let contracts = 6; contracts <= 80; contracts++) startup.keep(change(contracts));
+  const messages = startup.messages(NOON_MS);
+  t.true(messages.length <= 64);
+  t.is((messages[0] as QuoteTick).depth!.yesBids.length, 1, 'and never a great many');
+  t.deepEqual(messages.at(-1), change(80));
+  startup.setBack(5);
+  t.true(startup.messages(NOON_MS).every((each) => each.kind === 'clock' || each.atMs < NOON_MS));
+  startup.keep({ kind: 'down', atMs: NOON_MS, source: 0 });
+  t.deepEqual(startup.messages(NOON_MS).slice(1), []);
+});
