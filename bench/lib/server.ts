@@ -46,6 +46,36 @@ export async function startPaperbook(
   };
 }
 
+/** `paperbook serve` on a directory, with venue data, one shard, and settings of its own. */
+export async function startServing(
+  dataDir: string,
+  settings: Record<string, string>,
+): Promise<Paperbook> {
+  const outer = Object.entries(process.env).filter(([name]) => !name.startsWith('PAPERBOOK_'));
+  const { child, printed } = start([COMMAND, 'serve'], {
+    ...Object.fromEntries(outer),
+    PAPERBOOK_DATA_DIR: dataDir,
+    PAPERBOOK_PORT: '0',
+    PAPERBOOK_ADMIN_PORT: '0',
+    PAPERBOOK_SHARDS: '1',
+    PAPERBOOK_VENUE_DATA: 'on',
+    PAPERBOOK_QUOTE_MAX_AGE_MS: '600000',
+    ...settings,
+  });
+  const [, baseUrl] = await printed(/^Paperbook listens on (\S+)$/m);
+  const [, adminUrl] = await printed(/"adminUrl":"([^"]+)"/, 'stderr');
+  const { port, pathname } = new URL(baseUrl!);
+  return {
+    pid: child.pid!,
+    port: Number(port),
+    basePath: pathname,
+    adminUrl: adminUrl!,
+    adminToken: readFileSync(path.join(dataDir, 'admin.token'), 'utf8').trim(),
+    demoKey: '',
+    stop: () => stop(child),
+  };
+}
+
 /** Bytes of the real server's answers, so that the peer's have the same length. */
 export type AnswerBytes = Record<'limit' | 'market' | 'cancel' | 'quotes' | 'portfolio', number>;
 
@@ -79,10 +109,10 @@ function start(args: readonly string[], env: NodeJS.ProcessEnv) {
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text;
   });
-  const printed = async (pattern: RegExp): Promise<RegExpExecArray> => {
+  const printed = async (pattern: RegExp, where = 'stdout'): Promise<RegExpExecArray> => {
     const deadlineMs = Date.now() + STARTS_WITHIN_MS;
     for (;;) {
-      const match = pattern.exec(stdout);
+      const match = pattern.exec(where === 'stdout' ? stdout : stderr);
       if (match !== null) return match;
       if (!running.has(child) || Date.now() > deadlineMs) {
         child.kill('SIGKILL');

@@ -81,7 +81,11 @@ export class FakeEngine implements Engine {
     return this.replyQuote(instrumentId);
   }
 
+  /** How often it was asked which quotes have changed. */
+  changesAsked = 0;
+
   async quoteChanges(query: QuoteChangesQuery): Promise<Reply> {
+    this.changesAsked++;
     return this.#answer(query);
   }
 
