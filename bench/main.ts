@@ -20,6 +20,7 @@ import { replayed } from './suites/replay.ts';
 import { scale } from './suites/scale.ts';
 import { search } from './suites/search.ts';
 import { shard } from './suites/shard.ts';
+import { stream } from './suites/stream.ts';
 import { tick } from './suites/tick.ts';
 
 /** A suite, whatever the type of its sizes. */
@@ -32,6 +33,7 @@ const SUITES: readonly AnySuite[] = [
   named(shard),
   named(http),
   named(frames),
+  named(stream),
   named(memory),
   named(recovery),
   named(scale),

@@ -5,6 +5,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import type { Answer } from './http-connection.ts';
+import { handshake } from './websocket-frames.ts';
 
 const HEAD_END = '\r\n\r\n';
 /** A final text message; from a client with a mask, which is zero here and so changes nothing. */
@@ -133,17 +134,4 @@ export class FrameSocket {
     this.close();
     for (const lane of this.lanes) lane.onLost(reason);
   }
-}
-
-function handshake(port: number, path: string, key: string): string {
-  const lines = [
-    `GET ${path} HTTP/1.1`,
-    `Host: 127.0.0.1:${port}`,
-    `Authorization: Bearer ${key}`,
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
-  ];
-  return lines.join('\r\n') + HEAD_END;
 }

@@ -104,7 +104,11 @@ export class FakeEngine implements Engine {
     return this.#core.command({ ...result, kind: 'settle' });
   }
 
+  /** How often it was asked which quotes have changed. */
+  changesAsked = 0;
+
   async quoteChanges(query: QuoteChangesQuery): Promise<Reply> {
+    this.changesAsked++;
     return this.#answer(query);
   }
 

@@ -6,6 +6,7 @@ import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { CATALOG } from '../engine/fixtures.ts';
 import type { Json } from './support.ts';
 
+const WAIT_MS_MAX = 30_000;
 const packr = new Packr({ useRecords: false });
 
 export type StreamClient = {
@@ -115,18 +116,29 @@ class Inbox {
   }
 
   answer(id: string): Promise<Json> {
-    return new Promise((resolve) => this.#answers.set(id, resolve));
+    return soon(`the answer to ${id}`, (resolve) => this.#answers.set(id, resolve));
   }
 
   message(): Promise<Json> {
     const message = this.messages.shift();
     if (message !== undefined) return Promise.resolve(message);
-    return new Promise((resolve) => this.#wanted.push(resolve));
+    return soon('a message', (resolve) => this.#wanted.push(resolve));
   }
 
   heartbeat(): Promise<Json> {
-    return new Promise((resolve) => this.#heartbeats.push(resolve));
+    return soon('a heartbeat', (resolve) => this.#heartbeats.push(resolve));
   }
+}
+
+/** Rejects where it does not come at all. */
+function soon(what: string, wait: (resolve: (message: Json) => void) => void): Promise<Json> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`${what} did not come`)), WAIT_MS_MAX);
+    wait((message) => {
+      clearTimeout(timer);
+      resolve(message);
+    });
+  });
 }
 
 /** So many instruments of the one market, number 0. */

@@ -1,4 +1,5 @@
 /** Connections of the stream: handshake, messages, quotes, games. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { newKey } from '../../api/identity/keys.ts';
 import { AWAY, CATALOG, HOME, quoteTick } from '../engine/fixtures.ts';
@@ -190,6 +191,10 @@ test('J4: channels have their scopes, and what they are about must exist', async
   t.deepEqual([refused.status, refused.body.error.code], [404, 'instrument_not_found']);
   t.deepEqual((await trader.ask({ op: 'unsubscribe', channels })).body, NO_CHANNELS.body);
   t.deepEqual(trader.waiting, [], 'none of several channels is begun where one is refused');
+  await sleep(100);
+  const { changesAsked } = api.engine;
+  await sleep(700);
+  t.is(api.engine.changesAsked, changesAsked, 'and none is kept');
 });
 
 test('J12: turning venue data off ends quote channels, and no others', async (t) => {

@@ -1,0 +1,266 @@
+/**
+ * Quotes to many subscribers of `GET /v1/stream`: CPU a message, and memory, while venues quote at a
+ * rate.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { catalogOf } from '../lib/catalog.ts';
+import { loadNow } from '../lib/machine.ts';
+import { cpuMsOf, threadCpuMs, threadCpuSince } from '../lib/proc.ts';
+import { seededRandom } from '../lib/random.ts';
+import { count, type Figures, type Report, type Suite } from '../lib/report.ts';
+import { type Served, startServe } from '../lib/server.ts';
+import { dropDir, tempDir } from '../lib/temp.ts';
+import { makeUsers } from '../lib/users.ts';
+import type { FromSubscribers, SubscribersJob } from '../processes/subscribers.ts';
+
+export type StreamSizes = {
+  subscribers: number;
+  instrumentsEach: number;
+  instruments: number;
+  quotesPerSecond: number;
+  warmupMs: number;
+  measureMs: number;
+};
+
+export const stream: Suite<StreamSizes> = {
+  name: 'stream',
+  about: 'quotes to many subscribers over WebSockets: CPU a message, memory',
+  full: {
+    subscribers: 5000,
+    instrumentsEach: 100,
+    instruments: 20_000,
+    quotesPerSecond: 2000,
+    warmupMs: 10_000,
+    measureMs: 60_000,
+  },
+  quick: {
+    subscribers: 1000,
+    instrumentsEach: 100,
+    instruments: 4000,
+    quotesPerSecond: 2000,
+    warmupMs: 5000,
+    measureMs: 10_000,
+  },
+  run,
+};
+
+/** Rule J5 (api/RULES.md). */
+const SOCKETS_A_KEY = 20;
+const SUBSCRIBERS = fileURLToPath(new URL('../processes/subscribers.ts', import.meta.url));
+const SLICE_MS = 50;
+const MIB = 2 ** 20;
+
+async function run(sizes: StreamSizes, progress: (line: string) => void): Promise<Report> {
+  const dir = tempDir();
+  const child = fork(SUBSCRIBERS, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  let server: Served | null = null;
+  let feed: Feed | null = null;
+  try {
+    progress('stream: starting');
+    const catalog = catalogOf(sizes.instruments);
+    const file = path.join(dir, 'catalog.json');
+    writeFileSync(file, JSON.stringify({ games: [], instruments: catalog.instruments }));
+    server = await startServe(path.join(dir, 'data'), {
+      PAPERBOOK_CATALOG: file,
+      PAPERBOOK_VENUE_DATA: 'on',
+      PAPERBOOK_QUOTE_MAX_AGE_MS: '600000',
+    });
+    const keys = await makeUsers(server, Math.ceil(sizes.subscribers / SOCKETS_A_KEY), 'reader');
+    feed = new Feed(server, sizes);
+    await feed.quoteAll();
+    const idleMib = rssMib(server.pid);
+    progress('stream: subscribing');
+    await ask(child, { ...jobOf(sizes, server, keys) });
+    return await measure(sizes, server, child, feed, idleMib, progress);
+  } finally {
+    await feed?.stop();
+    child.disconnect();
+    await server?.stop();
+    dropDir(dir);
+  }
+}
+
+function jobOf(sizes: StreamSizes, { port, basePath }: Served, keys: string[]): SubscribersJob {
+  const random = seededRandom(5);
+  const ids = catalogOf(sizes.instruments).instrumentIds;
+  const channels = Array.from({ length: sizes.subscribers }, () => {
+    const names = new Set<string>();
+    while (names.size < sizes.instrumentsEach) {
+      names.add(`quotes:${ids[random.below(ids.length)]!}`);
+    }
+    return [...names];
+  });
+  return { port, path: `${basePath}/stream`, keys, channels };
+}
+
+async function measure(
+  sizes: StreamSizes,
+  server: Served,
+  child: ChildProcess,
+  feed: Feed,
+  idleMib: number,
+  progress: (line: string) => void,
+): Promise<Report> {
+  const { pid } = server;
+  // What the server does without a quote: heartbeats, and looking for changes.
+  progress('stream: without quotes');
+  const quiet = await during(pid, child, sizes.warmupMs, () => Promise.resolve());
+  feed.start();
+  progress('stream: warming up');
+  await during(pid, child, sizes.warmupMs, () => Promise.resolve());
+  const startMib = rssMib(pid);
+  progress('stream: measuring');
+  const busy = await during(pid, child, sizes.measureMs, () => Promise.resolve());
+  const endMib = rssMib(pid);
+  const perMessage =
+    ((busy.mainMs - quiet.mainMs * (busy.seconds / quiet.seconds)) * 1000) / busy.messages;
+  const figures: Figures = {
+    'stream/messages': { unit: 'messages/s', value: busy.messages / busy.seconds },
+    'stream/cpu': { unit: 'CPU us/message, main thread', value: perMessage },
+    'stream/gaps': { unit: 'gaps', value: busy.gaps },
+    'stream/memory at first': { unit: 'MiB', value: startMib },
+    'stream/memory at last': { unit: 'MiB', value: endMib },
+  };
+  const row = [
+    `${sizes.subscribers} x ${sizes.instrumentsEach} of ${sizes.instruments}`,
+    count(feed.sent / feed.seconds),
+    count(busy.messages / busy.seconds),
+    perMessage.toFixed(1),
+    (quiet.mainMs / quiet.seconds / 10).toFixed(0),
+    (busy.mainMs / busy.seconds / 10).toFixed(0),
+    (busy.otherMs / busy.seconds / 10).toFixed(0),
+    String(busy.gaps),
+    `${idleMib.toFixed(0)}, ${startMib.toFixed(0)}, ${endMib.toFixed(0)}`,
+  ];
+  const cpus = ['CPU us', 'main, quiet', 'main', 'busiest other'];
+  return {
+    tables: [
+      {
+        title:
+          'stream: quotes to subscribers; CPU of the main thread a message; shares of a core in %',
+        columns: [
+          'subscribers',
+          'quotes/s',
+          'messages/s',
+          ...cpus,
+          'gaps',
+          'MiB before, first, last',
+        ],
+        rows: [row],
+        notes: [`subscribers and server share the cores; load at the end: ${loadNow()}`],
+      },
+    ],
+    figures,
+  };
+}
+
+async function during(pid: number, child: ChildProcess, ms: number, run: () => Promise<void>) {
+  const before = await ask(child, 'count');
+  const threads = threadCpuMs(pid);
+  const cpuMs = cpuMsOf(pid);
+  const startedMs = performance.now();
+  await run();
+  await new Promise((resolve) => setTimeout(resolve, ms));
+  const { main, others } = threadCpuSince(pid, threads);
+  const seconds = (performance.now() - startedMs) / 1000;
+  const after = await ask(child, 'count');
+  return {
+    seconds,
+    mainMs: main,
+    otherMs: others[0] ?? 0,
+    cpuMs: cpuMsOf(pid) - cpuMs,
+    messages: after.messages - before.messages,
+    gaps: after.gaps - before.gaps,
+  };
+}
+
+type Counted = Extract<FromSubscribers, { kind: 'counted' }>;
+
+function ask(child: ChildProcess, question: SubscribersJob | 'count'): Promise<Counted> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (answer: FromSubscribers) => {
+      if (answer.kind === 'failed') reject(new Error(answer.message));
+      else resolve(answer as Counted);
+    });
+    child.send(question);
+  });
+}
+
+function rssMib(pid: number): number {
+  const [, pages] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
+  return (Number(pages) * 4096) / MIB;
+}
+
+/** Native quotes through the operator's listener, in slices, at a rate. */
+class Feed {
+  sent = 0;
+  seconds = 0;
+  readonly #server: Served;
+  readonly #sizes: StreamSizes;
+  readonly #random = seededRandom(7);
+  #seq = 0;
+  #running: Promise<void> | null = null;
+  #isStopped = false;
+
+  constructor(server: Served, sizes: StreamSizes) {
+    this.#server = server;
+    this.#sizes = sizes;
+  }
+
+  /** Every market, once. */
+  async quoteAll(): Promise<void> {
+    for (let from = 0; from < this.#sizes.instruments; from += 2000) {
+      const markets = Array.from(
+        { length: Math.min(2000, this.#sizes.instruments - from) },
+        (_, at) => from + at,
+      );
+      await this.#post(markets);
+    }
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { instruments, quotesPerSecond } = this.#sizes;
+    const startedMs = performance.now();
+    while (!this.#isStopped) {
+      this.seconds = (performance.now() - startedMs) / 1000;
+      const due = Math.floor(this.seconds * quotesPerSecond) - this.sent;
+      const markets = Array.from({ length: Math.min(due, 2000) }, () =>
+        this.#random.below(instruments),
+      );
+      if (markets.length > 0) await this.#post(markets);
+      this.sent += markets.length;
+      await new Promise((resolve) => setTimeout(resolve, SLICE_MS));
+    }
+  }
+
+  async #post(markets: readonly number[]): Promise<void> {
+    const at = new Date().toISOString();
+    const lines = markets.map((market) => {
+      this.#seq++;
+      const yesBidCents = 20 + this.#random.below(40);
+      const prices = { yesBidCents, yesBidContracts: 10, yesAskCents: yesBidCents + 3 };
+      const frame = { type: 'quote', seq: this.#seq, market: `BENCH-${market}`, ...prices };
+      const line = { at, venue: 'venue_a', adapter: 'native' };
+      return JSON.stringify({ ...line, frame: { ...frame, yesAskContracts: 10 } });
+    });
+    const { adminUrl, adminToken } = this.#server;
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const body = lines.join('\n');
+    const answer = await fetch(`${adminUrl}/admin/playback`, { method: 'POST', headers, body });
+    const text = await answer.text();
+    if (answer.status !== 200) throw new Error(`quotes were refused: ${text}`);
+    if (JSON.parse(text).ticks < markets.length) throw new Error(`quotes were not taken: ${text}`);
+  }
+}
