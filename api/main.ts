@@ -102,6 +102,8 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   if (history !== null) stack.add(() => history.close());
   const markets = await startMarkets(startup, identity, { engine, history }, reports);
   const { view, catalog, feeds, playback } = markets;
+  // Before the feeds: what their end does to prices is the server's stop. Rule H5 (api/RULES.md).
+  if (history !== null) stack.add(() => history.close());
 
   const switches = new Switches(config, identity, engine, log);
   const server = await serve({
