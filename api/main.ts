@@ -103,6 +103,8 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const changed = new ChangedMarkets();
   const markets = await startMarkets(startup, identity, { engine, history }, reports, changed);
   const { view, fees, catalog, feeds } = markets;
+  // Before the feeds: what their end does to prices is the server's stop. Rule H5 (api/RULES.md).
+  if (history !== null) stack.add(() => history.close());
 
   const switches = new Switches(config, identity, engine, log);
   const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
