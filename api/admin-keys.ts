@@ -24,9 +24,7 @@ export function keyAdminRoutes({ identity, switches, log }: Deps): Route<Operato
       response: AdminKeysAnswer,
       run: ({ query }) => {
         const userId = query.userId?.toLowerCase();
-        const keys = [...identity.keys.values()].filter((key) => {
-          return userId === undefined || key.userId === userId;
-        });
+        const keys = userId === undefined ? [...identity.keys.values()] : identity.keysOf(userId);
         return JSON.stringify({ keys: keys.map((key) => adminKeyView(key, Date.now())) });
       },
     }),

@@ -6,9 +6,10 @@ import {
   entriesOfKey,
   entriesOfSession,
   entriesOfUser,
-  type IndexEntry,
   type IndexName,
 } from './control-indexes.ts';
+import { ControlDamage, type ControlTable } from './control-table.ts';
+import type { ControlTables } from './control-tables.ts';
 import type { Key } from './keys.ts';
 import type { Session } from './sessions.ts';
 import type { User } from './users.ts';
@@ -16,33 +17,72 @@ import type { User } from './users.ts';
 /** The rows of a table, in order of keys. */
 export type Rows<T> = readonly { key: string; value: T }[];
 
-type Indexed = {
-  users: Rows<User>;
-  keys: Rows<Key>;
-  sessions: Rows<Session>;
-  indexes: Record<IndexName, Rows<Uuid>>;
-};
+type IndexedRows = { users: Rows<User>; keys: Rows<Key>; sessions: Rows<Session> };
 
-export function checkIndexes(found: Indexed, problems: Problems): void {
-  const left = Object.fromEntries(
-    INDEX_NAMES.map((name) => [
-      name,
-      new Map(found.indexes[name].map(({ key, value }) => [key, value])),
-    ]),
-  ) as Record<IndexName, Map<string, Uuid>>;
-  const checkRow = (row: string, id: Uuid, entries: readonly IndexEntry[]) => {
+/** In one transaction with what read the rows. */
+export function checkIndexes(tables: ControlTables, rows: IndexedRows, problems: Problems): void {
+  const leading = new Map<IndexName, number>(INDEX_NAMES.map((name) => [name, 0]));
+  for (const { row, id, entries } of indexedRows(rows)) {
     for (const { index, key } of entries) {
-      const isThere = left[index].get(key) === id;
-      problems.check(isThere, row, `${index} [${key}] does not lead to it`);
-      if (isThere) left[index].delete(key);
+      const isThere = idAt(tables[index], key) === id;
+      problems.check(isThere, `${row} ${id}`, `${index} [${key}] does not lead to it`);
+      if (isThere) leading.set(index, leading.get(index)! + 1);
     }
-  };
-  for (const { key, value } of found.users) checkRow(`users ${key}`, key, entriesOfUser(value));
-  for (const { key, value } of found.keys) checkRow(`keys ${key}`, key, entriesOfKey(value));
-  for (const { key, value } of found.sessions) {
-    checkRow(`sessions ${key}`, key, entriesOfSession(value));
   }
   for (const name of INDEX_NAMES) {
-    for (const [key, id] of left[name]) problems.add(`${name} ${key}: ${id} has no such entry`);
+    const stored = countOf(tables[name], problems);
+    // Each entry that a row has is there, so there are others where there are more.
+    if (stored !== leading.get(name)) nameOthers(name, tables[name], rows, problems);
+  }
+}
+
+function* indexedRows({ users, keys, sessions }: IndexedRows) {
+  for (const { key: id, value } of users) yield { row: 'users', id, entries: entriesOfUser(value) };
+  for (const { key: id, value } of keys) yield { row: 'keys', id, entries: entriesOfKey(value) };
+  for (const { key: id, value } of sessions) {
+    yield { row: 'sessions', id, entries: entriesOfSession(value) };
+  }
+}
+
+/** Undefined also where the entry is damaged: the count of its table says so. */
+function idAt(table: ControlTable<Uuid>, key: string): Uuid | undefined {
+  try {
+    return table.get(key);
+  } catch (error) {
+    if (error instanceof ControlDamage) return undefined;
+    throw error;
+  }
+}
+
+/** How many entries there are, up to the first damaged one. */
+function countOf(table: ControlTable<Uuid>, problems: Problems): number {
+  let count = 0;
+  try {
+    for (const _ of table.entries()) count++;
+  } catch (error) {
+    if (!(error instanceof ControlDamage)) throw error;
+    problems.add(error.message);
+  }
+  return count;
+}
+
+/** Entries of an index that no row has. */
+function nameOthers(
+  name: IndexName,
+  table: ControlTable<Uuid>,
+  rows: IndexedRows,
+  problems: Problems,
+): void {
+  const had = new Map<string, Uuid>();
+  for (const { id, entries } of indexedRows(rows)) {
+    for (const { index, key } of entries) if (index === name) had.set(key, id);
+  }
+  try {
+    for (const { key, value: id } of table.entries()) {
+      problems.check(had.get(key) === id, `${name} ${key}`, `${id} has no such entry`);
+    }
+  } catch (error) {
+    // Already named.
+    if (!(error instanceof ControlDamage)) throw error;
   }
 }

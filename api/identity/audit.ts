@@ -8,8 +8,6 @@ import { Problems } from '../../engine/audit/problems.ts';
 import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
 import { type Uuid, VENUES } from '../../engine/rules/units.ts';
 import { checkIndexes, type Rows } from './audit-indexes.ts';
-import { INDEX_NAMES } from './control-format.ts';
-import type { IndexName } from './control-indexes.ts';
 import { ControlDamage, type ControlTable, readingControl } from './control-table.ts';
 import {
   type CatalogNumbers,
@@ -73,7 +71,7 @@ function auditTables(tables: ControlTables, values: ControlValues): ControlAudit
   checkKeys(found.keys, userIds, problems);
   checkOrganizations(found.organizations, problems);
   checkReferences(found, userIds, organizationIds, problems);
-  checkIndexes(found, problems);
+  checkIndexes(tables, found, problems);
   if (numbers !== undefined) checkNumbers(numbers, problems);
   return {
     users: found.users.length,
@@ -110,10 +108,6 @@ function readTables(tables: ControlTables, problems: Problems) {
     sessions: rows(tables.sessions),
     passwords: rows(tables.passwords),
     subjects: rows(tables.subjects),
-    indexes: Object.fromEntries(INDEX_NAMES.map((name) => [name, rows(tables[name])])) as Record<
-      IndexName,
-      Rows<Uuid>
-    >,
   };
 }
 
