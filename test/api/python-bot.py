@@ -10,6 +10,7 @@ from paperbook_client import (
     OrderRequest,
     PaperbookError,
     RefusedError,
+    TradesPage,
 )
 
 ORGANIZATION = "0195d3a0-0000-7000-8000-0000000000aa"
@@ -48,6 +49,7 @@ def trade(url: str, key: str, instrument: str) -> dict:
         said["again"] = client.place_order({**order, "idempotencyKey": placed["idempotencyKey"]})
         said["byClientId"] = client.place_order({**order, "clientOrderId": "mine"})["idempotencyKey"]
         rested = client.place_order({**order, "type": "limit", "limitPriceCents": 7})["order"]
+        assert rested is not None
         said["resting"] = client.list_orders(status="resting", limit=1)["orders"] == [rested]
         said["canceled"] = client.cancel_order(rested["orderId"])["order"]["status"]
         said["twice"] = failure(lambda: client.cancel_order(rested["orderId"]))
@@ -99,7 +101,7 @@ def fail(url: str, key: str, instrument: str) -> dict:
     return said
 
 
-async def persist(url: str, key: str) -> dict:
+async def persist(url: str, key: str) -> TradesPage:
     async with AsyncClient(url, key) as client:
         return await client.list_trades(org=ORGANIZATION)
 
