@@ -1,7 +1,7 @@
 /**
- * Generates the client from the API's description: `npm run client`. Redocly writes the calls and
+ * Generates the clients from the API's description: `npm run client`. Redocly writes the calls and
  * types, tsc turns them and `client.ts` into plain JavaScript with declarations, since Node strips
- * no types below `node_modules`.
+ * no types below `node_modules`. What Python has of them is python-module.ts's.
  */
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { apiRoutes } from '../api-routes.ts';
 import type { Deps } from '../deps.ts';
 import { describeApi } from '../openapi/document.ts';
+import { type Description, pythonModule } from './python-module.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const REDOCLY = fileURLToPath(import.meta.resolve('@redocly/cli/bin/cli.js'));
@@ -20,16 +21,26 @@ const TSC_OPTIONS = '--ignoreConfig --strict --declaration --module nodenext';
 const TSC_TARGET =
   '--target es2022 --lib es2022,dom,dom.iterable --rewriteRelativeImportExtensions';
 
+/** Where `npm run client` writes the Python client's part, beside this file. */
+export const PYTHON_FILE = 'python/paperbook_client/generated.py';
+
+/** Describing a route needs nothing that running it needs. No call of a client opens a WebSocket. */
+function description() {
+  const routes = apiRoutes({} as Deps).filter(({ status }) => status !== 101);
+  return describeApi(routes, '/v1');
+}
+
+/** The text of `PYTHON_FILE`. */
+export function generatePython(): string {
+  return pythonModule(description() as Description);
+}
+
 /** Writes `generated` and `client` into a directory, each as `.js` and `.d.ts`. */
 export async function generateClient(directory: string): Promise<void> {
   const work = mkdtempSync(path.join(tmpdir(), 'paperbook-client-'));
   try {
     const inWork = (name: string) => path.join(work, name);
-    // Describing a route needs nothing that running it needs.
-    // No call of the client opens a WebSocket.
-    const routes = apiRoutes({} as Deps).filter(({ status }) => status !== 101);
-    const description = describeApi(routes, '/v1');
-    writeFileSync(inWork('openapi.json'), JSON.stringify(description));
+    writeFileSync(inWork('openapi.json'), JSON.stringify(description()));
     writeFileSync(inWork('package.json'), '{"type":"module"}');
     const generated = ['--output', inWork('generated.ts'), '--args-style', 'grouped'];
     await runNode(REDOCLY, 'generate-client', inWork('openapi.json'), ...generated);
@@ -49,4 +60,7 @@ async function runNode(...args: string[]): Promise<void> {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await generateClient(HERE);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await generateClient(HERE);
+  writeFileSync(path.join(HERE, PYTHON_FILE), generatePython());
+}

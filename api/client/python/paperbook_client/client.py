@@ -1,0 +1,194 @@
+"""The clients: how a call is sent, sent again, and answered."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from typing import Any, NoReturn
+
+import httpx
+
+from .calls import Call
+from .errors import BadAnswerError, NoAnswerError, RefusedError
+from .generated import AsyncOperations, Operations
+
+ANSWERS_WITHIN_SECONDS = 30.0
+FIRST_PAUSE_SECONDS = 0.25
+# A server that asks for a longer wait is not waited for: its refusal is raised at once.
+WAITS_AT_MOST_SECONDS = 10.0
+
+
+class Client(Operations):
+    """A method an operation: ``client.get_portfolio()``. Each returns the JSON of the answer.
+
+    ``base_url`` has the version: ``https://paper.example/v1``. Reads, and orders under one
+    idempotency key, are sent again up to ``retries`` times without an answer or at a 503; any call
+    is at a 429.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str | None = None,
+        *,
+        retries: int = 3,
+        timeout_seconds: float = ANSWERS_WITHIN_SECONDS,
+        waits_at_most_seconds: float = WAITS_AT_MOST_SECONDS,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        self._http = httpx.Client(
+            base_url=base_url,
+            headers=_headers(key),
+            timeout=timeout_seconds,
+            transport=transport,
+            follow_redirects=False,
+        )
+        self._retries = _Retries(retries, waits_at_most_seconds)
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def call(self, call: Call) -> Any:
+        attempt = 0
+        while True:
+            result = self._sent(call)
+            pause = self._retries.pause(call, result, attempt)
+            if pause is None:
+                return _answer(call, result)
+            attempt += 1
+            time.sleep(pause)
+
+    def _sent(self, call: Call) -> _Result:
+        try:
+            return self._http.request(call.method, call.path, **_request(call))
+        except httpx.TransportError as error:
+            return error
+
+
+class AsyncClient(AsyncOperations):
+    """``Client`` for asyncio."""
+
+    def __init__(
+        self,
+        base_url: str,
+        key: str | None = None,
+        *,
+        retries: int = 3,
+        timeout_seconds: float = ANSWERS_WITHIN_SECONDS,
+        waits_at_most_seconds: float = WAITS_AT_MOST_SECONDS,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        self._http = httpx.AsyncClient(
+            base_url=base_url,
+            headers=_headers(key),
+            timeout=timeout_seconds,
+            transport=transport,
+            follow_redirects=False,
+        )
+        self._retries = _Retries(retries, waits_at_most_seconds)
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def call(self, call: Call) -> Any:
+        attempt = 0
+        while True:
+            result = await self._sent(call)
+            pause = self._retries.pause(call, result, attempt)
+            if pause is None:
+                return _answer(call, result)
+            attempt += 1
+            await asyncio.sleep(pause)
+
+    async def _sent(self, call: Call) -> _Result:
+        try:
+            return await self._http.request(call.method, call.path, **_request(call))
+        except httpx.TransportError as error:
+            return error
+
+
+_Result = httpx.Response | httpx.TransportError
+
+
+class _Retries:
+    def __init__(self, at_most: int, waits_at_most_seconds: float) -> None:
+        self._at_most = at_most
+        self._waits_at_most_seconds = waits_at_most_seconds
+
+    def pause(self, call: Call, result: _Result, attempt: int) -> float | None:
+        """Seconds until the call is sent again; None where it is not."""
+        if attempt >= self._at_most:
+            return None
+        after = 0.0
+        if isinstance(result, httpx.Response):
+            # What was answered 429 was not done, so that any call can be repeated.
+            if not (result.status_code == 429 or result.status_code == 503 and call.repeatable):
+                return None
+            after = _retry_after(result)
+            if after > self._waits_at_most_seconds:
+                return None
+        elif not call.repeatable:
+            return None
+        # Bots that failed together do not come back together.
+        return max(after, FIRST_PAUSE_SECONDS * (1 << attempt) * random.uniform(0.5, 1))
+
+
+def _retry_after(response: httpx.Response) -> float:
+    text = response.headers.get("retry-after", "")
+    return float(text) if text.isascii() and text.isdigit() else 0.0
+
+
+def _headers(key: str | None) -> dict[str, str]:
+    return {} if key is None else {"authorization": f"Bearer {key}"}
+
+
+def _request(call: Call) -> dict[str, Any]:
+    return {
+        "params": {name: value for name, value in call.query.items() if value is not None},
+        "json": call.body,
+        "headers": {} if call.org is None else {"x-service-org": call.org},
+    }
+
+
+def _answer(call: Call, result: _Result) -> Any:
+    """The JSON of a success; everything else is raised."""
+    if isinstance(result, httpx.TransportError):
+        message = str(result) or type(result).__name__
+        raise NoAnswerError(message, idempotency_key=call.idempotency_key) from result
+    try:
+        answer = result.json()
+    except ValueError:
+        answer = None
+    if not result.is_success or answer is None:
+        _refuse(call, result, answer)
+    return answer
+
+
+def _refuse(call: Call, response: httpx.Response, answer: Any) -> NoReturn:
+    request_id = response.headers.get("x-request-id")
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if not (isinstance(error, dict) and isinstance(error.get("code"), str)):
+        raise BadAnswerError(
+            response.status_code, request_id=request_id, idempotency_key=call.idempotency_key
+        )
+    raise RefusedError(
+        response.status_code,
+        error["code"],
+        str(error.get("message")),
+        retry_after_seconds=error.get("retryAfterSeconds"),
+        request_id=request_id,
+        idempotency_key=call.idempotency_key,
+    )
