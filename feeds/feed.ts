@@ -30,6 +30,8 @@ export type FeedOptions = {
   restUrl: URL | null;
   /** The time of a frame's arrival. */
   nowMs(): EpochMs;
+  /** A connection is open, lost, or dialed again. */
+  onState?(): void;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   timing?: Partial<ConnectionTiming>;
   /** At most so many connections; 64 when left out. */
@@ -152,6 +154,7 @@ class VenueFeed implements Feed {
         this.#states?.ask(markets === true ? [...place.markets] : markets),
       onState: ({ state }) => {
         if (state === 'open') this.#states?.ask([...place.markets]);
+        this.#options.onState?.();
       },
       nowMs,
       log,
