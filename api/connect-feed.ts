@@ -24,6 +24,8 @@ type FeedParts = {
   /** A number for a source of ticks, different from every other. */
   newSource(): SourceNumber;
   nowMs(): number;
+  /** A connection is open, lost, or dialed again. */
+  onState?(): void;
   log: Log;
 };
 
@@ -52,6 +54,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
     newSource: parts.newSource,
     restUrl,
     nowMs: parts.nowMs,
+    ...(parts.onState === undefined ? {} : { onState: parts.onState }),
     log: parts.log,
   });
 }

@@ -53,7 +53,8 @@ class FeedThread {
       return sources - 2;
     };
     const { nowMs } = time;
-    const parts = { ingest, catalog: this.#markets, depth, newSource, nowMs, log: LOG };
+    const onState = () => void setImmediate(() => this.#postStatuses());
+    const parts = { ingest, catalog: this.#markets, depth, newSource, nowMs, onState, log: LOG };
     for (const [entry, feed] of feeds.entries()) this.#feeds.push(connectFeed(feed, entry, parts));
     this.#timer = setInterval(() => this.#postStatuses(), STATUSES_EVERY_MS);
     this.#postStatuses();

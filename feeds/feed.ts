@@ -33,6 +33,8 @@ export type FeedOptions = {
   restUrl: URL | null;
   /** The time of a frame's arrival. */
   nowMs(): EpochMs;
+  /** A connection is open, lost, or dialed again. */
+  onState?(): void;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   timing?: Partial<ConnectionTiming>;
   /** At most so many connections; 64 when left out. */
@@ -170,9 +172,11 @@ class VenueFeed implements Feed {
       onMissedStates: (markets) =>
         this.#states?.ask(markets === true ? [...place.markets] : markets),
       onState: ({ state }) => {
-        if (state !== 'open') return;
-        place.counter.opened();
-        this.#states?.ask([...place.markets]);
+        if (state === 'open') {
+          place.counter.opened();
+          this.#states?.ask([...place.markets]);
+        }
+        this.#options.onState?.();
       },
       nowMs,
       log,

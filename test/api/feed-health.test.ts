@@ -99,6 +99,12 @@ test.serial('W9: a market that has its result waits for no quote, over restarts'
 
   const second = await startWhole(t, env);
   await until(() => subscribed === 2, 'a second subscription');
+  // What operators see is of a moment ago.
+  const isOpen = async () => {
+    const answer = await fetch(`${second.paperbook.adminUrl}/readyz`);
+    return ((await answer.json()) as { feeds: unknown[] }).feeds.length === 0;
+  };
+  while (!(await isOpen())) await new Promise((r) => setTimeout(r, 5));
   setClockAhead(t, 60_000);
   const { problems } = (await (await fetch(`${second.paperbook.adminUrl}/healthz`)).json()) as {
     problems: string[];
