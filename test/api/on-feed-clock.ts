@@ -34,5 +34,5 @@ export async function startOnFeedClock(
   );
   const paperbook = await startPaperbook(config, await takeDataDir(config), log);
   t.teardown(() => paperbook.close());
-  return { paperbook, dataDir };
+  return { paperbook, dataDir: config.dataDir };
 }
