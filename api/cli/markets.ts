@@ -17,6 +17,7 @@ type InstrumentsFlags = KeyFlags &
     type?: MarketType;
     status?: GameStatus;
     tradable?: boolean;
+    priced?: boolean;
   };
 
 const PAGE_MAX = 100;
@@ -36,6 +37,8 @@ export function addMarketCommands(program: Command): void {
     .addOption(statusOption('only of games in this status'))
     .option('--tradable', 'only what an order can name now')
     .option('--no-tradable', 'only what no order can name now')
+    .option('--priced', 'only what has a live price')
+    .option('--no-priced', 'only what has none')
     .action(instruments);
   ofKey(program.command('search <words...>').description('instruments by words, best match first'))
     .option('--league <name>', 'only of this league')
@@ -101,8 +104,8 @@ const GAME_COLUMNS: Column<Game>[] = [
 async function instruments(options: InstrumentsFlags): Promise<void> {
   const { server, client } = byKey(options);
   const { league, game: gameId, type: marketType, status } = options;
-  const tradable = options.tradable === undefined ? undefined : wordOf(options.tradable);
-  const filter = given({ league, gameId, marketType, status, tradable });
+  const [tradable, priced] = [wordOf(options.tradable), wordOf(options.priced)];
+  const filter = given({ league, gameId, marketType, status, tradable, priced });
   const asked = pagesOf('instruments', options, PAGE_MAX, (query) =>
     client.listInstruments({ query: { ...filter, ...query } }),
   );
@@ -111,7 +114,9 @@ async function instruments(options: InstrumentsFlags): Promise<void> {
   sayMore(page, options);
 }
 
-const wordOf = (is: boolean) => (is ? ('true' as const) : ('false' as const));
+function wordOf(is: boolean | undefined): 'true' | 'false' | undefined {
+  return is === undefined ? undefined : is ? 'true' : 'false';
+}
 
 const INSTRUMENT_COLUMNS: Column<Instrument>[] = [
   ['instrument', ({ id }) => id, 'apart'],

@@ -106,10 +106,9 @@ async function sell(named: string | undefined, options: SellFlags): Promise<void
 async function openTradeOn(instrumentId: string, options: SellFlags): Promise<string> {
   const { server, client } = byKey(options);
   const asked = pagesOf('trades', { all: true }, OPEN_TRADES_PAGE, (query) =>
-    client.listTrades({ query: { status: 'open', ...query }, ...headersOf(options) }),
+    client.listTrades({ query: { status: 'open', instrumentId, ...query }, ...headersOf(options) }),
   );
-  const { trades } = await answerOf(server, asked);
-  const found = trades.filter((trade) => trade.instrumentId === instrumentId);
+  const { trades: found } = await answerOf(server, asked);
   if (found.length === 1) return found[0]!.tradeId;
   if (found.length === 0) throw new Error(`no open position on ${instrumentId}`);
   const each = found.map(({ tradeId, contracts, instrumentSide }) => {

@@ -19,8 +19,9 @@ import {
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
 import { type Column, listOf, money, show, tableOf } from './table.ts';
 
-type TradesFlags = AccountFlags & PageFlags & { status?: 'open' | 'closed' | 'settled' | 'void' };
-type OrdersFlags = AccountFlags & PageFlags & { status?: OrderStatus };
+type ListFlags = AccountFlags & PageFlags & { instrument?: string; from?: string; to?: string };
+type TradesFlags = ListFlags & { status?: 'open' | 'closed' | 'settled' | 'void' };
+type OrdersFlags = ListFlags & { status?: OrderStatus; idempotencyKey?: string };
 
 const PAGE_MAX = 200;
 const TRADE_STATUSES = ['open', 'closed', 'settled', 'void'] as const;
@@ -30,13 +31,25 @@ export function addPortfolioCommands(program: Command): void {
   ofAccount(program.command('portfolio').description('cash, positions, resting orders')).action(
     portfolio,
   );
-  ofPages(ofAccount(program.command('trades').description('positions, open or not, newest first')))
+  asList(program.command('trades').description('positions, open or not, newest first'))
     .addOption(new Option('--status <status>', 'only these').choices(TRADE_STATUSES))
     .action(trades);
-  ofPages(ofAccount(program.command('orders').description('limit orders, newest first')))
+  asList(program.command('orders').description('limit orders, newest first'))
     .addOption(new Option('--status <status>', 'only these').choices(ORDER_STATUSES))
+    .option('--idempotency-key <key>', 'only the one that was placed under this key')
     .action(orders);
   ofAccount(program.command('order <orderId>').description('one limit order')).action(order);
+}
+
+function asList(command: Command): Command {
+  return ofPages(ofAccount(command))
+    .option('--instrument <id>', 'only on this instrument')
+    .option('--from <time>', 'only from then on; a date, or as 2026-11-21T05:00:00Z')
+    .option('--to <time>', 'only before then');
+}
+
+function filterOf<Status>({ status, instrument, from, to }: ListFlags & { status?: Status }) {
+  return given({ status, instrumentId: instrument, from, to });
 }
 
 async function portfolio(options: AccountFlags): Promise<void> {
@@ -94,7 +107,7 @@ const TRADE_COLUMNS: Column<Trade>[] = [
 
 async function trades(options: TradesFlags): Promise<void> {
   const { server, client } = byKey(options);
-  const filter = given({ status: options.status });
+  const filter = filterOf(options);
   const asked = pagesOf('trades', options, PAGE_MAX, (query) =>
     client.listTrades({ query: { ...filter, ...query }, ...headersOf(options) }),
   );
@@ -105,7 +118,7 @@ async function trades(options: TradesFlags): Promise<void> {
 
 async function orders(options: OrdersFlags): Promise<void> {
   const { server, client } = byKey(options);
-  const filter = given({ status: options.status });
+  const filter = { ...filterOf(options), ...given({ idempotencyKey: options.idempotencyKey }) };
   const asked = pagesOf('orders', options, PAGE_MAX, (query) =>
     client.listOrders({ query: { ...filter, ...query }, ...headersOf(options) }),
   );

@@ -22,7 +22,8 @@ def failure(call) -> dict:
     try:
         call()
     except PaperbookError as error:
-        return {"is": type(error).__name__, "text": str(error), **vars(error)}
+        key = error.idempotency_key
+        return {"is": type(error).__name__, "text": str(error), **vars(error), "key": key}
     raise AssertionError("it did not fail")
 
 
@@ -52,6 +53,8 @@ def trade(url: str, key: str, instrument: str) -> dict:
         assert rested is not None
         said["resting"] = client.list_orders(status="resting", limit=1)["orders"] == [rested]
         said["canceled"] = client.cancel_order(rested["orderId"])["order"]["status"]
+        batch = client.place_orders({"orders": [order, {**order, "clientOrderId": "mine"}]})
+        said["batch"] = [each["body"] for each in batch["results"]]
         said["twice"] = failure(lambda: client.cancel_order(rested["orderId"]))
         said["nowhere"] = failure(lambda: client.get_instrument("no/where?"))
         said["badOrder"] = failure(lambda: client.place_order({**order, "count": 0, "clientOrderId": "k"}))
@@ -86,6 +89,8 @@ def fail(url: str, key: str, instrument: str) -> dict:
         said = {
             "placed": client.place_order(order),
             "unanswered": failure(lambda: client.place_order(order)),
+            "batch": client.place_orders({"orders": [order, {**order, "idempotencyKey": "own"}]}),
+            "lostBatch": failure(lambda: client.place_orders({"orders": [order]})),
             "longWait": failure(client.get_portfolio),
             "cancels": [
                 failure(lambda: client.cancel_order(ORDER)),

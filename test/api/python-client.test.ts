@@ -109,14 +109,18 @@ test('a Python program reads, trades and is refused', async (t) => {
   t.is(said.twice.text, `already_closed: ${said.twice.message}`);
   t.like(said.nowhere, { status: 404, code: 'instrument_not_found', retry_after_seconds: null });
   t.regex(said.nowhere.request_id, /^[!-~]+$/);
-  t.like(said.badOrder, { status: 400, code: 'invalid_request', idempotency_key: 'k' });
+  t.like(said.badOrder, { status: 400, code: 'invalid_request', key: 'k' });
   t.like(said.org, { status: 404, code: 'organization_not_found' });
-  t.deepEqual(said.async, { positions: 2, trades: 2, code: 'game_not_found' });
+  const [made, known] = said.batch;
+  t.like(made, { status: 'executed', replayed: false, trade: { contracts: 10 } });
+  t.like(known, { idempotencyKey: 'mine', replayed: true });
+  t.deepEqual(said.async, { positions: 3, trades: 3, code: 'game_not_found' });
 });
 
 /** What a call is answered in turn, the last again and again; 0 closes the connection. */
 const FAILING: Record<string, number[]> = {
   'POST /v1/portfolio/orders': [0, 503, 429, 200, 0],
+  'POST /v1/portfolio/orders/batch': [0, 503, 200, 0],
   'GET /v1/portfolio': [429],
   [`DELETE /v1/portfolio/orders/${ORDER_ID}`]: [503, 0, 429, 200],
   'GET /v1/me': [307],
@@ -175,13 +179,21 @@ test('a Python program sends again what is safe to send again, under one key', a
   t.regex(first, /^[0-9a-f-]{36}$/);
   t.not(first, second);
   t.deepEqual(said.placed, { ok: true });
-  t.like(said.unanswered, { is: 'NoAnswerError', idempotency_key: second, request_id: null });
+  t.like(said.unanswered, { is: 'NoAnswerError', key: second, request_id: null, sent: orders[4] });
+
+  const batches = sent('POST /v1/portfolio/orders/batch').map(({ body }) => JSON.parse(body));
+  t.is(batches.length, 7);
+  t.deepEqual(batches.slice(1, 3), [batches[0], batches[0]]);
+  t.is(batches[0].orders[1].idempotencyKey, 'own');
+  t.regex(batches[0].orders[0].idempotencyKey, /^[0-9a-f-]{36}$/);
+  t.deepEqual(said.batch, { ok: true });
+  t.like(said.lostBatch, { is: 'NoAnswerError', key: null, sent: batches[3] });
 
   const long = { is: 'RefusedError', status: 429, code: 'rate_limited', retry_after_seconds: 11 };
   t.like(said.longWait, long);
   t.is(sent('GET /v1/portfolio').length, 1);
   const [refused, unanswered, canceled] = said.cancels;
-  t.like(refused, { is: 'RefusedError', status: 503, idempotency_key: null });
+  t.like(refused, { is: 'RefusedError', status: 503, key: null, sent: null });
   t.is(unanswered.is, 'NoAnswerError');
   t.deepEqual(canceled, { ok: true }, 'after a 429, which has done nothing');
   t.is(sent(`DELETE /v1/portfolio/orders/${ORDER_ID}`).length, 4);

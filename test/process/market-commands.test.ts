@@ -77,6 +77,9 @@ test.serial('U13: games and instruments, filtered as the routes filter', async (
     idsOf((await json('instruments', ...flags)).instruments);
   t.deepEqual(await found('--tradable'), [old, lions, bears, outright]);
   t.deepEqual(await found('--no-tradable'), [total]);
+  t.deepEqual(await found('--priced'), [old, lions, bears, outright]);
+  t.deepEqual(await found('--no-priced'), [total]);
+  t.deepEqual(await found('--tradable', '--no-priced'), []);
   t.deepEqual(await found('--game', 'game_00000000A0'), [lions, bears]);
   t.deepEqual(await found('--type', 'total'), [total]);
   t.deepEqual(await found('--league', 'cup'), [outright]);
@@ -129,7 +132,17 @@ test.serial('U13: orders by status, and one of them with everything about it', a
   t.deepEqual(await statuses('--status', 'resting'), [rested.orderId]);
   t.deepEqual(await statuses('--status', 'executed'), [filled.orderId]);
   t.deepEqual(await statuses('--all', '--limit', '1'), all);
-  const { stdout } = await command('orders', '--status', 'resting');
+  const { order: other } = await json('buy', IDS.bears, 'no', '5', '--limit', '9');
+  t.deepEqual(await statuses('--instrument', IDS.bears), [other.orderId]);
+  const { idempotencyKey } = await place('8');
+  t.is((await statuses('--idempotency-key', idempotencyKey)).length, 1);
+  t.deepEqual(await statuses('--to', '2026-11-21'), []);
+  t.is((await statuses('--from', '2026-11-21')).length, 5);
+  const opened = async (...flags: string[]) => (await json('trades', ...flags)).trades.length;
+  t.is(await opened('--instrument', IDS.lions, '--from', '2026-11-21'), 1);
+  t.is(await opened('--instrument', IDS.bears), 0);
+  t.is(await opened('--to', '2026-11-21'), 0);
+  const { stdout } = await command('orders', '--status', 'resting', '--instrument', IDS.lions);
   t.regex(stdout, /^ORDER +LABEL +ACTION +SIDE +CONTRACTS +FILLED +LIMIT ¢ +STATUS +PLACED\n/);
   t.regex(
     stdout,

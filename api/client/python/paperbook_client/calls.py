@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 if TYPE_CHECKING:
-    from .generated import OrderRequest
+    from .generated import OrderBatch, OrderRequest
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,6 @@ class Call:
     # Whether sending it twice does no more than sending it once.
     repeatable: bool = False
 
-    @property
-    def idempotency_key(self) -> str | None:
-        body = self.body or {}
-        key = body.get("idempotencyKey") or body.get("clientOrderId")
-        return key if isinstance(key, str) else None
-
 
 def path_of(*parts: str) -> str:
     """Fixed parts and values in turn; no value can add a segment of its own."""
@@ -44,3 +38,8 @@ def with_key(order: OrderRequest) -> OrderRequest:
     if "idempotencyKey" in order or "clientOrderId" in order:
         return order
     return {**order, "idempotencyKey": str(uuid.uuid4())}
+
+
+def with_keys(batch: OrderBatch) -> OrderBatch:
+    """The batch, each order with a key."""
+    return {**batch, "orders": [with_key(order) for order in batch["orders"]]}

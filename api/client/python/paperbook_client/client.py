@@ -22,8 +22,8 @@ WAITS_AT_MOST_SECONDS = 10.0
 class Client(Operations):
     """A method an operation: ``client.get_portfolio()``. Each returns the JSON of the answer.
 
-    ``base_url`` has the version: ``https://paper.example/v1``. Reads, and orders under one
-    idempotency key, are sent again up to ``retries`` times without an answer or at a 503; any call
+    ``base_url`` has the version: ``https://paper.example/v1``. Reads, and orders under the
+    same idempotency keys, are sent again up to ``retries`` times without an answer or at a 503; any call
     is at a 429.
     """
 
@@ -167,7 +167,7 @@ def _answer(call: Call, result: _Result) -> Any:
     """The JSON of a success; everything else is raised."""
     if isinstance(result, httpx.TransportError):
         message = str(result) or type(result).__name__
-        raise NoAnswerError(message, idempotency_key=call.idempotency_key) from result
+        raise NoAnswerError(message, sent=call.body) from result
     try:
         answer = result.json()
     except ValueError:
@@ -181,14 +181,12 @@ def _refuse(call: Call, response: httpx.Response, answer: Any) -> NoReturn:
     request_id = response.headers.get("x-request-id")
     error = answer.get("error") if isinstance(answer, dict) else None
     if not (isinstance(error, dict) and isinstance(error.get("code"), str)):
-        raise BadAnswerError(
-            response.status_code, request_id=request_id, idempotency_key=call.idempotency_key
-        )
+        raise BadAnswerError(response.status_code, request_id=request_id, sent=call.body)
     raise RefusedError(
         response.status_code,
         error["code"],
         str(error.get("message")),
         retry_after_seconds=error.get("retryAfterSeconds"),
         request_id=request_id,
-        idempotency_key=call.idempotency_key,
+        sent=call.body,
     )

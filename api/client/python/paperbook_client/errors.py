@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .generated import ErrorCode
 
 
 class PaperbookError(Exception):
-    """Any failure of a call. Of an order, ``idempotency_key`` is the key that it was sent with: the
-    same order with that key shows whether it was placed, and places it once.
+    """Any failure of a call. ``sent`` is the body that it was sent with: of an order it has the
+    idempotency key, so that ``place_order(error.sent)`` shows whether it was placed, and places it
+    once.
     """
 
     def __init__(
-        self, message: str, *, request_id: str | None = None, idempotency_key: str | None = None
+        self,
+        message: str,
+        *,
+        request_id: str | None = None,
+        sent: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
         self.request_id = request_id
-        self.idempotency_key = idempotency_key
+        self.sent = sent
+
+    @property
+    def idempotency_key(self) -> str | None:
+        """Of one order."""
+        sent = self.sent or {}
+        return sent.get("idempotencyKey") or sent.get("clientOrderId")
 
 
 class RefusedError(PaperbookError):
@@ -33,9 +45,9 @@ class RefusedError(PaperbookError):
         *,
         retry_after_seconds: int | None,
         request_id: str | None,
-        idempotency_key: str | None,
+        sent: Mapping[str, Any] | None,
     ) -> None:
-        super().__init__(message, request_id=request_id, idempotency_key=idempotency_key)
+        super().__init__(message, request_id=request_id, sent=sent)
         self.status = status
         self.code = code
         # How long to wait; None where waiting does not help.
@@ -48,9 +60,11 @@ class RefusedError(PaperbookError):
 class BadAnswerError(PaperbookError):
     """The answer is not one of this API: a proxy failed, or the address is another service's."""
 
-    def __init__(self, status: int, *, request_id: str | None, idempotency_key: str | None) -> None:
+    def __init__(
+        self, status: int, *, request_id: str | None, sent: Mapping[str, Any] | None
+    ) -> None:
         message = f"HTTP {status}, which is no answer of the API"
-        super().__init__(message, request_id=request_id, idempotency_key=idempotency_key)
+        super().__init__(message, request_id=request_id, sent=sent)
         self.status = status
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
-from .calls import Call, path_of, with_key
+from .calls import Call, path_of, with_key, with_keys
 
 __all__ = [
     "Account",
@@ -1691,8 +1691,9 @@ class Operations:
         answer: OrderBatchResults = self.call(Call(
             "POST",
             "/portfolio/orders/batch",
-            body=body,
+            body=with_keys(body),
             org=org,
+            repeatable=True,
         ))
         return answer
 
@@ -2109,8 +2110,9 @@ class AsyncOperations:
         answer: OrderBatchResults = await self.call(Call(
             "POST",
             "/portfolio/orders/batch",
-            body=body,
+            body=with_keys(body),
             org=org,
+            repeatable=True,
         ))
         return answer
 
