@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { digest } from '../../engine/audit/digest.ts';
 import type { DepthLevel, QuoteTick, Tick } from '../../engine/rules/messages.ts';
 import { FILL_MODELS, type FillModelName } from '../../engine/rules/units.ts';
+import { kalshiAdapter } from '../../feeds/adapters/kalshi.ts';
 import { ChangedQuotes } from '../../feeds/changed-quotes.ts';
+import { createIngest } from '../../feeds/ingest.ts';
 import {
   AWAY,
   CATALOG,
@@ -202,3 +204,45 @@ for (const fillModel of FILL_MODELS) {
     );
   });
 }
+
+const finer = fc.integer({ min: 1, max: 9_999 });
+const delta = fc.record({
+  side: fc.constantFrom('yes', 'no'),
+  // Mostly whole cents, and enough of them to go past the twenty that are shown.
+  price: fc.oneof(
+    fc.integer({ min: 1, max: 49 }).map((whole) => whole * 100),
+    finer,
+  ),
+  contracts: fc.constantFrom(-900, -100, -1, 1, 100, 100, 100, 900, 900),
+  isSnapshot: fc.integer({ min: 0, max: 79 }).map((drawn) => drawn === 0),
+  afterMs: fc.constantFrom(0, 1, 400),
+});
+
+test('B13, B5: what a kept book says of its changes leads to the levels that it shows whole', (t) => {
+  fc.assert(
+    fc.property(fc.array(delta, { minLength: 50, maxLength: 150 }), (deltas) => {
+      const [all, some] = [engineOf('book_depth'), engineOf('book_depth')];
+      const changed = new ChangedQuotes((each) => some.tick(each));
+      const parts = { marketNumber: () => 0, log() {} };
+      const [whole, lazy] = [
+        createIngest({ ...parts, sink: (each) => all.tick(each) }),
+        createIngest({ ...parts, sink: changed.take, quoteSink: changed.takeQuote }),
+      ].map((ingest) =>
+        ingest.connection('venue_a', kalshiAdapter({}, { recorded: true, depth: true }), 0),
+      );
+      let atMs = NOON_MS;
+      for (const [at, { side, price, contracts, isSnapshot, afterMs }] of deltas.entries()) {
+        atMs += afterMs;
+        const dollars = (price / 10_000).toFixed(4);
+        const change = { price_dollars: dollars, delta_fp: `${contracts}.00`, side };
+        const msg = { market_ticker: 'T', ...(isSnapshot || at === 0 ? {} : change) };
+        const type = isSnapshot || at === 0 ? 'orderbook_snapshot' : 'orderbook_delta';
+        for (const each of [whole!, lazy!]) each.frame({ type, msg }, atMs);
+        t.deepEqual(some.state().fillModel.displayed(0), all.state().fillModel.displayed(0));
+      }
+      changed.end();
+      t.deepEqual(digest(some.state(), { quotes: true }), digest(all.state(), { quotes: true }));
+    }),
+    { numRuns: 60 },
+  );
+});
