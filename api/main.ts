@@ -21,7 +21,7 @@ import type { Config } from './config.ts';
 import { createHistory, historyProblems, historySource } from './create-history.ts';
 import { createOrganizations } from './create-organizations.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
-import type { Deps } from './deps.ts';
+import type { Deps, Playback } from './deps.ts';
 import { refuseLostControl, settleDirectoryId } from './directory-id.ts';
 import { ControlStore } from './identity/store.ts';
 import { InstrumentSearch } from './instrument-search.ts';
@@ -236,22 +236,7 @@ async function startMarkets(
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
   for (const market of resolved) settled(market);
   await feeds.start();
-  const playback = createPlayback({
-    ingest: createIngest({
-      marketNumber: (venue, market) => catalog.marketNumber(venue, market),
-      sink: intake.take,
-      log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
-    }),
-    engine: {
-      nowMs,
-      drained: async () => {
-        await Promise.all([engine.drained(), history?.drained()]);
-      },
-    },
-    depth: config.fillModel === 'book_depth',
-    isFeedClock,
-    onActive: (isActive) => feeds.othersQuote(isActive),
-  });
+  const playback = playbackInto({ config, engine, history, catalog, intake, feeds, log });
   const fees = () => catalog.fees;
   const settleMarket = operatorResults({
     marketNumber: (venue, name) => catalog.marketNumber(venue, name),
@@ -259,6 +244,35 @@ async function startMarkets(
     settled: (result) => intake.follow(result),
   });
   return { view, catalog, fees, feeds, playback, settleMarket };
+}
+
+/** What an operator plays goes where the frames of venues go. */
+function playbackInto(to: {
+  config: Config;
+  engine: Shards;
+  history: History | null;
+  catalog: LiveCatalog;
+  intake: TickIntake;
+  feeds: LiveFeeds;
+  log: Log;
+}): Playback {
+  const { config, engine, history, catalog, intake, feeds, log } = to;
+  return createPlayback({
+    ingest: createIngest({
+      marketNumber: (venue, market) => catalog.marketNumber(venue, market),
+      sink: intake.take,
+      log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
+    }),
+    engine: {
+      nowMs: () => engine.nowMs(),
+      drained: async () => {
+        await Promise.all([engine.drained(), history?.drained()]);
+      },
+    },
+    depth: config.fillModel === 'book_depth',
+    isFeedClock: config.clock === 'feed',
+    onActive: (isActive) => feeds.othersQuote(isActive),
+  });
 }
 
 function clockProblems(engine: Shards): string[] {

@@ -46,6 +46,7 @@ const CODES_BY_STATUS: Record<number, ErrorCode[]> = {
     'no_liquidity',
     'reset_not_available',
     'already_closed',
+    'too_late',
   ],
   429: ['rate_limited', 'quota_exceeded', 'key_creation_limited'],
   500: ['internal_error'],

@@ -58,14 +58,16 @@ function replayed(world: FeedWorld, lines: readonly FeedLine[]): Tick[] {
   return ticks;
 }
 
-/** Connections are numbered by their first tick. */
+/** Connections are numbered by their first tick. A recording holds that one was lost, and not why. */
 function numbered(ticks: readonly Tick[]): Tick[] {
   const sources = new Map<number, number>();
   return ticks.map((tick) => {
     if (!('source' in tick)) return tick;
     const { source } = tick;
     if (!sources.has(source)) sources.set(source, sources.size);
-    return { ...tick, source: sources.get(source)! };
+    const same = { ...tick, source: sources.get(source)! };
+    if (same.kind === 'down') delete same.reason;
+    return same;
   });
 }
 

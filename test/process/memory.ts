@@ -21,8 +21,18 @@ const MOVING_ORDER_FIELDS = [
   'cancelReason',
   'tradeId',
   'fillPriceCents',
+  'executedAt',
+  'canceledAt',
+  'updatedAt',
 ];
-const MOVING_TRADE_FIELDS = ['status', 'closedAt', 'closeReason', 'pnlDollars', 'resolvedOutcome'];
+const MOVING_TRADE_FIELDS = [
+  'status',
+  'closedAt',
+  'closeReason',
+  'pnlDollars',
+  'resolvedOutcome',
+  'exitCents',
+];
 
 export class Memory {
   /** By idempotency key: what was acknowledged. */

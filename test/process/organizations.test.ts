@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { type Answer, ask, centsOf, type Json, request } from './client.ts';
-import { eventually, type Server, startFor, tempDir } from './server.ts';
+import { eventually, type Server, startFor, tempDir, unmarked } from './server.ts';
 
 const WIDE = { newPerMinute: 6000, newPerDay: 1_000_000, closingPerMinute: 6000 };
 /** More than the sandbox may over two minutes, whenever the minute changes. */
@@ -158,7 +158,8 @@ function latestOf(instruments: Json[]): Json {
 /** What a price cannot move. */
 function moneyOf({ account, positions, orders }: Json) {
   const { balanceDollars, heldDollars, openStakeDollars, runStartedAt } = account;
-  return { balanceDollars, heldDollars, openStakeDollars, runStartedAt, positions, orders };
+  const money = { balanceDollars, heldDollars, openStakeDollars, runStartedAt };
+  return { ...money, positions: unmarked(positions), orders };
 }
 
 /** A simulated venue pauses a market now and then, for seconds: nothing is placed meanwhile. */

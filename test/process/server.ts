@@ -236,3 +236,11 @@ export function outerEnv(): NodeJS.ProcessEnv {
     Object.entries(process.env).filter(([name]) => !name.startsWith('PAPERBOOK_')),
   );
 }
+
+/** Positions without what follows from the live price, which moves. */
+export function unmarked(positions: readonly Record<string, unknown>[]): object[] {
+  return positions.map((position) => {
+    const { markCents, valueDollars, unrealizedPnlDollars, ...kept } = position;
+    return kept;
+  });
+}
