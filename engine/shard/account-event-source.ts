@@ -106,7 +106,8 @@ export class AccountEventSource {
     const workerData: EventsData = { dataDir };
     const thread = new Worker(moduleBeside(import.meta.url, './events-thread'), { workerData });
     thread.unref();
-    thread.on('message', (answer: EventAnswer) => this.#take(answer));
+    // What one that was ended still says answers nobody.
+    thread.on('message', (answer: EventAnswer) => this.#thread === thread && this.#take(answer));
     thread.on('error', (error) => {
       if (this.#thread !== thread) return;
       log.error({ err: error }, 'the thread that reads events failed');

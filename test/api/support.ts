@@ -16,7 +16,7 @@ import { apiRoutes } from '../../api/api-routes.ts';
 import { CatalogView } from '../../api/catalog-view.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
 import { createOrganizations } from '../../api/create-organizations.ts';
-import type { Deps } from '../../api/deps.ts';
+import type { Deps, Playback } from '../../api/deps.ts';
 import type { Engine } from '../../api/engine.ts';
 import type { HistorySource } from '../../api/history-source.ts';
 import { signAccessToken } from '../../api/identity/access-token.ts';
@@ -121,6 +121,11 @@ type Options = {
   ownerless?: string[];
 };
 
+const NO_PLAYBACK: Playback = {
+  take: async () => ({ lines: 0, frames: 0, ticks: 0, skipped: 0 }),
+  close() {},
+};
+
 /** Starts a server for one test; it ends with the test. */
 export async function startApi(t: ExecutionContext, options: Options = {}): Promise<Api> {
   const dataDir = mkdtempSync(join(tmpdir(), 'paperbook-api-'));
@@ -147,18 +152,15 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   let feeds: FeedStatus[] = [];
   const catalog = new CatalogView(() => catalogNow);
   const events = new AccountEventSource({ dataDir, shards: 1, log: logInto(t, log) });
-  const recorder = new Recorder({
-    directory: join(dataDir, 'history'),
-    quoteMaxAgeMs: config.quoteMaxAgeMs,
-    days: 0,
-  });
+  const directory = join(dataDir, 'history');
+  const recorder = new Recorder({ directory, quoteMaxAgeMs: config.quoteMaxAgeMs, days: 0 });
   const deps: Deps = {
     engine: asked,
     catalog,
     fees: () => options.fees ?? [],
     search: new InstrumentSearch(catalog),
     feeds: () => feeds,
-    playback: { take: async () => ({ lines: 0, frames: 0, ticks: 0, skipped: 0 }), close() {} },
+    playback: NO_PLAYBACK,
     settleMarket: operatorResults({
       marketNumber: (venue, name) => numberOf(catalogNow, marketName(venue, name)),
       engine,
@@ -200,12 +202,8 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const routes = apiRoutes(deps);
   const { origin } = new URL(server.baseUrl);
   const v1 = { baseUrl: server.baseUrl, faultOf: await describedCheck(routes) };
-  const signIn = new SignIn(
-    store,
-    await ensureSigningKey(dataDir, deps.log),
-    deps.log,
-    config.defaultPlan,
-  );
+  const signingKey = await ensureSigningKey(dataDir, deps.log);
+  const signIn = new SignIn(store, signingKey, deps.log, config.defaultPlan);
   const authV1 = surface(`${origin}/auth/v1`, authRoutes(signIn), AuthErrorAnswer);
   const admin = surface(server.adminUrl, adminRoutes(deps, new Metrics()), ErrorAnswer);
   const pages = surface(origin, docsRoutes(), ErrorAnswer);

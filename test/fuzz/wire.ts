@@ -28,7 +28,7 @@ export class Wire {
     socket.write(bytes);
     const timer = mayBeHalf ? setTimeout(() => socket.destroy(), HALF_REQUEST_MS) : undefined;
     for (;;) {
-      const answer = this.#take(isHead);
+      const answer = this.#take(isHead, mayBeHalf);
       if (answer !== null || this.#socket !== socket) {
         clearTimeout(timer);
         const isLast = mayBeHalf || answer?.headers.get('connection') === 'close';
@@ -71,7 +71,7 @@ export class Wire {
   }
 
   /** The first whole answer of what came; null while there is none. */
-  #take(isHead: boolean): WireAnswer | null {
+  #take(isHead: boolean, isMangled: boolean): WireAnswer | null {
     const end = this.#received.indexOf('\r\n\r\n');
     if (end < 0) return null;
     const [first, ...lines] = this.#received.toString('latin1', 0, end).split('\r\n');
@@ -79,7 +79,7 @@ export class Wire {
     if (Number.isNaN(status)) throw new Error(`not HTTP: ${first}`);
     if (status < 200) {
       this.#received = this.#received.subarray(end + 4);
-      return this.#take(isHead);
+      return this.#take(isHead, isMangled);
     }
     const headers = new Map<string, string>();
     for (const line of lines) {
@@ -91,12 +91,43 @@ export class Wire {
     }
     const isBare = isHead || status === 204;
     const isOurs = headers.has('x-request-id');
+    const isChunked = !isBare && headers.get('transfer-encoding') === 'chunked';
     const length = isBare ? 0 : Number(headers.get('content-length') ?? (isOurs ? NaN : 0));
-    if (Number.isNaN(length)) throw new Error(`no Content-Length: ${first}`);
-    if (this.#received.length < end + 4 + length) return null;
-    const text = this.#received.toString('utf8', end + 4, end + 4 + length);
-    this.#received = this.#received.subarray(end + 4 + length);
-    if (isOurs && this.#received.length > 0) throw new Error(`more than an answer: ${first}`);
+    if (Number.isNaN(length) && !isChunked) throw new Error(`no Content-Length: ${first}`);
+    const body = isChunked
+      ? chunksIn(this.#received, end + 4)
+      : piece(this.#received, end + 4, length);
+    if (body === null) return null;
+    const text = body.bytes.toString('utf8');
+    this.#received = this.#received.subarray(body.end);
+    // Of what was mangled a second request may be left.
+    if (isOurs && !isMangled && this.#received.length > 0) {
+      throw new Error(`more than an answer: ${first}`);
+    }
     return { status, headers, text };
+  }
+}
+
+type Body = { bytes: Buffer; end: number };
+
+/** Null while not all of it has come. */
+function piece(received: Buffer, from: number, length: number): Body | null {
+  const end = from + length;
+  return received.length < end ? null : { bytes: received.subarray(from, end), end };
+}
+
+/** A body in chunks, up to its last, empty one. */
+function chunksIn(received: Buffer, from: number): Body | null {
+  const chunks: Buffer[] = [];
+  for (let at = from; ; ) {
+    const lineEnd = received.indexOf('\r\n', at);
+    if (lineEnd < 0) return null;
+    const size = received.toString('latin1', at, lineEnd);
+    if (!/^[0-9a-f]+$/i.test(size)) throw new Error(`not the size of a chunk: ${size}`);
+    const chunk = piece(received, lineEnd + 2, Number.parseInt(size, 16));
+    if (chunk === null || received.length < chunk.end + 2) return null;
+    at = chunk.end + 2;
+    if (chunk.bytes.length === 0) return { bytes: Buffer.concat(chunks), end: at };
+    chunks.push(chunk.bytes);
   }
 }
