@@ -22,6 +22,8 @@ export type MessageCall = {
   caller: Caller;
   /** The `{...}` segment of the route's path; empty where it has none. */
   param: string;
+  /** What an HTTP request has behind the `?`. */
+  query?: string;
   /** A value that was parsed, in which no key stands twice; null where the route takes none. */
   body: unknown;
   /** What an HTTP request has in X-Service-Org. */
@@ -39,14 +41,15 @@ export class MessageCalls {
   readonly #route: Route<Caller>;
   readonly #requests: RouteCount;
 
-  /** @param route by key, without a query, answering JSON */
+  /** @param route by key, answering JSON */
   constructor(route: Route<Caller>, options: MessageCallOptions) {
     this.#options = options;
     this.#route = route;
     this.#requests = options.metrics.requestsOf(route);
   }
 
-  take({ caller, param, body, organization, isCounted }: MessageCall, answer: Answer): void {
+  take(call: MessageCall, answer: Answer): void {
+    const { caller, param, query = '', body, organization, isCounted } = call;
     const { keyed, permit, refusal, admit } = this.#options;
     const route = this.#route;
     const reservation = keyed(caller);
@@ -64,7 +67,7 @@ export class MessageCalls {
         {
           caller,
           param,
-          query: route.readQuery(''),
+          query: route.readQuery(query),
           body: route.readBody?.ofValue(body) ?? null,
           organization,
           acceptEncoding: '',

@@ -6,9 +6,9 @@ import type { Caller } from './access.ts';
 import { type MessageCallOptions, MessageCalls } from './message-calls.ts';
 import type { Route } from './route.ts';
 
-export type OrderEntry = { place: MessageCalls; cancel: MessageCalls };
+export type OrderEntry = Readonly<Record<'place' | 'cancel' | 'cancel_all', MessageCalls>>;
 
-/** @param routes with those that place and cancel an order */
+/** @param routes with those that place and cancel orders */
 export function orderEntry(
   routes: readonly Route<Caller>[],
   options: MessageCallOptions,
@@ -21,5 +21,6 @@ export function orderEntry(
   return {
     place: callsOf('POST', '/portfolio/orders'),
     cancel: callsOf('DELETE', '/portfolio/orders/{orderId}'),
+    cancel_all: callsOf('DELETE', '/portfolio/orders'),
   };
 }

@@ -19,6 +19,7 @@ import {
   idText,
   type Messages,
   readMessage,
+  requestOf,
 } from './messages.ts';
 
 /** Codes of a close frame; from 4000 on they are ours. */
@@ -189,13 +190,10 @@ export class Connection implements Member, SocketEvents {
       case 'ping':
         return this.#answer(id, 200, `{"at":"${this.#parts.at()}","mode":"paper"}`);
       case 'place':
-      case 'cancel': {
+      case 'cancel':
+      case 'cancel_all': {
         const organization = message.organization ?? this.organization;
-        const from = { caller, organization, isCounted: true };
-        const call =
-          message.op === 'place'
-            ? { ...from, param: '', body: message.order }
-            : { ...from, param: message.orderId, body: null };
+        const call = { caller, organization, isCounted: true, ...requestOf(message) };
         const calls = this.#parts.entry[message.op];
         return calls.take(call, (status, body) => this.#answer(id, status, body));
       }

@@ -23,12 +23,30 @@ const SCHEMAS = {
   ping: messageOf('ping', {}),
   place: messageOf('place', { order: Type.Unknown(), organization }),
   cancel: messageOf('cancel', { orderId: Type.String(), organization }),
+  cancel_all: messageOf('cancel_all', { instrumentId: Type.Optional(Type.String()), organization }),
 } as const;
 
 type Schemas = typeof SCHEMAS;
 type Op = keyof Schemas;
 export type Messages = { [K in Op]: Static<Schemas[K]> };
 export type ClientMessage = Messages[Op];
+
+/** What a message about orders has as an HTTP request: of its path, its query, its body. */
+export function requestOf(message: Messages['place' | 'cancel' | 'cancel_all']) {
+  switch (message.op) {
+    case 'place':
+      return { param: '', body: message.order };
+    case 'cancel':
+      return { param: message.orderId, body: null };
+    case 'cancel_all': {
+      const { instrumentId } = message;
+      const query = instrumentId === undefined ? '' : new URLSearchParams({ instrumentId });
+      return { param: '', query: String(query), body: null };
+    }
+    default:
+      return message satisfies never;
+  }
+}
 
 const OPS = Object.keys(SCHEMAS) as Op[];
 const READERS = new Map<unknown, (value: unknown) => unknown>(

@@ -77,6 +77,7 @@ export class ShardClient {
     const { path } = this.#options.config;
     if (checkLmdbFile(path) === null && this.#wasMade) throw missingFile(path);
     const report = await this.#thread.open();
+    if (this.#state === 'closed') throw new EngineBusy('the engine is stopping');
     this.#wasMade = true;
     this.#serve();
     // In one step, so that later messages queue up behind those that the shard must get first.

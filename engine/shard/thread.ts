@@ -21,6 +21,7 @@ export class ShardThread {
   /** The last thread has failed, and no task has been rejected for it yet. */
   #hasFailed = false;
   #isServing = false;
+  #isDestroyed = false;
 
   /**
    * `onEnd` is called with the error of a thread that ended by itself. Its task rejects with that
@@ -46,10 +47,11 @@ export class ShardThread {
 
   /**
    * Opens the shard. Throws `ShardDamage`. After a failure that is a new thread, once the last one
-   * has released the file.
+   * has released the file. Rejects when it is destroyed meanwhile.
    */
   async open(): Promise<OpenReport> {
-    for (;;) {
+    // Another task would start another thread.
+    while (!this.#isDestroyed) {
       const opened = await this.#tryToOpen();
       if (opened !== 'ending') {
         if ('damage' in opened) throw new ShardDamage(opened.damage);
@@ -57,6 +59,7 @@ export class ShardThread {
       }
       await sleep(ENDING_MS);
     }
+    throw new Error('the thread was destroyed before it opened its shard');
   }
 
   /** A thread that has failed may end before it answers that it is ending. */
@@ -98,6 +101,7 @@ export class ShardThread {
 
   /** Ends the thread, even in the middle of a task. */
   async destroy(): Promise<void> {
+    this.#isDestroyed = true;
     await this.#pool.destroy();
   }
 }

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { newOrganization, type Organization } from '../../api/identity/organizations.ts';
 import { AT_ITS_LIMIT } from '../../engine/shard/busy.ts';
-import { AWAY, CATALOG } from '../engine/fixtures.ts';
+import { AWAY, CATALOG, HOME } from '../engine/fixtures.ts';
 import { CLIENTS, openStream } from './stream-client.ts';
 import { type Api, type Json, startApi } from './support.ts';
 
@@ -43,6 +43,27 @@ for (const { kind, protocol } of CLIENTS) {
     t.deepEqual([canceled.status, canceled.body.order.status], [200, 'canceled']);
     const gone = await client.ask({ op: 'cancel', orderId });
     t.deepEqual([gone.status, gone.body.error.code], [409, 'already_closed']);
+  });
+}
+
+for (const { kind, protocol } of CLIENTS) {
+  test(`J20, A74: ${kind}, ${protocol}: cancel_all cancels what rests, or on one instrument`, async (t) => {
+    const api = await startApi(t, { catalog: CATALOG });
+    const client = await openStream(t, api.port, { token: api.token, kind, protocol });
+    const placed = [
+      await client.ask({ op: 'place', order: order('a') }),
+      await client.ask({ op: 'place', order: { ...order('b'), instrumentId: HOME } }),
+      await client.ask({ op: 'place', order: order('c') }),
+    ];
+    const [a, b, c] = placed.map(({ body }) => body.order.orderId);
+    const some = await client.ask({ op: 'cancel_all', instrumentId: AWAY });
+    t.deepEqual(some.body, { canceled: [a, c], count: 2, mode: 'paper' });
+    const rest = await client.ask({ op: 'cancel_all' });
+    t.deepEqual([rest.status, rest.body.canceled], [200, [b]]);
+    const unknown = await client.ask({ op: 'cancel_all', instrumentId: 'ins_&' });
+    t.deepEqual([unknown.status, unknown.body.error.code], [400, 'invalid_request']);
+    const typo = await client.ask({ op: 'cancel_all', instrument: AWAY });
+    t.is(typo.status, 400, 'a typo cancels nothing');
   });
 }
 

@@ -50,6 +50,27 @@ test('a thread that failed leaves its reason, and is not opened again while it e
   await thread.destroy();
 });
 
+test('D10: a shard that starts again while its engine closes is not started any more', async (t) => {
+  const dir = path.join(tempDir(t), 'shard-0');
+  await tradedShard(dir);
+  for (const waitMs of [0, 20, 60]) {
+    const thread = new ShardThread({ ...CONFIG, path: dir }, () => undefined);
+    await thread.open();
+    const failing = serve(thread);
+    failing.link.send([quoteTick({ market: 999 })], []);
+    const again = thread.open();
+    await t.throwsAsync(failing.ended);
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
+    await thread.destroy();
+    const ended = again.then(
+      () => 'opened before the end',
+      (error: Error) => error.message,
+    );
+    t.regex(await ended, /destroyed|before the end|terminat/i);
+    await t.throwsAsync(thread.open(), { message: /destroyed/ });
+  }
+});
+
 function serve(thread: ShardThread) {
   const { end, ended } = thread.serve();
   return { link: new ShardLink(end, () => undefined), ended };
