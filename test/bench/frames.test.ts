@@ -58,7 +58,7 @@ test('bench frames: what is no order is answered as a bad request', async (t) =>
   const api = await startApi(t, { catalog: CATALOG });
   const ask = await open(t, api.port, api.token);
   const messages = {
-    'op must be one of subscribe, unsubscribe, ping, place, cancel': '"op":"quote"}',
+    'op must be one of subscribe, unsubscribe, ping, place, cancel, cancel_all': '"op":"quote"}',
     'orderId is required': '"op":"cancel"}',
     'the body must be a JSON object': '"op":"place","order":1}',
   };
