@@ -14,16 +14,18 @@ const PAUSE_MS = 15;
 const WAITED_MAX_MS = 30_000;
 
 export class FeedProbe {
-  readonly #connection: HttpConnection;
+  readonly #port: number;
+  #connection: HttpConnection;
   readonly #head: string;
   readonly #base: string;
   #orders = 0;
 
   static async open({ port, basePath }: Served, key: string): Promise<FeedProbe> {
-    return new FeedProbe(await HttpConnection.open(port), basePath, key);
+    return new FeedProbe(port, await HttpConnection.open(port), basePath, key);
   }
 
-  private constructor(connection: HttpConnection, basePath: string, key: string) {
+  private constructor(port: number, connection: HttpConnection, basePath: string, key: string) {
+    this.#port = port;
     this.#connection = connection;
     this.#base = basePath;
     this.#head = `HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n`;
@@ -106,8 +108,9 @@ export class FeedProbe {
     return this.#send(`GET ${this.#base}${path} ${this.#head}\r\n`);
   }
 
-  #send(request: string): Promise<string> {
-    return new Promise((resolve, reject) => {
+  async #send(request: string): Promise<string> {
+    if (!this.#connection.isOpen) this.#connection = await HttpConnection.open(this.#port);
+    return await new Promise((resolve, reject) => {
       this.#connection.onAnswer = ({ status, text, bodyStart }: Answer) => {
         const body = text.slice(bodyStart);
         if (status === 200) resolve(body);

@@ -42,6 +42,11 @@ export class HttpConnection {
     });
   }
 
+  /** False once either end has closed it: the server closes one that is idle. */
+  get isOpen(): boolean {
+    return !this.#isClosing;
+  }
+
   send(request: string, dueMs: number): void {
     this.isBusy = true;
     this.dueMs = dueMs;
