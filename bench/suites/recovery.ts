@@ -30,7 +30,6 @@ type Round = { orders: number; readyMs: number; cpuMs: number };
 async function run(sizes: RecoverySizes, progress: (line: string) => void): Promise<Report> {
   const dir = tempDir();
   const dataDir = path.join(dir, 'data');
-  const generator = new Generator();
   progress(`recovery: making ${count(sizes.accounts)} accounts`);
   const { server: first, keys, instruments } = await startPrepared(dataDir, sizes.accounts);
   let server: Paperbook = first;
@@ -40,6 +39,8 @@ async function run(sizes: RecoverySizes, progress: (line: string) => void): Prom
       progress(`recovery: orders for ${measureMs / 1000} s`);
       const { port, basePath } = server;
       const name = `before-${rounds.length}`;
+      // Another one for each load: the last one loses its connections with the server.
+      const generator = new Generator();
       const { statuses } = await generator.run(server, {
         load: { kind: 'orders', port, basePath, keys, instruments, name },
         connections: CONNECTIONS,
@@ -47,6 +48,7 @@ async function run(sizes: RecoverySizes, progress: (line: string) => void): Prom
         measureMs,
         ratePerSecond: null,
       });
+      generator.close();
       await server.kill();
       const startedMs = performance.now();
       server = await startPaperbook(dataDir);
@@ -56,7 +58,6 @@ async function run(sizes: RecoverySizes, progress: (line: string) => void): Prom
     }
     return reportOf(sizes, rounds);
   } finally {
-    generator.close();
     await server.stop();
     dropDir(dir);
   }
