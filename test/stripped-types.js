@@ -3,7 +3,7 @@
  * node_modules/.cache after that. Node strips it anew in every process, which is half the time that
  * it takes to load the server.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -29,8 +29,8 @@ function strippedOf(file) {
     if (error.code !== 'ENOENT') throw error;
   }
   const stripped = strip(source);
-  // Others may write the same at this moment: none of them reads a half of it.
-  const partial = `${cached}.${process.pid}`;
+  // Other processes and threads may write the same at this moment: none of them reads a half of it.
+  const partial = `${cached}.${randomUUID()}`;
   writeFileSync(partial, stripped);
   renameSync(partial, cached);
   return stripped;
