@@ -6,19 +6,18 @@ import type { Caller } from '../access.ts';
 import { cancelAll } from '../cancel-all.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
-import { refusalOfExecution, scopeOfExecution } from '../execution.ts';
+import { scopeOfExecution } from '../execution.ts';
 import { countingOf, type PaperAccount } from '../identity/accounts.ts';
 import { instantIn } from '../instants.ts';
-import { checkOrderBody, placeOrderOf } from '../order-request.ts';
+import { checkOrderBody } from '../order-request.ts';
 import { ofAccount, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { ORDER } from '../schemas/examples.ts';
 import { OrderBodySchema } from '../schemas/order-body.ts';
 import { CanceledAnswer, CancelOrdersQuery, PlacementAnswer } from '../schemas/placing.ts';
 import { OrderAnswer, OrderId, OrdersAnswer, OrdersQuery } from '../schemas/trading.ts';
-import { newUuid } from '../uuid.ts';
 import { bodyReader } from '../validation.ts';
-import { ABOUT_PLACING, PLACING_ERRORS } from './placing.ts';
+import { ABOUT_PLACING, commandOf, PLACING_ERRORS } from './placing.ts';
 
 export function orderRoutes(deps: Deps): Route<Caller>[] {
   return [
@@ -30,7 +29,7 @@ export function orderRoutes(deps: Deps): Route<Caller>[] {
   ];
 }
 
-function placeOrder({ engine, identity, switches }: Deps): Route<Caller> {
+function placeOrder(deps: Deps): Route<Caller> {
   return ofAccount({
     method: 'POST',
     path: '/portfolio/orders',
@@ -42,29 +41,10 @@ function placeOrder({ engine, identity, switches }: Deps): Route<Caller> {
     response: PlacementAnswer,
     readBody: bodyReader(OrderBodySchema, checkOrderBody),
     scopeOfBody: scopeOfExecution,
-    run: ({ caller: { user, key }, account, body }, waiter) => {
-      const mayTrade = switches.trading;
-      const refused = refusalOfExecution(body.execution, mayTrade, (venue) =>
-        identity.venueKey(user.id, venue),
-      );
-      if (refused !== null) throw new ApiError(refused);
-      const atMs = engine.nowMs();
-      return engine.trade(
-        user.id,
-        placeOrderOf(body, {
-          atMs,
-          account: account.id,
-          orderId: newUuid(atMs),
-          placedVia: 'api',
-          placedPrivate: account.isPrivate,
-          // Also in an organization the plan of the key's owner counts.
-          mayOpen: user.plan !== 'none',
-          // Only the engine knows whether this request repeats an order it has placed.
-          mayTrade,
-          counting: countingOf(user, key.id, account),
-        }),
-        waiter,
-      );
+    run: (call, waiter) => {
+      const command = commandOf(deps, call, deps.engine.nowMs());
+      if (typeof command === 'string') throw new ApiError(command);
+      return deps.engine.trade(call.caller.user.id, command, waiter);
     },
   });
 }

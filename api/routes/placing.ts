@@ -1,13 +1,21 @@
 /**
- * The API description of placing an order. Rules A30 to A36, T100 (api/RULES.md,
- * engine/RULES.md).
+ * Placing an order: its API description, and the command that a call of it stands for. Rules A30 to
+ * A36, A38, T100, V6 (api/RULES.md, engine/RULES.md).
  */
 import type { Static } from '@sinclair/typebox';
+import type { PlaceOrder } from '../../engine/rules/messages.ts';
+import type { EpochMs } from '../../engine/rules/units.ts';
+import type { Caller } from '../access.ts';
+import type { Deps } from '../deps.ts';
 import type { ErrorCode } from '../errors.ts';
+import { refusalOfExecution } from '../execution.ts';
+import { countingOf, type PaperAccount } from '../identity/accounts.ts';
+import { placeOrderOf } from '../order-request.ts';
 import type { About } from '../route.ts';
 import { INSTRUMENT_ID, TRADE } from '../schemas/examples.ts';
 import type { OrderBody } from '../schemas/order-body.ts';
 import type { PlacementAnswer } from '../schemas/placing.ts';
+import { newUuid } from '../uuid.ts';
 
 /** The refusals of the operation's own rules: the API's first, then the engine's in its order. */
 export const PLACING_ERRORS: readonly ErrorCode[] = [
@@ -88,3 +96,30 @@ export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
     fillPriceCents: 44,
   },
 };
+
+type PlacingCall = { caller: Caller; account: PaperAccount; body: OrderBody };
+
+/** The command of a call that places an order, or would; a code: the order is refused before it. */
+export function commandOf(
+  { identity, switches }: Pick<Deps, 'identity' | 'switches'>,
+  { caller: { user, key }, account, body }: PlacingCall,
+  atMs: EpochMs,
+): PlaceOrder | ErrorCode {
+  const mayTrade = switches.trading;
+  const refused = refusalOfExecution(body.execution, mayTrade, (venue) =>
+    identity.venueKey(user.id, venue),
+  );
+  if (refused !== null) return refused;
+  return placeOrderOf(body, {
+    atMs,
+    account: account.id,
+    orderId: newUuid(atMs),
+    placedVia: 'api',
+    placedPrivate: account.isPrivate,
+    // Also in an organization the plan of the key's owner counts.
+    mayOpen: user.plan !== 'none',
+    // Only the engine knows whether this request repeats an order it has placed.
+    mayTrade,
+    counting: countingOf(user, key.id, account),
+  });
+}

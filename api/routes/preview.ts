@@ -6,20 +6,17 @@ import { dollarsOf, type EpochMs, HOME_VENUE } from '../../engine/rules/units.ts
 import type { PreviewReply } from '../../engine/shard/views/preview.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
-import { refusalOfExecution } from '../execution.ts';
-import { countingOf } from '../identity/accounts.ts';
-import { checkPreviewBody, placeOrderOf } from '../order-request.ts';
+import { checkPreviewBody } from '../order-request.ts';
 import { ofAccount, type Route } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { OrderBodySchema } from '../schemas/order-body.ts';
 import { PreviewAnswer } from '../schemas/placing.ts';
-import { newUuid } from '../uuid.ts';
 import { bodyReader } from '../validation.ts';
-import { MARKET_BUY } from './placing.ts';
+import { commandOf, MARKET_BUY } from './placing.ts';
 
 const readBody = bodyReader(OrderBodySchema, checkPreviewBody);
 
-export function previewOrder({ engine, fees, identity, switches }: Deps): Route<Caller> {
+export function previewOrder(deps: Deps): Route<Caller> {
   return ofAccount({
     method: 'POST',
     path: '/portfolio/orders/preview',
@@ -47,33 +44,21 @@ export function previewOrder({ engine, fees, identity, switches }: Deps): Route<
     query: NoQuery,
     response: PreviewAnswer,
     readBody,
-    run: ({ caller: { user, key }, account, body }, waiter) => {
-      const mayTrade = switches.trading;
-      const venueKeyAt = (venue: Parameters<typeof identity.venueKey>[1]) =>
-        identity.venueKey(user.id, venue);
-      const refused = refusalOfExecution(body.execution, mayTrade, venueKeyAt);
-      if (refused !== null) {
-        const { venueData } = switches;
-        return answerText({ ...REFUSED, code: refused, venueData }, fees(), engine.nowMs());
-      }
+    run: (call, waiter) => {
+      const { engine, fees, switches } = deps;
       const atMs = engine.nowMs();
-      const order = placeOrderOf(body, {
-        atMs,
-        account: account.id,
-        orderId: newUuid(atMs),
-        placedVia: 'api',
-        placedPrivate: account.isPrivate,
-        mayOpen: user.plan !== 'none',
-        mayTrade,
-        counting: countingOf(user, key.id, account),
-      });
+      const order = commandOf(deps, call, atMs);
+      if (typeof order === 'string') {
+        const { venueData } = switches;
+        return answerText({ ...REFUSED, code: order, venueData }, fees(), atMs);
+      }
       const resolve = (reply: Reply) => {
         if (!reply.ok) return waiter.resolve(reply);
         const found: PreviewReply = JSON.parse(reply.body);
         waiter.resolve(answerText(found, fees(), atMs));
       };
       const reject = (error: Error) => waiter.reject(error);
-      return engine.ask(account.id, { kind: 'preview', atMs, order }, { resolve, reject });
+      return engine.ask(call.account.id, { kind: 'preview', atMs, order }, { resolve, reject });
     },
   });
 }
