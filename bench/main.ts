@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadNow, machine, machineText } from './lib/machine.ts';
 import { type Figures, type Suite, tableText } from './lib/report.ts';
+import { coverage } from './suites/coverage.ts';
 import { feed } from './suites/feed.ts';
 import { frames } from './suites/frames.ts';
 import { history } from './suites/history.ts';
@@ -43,6 +44,7 @@ const SUITES: readonly AnySuite[] = [
   named(history),
   named(replayed),
   named(feed),
+  named(coverage),
   named(profile),
 ];
 
