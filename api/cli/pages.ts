@@ -11,9 +11,12 @@ type Page<Name extends string> = Record<Name, unknown[]> & {
 };
 
 /** The options of a command that prints such a list. */
-export function ofPages(command: Command): Command {
+export function ofPages(
+  command: Command,
+  { limit = 'how many at most; 50 without it' }: { limit?: string } = {},
+): Command {
   return command
-    .option('--limit <n>', 'how many at most; 50 without it', wholeNumber)
+    .option('--limit <n>', limit, wholeNumber)
     .option('--cursor <cursor>', 'where the page before ended')
     .option('--all', 'every page');
 }

@@ -37,6 +37,7 @@ const GROUPS: readonly Group[] = [
     names: ['quote', 'games', 'instruments', 'search'],
     load: async () => (await import('./markets.ts')).addMarketCommands,
   },
+  { names: ['history'], load: async () => (await import('./history.ts')).addHistoryCommands },
   {
     names: ['portfolio', 'trades', 'orders', 'order'],
     load: async () => (await import('./portfolio.ts')).addPortfolioCommands,
@@ -66,6 +67,8 @@ export async function run(argv: readonly string[]): Promise<void> {
   const program = new Command('paperbook')
     .description('Paper trading of prediction markets at live venue prices.')
     .version(version(), '-V, --version', 'print the version')
+    // An option behind a command is that command's own, also where the one above has it too.
+    .enablePositionalOptions()
     .exitOverride();
   // The reader may stop early, as in `paperbook feed inspect FILE | head`: that is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -91,6 +94,7 @@ function refuseUnknown(program: Command, words: readonly string[]): void {
     if (word === '--help' || word === '-h') continue;
     if (word === 'help' || word.startsWith('-') || command.commands.length === 0) return;
     const found = command.commands.find((known) => known.name() === word);
+    if (found === undefined && command.registeredArguments.length > 0) return;
     if (found === undefined) command.error(`error: unknown command '${word}'`);
     command = found!;
   }

@@ -16,7 +16,7 @@ async function scriptOf(shell: Shell): Promise<string> {
 
 /** Names of the commands and options that a help text lists. */
 function listed(help: string): { commands: string[]; options: string[] } {
-  const [, commands = ''] = help.split('\nCommands:\n');
+  const [, commands = ''] = /\nCommands:\n(.*?)(?:\n\n|$)/s.exec(help) ?? [];
   return {
     commands: [...commands.matchAll(/^ {2}([a-z][\w-]*) /gm)].map(([, name]) => name!),
     options: [...help.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, name]) => name!),

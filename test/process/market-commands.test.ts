@@ -1,59 +1,14 @@
 /** Commands that look things up, trade by name, and fit a terminal, at a server in this process. */
-import { writeFileSync } from 'node:fs';
-import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { IDS, sampleCatalog } from '../api/samples.ts';
-import { type Api, type Json, startApi } from '../api/support.ts';
-import { runHere } from './run-here.ts';
-import { type Exit, tempDir } from './server.ts';
-
-type Trader = {
-  api: Api;
-  command: (...args: string[]) => Promise<Exit>;
-  json: (...args: string[]) => Promise<Json>;
-  fails: (...args: string[]) => Promise<string>;
-};
-
-/** A server, and the commands of someone with a key of it. */
-async function startTrader(t: ExecutionContext, catalog: Catalog): Promise<Trader> {
-  const api = await startApi(t, { catalog });
-  const configHome = tempDir(t);
-  const keyFile = path.join(configHome, 'key');
-  writeFileSync(keyFile, api.token);
-  const server = new URL(api.baseUrl).origin;
-  const session = path.join(configHome, 'session.json');
-  const tokens = { accessToken: await api.signIn(), refreshToken: 'none' };
-  const user = { userId: api.user.id, email: api.user.email, key: null };
-  const expiresAtMs = Date.now() + 3_600_000;
-  writeFileSync(session, JSON.stringify({ server, ...user, ...tokens, expiresAtMs }), {
-    mode: 0o600,
-  });
-  const command = async (...args: string[]) => {
-    const isOfSession = args[0] === 'keys';
-    const by = isOfSession ? ['--session', session] : ['--key-file', keyFile, '--server', server];
-    return await runHere([...args, ...by]);
-  };
-  return {
-    api,
-    command,
-    json: async (...args) => {
-      const { code, stdout, stderr } = await command(...args, '--json');
-      if (code !== 0) throw new Error(`paperbook ${args.join(' ')}: ${stderr}`);
-      return JSON.parse(stdout);
-    },
-    fails: async (...args) => {
-      const { code, stdout, stderr } = await command(...args);
-      t.deepEqual([code, stdout], [1, ''], args.join(' '));
-      return stderr;
-    },
-  };
-}
+import type { Json } from '../api/support.ts';
+import { onTerminal, startTrader } from './trader-commands.ts';
 
 const idsOf = (rows: Json[]) => rows.map(({ id }) => id);
 
 test.serial('U13: games and instruments, filtered as the routes filter', async (t) => {
-  const { api, command, json, fails } = await startTrader(t, sampleCatalog());
+  const { api, command, json, fails } = await startTrader(t, { catalog: sampleCatalog() });
   const games = await json('games');
   t.deepEqual(games, (await api.call('GET', '/games')).json);
   t.deepEqual(idsOf(games.games), ['game_00000000A0', 'game_00000000B0']);
@@ -90,7 +45,7 @@ test.serial('U13: games and instruments, filtered as the routes filter', async (
 });
 
 test.serial('U13: search takes words as they are typed, best match first', async (t) => {
-  const { command, json } = await startTrader(t, sampleCatalog());
+  const { command, json } = await startTrader(t, { catalog: sampleCatalog() });
   const found = await json('search', 'hawks', 'over');
   t.deepEqual(idsOf(found.instruments), [IDS.total]);
   t.is((await json('search', 'lions', '--limit', '1')).count, 1);
@@ -103,7 +58,7 @@ test.serial('U13: search takes words as they are typed, best match first', async
 });
 
 test.serial('U13: lists come by the page, or with --all as one', async (t) => {
-  const { command, json } = await startTrader(t, sampleCatalog());
+  const { command, json } = await startTrader(t, { catalog: sampleCatalog() });
   const first = await command('instruments', '--limit', '2');
   const [, cursor] = /^more with --cursor (\S+), or --all\n$/.exec(first.stderr) ?? [];
   t.is(first.stdout.split('\n').length, 4);
@@ -118,7 +73,7 @@ test.serial('U13: lists come by the page, or with --all as one', async (t) => {
 });
 
 test.serial('U13: orders by status, and one of them with everything about it', async (t) => {
-  const { command, json, fails } = await startTrader(t, sampleCatalog());
+  const { command, json, fails } = await startTrader(t, { catalog: sampleCatalog() });
   const place = (limit: string, ...more: string[]) =>
     json('buy', IDS.lions, 'yes', '10', '--limit', limit, ...more);
   const { order: rested } = await place('7', '--prob', '60');
@@ -173,7 +128,7 @@ test.serial('U13: orders by status, and one of them with everything about it', a
 });
 
 test.serial('U14: sell --instrument sells the one open position on it', async (t) => {
-  const { command, json, fails } = await startTrader(t, sampleCatalog());
+  const { command, json, fails } = await startTrader(t, { catalog: sampleCatalog() });
   const buy = async (id: string, side = 'yes') => (await json('buy', id, side, '10')).trade.tradeId;
   t.is(
     await fails('sell', '--instrument', IDS.lions),
@@ -207,7 +162,7 @@ test.serial('U14: sell --instrument sells the one open position on it', async (t
 });
 
 test.serial('U14: a sale that was not answered is repeated by its trade', async (t) => {
-  const { api, json, fails } = await startTrader(t, sampleCatalog());
+  const { api, json, fails } = await startTrader(t, { catalog: sampleCatalog() });
   const { trade } = await json('buy', IDS.lions, 'yes', '10');
   const { reply } = api.engine;
   api.engine.reply = async (request) => {
@@ -238,26 +193,8 @@ function wideCatalog(): Catalog {
   };
 }
 
-/** Runs it with a standard output that is a terminal of 80 columns. */
-async function onTerminal<T>(run: () => Promise<T>): Promise<T> {
-  const { stdout } = process;
-  const own = Object.getOwnPropertyDescriptors(stdout);
-  const set = (name: 'isTTY' | 'columns', value: unknown) =>
-    Object.defineProperty(stdout, name, { configurable: true, value });
-  set('isTTY', true);
-  set('columns', 80);
-  try {
-    return await run();
-  } finally {
-    for (const name of ['isTTY', 'columns'] as const) {
-      if (own[name] === undefined) Reflect.deleteProperty(stdout, name);
-      else Object.defineProperty(stdout, name, own[name]);
-    }
-  }
-}
-
 test.serial('U12: no command prints a line wider than its terminal', async (t) => {
-  const { command, json } = await startTrader(t, wideCatalog());
+  const { command, json } = await startTrader(t, { catalog: wideCatalog() });
   const { trade } = await json('buy', IDS.lions, 'yes', '1000');
   const inAYear = new Date(Date.parse('2026-11-21T05:00:00Z') + 360 * 86_400_000).toISOString();
   const limit = ['buy', IDS.bears, 'no', '90000', '--limit', '1', '--expires', inAYear];
