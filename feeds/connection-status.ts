@@ -1,5 +1,6 @@
-/** The status of a venue connection. Rules W4, W6, W9 (feeds/FORMATS.md). */
+/** A venue connection as its feed sees it, and its status. Rules W4, W6, W9 (feeds/FORMATS.md). */
 import type { EpochMs, Venue } from '../engine/rules/units.ts';
+import type { VenueTick } from './venue.ts';
 
 /** `waiting` is the pause before the next attempt; `closed` is final. */
 export const CONNECTION_STATES = ['connecting', 'open', 'waiting', 'closed'] as const;
@@ -59,4 +60,14 @@ export type FeedStatus = ConnectionStatus & {
    * can. Without an address.
    */
   missedStatesProblem: string | null;
+};
+
+export type Connection = {
+  status(): ConnectionStatus;
+  /** The catalog changed: subscribes to markets that are new in `markets()`. */
+  marketsChanged(): void;
+  /** What is known of the markets by other means than frames: those that stopped wait no more. */
+  learned(ticks: readonly VenueTick[]): void;
+  /** Ends the connection and every timer at once, also between attempts. Idempotent. */
+  close(): void;
 };

@@ -1,7 +1,7 @@
 /**
  * One live connection to one venue: dial, subscribe, hand over frames, notice silence and gaps, dial
  * again. Adapters and the ingest read the frames; this file decides whether the venue is there. What
- * cannot be mended on it ends it; a new one starts from snapshots. Rules W2 to W9, W14 (feeds/FORMATS.md).
+ * cannot be mended on it ends it; a new one starts from snapshots. Rules W2 to W9, W14, W18 (FORMATS.md).
  */
 import type { WebSocket } from 'ws';
 import type { EpochMs } from '../engine/rules/units.ts';
@@ -11,22 +11,13 @@ import {
   DEFAULT_TIMING,
   pauseMs,
 } from './connection-options.ts';
-import type { ConnectionState, ConnectionStatus } from './connection-status.ts';
+import type { Connection, ConnectionState, ConnectionStatus } from './connection-status.ts';
 import { codeOf, dial, isKeepaliveAnswer } from './dial.ts';
 import { feedUrlOf, safeUrlOf } from './endpoint.ts';
+import { PingProbe } from './ping-probe.ts';
 import { SocketTimers } from './socket-timers.ts';
 import { Unquoted } from './unquoted.ts';
-import type { FrameReading, VenueTick } from './venue.ts';
-
-export type Connection = {
-  status(): ConnectionStatus;
-  /** The catalog changed: subscribes to markets that are new in `markets()`. */
-  marketsChanged(): void;
-  /** What is known of the markets by other means than frames: those that stopped wait no more. */
-  learned(ticks: readonly VenueTick[]): void;
-  /** Ends the connection and every timer at once, also between attempts. Idempotent. */
-  close(): void;
-};
+import { type FrameReading, isGoodBook, type VenueTick } from './venue.ts';
 
 /**
  * Dials the venue and keeps the connection up until `close()`. Network trouble never throws; it is
@@ -57,6 +48,14 @@ class VenueConnection implements Connection {
   #retryInMs = 0;
   #retryTimer: NodeJS.Timeout | undefined;
   readonly #timers = new SocketTimers();
+  readonly #probe = new PingProbe({
+    timers: this.#timers,
+    ping: (payload) => this.#socket?.ping(payload, undefined, () => {}),
+    late: (reason) => {
+      this.#wasLate = true;
+      this.#drop(reason);
+    },
+  });
   #handshakeTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
   /** Runs while the adapter awaits what it has asked for again. */
@@ -123,6 +122,10 @@ class VenueConnection implements Connection {
         opened: () => this.#opened(),
         received: (text) => this.#received(text),
         pinged: () => this.#onHeartbeat(),
+        ponged: (payload) => {
+          // The answer to a ping of ours says nothing of prices.
+          if (!this.#probe.answered(payload)) this.#onHeartbeat();
+        },
         ended: (reason) => this.#drop(reason),
       });
     } catch (error) {
@@ -204,6 +207,7 @@ class VenueConnection implements Connection {
       return this.#drop(drop);
     }
     if (this.#attempts > 0 && !this.#wasLate && isGoodBook(reading)) this.#attempts = 0;
+    if (reading.probeWithinMs !== undefined) this.#probe.start(reading.probeWithinMs);
     for (const { message, afterMs } of send ?? []) {
       const text = JSON.stringify(message);
       if (afterMs === 0) this.#send(text);
@@ -254,6 +258,7 @@ class VenueConnection implements Connection {
     if (socket === null) return;
     this.#socket = null;
     this.#timers.endAll();
+    this.#probe.ended();
     this.#answerTimer = undefined;
     this.#subscribed.clear();
     socket.terminate();
@@ -292,9 +297,4 @@ class VenueConnection implements Connection {
       this.#options.log.warn({ venue: this.#options.venue, err: error }, 'feed listener failed');
     }
   }
-}
-
-/** A price that can be used: the connection does what it was dialed for. */
-function isGoodBook({ rejected, jump, ticks }: FrameReading): boolean {
-  return rejected === null && !jump && ticks.some(({ kind }) => kind === 'book');
 }

@@ -10,6 +10,7 @@ export type SocketEvents = {
   opened(): void;
   received(text: string): void;
   pinged(): void;
+  ponged(payload: string): void;
   ended(reason: string): void;
 };
 
@@ -26,7 +27,7 @@ export function dial(url: URL, headers: Record<string, string>, events: SocketEv
   socket.on('message', (data) => current(() => events.received(String(data))));
   // The library answers a ping by itself. Rule W21 (feeds/FORMATS.md).
   socket.on('ping', () => current(() => events.pinged()));
-  socket.on('pong', () => current(() => events.pinged()));
+  socket.on('pong', (data) => current(() => events.ponged(String(data))));
   socket.on('error', (error) => current(() => events.ended(error.message)));
   socket.on('close', (code) => current(() => events.ended(`closed by the venue (${code})`)));
   return socket;

@@ -3,10 +3,10 @@
  * for what happened meanwhile. Rules W1, W15, W17 (feeds/FORMATS.md).
  */
 import type { EpochMs, SourceNumber, Venue } from '../engine/rules/units.ts';
-import { type Connection, openConnection } from './connection.ts';
+import { openConnection } from './connection.ts';
 import { ConnectionCounter } from './connection-counts.ts';
 import type { ConnectionTiming } from './connection-options.ts';
-import type { FeedStatus } from './connection-status.ts';
+import type { Connection, FeedStatus } from './connection-status.ts';
 import type { Ingest, IngestConnection } from './ingest.ts';
 import { MissedStates } from './missed-states.ts';
 import type { FrameReading, VenueAdapter } from './venue.ts';

@@ -101,6 +101,8 @@ class Connection implements IngestConnection {
     if (reading.jump || isGap) counters.gap();
     const lateMs = this.#lag.lateByMs(reading, this.#steadyMs());
     if (this.#lag.behindMs !== null) reading.lagMs = this.#lag.behindMs;
+    const probeWithinMs = this.#lag.probeWithinMs(reading);
+    if (probeWithinMs !== undefined) reading.probeWithinMs = probeWithinMs;
     if (lateMs !== null) {
       reading.late = true;
       reading.drop ??= `${lateMs} ms behind the venue`;

@@ -61,6 +61,12 @@ export class VenueLag {
     return null;
   }
 
+  /** The bound, for prices without a time: pings must measure them (W18). Undefined: nothing must. */
+  probeWithinMs({ ticks, venueAtMs }: FrameReading): number | undefined {
+    if (venueAtMs !== null || this.#maxMs === Number.POSITIVE_INFINITY) return undefined;
+    return ticks.some(({ kind }) => kind === 'book') ? this.#maxMs : undefined;
+  }
+
   /** By how much the frame that was just judged is behind the minimum; null: it was not judged. */
   get behindMs(): number | null {
     return this.#behindMs;

@@ -85,7 +85,14 @@ export type FrameReading = {
   lagMs?: number;
   /** It has fallen behind its venue, and a new one may be as far behind. */
   late?: true;
+  /** Of a price without a time: pings measure the lag, which may be so many milliseconds (W18). */
+  probeWithinMs?: number;
 };
+
+/** A price that can be used: the connection does what it was dialed for. */
+export function isGoodBook({ rejected, jump, ticks }: FrameReading): boolean {
+  return rejected === null && !jump && ticks.some(({ kind }) => kind === 'book');
+}
 
 /** A message to the venue, now or after a pause. */
 export type Outgoing = { message: unknown; afterMs: number };

@@ -4,9 +4,9 @@ import { createServer } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { nativeAdapter } from '../../feeds/adapters/native.ts';
-import { type Connection, openConnection } from '../../feeds/connection.ts';
+import { openConnection } from '../../feeds/connection.ts';
 import type { ConnectionOptions } from '../../feeds/connection-options.ts';
-import type { ConnectionState } from '../../feeds/connection-status.ts';
+import type { Connection, ConnectionState } from '../../feeds/connection-status.ts';
 import type { VenueAdapter } from '../../feeds/venue.ts';
 
 /** Quick enough for a test, and slow enough that no bound is met by accident. */
@@ -30,8 +30,8 @@ export type Venue = {
 };
 
 /** A venue on loopback that says only what the test makes it say. */
-export async function openVenue(t: ExecutionContext): Promise<Venue> {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+export async function openVenue(t: ExecutionContext, autoPong = true): Promise<Venue> {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, autoPong });
   await new Promise((listening) => server.once('listening', listening));
   const { port } = server.address() as AddressInfo;
   const venue: Venue = {
