@@ -35,8 +35,8 @@ export type DispatchOptions<C> = AnswersOptions & {
 export type Meter<C> = {
   /** For requests whose caller is not known yet. */
   unkeyed: QuotaReservation;
-  /** The owner of the key of a request that matched no route; null without a valid key. */
-  callerOf(exchange: Exchange): C | null;
+  /** The caller of a request that matched no route; null without a valid credential. */
+  callerOf(exchange: Exchange): C | Promise<C | null> | null;
   keyed(caller: C): CallerReservation;
 };
 
@@ -79,25 +79,22 @@ class Dispatcher<C> {
         return;
       }
       found = routes.get(exchange.method) ?? null;
-      if (found === null) {
-        const refusal = new ApiError('method_not_allowed', { headers: ['Allow', allow] });
-        throw this.#countedRefusal(exchange, refusal);
-      }
+      if (found === null) throw new ApiError('method_not_allowed', { headers: ['Allow', allow] });
       this.#check(exchange, found, param);
     } catch (error) {
-      this.#answers.fail(exchange, error, found);
+      if (found === null) this.#failUnrouted(exchange, error);
+      else this.#answers.fail(exchange, error, found);
     }
   }
 
   /** The route of the requested path. Throws where there is none. */
   #find(exchange: Exchange) {
     if (exchange.hasUnclearLength()) {
-      const refusal = invalidRequest('Content-Length or Transfer-Encoding is ambiguous');
-      throw this.#countedRefusal(exchange, refusal);
+      throw invalidRequest('Content-Length or Transfer-Encoding is ambiguous');
     }
     this.#options.guard?.(exchange);
     const match = this.#route(exchange.path);
-    if (match === null) throw this.#countedRefusal(exchange, new ApiError('route_not_found'));
+    if (match === null) throw new ApiError('route_not_found');
     const { allow, routes, path } = match.entry;
     exchange.route = path;
     return { allow, routes, param: match.param };
@@ -123,18 +120,32 @@ class Dispatcher<C> {
     }
     this.#takeQuery(exchange, found, call);
     // Before the body is read: under overload a refused request must cost little.
-    const isNeeded = found.mayBeUnavailable && found.asksFor(call.query);
-    const refusal = isNeeded ? this.#options.refusal() : null;
+    const refusal = this.#refusal(found, call);
     if (refusal !== null) this.#answers.refuseBusy(exchange, refusal, found);
     else if (found.readBody === null) this.#run(exchange, found, call);
     else this.#readBody(exchange, found, call);
   }
 
+  /** Why the engine cannot take a call that asks it. */
+  #refusal(found: Served<C>, { query }: Pending<C>): EngineBusy | null {
+    return found.mayBeUnavailable && found.asksFor(query) ? this.#options.refusal() : null;
+  }
+
   /** A refusal before any route matched: it counts, but never exceeds a limit. */
-  #countedRefusal(exchange: Exchange, refusal: ApiError): ApiError {
-    const caller = this.#options.meter?.callerOf(exchange) ?? null;
-    if (caller !== null) this.#chargeTo(exchange, caller)?.count(1);
-    return refusal;
+  #failUnrouted(exchange: Exchange, error: unknown): void {
+    const fail = (reason: unknown) => this.#answers.fail(exchange, reason, null);
+    const failFor = (caller: C | null) => {
+      if (caller !== null) this.#chargeTo(exchange, caller)?.count(1);
+      fail(error);
+    };
+    try {
+      const caller = this.#options.meter?.callerOf(exchange) ?? null;
+      if (!(caller instanceof Promise)) return failFor(caller);
+      exchange.hold();
+      caller.then(failFor).catch(fail);
+    } catch (reason) {
+      fail(reason);
+    }
   }
 
   #chargeTo(exchange: Exchange, caller: C): CallerReservation | null {
@@ -172,6 +183,8 @@ class Dispatcher<C> {
     const proceed = async (): Promise<void> => {
       call.caller = await pending;
       this.#takeQuery(exchange, found, call);
+      const refusal = this.#refusal(found, call);
+      if (refusal !== null) return this.#answers.refuseBusy(exchange, refusal, found);
       if (received !== null) call.body = bodyOf(found, await received);
       this.#run(exchange, found, call);
     };

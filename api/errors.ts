@@ -30,12 +30,12 @@ export const ERRORS = {
   insufficient_scope: {
     status: 403,
     message: 'The API key lacks the scope of this call.',
-    when: 'key lacks the scope of the endpoint or of the chosen execution',
+    when: 'key or session lacks the scope of the endpoint or of the chosen execution',
   },
   guest_account: {
     status: 403,
     message: 'A guest has no account; sign in or sign up.',
-    when: 'guest session on a call for sessions',
+    when: 'session of a guest',
   },
   scope_not_available: {
     status: 403,

@@ -18,7 +18,7 @@ export type MessageCallOptions = Pick<
 > & { keyed: Meter<Caller>['keyed'] };
 
 export type MessageCall = {
-  /** As key and owner are now: `callerAgain`. */
+  /** As credential and owner are now: `callerAgain`. */
   caller: Caller;
   /** The `{...}` segment of the route's path; empty where it has none. */
   param: string;

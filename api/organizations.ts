@@ -1,31 +1,30 @@
 /**
- * Organizations as a key sees them, wherever they live: `GET /organizations` and the X-Service-Org
+ * Organizations as a caller sees them, wherever they live: `GET /organizations` and the X-Service-Org
  * header ask the same place. Rules I60 to I65 (api/RULES.md).
  */
 import type { Uuid } from '../engine/rules/units.ts';
 import { ApiError } from './errors.ts';
 import { organizationAccount, type PaperAccount } from './identity/accounts.ts';
-import type { Key } from './identity/keys.ts';
 import type { Role } from './identity/organizations.ts';
 import type { ControlStore } from './identity/store.ts';
 import type { User } from './identity/users.ts';
 
-/** The caller, with the key as it was sent; an outside service gets it forwarded. */
-export type KeyHolder = { user: User; key: Key; token: string };
+/** The caller, with the credential as it was sent; an outside service gets it forwarded. */
+export type CredentialHolder = { user: User; credentialId: Uuid; token: string };
 
-/** An organization as one of its keys sees it. Rule A59 (api/RULES.md). */
+/** An organization as one of its members sees it. Rule A59 (api/RULES.md). */
 export type OwnOrganization = { id: Uuid; slug: string; name: string; role: Role };
 
 export interface Organizations {
-  /** Those that the key can use, by slug. */
-  of(holder: KeyHolder): OwnOrganization[] | Promise<OwnOrganization[]>;
+  /** Those that the caller can use, by slug. */
+  of(holder: CredentialHolder): OwnOrganization[] | Promise<OwnOrganization[]>;
   /**
    * The sandbox of one of them. Throws or rejects with `organization_not_found` or
    * `organization_forbidden`.
    *
    * @param id a uuid in lower case
    */
-  accountOf(holder: KeyHolder, id: Uuid): PaperAccount | Promise<PaperAccount>;
+  accountOf(holder: CredentialHolder, id: Uuid): PaperAccount | Promise<PaperAccount>;
 }
 
 /** Organizations of the control store. */

@@ -1,25 +1,25 @@
 /**
- * Organizations that live in an outside service: it receives the caller's key and answers with the
- * organizations that this key can use. Rule I66 (api/RULES.md).
+ * Organizations that live in an outside service: it receives the caller's key or session
+ * and answers with the organizations that its owner can use. Rule I66 (api/RULES.md).
  *
  * A question has a time limit, its answer a size limit, and the number of open questions a limit.
- * The key never follows a redirect. Any failure of the service is a 503 here.
+ * The credential never follows a redirect. Any failure of the service is a 503 here.
  */
 import { Type } from '@sinclair/typebox';
 import type { EpochMs, Uuid as UuidText } from '../engine/rules/units.ts';
 import { ApiError } from './errors.ts';
 import { organizationAccount } from './identity/accounts.ts';
 import type { Log } from './log.ts';
-import type { KeyHolder, Organizations, OwnOrganization } from './organizations.ts';
+import type { CredentialHolder, Organizations, OwnOrganization } from './organizations.ts';
 import { Uuid } from './schemas/common.ts';
 import { RoleSchema } from './schemas/identity.ts';
 import { createAjv } from './validation.ts';
 
 const ANSWER_WITHIN_MS = 3000;
 const ANSWER_BYTES_MAX = 256 * 1024;
-/** How long an answer is reused for the same key, so that no order waits for the service. */
+/** How long an answer is reused for the same credential, so that no order waits for the service. */
 const FRESH_MS = 5000;
-const KEYS_REMEMBERED_MAX = 10_000;
+const REMEMBERED_MAX = 10_000;
 const QUESTIONS_OPEN_MAX = 64;
 const RETRY_AFTER_SECONDS = 2;
 
@@ -31,13 +31,14 @@ type Question = { askedAtMs: EpochMs; isOpen: boolean; answer: Promise<OwnOrgani
 class UnusableAnswer extends Error {}
 
 export function outsideOrganizations({ url, users, log }: Options): Organizations {
-  /** The last question of each key, oldest first. */
+  /** The last question of each key or session, oldest first. */
   const questions = new Map<UuidText, Question>();
   let openCount = 0;
 
-  /** Asks, unless the key's last question is still open or recent enough. */
-  function ask({ key, token }: KeyHolder, freshMs: number): Promise<OwnOrganization[]> {
-    const last = questions.get(key.id);
+  /** Asks, unless the credential's last question is still open or recent enough. */
+  function ask(holder: CredentialHolder, freshMs: number): Promise<OwnOrganization[]> {
+    const { credentialId, token } = holder;
+    const last = questions.get(credentialId);
     const nowMs = Date.now();
     if (last !== undefined && (last.isOpen || nowMs - last.askedAtMs < freshMs)) return last.answer;
     if (openCount === QUESTIONS_OPEN_MAX) throw unavailable();
@@ -46,28 +47,28 @@ export function outsideOrganizations({ url, users, log }: Options): Organization
     question.answer = question.answer
       .catch((error: unknown) => {
         log.warn({ reason: reasonOf(error) }, 'the organization service cannot be used');
-        if (questions.get(key.id) === question) questions.delete(key.id);
+        if (questions.get(credentialId) === question) questions.delete(credentialId);
         throw unavailable();
       })
       .finally(() => {
         question.isOpen = false;
         openCount--;
       });
-    remember(key.id, question);
+    remember(credentialId, question);
     return question.answer;
   }
 
-  function remember(keyId: UuidText, question: Question): void {
-    questions.delete(keyId);
-    if (questions.size === KEYS_REMEMBERED_MAX) questions.delete(questions.keys().next().value!);
-    questions.set(keyId, question);
+  function remember(credentialId: UuidText, question: Question): void {
+    questions.delete(credentialId);
+    if (questions.size === REMEMBERED_MAX) questions.delete(questions.keys().next().value!);
+    questions.set(credentialId, question);
   }
 
   return {
     of: (holder) => ask(holder, 0),
     accountOf: async (holder, id) => {
       const organization = (await ask(holder, FRESH_MS)).find((own) => own.id === id);
-      // The service does not say which ids exist besides those of this key. An id that is a user's
+      // The service does not say which ids exist besides those of this caller. An id that is a user's
       // must not open that user's account, whatever the service lists.
       if (organization === undefined || users.has(id)) throw new ApiError('organization_forbidden');
       return organizationAccount(organization, null);
@@ -91,7 +92,7 @@ const isAnswer = createAjv().compile<{ organizations: OwnOrganization[] }>(
 async function fetchOrganizations(url: string, token: string): Promise<OwnOrganization[]> {
   const response = await fetch(url, {
     headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
-    // The key goes only to the address that the operator configured.
+    // The credential goes only to the address that the operator configured.
     redirect: 'manual',
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   });

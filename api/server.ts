@@ -2,15 +2,7 @@
  * The HTTP server: the public API under /v1, sign-in under /auth/v1, and the operator's listener on
  * loopback.
  */
-import {
-  admitter,
-  authorizer,
-  type Caller,
-  callerAgain,
-  callerIfAny,
-  keyReader,
-  permit,
-} from './access.ts';
+import { admitter, type Caller, callerAgain, callerReaders, permit } from './access.ts';
 import { adminRoutes, operatorOf } from './admin.ts';
 import { apiRoutes, BASE_PATH, type Served } from './api-routes.ts';
 import type { Deps } from './deps.ts';
@@ -180,8 +172,10 @@ function apiHandler(deps: Deps, auth: Auth, metrics: Metrics) {
   const onWriteFailed = (error: unknown) => {
     log.error({ err: error }, 'the last use of a key could not be written');
   };
-  const callerByKey = keyReader(identity, onWriteFailed);
-  const keyed = ({ user, key }: Caller) => meter.keyed(user, key.id);
+  const sessions = { source: auth.sessions, scheme: publicScheme(config), switches };
+  const credentials = { store: identity, sessions, onWriteFailed };
+  const { authorize, callerIfAny } = callerReaders(credentials);
+  const keyed = ({ user, key }: Caller) => meter.keyed(user, key?.id ?? null);
   const checks = {
     permit,
     admit: admitter({
@@ -198,15 +192,14 @@ function apiHandler(deps: Deps, auth: Auth, metrics: Metrics) {
   let served: Served;
   const routes = apiRoutes(deps, () => served);
   const entry = orderEntry(routes, { ...checks, keyed });
-  const again = callerAgain(identity, onWriteFailed);
-  const streams = new Streams({ ...deps, entry, callerAgain: again });
+  const streams = new Streams({ ...deps, entry, callerAgain: callerAgain(credentials) });
   served = { entry, streams };
   const handle = createDispatcher({
     ...checks,
     prefix: BASE_PATH,
     routes,
-    authorize: authorizer(callerByKey, auth.sessions, publicScheme(config)),
-    meter: { unkeyed: meter.unkeyed, callerOf: callerIfAny(callerByKey), keyed },
+    authorize,
+    meter: { unkeyed: meter.unkeyed, callerOf: callerIfAny, keyed },
     policy: NO_PAGE,
     errorBody,
   });

@@ -1,6 +1,8 @@
-/** New version 7 uuids. Their random bits are drawn from the system in blocks, since a block costs
- * as much as a single draw. */
-import { randomFillSync } from 'node:crypto';
+/**
+ * New version 7 uuids. Their random bits are drawn from the system in blocks, since a block costs
+ * as much as a single draw.
+ */
+import { createHash, randomFillSync } from 'node:crypto';
 import { uuidOfWords } from '../engine/memory/uuid-words.ts';
 import type { EpochMs, Uuid } from '../engine/rules/units.ts';
 
@@ -26,4 +28,13 @@ export function newUuid(atMs: EpochMs): Uuid {
   );
   next += WORDS_PER_ID;
   return id;
+}
+
+/** The same uuid each time for the same text: its hash, in the form of version 7. */
+export function uuidOfText(text: string): Uuid {
+  const digest = createHash('sha256').update(text).digest();
+  const [first, second, third, fourth] = [0, 4, 8, 12].map((at) => digest.readUInt32BE(at));
+  const version = ((second! & 0xffff0fff) | 0x7000) >>> 0;
+  const variant = ((third! & 0x3fffffff) | 0x80000000) >>> 0;
+  return uuidOfWords(first!, version, variant, fourth!);
 }

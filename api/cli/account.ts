@@ -125,10 +125,15 @@ async function whoAmI(options: KeyFlags): Promise<void> {
       wrapped(`${plain(answer.user.email ?? me.user.displayName ?? me.user.id)} at ${server}`),
       listOf([
         ['Plan', plan],
-        ['Key', `${me.key.prefix}…`],
-        ['Scopes', me.key.scopes.join(' ')],
+        ...pairsOfKey(me.key),
         ['Requests', `${left}${enforced ? '' : ' (not enforced)'}`],
       ]),
     ].join(''),
   );
+}
+
+/** Null where a session called in place of a key. */
+function pairsOfKey(key: { prefix: string; scopes: readonly string[] } | null) {
+  if (key === null) return [];
+  return [['Key', `${key.prefix}…`] as const, ['Scopes', key.scopes.join(' ')] as const];
 }

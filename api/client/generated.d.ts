@@ -836,13 +836,16 @@ export type Me = {
          */
         "private": boolean | null;
     };
+    /**
+     * Null for a session.
+     */
     key: {
         /**
          * The first 16 characters of the key.
          */
         prefix: string;
         scopes: Scope[];
-    };
+    } | null;
     /**
      * Every trade is a paper trade.
      */
@@ -1810,6 +1813,9 @@ export type Usage = {
          */
         resetSeconds: number;
     };
+    /**
+     * Null for a session, whose requests count for the account alone.
+     */
     key: {
         /**
          * The first 16 characters of the key.
@@ -1820,13 +1826,13 @@ export type Usage = {
          * @minimum 0
          */
         requestsThisMonth: number;
-    };
+    } | null;
     /**
      * The hard trade limits; null while the engine cannot say.
      */
     trading: {
         /**
-         * Of this key, over all accounts that it trades on.
+         * Of this key or session, over all accounts that it trades on.
          */
         key: {
             /**
@@ -2821,7 +2827,7 @@ export type ExportHistoryVariables = {
 export type GetPortfolioResult = Portfolio;
 export type GetPortfolioHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
@@ -2883,7 +2889,7 @@ export type ListTradesQuery = {
 };
 export type ListTradesHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
@@ -2926,7 +2932,7 @@ export type ListEventsQuery = {
 };
 export type ListEventsHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
@@ -2994,7 +3000,7 @@ export type ListOrdersQuery = {
 };
 export type ListOrdersHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
@@ -3025,7 +3031,7 @@ export type PlaceOrderResult = OrderPlacement;
 export type PlaceOrderBody = OrderRequest;
 export type PlaceOrderHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
@@ -3062,7 +3068,7 @@ export type CancelOrdersQuery = {
 };
 export type CancelOrdersHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
@@ -3099,7 +3105,7 @@ export type GetOrderPath = {
 };
 export type GetOrderHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
@@ -3136,7 +3142,7 @@ export type CancelOrderPath = {
 };
 export type CancelOrderHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
@@ -3167,7 +3173,7 @@ export type PreviewOrderResult = OrderPreview;
 export type PreviewOrderBody = OrderRequest;
 export type PreviewOrderHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
@@ -3198,7 +3204,7 @@ export type PlaceOrdersResult = OrderBatchResults;
 export type PlaceOrdersBody = OrderBatch;
 export type PlaceOrdersHeaders = {
     /**
-     * Id of an organization: the call is about its paper sandbox, not about the key owner's personal account.
+     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
      * @format uuid
      */
     "X-Service-Org"?: string;
@@ -3919,6 +3925,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -4034,6 +4048,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -4098,6 +4120,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -4390,6 +4420,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -4463,6 +4501,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -4530,6 +4576,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -4612,6 +4666,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -4679,6 +4741,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -4746,6 +4816,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -4813,6 +4891,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -4880,6 +4966,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -4968,6 +5062,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5056,6 +5158,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5129,6 +5239,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5217,6 +5335,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5284,6 +5410,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5369,6 +5503,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5442,6 +5584,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5530,6 +5680,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5600,6 +5758,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5670,6 +5836,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5740,6 +5914,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5810,6 +5992,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5880,6 +6070,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";
@@ -5950,6 +6148,14 @@ export declare const OPERATIONS: {
             readonly kind: "apiKey";
             readonly name: "x-service-key";
             readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
         }]];
         readonly responseHeaders: readonly [{
             readonly name: "x-request-id";

@@ -66,7 +66,8 @@ class AsyncOperations:
 function methodsOf(paths: Description['paths']): Method[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([verb, operation]) => {
-      const isOfSession = operation.security.some((way) => 'sessionBearer' in way);
+      const { security } = operation;
+      const isOfSession = security.length > 0 && !security.some((way) => 'bearerKey' in way);
       const answer = answerOf(operation);
       if (isOfSession || answer === undefined) return [];
       const name = argumentName(operation.operationId);

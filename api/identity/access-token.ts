@@ -18,6 +18,8 @@ export type TokenClaims = {
   isEmailVerified: boolean;
   isGuest: boolean;
   sessionId: string | null;
+  /** When the token ends, on the slowest clock that is tolerated. */
+  validUntilMs: EpochMs;
 };
 
 /** A signed token for a session. */
@@ -94,8 +96,8 @@ const INVALID = [
 ];
 
 function claimsOf(payload: JWTPayload): TokenClaims | null {
-  const { sub, aud, email, email_verified, is_anonymous, session_id } = payload;
-  if (typeof sub !== 'string' || sub === '') return null;
+  const { sub, aud, exp, email, email_verified, is_anonymous, session_id } = payload;
+  if (typeof sub !== 'string' || sub === '' || exp === undefined) return null;
   // A token for another audience is refused; one without an audience is not. RFC 7519, 4.1.3.
   if (aud !== undefined && ![aud].flat().includes(AUDIENCE)) return null;
   return {
@@ -104,5 +106,6 @@ function claimsOf(payload: JWTPayload): TokenClaims | null {
     isEmailVerified: email_verified === true,
     isGuest: is_anonymous === true,
     sessionId: typeof session_id === 'string' ? session_id : null,
+    validUntilMs: (exp + CLOCK_TOLERANCE_SECONDS) * 1000,
   };
 }

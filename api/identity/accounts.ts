@@ -63,14 +63,15 @@ export function changedSandboxLimits(
 }
 
 /**
- * Whose trading a command counts towards, and which limits apply: a key has its owner's limits,
- * whichever account it trades on. Rules L7, L8 (engine/RULES.md).
+ * Whose trading a command counts towards, and which limits apply: a key, or a session in its place,
+ * has its owner's limits, whichever account it trades on. Rules L7, L8, I27 (engine/RULES.md,
+ * api/RULES.md).
  */
 export function countingOf(
   owner: User,
-  keyId: Uuid,
+  credentialId: Uuid,
   { accountLimits }: PaperAccount,
 ): TradeCounting {
   const keyLimits = ownTradeLimits(owner)?.key ?? KEY_LIMITS;
-  return { keyId, keyLimits, accountLimits, elsewhere: null };
+  return { keyId: credentialId, keyLimits, accountLimits, elsewhere: null };
 }

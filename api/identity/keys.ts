@@ -10,7 +10,7 @@ import { TRIMMED } from '../validation.ts';
 export type Scope = Static<typeof ScopeSchema>;
 
 /** The scopes of a key when the request names none. Rule I9 (api/RULES.md). */
-const DEFAULT_SCOPES: readonly Scope[] = ['records:read', 'portfolio:read', 'markets:read'];
+export const DEFAULT_SCOPES: readonly Scope[] = ['records:read', 'portfolio:read', 'markets:read'];
 
 export type Key = {
   id: Uuid;

@@ -5,6 +5,7 @@
 import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import { ApiError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import { uuidOfText } from '../uuid.ts';
 import { readToken, type TokenClaims } from './access-token.ts';
 import type { Person, SessionSource } from './session-access.ts';
 import type { ControlStore } from './store.ts';
@@ -47,7 +48,10 @@ export class OutsideAuth implements SessionSource {
     const claims = await this.#read(accessToken);
     if (claims === null) return null;
     if (claims.isGuest) return 'guest';
-    return { user: await this.#userOf(claims), sessionId: null };
+    const { subject, sessionId, validUntilMs } = claims;
+    // Without one all of a person's sessions are one.
+    const session = JSON.stringify([this.#issuer, subject, sessionId]);
+    return { user: await this.#userOf(claims), sessionId: uuidOfText(session), validUntilMs };
   }
 
   /** Only its own server knows when a session ends; here a session lasts as long as its token. */

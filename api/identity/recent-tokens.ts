@@ -19,14 +19,17 @@ export type Credential = { readonly token: string; readonly keyId: Uuid };
  */
 export class RecentTokens {
   readonly #store: Pick<ControlStore, 'keyByHash'>;
-  readonly #tokenOf: (authorization: string, ownHeader: string) => string;
+  readonly #tokenOf: (authorization: string, ownHeader: string) => string | null;
   readonly #known = new Map<string, Credential>();
   #minute = 0;
 
-  /** @param tokenOf the token that the headers Authorization and x-service-key carry; may throw */
+  /**
+   * @param tokenOf the key that the headers Authorization and x-service-key carry; null: they carry
+   *   none; may throw
+   */
   constructor(
     store: Pick<ControlStore, 'keyByHash'>,
-    tokenOf: (authorization: string, ownHeader: string) => string,
+    tokenOf: (authorization: string, ownHeader: string) => string | null,
   ) {
     this.#store = store;
     this.#tokenOf = tokenOf;
@@ -37,8 +40,8 @@ export class RecentTokens {
     return this.#known.size;
   }
 
-  /** Undefined where no key has this token. Throws what `tokenOf` throws. */
-  find(authorization: string, ownHeader: string, nowMs: EpochMs): Credential | undefined {
+  /** Undefined where no key has this token, null without one. Throws what `tokenOf` throws. */
+  find(authorization: string, ownHeader: string, nowMs: EpochMs): Credential | null | undefined {
     const minute = Math.floor(nowMs / KEPT_MS);
     if (minute !== this.#minute) this.#known.clear();
     this.#minute = minute;
@@ -46,6 +49,7 @@ export class RecentTokens {
     const known = this.#known.get(sent);
     if (known !== undefined) return known;
     const token = this.#tokenOf(authorization, ownHeader);
+    if (token === null) return null;
     const key = this.#store.keyByHash(hashOfToken(token));
     if (key === undefined) return undefined;
     const credential = { token, keyId: key.id };

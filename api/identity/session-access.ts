@@ -1,19 +1,38 @@
 /**
  * A person's session as a credential: the cookie of a browser, or a bearer token of the command
- * line. Rules I20 to I23 (api/RULES.md).
+ * line. It stands in place of a key, too. Rules I20 to I29 (api/RULES.md).
  */
-import type { Uuid } from '../../engine/rules/units.ts';
+import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import { credentialHeader } from '../credential-header.ts';
 import { ApiError, invalidRequest } from '../errors.ts';
 import type { Exchange } from '../exchange.ts';
-import { isKeyToken, type Key } from './keys.ts';
+import { DEFAULT_SCOPES, isKeyToken, type Scope } from './keys.ts';
 import type { User } from './users.ts';
 
-/** A caller with a session. `sessionId` is null where an outside server keeps the sessions. */
-export type SessionCaller = { user: User; sessionId: Uuid | null; via: Key['createdVia'] };
-
 /** The holder of a valid token; a guest is no user. */
-export type Person = { user: User; sessionId: Uuid | null } | 'guest';
+export type Person = Signed | 'guest';
+type Signed = {
+  user: User;
+  /** The same for all tokens of a session. */
+  sessionId: Uuid;
+  /** When the token ends. */
+  validUntilMs: EpochMs;
+};
+
+/** A caller with a session, with what a caller with a key has. */
+export type SessionCaller = {
+  user: User;
+  key: null;
+  /** What the trade limits of a key count: here the session's id. */
+  credentialId: Uuid;
+  scopes: readonly Scope[];
+  /** `web`: by the cookie. */
+  placedVia: 'web' | 'cli';
+  /** As the caller sent it; calls to an outside service forward it. */
+  token: string;
+  /** When the token ends. */
+  validUntilMs: EpochMs;
+};
 
 /** The source of sessions: the embedded auth server or an outside one. */
 export interface SessionSource {
@@ -25,42 +44,80 @@ export interface SessionSource {
 
 const COOKIE = 'sb-access-token';
 const BEARER = /^bearer( +|$)/i;
+/** The form of a signed token (RFC 7515, 3.1), which no key has. */
+const SIGNED_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+/** Rule I25 (api/RULES.md). */
+const WHILE_TRADING: readonly Scope[] = [...DEFAULT_SCOPES, 'trade:write'];
 const JSON_TYPE = /^application\/json *(;|$)/i;
 const BODY_METHODS = ['POST', 'PUT', 'PATCH'];
 
+/** Whether a credential has the form of a session's token. */
+export function isAccessToken(token: string): boolean {
+  return SIGNED_TOKEN.test(token);
+}
+
+export type SessionOptions = {
+  source: SessionSource;
+  /** The one that browsers see. */
+  scheme: 'http' | 'https';
+  switches: { trading: boolean };
+};
+
 /**
- * Reads the session of a request. Throws `unauthorized` without one, `session_required` for a key,
- * and rejects with `invalid_token` or `guest_account`, then with `invalid_request` when the request
- * declares a body other than JSON. `scheme` is the one browsers see.
+ * Reads the session of a request; null without one. Throws `session_required` for a key and
+ * `unauthorized` for a cookie that another site could have sent; rejects with `invalid_token` or
+ * `guest_account`, then with `invalid_request` when the request declares a body other than JSON.
  */
-export function sessionReader(source: SessionSource, scheme: 'http' | 'https') {
-  return (exchange: Exchange): Promise<SessionCaller> => {
-    const { token, via } = sessionToken(exchange, scheme);
-    return callerOf(source, token, via, isJsonOrNothing(exchange));
+export function sessionReader({ source, scheme, switches }: SessionOptions) {
+  return (exchange: Exchange): Promise<SessionCaller> | null => {
+    const found = sessionToken(exchange, scheme);
+    if (found === null) return null;
+    return callerOf(source, found, isJsonOrNothing(exchange), scopesNow(switches));
   };
 }
 
-/** Throws `invalid_token` when the session ended after it was read. */
-export function requireLiveSession(source: SessionSource, { sessionId }: SessionCaller): void {
-  if (sessionId !== null && !source.isLive(sessionId)) throw invalidSession();
+/** Reads a session's caller again, as its owner and the switch are now. Throws the 401. */
+export function sessionAgain(
+  { source, switches }: Pick<SessionOptions, 'source' | 'switches'>,
+  users: { get(id: Uuid): User | undefined },
+) {
+  return (caller: SessionCaller): SessionCaller => {
+    requireLiveSession(source, caller);
+    const user = users.get(caller.user.id);
+    if (user === undefined) throw invalidSession();
+    return { ...caller, user, scopes: scopesNow(switches) };
+  };
+}
+
+/** Throws `invalid_token` when the session, or its token, ended after it was read. */
+export function requireLiveSession(
+  source: SessionSource,
+  { credentialId, validUntilMs }: SessionCaller,
+): void {
+  if (Date.now() >= validUntilMs || !source.isLive(credentialId)) throw invalidSession();
+}
+
+function scopesNow({ trading }: SessionOptions['switches']): readonly Scope[] {
+  return trading ? WHILE_TRADING : DEFAULT_SCOPES;
 }
 
 async function callerOf(
   source: SessionSource,
-  token: string,
-  via: SessionCaller['via'],
+  { token, placedVia }: SessionToken,
   isJson: boolean,
+  scopes: readonly Scope[],
 ): Promise<SessionCaller> {
   const person = await source.personOf(token);
   if (person === null) throw invalidSession();
   if (person === 'guest') throw new ApiError('guest_account');
   if (!isJson) throw invalidRequest('Content-Type must be application/json');
-  return { ...person, via };
+  const { user, sessionId, validUntilMs } = person;
+  return { user, key: null, credentialId: sessionId, scopes, placedVia, token, validUntilMs };
 }
 
-type SessionToken = { token: string; via: SessionCaller['via'] };
+type SessionToken = Pick<SessionCaller, 'token' | 'placedVia'>;
 
-function sessionToken(exchange: Exchange, scheme: string): SessionToken {
+function sessionToken(exchange: Exchange, scheme: string): SessionToken | null {
   const authorization = credentialHeader(exchange, 'authorization');
   const bearer = BEARER.test(authorization) ? authorization.replace(BEARER, '') : null;
   if (
@@ -69,17 +126,19 @@ function sessionToken(exchange: Exchange, scheme: string): SessionToken {
   ) {
     throw new ApiError('session_required', { headers: ['WWW-Authenticate', 'Bearer'] });
   }
-  if (bearer !== null) return { token: bearer, via: 'cli' };
+  if (bearer !== null) return { token: bearer, placedVia: 'cli' };
   const cookie = cookieOf(exchange.joinedHeader('cookie', '; ') ?? '');
-  if (cookie === null) throw unauthorized('Send the access token of a session: sign in first.');
+  if (cookie === null) return null;
   requireSameOriginJson(exchange, scheme);
-  return { token: cookie, via: 'web' };
+  return { token: cookie, placedVia: 'web' };
 }
 
 /**
  * A browser sends the cookie even with a request that another site caused, so the request must
  * prove that it is the site's own: by the origin that browsers state and, where it changes
- * something, by a content type that another site's form cannot send.
+ * something, by a content type that another site's form cannot send. A read that states no origin
+ * counts: no other site can see its answer. A WebSocket can be read by the page that opened it, and
+ * browsers always state that page's origin. Rules I22, I28 (api/RULES.md).
  */
 function requireSameOriginJson(exchange: Exchange, scheme: string): void {
   const site = exchange.header('sec-fetch-site');
@@ -87,6 +146,9 @@ function requireSameOriginJson(exchange: Exchange, scheme: string): void {
   const isForeign =
     (site !== '' && site !== 'same-origin') ||
     (origin !== '' && origin !== `${scheme}://${exchange.header('host')}`);
+  if (exchange.handshake !== null && origin === '') {
+    throw unauthorized('The cookie opens a WebSocket only with the Origin of this server.');
+  }
   if (isForeign) throw unauthorized('The cookie counts only on requests of the same origin.');
   if (BODY_METHODS.includes(exchange.method) && exchange.header('content-type') === '') {
     throw unauthorized('The cookie counts only on requests with Content-Type: application/json.');
@@ -107,9 +169,10 @@ function cookieOf(header: string): string | null {
   return null;
 }
 
-function unauthorized(message: string): ApiError {
+/** The refusal of a request without a usable session. */
+export function unauthorized(message?: string): ApiError {
   return new ApiError('unauthorized', {
-    message,
+    ...(message === undefined ? {} : { message }),
     headers: ['WWW-Authenticate', 'Bearer error="invalid_request"'],
   });
 }

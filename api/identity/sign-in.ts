@@ -157,11 +157,13 @@ export class SignIn implements SessionSource {
 
   async personOf(accessToken: string): Promise<Person | null> {
     const claims = await readOwnToken(this.#key, accessToken);
-    const session = claims === null ? undefined : this.#live(claims);
+    if (claims === null) return null;
+    const session = this.#live(claims);
     if (session === undefined) return null;
     if (session.isGuest) return 'guest';
     const user = this.#store.users.get(session.userId);
-    return user === undefined ? null : { user, sessionId: session.id };
+    if (user === undefined) return null;
+    return { user, sessionId: session.id, validUntilMs: claims.validUntilMs };
   }
 
   isLive(sessionId: Uuid): boolean {

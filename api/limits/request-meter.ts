@@ -47,8 +47,11 @@ export class RequestMeter implements KeyUsage {
     this.unkeyed = new AddressReservation(this.#state);
   }
 
-  /** A reservation for a request with this key. Nothing is counted before `count`. */
-  keyed(user: User, keyId: Uuid): KeyedReservation {
+  /**
+   * A reservation for a request with this key; null: with a session, which counts for the account
+   * alone. Nothing is counted before `count`.
+   */
+  keyed(user: User, keyId: Uuid | null): KeyedReservation {
     return new KeyedReservation(this.#state, this.enforced, user, keyId);
   }
 
@@ -88,7 +91,7 @@ export class RequestMeter implements KeyUsage {
 class MeterState {
   readonly counts: RequestCounts;
   readonly resetText: ResetText;
-  /** By the id of the key; rebuilt when its user has changed. */
+  /** By the id of the key, or of a session's account; rebuilt when its user has changed. */
   readonly #used = new Map<Uuid, Used>();
   #month: string;
 
@@ -107,8 +110,9 @@ class MeterState {
     this.#used.clear();
   }
 
-  used(user: User, keyId: Uuid): Used {
-    const known = this.#used.get(keyId);
+  used(user: User, keyId: Uuid | null): Used {
+    const id = keyId ?? user.id;
+    const known = this.#used.get(id);
     if (known?.user === user) return known;
     const limits = requestLimitsOf(user);
     const head = accountHead(user.plan, limits, this.counts.windows.monthSeconds);
@@ -117,17 +121,23 @@ class MeterState {
       limits,
       head,
       account: this.counts.of(user.id),
-      key: this.counts.of(keyId),
+      key: keyId === null ? null : this.counts.of(keyId),
     };
-    this.#used.set(keyId, used);
+    this.#used.set(id, used);
     return used;
   }
 }
 
 /**
- * The usage of a key in a month: its limits, its counts, and the fixed part of its headers.
+ * The usage of a key, or of sessions, in a month: limits, counts, the fixed part of the headers.
  */
-type Used = { user: User; limits: RequestLimits; head: string; account: Count; key: Count };
+type Used = {
+  user: User;
+  limits: RequestLimits;
+  head: string;
+  account: Count;
+  key: Count | null;
+};
 
 /** A request with a key, from its credential to its answer. */
 export class KeyedReservation implements QuotaReservation {
@@ -138,7 +148,7 @@ export class KeyedReservation implements QuotaReservation {
   readonly #minute: number;
   #counted = 0;
 
-  constructor(state: MeterState, enforced: boolean, user: User, keyId: Uuid) {
+  constructor(state: MeterState, enforced: boolean, user: User, keyId: Uuid | null) {
     state.advance();
     this.#state = state;
     this.#enforced = enforced;
@@ -148,11 +158,9 @@ export class KeyedReservation implements QuotaReservation {
 
   count(requests: number): void {
     const { account, key } = this.#used;
-    account.add(requests, this.#minute);
-    key.add(requests, this.#minute);
+    this.#add(account, requests);
+    if (key !== null) this.#add(key, requests);
     this.#counted += requests;
-    this.#state.counts.changed(account);
-    this.#state.counts.changed(key);
   }
 
   /**
@@ -182,11 +190,19 @@ export class KeyedReservation implements QuotaReservation {
   commit(status: number): void {
     if (status !== 429 || this.#counted === 0) return;
     const { account, key } = this.#used;
-    account.takeBack(this.#counted, this.#minute);
-    key.takeBack(this.#counted, this.#minute);
+    this.#takeBack(account);
+    if (key !== null) this.#takeBack(key);
     this.#counted = 0;
-    this.#state.counts.changed(account);
-    this.#state.counts.changed(key);
+  }
+
+  #add(count: Count, requests: number): void {
+    count.add(requests, this.#minute);
+    this.#state.counts.changed(count);
+  }
+
+  #takeBack(count: Count): void {
+    count.takeBack(this.#counted, this.#minute);
+    this.#state.counts.changed(count);
   }
 
   headers(): HeaderLines {
@@ -197,7 +213,7 @@ export class KeyedReservation implements QuotaReservation {
     const isCurrent = this.#used.account.month === month;
     const { head, limits, account } = isCurrent
       ? this.#used
-      : this.#state.used(this.#used.user, this.#used.key.id);
+      : this.#state.used(this.#used.user, this.#used.key?.id ?? null);
     return resetText.account(
       head,
       Math.max(0, limits.perMinute - account.within(minute)),

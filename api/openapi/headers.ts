@@ -12,7 +12,7 @@ type Header = { name: string; description: string; schema: object };
 const WHOLE = { type: 'integer', minimum: 0 };
 const DRAFT = 'A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it.';
 
-/** On every answer, with or without a key. */
+/** On every answer, whoever calls. */
 const ANYWHERE: Header[] = [
   {
     name: 'X-Request-Id',
@@ -47,11 +47,11 @@ const ANYWHERE: Header[] = [
   },
 ];
 
-/** On every answer to a valid key. */
+/** On every answer to a valid key or session. */
 const KEYED: Header[] = [
   {
     name: 'Service-Plan',
-    description: "The plan of the key's account.",
+    description: "The plan of the caller's account.",
     schema: { type: 'string', enum: PlanSchema.enum },
   },
   { name: 'Service-Quota-Limit', description: 'Requests per UTC month.', schema: WHOLE },
@@ -75,10 +75,11 @@ const RETRY_AFTER: Header = {
 };
 
 /**
- * Errors that occur both before and after the key is known: two keys at once or a bad query, a bad
- * key or one that ended during its request, a key whose account is gone or an unknown path.
+ * Errors that occur both before and after the caller is known: two keys at once or a bad query, a
+ * bad key or one that ended during its request, a guest or a missing scope, a key whose account is
+ * gone or an unknown path, an auth server or an engine that cannot be reached.
  */
-const MAYBE_KEYED = [400, 401, 404, 500];
+const MAYBE_KEYED = [400, 401, 403, 404, 500, 503];
 
 /** The headers of a response, as references. A success has no `codes`. */
 export function headersOf(access: Access, status: number, codes: readonly ErrorCode[]) {

@@ -4,11 +4,13 @@ import type { Access } from '../route.ts';
 /** Names of the shared parameters under `components`. */
 export const PARAMETERS = { organization: 'ServiceOrg', requestId: 'RequestId' } as const;
 /** Names of the shared credentials under `components`; any one of a list is enough. */
+const KEY = ['bearerKey', 'serviceKey'] as const;
+const SESSION = ['sessionBearer', 'sessionCookie'] as const;
 export const SECURITY = {
   open: [],
   visitor: [],
-  key: ['bearerKey', 'serviceKey'],
-  session: ['sessionBearer', 'sessionCookie'],
+  key: [...KEY, ...SESSION],
+  session: SESSION,
 } as const satisfies Record<Access, readonly string[]>;
 
 export function reference(kind: 'parameters' | 'headers', name: string): { $ref: string } {
@@ -22,8 +24,8 @@ export const SHARED = {
       in: 'header',
       required: false,
       description:
-        "Id of an organization: the call is about its paper sandbox, not about the key owner's " +
-        'personal account.',
+        "Id of an organization: the call is about its paper sandbox, not about the caller's own " +
+        'account.',
       schema: { type: 'string', format: 'uuid' },
     },
     [PARAMETERS.requestId]: {
@@ -35,35 +37,37 @@ export const SHARED = {
     },
   },
   securitySchemes: {
-    [SECURITY.key[0]]: {
+    [KEY[0]]: {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'svc_sk_ and 43 base64url characters',
-      description: 'An API key. The scopes of an operation are those that the key must hold.',
+      description: 'An API key. The scopes of an operation are those that the caller must hold.',
     },
-    [SECURITY.key[1]]: {
+    [KEY[1]]: {
       type: 'apiKey',
       in: 'header',
       name: 'x-service-key',
       description: 'The same key, for clients that cannot set Authorization.',
     },
-    [SECURITY.session[0]]: {
+    [SESSION[0]]: {
       type: 'http',
       scheme: 'bearer',
       bearerFormat: 'JWT',
       description:
         'The access token of a signed-in person: of the auth server at `/auth/v1`, which speaks ' +
-        'the protocol of GoTrue, or of the outside one that is configured in its place. A key is ' +
-        'refused here with `session_required`, a guest with `guest_account`. A body needs ' +
-        '`Content-Type: application/json`.',
+        'the protocol of GoTrue, or of the outside one that is configured in its place. It holds ' +
+        'records:read, portfolio:read, markets:read and, while trading is on, trade:write. Where ' +
+        'it alone is taken a key is refused with `session_required`. A guest is refused with ' +
+        '`guest_account`. A body needs `Content-Type: application/json`.',
     },
-    [SECURITY.session[1]]: {
+    [SESSION[1]]: {
       type: 'apiKey',
       in: 'cookie',
       name: 'sb-access-token',
       description:
         'The same token, as a browser sends it. It counts only on requests of the same origin, ' +
-        'and where they change something only with `Content-Type: application/json`.',
+        'and where they change something only with `Content-Type: application/json`; a WebSocket ' +
+        'needs the `Origin` of this server. Without effect beside a key or a bearer token.',
     },
   },
 };

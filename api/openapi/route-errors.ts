@@ -26,15 +26,15 @@ export function errorsOf(route: Declared): RouteError[] {
     if (errors.some((known) => known.code === code && known.status === status)) return;
     errors.push({ status, code });
   };
+  // A session takes the place of a key, too.
+  const takesSession = route.access === 'key' || route.access === 'session';
   if (route.access !== 'open') {
     add('unauthorized');
     add('invalid_token');
   }
   if (route.access === 'key') add('account_not_found');
-  if (route.access === 'session') {
-    add('session_required');
-    add('guest_account');
-  }
+  if (route.access === 'session') add('session_required');
+  if (takesSession) add('guest_account');
   if (route.scope !== null) add('insufficient_scope');
   if (route.access === 'key' && route.isCounted) {
     add('rate_limited');
@@ -49,7 +49,7 @@ export function errorsOf(route: Declared): RouteError[] {
   if (route.needs === 'venueData') add('venue_data_off');
   for (const code of route.errors) add(code);
   // The session may belong to an outside auth server, whose keys cannot always be fetched.
-  if (route.mayBeUnavailable || route.access === 'session') add('internal_error', 503);
+  if (route.mayBeUnavailable || takesSession) add('internal_error', 503);
   if (route.access !== 'open') add('internal_error');
   return errors;
 }

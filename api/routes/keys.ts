@@ -73,9 +73,9 @@ function createKey({ book, log, view }: KeyDeps): Route<Caller> {
     status: 201,
     response: NewKeyAnswer,
     readBody: readKeyInput,
-    run: async ({ caller: { user, via }, body }) => {
+    run: async ({ caller: { user, placedVia }, body }) => {
       const nowMs = Date.now();
-      const { key, token } = await book.create(user.id, body, via, nowMs);
+      const { key, token } = await book.create(user.id, body, placedVia, nowMs);
       log.info({ keyId: key.id, userId: user.id, scopes: key.scopes }, 'key created');
       return JSON.stringify({ key: view(key, nowMs), token, warning: WARNING });
     },
@@ -104,9 +104,9 @@ function rotateKey({ book, log, view }: KeyDeps): Route<Caller> {
     status: 201,
     response: RotatedKeyAnswer,
     readBody: readRotation,
-    run: async ({ caller: { user, via }, param, body }) => {
+    run: async ({ caller: { user, placedVia }, param, body }) => {
       const nowMs = Date.now();
-      const made = await book.rotate(user.id, param.toLowerCase(), body, via, nowMs);
+      const made = await book.rotate(user.id, param.toLowerCase(), body, placedVia, nowMs);
       const { key, token, rotated } = made;
       log.info({ keyId: key.id, userId: user.id, rotatedFrom: rotated.id }, 'key rotated');
       const views = { key: view(key, nowMs), rotated: view(rotated, nowMs) };

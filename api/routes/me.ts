@@ -1,6 +1,5 @@
 /**
- * GET /me and GET /usage: the owner of a key and its usage. Rules A57, A58,
- * A83 (api/RULES.md).
+ * GET /me and GET /usage: the caller and its usage. Rules A57, A58, A83 (api/RULES.md).
  */
 import type { TradeLimits } from '../../engine/rules/messages.ts';
 import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../engine/rules/trade-limits.ts';
@@ -51,7 +50,7 @@ function getMe({ meter }: Deps): Route<Caller> {
       const { minute, month } = meter.usage(user);
       return JSON.stringify({
         user: { id: user.id, displayName: user.displayName, private: user.private },
-        key: { prefix: key.tokenPrefix, scopes: key.scopes },
+        key: key === null ? null : { prefix: key.tokenPrefix, scopes: key.scopes },
         mode: 'paper',
         paperOnly: true,
         limits: {
@@ -99,15 +98,15 @@ function getUsage({ engine, meter }: Deps): Route<Caller> {
     query: NoQuery,
     isCounted: false,
     response: UsageAnswer,
-    run: async ({ caller: { user, key } }) =>
+    run: async ({ caller: { user, key, credentialId } }) =>
       JSON.stringify({
         plan: user.plan,
         ...meter.usage(user),
-        key: {
-          prefix: key.tokenPrefix,
-          requestsThisMonth: meter.requestsThisMonth(key.id),
-        },
-        trading: await tradingOf(engine, user, key.id),
+        key:
+          key === null
+            ? null
+            : { prefix: key.tokenPrefix, requestsThisMonth: meter.requestsThisMonth(key.id) },
+        trading: await tradingOf(engine, user, credentialId),
         enforced: meter.enforced,
         mode: 'paper',
       }),
@@ -115,10 +114,10 @@ function getUsage({ engine, meter }: Deps): Route<Caller> {
 }
 
 /** Null while a shard cannot answer: the rest of the usage is known all the same. */
-async function tradingOf(engine: Engine, user: User, keyId: Uuid) {
+async function tradingOf(engine: Engine, user: User, credentialId: Uuid) {
   try {
-    const use = await engine.tradeUse(user.id, keyId);
-    const { keyLimits, accountLimits } = countingOf(user, keyId, personalAccount(user));
+    const use = await engine.tradeUse(user.id, credentialId);
+    const { keyLimits, accountLimits } = countingOf(user, credentialId, personalAccount(user));
     return { key: windowsOf(keyLimits, use.key), account: windowsOf(accountLimits, use.account) };
   } catch (error) {
     if (error instanceof EngineBusy) return null;

@@ -139,7 +139,7 @@ function cancelOrder({ engine }: Deps): Route<Caller> {
     mayBeUnavailable: true,
     query: NoQuery,
     response: OrderAnswer,
-    run: ({ caller: { user, key }, account, param }, waiter) =>
+    run: ({ caller: { user, credentialId }, account, param }, waiter) =>
       engine.trade(
         user.id,
         {
@@ -147,7 +147,7 @@ function cancelOrder({ engine }: Deps): Route<Caller> {
           atMs: engine.nowMs(),
           account: account.id,
           orderId: orderIdOf(param),
-          counting: countingOf(user, key.id, account),
+          counting: countingOf(user, credentialId, account),
         },
         waiter,
       ),
@@ -172,7 +172,7 @@ function cancelOrders({ engine }: Deps): Route<Caller> {
     mayBeUnavailable: true,
     query: CancelOrdersQuery,
     response: CanceledAnswer,
-    run: ({ caller: { user, key }, account, query }, waiter) =>
+    run: ({ caller: { user, credentialId }, account, query }, waiter) =>
       cancelAll(
         engine,
         user.id,
@@ -181,7 +181,7 @@ function cancelOrders({ engine }: Deps): Route<Caller> {
           atMs: engine.nowMs(),
           account: account.id,
           instrumentId: query.instrumentId ?? null,
-          counting: countingOf(user, key.id, account),
+          counting: countingOf(user, credentialId, account),
         },
         waiter,
       ),

@@ -102,7 +102,7 @@ type PlacingCall = { caller: Caller; account: PaperAccount; body: OrderBody };
 /** The command of a call that places an order, or would; a code: the order is refused before it. */
 export function commandOf(
   { identity, switches }: Pick<Deps, 'identity' | 'switches'>,
-  { caller: { user, key }, account, body }: PlacingCall,
+  { caller: { user, credentialId, placedVia }, account, body }: PlacingCall,
   atMs: EpochMs,
 ): PlaceOrder | ErrorCode {
   const mayTrade = switches.trading;
@@ -114,12 +114,12 @@ export function commandOf(
     atMs,
     account: account.id,
     orderId: newUuid(atMs),
-    placedVia: 'api',
+    placedVia,
     placedPrivate: account.isPrivate,
-    // Also in an organization the plan of the key's owner counts.
+    // Also in an organization the plan of the caller counts.
     mayOpen: user.plan !== 'none',
     // Only the engine knows whether this request repeats an order it has placed.
     mayTrade,
-    counting: countingOf(user, key.id, account),
+    counting: countingOf(user, credentialId, account),
   });
 }

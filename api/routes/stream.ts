@@ -29,8 +29,8 @@ export function streamRoute(streams: () => Streams): Route<Caller> {
   });
 }
 
-const DESCRIPTION = `The handshake carries the key as every request does, never in the URL, and counts as one
-request. Messages are JSON text; with the subprotocol \`msgpack\` both sides send the same messages as
+const DESCRIPTION = `The handshake carries the credential as every request does, never in the URL, and counts as
+one request. The session cookie opens it only with the \`Origin\` of this server. Messages are JSON text; with the subprotocol \`msgpack\` both sides send the same messages as
 msgpack. An account has at most 20 connections (429), a connection at most 200 channels.
 
 **To the server.** \`{"id"?, "op", …}\` is answered by \`{"id", "status", "body"}\`, errors too.
@@ -49,4 +49,4 @@ changed; it needs markets:read and the venue-data switch. \`data\` of \`games\` 
 
 A client that does not keep up gets \`{"channel","gap":true}\` and a new snapshot, and is closed with 4408
 when it does not catch up. \`{"channel","ended":true,"error"}\` ends a channel. A key that ends closes its
-connections with 4401.`;
+connections with 4401; so does a session, or the access token that opened the connection.`;

@@ -158,10 +158,13 @@ export const MeAnswer = strict(
         description: 'Whether the account is private; null when it could not be read.',
       }),
     }),
-    key: strict({
-      prefix: Type.String({ description: 'The first 16 characters of the key.' }),
-      scopes: Type.Array(ScopeSchema),
-    }),
+    key: nullable(
+      strict({
+        prefix: Type.String({ description: 'The first 16 characters of the key.' }),
+        scopes: Type.Array(ScopeSchema),
+      }),
+      { description: 'Null for a session.' },
+    ),
     mode: Mode,
     paperOnly: Type.Literal(true),
     limits: nullable(Limits, { description: 'Null when the server could not read them.' }),
@@ -212,13 +215,19 @@ export const UsageAnswer = strict(
       remaining: described(Count, 'Requests left in this month.'),
       resetSeconds: described(Count, 'Seconds to the next UTC month.'),
     }),
-    key: strict({
-      prefix: Type.String({ description: 'The first 16 characters of the key.' }),
-      requestsThisMonth: described(Count, 'Requests counted against this key this month.'),
-    }),
+    key: nullable(
+      strict({
+        prefix: Type.String({ description: 'The first 16 characters of the key.' }),
+        requestsThisMonth: described(Count, 'Requests counted against this key this month.'),
+      }),
+      { description: 'Null for a session, whose requests count for the account alone.' },
+    ),
     trading: nullable(
       strict({
-        key: described(TradeWindows, 'Of this key, over all accounts that it trades on.'),
+        key: described(
+          TradeWindows,
+          'Of this key or session, over all accounts that it trades on.',
+        ),
         account: described(TradeWindows, "Of its owner's own account, over all keys."),
       }),
       { description: 'The hard trade limits; null while the engine cannot say.' },

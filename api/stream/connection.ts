@@ -23,7 +23,7 @@ import {
 } from './messages.ts';
 
 /** Codes of a close frame; from 4000 on they are ours. */
-export const CLOSE = { stopping: 1001, wrongKind: 1003, keyEnded: 4401, tooSlow: 4408 } as const;
+export const CLOSE = { stopping: 1001, wrongKind: 1003, ended: 4401, tooSlow: 4408 } as const;
 
 const UNREAD_FOR_MS_MAX = 10_000;
 /** A client that falls behind so often within the span does not keep up. */
@@ -33,7 +33,7 @@ const GAPS_SPAN_MS = 60_000;
 export type ConnectionParts = {
   entry: OrderEntry;
   answers: AnswerQueue;
-  /** As key and owner are now. Throws the 401. */
+  /** As credential and owner are now. Throws the 401. */
   callerAgain(caller: Caller): Caller;
   /** Throws the refusal of a channel that the caller may not have, or that there is not. */
   channel(name: string, connection: Connection): Channel;
@@ -148,12 +148,12 @@ export class Connection implements Member, SocketEvents {
     this.#isAnswering = false;
   }
 
-  /** Ends the connection if its key has ended, or if it does not read. */
+  /** Ends the connection if its credential has ended, or if it does not read. */
   check(): void {
     try {
       this.#parts.callerAgain(this.caller);
     } catch (error) {
-      return this.#endForKey(error);
+      return this.#endForCredential(error);
     }
     const sinceMs = this.#behindSinceMs;
     if (sinceMs !== null && performance.now() - sinceMs > UNREAD_FOR_MS_MAX) this.#socket.cut();
@@ -272,7 +272,7 @@ export class Connection implements Member, SocketEvents {
   }
 
   #refuse(id: string, error: unknown): void {
-    if (error instanceof ApiError && error.status === 401) return this.#endForKey(error);
+    if (error instanceof ApiError && error.status === 401) return this.#endForCredential(error);
     if (error instanceof Refusal) {
       const { status, code, message, retryAfterSeconds } = error;
       return this.#answer(id, status, errorBody(code, message, retryAfterSeconds));
@@ -282,9 +282,9 @@ export class Connection implements Member, SocketEvents {
     this.#answer(id, status, errorBody(code, message, null));
   }
 
-  #endForKey(error: unknown): void {
+  #endForCredential(error: unknown): void {
     if (!(error instanceof Refusal)) throw error;
-    this.#socket.end(CLOSE.keyEnded, error.code);
+    this.#socket.end(CLOSE.ended, error.code);
   }
 }
 

@@ -37,7 +37,7 @@ export type StreamsOptions = Pick<
 export class Streams {
   readonly #options: StreamsOptions;
   readonly #connections = new Set<Connection>();
-  /** By the account of the key's owner. */
+  /** By the caller's own account. */
   readonly #byOwner = new Map<Uuid, number>();
   /** Each has those whose heartbeat comes at the same moment. */
   readonly #phases = Array.from({ length: PHASES }, () => new Set<Connection>());
@@ -123,16 +123,16 @@ export class Streams {
     for (const phase of this.#phases) phase.delete(connection);
   }
 
-  #channel(name: string, { caller: { key }, account }: Connection): Channel {
+  #channel(name: string, { caller, account }: Connection): Channel {
     if (name === ORDERS) {
-      permitScope(key, 'portfolio:read');
+      permitScope(caller, 'portfolio:read');
       return this.#orders.channel(account);
     }
     const isQuotes = name.startsWith(QUOTES);
     if (!isQuotes && name !== GAMES) {
       throw invalidRequest('channels must be of quotes:ins_..., games, orders');
     }
-    permitScope(key, 'markets:read');
+    permitScope(caller, 'markets:read');
     if (!isQuotes) return this.#games.taken();
     if (!this.#options.switches.venueData) throw new ApiError('venue_data_off');
     const channel = this.#quotes.channel(name);

@@ -19,13 +19,17 @@ export async function connectTo(api: Api, method: string, path: string): Promise
     permit,
     admit: admitter({ store: identity, sessions, switches, organizations }),
     refusal: () => engine.refusal(),
-    keyed: ({ user, key }) => meter.keyed(user, key.id),
+    keyed: ({ user, key }) => meter.keyed(user, key?.id ?? null),
     metrics: new Metrics(),
     paced: new PacedRefusals(),
     log,
   });
-  const again = callerAgain(identity, (error) => {
-    throw error;
+  const again = callerAgain({
+    store: identity,
+    sessions: { source: sessions, scheme: 'http', switches },
+    onWriteFailed: (error) => {
+      throw error;
+    },
   });
   return (before, { param = '', body = null, organization = null }) =>
     new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /** Orders as messages of a connection are answered as those over HTTP. */
 import test, { type ExecutionContext } from 'ava';
-import type { Caller } from '../../api/access.ts';
+import { type KeyCaller, keyCallerOf } from '../../api/identity/key-access.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { newUser } from '../../api/identity/users.ts';
 import { EngineBusy } from '../../engine/shard/busy.ts';
@@ -12,7 +12,7 @@ const PATH = '/portfolio/orders';
 const BUY = { action: 'buy', type: 'limit', instrumentId: AWAY, side: 'yes', count: 1 };
 const order = (idempotencyKey: string) => ({ ...BUY, limitPriceCents: 5, idempotencyKey });
 
-async function newCaller(api: Api, perMinute = 100): Promise<Caller> {
+async function newCaller(api: Api, perMinute = 100): Promise<KeyCaller> {
   const user = newUser(
     {
       email: 'connected@example.org',
@@ -24,7 +24,7 @@ async function newCaller(api: Api, perMinute = 100): Promise<Caller> {
   await api.store.addUser(user);
   const { key, token } = newKey(user.id, { scopes: TRADER_SCOPES! }, 'cli', Date.now());
   await api.store.putKey(key);
-  return { user, key, token };
+  return keyCallerOf(user, key, token);
 }
 
 async function open(t: ExecutionContext, env: Record<string, string> = {}, perMinute?: number) {

@@ -68,7 +68,7 @@ test('A70: every route is described, with its scope', async (t) => {
   const credentials = {
     open: [],
     visitor: [],
-    key: ['bearerKey', 'serviceKey'],
+    key: ['bearerKey', 'serviceKey', 'sessionBearer', 'sessionCookie'],
     session: ['sessionBearer', 'sessionCookie'],
   };
   for (const { method, path, scope, access } of routes) {

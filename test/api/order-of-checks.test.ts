@@ -1,5 +1,6 @@
 /** Of a request that is wrong in two ways, the check that comes first answers. */
 import test, { type ExecutionContext } from 'ava';
+import { keyCallerOf } from '../../api/identity/key-access.ts';
 import { newKey, type Scope } from '../../api/identity/keys.ts';
 import { newUser, type User } from '../../api/identity/users.ts';
 import { AWAY, CATALOG } from '../engine/fixtures.ts';
@@ -174,6 +175,23 @@ test('A17: so too where a session calls', async (t) => {
   await areInOrder(t, KEY, CHECKS_OF_KEY, (request) => answerToSession(api, request));
 });
 
+test('A17, I25: so too where a session stands in place of a key', async (t) => {
+  const env = { PAPERBOOK_LIMITS_ENFORCED: 'on' };
+  const api = await startApi(t, { env, engine: new CoreEngine(), catalog: CATALOG });
+  const checks = CHECKS_OF_ORDER.filter(({ check }) => check !== 'switch').map((check) => {
+    // Its scope is that of the switch.
+    return check.check === 'scope' ? { ...check, wrong: () => ({ trading: false }) } : check;
+  });
+  await areInOrder(t, ORDER, checks, async (request) => {
+    const { isRevoked, perMinute, headers, body } = request;
+    const user = await addUser(api, perMinute);
+    const token = await api.signIn(user);
+    if (isRevoked) await api.store.sessions.end(api.store.sessions.ofUser(user.id));
+    const order = { idempotencyKey: 'k', ...body };
+    return answerTo(api, request, { token, headers, body: order });
+  });
+});
+
 async function areInOrder<R>(
   t: ExecutionContext,
   good: R,
@@ -218,7 +236,7 @@ async function callerFor(api: Api, { scopes, isRevoked, perMinute, body }: KeyRe
   const user = await addUser(api, perMinute);
   const { key, token } = newKey(user.id, { scopes }, 'cli', Date.now());
   await api.store.putKey(isRevoked ? { ...key, revokedAtMs: Date.now() } : key);
-  return { caller: { user, key, token }, body: { idempotencyKey: 'k', ...body } };
+  return { caller: keyCallerOf(user, key, token), body: { idempotencyKey: 'k', ...body } };
 }
 
 async function answerToSession(api: Api, request: SessionRequest): Promise<string> {

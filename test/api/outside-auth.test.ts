@@ -144,6 +144,27 @@ test('I43: an address makes somebody a user who is there only when it is proven'
   t.is(api.store.keys.get(made.json.key.id)?.userId, ann.id);
 });
 
+test('I25, I27: its sessions stand in place of keys, each counted by what names it', async (t) => {
+  const { api, sign } = await startOutside(t);
+  const countedAs = async (claims: Record<string, unknown>) => {
+    const token = await sign({ sub: 'ann', ...claims });
+    t.is((await api.call('GET', '/me', { token })).json.key, null);
+    await api.call('DELETE', '/portfolio/orders', { token });
+    const command = api.engine.requests.at(-1);
+    return command?.kind === 'cancel_all' ? command.counting!.keyId : '';
+  };
+  const first = await countedAs({ session_id: 'one' });
+  t.regex(first, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  t.is(await countedAs({ session_id: 'one', iat: 1 }), first, 'whatever token it has');
+  t.not(await countedAs({ session_id: 'two' }), first);
+  t.not(await countedAs({ session_id: 'one', sub: 'bob' }), first);
+  const unnamed = await countedAs({});
+  t.is(await countedAs({ iat: 1 }), unnamed);
+  t.not(unnamed, first);
+  const guest = await sign({ sub: 'eve', is_anonymous: true });
+  t.is((await api.call('GET', '/usage', { token: guest })).json.error.code, 'guest_account');
+});
+
 test('I21: a guest of the outside server is refused and not kept', async (t) => {
   const { api, sign, keysWith } = await startOutside(t);
   const users = [...api.store.users.values()].length;

@@ -57,6 +57,19 @@ test('I66, GET /organizations: forwarded with the caller`s key', async (t) => {
   t.false(JSON.stringify(api.log).includes(token));
 });
 
+test('I66: a session is forwarded as a key is, by cookie too', async (t) => {
+  const { api, service } = await startWithService(t, answering({ organizations: [ACME] }));
+  const session = await api.signIn();
+  t.deepEqual(await portfolioOf(api, ACME.id, session), [200, undefined]);
+  const cookie = { cookie: `sb-access-token=${session}` };
+  const mine = await api.call('GET', '/organizations', { token: null, headers: cookie });
+  t.is(mine.json.count, 1);
+  t.deepEqual(
+    service.asked.map(({ headers }) => headers.authorization),
+    Array(2).fill(`Bearer ${session}`),
+  );
+});
+
 test('I66, organization header: the same service says what a key can use', async (t) => {
   const { api, service } = await startWithService(t, (request, response) => {
     const isOwner = request.headers.authorization === `Bearer ${api.token}`;

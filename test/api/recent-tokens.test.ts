@@ -4,6 +4,7 @@ import { RecentTokens } from '../../api/identity/recent-tokens.ts';
 import { NOW_MS } from './samples.ts';
 
 const OWN = 'x-service-key';
+const SESSION = 'a session';
 
 function setup(count: number) {
   const made = Array.from({ length: count }, () => newKey('a user', {}, 'cli', NOW_MS));
@@ -13,6 +14,7 @@ function setup(count: number) {
     { keyByHash: (hash: string): Key | undefined => byHash.get(hash) },
     (authorization, ownHeader) => {
       asked.push(authorization === '' ? OWN : authorization);
+      if (authorization === SESSION) return null;
       return authorization === '' ? ownHeader : authorization.trim();
     },
   );
@@ -34,6 +36,7 @@ test('tokens are kept for a minute at most, of keys alone, and not without a bou
   const { made, tokens } = setup(10_050);
   const minuteMs = Math.floor(NOW_MS / 60_000) * 60_000;
   t.is(tokens.find('svc_sk_nobody', '', minuteMs), undefined);
+  t.is(tokens.find(SESSION, '', minuteMs), null, 'no key at all');
   t.is(tokens.size, 0);
   const [first] = made;
   t.is(tokens.find(`${first!.token}${' '.repeat(250)}`, '', minuteMs)?.keyId, first!.key.id);

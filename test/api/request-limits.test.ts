@@ -207,7 +207,7 @@ test('A18, Q4, 404 and 405: counted with a valid key, never 429', async (t) => {
   t.is((await api.call('GET', '/games', { token })).json.error.code, 'quota_exceeded');
 });
 
-test('Q9, response headers: all of them on 404 and 405 too, with a valid key', async (t) => {
+test('Q9, response headers: all of them on 404 and 405 too, with a valid key or session', async (t) => {
   const api = await startAt(t);
   const rateHeaders = ({ headers }: Answer) =>
     [...headers.keys()].filter((name) => /^(ratelimit|service-)/.test(name));
@@ -222,7 +222,9 @@ test('Q9, response headers: all of them on 404 and 405 too, with a valid key', a
   ] as const) {
     t.deepEqual(rateHeaders(await api.call(method, path)), wanted, `${method} ${path}`);
     t.deepEqual(rateHeaders(await api.call(method, path, own)), wanted, `${method} ${path}`);
-    for (const token of [null, 'svc_sk_nonsense', await api.signIn()]) {
+    const session = { token: await api.signIn() };
+    t.deepEqual(rateHeaders(await api.call(method, path, session)), wanted, `${method} ${path}`);
+    for (const token of [null, 'svc_sk_nonsense', 'a.session.forged']) {
       const answer = await api.call(method, path, { token });
       t.is(answer.headers.get('ratelimit-policy'), '"address";q=60;w=60');
       t.false(answer.headers.has('service-plan'));

@@ -24,6 +24,9 @@ const GRANTS: [route: RegExp, scope: Scope | null | 'session'][] = [
   [/^GET \/(leaderboard|traders|eval)/, 'records:read'],
 ];
 
+/** What a session holds while trading is on. */
+const OF_SESSION: Scope[] = SCOPES.slice(0, 4);
+
 const ID = '0195d3a0-0000-7000-8000-000000000001';
 
 test('I4: every route asks for its own scope, and no other', async (t) => {
@@ -55,5 +58,28 @@ test('I4: every route asks for its own scope, and no other', async (t) => {
       `Bearer error="insufficient_scope", scope="${scope}"`,
       name,
     );
+  }
+});
+
+test('I25: every route with a key takes a session in its place, with its scopes', async (t) => {
+  const api = await startApi(t);
+  const session = await api.signIn();
+  const routes = api.routes.filter(({ access }) => access === 'key');
+  t.true(routes.length >= 25);
+  for (const trading of [true, false]) {
+    await api.switches.set('trading', trading);
+    for (const { method, path, scope } of routes) {
+      const name = `${method} ${path} while trading is ${trading ? 'on' : 'off'}`;
+      const at = path.replace(/\{\w+\}/, ID);
+      const none = await api.call(method, at, { token: null });
+      t.is(none.json.error.code, 'unauthorized', name);
+      const answer = await api.call(method, at, { token: session });
+      t.not(answer.status, 401, name);
+      const holds =
+        scope === null || (OF_SESSION.includes(scope) && (trading || scope !== 'trade:write'));
+      t.is(answer.json.error?.code === 'insufficient_scope', !holds, name);
+      if (holds) continue;
+      t.is(answer.json.error.message, 'The session lacks the scope trade:write.');
+    }
   }
 });

@@ -30,7 +30,8 @@ export type StreamClient = {
 };
 
 export type ClientOptions = {
-  token: string;
+  /** Null: what the headers carry. */
+  token: string | null;
   protocol?: 'msgpack' | 'json';
   kind?: 'ws' | 'browser';
   headers?: Record<string, string>;
@@ -48,7 +49,8 @@ export async function openStream(
   { token, protocol, kind = 'ws', headers: more = {} }: ClientOptions,
 ): Promise<StreamClient> {
   const url = `ws://127.0.0.1:${port}/v1/stream`;
-  const headers = { authorization: `Bearer ${token}`, ...more };
+  const bearer: Record<string, string> = token === null ? {} : { authorization: `Bearer ${token}` };
+  const headers = { ...bearer, ...more };
   const protocols = protocol === undefined ? [] : [protocol];
   const socket = (
     kind === 'ws'

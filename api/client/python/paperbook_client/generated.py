@@ -543,7 +543,8 @@ MarketType: TypeAlias = Literal[
 
 class Me(TypedDict):
     user: MeUser
-    key: MeKey
+    # Null for a session.
+    key: MeKey | None
     # Every trade is a paper trade.
     mode: Literal["paper"]
     paperOnly: Literal[True]
@@ -1133,7 +1134,8 @@ class Usage(TypedDict):
     plan: Plan
     minute: UsageMinute
     month: UsageMonth
-    key: UsageKey
+    # Null for a session, whose requests count for the account alone.
+    key: UsageKey | None
     # The hard trade limits; null while the engine cannot say.
     trading: UsageTrading | None
     # False: a request over the limit is still answered, and only counted.
@@ -1170,7 +1172,7 @@ class UsageMonth(TypedDict):
 
 
 class UsageTrading(TypedDict):
-    # Of this key, over all accounts that it trades on.
+    # Of this key or session, over all accounts that it trades on.
     key: UsageTradingKey
     # Of its owner's own account, over all keys.
     account: UsageTradingAccount
@@ -1211,7 +1213,7 @@ class UsageTradingAccountNewPerMinute(TypedDict):
 
 
 class UsageTradingKey(TypedDict):
-    """Of this key, over all accounts that it trades on."""
+    """Of this key or session, over all accounts that it trades on."""
     # New orders in the UTC minute.
     newPerMinute: UsageTradingKeyNewPerMinute
     # New orders on the UTC day.

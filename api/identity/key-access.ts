@@ -1,0 +1,107 @@
+/** An API key as a credential, read of a request's headers. Rules I2, I5 (api/RULES.md). */
+import type { EpochMs, PlacedVia, Uuid } from '../../engine/rules/units.ts';
+import { credentialHeader } from '../credential-header.ts';
+import { ApiError, invalidRequest } from '../errors.ts';
+import type { Exchange } from '../exchange.ts';
+import { isLastUseStale, type Key, keyStatus, type Scope } from './keys.ts';
+import { RecentTokens } from './recent-tokens.ts';
+import { isAccessToken } from './session-access.ts';
+import type { ControlStore } from './store.ts';
+import type { User } from './users.ts';
+
+/** A caller with a key. */
+export type KeyCaller = {
+  user: User;
+  key: Key;
+  /** What the trade limits of a key count: here the key's id. */
+  credentialId: Uuid;
+  scopes: readonly Scope[];
+  placedVia: PlacedVia;
+  /** As the caller sent it; calls to an outside service forward it. */
+  token: string;
+};
+
+export function keyCallerOf(user: User, key: Key, token: string): KeyCaller {
+  return { user, key, credentialId: key.id, scopes: key.scopes, placedVia: 'api', token };
+}
+
+type OnWriteFailed = (error: unknown) => void;
+
+const BEARER = /^bearer +/i;
+
+/**
+ * Reads the key of a request's credential headers and records its use. Null: the headers carry no
+ * key, so a session may be in its place.
+ */
+export function keyReader(store: ControlStore, onWriteFailed: OnWriteFailed) {
+  const tokens = new RecentTokens(store, tokenOf);
+  const callerOf = ownerReader(store, onWriteFailed);
+  return (exchange: Exchange): KeyCaller | null => {
+    const authorization = credentialHeader(exchange, 'authorization');
+    const ownHeader = credentialHeader(exchange, 'x-service-key');
+    // Keys expire by the wall clock, whatever clock the engine uses. Rule C10 (engine/RULES.md).
+    const nowMs = Date.now();
+    const credential = tokens.find(authorization, ownHeader, nowMs);
+    if (credential === null) return null;
+    if (credential === undefined) throw invalidKey();
+    const key = usableKey(store, credential.keyId, nowMs);
+    exchange.keyPrefix = key.tokenPrefix;
+    return callerOf(key, credential.token, nowMs);
+  };
+}
+
+/** Reads a key's caller again, as key and owner are now, and keeps that it was used. */
+export function keyAgain(store: ControlStore, onWriteFailed: OnWriteFailed) {
+  const callerOf = ownerReader(store, onWriteFailed);
+  return ({ key: { id }, token }: KeyCaller): KeyCaller => {
+    const nowMs = Date.now();
+    return callerOf(usableKey(store, id, nowMs), token, nowMs);
+  };
+}
+
+/** Throws `invalid_token` when the key has ended, be it since it was read. */
+export function usableKey(store: ControlStore, id: Uuid, nowMs: EpochMs): Key {
+  const key = store.keys.get(id);
+  if (key === undefined || !isUsable(key, nowMs)) throw invalidKey();
+  return key;
+}
+
+function ownerReader(store: ControlStore, onWriteFailed: OnWriteFailed) {
+  return (key: Key, token: string, nowMs: EpochMs): KeyCaller => {
+    const user = store.users.get(key.userId);
+    if (user === undefined) throw new ApiError('account_not_found');
+    if (isLastUseStale(key, nowMs)) {
+      store.noteUse(key, nowMs, onWriteFailed);
+    }
+    return keyCallerOf(user, key, token);
+  };
+}
+
+function isUsable(key: Key, nowMs: number): boolean {
+  const status = keyStatus(key, nowMs);
+  return status === 'active' || status === 'rotating';
+}
+
+/**
+ * The token of either header; both may carry the same key. An Authorization header of another
+ * scheme counts as no key. Null: neither carries one, or the bearer is a session's.
+ */
+function tokenOf(authorization: string, ownHeader: string): string | null {
+  const scheme = BEARER.exec(authorization);
+  const bearer = scheme === null ? '' : authorization.slice(scheme[0].length);
+  if (bearer === '' && ownHeader === '') {
+    if (/^bearer$/i.test(authorization)) throw invalidKey();
+    return null;
+  }
+  if (bearer !== '' && ownHeader !== '' && bearer !== ownHeader) {
+    throw invalidRequest('Authorization and x-service-key carry two different credentials');
+  }
+  if (ownHeader === '' && isAccessToken(bearer)) return null;
+  return bearer === '' ? ownHeader : bearer;
+}
+
+function invalidKey(): ApiError {
+  return new ApiError('invalid_token', {
+    headers: ['WWW-Authenticate', 'Bearer error="invalid_token"'],
+  });
+}
