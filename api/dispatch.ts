@@ -112,6 +112,7 @@ class Dispatcher<C> {
       organization: found.ofAccount ? exchange.joinedHeader('x-service-org') : null,
       acceptEncoding: found.isAsset ? (exchange.joinedHeader('accept-encoding') ?? '') : '',
       protocols: exchange.handshake?.protocols ?? null,
+      connection: null,
       account: null,
     };
     if (caller instanceof Promise) {

@@ -1,7 +1,7 @@
 /** The sharded engine as requests use it. `Shards` implements it; tests have other engines. */
 import type { AdjustCash, Reply, SetSwitches, TradingCommand } from '../engine/rules/messages.ts';
 import type { Query, QuoteChangesQuery, QuoteKind } from '../engine/rules/queries.ts';
-import type { EpochMs, InstrumentNumber, Uuid } from '../engine/rules/units.ts';
+import type { EpochMs, InstrumentNumber, StreamConnection, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
 import type { KeyAndAccountUse } from '../engine/shard/trade-use.ts';
@@ -22,6 +22,8 @@ export interface Engine {
   priced(instruments: readonly InstrumentNumber[] | null, atMs: EpochMs): Promise<Reply>;
   /** Runs an operator's command in the account's shard. */
   call(account: Uuid, command: AdjustCash): Promise<Reply>;
+  /** The connections of the stream that orders end with. */
+  readonly connections: OrderConnections;
   /** Which quotes the asker does not know yet: `QuoteChangesQuery`. */
   quoteChanges(query: QuoteChangesQuery): Promise<Reply>;
   /** Why no request can be accepted now; null: requests are accepted. */
@@ -40,6 +42,13 @@ export interface Engine {
   /** What is wrong with the data of the shards, a line a shard; not empty when `degraded`. */
   troubles(): string[];
 }
+
+export type OrderConnections = {
+  /** Before any order of it is placed. */
+  opened(connection: StreamConnection): void;
+  /** Cancels what rests of it in these accounts; it may be called again, for what was under way. */
+  ended(connection: StreamConnection, accounts: Iterable<Uuid>): void;
+};
 
 export type EngineState = 'starting' | 'ready' | 'degraded' | 'stopping';
 

@@ -80,6 +80,8 @@ function openSockets(
     },
     open: (socket) => socket.getUserData().opening.opened(socket),
     message: (socket, bytes, isBinary) => socket.getUserData().opening.message(bytes, isBinary),
+    ping: (socket) => socket.getUserData().opening.alive(),
+    pong: (socket) => socket.getUserData().opening.alive(),
     dropped: (socket) => socket.getUserData().opening.dropped(),
     drain: (socket) => socket.getUserData().opening.drained(),
     close: (socket) => socket.getUserData().opening.closed(),

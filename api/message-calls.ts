@@ -10,7 +10,7 @@ import type { DispatchOptions, Meter } from './dispatch.ts';
 import { errorBody } from './errors.ts';
 import type { RouteCount } from './metrics.ts';
 import { busyRefusal, type Refused, refusalOf, refusedBy } from './refusals.ts';
-import { admitAndRun, type Result, type Route } from './route.ts';
+import { admitAndRun, type OrderConnection, type Result, type Route } from './route.ts';
 
 export type MessageCallOptions = Pick<
   DispatchOptions<Caller>,
@@ -28,6 +28,8 @@ export type MessageCall = {
   body: unknown;
   /** What an HTTP request has in X-Service-Org. */
   organization: string | null;
+  /** That an order it places ends with; left out: none. */
+  connection?: OrderConnection | null;
   /** Whether it counts towards the request limits; false: another request has counted for it. */
   isCounted: boolean;
 };
@@ -49,7 +51,7 @@ export class MessageCalls {
   }
 
   take(call: MessageCall, answer: Answer): void {
-    const { caller, param, query = '', body, organization, isCounted } = call;
+    const { caller, param, query = '', body, organization, connection = null, isCounted } = call;
     const { keyed, permit, refusal, admit } = this.#options;
     const route = this.#route;
     const reservation = keyed(caller);
@@ -72,6 +74,7 @@ export class MessageCalls {
           organization,
           acceptEncoding: '',
           protocols: null,
+          connection,
           account: null,
         },
         pending,

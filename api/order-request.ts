@@ -8,6 +8,7 @@ import {
   type EpochMs,
   instantOf,
   type PlacedVia,
+  type StreamConnection,
   type TimeInForce,
   type Uuid,
 } from '../engine/rules/units.ts';
@@ -25,6 +26,8 @@ export type OrderContext = {
   orderId: Uuid;
   placedVia: PlacedVia;
   placedPrivate: boolean;
+  /** The connection that it ends with; null: none. Rule J18 (api/RULES.md). */
+  connection: StreamConnection | null;
   /** Whether the caller's plan allows opening positions. */
   mayOpen: boolean;
   /** Whether trading with keys is on. */
@@ -96,6 +99,7 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     statedProbPct: body.statedProbPct ?? null,
     placedVia: context.placedVia,
     placedPrivate: context.placedPrivate,
+    connection: context.connection,
     mayOpen: context.mayOpen,
     mayTrade: context.mayTrade,
     rejectIfLaterThanMs:

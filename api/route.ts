@@ -4,6 +4,7 @@
  */
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { Reply } from '../engine/rules/messages.ts';
+import type { StreamConnection, Uuid } from '../engine/rules/units.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
 import type { CodedBody } from './asset.ts';
 import type { ErrorCode } from './errors.ts';
@@ -29,9 +30,17 @@ export type Call<Q, B, C> = {
   acceptEncoding: string;
   /** Sec-WebSocket-Protocol of a WebSocket's handshake, maybe empty; null: any other request. */
   protocols: string | null;
+  /** Where a message of the stream places an order that ends with its connection; else null. */
+  connection: OrderConnection | null;
   /** What the route acts on, set by the listener's `admit`; null where it acts on no account. */
   account: PaperAccount | null;
 };
+
+/** A connection that orders end with. Rule J18 (api/RULES.md). */
+export interface OrderConnection {
+  /** An order is about to be placed in the account: returns what it names. */
+  placing(account: Uuid): StreamConnection;
+}
 
 /** A request of a route that acts on a paper account. */
 type AccountCall<Q, B, C> = Call<Q, B, C> & { account: PaperAccount };

@@ -18,10 +18,12 @@ export class Upgrade {
   }
 }
 
-/** Called in this order: any number of the first three, then `closed` once. */
+/** Called in this order: any number of the first four, then `closed` once. */
 export type SocketEvents = {
   /** The bytes are valid until it returns. */
   message(bytes: ArrayBuffer, isBinary: boolean): void;
+  /** The client sent a ping, or a pong. */
+  alive(): void;
   /** A message was not sent, since too many bytes are unread. Called while others are being sent. */
   dropped(): void;
   /** Unread bytes became fewer. */
@@ -36,6 +38,7 @@ type RawSocket = {
   subscribe(topic: string): boolean;
   unsubscribe(topic: string): boolean;
   cork(run: () => void): unknown;
+  ping(): number;
   end(code: number, reason: string): void;
   close(): void;
 };
@@ -71,6 +74,11 @@ export class Socket {
 
   unfollow(topic: string): void {
     this.#raw?.unsubscribe(topic);
+  }
+
+  /** A client that is there answers it with a pong. */
+  ping(): void {
+    this.#raw?.ping();
   }
 
   /** Sends a close frame behind what is unread. */
@@ -144,6 +152,10 @@ class OpeningSocket {
 
   message(bytes: ArrayBuffer, isBinary: boolean): void {
     this.#events?.message(bytes, isBinary);
+  }
+
+  alive(): void {
+    this.#events?.alive();
   }
 
   dropped(): void {

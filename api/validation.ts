@@ -177,6 +177,8 @@ function explain(error: ErrorObject, noun: string): string {
       return `${name} must be ${withArticle(params.type)}`;
     case 'enum':
       return `${name} must be one of ${params.allowedValues.join(', ')}`;
+    case 'const':
+      return `${name} must be ${params.allowedValue}`;
     case 'minimum':
       return `${name} must be at least ${params.limit}`;
     case 'maximum':

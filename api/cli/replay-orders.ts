@@ -61,6 +61,7 @@ export class ReplayOrders {
       const command = placeOrderOf(body, {
         ...placed,
         placedPrivate: true,
+        connection: null,
         mayOpen: true,
         mayTrade: true,
         counting: null,

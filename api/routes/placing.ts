@@ -11,7 +11,7 @@ import type { ErrorCode } from '../errors.ts';
 import { refusalOfExecution } from '../execution.ts';
 import { countingOf, type PaperAccount } from '../identity/accounts.ts';
 import { placeOrderOf } from '../order-request.ts';
-import type { About } from '../route.ts';
+import type { About, Call } from '../route.ts';
 import { INSTRUMENT_ID, TRADE } from '../schemas/examples.ts';
 import type { OrderBody } from '../schemas/order-body.ts';
 import type { PlacementAnswer } from '../schemas/placing.ts';
@@ -97,12 +97,14 @@ export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
   },
 };
 
-type PlacingCall = { caller: Caller; account: PaperAccount; body: OrderBody };
+type PlacingCall = Pick<Call<unknown, OrderBody, Caller>, 'caller' | 'body' | 'connection'> & {
+  account: PaperAccount;
+};
 
 /** The command of a call that places an order, or would; a code: the order is refused before it. */
 export function commandOf(
   { identity, switches }: Pick<Deps, 'identity' | 'switches'>,
-  { caller: { user, credentialId, placedVia }, account, body }: PlacingCall,
+  { caller: { user, credentialId, placedVia }, account, body, connection }: PlacingCall,
   atMs: EpochMs,
 ): PlaceOrder | ErrorCode {
   const mayTrade = switches.trading;
@@ -116,6 +118,7 @@ export function commandOf(
     orderId: newUuid(atMs),
     placedVia,
     placedPrivate: account.isPrivate,
+    connection: connection?.placing(account.id) ?? null,
     // Also in an organization the plan of the caller counts.
     mayOpen: user.plan !== 'none',
     // Only the engine knows whether this request repeats an order it has placed.

@@ -35,16 +35,23 @@ msgpack. An account has at most 20 connections (429), a connection at most 200 c
 
 **To the server.** \`{"id"?, "op", …}\` is answered by \`{"id", "status", "body"}\`, errors too.
 
-- \`{"op":"subscribe","channels":["quotes:ins_8QK2M4T7VWXA","games"]}\`, \`unsubscribe\`, \`ping\`
-- \`{"op":"place","order":{…},"organization"?}\` and \`{"op":"cancel","orderId":"…","organization"?}\` are
-  answered as \`POST /portfolio/orders\` and \`DELETE /portfolio/orders/{orderId}\`, and count as these do.
+- \`{"op":"subscribe","channels":["quotes:ins_8QK2M4T7VWXA","games","orders"]}\`, \`unsubscribe\`, \`ping\`
+- \`{"op":"place","order":{…},"organization"?}\`, \`{"op":"cancel","orderId":"…","organization"?}\` and
+  \`{"op":"cancel_all","instrumentId"?,"organization"?}\` are answered as \`POST /portfolio/orders\`,
+  \`DELETE /portfolio/orders/{orderId}\` and \`DELETE /portfolio/orders\`, and count as these do.
   Answers come in the order of completion.
+- \`"cancelOnDisconnect":true\` in a \`subscribe\`, whose \`channels\` may then be empty: what is placed
+  over the connection from then on is canceled (\`disconnected\`) when the connection ends, for whatever
+  reason, and also when the server stops or crashes. It ends, too, when the client sends nothing from one
+  heartbeat to the next but one: no message, no ping, and no pong to the ping that comes with each.
 
 **From the server.** \`{"channel", "epoch", "seq", "at", "data"}\`. The first message of a channel has
 \`"snapshot":true\`. \`seq\` counts up by one in each channel and is the same for every client; a new \`epoch\`
 means that counting began anew. \`data\` of \`quotes:\` is a Quote, and then merge patches (RFC 7396) of what
 changed; it needs markets:read and the venue-data switch. \`data\` of \`games\` is first the page of
-\`GET /games\`, and then each Game that changed; it needs markets:read. Every 5 seconds
+\`GET /games\`, and then each Game that changed; it needs markets:read. \`data\` of \`orders\` is first the
+answer of \`GET /portfolio\`, and then each event as \`GET /portfolio/events\` has it; it needs
+portfolio:read. With \`"after":{"orders":"<eventId>"}\` the events since then come in place of it. Every 5 seconds
 \`{"heartbeat":{"at","seq":{"<channel>":n}}}\` has the last number of each channel.
 
 A client that does not keep up gets \`{"channel","gap":true}\` and a new snapshot, and is closed with 4408

@@ -95,7 +95,7 @@ export const Order = strict(
   {
     ...PORTFOLIO_ORDER,
     type: Type.Literal('limit'),
-    cancelReason: nullable(oneOf([...CANCEL_REASONS, 'disconnected']), {
+    cancelReason: nullable(oneOf(CANCEL_REASONS), {
       description: 'Why it is canceled or expired; else null.',
     }),
     tradeId: nullable(Uuid, { description: 'The trade that it opened or closes.' }),

@@ -1,29 +1,25 @@
 /**
- * One connection of the stream: what it asks for, the channels that it follows, and what happens
- * when it does not read. Rules J3 to J5, J8, J15 to J17, J20
- * (api/RULES.md).
+ * One connection of the stream: what it asks for, and what happens when it does not read, or is not
+ * there any more. Rules J3, J8, J15 to J20 (api/RULES.md).
  */
-import { numberOfEvent } from '../../engine/shard/account-events.ts';
 import type { Caller } from '../access.ts';
-import { ApiError, type ErrorCode, errorBody, Refusal } from '../errors.ts';
+import { ApiError, type ErrorCode, errorBody, invalidRequest, Refusal } from '../errors.ts';
 import type { PaperAccount } from '../identity/accounts.ts';
 import type { Log } from '../log.ts';
 import type { OrderEntry } from '../order-entry.ts';
 import type { Socket, SocketEvents } from '../socket.ts';
 import type { AnswerQueue } from './answer-queue.ts';
-import { type Channel, endedText, gapText, type Member } from './channel.ts';
+import type { CancelOnDisconnect } from './cancel-on-disconnect.ts';
+import type { Channel, Member } from './channel.ts';
 import type { Encoding } from './encoding.ts';
-import {
-  CHANNELS_MAX,
-  type ClientMessage,
-  idText,
-  type Messages,
-  readMessage,
-  requestOf,
-} from './messages.ts';
+import { type ClientMessage, idText, type Messages, readMessage, requestOf } from './messages.ts';
+import { Subscriptions } from './subscriptions.ts';
 
 /** Codes of a close frame; from 4000 on they are ours. */
-export const CLOSE = { stopping: 1001, wrongKind: 1003, ended: 4401, tooSlow: 4408 } as const;
+export const CLOSE = {
+  ...{ stopping: 1001, wrongKind: 1003 },
+  ...{ ended: 4401, tooSlow: 4408, silent: 4408 },
+} as const;
 
 const UNREAD_FOR_MS_MAX = 10_000;
 /** A client that falls behind so often within the span does not keep up. */
@@ -37,6 +33,7 @@ export type ConnectionParts = {
   callerAgain(caller: Caller): Caller;
   /** Throws the refusal of a channel that the caller may not have, or that there is not. */
   channel(name: string, connection: Connection): Channel;
+  cancelOnDisconnect(): CancelOnDisconnect;
   at(): string;
   onClosed(connection: Connection): void;
   log: Log;
@@ -59,7 +56,9 @@ export class Connection implements Member, SocketEvents {
   readonly encoding: Encoding;
   readonly #socket: Socket;
   readonly #parts: ConnectionParts;
-  readonly #channels = new Map<string, Channel>();
+  readonly #subscriptions = new Subscriptions(this);
+  /** Null: it has not asked for that. */
+  #cancelOnDisconnect: CancelOnDisconnect | null = null;
   /** Since when it has not read what was sent, by `performance.now`; null: it reads. */
   #behindSinceMs: number | null = null;
   /** When it fell behind before. */
@@ -82,6 +81,7 @@ export class Connection implements Member, SocketEvents {
   // What the client does.
 
   message(bytes: ArrayBuffer, isBinary: boolean): void {
+    this.alive();
     if (this.#isDropped) return;
     if (isBinary !== this.encoding.isBinary) {
       const wanted = this.encoding.isBinary ? 'binary' : 'text';
@@ -97,6 +97,10 @@ export class Connection implements Member, SocketEvents {
     }
   }
 
+  alive(): void {
+    this.#cancelOnDisconnect?.alive();
+  }
+
   /** Called while others are being sent to: what follows waits. */
   dropped(): void {
     const isAnswer = this.#isAnswering;
@@ -110,15 +114,12 @@ export class Connection implements Member, SocketEvents {
     if (this.#behindSinceMs === null || this.#socket.unreadBytes > 0) return;
     if (this.#isDropped) return this.#socket.end(CLOSE.tooSlow, 'messages were not read');
     this.#behindSinceMs = null;
-    for (const channel of this.#channels.values()) {
-      this.send(gapText(channel.name));
-      channel.begin(this);
-    }
+    this.#subscriptions.resume();
   }
 
   closed(): void {
-    for (const channel of this.#channels.values()) this.#release(channel);
-    this.#channels.clear();
+    this.#cancelOnDisconnect?.closed();
+    this.#subscriptions.clear();
     this.#parts.onClosed(this);
   }
 
@@ -161,19 +162,16 @@ export class Connection implements Member, SocketEvents {
 
   heartbeat(): void {
     if (this.#behindSinceMs !== null) return;
-    const numbers = Array.from(this.#channels.values(), ({ name, seq }) => {
-      return `${JSON.stringify(name)}:${seq}`;
-    });
-    this.send(`{"heartbeat":{"at":"${this.#parts.at()}","seq":{${numbers.join(',')}}}}`);
+    if (this.#cancelOnDisconnect?.isSilent()) {
+      return this.#socket.end(CLOSE.silent, 'no answer to two heartbeats');
+    }
+    this.send(`{"heartbeat":{"at":"${this.#parts.at()}","seq":{${this.#subscriptions.numbers}}}}`);
+    if (this.#cancelOnDisconnect !== null) this.#socket.ping();
   }
 
   /** Ends the channels whose names begin so; the client is sent why. */
   endChannels(start: string, code: ErrorCode, message: string): void {
-    for (const channel of [...this.#channels.values()]) {
-      if (!channel.name.startsWith(start)) continue;
-      this.#leave(channel);
-      this.send(endedText(channel.name, code, message));
-    }
+    this.#subscriptions.end(start, code, message);
   }
 
   stop(): void {
@@ -193,60 +191,41 @@ export class Connection implements Member, SocketEvents {
       case 'cancel':
       case 'cancel_all': {
         const organization = message.organization ?? this.organization;
-        const call = { caller, organization, isCounted: true, ...requestOf(message) };
-        const calls = this.#parts.entry[message.op];
-        return calls.take(call, (status, body) => this.#answer(id, status, body));
+        const connection = message.op === 'place' ? this.#cancelOnDisconnect : null;
+        const call = { caller, organization, connection, isCounted: true, ...requestOf(message) };
+        connection?.begun();
+        return this.#parts.entry[message.op].take(call, (status, body) => {
+          connection?.answered();
+          this.#answer(id, status, body);
+        });
       }
       default:
         return message satisfies never;
     }
   }
 
-  /** All of its channels, or none. */
-  #subscribe(id: string, { channels: names, after = {} }: Messages['subscribe']): void {
-    const number = after.orders === undefined ? null : eventNumber(after.orders);
-    const added = new Map<string, Channel>();
-    try {
-      for (const name of new Set(names)) {
-        if (this.#channels.has(name)) continue;
-        if (this.#channels.size + added.size === CHANNELS_MAX) {
-          throw new ApiError('invalid_request', {
-            message: `a connection has at most ${CHANNELS_MAX} channels`,
-          });
-        }
-        added.set(name, this.#parts.channel(name, this));
-      }
-    } catch (error) {
-      for (const channel of added.values()) channel.release(this);
-      throw error;
+  /** All that it asks for, or nothing. */
+  #subscribe(id: string, message: Messages['subscribe']): void {
+    if (message.channels.length === 0 && !message.cancelOnDisconnect) {
+      throw invalidRequest('channels must not be empty without cancelOnDisconnect');
     }
-    for (const [name, channel] of added) this.#channels.set(name, channel);
+    const begin = this.#subscriptions.add(message, (name) => this.#parts.channel(name, this));
+    if (message.cancelOnDisconnect) {
+      this.#cancelOnDisconnect ??= this.#parts.cancelOnDisconnect();
+    }
     this.#answerChannels(id);
-    if (this.#behindSinceMs !== null) return;
-    for (const channel of added.values()) channel.begin(this, number);
+    begin();
   }
 
-  #unsubscribe(id: string, { channels: names }: Messages['unsubscribe']): void {
-    for (const name of names) {
-      const channel = this.#channels.get(name);
-      if (channel !== undefined) this.#leave(channel);
-    }
+  #unsubscribe(id: string, { channels }: Messages['unsubscribe']): void {
+    this.#subscriptions.remove(channels);
     this.#answerChannels(id);
   }
 
   #answerChannels(id: string): void {
-    const names = JSON.stringify([...this.#channels.keys()]);
-    this.#answer(id, 200, `{"channels":${names},"mode":"paper"}`);
-  }
-
-  #leave(channel: Channel): void {
-    this.#channels.delete(channel.name);
-    this.#release(channel);
-  }
-
-  #release(channel: Channel): void {
-    if (this.#behindSinceMs === null) channel.pause(this);
-    channel.release(this);
+    const names = JSON.stringify(this.#subscriptions.names);
+    const marks = this.#cancelOnDisconnect === null ? '' : '"cancelOnDisconnect":true,';
+    this.#answer(id, 200, `{"channels":${names},${marks}"mode":"paper"}`);
   }
 
   /** Nothing is published to it until it has read what was sent. */
@@ -255,7 +234,7 @@ export class Connection implements Member, SocketEvents {
     const nowMs = performance.now();
     this.#gapsMs = this.#gapsMs.filter((atMs) => nowMs - atMs < GAPS_SPAN_MS);
     if (this.#gapsMs.push(nowMs) > GAPS_MAX) this.#isDropped = true;
-    for (const channel of this.#channels.values()) channel.pause(this);
+    this.#subscriptions.pause();
     this.#behindSinceMs = nowMs;
     this.drained();
   }
@@ -286,13 +265,4 @@ export class Connection implements Member, SocketEvents {
     if (!(error instanceof Refusal)) throw error;
     this.#socket.end(CLOSE.ended, error.code);
   }
-}
-
-/** Throws `invalid_request`. */
-function eventNumber(id: string): number {
-  const number = numberOfEvent(id);
-  if (number !== null) return number;
-  throw new ApiError('invalid_request', {
-    message: 'after.orders must be the eventId of an event',
-  });
 }

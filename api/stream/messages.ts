@@ -16,8 +16,9 @@ const channels = Type.Array(Type.String(), { minItems: 1 });
 const organization = Type.Optional(Type.String());
 const SCHEMAS = {
   subscribe: messageOf('subscribe', {
-    channels,
+    channels: Type.Array(Type.String()),
     after: Type.Optional(strict({ orders: Type.Optional(Type.String()) })),
+    cancelOnDisconnect: Type.Optional(Type.Literal(true)),
   }),
   unsubscribe: messageOf('unsubscribe', { channels }),
   ping: messageOf('ping', {}),

@@ -2,13 +2,14 @@
  * The connections of the stream, and the channels that they share. Rules J1, J4, J5, J8, J12, J17
  * (api/RULES.md).
  */
-import { isoOf, type Uuid } from '../../engine/rules/units.ts';
+import { isoOf, type StreamConnection, type Uuid } from '../../engine/rules/units.ts';
 import { type Caller, permitScope } from '../access.ts';
 import type { Deps } from '../deps.ts';
 import { ApiError, ERRORS, invalidRequest } from '../errors.ts';
 import type { OrderEntry } from '../order-entry.ts';
 import { type Socket, Upgrade } from '../socket.ts';
 import { AnswerQueue } from './answer-queue.ts';
+import { CancelOnDisconnect } from './cancel-on-disconnect.ts';
 import { type Channel, Numbering, type Publish } from './channel.ts';
 import { Connection, type ConnectionParts, type Opened } from './connection.ts';
 import { encodingOf } from './encoding.ts';
@@ -47,13 +48,17 @@ export class Streams {
   readonly #orders: OrdersChannels;
   readonly #parts: ConnectionParts;
   #publish: Publish = () => {};
+  /** Of the last connection that orders end with: higher than any before a restart. */
+  #lastNumber: StreamConnection;
   readonly #timers: NodeJS.Timeout[];
 
   constructor(options: StreamsOptions) {
     const { engine, catalog, switches, changed, events, entry, callerAgain, log } = options;
     this.#options = options;
     const nowMs = () => engine.nowMs();
-    const numbering = new Numbering(Date.now());
+    const epoch = Date.now();
+    this.#lastNumber = epoch;
+    const numbering = new Numbering(epoch);
     const publish: Publish = (...message) => this.#publish(...message);
     this.#quotes = new QuoteChannels({
       ...{ engine, catalog, changed, numbering, publish, log },
@@ -65,6 +70,7 @@ export class Streams {
       ...{ entry, callerAgain, log },
       answers: new AnswerQueue(),
       channel: (name, connection) => this.#channel(name, connection),
+      cancelOnDisconnect: () => new CancelOnDisconnect(++this.#lastNumber, engine.connections),
       at: () => isoOf(nowMs()),
       onClosed: (connection) => this.#forget(connection),
     };

@@ -17,6 +17,7 @@ const IN_FACTS: Record<TermForm, LayoutOf> = {
   flag: () => flag as Layout<never>,
   'small or null': () => orNull(u8) as Layout<never>,
   'time or null': () => nullable(u48) as Layout<never>,
+  'number or null': () => nullable(u48) as Layout<never>,
 };
 
 /** A number is sent at full width: refusing one that is too large is up to the rules. */
@@ -24,6 +25,7 @@ const IN_MESSAGES: Record<TermForm, LayoutOf> = {
   ...IN_FACTS,
   'small or null': () => nullable(f64) as Layout<never>,
   'time or null': () => nullable(f64) as Layout<never>,
+  'number or null': () => nullable(f64) as Layout<never>,
 };
 
 export const FACT_TERMS = layouts<OrderTerms>(ORDER_TERM_NAMES, IN_FACTS);

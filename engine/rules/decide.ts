@@ -1,11 +1,13 @@
 /**
  * What a command leads to: events, a stored answer, or a refusal. It reads the state and changes
  * nothing. It checks for refusals in the order of rejections.ts; after them a command cannot fail.
- * Rules T100, T110, T111, T130, T131, T140, M9 (engine/RULES.md).
+ * Rules T100, T110, T111, T130, T131, T134, T135, T140,
+ * M9 (engine/RULES.md).
  */
 
 import { accept, type Decision, reject } from './decision.ts';
-import type { OrderEnded } from './events.ts';
+import { restingOf, restingOfOthers } from './disconnects.ts';
+import type { CancelReason, OrderEnded } from './events.ts';
 import { invariant } from './invariant.ts';
 import { isCountable } from './ledger.ts';
 import type { AdjustCash, CancelAll, CancelOrder, Command, SettleMarket } from './messages.ts';
@@ -26,6 +28,10 @@ export function decide(state: ShardState, command: Command): Decision {
       return withinLimits(state, command, true, () => decideCancel(state, command));
     case 'cancel_all':
       return withinLimits(state, command, true, () => decideCancelAll(state, command));
+    case 'disconnected':
+      return accept(canceled(command.atMs, restingOf(state, command), 'disconnected'));
+    case 'connected':
+      return accept(canceled(command.atMs, restingOfOthers(state, command), 'disconnected'));
     case 'adjust':
       return decideAdjust(state, command);
     case 'settle':
@@ -57,15 +63,14 @@ function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder
       ? reject('already_closed', 'The order is not resting.')
       : reject('order_not_found');
   }
-  return accept([canceledByOwner(atMs, order)]);
+  return accept(canceled(atMs, [order], 'canceled_by_owner'));
 }
 
-function canceledByOwner(atMs: EpochMs, order: OrderRow): OrderEnded {
-  return { kind: 'order_ended', atMs, order, status: 'canceled', reason: 'canceled_by_owner' };
+function canceled(atMs: EpochMs, orders: OrderRow[], reason: CancelReason): OrderEnded[] {
+  return orders.map((order) => ({ kind: 'order_ended', atMs, order, status: 'canceled', reason }));
 }
 
 /** The first placed first, of at most the newest `CANCEL_ALL_MAX`. */
-
 function decideCancelAll(
   state: ShardState,
   { atMs, account: accountId, instrumentId }: CancelAll,
@@ -80,7 +85,7 @@ function decideCancelAll(
     if (newest.length === CANCEL_ALL_MAX) break;
     if (instrument === null || ofInstrument.get(order) === instrument.number) newest.push(order);
   }
-  return accept(newest.reverse().map((order) => canceledByOwner(atMs, order)));
+  return accept(canceled(atMs, newest.reverse(), 'canceled_by_owner'));
 }
 
 function decideAdjust(state: ShardState, command: AdjustCash): Decision {

@@ -103,6 +103,7 @@ export const CANCEL_REASONS = [
   'account_reset',
   'expired',
   'instrument_dropped',
+  'disconnected',
 ] as const;
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 

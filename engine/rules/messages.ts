@@ -17,6 +17,7 @@ import type {
   PriceCents,
   Side,
   SourceNumber,
+  StreamConnection,
   TradeUse,
   Uuid,
 } from './units.ts';
@@ -188,6 +189,21 @@ export type CancelAll = {
   counting: TradeCounting | null;
 };
 
+/** A client's connection has ended: its resting orders do too. Rule T134 (engine/RULES.md). */
+export type Disconnected = {
+  kind: 'disconnected';
+  atMs: EpochMs;
+  account: Uuid;
+  connection: StreamConnection;
+};
+
+/** These connections are open: orders of any other are canceled. Rule T135 (engine/RULES.md). */
+export type Connected = {
+  kind: 'connected';
+  atMs: EpochMs;
+  connections: readonly StreamConnection[];
+};
+
 /** What counts towards the hard trade limits of a key. */
 export type TradingCommand = PlaceOrder | CancelOrder | CancelAll;
 
@@ -226,6 +242,8 @@ export type SetClock = { kind: 'clock'; atMs: EpochMs; toMs: EpochMs };
 
 export type Command =
   | TradingCommand
+  | Disconnected
+  | Connected
   | AdjustCash
   | SettleMarket
   | SetCatalog

@@ -13,6 +13,7 @@ import type {
   PriceCents,
   Routing,
   Side,
+  StreamConnection,
   TimeInForce,
 } from './units.ts';
 import { PLACED_VIA } from './units.ts';
@@ -34,10 +35,12 @@ const COLUMN_OF = {
   /** 1 to 255. */
   'small or null': 'u8',
   'time or null': 'f64',
+  /** 1 to 2^48 - 1. */
+  'number or null': 'f64',
 } as const satisfies Record<string, ColumnType>;
 export type TermForm = keyof typeof COLUMN_OF;
-/** A time has another name in answers than in here. */
-export type ShownForm = Exclude<TermForm, 'time or null'>;
+/** A time has another name in answers than in here, and no answer has a number of 48 bits. */
+export type ShownForm = Exclude<TermForm, 'time or null' | 'number or null'>;
 
 const oneOf = <Word extends string>(...words: readonly Word[]): Values<'word', Word> => {
   return { form: 'word', words };
@@ -50,6 +53,9 @@ const smallOrNull = <Unit extends number>(): Values<'small or null', Unit | null
   return { form: 'small or null', words: [] };
 };
 const timeOrNull: Values<'time or null', EpochMs | null> = { form: 'time or null', words: [] };
+const numberOrNull = <Unit extends number>(): Values<'number or null', Unit | null> => {
+  return { form: 'number or null', words: [] };
+};
 
 type Term = {
   /** The default: the value of a market buy by the API that does not state the term. */
@@ -71,7 +77,7 @@ type Term = {
       /** True: answers show it by its name, unchanged. */
       readonly shown: boolean;
     }
-  | { readonly is: Values<'time or null', unknown>; readonly shown: false }
+  | { readonly is: Values<Exclude<TermForm, ShownForm>, unknown>; readonly shown: false }
 );
 const ASKED = { asked: true, ofTrade: false, shown: false } as const;
 const OF_TRADE = { ofTrade: true, shown: true } as const;
@@ -113,6 +119,15 @@ export const ORDER_TERMS = {
   /** The account was private when the order was placed. */
   placedPrivate: { is: yesOrNo, usual: false, row: 'flags', asked: false, ...OF_TRADE },
   expiresAtMs: { is: timeOrNull, usual: null, row: 'column', ...ASKED },
+  /** The order is canceled when this connection ends; null: it ends with none (T134). */
+  connection: {
+    is: numberOrNull<StreamConnection>(),
+    usual: null,
+    row: 'column',
+    asked: false,
+    ofTrade: false,
+    shown: false,
+  },
 } as const satisfies Record<string, Term>;
 
 type Terms = typeof ORDER_TERMS;

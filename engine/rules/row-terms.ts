@@ -41,6 +41,7 @@ export const CODES: Record<TermForm, Code> = {
   flag: { to: (value) => `(${value} ? 1 : 0)`, of: (code) => `${code} === 1` },
   'small or null': ZERO_FOR_NULL,
   'time or null': ZERO_FOR_NULL,
+  'number or null': ZERO_FOR_NULL,
 };
 
 const FLAGS: { [K in FlagTerm]: (flags: Flags) => OrderTerms[K] } = {

@@ -37,6 +37,8 @@ export type MarketNumber = Tagged<number, 'MarketNumber'>;
 export type InstrumentNumber = Tagged<number, 'InstrumentNumber'>;
 /** Number of one venue connection; a market's quotes are valid only while it lasts. */
 export type SourceNumber = Tagged<number, 'SourceNumber'>;
+/** Number of one client's connection of the stream, above 0: no other one ever has it. */
+export type StreamConnection = Tagged<number, 'StreamConnection'>;
 
 export type Side = 'yes' | 'no';
 export type Action = 'buy' | 'sell';

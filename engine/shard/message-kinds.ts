@@ -6,6 +6,8 @@ const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
   place: 1,
   cancel: 1,
   cancel_all: 1,
+  disconnected: 1,
+  connected: 1,
   adjust: 1,
   settle: 1,
   catalog: 1,

@@ -185,6 +185,8 @@ function writeAnswer(
     }
     case 'cancel_all':
       return writeCanceled(to, state, decision.kind === 'replay' ? [] : decision.events);
+    case 'disconnected':
+    case 'connected':
     case 'switches':
     case 'clock':
     case 'catalog':

@@ -30,6 +30,7 @@ import { ShardClient } from './shard-client.ts';
 import { refusalOf, stateOf, troublesOf } from './shard-health.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import { StartupState } from './startup-state.ts';
+import { StreamConnections } from './stream-connections.ts';
 import { askAll, sendToAll, settleInAll } from './to-all-shards.ts';
 import { type KeyAndAccountUse, tradeUseOf } from './trade-use.ts';
 
@@ -55,6 +56,7 @@ export class Shards {
   readonly #coalescer = new RequestCoalescer();
   readonly #startup = new StartupState();
   readonly #roaming = new RoamingKeys(() => this.nowMs());
+  readonly connections: StreamConnections;
   /** Results that some shards have and others lack. All shards get them after the catalog. */
   #lackedResults: ResultTick[] = [];
   #stopping = false;
@@ -66,6 +68,12 @@ export class Shards {
       this.#tickAll({ kind: 'time', atMs: this.nowMs() });
     }, TIME_TICK_MS);
     this.#timer.unref();
+    this.connections = new StreamConnections({
+      open: this.#startup.connections,
+      deliver: (command) => this.#clientOf(command.account).deliver(command),
+      nowMs: () => this.nowMs(),
+      log: options.log,
+    });
   }
 
   /**
@@ -266,19 +274,11 @@ export class Shards {
   }
 
   #createClient(shard: number): ShardClient {
-    const { dataDir, durability, checkpointEveryFacts, queueDepthMax, log } = this.#options;
-    const { quoteMaxAgeMs, routingBandCents, fillModel = 'top_of_book' } = this.#options;
+    const { dataDir, queueDepthMax, wereMade = false, log, ...rest } = this.#options;
+    const { shards: _, clock: __, ...config } = rest;
     const client: ShardClient = new ShardClient({
-      config: {
-        path: path.join(dataDir, `shard-${shard}`),
-        shard,
-        durability,
-        checkpointEveryFacts,
-        quoteMaxAgeMs,
-        routingBandCents,
-        fillModel,
-      },
-      wasMade: this.#options.wereMade ?? false,
+      config: { ...config, path: path.join(dataDir, `shard-${shard}`), shard },
+      wasMade: wereMade,
       queueDepthMax,
       startupMessages: () => this.#startup.messages(this.nowMs()),
       opened: (report) => this.#roaming.found(client, report),

@@ -16,7 +16,7 @@ import type {
   StatusTick,
   Tick,
 } from '../rules/messages.ts';
-import type { EpochMs, MarketNumber, SourceNumber } from '../rules/units.ts';
+import type { EpochMs, MarketNumber, SourceNumber, StreamConnection } from '../rules/units.ts';
 import { wholeQuote } from './whole-quote.ts';
 
 /** So many of a market are put together into one. */
@@ -25,6 +25,8 @@ const QUOTES_MAX = 64;
 export class StartupState {
   #catalog: Catalog | null = null;
   #switches: SetSwitches | null = null;
+  /** The open connections of the stream that orders end with. */
+  readonly connections = new Set<StreamConnection>();
   /** By market: its last quote with all levels or none, and those with changes since. */
   readonly #quotes = new Map<MarketNumber, QuoteTick[]>();
   readonly #statuses = new Map<number, StatusTick>();
@@ -98,6 +100,8 @@ export class StartupState {
     const messages: Message[] = [];
     // First, since the shard may have failed before it took it.
     if (this.#wasSetBack) messages.push({ kind: 'clock', atMs, toMs: atMs });
+    // Nothing may fill an order whose connection is gone.
+    messages.push({ kind: 'connected', atMs, connections: [...this.connections] });
     if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#switches !== null) messages.push(this.#switches);
     messages.push(...this.#finals.values());

@@ -1,5 +1,5 @@
 /** The real core behind the HTTP layer, without threads and disk: its refusals are its own. */
-import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
+import type { AuditReport, Engine, EngineState, OrderConnections } from '../../api/engine.ts';
 import type { Reply, SetSwitches, Tick, TradingCommand } from '../../engine/rules/messages.ts';
 import type { Query, QuoteChangesQuery, QuoteKind } from '../../engine/rules/queries.ts';
 import { isCommand } from '../../engine/shard/message-kinds.ts';
@@ -32,6 +32,15 @@ export class CoreEngine implements Engine {
   trade(_owner: string, command: TradingCommand, waiter: Waiter): undefined {
     this.ask(command.account, command, waiter);
   }
+
+  readonly connections: OrderConnections = {
+    opened: () => {},
+    ended: (connection, accounts) => {
+      for (const account of accounts) {
+        this.#core.command({ kind: 'disconnected', atMs: NOON_MS, account, connection });
+      }
+    },
+  };
 
   refusal(): null {
     return null;

@@ -2,7 +2,7 @@
  * The engine without threads and disk, behind one object that writes down what it was asked. A test
  * replaces the replies that it is about; whatever it leaves, the engine answers.
  */
-import type { AuditReport, Engine, EngineState } from '../../api/engine.ts';
+import type { AuditReport, Engine, EngineState, OrderConnections } from '../../api/engine.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type {
   AdjustCash,
@@ -57,6 +57,18 @@ export class FakeEngine implements Engine {
   #answer(request: EngineRequest): Reply {
     return isCommand(request) ? this.#core.command(request) : this.#core.query(request);
   }
+
+  /** Of the stream, that orders end with. */
+  readonly openConnections = new Set<number>();
+  readonly connections: OrderConnections = {
+    opened: (connection) => void this.openConnections.add(connection),
+    ended: (connection, accounts) => {
+      this.openConnections.delete(connection);
+      for (const account of accounts) {
+        this.#core.command({ kind: 'disconnected', atMs: samples.NOW_MS, account, connection });
+      }
+    },
+  };
 
   refusal(): EngineBusy | null {
     return this.busy;

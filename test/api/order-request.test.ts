@@ -18,6 +18,7 @@ const CONTEXT = {
   orderId: TRADE_ID,
   placedVia: 'api',
   placedPrivate: false,
+  connection: 7,
   mayOpen: true,
   mayTrade: true,
   counting: null,

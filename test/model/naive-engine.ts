@@ -20,7 +20,7 @@ import { booksOf, rememberTaken } from './naive-depth.ts';
 import { countBust, end, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
 import { keyUse } from './naive-limits.ts';
 import { bookOf, matchResting } from './naive-matching.ts';
-import { cancel, cancelAll, place, refuse } from './naive-orders.ts';
+import { cancel, cancelAll, cancelDisconnected, place, refuse } from './naive-orders.ts';
 import { preview } from './naive-preview.ts';
 import { oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
 import { pricedBits, quote } from './naive-quote.ts';
@@ -142,6 +142,9 @@ function applyCommand(state: ModelState, command: Command): Reply {
       return cancel(state, command);
     case 'cancel_all':
       return cancelAll(state, command);
+    case 'disconnected':
+    case 'connected':
+      return cancelDisconnected(state, command);
     case 'adjust': {
       const account = state.accounts.get(command.account);
       if (account === undefined) return refuse('account_not_found');

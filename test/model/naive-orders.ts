@@ -3,7 +3,14 @@
  * rules: T100 (engine/RULES.md).
  */
 
-import type { CancelAll, CancelOrder, PlaceOrder, Reply } from '../../engine/rules/messages.ts';
+import type {
+  CancelAll,
+  CancelOrder,
+  Connected,
+  Disconnected,
+  PlaceOrder,
+  Reply,
+} from '../../engine/rules/messages.ts';
 import { ORDER_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/rules/rejections.ts';
 import { START_BALANCE_CENTS } from '../../engine/rules/units.ts';
@@ -122,9 +129,22 @@ export function cancelAll(state: ModelState, request: CancelAll): Reply {
   return answer({ canceled, count: canceled.length, mode: 'paper' });
 }
 
+/** In the order in which they were placed; one that a part of was filled rests last. */
+export function cancelDisconnected(state: ModelState, said: Disconnected | Connected): Reply {
+  const ended = state.resting.filter(({ account, connection }) => {
+    if (connection === null) return false;
+    if (said.kind === 'connected') return !said.connections.includes(connection);
+    return account === said.account && connection === said.connection;
+  });
+  ended.sort((a, b) => a.sequence - b.sequence);
+  for (const order of ended) end(state, order, 'canceled', 'disconnected');
+  return answer({});
+}
+
 /** Two requests under one key are the same order when all but their arrival is the same. */
 function fingerprintOf(request: PlaceOrder): string {
-  const { placedVia: _, placedPrivate: __, ...asked } = pick(request, ORDER_TERM_NAMES);
+  const terms = pick(request, ORDER_TERM_NAMES);
+  const { placedVia: _, placedPrivate: __, connection: ___, ...asked } = terms;
   return JSON.stringify([
     asked,
     request.account,

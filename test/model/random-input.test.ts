@@ -114,6 +114,7 @@ test('T25: generated input reaches every refusal, ending, tick, routing and omis
       'market_resolved',
       'position_closed',
       'instrument_dropped',
+      'disconnected',
     ].map((reason) => `canceled ${reason}`),
     ...['executed', 'resting', 'canceled'].map((status) => `replayed ${status}`),
     ...['buy', 'sell'].flatMap((action) =>

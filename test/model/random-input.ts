@@ -7,7 +7,12 @@
 import type { Command, Tick } from '../../engine/rules/messages.ts';
 import type { Uuid } from '../../engine/rules/units.ts';
 import { randomCatalogOf } from './random-catalog.ts';
-import { randomCancel, randomCancelAll, randomPlacement } from './random-orders.ts';
+import {
+  randomCancel,
+  randomCancelAll,
+  randomDisconnect,
+  randomPlacement,
+} from './random-orders.ts';
 import { randomQuery } from './random-queries.ts';
 import { randomSettlement, randomTick } from './random-ticks.ts';
 import {
@@ -61,11 +66,22 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
     case 'order':
       return commandStep(randomPlacement(world));
     case 'cancel':
-      return commandStep(world.random.oneIn(15) ? randomCancelAll(world) : randomCancel(world));
+      return commandStep(someCancel(world));
     case 'operator':
       return commandStep(operatorCommand(world));
     case 'query':
       return { on: 'query', query: randomQuery(world) };
+  }
+}
+
+function someCancel(world: RandomWorld): Command {
+  switch (world.random.weighted({ one: 26, all: 2, disconnect: 2 })) {
+    case 'one':
+      return randomCancel(world);
+    case 'all':
+      return randomCancelAll(world);
+    case 'disconnect':
+      return randomDisconnect(world);
   }
 }
 

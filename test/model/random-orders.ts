@@ -6,6 +6,8 @@ import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type {
   CancelAll,
   CancelOrder,
+  Connected,
+  Disconnected,
   PlaceOrder,
   TradeCounting,
 } from '../../engine/rules/messages.ts';
@@ -14,12 +16,15 @@ import {
   type EpochMs,
   HOME_VENUE,
   type Side,
+  type StreamConnection,
   type TradeUse,
   type Uuid,
 } from '../../engine/rules/units.ts';
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
 
 const PLACEMENTS_REMEMBERED = 50;
+/** Of the stream. */
+const CONNECTIONS = 5;
 /** Rule T22 (engine/RULES.md). */
 const COUNT_MAX = 1_000_000_000;
 const UNKNOWN_INSTRUMENT = 'ins_ZZZZZZZZZZZZ';
@@ -72,6 +77,19 @@ export function randomCancelAll(world: RandomWorld): CancelAll {
   };
 }
 
+/** The end of a connection, or now and then the list of those that are open. */
+export function randomDisconnect(world: RandomWorld): Disconnected | Connected {
+  const { random, nowMs } = world;
+  const connection = random.int(1, CONNECTIONS);
+  if (random.oneIn(8)) return { kind: 'connected', atMs: nowMs, connections: [connection] };
+  const account = random.oneIn(10) ? random.uuid(nowMs) : someAccount(world);
+  return { kind: 'disconnected', atMs: nowMs, account, connection };
+}
+
+function randomConnection(random: RandomWorld['random']): StreamConnection | null {
+  return random.oneIn(3) ? random.int(1, CONNECTIONS) : null;
+}
+
 /** Mostly outside the limits, so that other rules get their turn; else with small ones. */
 function randomCounting(
   { random, countedOneIn, nowMs }: RandomWorld,
@@ -109,6 +127,7 @@ function placedAgain(world: RandomWorld, earlier: PlaceOrder): PlaceOrder {
     orderId: random.uuid(nowMs),
     placedVia: random.pick(['api', 'web', 'cli']),
     placedPrivate: random.oneIn(2),
+    connection: randomConnection(random),
     mayTrade: random.oneIn(2),
     // What the key did elsewhere is asked anew: the time may have been set back since.
     counting: earlier.counting && { ...earlier.counting, elsewhere: null },
@@ -139,6 +158,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     routing: random.oneIn(3) ? 'best' : 'venue_a',
     placedVia: random.pick(['api', 'web', 'cli']),
     placedPrivate: random.oneIn(4),
+    connection: randomConnection(random),
     mayOpen: !random.oneIn(40),
     mayTrade: !random.oneIn(40),
     rejectIfLaterThanMs: random.oneIn(20) ? nowMs + random.int(-500, 500) : null,

@@ -70,7 +70,8 @@ function tradedState(): StoredState {
   ask({ number: 4, instrumentId: HOME, side: 'no', ...limit, placedVia: 'cli', statedProbPct: 12 });
   ask({ number: 5, instrumentId: ROUTED, ...limit, routing: 'best' });
   const expiresAtMs = NOON_MS + 5;
-  ask({ number: 6, ...limit, account: uuidOf(2), expiresAtMs, placedPrivate: true });
+  const ends = { expiresAtMs, connection: NOON_MS + 7 };
+  ask({ number: 6, ...limit, account: uuidOf(2), ...ends, placedPrivate: true });
   ask({ number: 7, instrumentId: ROUTED, routing: 'best', placedVia: 'cli', contracts: 5 });
   return engine.state();
 }

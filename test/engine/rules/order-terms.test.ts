@@ -13,6 +13,7 @@ const VALUES: Record<TermForm, readonly unknown[]> = {
   flag: [true, false],
   'small or null': [1, 255, null],
   'time or null': [NOON_MS, null],
+  'number or null': [1, 2 ** 48 - 1, null],
 };
 const evaluate = (source: string, value: unknown): unknown => {
   return new Function('value', 'words', `return ${source};`)(value, WORDS);

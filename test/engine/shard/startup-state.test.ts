@@ -1,11 +1,31 @@
 import test from 'ava';
+import type { Message } from '../../../engine/format/codec.ts';
 import type { QuoteTick, Tick } from '../../../engine/rules/messages.ts';
 import { StartupState } from '../../../engine/shard/startup-state.ts';
-import { NOON_MS, quoteTick } from '../fixtures.ts';
+import { CATALOG, NOON_MS, quoteTick } from '../fixtures.ts';
 
 const heartbeat = (afterMs: number, source = 0): Tick => ({
   ...{ kind: 'heartbeat', atMs: NOON_MS + afterMs },
   source,
+});
+
+/** All but the open connections, of which there is none here. */
+function ticksOf(startup: StartupState): Message[] {
+  return startup.messages(NOON_MS).filter(({ kind }) => kind !== 'connected');
+}
+
+test('T135, D11: the open connections come first, behind nothing but the clock', (t) => {
+  const startup = new StartupState();
+  startup.setCatalog(CATALOG);
+  startup.keep(quoteTick());
+  startup.connections.add(8);
+  startup.connections.add(9);
+  startup.connections.delete(8);
+  const [first] = startup.messages(NOON_MS);
+  t.deepEqual(first, { kind: 'connected', atMs: NOON_MS, connections: [9] });
+  startup.setBack(5);
+  const kinds = startup.messages(NOON_MS).map(({ kind }) => kind);
+  t.deepEqual(kinds, ['clock', 'connected', 'catalog', 'quote']);
 });
 
 test('D47: the last heartbeat of each connection comes behind its quotes', (t) => {
@@ -14,11 +34,11 @@ test('D47: the last heartbeat of each connection comes behind its quotes', (t) =
   startup.keep(heartbeat(5));
   startup.keep(heartbeat(9));
   startup.keep(heartbeat(7, 1));
-  t.deepEqual(startup.messages(NOON_MS), [quoteTick(), heartbeat(9), heartbeat(7, 1)]);
+  t.deepEqual(ticksOf(startup), [quoteTick(), heartbeat(9), heartbeat(7, 1)]);
   startup.keep({ kind: 'down', atMs: NOON_MS + 10, source: 0 });
-  t.deepEqual(startup.messages(NOON_MS), [heartbeat(7, 1)]);
+  t.deepEqual(ticksOf(startup), [heartbeat(7, 1)]);
   startup.setBack(7);
-  t.deepEqual(startup.messages(NOON_MS).at(-1), heartbeat(0, 1));
+  t.deepEqual(ticksOf(startup).at(-1), heartbeat(0, 1));
 });
 
 test('D44: a quote is kept with those that state what has changed since', (t) => {
@@ -29,14 +49,14 @@ test('D44: a quote is kept with those that state what has changed since', (t) =>
     quoteTick({ depthChange: { yesBids: [], yesAsks: ask(contracts) } });
   startup.keep(whole);
   startup.keep(change(5));
-  t.deepEqual(startup.messages(NOON_MS), [whole, change(5)]);
+  t.deepEqual(ticksOf(startup), [whole, change(5)]);
   for (let contracts = 6; contracts <= 80; contracts++) startup.keep(change(contracts));
-  const messages = startup.messages(NOON_MS);
+  const messages = ticksOf(startup);
   t.true(messages.length <= 64);
   t.is((messages[0] as QuoteTick).depth!.yesBids.length, 1, 'and never a great many');
   t.deepEqual(messages.at(-1), change(80));
   startup.setBack(5);
-  t.true(startup.messages(NOON_MS).every((each) => each.kind === 'clock' || each.atMs < NOON_MS));
+  t.true(ticksOf(startup).every((each) => each.kind === 'clock' || each.atMs < NOON_MS));
   startup.keep({ kind: 'down', atMs: NOON_MS, source: 0 });
-  t.deepEqual(startup.messages(NOON_MS).slice(1), []);
+  t.deepEqual(ticksOf(startup).slice(1), []);
 });
