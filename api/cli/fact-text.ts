@@ -17,6 +17,9 @@ export function factLine(logged: LoggedFact, columns: number): string {
   return line.length <= columns ? line : `${line.slice(0, columns - 1)}…`;
 }
 
+/** Why a trade was closed, where that was no sale. */
+const RESET = { sold: '', account_reset: 'reset ' } as const;
+
 /** The end of a uuid differs most. */
 const short = (id: Uuid) => `…${id.slice(-6)}`;
 
@@ -42,7 +45,7 @@ function wordsOf({ fact, names }: LoggedFact): string {
       return `${short(fact.account)} ${fillOf(fact)}`;
     case 'trade_closed':
     case 'trade_settled': {
-      const result = fact.kind === 'trade_settled' ? `${fact.outcome} ` : '';
+      const result = fact.kind === 'trade_settled' ? `${fact.outcome} ` : RESET[fact.closeReason];
       const money = `cost ${fact.costCents}c brought ${fact.proceedsCents}c`;
       return `${short(fact.account)} ${result}${money} ${ofMarket(fact)}`;
     }
@@ -57,6 +60,14 @@ function wordsOf({ fact, names }: LoggedFact): string {
     case 'catalog_replaced': {
       const { games, instruments } = fact.catalog;
       return `${games.length} games, ${instruments.length} instruments`;
+    }
+    case 'account_reset':
+      return `${short(fact.account)} run ${fact.run}`;
+    case 'privacy_changed':
+      return `${short(fact.account)} ${fact.private ? 'private' : 'public'}`;
+    case 'trade_marked': {
+      const parlay = fact.parlay === null ? '' : ` parlay ${short(fact.parlay)}`;
+      return `${short(fact.account)} trade ${short(fact.trade)}${parlay}${fact.combine ? ' combine' : ''}`;
     }
     case 'clock_set':
       return `from ${isoOf(fact.fromMs)}`;

@@ -306,7 +306,7 @@ export declare const ErrorCode: {
     readonly not_configured: "not_configured";
 };
 /**
- * What happened to an order or a trade.
+ * What happened to an order, a trade or the account.
  */
 export type Event = {
     /**
@@ -314,7 +314,7 @@ export type Event = {
      * @pattern ^[0-9]{16}$
      */
     eventId: string;
-    type: "order_placed" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled";
+    type: "order_placed" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "account_reset";
     /**
      * @format date-time
      */
@@ -327,6 +327,11 @@ export type Event = {
      * Of trade events: the trade behind it.
      */
     trade?: Trade;
+    /**
+     * Of account_reset: the run that the reset opened.
+     * @minimum 2
+     */
+    run?: number;
 };
 export type EventsPage = {
     /**

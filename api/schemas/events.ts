@@ -1,4 +1,4 @@
-/** What happened to orders and trades. Rules J21 to J25 (api/RULES.md). */
+/** What happened to orders, trades and accounts. Rules J21 to J25 (api/RULES.md). */
 import { Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../../engine/shard/account-events.ts';
 import { DateTime, described, Mode, oneOf, strict, VenueDataOn } from './common.ts';
@@ -16,8 +16,11 @@ const Event = strict(
     at: DateTime,
     order: Type.Optional(described(Order, 'Of order events: the order behind it.')),
     trade: Type.Optional(described(Trade, 'Of trade events: the trade behind it.')),
+    run: Type.Optional(
+      Type.Integer({ minimum: 2, description: 'Of account_reset: the run that the reset opened.' }),
+    ),
   },
-  { title: 'Event', description: 'What happened to an order or a trade.' },
+  { title: 'Event', description: 'What happened to an order, a trade or the account.' },
 );
 
 export const EventsQuery = strict({

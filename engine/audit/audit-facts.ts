@@ -52,8 +52,10 @@ class FactsAudit {
   readonly #traded = new SeenIds();
   readonly #counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0, indexed: 0 };
   #resting = 0;
-  /** By account row. */
+  /** By account row; in all runs, and in the last one. */
   readonly #realizedCents: Float64Array;
+  readonly #runCents: Float64Array;
+  readonly #runs: Uint32Array;
   readonly #closed: Uint32Array;
   /** Trades that its buys have opened, including those of resting buys. */
   readonly #opened: Uint32Array;
@@ -64,6 +66,8 @@ class FactsAudit {
     const { size } = state.accounts;
     this.#state = state;
     this.#realizedCents = new Float64Array(size);
+    this.#runCents = new Float64Array(size);
+    this.#runs = new Uint32Array(size).fill(1);
     this.#closed = new Uint32Array(size);
     this.#opened = new Uint32Array(size);
   }
@@ -95,6 +99,10 @@ class FactsAudit {
       case 'trade_closed':
       case 'trade_settled':
         return this.#trade(account, fact, check);
+      case 'account_reset':
+        this.#runCents[account] = 0;
+        this.#runs[account]!++;
+        return check(fact.run === this.#runs[account], `opens run ${fact.run} out of order`);
       default:
         return;
     }
@@ -167,6 +175,7 @@ class FactsAudit {
     check(isIts, `the index finds another end of trade ${trade.tradeId}`);
     checkClosed(this.#state, trade, check);
     this.#realizedCents[account]! += trade.proceedsCents - trade.costCents;
+    this.#runCents[account]! += trade.proceedsCents - trade.costCents;
     this.#closed[account]!++;
   }
 
@@ -192,9 +201,11 @@ class FactsAudit {
       col.lifetimeRealizedCents.get(row) === realizedCents,
       `realized ${col.lifetimeRealizedCents.get(row)} cents, its closed trades ${realizedCents}`,
     );
-    const isFirstRun = col.run.get(row) === 1;
-    const agrees = !isFirstRun || col.realizedCents.get(row) === realizedCents;
-    check(agrees, `run 1 realized ${col.realizedCents.get(row)} cents, not ${realizedCents}`);
+    const run = col.run.get(row);
+    check(run === this.#runs[row], `is in run ${run}, and its resets opened ${this.#runs[row]}`);
+    const runCents = this.#runCents[row]!;
+    const agrees = col.realizedCents.get(row) === runCents;
+    check(agrees, `run ${run} realized ${col.realizedCents.get(row)} cents, not ${runCents}`);
     const trades = positionsOfAccount.count(row) + this.#closed[row]!;
     check(
       trades === this.#opened[row],
@@ -215,8 +226,9 @@ class FactsAudit {
   #soldParts(): void {
     const { col } = this.#state.positions;
     for (const row of this.#state.positions.rows()) {
-      this.#realizedCents[col.account.get(row)]! +=
-        col.soldCents.get(row) - col.soldCostCents.get(row);
+      const realizedCents = col.soldCents.get(row) - col.soldCostCents.get(row);
+      this.#realizedCents[col.account.get(row)]! += realizedCents;
+      this.#runCents[col.account.get(row)]! += realizedCents;
     }
   }
 

@@ -8,6 +8,7 @@ import type { PlacedOrder } from '../rules/finished-records.ts';
 import { instrumentSideOf, isLimit, sideOf } from '../rules/flags.ts';
 import { tradeIdOf } from '../rules/ids.ts';
 import { invariant } from '../rules/invariant.ts';
+import type { MarketOutcome } from '../rules/messages.ts';
 import { ORDER_TERM_NAMES, TRADE_TERM_NAMES } from '../rules/order-terms.ts';
 import { reaches } from '../rules/pricing.ts';
 import { closedTradeOf } from '../rules/row-records.ts';
@@ -123,6 +124,10 @@ export function checkTraded(
   check(isItsPrice, `has sold trade ${tradeId}, which was sold at another price`);
 }
 
+function endBy(outcome: MarketOutcome): string {
+  return outcome === 'void' ? 'void voided' : 'settled settled';
+}
+
 /** Checks a closed trade against its market. */
 export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check): void {
   const { tradeId, contracts, costCents, proceedsCents, outcome, market } = trade;
@@ -132,10 +137,9 @@ export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check)
   check(averages, 'was not bought at its entry price');
   const isPaid = proceedsCents >= 0 && proceedsCents <= PAYOUT_CENTS * contracts;
   check(isPaid, `brought ${proceedsCents} cents for ${contracts} contracts`);
-  const ends =
-    outcome === null ? 'closed sold' : outcome === 'void' ? 'void voided' : 'settled settled';
+  const ends = outcome === null ? ['closed sold', 'reset account_reset'] : [endBy(outcome)];
   check(
-    `${trade.status} ${trade.closeReason}` === ends,
+    ends.includes(`${trade.status} ${trade.closeReason}`),
     `is ${trade.status}: ${trade.closeReason}`,
   );
   if (outcome === null) return;

@@ -49,6 +49,16 @@ function auditDerived(state: ShardState, problems: Problems): void {
   auditBooks(state, problems);
   auditMarkets(state, problems);
   auditExpiries(state, problems);
+  auditResets(state, problems);
+}
+
+/** Rule M33 (engine/RULES.md). */
+function auditResets({ accounts, accountIds, unfinished }: ShardState, problems: Problems): void {
+  for (const row of accounts.rows()) {
+    const isMarked = accounts.col.isResetting.get(row) === 1;
+    const isKnown = isMarked === unfinished.accounts.has(row);
+    problems.check(isKnown, `account ${accountIds.idOf(row)}`, 'is in a reset that nobody ends');
+  }
 }
 
 function auditIndexes(state: ShardState, problems: Problems): void {
@@ -185,21 +195,22 @@ function auditLadder({ ladders, orders }: ShardState, ladder: number, problems: 
 }
 
 function auditMarkets(state: ShardState, problems: Problems): void {
+  const { markets: unfinished } = state.unfinished;
   let open = 0;
   for (const market of state.markets) {
     const subject = `market ${market.number}`;
+    const isOpen = market.outcome === null || unfinished.has(market.number);
     for (const row of state.positionsOfMarket.of(market.number)) {
       open++;
       const isIts = state.positions.col.market.get(row) === market.number;
       problems.check(isIts, subject, `position row ${row} is of another market`);
-      const isOpen = market.outcome === null;
       problems.check(isOpen, subject, `has its result, and position row ${row} is open`);
     }
   }
   if (open !== state.positions.live) problems.add('positions: some are in no market, or in two');
   for (const row of state.orders.rows()) {
     const market = state.markets[state.orders.col.market.get(row)]!;
-    const isOpen = market.outcome === null;
+    const isOpen = market.outcome === null || unfinished.has(market.number);
     problems.check(isOpen, `market ${market.number}`, `has its result, and order row ${row} rests`);
   }
 }

@@ -71,6 +71,7 @@ function accountLine(state: ShardState, account: AccountRow): unknown[] {
     col.runStartedAtMs.get(account),
     col.lastResetAtMs.get(account),
     col.busts.get(account),
+    col.isPublic.get(account),
     [...state.ordersOfAccount.of(account)].map((row) => orderLine(state, row)).sort(byText),
     [...state.positionsOfAccount.of(account)].map((row) => positionLine(state, row)).sort(byText),
     [...finishedLines(state, account)],
@@ -104,7 +105,14 @@ function positionLine(state: ShardState, row: PositionRow): string {
     ...TRADE_COLUMN_NAMES.map((name) => col[name].get(row)),
     col.venue.get(row),
     ...(col.soldContracts.get(row) === 0 ? [] : soldColumns(state, row)),
+    ...markColumns(state, state.positionIds.idOf(row)),
   ].join(' ');
+}
+
+/** Nothing of a trade without marks. */
+function markColumns({ marks }: ShardState, trade: Uuid): unknown[] {
+  const mark = marks.get(trade);
+  return mark === undefined ? [] : ['marked', mark.parlay, mark.combine];
 }
 
 /** The proceeds of a position's sold parts. */
@@ -120,7 +128,8 @@ function* finishedLines(state: ShardState, account: AccountRow): Generator<strin
   }
   for (const trade of state.records.closedTrades(account, TRADE_ENDS, null)) {
     const { tradeId, status, costCents, proceedsCents, contracts, closedAtMs } = trade;
-    yield [tradeId, status, costCents, proceedsCents, contracts, closedAtMs].join(' ');
+    const columns = [tradeId, status, costCents, proceedsCents, contracts, closedAtMs];
+    yield [...columns, ...markColumns(state, tradeId)].join(' ');
   }
 }
 

@@ -3,13 +3,13 @@
  * their current rows. Rule D3 (engine/RULES.md).
  */
 import type { Event, OrderPlaced } from '../rules/events.ts';
-import type { Fact, OrderPlacedFact, PrimaryFact } from '../rules/facts.ts';
+import type { DerivedFact, Fact, OrderPlacedFact, PrimaryFact } from '../rules/facts.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
 import type { ShardState } from '../rules/state.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
 import { NO_ROW } from '../rules/units.ts';
 
-const DERIVED: ReadonlySet<Fact['kind']> = new Set<Fact['kind']>([
+const DERIVED: ReadonlySet<Fact['kind']> = new Set<DerivedFact['kind']>([
   'trade_opened',
   'trade_grown',
   'trade_reduced',
@@ -18,6 +18,7 @@ const DERIVED: ReadonlySet<Fact['kind']> = new Set<Fact['kind']>([
 
 /** Whether the fact is primary, so has an event. A derived fact follows from the fact before it. */
 export function isPrimary(fact: Fact): fact is PrimaryFact {
+  if (fact.kind === 'trade_closed') return fact.closeReason === 'account_reset';
   return !DERIVED.has(fact.kind);
 }
 
@@ -47,6 +48,16 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
       const proceedsCents = fact.proceedsCents - state.positions.col.soldCents.get(position);
       return { kind: 'position_settled', atMs, position, proceedsCents, outcome };
     }
+    case 'trade_closed': {
+      const { atMs } = fact;
+      const position = positionOf(state, fact.trade);
+      const proceedsCents = fact.proceedsCents - state.positions.col.soldCents.get(position);
+      return { kind: 'position_reset', atMs, position, proceedsCents };
+    }
+    case 'account_reset':
+    case 'privacy_changed':
+    case 'trade_marked':
+      return { ...fact, account: accountOf(state, fact.account) };
     case 'account_opened': {
       const { kind, atMs } = fact;
       return { kind, atMs, account: state.accounts.nextRow, accountId: fact.account };

@@ -54,13 +54,11 @@ const overTrade = {
   costCents: u48,
   entryPriceCents: u8,
   proceedsCents: u48,
+  parlay: nullable(uuid),
 };
 
 type FactOf<K> = Extract<Fact, { kind: K }>;
-/**
- * The kinds' numbers. Reserved for future kinds: 18 account_reset, 19 privacy_changed, 20 fees, 21
- * parlays.
- */
+/** The kinds' numbers. Reserved for a future kind: 20 fees. */
 export const KIND = {
   account_opened: 1,
   cash_adjusted: 2,
@@ -79,6 +77,9 @@ export const KIND = {
   game_changed: 15,
   catalog_replaced: 16,
   clock_set: 17,
+  account_reset: 18,
+  privacy_changed: 19,
+  trade_marked: 21,
 } as const satisfies Record<Fact['kind'], number>;
 
 export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
@@ -166,6 +167,7 @@ export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
     kind: always('trade_closed'),
     atMs: u48,
     ...overTrade,
+    closeReason: word('sold', 'account_reset'),
   }),
   trade_settled: record<FactOf<'trade_settled'>>({
     kind: always('trade_settled'),
@@ -200,6 +202,21 @@ export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
     catalog: json as Layout<Catalog>,
   }),
   clock_set: record({ kind: always('clock_set'), atMs: u48, fromMs: u48 }),
+  account_reset: record({ kind: always('account_reset'), atMs: u48, account: uuid, run: u32 }),
+  privacy_changed: record({
+    kind: always('privacy_changed'),
+    atMs: u48,
+    account: uuid,
+    private: flag,
+  }),
+  trade_marked: record({
+    kind: always('trade_marked'),
+    atMs: u48,
+    account: uuid,
+    trade: uuid,
+    parlay: nullable(uuid),
+    combine: flag,
+  }),
 };
 
 const kindNames = Object.keys(KIND) as Fact['kind'][];

@@ -6,6 +6,7 @@
 import type { Effects } from '../rules/effects.ts';
 import type {
   AccountOpened,
+  AccountReset,
   CashAdjusted,
   CatalogReplaced,
   ClockSet,
@@ -17,12 +18,16 @@ import type {
   OrderFilled,
   OrderPartFilled,
   OrderPlaced,
+  PositionReset,
   PositionSettled,
+  PrivacyChanged,
   TradeCounted,
+  TradeMarked,
 } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import { instrumentSideOf, sideOf } from '../rules/flags.ts';
 import { ORDER_TERM_NAMES, type OrderTerms, type TradeTerms } from '../rules/order-terms.ts';
+import { parlayOf } from '../rules/row-records.ts';
 import { TRADE_TERM_READERS } from '../rules/row-terms.ts';
 import type { ShardState } from '../rules/state.ts';
 import { NO_ROW, type Uuid } from '../rules/units.ts';
@@ -109,6 +114,8 @@ const account = { table: 'accounts', row: 'effects.account' } as const;
 const order = { table: 'orders', row: 'event.order' } as const;
 const trade = { table: 'positions', row: 'effects.position' } as const;
 
+const OF_ACCOUNT = { account: { table: 'accounts', row: 'event.account' } } as const;
+
 /** The row of an order that has ended keeps all but its account. */
 const OF_ORDER = {
   account,
@@ -144,6 +151,11 @@ const OVER_TRADE = {
   entryPriceCents: { ...trade, column: 'entryPriceCents' },
   proceedsCents: ({ positions, effects }: ShardState) => {
     return effects.cents + positions.col.soldCents.get(effects.position);
+  },
+  // Without marks no id is made into text.
+  parlay: (state: ShardState) => {
+    const { marks, positionIds, effects } = state;
+    return marks.size === 0 ? null : parlayOf(state, positionIds.idOf(effects.position));
   },
 } as const;
 
@@ -201,22 +213,24 @@ export const FACT_WRITERS = {
     { account, trade, order, contracts: 'contracts', costCents: 'costCents' },
     null,
   ),
-  trade_closed: writer<'trade_closed', Fill>('trade_closed', OVER_TRADE, TRADE_TERM_READERS),
+  trade_closed: writer<'trade_closed', Fill | PositionReset>(
+    'trade_closed',
+    {
+      ...OVER_TRADE,
+      closeReason: (_, { kind }) => (kind === 'position_reset' ? 'account_reset' : 'sold'),
+    },
+    TRADE_TERM_READERS,
+  ),
   trade_settled: writer<'trade_settled', PositionSettled>(
     'trade_settled',
     OVER_TRADE,
     TRADE_TERM_READERS,
   ),
-  account_opened: writer<'account_opened', AccountOpened>(
-    'account_opened',
-    { account: { table: 'accounts', row: 'event.account' } },
-    null,
-  ),
-  cash_adjusted: writer<'cash_adjusted', CashAdjusted>(
-    'cash_adjusted',
-    { account: { table: 'accounts', row: 'event.account' } },
-    null,
-  ),
+  account_opened: writer<'account_opened', AccountOpened>('account_opened', OF_ACCOUNT, null),
+  cash_adjusted: writer<'cash_adjusted', CashAdjusted>('cash_adjusted', OF_ACCOUNT, null),
+  account_reset: writer<'account_reset', AccountReset>('account_reset', OF_ACCOUNT, null),
+  privacy_changed: writer<'privacy_changed', PrivacyChanged>('privacy_changed', OF_ACCOUNT, null),
+  trade_marked: writer<'trade_marked', TradeMarked>('trade_marked', OF_ACCOUNT, null),
   trade_counted: writer<'trade_counted', TradeCounted>(
     'trade_counted',
     { key: (_, { keyId }) => keyId },

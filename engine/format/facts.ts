@@ -3,11 +3,10 @@
  * is written directly from the event and the rows that it has changed (fact-writers.ts). Rules D2,
  * D3 (engine/RULES.md).
  */
-import type { Event, OrderFilled, OrderPartFilled } from '../rules/events.ts';
+import type { ClosedTrade, Event, OrderFilled, OrderPartFilled } from '../rules/events.ts';
 import type { FactSink } from '../rules/fact-sink.ts';
 import type { Fact } from '../rules/facts.ts';
 import { invariant } from '../rules/invariant.ts';
-import type { MarketOutcome } from '../rules/messages.ts';
 import type { ShardState } from '../rules/state.ts';
 import type { OrderRow } from '../rules/units.ts';
 import { ByteWriter } from './bytes.ts';
@@ -65,11 +64,17 @@ export class FactBuffer implements FactSink {
         this.#noteOrder(state, event.order);
         return WRITE.order_ended(this.#begin(event.kind), state, event);
       case 'position_settled':
-        this.#noteTrade(state, event.outcome);
+        this.#noteTrade(state, event.outcome === 'void' ? 'void' : 'settled');
         return WRITE.trade_settled(this.#begin('trade_settled'), state, event);
+      case 'position_reset':
+        this.#noteTrade(state, 'reset');
+        return WRITE.trade_closed(this.#begin('trade_closed'), state, event);
       case 'trade_counted':
         return WRITE.trade_counted(this.#begin(event.kind), state, event);
       case 'account_opened':
+      case 'account_reset':
+      case 'privacy_changed':
+      case 'trade_marked':
       case 'cash_adjusted':
       case 'market_resolved':
       case 'market_valued':
@@ -101,7 +106,7 @@ export class FactBuffer implements FactSink {
       case 'reduced':
         return WRITE.trade_reduced(this.#begin('trade_reduced'), state, event);
       case 'closed':
-        this.#noteTrade(state, null);
+        this.#noteTrade(state, 'closed');
         return WRITE.trade_closed(this.#begin('trade_closed'), state, event);
       default:
         trade satisfies never;
@@ -115,8 +120,9 @@ export class FactBuffer implements FactSink {
     records.noteOrder(account, status, col.id, order, this.record, this.offset);
   }
 
-  #noteTrade({ positions, effects, records }: ShardState, outcome: MarketOutcome | null): void {
+  #noteTrade(state: ShardState, status: ClosedTrade['status']): void {
+    const { positions, effects, records } = state;
     const { account, position } = effects;
-    records.noteTrade(account, outcome, positions.col.id, position, this.record, this.offset);
+    records.noteTrade(account, status, positions.col.id, position, this.record, this.offset);
   }
 }

@@ -21,6 +21,10 @@ export const ACCOUNT_COLUMNS = {
   busts: 'u32',
   /** The last run that was counted as a bust. */
   bustedRun: 'u32',
+  /** Whether the public sees it: 1 or 0. */
+  isPublic: 'u8',
+  /** Whether a reset has begun to close what it has, and has not ended: 1 or 0. */
+  isResetting: 'u8',
 } as const satisfies Columns;
 
 export const ACCOUNT_DERIVED = {

@@ -8,6 +8,7 @@
  * places as the most rows it has had since it was last empty; an empty list has none.
  */
 import { invariant } from '../rules/invariant.ts';
+import { NO_ROW } from '../rules/units.ts';
 import { BlockAllocator } from './block-allocator.ts';
 import type { Values } from './columns.ts';
 import { grown } from './table.ts';
@@ -82,6 +83,21 @@ export class OwnerIndex<Owner extends number, Row extends number> {
   /** The owner's rows, newest first. */
   *of(owner: Owner): Generator<Row> {
     yield* this.#below(owner, Infinity);
+  }
+
+  /** The owner's newest row, or `NO_ROW`. Entries of newer rows that have left are removed. */
+  newest(owner: Owner): Row | typeof NO_ROW {
+    if (this.count(owner) === 0) return NO_ROW;
+    const head = owner * WORDS;
+    const heads = this.#heads;
+    const { places } = this.#blocks;
+    for (;;) {
+      const place = heads[head + NEXT]! - 1;
+      invariant(place >= heads[head + END]! - heads[head + SIZE]!, 'an owner has lost a row');
+      const row = places[place]!;
+      if (this.#rows.isLive(row) && this.#owners.get(row) === owner) return row;
+      heads[head + NEXT] = place;
+    }
   }
 
   /** A word near those that `add` will write, to be prefetched. */

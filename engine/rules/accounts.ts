@@ -1,5 +1,5 @@
-/** How accounts open, and when a run is bust. Rules M1, M30 to M32 (engine/RULES.md). */
-import type { AccountOpened } from './events.ts';
+/** How accounts open, how runs begin, and when one is bust. Rules M1, M30 to M34 (engine/RULES.md). */
+import type { AccountOpened, AccountReset } from './events.ts';
 import { invariant } from './invariant.ts';
 import type { ShardState } from './state.ts';
 import { type AccountRow, type EpochMs, NO_ROW, START_BALANCE_CENTS } from './units.ts';
@@ -31,11 +31,32 @@ function openAccountRow({ accounts }: ShardState, row: AccountRow, atMs: EpochMs
     'lastResetAtMs',
     'busts',
     'bustedRun',
+    'isPublic',
+    'isResetting',
   ] as const) {
     col[name].set(row, 0);
   }
   accounts.derived.payableContracts.set(row, 0);
   col.run.set(row, 1);
+}
+
+/** The next run begins: nothing of the last one is left but its P&L, its busts and its time. */
+export function startRun(state: ShardState, { atMs, account, run }: AccountReset): void {
+  const { accounts, unfinished } = state;
+  const col = accounts.change(account);
+  invariant(run === col.run.get(account) + 1, 'a run follows another than the last one');
+  invariant(state.ordersOfAccount.count(account) === 0, 'a run begins while an order rests');
+  invariant(state.positionsOfAccount.count(account) === 0, 'a run begins while a trade is open');
+  invariant(col.heldCents.get(account) === 0, 'a run begins with a hold');
+  invariant(col.openStakeCents.get(account) === 0, 'a run begins with a stake');
+  col.run.set(account, run);
+  col.runStartedAtMs.set(account, atMs);
+  col.lastResetAtMs.set(account, atMs);
+  col.balanceCents.set(account, START_BALANCE_CENTS);
+  col.realizedCents.set(account, 0);
+  col.adjustedCents.set(account, 0);
+  col.isResetting.set(account, 0);
+  unfinished.accounts.delete(account);
 }
 
 /** Once a run: nothing open, nothing resting, less than a dollar left. */

@@ -112,6 +112,7 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     ticker: name.slice(slash + 1),
     outcome: null,
     payouts: null,
+    resolvedAtMs: 0,
     status: 'open',
     closesAtMs: Number.POSITIVE_INFINITY,
     quote: null,

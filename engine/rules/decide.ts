@@ -10,8 +10,18 @@ import { restingOf, restingOfOthers } from './disconnects.ts';
 import type { CancelReason, OrderEnded } from './events.ts';
 import { invariant } from './invariant.ts';
 import { isCountable } from './ledger.ts';
-import type { AdjustCash, CancelAll, CancelOrder, Command, SettleMarket } from './messages.ts';
+import { decideMark } from './marks.ts';
+import type {
+  AdjustCash,
+  CancelAll,
+  CancelOrder,
+  Command,
+  SetPrivacy,
+  SettleMarket,
+} from './messages.ts';
 import { decidePlace } from './orders.ts';
+import { privacyEvents } from './privacy.ts';
+import { decideReset } from './reset.ts';
 import { resultOf } from './settlement.ts';
 import type { ShardState } from './state.ts';
 import { withinLimits } from './trade-limits.ts';
@@ -34,6 +44,12 @@ export function decide(state: ShardState, command: Command): Decision {
       return accept(canceled(command.atMs, restingOfOthers(state, command), 'disconnected'));
     case 'adjust':
       return decideAdjust(state, command);
+    case 'reset':
+      return decideReset(state, command);
+    case 'set_privacy':
+      return decidePrivacy(state, command);
+    case 'mark':
+      return decideMark(state, command);
     case 'settle':
       return decideSettle(state, command);
     case 'catalog':
@@ -102,6 +118,13 @@ function decideAdjust(state: ShardState, command: AdjustCash): Decision {
   }
   const { atMs, amountCents } = command;
   return accept([{ kind: 'cash_adjusted', atMs, account, amountCents }]);
+}
+
+/** Rule M36 (engine/RULES.md). An account that is not open yet learns it from its first order. */
+function decidePrivacy(state: ShardState, command: SetPrivacy): Decision {
+  const account = state.accountIds.find(command.account);
+  if (account === NO_ROW) return accept([]);
+  return accept(privacyEvents(state, account, command));
 }
 
 /** Its events depend on each other, so they are made while they are applied (`settle`). */

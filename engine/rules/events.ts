@@ -116,6 +116,40 @@ export type PositionSettled = {
   outcome: MarketOutcome;
 };
 
+/** An open position was closed by its owner's reset. Rule M33 (engine/RULES.md). */
+export type PositionReset = {
+  kind: 'position_reset';
+  atMs: EpochMs;
+  position: PositionRow;
+  proceedsCents: Cents;
+};
+
+/** The account has nothing open and nothing resting, and `run` begins. */
+export type AccountReset = {
+  kind: 'account_reset';
+  atMs: EpochMs;
+  account: AccountRow;
+  run: number;
+};
+
+/** Whether the public sees the account; one is private until the first of these. */
+export type PrivacyChanged = {
+  kind: 'privacy_changed';
+  atMs: EpochMs;
+  account: AccountRow;
+  private: boolean;
+};
+
+/** An operator's marks of a trade, open or not: all that it has from now on. */
+export type TradeMarked = TradeMark & {
+  kind: 'trade_marked';
+  atMs: EpochMs;
+  account: AccountRow;
+  trade: Uuid;
+};
+/** `parlay`: the parlay whose leg the trade is. `combine`: it is of a Combine. */
+export type TradeMark = { parlay: Uuid | null; combine: boolean };
+
 export type MarketResolved = {
   kind: 'market_resolved';
   atMs: EpochMs;
@@ -167,6 +201,10 @@ export type Event =
   | OrderPartFilled
   | OrderEnded
   | PositionSettled
+  | PositionReset
+  | AccountReset
+  | PrivacyChanged
+  | TradeMarked
   | MarketResolved
   | MarketValued
   | GameChanged
@@ -203,6 +241,7 @@ export type ClosedTrade = TradedSide &
     status: 'closed' | 'settled' | 'void' | 'reset';
     closeReason: 'sold' | 'settled' | 'voided' | 'account_reset';
     proceedsCents: Cents;
-    /** How its market ended; null when it was sold. */
+    /** How its market ended; null when it was sold or reset. */
     outcome: MarketOutcome | null;
+    parlay: Uuid | null;
   };

@@ -3,22 +3,21 @@
  * run this same code, so a restart finds the state that a crash interrupted. Rules D3, M5 to M8,
  * M31 (engine/RULES.md).
  */
-import { countBust, openAccount } from './accounts.ts';
+import { countBust, openAccount, startRun } from './accounts.ts';
 import { replaceCatalog } from './catalog.ts';
-import type {
-  Event,
-  OrderEnded,
-  OrderFilled,
-  OrderPartFilled,
-  OrderPlaced,
-  PositionSettled,
-} from './events.ts';
+import type { Event, OrderEnded, OrderFilled, OrderPartFilled, OrderPlaced } from './events.ts';
 import type { FactSink } from './fact-sink.ts';
 import { flagsOf, isBuy, isLimit, isSell } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
-import type { MarketOutcome } from './messages.ts';
 import { costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
+import {
+  markResetting,
+  positionReset,
+  positionSettled,
+  resolveMarket,
+  valueMarket,
+} from './payouts.ts';
 import {
   closePosition,
   growPosition,
@@ -26,7 +25,6 @@ import {
   shrinkPosition,
   startSale,
 } from './positions.ts';
-import type { Market } from './reference-data.ts';
 import { rest } from './resting.ts';
 import { writeOrderTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
@@ -46,6 +44,17 @@ export function evolve(state: ShardState, event: Event): void {
       return orderEnded(state, event);
     case 'position_settled':
       return positionSettled(state, event);
+    case 'position_reset':
+      return positionReset(state, event);
+    case 'account_reset':
+      return startRun(state, event);
+    case 'privacy_changed':
+      state.accounts.change(event.account).isPublic.set(event.account, event.private ? 0 : 1);
+      return;
+    case 'trade_marked':
+      state.referenceDataVersion++;
+      state.marks.set(event.trade, { parlay: event.parlay, combine: event.combine });
+      return;
     case 'account_opened':
       return openAccount(state, event);
     case 'cash_adjusted':
@@ -55,17 +64,9 @@ export function evolve(state: ShardState, event: Event): void {
       return state.tradeCounts.add(event);
     case 'market_resolved':
       state.referenceDataVersion++;
-      settleMarket(state.markets[event.market], event.outcome);
-      return;
-    case 'market_valued': {
-      const { yesPayoutCents, noPayoutCents } = event;
-      invariant(
-        state.markets[event.market] !== undefined,
-        'a settlement value names a market that does not exist',
-      );
-      state.markets[event.market]!.payouts = { yesPayoutCents, noPayoutCents };
-      return;
-    }
+      return resolveMarket(state, event);
+    case 'market_valued':
+      return valueMarket(state, event);
     case 'game_changed':
       state.referenceDataVersion++;
       state.games.set(event.game, { status: event.status, atMs: event.atMs });
@@ -92,13 +93,6 @@ export function emit(state: ShardState, facts: FactSink, event: Event): void {
     placedOffset.set(event.order, facts.offset);
   }
   facts.add(state, event);
-}
-
-/** At most once. Rule S1 (engine/RULES.md). */
-function settleMarket(market: Market | undefined, outcome: MarketOutcome): void {
-  invariant(market !== undefined, 'a result names a market that does not exist');
-  invariant(market.outcome === null, 'a market was resolved twice');
-  market.outcome = outcome;
 }
 
 function orderPlaced(state: ShardState, event: OrderPlaced): void {
@@ -134,6 +128,10 @@ function checkPlaced(state: ShardState, event: OrderPlaced): void {
   invariant(state.instruments[event.instrument] !== undefined, 'an order names no instrument');
   invariant(event.contracts > 0, 'an order of no contracts was placed');
   invariant(!event.rests || isLimit(terms), 'an order rests without a limit');
+  invariant(
+    !event.rests || state.markets[event.market]!.outcome === null,
+    'an order rests in a settled market',
+  );
   invariant(
     (terms.action === 'sell') === (position !== null),
     'a buy names a position, or a sell names none',
@@ -235,6 +233,7 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   effects.fillPriceCents = filled.priceCents ?? 0;
   effects.fillVenue = filled.venue;
   effects.filledContracts = filled.contracts;
+  if (reason === 'account_reset') markResetting(state, account);
   finishOrder(state, order);
 }
 
@@ -262,25 +261,5 @@ function finishOrder(state: ShardState, order: OrderRow): void {
   }
   state.orderIds.remove(order);
   orders.release(order);
-  countBust(state, account);
-}
-
-function positionSettled(state: ShardState, event: PositionSettled): void {
-  const { col } = state.positions;
-  const { position, proceedsCents } = event;
-  invariant(state.positions.isLive(position), 'a position was settled twice');
-  const account = col.account.get(position);
-  invariant(col.resting.get(position) === NO_ROW, 'a position was settled while its order rests');
-  const market = state.markets[col.market.get(position)]!;
-  invariant(market.outcome === event.outcome, 'a position was settled before its market');
-  const { effects } = state;
-  effects.account = account;
-  effects.position = position;
-  effects.contracts = col.contracts.get(position);
-  effects.cents = proceedsCents;
-  effects.costCents = col.costCents.get(position);
-  countPayable(state, account, -effects.contracts);
-  realize(state, account, effects.costCents, proceedsCents);
-  closePosition(state, position);
   countBust(state, account);
 }

@@ -9,6 +9,7 @@
  */
 import type {
   AccountOpened,
+  AccountReset,
   CashAdjusted,
   CatalogReplaced,
   ClockSet,
@@ -19,7 +20,9 @@ import type {
   OrderFilled,
   OrderPartFilled,
   OrderPlaced,
+  PrivacyChanged,
   TradeCounted,
+  TradeMarked,
 } from './events.ts';
 import type { MarketOutcome } from './messages.ts';
 import type { OrderTerms, TradedSide, TradeTerms } from './order-terms.ts';
@@ -48,6 +51,9 @@ type OfOrder<AnEvent> = Omit<AnEvent, 'order'> & {
 
 export type AccountOpenedFact = OfAccount<AccountOpened>;
 export type CashAdjustedFact = OfAccount<CashAdjusted>;
+export type AccountResetFact = OfAccount<AccountReset>;
+export type PrivacyChangedFact = OfAccount<PrivacyChanged>;
+export type TradeMarkedFact = OfAccount<TradeMarked>;
 
 /** Its terms are among its fields. */
 export type OrderPlacedFact = OrderTerms &
@@ -112,10 +118,19 @@ export type TradeReducedFact = Omit<TradeGrownFact, 'kind'> & {
 };
 
 /** A trade that has ended. Contracts, cost and proceeds are totals of all its parts. */
-type OverTrade = OfTrade & { costCents: Cents; entryPriceCents: PriceCents; proceedsCents: Cents };
+type OverTrade = OfTrade & {
+  costCents: Cents;
+  entryPriceCents: PriceCents;
+  proceedsCents: Cents;
+  /** As it was marked by then. */
+  parlay: Uuid | null;
+};
 
-/** Derived: the rest of a trade was sold. */
-export type TradeClosedFact = OverTrade & { kind: 'trade_closed' };
+/** The rest of a trade was sold, which is derived, or its owner's reset has closed it. */
+export type TradeClosedFact = OverTrade & {
+  kind: 'trade_closed';
+  closeReason: 'sold' | 'account_reset';
+};
 
 /** A trade was paid out by its market's result. */
 export type TradeSettledFact = OverTrade & { kind: 'trade_settled'; outcome: MarketOutcome };
@@ -131,6 +146,10 @@ export type PrimaryFact =
   | OrderPartFilledFact
   | OrderEndedFact
   | TradeSettledFact
+  | TradeClosedFact
+  | AccountResetFact
+  | PrivacyChangedFact
+  | TradeMarkedFact
   | TradeCountedFact
   | MarketResolved
   | MarketValued

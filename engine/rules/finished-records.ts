@@ -7,7 +7,6 @@
 import type { Ids } from '../memory/columns.ts';
 import type { ClosedTrade, OrderOutcome, OrderPlaced } from './events.ts';
 import type { FactPlace } from './facts.ts';
-import type { MarketOutcome } from './messages.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from './units.ts';
 
 /** An order as it was placed, without row numbers, which may be reused by now. */
@@ -27,10 +26,10 @@ export interface FinishedRecords {
     record: number,
     offset: number,
   ): void;
-  /** The fact at this place ended a trade; `outcome` null: it was sold. */
+  /** The fact at this place ended a trade. */
   noteTrade(
     account: AccountRow,
-    outcome: MarketOutcome | null,
+    status: ClosedTrade['status'],
     ids: Ids<PositionRow>,
     position: PositionRow,
     record: number,

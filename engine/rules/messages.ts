@@ -210,6 +210,28 @@ export type TradingCommand = PlaceOrder | CancelOrder | CancelAll;
 /** An operator's correction of an account's cash; shown as adjustmentsInRunDollars. */
 export type AdjustCash = { kind: 'adjust'; atMs: EpochMs; account: Uuid; amountCents: Cents };
 
+/** The owner starts again with the start balance. Rules M32, M33 (engine/RULES.md). */
+export type ResetAccount = { kind: 'reset'; atMs: EpochMs; account: Uuid };
+
+/** What the control store says of an account's owner. Rule M36 (engine/RULES.md). */
+export type SetPrivacy = { kind: 'set_privacy'; atMs: EpochMs; account: Uuid; private: boolean };
+
+/**
+ * An operator's mark of a trade; it adds to the marks that the trade has. Every shard is asked, as
+ * a trade's id names none. Rule T141 (engine/RULES.md).
+ */
+export type MarkTrade = {
+  kind: 'mark';
+  atMs: EpochMs;
+  trade: Uuid;
+  /** Of a trade that is over, whose id alone does not find it. */
+  account: Uuid | null;
+  /** Null: the trade keeps the parlay that it has. */
+  parlay: Uuid | null;
+  /** False: the trade keeps what it has. */
+  combine: boolean;
+};
+
 /** An operator's result of a market that has none. Rule T140 (engine/RULES.md). */
 export type SettleMarket = Omit<ResultTick, 'kind' | 'source'> & { kind: 'settle' };
 /** What a settlement came to in one shard, or in all of them. */
@@ -245,6 +267,9 @@ export type Command =
   | Disconnected
   | Connected
   | AdjustCash
+  | ResetAccount
+  | SetPrivacy
+  | MarkTrade
   | SettleMarket
   | SetCatalog
   | SetSwitches

@@ -4,6 +4,7 @@
  * (engine/RULES.md).
  */
 
+import type { OrderEnded } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { isBuy } from './flags.ts';
@@ -103,17 +104,22 @@ export function advance(state: ShardState, atMs: EpochMs, facts: FactSink): Epoc
   }
   const now = state.nowMs;
   for (let order = state.expiries.nextDue(now); order !== NO_ROW; ) {
-    emit(state, facts, {
-      kind: 'order_ended',
-      // With the time at which it was due, not the time of the tick that ends it.
-      atMs: state.orders.col.expiresAtMs.get(order),
-      order,
-      status: 'expired',
-      reason: 'expired',
-    });
+    emit(state, facts, expiryOf(state, order));
     order = state.expiries.nextDue(now);
   }
   return now;
+}
+
+/**
+ * With the time at which it was due, not the time of the tick that ends it. An order that its
+ * market's result is about to cancel was canceled before.
+ */
+function expiryOf({ orders: { col }, markets }: ShardState, order: OrderRow): OrderEnded {
+  const { outcome, resolvedAtMs } = markets[col.market.get(order)]!;
+  const kind = 'order_ended';
+  return outcome === null
+    ? { kind, atMs: col.expiresAtMs.get(order), order, status: 'expired', reason: 'expired' }
+    : { kind, atMs: resolvedAtMs, order, status: 'canceled', reason: 'market_resolved' };
 }
 
 /**
@@ -243,11 +249,13 @@ function voidCancelledGames(state: ShardState, atMs: EpochMs, facts: FactSink): 
  * it is shown. Rules T121, T122 (engine/RULES.md).
  */
 function cancelDropped(state: ShardState, atMs: EpochMs, facts: FactSink): void {
-  const { orders, instruments } = state;
-  const { flags, instrument, sequence } = orders.col;
+  const { orders, instruments, markets } = state;
+  const { flags, instrument, market, sequence } = orders.col;
   const dropped: OrderRow[] = [];
   for (const order of orders.rows()) {
-    if (isBuy(flags.get(order)) && !instruments[instrument.get(order)]!.listed) dropped.push(order);
+    const isListed = instruments[instrument.get(order)]!.listed;
+    const isOver = isListed || markets[market.get(order)]!.outcome !== null;
+    if (isBuy(flags.get(order)) && !isOver) dropped.push(order);
   }
   dropped.sort((a, b) => sequence.get(a) - sequence.get(b));
   for (const order of dropped) {

@@ -11,6 +11,7 @@ import { checkBounds } from './order-bounds.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { ASKED_TERM_NAMES } from './order-terms.ts';
 import { bidOf, priceBook, reaches, restingPlace, type SidePrice, tradePrice } from './pricing.ts';
+import { privacyEvents } from './privacy.ts';
 import { movedText, shortText } from './refusal-texts.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, withinLimits } from './trade-limits.ts';
@@ -150,6 +151,7 @@ function placementEvents(
   if (known === NO_ROW) {
     events.push({ kind: 'account_opened', atMs, account, accountId: order.account });
   }
+  events.push(...privacyEvents(state, known, { atMs, private: order.placedPrivate }));
   const replaced = fill === null && !rests ? NO_ROW : replacedOrder(state, subject);
   if (replaced !== NO_ROW) {
     events.push({

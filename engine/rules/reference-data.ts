@@ -34,6 +34,8 @@ export type Market = {
   outcome: MarketOutcome | null;
   /** Set with a scalar outcome. */
   payouts: Payouts | null;
+  /** When the result came; 0 without one. */
+  resolvedAtMs: EpochMs;
   /** Live: gone with a restart. */
   status: MarketStatus;
   /**

@@ -21,6 +21,7 @@ export const REJECTIONS = {
   market_not_open: 'The venue market is paused or closed.',
   no_liquidity: 'There is no live price on that side now.',
   price_moved: 'The live price is beyond the bound of the order.',
+  reset_not_available: 'The account cannot be reset now.',
   insufficient_balance: 'The cost is above the spendable balance.',
 } as const;
 

@@ -19,7 +19,7 @@ export function rest(state: ShardState, order: OrderRow): void {
   const limitPriceCents = col.limitPriceCents.get(order);
   invariant(state.orders.isLive(order), 'an order was put on a book that is done');
   invariant(limitPriceCents !== 0, 'a market order was put on a book');
-  invariant(market !== undefined && market.outcome === null, 'an order rests in a settled market');
+  invariant(market !== undefined, 'an order rests in no market');
   const routed = isRouted(flags) ? state.instruments[col.instrument.get(order)]! : null;
   const book = bookOf(state, market, routed);
   const { waitsForAskOf, priceLevel } = restingPlace(

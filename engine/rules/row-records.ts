@@ -5,11 +5,16 @@ import { instrumentSideOf, sideOf } from './flags.ts';
 import type { MarketOutcome } from './messages.ts';
 import { tradeTermsAt } from './row-terms.ts';
 import type { ShardState } from './state.ts';
-import type { Cents, EpochMs, PositionRow } from './units.ts';
+import type { Cents, EpochMs, PositionRow, Uuid } from './units.ts';
 
 /** A trade's id carries the time at which it was opened. */
 export function openedAtMs({ positions }: ShardState, position: PositionRow): EpochMs {
   return uuidTimeAt(positions.col.id, position);
+}
+
+/** Null: no operator has marked the trade as a leg of a parlay. Rule T141 (engine/RULES.md). */
+export function parlayOf({ marks }: Pick<ShardState, 'marks'>, trade: Uuid): Uuid | null {
+  return marks.get(trade)?.parlay ?? null;
 }
 
 /** The record of a position that ends now with these proceeds. `outcome` null: it was sold. */
@@ -41,5 +46,6 @@ export function closedTradeOf(
     closeReason: outcome === null ? 'sold' : voided ? 'voided' : 'settled',
     proceedsCents: proceedsCents + col.soldCents.get(position),
     outcome,
+    parlay: parlayOf(state, state.positionIds.idOf(position)),
   };
 }

@@ -8,18 +8,30 @@ import type { MarketResult, ResultTick, Settled } from './messages.ts';
 import type { Book, Market } from './reference-data.ts';
 import { booksOf, ordersOn } from './resting.ts';
 import type { ShardState } from './state.ts';
-import { type Cents, type EpochMs, HOME_VENUE, PAYOUT_CENTS } from './units.ts';
+import {
+  type Cents,
+  type EpochMs,
+  HOME_VENUE,
+  type MarketNumber,
+  NO_ROW,
+  type OrderRow,
+  PAYOUT_CENTS,
+  type PositionRow,
+} from './units.ts';
 
 const HAD_ITS_RESULT: Settled = { isNew: false, settledTrades: 0, canceledOrders: 0 };
 
-/** A venue_a result settles its market once, whatever arrives later. */
+/**
+ * A venue_a result settles its market once, whatever arrives later: what the batch has room for at
+ * once, the rest in the next ones.
+ */
 export function settle(
   state: ShardState,
   tick: Omit<ResultTick, 'kind' | 'source'>,
   facts: FactSink,
-): Settled {
+): void {
   const market = state.markets[tick.market]!;
-  if (market.outcome !== null) return HAD_ITS_RESULT;
+  if (market.outcome !== null) return;
   const { atMs, outcome, yesPayoutCents, noPayoutCents } = tick;
   const { number } = market;
   invariant(isPayout(yesPayoutCents) && isPayout(noPayoutCents), 'a contract pays 0 to 100 cents');
@@ -28,43 +40,86 @@ export function settle(
     emit(state, facts, { kind: 'market_valued', atMs, market: number, ...payouts });
   }
   emit(state, facts, { kind: 'market_resolved', atMs, market: number, outcome });
-  if (market.venue !== HOME_VENUE) return { isNew: true, settledTrades: 0, canceledOrders: 0 };
+  if (market.venue === HOME_VENUE) continueSettlement(state, number, facts);
+}
+
+/** `settle`, and what it comes to. */
+export function settleAndCount(
+  state: ShardState,
+  tick: Omit<ResultTick, 'kind' | 'source'>,
+  facts: FactSink,
+): Settled {
+  const market = state.markets[tick.market]!;
+  if (market.outcome !== null) return HAD_ITS_RESULT;
   let canceledOrders = 0;
-  for (const book of booksOf(market)) {
-    if (book.market === market) canceledOrders += cancelAll(state, book, atMs, facts);
-  }
-  const settledTrades = state.positionsOfMarket.count(number);
-  for (const position of [...state.positionsOfMarket.of(market.number)]) {
-    const { col } = state.positions;
-    const payout = sideOf(col.flags.get(position)) === 'yes' ? yesPayoutCents : noPayoutCents;
-    const proceedsCents =
-      outcome === 'void'
-        ? col.costCents.get(position)
-        : costCents(payout, col.contracts.get(position));
-    emit(state, facts, { kind: 'position_settled', atMs, position, proceedsCents, outcome });
-  }
-  const isOver = state.positionsOfMarket.count(number) === 0;
-  invariant(isOver, 'a market has settled and somebody still holds a position in it');
+  for (const _ of ordersIn(state, market)) canceledOrders++;
+  const settledTrades = state.positionsOfMarket.count(market.number);
+  settle(state, tick, facts);
   return { isNew: true, settledTrades, canceledOrders };
+}
+
+/** The orders of a market, then its trades. False: some are left, as the batch has no more room. */
+export function continueSettlement(
+  state: ShardState,
+  number: MarketNumber,
+  facts: FactSink,
+): boolean {
+  const { unfinished, positionsOfMarket } = state;
+  const market = state.markets[number]!;
+  invariant(unfinished.markets.has(number), 'a market is settled after all of it was');
+  for (const book of booksOf(market)) {
+    if (book.market !== market) continue;
+    // The first one anew each time, as it leaves its book.
+    for (let order = firstOn(state, book); order !== NO_ROW; order = firstOn(state, book)) {
+      if (unfinished.left <= 0) return false;
+      cancelOrder(state, order, facts);
+    }
+  }
+  for (;;) {
+    const position = positionsOfMarket.newest(number);
+    if (position === NO_ROW) break;
+    if (unfinished.left <= 0) return false;
+    settlePosition(state, position, facts);
+  }
+  unfinished.markets.delete(number);
+  return true;
+}
+
+function cancelOrder(state: ShardState, order: OrderRow, facts: FactSink): void {
+  state.unfinished.left--;
+  const atMs = state.markets[state.orders.col.market.get(order)]!.resolvedAtMs;
+  const reason = 'market_resolved';
+  emit(state, facts, { kind: 'order_ended', atMs, order, status: 'canceled', reason });
+}
+
+function settlePosition(state: ShardState, position: PositionRow, facts: FactSink): void {
+  const { col } = state.positions;
+  state.unfinished.left--;
+  const market = state.markets[col.market.get(position)]!;
+  const result = resultOf(market);
+  invariant(result !== null, 'a trade is settled whose market has no result');
+  const { outcome, yesPayoutCents, noPayoutCents } = result;
+  const payout = sideOf(col.flags.get(position)) === 'yes' ? yesPayoutCents : noPayoutCents;
+  const proceedsCents =
+    outcome === 'void'
+      ? col.costCents.get(position)
+      : costCents(payout, col.contracts.get(position));
+  const atMs = market.resolvedAtMs;
+  emit(state, facts, { kind: 'position_settled', atMs, position, proceedsCents, outcome });
 }
 
 function isPayout(cents: Cents): boolean {
   return Number.isInteger(cents) && cents >= 0 && cents <= PAYOUT_CENTS;
 }
 
-/** @returns how many orders it cancels. */
-function cancelAll(state: ShardState, book: Book, atMs: EpochMs, facts: FactSink): number {
-  const resting = [...ordersOn(state, book)];
-  for (const order of resting) {
-    emit(state, facts, {
-      kind: 'order_ended',
-      atMs,
-      order,
-      status: 'canceled',
-      reason: 'market_resolved',
-    });
-  }
-  return resting.length;
+/** The orders that wait on the books of a home market. */
+function* ordersIn(state: ShardState, market: Market): Generator<OrderRow> {
+  for (const book of booksOf(market)) if (book.market === market) yield* ordersOn(state, book);
+}
+
+function firstOn(state: ShardState, book: Book): OrderRow | typeof NO_ROW {
+  for (const order of ordersOn(state, book)) return order;
+  return NO_ROW;
 }
 
 /** A cancelled game voids every market of its instruments that has no result. */

@@ -22,10 +22,12 @@ import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import type { Catalog } from './catalog-entries.ts';
 import type { Effects } from './effects.ts';
+import type { TradeMark } from './events.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
 import type { Book, CoreConfig, Instrument, Market, Source, Switches } from './reference-data.ts';
+import type { Unfinished } from './unfinished.ts';
 import type {
   AccountRow,
   Cents,
@@ -37,6 +39,7 @@ import type {
   OrderRow,
   PositionRow,
   PriceCents,
+  Uuid,
 } from './units.ts';
 
 /** The unit of a column, by its name or the ending of its name. */
@@ -112,6 +115,9 @@ export type ShardState = {
   readonly booksByKey: Map<string | number, Book>;
   readonly sources: (Source | undefined)[];
   switches: Switches;
+  /** The marks of trades, open or not; few, since an operator sets each. */
+  readonly marks: Map<Uuid, TradeMark>;
+  readonly unfinished: Unfinished;
 };
 
 /** What a checkpoint writes page by page. */

@@ -1,5 +1,5 @@
 /**
- * What happened to an account's orders and trades, as its owner sees it, from the facts of the log.
+ * What happened to an account, its orders and trades, as its owner sees it, from the facts of the log.
  * Rules J21 to J24 (api/RULES.md).
  */
 import { placementOf } from '../format/fact-events.ts';
@@ -37,6 +37,7 @@ export const EVENT_TYPES = [
   'trade_opened',
   'trade_closed',
   'trade_settled',
+  'account_reset',
 ] as const;
 type EventType = (typeof EVENT_TYPES)[number];
 
@@ -80,6 +81,11 @@ export class AccountEvents {
         return this.#event(number, fact.atMs, fact.kind, 'trade', (to, naming) => {
           writeClosedTrade(to, naming, trade);
         });
+      }
+      case 'account_reset': {
+        const { atMs, run } = fact;
+        const text = `${headOf(number, atMs, fact.kind)},"run":${run}}`;
+        return { number, atMs, on: text, off: text };
       }
       default:
         return null;
@@ -134,7 +140,7 @@ export class AccountEvents {
     member: 'order' | 'trade',
     write: (to: JsonWriter, naming: Naming) => void,
   ): AccountEvent {
-    const head = `{"eventId":"${eventIdOf(number)}","type":"${type}","at":"${isoOf(atMs)}"`;
+    const head = headOf(number, atMs, type);
     const text = (venueData: boolean) => {
       json.bytes.begin();
       write(json, { ...this.#log.names, switches: { venueData } });
@@ -142,6 +148,11 @@ export class AccountEvents {
     };
     return { number, atMs, on: text(true), off: text(false) };
   }
+}
+
+/** The first members of an event's object. */
+function headOf(number: number, atMs: EpochMs, type: EventType): string {
+  return `{"eventId":"${eventIdOf(number)}","type":"${type}","at":"${isoOf(atMs)}"`;
 }
 
 const json = new JsonWriter();
@@ -179,6 +190,7 @@ function holdingOf(fact: TradeOpenedFact) {
     ...fact,
     costCents: costCents(priceCents, contracts),
     entryPriceCents: priceCents,
+    parlay: null,
     openedAtMs: uuidTimeMs(trade),
   };
 }

@@ -7,6 +7,7 @@ import type { Values } from '../memory/columns.ts';
 import type { TableHead } from '../memory/table.ts';
 import { describe, replaceCatalog } from '../rules/catalog.ts';
 import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
+import type { TradeMark } from '../rules/events.ts';
 import { isBuy } from '../rules/flags.ts';
 import { invariant } from '../rules/invariant.ts';
 import { countPayable } from '../rules/ledger.ts';
@@ -14,8 +15,8 @@ import type { MarketOutcome, Payouts } from '../rules/messages.ts';
 import { remainingOf } from '../rules/partial-fills.ts';
 import { rest } from '../rules/resting.ts';
 import { type ShardState, tablesOf } from '../rules/state.ts';
-import type { EpochMs, GameStatus } from '../rules/units.ts';
-import { NO_ROW } from '../rules/units.ts';
+import type { EpochMs, GameStatus, Uuid } from '../rules/units.ts';
+import { HOME_VENUE, NO_ROW } from '../rules/units.ts';
 
 /** What a checkpoint stores beside the pages. */
 export type StateHead = {
@@ -36,7 +37,13 @@ export type ReferenceData = {
   catalog: Catalog;
   /** Instruments that the catalog no longer lists, with their last description. */
   dropped: CatalogInstrument[];
-  outcomes: [market: number, outcome: MarketOutcome, payouts: Payouts | null][];
+  outcomes: [
+    market: number,
+    outcome: MarketOutcome,
+    payouts: Payouts | null,
+    resolvedAtMs: EpochMs,
+  ][];
+  marks: [trade: Uuid, mark: TradeMark][];
   listedGames: string[];
   games: [slug: string, game: { status: GameStatus; atMs: EpochMs }][];
 };
@@ -59,10 +66,12 @@ export function referenceDataOf(state: ShardState): ReferenceData {
     dropped: state.instruments.flatMap(({ entry, listed }) =>
       entry === null || listed ? [] : [entry],
     ),
-    outcomes: state.markets.flatMap(({ number, outcome, payouts }) => {
-      const row: ReferenceData['outcomes'] = outcome === null ? [] : [[number, outcome, payouts]];
+    outcomes: state.markets.flatMap(({ number, outcome, payouts, resolvedAtMs }) => {
+      const row: ReferenceData['outcomes'] =
+        outcome === null ? [] : [[number, outcome, payouts, resolvedAtMs]];
       return row;
     }),
+    marks: [...state.marks],
     listedGames: [...state.listedGames],
     games: [...state.games],
   };
@@ -86,11 +95,13 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
     invariant(instrument !== undefined, 'a dropped instrument has no number');
     describe(state, instrument, entry);
   }
-  for (const [market, outcome, payouts] of head.outcomes) {
+  for (const [market, outcome, payouts, resolvedAtMs] of head.outcomes) {
     const settled = state.markets[market];
     invariant(settled !== undefined, 'a result is of a market without a number');
-    Object.assign(settled, { outcome, payouts });
+    Object.assign(settled, { outcome, payouts, resolvedAtMs });
+    if (settled.venue === HOME_VENUE) state.unfinished.markets.add(market);
   }
+  for (const [trade, mark] of head.marks) state.marks.set(trade, mark);
   for (const slug of head.listedGames) state.listedGames.add(slug);
   for (const [slug, game] of head.games) state.games.set(slug, game);
 }
@@ -101,6 +112,7 @@ export function rebuildDerived(state: ShardState): void {
   invariant(state.accountIds.size === 0, 'the indexes of a state are built twice');
   for (const row of accounts.rows()) {
     accounts.derived.payableContracts.set(row, 0);
+    if (accounts.col.isResetting.get(row) === 1) state.unfinished.accounts.add(row);
     state.accountIds.add(row);
   }
   state.tradeCounts.rebuild();

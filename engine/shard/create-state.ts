@@ -19,6 +19,7 @@ import type { FillModel } from '../rules/fill-model.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../rules/state.ts';
 import { topOfBook } from '../rules/top-of-book.ts';
+import { Unfinished } from '../rules/unfinished.ts';
 import { FILL_MODELS, type FillModelName } from '../rules/units.ts';
 import type { ShardRecords } from './shard-records.ts';
 
@@ -68,6 +69,8 @@ export function createState(config: CoreConfig, records: ShardRecords): StoredSt
     booksByKey: new Map(),
     sources: [],
     switches: { venueData: false, selfReset: false },
+    marks: new Map(),
+    unfinished: new Unfinished(),
   };
 }
 

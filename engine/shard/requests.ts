@@ -22,7 +22,8 @@ import type {
   Query,
 } from '../rules/queries.ts';
 import { REJECTIONS, type RejectionCode } from '../rules/rejections.ts';
-import { settle } from '../rules/settlement.ts';
+import { resetAccount } from '../rules/reset.ts';
+import { settleAndCount } from '../rules/settlement.ts';
 import type { ShardState } from '../rules/state.ts';
 import { dollarsOf, NO_ROW } from '../rules/units.ts';
 import { writeBook } from './views/book.ts';
@@ -64,9 +65,10 @@ export function execute(
   if (decision.kind === 'reject') return refuse(decision.rejection);
   if (timed.kind === 'switches') setSwitches(state, timed);
   if (timed.kind === 'settle') {
-    to.value(settle(state, timed, facts));
+    to.value(settleAndCount(state, timed, facts));
     return null;
   }
+  if (timed.kind === 'reset') resetAccount(state, timed, facts);
   writeAnswer(to, state, timed, decision);
   return null;
 }
@@ -187,10 +189,14 @@ function writeAnswer(
       return writeCanceled(to, state, decision.kind === 'replay' ? [] : decision.events);
     case 'disconnected':
     case 'connected':
+    case 'reset':
+    case 'set_privacy':
     case 'switches':
     case 'clock':
     case 'catalog':
       return to.value({});
+    case 'mark':
+      return to.value(state.marks.get(command.trade));
     case 'adjust': {
       const { balanceCents, adjustedCents } = state.accounts.col;
       const account = state.accountIds.find(command.account);

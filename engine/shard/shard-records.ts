@@ -22,7 +22,6 @@ import type {
 } from '../rules/facts.ts';
 import type { EndedOrder, FinishedRecords, PlacedOrder } from '../rules/finished-records.ts';
 import { isLimit } from '../rules/flags.ts';
-import type { MarketOutcome } from '../rules/messages.ts';
 import type { AccountRow, OrderRow, PositionRow, Uuid } from '../rules/units.ts';
 
 /** Reads facts, including those of the current batch. */
@@ -78,14 +77,13 @@ export class ShardRecords implements FinishedRecords {
 
   noteTrade(
     account: AccountRow,
-    outcome: MarketOutcome | null,
+    status: ClosedTrade['status'],
     ids: Ids<PositionRow>,
     position: PositionRow,
     record: number,
     offset: number,
   ): void {
-    const of = CLASS_OF_TRADE[statusOf(outcome)];
-    this.#note(account, of, ids, position, record, offset);
+    this.#note(account, CLASS_OF_TRADE[status], ids, position, record, offset);
   }
 
   orderByKey(account: AccountRow, idempotencyKey: string): PlacedOrder | undefined {
@@ -198,11 +196,6 @@ export class ShardRecords implements FinishedRecords {
   }
 }
 
-/** Of a trade that has ended. */
-function statusOf(outcome: MarketOutcome | null): ClosedTrade['status'] {
-  return outcome === null ? 'closed' : outcome === 'void' ? 'void' : 'settled';
-}
-
 export function placedOrder(
   account: AccountRow,
   place: FactPlace,
@@ -239,11 +232,21 @@ export function closedTrade(
   fact: TradeClosedFact | TradeSettledFact,
 ): ClosedTrade {
   const { kind: _, atMs: closedAtMs, trade: tradeId, ...same } = fact;
-  const outcome = fact.kind === 'trade_settled' ? fact.outcome : null;
-  const status = statusOf(outcome);
-  const closeReason = outcome === null ? 'sold' : status === 'void' ? 'voided' : 'settled';
   const openedAtMs = uuidTimeMs(tradeId);
-  return { ...same, tradeId, account, openedAtMs, closedAtMs, status, closeReason, outcome };
+  return { ...same, tradeId, account, openedAtMs, closedAtMs, ...endOf(fact) };
+}
+
+function endOf(
+  fact: TradeClosedFact | TradeSettledFact,
+): Pick<ClosedTrade, 'status' | 'closeReason' | 'outcome'> {
+  if (fact.kind === 'trade_closed') {
+    const { closeReason } = fact;
+    return { status: closeReason === 'sold' ? 'closed' : 'reset', closeReason, outcome: null };
+  }
+  const { outcome } = fact;
+  return outcome === 'void'
+    ? { status: 'void', closeReason: 'voided', outcome }
+    : { status: 'settled', closeReason: 'settled', outcome };
 }
 
 /** What an index leads to is of this kind, or the index is not of this log. */

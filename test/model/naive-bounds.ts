@@ -5,7 +5,7 @@
 
 import { type Cents, START_BALANCE_CENTS, type Uuid } from '../../engine/rules/units.ts';
 import { holdCentsOf, remainingOf } from './naive-ledger.ts';
-import { type ModelState, openTradesOf, restingOf } from './naive-state.ts';
+import { type ModelAccount, type ModelState, openTradesOf, restingOf } from './naive-state.ts';
 
 const MOST_CENTS = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -14,7 +14,9 @@ function bestCents(state: ModelState, id: Uuid): { hasCents: bigint; realizedCen
   const account = state.accounts.get(id);
   if (account === undefined) return { hasCents: BigInt(START_BALANCE_CENTS), realizedCents: 0n };
   let hasCents = BigInt(account.balanceCents);
-  let realizedCents = BigInt(account.realizedCents);
+  const lifetimeCents = lifetimeCentsOf(account);
+  const runCents = BigInt(account.realizedCents);
+  let realizedCents = runCents > lifetimeCents ? runCents : lifetimeCents;
   for (const trade of openTradesOf(state, id)) {
     hasCents += 100n * BigInt(trade.contracts);
     realizedCents += 100n * BigInt(trade.contracts) - BigInt(trade.costCents);
@@ -26,6 +28,10 @@ function bestCents(state: ModelState, id: Uuid): { hasCents: bigint; realizedCen
     realizedCents += 100n * BigInt(remainingOf(order));
   }
   return { hasCents, realizedCents };
+}
+
+function lifetimeCentsOf({ realizedCents, earlierRunsCents }: ModelAccount): bigint {
+  return BigInt(earlierRunsCents) + BigInt(realizedCents);
 }
 
 /** How much more it could be paid before something of it could not be counted. */
@@ -45,7 +51,7 @@ export function mayAdjust(state: ModelState, id: Uuid, amountCents: Cents): bool
   const amount = BigInt(amountCents);
   const adjusted = BigInt(account.adjustmentsCents) + amount;
   const hasNow = BigInt(account.balanceCents) + BigInt(held) + BigInt(open);
-  const allLost = BigInt(account.realizedCents) - hasNow - amount;
+  const allLost = lifetimeCentsOf(account) - hasNow - amount;
   const isCountable = (cents: bigint) => cents <= MOST_CENTS && cents >= -MOST_CENTS;
   return (
     amount <= roomCentsOf(state, id) &&

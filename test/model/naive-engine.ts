@@ -24,6 +24,7 @@ import { cancel, cancelAll, cancelDisconnected, place, refuse } from './naive-or
 import { preview } from './naive-preview.ts';
 import { oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
 import { pricedBits, quote } from './naive-quote.ts';
+import { mark, reset } from './naive-reset.ts';
 import {
   emptyState,
   forgetLive,
@@ -158,6 +159,12 @@ function applyCommand(state: ModelState, command: Command): Reply {
         adjustmentsInRunDollars: account.adjustmentsCents / 100,
       });
     }
+    case 'reset':
+      return reset(state, command);
+    case 'set_privacy':
+      return answer({});
+    case 'mark':
+      return mark(state, command);
     case 'settle': {
       const { outcome, yesPayoutCents, noPayoutCents } = command;
       const result = { outcome, yesPayoutCents, noPayoutCents };
@@ -297,7 +304,10 @@ function problemsOf(state: ModelState, id: Uuid): string[] {
   const has = account.balanceCents + held + open;
   const problems: [boolean, string][] = [
     [had !== has, `start + adjustments + realized is ${had}, balance + held + open is ${has}`],
-    [realized !== account.realizedCents, `trades realized ${realized}, not as the account says`],
+    [
+      realized !== account.earlierRunsCents + account.realizedCents,
+      `trades realized ${realized}, not as the account says`,
+    ],
     [!Number.isSafeInteger(account.balanceCents), 'the balance is not in whole cents'],
     [!Number.isSafeInteger(account.realizedCents), 'what it realized is not in whole cents'],
     [roomCentsOf(state, id) < 0n, 'it could be paid more than can be counted'],

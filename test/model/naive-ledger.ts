@@ -30,6 +30,16 @@ import {
 /** Below this net worth an account with nothing at work is bust: one dollar. */
 const BUST_BELOW_CENTS = 100;
 
+const DAYS_30_MS = 30 * 24 * 60 * 60 * 1000;
+
+/** Why an account cannot be reset at a time, and until when that is so. */
+export function resetBlock(state: ModelState, account: ModelAccount, nowMs: EpochMs) {
+  const last = account.resetsAtMs.at(-1);
+  const until = last !== undefined && nowMs - last < DAYS_30_MS ? last + DAYS_30_MS : null;
+  if (!state.selfReset) return { by: 'reset_not_enabled', until };
+  return { by: until === null ? null : 'reset_too_soon', until };
+}
+
 /** The account, opened with the start balance at its first accepted order. */
 export function openedAccount(state: ModelState, id: Uuid): ModelAccount {
   let account = state.accounts.get(id);
@@ -39,6 +49,8 @@ export function openedAccount(state: ModelState, id: Uuid): ModelAccount {
       balanceCents: START_BALANCE_CENTS,
       adjustmentsCents: 0,
       realizedCents: 0,
+      earlierRunsCents: 0,
+      resetsAtMs: [],
       runStartedAtMs: state.nowMs,
       busts: 0,
       bustCountedInRun: false,
@@ -158,6 +170,8 @@ function openTrade(state: ModelState, order: ModelOrder): ModelTrade {
     ...pick(order, TRADE_TERM_NAMES),
     fillVenue: order.fills[0]!.venue,
     openedAtMs: state.nowMs,
+    parlay: null,
+    combine: false,
     status: 'open',
     closedAtMs: null,
     closeReason: null,
@@ -212,7 +226,7 @@ function settleTrade(state: ModelState, trade: ModelTrade, result: MarketResult)
   countBust(state, trade.account);
 }
 
-function closeTrade(state: ModelState, trade: ModelTrade, proceedsCents: Cents): void {
+export function closeTrade(state: ModelState, trade: ModelTrade, proceedsCents: Cents): void {
   part(state, trade, trade.contracts, trade.costCents, proceedsCents);
   trade.closedAtMs = state.nowMs;
 }

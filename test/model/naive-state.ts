@@ -68,7 +68,10 @@ export type ModelAccount = {
   id: Uuid;
   balanceCents: Cents;
   adjustmentsCents: Cents;
+  /** Of this run, and of those before it. */
   realizedCents: Cents;
+  earlierRunsCents: Cents;
+  resetsAtMs: EpochMs[];
   runStartedAtMs: EpochMs;
   busts: number;
   bustCountedInRun: boolean;
@@ -110,9 +113,11 @@ export type ModelTrade = TradeTerms & {
   lots: { contracts: Contracts; costCents: Cents; proceedsCents: Cents }[];
   fillVenue: Venue;
   openedAtMs: EpochMs;
-  status: 'open' | 'closed' | 'settled' | 'void';
+  parlay: Uuid | null;
+  combine: boolean;
+  status: 'open' | 'closed' | 'settled' | 'void' | 'reset';
   closedAtMs: EpochMs | null;
-  closeReason: 'sold' | 'settled' | 'voided' | null;
+  closeReason: 'sold' | 'settled' | 'voided' | 'account_reset' | null;
   resolvedOutcome: Side | null;
 };
 

@@ -13,7 +13,7 @@ import {
   type PriceCents,
   START_BALANCE_CENTS,
 } from '../../engine/rules/units.ts';
-import { holdCentsOf, remainingOf } from './naive-ledger.ts';
+import { holdCentsOf, remainingOf, resetBlock } from './naive-ledger.ts';
 import { averageOf, livePrices } from './naive-prices.ts';
 import {
   instrumentOf,
@@ -142,7 +142,7 @@ function holdingJson(state: ModelState, trade: ModelTrade): Json {
     statedProbPct: trade.statedProbPct,
     placedVia: trade.placedVia,
     placedPrivate: trade.placedPrivate,
-    parlayId: null,
+    parlayId: trade.parlay,
     fillVenue: trade.fillVenue,
     openedAt: isoOf(trade.openedAtMs),
     ...ifShown(state, {
@@ -160,6 +160,8 @@ export function accountJson(state: ModelState, account: ModelAccount, nowMs: Epo
   const openStakeCents = sum(open.map((trade) => trade.costCents));
   const marksCents = sum(open.map((trade) => markCentsOf(state, trade, nowMs)));
   const netWorthCents = account.balanceCents + heldCents + marksCents;
+  const pnlCents = netWorthCents - START_BALANCE_CENTS - account.adjustmentsCents;
+  const block = resetBlock(state, account, nowMs);
   return {
     balanceDollars: dollarsOf(account.balanceCents),
     netWorthDollars: dollarsOf(netWorthCents),
@@ -167,24 +169,23 @@ export function accountJson(state: ModelState, account: ModelAccount, nowMs: Epo
     heldDollars: dollarsOf(heldCents),
     openPositions: open.length,
     restingOrders: resting.length,
-    run: 1,
+    run: account.resetsAtMs.length + 1,
     runStartedAt: isoOf(account.runStartedAtMs),
     startBalanceDollars: dollarsOf(START_BALANCE_CENTS),
     adjustmentsInRunDollars: dollarsOf(account.adjustmentsCents),
-    pnlSinceResetDollars: dollarsOf(netWorthCents - START_BALANCE_CENTS - account.adjustmentsCents),
+    pnlSinceResetDollars: dollarsOf(pnlCents),
     selfResetEnabled: state.selfReset,
-    // No message resets an account yet, so no reset can be too soon.
-    resetBlockedBy: state.selfReset ? null : 'reset_not_enabled',
-    nextResetAt: null,
-    lifetimePnlDollars: dollarsOf(account.realizedCents + marksCents - openStakeCents),
-    resets: 0,
+    resetBlockedBy: block.by,
+    nextResetAt: isoOrNull(block.until),
+    lifetimePnlDollars: dollarsOf(account.earlierRunsCents + pnlCents),
+    resets: account.resetsAtMs.length,
     busts: account.busts,
-    lastResetAt: null,
+    lastResetAt: isoOrNull(account.resetsAtMs.at(-1) ?? null),
   };
 }
 
 /** A position at its live bid; at cost where there is none, or while prices may not be shown. */
-function markCentsOf(state: ModelState, trade: ModelTrade, nowMs: EpochMs): Cents {
+export function markCentsOf(state: ModelState, trade: ModelTrade, nowMs: EpochMs): Cents {
   if (!state.venueData) return trade.costCents;
   const bid = bidCentsOf(state, trade, nowMs);
   return bid === null ? trade.costCents : bid * trade.contracts;

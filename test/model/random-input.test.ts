@@ -42,7 +42,11 @@ function play(seed: number, fillModel: FillModelName = 'top_of_book'): Run {
   }
   for (const { status, reason } of engine.endings())
     run.seen.add(`${status} ${reason ?? ''}`.trim());
-  run.digest = engine.digest();
+  const digest = engine.digest();
+  if ((digest.accounts as { busts: number }[]).some(({ busts }) => busts > 0)) run.seen.add('bust');
+  const ended = digest.finishedTrades as { status: string }[];
+  for (const { status } of ended) run.seen.add(`trade ${status}`);
+  run.digest = digest;
   return run;
 }
 
@@ -68,7 +72,6 @@ function note(seen: Set<string>, step: Step, reply: Reply | null): void {
     const { action, status, filledContracts, remainingContracts } = order;
     if (filledContracts > 0 && remainingContracts > 0) seen.add(`${action} ${status} in part`);
   }
-  if (body.account?.busts > 0) seen.add('bust');
   if (body.settledTrades > 0) seen.add('trades settled by the operator');
   if (/[^A=]/.test(body.priced ?? '')) seen.add('priced');
 }
@@ -115,12 +118,13 @@ test('T25: generated input reaches every refusal, ending, tick, routing and omis
       'position_closed',
       'instrument_dropped',
       'disconnected',
+      'account_reset',
     ].map((reason) => `canceled ${reason}`),
     ...['executed', 'resting', 'canceled'].map((status) => `replayed ${status}`),
     ...['buy', 'sell'].flatMap((action) =>
       ['venue_a', 'venue_b', 'venue_c'].map((venue) => `${action} at ${venue}`),
     ),
-    ...['open', 'closed', 'settled', 'void'].map((status) => `trade ${status}`),
+    ...['open', 'closed', 'settled', 'void', 'reset'].map((status) => `trade ${status}`),
     ...['no quote', 'stale', 'crossed', 'market paused', 'market closed', 'market resolved'],
     'bust',
     ...['executed', 'canceled'].map((status) => `${status} beside a resting sell`),

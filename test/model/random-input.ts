@@ -21,6 +21,7 @@ import {
   type Feedback,
   needsNewGames,
   type RandomWorld,
+  someAccount,
   stepMs,
   type WorldOptions,
 } from './random-world.ts';
@@ -85,11 +86,21 @@ function someCancel(world: RandomWorld): Command {
   }
 }
 
+const OPERATOR_COMMANDS = {
+  adjust: 6,
+  fortune: 1,
+  switches: 2,
+  settle: 0.5,
+  catalog: 1,
+  clock: 0.5,
+  reset: 1,
+  privacy: 1,
+  mark: 2,
+};
+
 function operatorCommand(world: RandomWorld): Command {
   const { random, nowMs, feedback } = world;
-  switch (
-    random.weighted({ adjust: 6, fortune: 1, switches: 2, settle: 0.5, catalog: 1, clock: 0.5 })
-  ) {
+  switch (random.weighted(OPERATOR_COMMANDS)) {
     case 'fortune': {
       // So much that a buy or two of the largest count could win more than can be counted.
       const account = random.pick(world.accounts);
@@ -109,6 +120,14 @@ function operatorCommand(world: RandomWorld): Command {
       const venueData = !random.oneIn(3);
       return { kind: 'switches', atMs: nowMs, venueData, selfReset: random.oneIn(2) };
     }
+    case 'reset':
+      return { kind: 'reset', atMs: nowMs, account: someAccount(world) };
+    case 'privacy': {
+      const account = random.pick(world.accounts);
+      return { kind: 'set_privacy', atMs: nowMs, account, private: random.oneIn(2) };
+    }
+    case 'mark':
+      return randomMark(world);
     case 'settle':
       return randomSettlement(world);
     case 'catalog':
@@ -119,6 +138,24 @@ function operatorCommand(world: RandomWorld): Command {
       return { kind: 'clock', atMs: nowMs, toMs: world.nowMs };
     }
   }
+}
+
+/** Of an open trade, of one that was seen closed, or of none. */
+function randomMark({ random, nowMs, feedback, accounts, seen }: RandomWorld): Command {
+  const account = random.pick(accounts);
+  const closed = seen.filter((row) => row.list === 'trades' && row.account === account);
+  const known = [...feedback.openTradeIds(account), ...closed.map(({ id }) => id)];
+  const trade = known.length === 0 ? random.uuid(nowMs) : random.pick(known);
+  const combine = random.oneIn(2);
+  const parlay = combine ? null : random.uuid(nowMs);
+  return {
+    kind: 'mark',
+    atMs: nowMs,
+    trade,
+    account: random.oneIn(3) ? null : account,
+    parlay,
+    combine,
+  };
 }
 
 function catalogCommand(world: RandomWorld): Command {

@@ -1,6 +1,7 @@
 /** The portfolio on the wire. Rules A40, M20 to M27, M32 (api/RULES.md, engine/RULES.md). */
 import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
 import type { PortfolioQuery } from '../../rules/queries.ts';
+import { resetView } from '../../rules/reset.ts';
 import type { ShardState } from '../../rules/state.ts';
 import {
   type AccountRow,
@@ -18,8 +19,6 @@ import { positionMark, writePosition } from './trade.ts';
 /** Rule A40 (api/RULES.md). */
 const POSITIONS_MAX = 500;
 const ORDERS_MAX = 200;
-/** Rules M1, M32 (engine/RULES.md). */
-const RESET_EVERY_MS = 30 * 24 * 60 * 60 * 1000;
 
 const NAMES = memberNames(
   'account',
@@ -82,7 +81,7 @@ function accountView(state: ShardState, account: AccountRow, nowMs: EpochMs) {
     startBalanceDollars: dollarsOf(START_BALANCE_CENTS),
     adjustmentsInRunDollars: dollarsOf(adjustedCents),
     pnlSinceResetDollars: dollarsOf(worthCents - START_BALANCE_CENTS - adjustedCents),
-    ...resetView(state, lastResetAtMs, nowMs),
+    ...resetFields(state, account, nowMs),
     lifetimePnlDollars: dollarsOf(lifetimeCents),
     resets: col.run.get(account) - 1,
     busts: col.busts.get(account),
@@ -90,13 +89,12 @@ function accountView(state: ShardState, account: AccountRow, nowMs: EpochMs) {
   };
 }
 
-function resetView({ switches }: ShardState, lastResetAtMs: EpochMs, nowMs: EpochMs) {
-  const nextMs = lastResetAtMs === 0 ? nowMs : lastResetAtMs + RESET_EVERY_MS;
-  const tooSoon = nextMs > nowMs;
+function resetFields(state: ShardState, account: AccountRow, nowMs: EpochMs) {
+  const { resetBlockedBy, nextResetAtMs } = resetView(state, account, nowMs);
   return {
-    selfResetEnabled: switches.selfReset,
-    resetBlockedBy: switches.selfReset ? (tooSoon ? 'reset_too_soon' : null) : 'reset_not_enabled',
-    nextResetAt: tooSoon ? isoOf(nextMs) : null,
+    selfResetEnabled: state.switches.selfReset,
+    resetBlockedBy,
+    nextResetAt: nextResetAtMs === null ? null : isoOf(nextResetAtMs),
   };
 }
 

@@ -6,7 +6,7 @@ import { instrumentSideOf, sideOf } from '../../rules/flags.ts';
 import { invariant } from '../../rules/invariant.ts';
 import { costCents } from '../../rules/ledger.ts';
 import { positionBid } from '../../rules/orders.ts';
-import { openedAtMs } from '../../rules/row-records.ts';
+import { openedAtMs, parlayOf } from '../../rules/row-records.ts';
 import { tradeTermsAt } from '../../rules/row-terms.ts';
 import type { ShardState } from '../../rules/state.ts';
 import {
@@ -142,7 +142,7 @@ export function writeTrade(
   trade: { row: PositionRow } | ClosedTrade,
 ): void {
   if ('row' in trade) writeOpenTrade(to, state, trade.row);
-  else writeClosedTrade(to, state, trade);
+  else writeClosedTrade(to, state, asMarked(state, trade));
 }
 
 /** The trade of an account by its id, open or not. */
@@ -156,7 +156,12 @@ export function writeTradeOf(
   if (row !== NO_ROW) return writeOpenTrade(to, state, row);
   const closed = state.records.closedTrade(account, tradeId);
   if (closed === undefined) to.value(null);
-  else writeClosedTrade(to, state, closed);
+  else writeClosedTrade(to, state, asMarked(state, closed));
+}
+
+/** A trade that is over with the marks that it has now. */
+function asMarked(state: ShardState, trade: ClosedTrade): ClosedTrade {
+  return state.marks.size === 0 ? trade : { ...trade, parlay: parlayOf(state, trade.tradeId) };
 }
 
 function writeOpenFields(to: JsonWriter, state: ShardState, row: PositionRow): void {
@@ -175,7 +180,7 @@ function writeHolding(to: JsonWriter, naming: Naming, holding: Holding): void {
   to.number(NAMES.contracts, holding.contracts);
   to.dollars(NAMES.costDollars, holding.costCents);
   writeTradeTerms(to, holding);
-  to.null(NAMES.parlayId);
+  to.text(NAMES.parlayId, holding.parlay);
   to.text(NAMES.fillVenue, venue);
   to.time(NAMES.openedAt, holding.openedAtMs);
 }
@@ -202,6 +207,7 @@ function holdingAt(state: ShardState, row: PositionRow): Holding {
     entryPriceCents: col.entryPriceCents.get(row),
     ...tradeTermsAt(col, row),
     venue: col.venue.get(row),
+    parlay: state.marks.size === 0 ? null : parlayOf(state, state.positionIds.idOf(row)),
     openedAtMs: openedAtMs(state, row),
   };
 }

@@ -115,7 +115,8 @@ for (const fillModel of FILL_MODELS) {
         const { command } = step;
         // Callers have one clock.
         for (const shard of shards) shard.tick({ kind: 'time', atMs: command.atMs });
-        if ('account' in command) shardOf(command.account).command(command);
+        if ('account' in command && command.kind !== 'mark')
+          shardOf(command.account).command(command);
         else for (const shard of shards) shard.command(command);
       }
       const one = byAccount([play(createMemoryEngine(configOf(fillModel)), steps)]);

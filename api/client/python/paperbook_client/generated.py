@@ -266,7 +266,7 @@ class ErrorError(TypedDict):
 
 
 class Event(TypedDict):
-    """What happened to an order or a trade."""
+    """What happened to an order, a trade or the account."""
     # Orders all events of the account, also as text. (the eventId of an event)
     eventId: str
     type: Literal[
@@ -278,12 +278,15 @@ class Event(TypedDict):
         "trade_opened",
         "trade_closed",
         "trade_settled",
+        "account_reset",
     ]
     at: str
     # Of order events: the order behind it.
     order: NotRequired[Order]
     # Of trade events: the trade behind it.
     trade: NotRequired[Trade]
+    # Of account_reset: the run that the reset opened.
+    run: NotRequired[int]
 
 
 class EventsPage(TypedDict):
