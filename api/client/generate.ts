@@ -1,6 +1,6 @@
 /**
  * Generates the clients from the API's description: `npm run client`. Redocly writes the calls and
- * types, tsc turns them and `client.ts` into plain JavaScript with declarations, since Node strips
+ * types, tsc turns them and what is written by hand into plain JavaScript with declarations, since Node strips
  * no types below `node_modules`. What Python has of them is python-module.ts's.
  */
 import { execFile } from 'node:child_process';
@@ -21,6 +21,17 @@ const TSC_OPTIONS = '--ignoreConfig --strict --declaration --module nodenext';
 const TSC_TARGET =
   '--target es2022 --lib es2022,dom,dom.iterable --rewriteRelativeImportExtensions';
 
+/** What is written by hand. */
+const WRITTEN = [
+  ...['client.ts', 'errors.ts', 'stream.ts', 'stream-calls.ts', 'stream-channel.ts'],
+  ...['stream-link.ts', 'stream-parts.ts', 'stream-types.ts'],
+];
+/** What the package exports: JavaScript with declarations. */
+export const CLIENT_FILES = [...WRITTEN, 'generated.ts'].flatMap((file) => {
+  const name = path.basename(file, '.ts');
+  return [`${name}.js`, `${name}.d.ts`];
+});
+
 /** Where `npm run client` writes the Python client's part, beside this file. */
 export const PYTHON_FILE = 'python/paperbook_client/generated.py';
 
@@ -35,7 +46,7 @@ export function generatePython(): string {
   return pythonModule(description() as Description);
 }
 
-/** Writes `generated` and `client` into a directory, each as `.js` and `.d.ts`. */
+/** Writes `CLIENT_FILES` into a directory. */
 export async function generateClient(directory: string): Promise<void> {
   const work = mkdtempSync(path.join(tmpdir(), 'paperbook-client-'));
   try {
@@ -44,7 +55,7 @@ export async function generateClient(directory: string): Promise<void> {
     writeFileSync(inWork('package.json'), '{"type":"module"}');
     const generated = ['--output', inWork('generated.ts'), '--args-style', 'grouped'];
     await runNode(REDOCLY, 'generate-client', inWork('openapi.json'), ...generated);
-    copyFileSync(path.join(HERE, 'client.ts'), inWork('client.ts'));
+    for (const file of WRITTEN) copyFileSync(path.join(HERE, file), inWork(file));
     const options = `${TSC_OPTIONS} ${TSC_TARGET}`.split(' ');
     await runNode(TSC, ...options, '--outDir', directory, inWork('client.ts'));
   } finally {

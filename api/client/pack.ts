@@ -7,10 +7,11 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { CLIENT_FILES } from './generate.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = path.join(HERE, '../..');
-const FILES = ['client.js', 'client.d.ts', 'generated.js', 'generated.d.ts', 'README.md'];
+const FILES = [...CLIENT_FILES, 'README.md'];
 
 /** Writes the tarball into `directory`, and its name to standard output. */
 function packClient(directory: string): void {

@@ -4,7 +4,7 @@
  */
 import type { EpochMs, Uuid } from '../../engine/rules/units.ts';
 import type { AccountEventSource } from '../../engine/shard/account-event-source.ts';
-import type { AccountEvent } from '../../engine/shard/account-events.ts';
+import { type AccountEvent, eventIdOf } from '../../engine/shard/account-events.ts';
 import type { Engine } from '../engine.ts';
 import type { PaperAccount } from '../identity/accounts.ts';
 import type { Log } from '../log.ts';
@@ -164,7 +164,8 @@ class OrdersChannel implements Channel {
     const { name, epoch } = { name: this.name, epoch: this.#options.numbering.epoch };
     const seq = this.seq - later.length;
     const nowMs = this.#options.engine.nowMs();
-    member.send(messageText({ name, epoch, seq }, nowMs, '"snapshot":true,', snapshot.portfolio));
+    const marks = `"snapshot":true,"eventId":"${eventIdOf(snapshot.number)}",`;
+    member.send(messageText({ name, epoch, seq }, nowMs, marks, snapshot.portfolio));
     this.#goOn(member, start, snapshot.number);
   }
 

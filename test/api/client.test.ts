@@ -9,12 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { type Client, createClient, type OrderRequest, RefusedError } from 'paperbook/client';
-import { generateClient } from '../../api/client/generate.ts';
+import { CLIENT_FILES, generateClient } from '../../api/client/generate.ts';
 import { startApi } from './support.ts';
 
 const runFile = promisify(execFile);
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
-const FILES = ['generated.js', 'generated.d.ts', 'client.js', 'client.d.ts'];
 const TSC = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
 
 function tempDir(t: ExecutionContext): string {
@@ -26,7 +25,7 @@ function tempDir(t: ExecutionContext): string {
 test('the client is what the description gives: else npm run client', async (t) => {
   const fresh = tempDir(t);
   await generateClient(fresh);
-  for (const file of FILES) {
+  for (const file of CLIENT_FILES) {
     const [now, then] = [fresh, path.join(PACKAGE, 'api/client')].map((directory) =>
       readFileSync(path.join(directory, file), 'utf8'),
     );
@@ -58,7 +57,7 @@ test('U1: another package imports paperbook/client, types included', async (t) =
   const dir = tempDir(t);
   const installed = path.join(dir, 'node_modules/paperbook');
   mkdirSync(path.join(installed, 'api/client'), { recursive: true });
-  for (const file of ['package.json', ...FILES.map((name) => `api/client/${name}`)]) {
+  for (const file of ['package.json', ...CLIENT_FILES.map((name) => `api/client/${name}`)]) {
     copyFileSync(path.join(PACKAGE, file), path.join(installed, file));
   }
   writeFileSync(path.join(dir, 'package.json'), '{"type":"module"}');

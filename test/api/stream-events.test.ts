@@ -170,6 +170,21 @@ test('J23: with after come the missed events, and then the numbered ones', async
   }
 });
 
+test('J21, J23: one goes on after a snapshot, without loss or repetition', async (t) => {
+  const trader = await newTrader(t, await startWhole(t));
+  await trade(trader);
+  const first = await trader.open();
+  await first.ask({ op: 'subscribe', channels: ['orders'] });
+  const { eventId } = await first.next();
+  first.close();
+  const { order } = await trader.place({ type: 'limit', limitPriceCents: 3 });
+  const second = await trader.open();
+  await second.ask({ op: 'subscribe', channels: ['orders'], after: { orders: eventId } });
+  const [missed] = await take(second, 1);
+  t.like(missed, { replayed: true, data: { type: 'order_placed', order: { ...order } } });
+  t.deepEqual(second.waiting, []);
+});
+
 test('J23: an event that the log does not have, and one too far back, lead to a gap and a snapshot', async (t) => {
   const trader = await newTrader(t, await startWhole(t));
   await trade(trader);

@@ -1,0 +1,39 @@
+/** The server refused: branch on `code`, show `message`. */
+export class RefusedError extends Error {
+    status;
+    code;
+    /** How long to wait; null where waiting does not help. */
+    retryAfterSeconds;
+    constructor(status, code, message, retryAfterSeconds) {
+        super(message);
+        this.name = 'RefusedError';
+        this.status = status;
+        this.code = code;
+        this.retryAfterSeconds = retryAfterSeconds;
+    }
+}
+/** A message of a stream that was not answered. */
+export class ConnectionLostError extends Error {
+    /**
+     * `not_sent`: the server never got it. `unknown`: it may have been done. An order is then sent
+     * again under the same key, which places it once; a cancel can be sent again as it is.
+     */
+    outcome;
+    /** Of an order. */
+    idempotencyKey;
+    constructor(why, outcome, idempotencyKey) {
+        super(outcome === 'unknown' ? `${why}: the outcome is unknown` : `${why}: nothing was sent`);
+        this.name = 'ConnectionLostError';
+        this.outcome = outcome;
+        this.idempotencyKey = idempotencyKey;
+    }
+}
+/** The server's refusal, or the failure of a proxy in between. */
+export function refusalOf(status, statusText, body) {
+    const { error } = (body ?? {});
+    if (typeof error?.code !== 'string')
+        return new Error(`HTTP ${status} ${statusText}`.trimEnd());
+    const { code, message, retryAfterSeconds = null } = error;
+    const waitSeconds = typeof retryAfterSeconds === 'number' ? retryAfterSeconds : null;
+    return new RefusedError(status, code, String(message), waitSeconds);
+}

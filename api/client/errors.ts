@@ -1,0 +1,45 @@
+/** Why a call brought no answer, or a refusal. */
+import type { ErrorCode } from './generated.js';
+
+/** The server refused: branch on `code`, show `message`. */
+export class RefusedError extends Error {
+  readonly status: number;
+  readonly code: ErrorCode;
+  /** How long to wait; null where waiting does not help. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(status: number, code: ErrorCode, message: string, retryAfterSeconds: number | null) {
+    super(message);
+    this.name = 'RefusedError';
+    this.status = status;
+    this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** A message of a stream that was not answered. */
+export class ConnectionLostError extends Error {
+  /**
+   * `not_sent`: the server never got it. `unknown`: it may have been done. An order is then sent
+   * again under the same key, which places it once; a cancel can be sent again as it is.
+   */
+  readonly outcome: 'not_sent' | 'unknown';
+  /** Of an order. */
+  readonly idempotencyKey: string | null;
+
+  constructor(why: string, outcome: 'not_sent' | 'unknown', idempotencyKey: string | null) {
+    super(outcome === 'unknown' ? `${why}: the outcome is unknown` : `${why}: nothing was sent`);
+    this.name = 'ConnectionLostError';
+    this.outcome = outcome;
+    this.idempotencyKey = idempotencyKey;
+  }
+}
+
+/** The server's refusal, or the failure of a proxy in between. */
+export function refusalOf(status: number, statusText: string, body: unknown): Error {
+  const { error } = (body ?? {}) as { error?: Record<string, unknown> };
+  if (typeof error?.code !== 'string') return new Error(`HTTP ${status} ${statusText}`.trimEnd());
+  const { code, message, retryAfterSeconds = null } = error;
+  const waitSeconds = typeof retryAfterSeconds === 'number' ? retryAfterSeconds : null;
+  return new RefusedError(status, code as ErrorCode, String(message), waitSeconds);
+}

@@ -1,0 +1,25 @@
+/** An answer of the server. */
+export type Answer = {
+    id: number;
+    status: number;
+    body: unknown;
+};
+/** What an answer is given to, at once: behind it in the same packet are the messages that it is about. */
+export type Caller = {
+    answered(body: unknown): void;
+    /** `RefusedError`, or `ConnectionLostError`. */
+    failed(error: Error): void;
+    /** Of an order. */
+    idempotencyKey: string | null;
+};
+export declare class Calls {
+    #private;
+    constructor(timeoutMs: number);
+    /** @param send returns whether the message was sent */
+    call(message: object, send: (message: object) => boolean, caller: Caller): void;
+    take({ id, status, body }: Answer): void;
+    /** Those that have waited for too long are answered no more. */
+    expire(): void;
+    /** The connection was lost, and with it every answer. */
+    lose(why: string): void;
+}

@@ -1,0 +1,30 @@
+import type { StreamSocketClass, StreamState } from './stream-types.ts';
+export type LinkOptions = {
+    /** `ws://127.0.0.1:8080/v1/stream` */
+    url: string;
+    socketClass: StreamSocketClass;
+    /** Asked for each connection; null: no credential is sent. */
+    headers(): Promise<Record<string, string> | null>;
+    /** Why the server refuses a handshake, where it does. */
+    refusal(headers: Record<string, string> | null): Promise<Error | null>;
+    /** Whether another credential may come once one has ended. */
+    isRenewed: boolean;
+    heartbeatMs: number;
+    firstPauseMs: number;
+    onState(state: StreamState): void;
+    onMessage(message: object): void;
+    /** Called several times in a period of heartbeats while it is open. */
+    onTick(): void;
+};
+export declare class Link {
+    #private;
+    constructor(options: LinkOptions);
+    get state(): StreamState;
+    /** Returns whether the message was sent. */
+    send(message: object): boolean;
+    connect(): Promise<void>;
+    /** The connection is of no use any more: another one is opened. */
+    drop(error: Error): void;
+    /** For good. */
+    close(error: Error | null): void;
+}

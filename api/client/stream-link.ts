@@ -1,0 +1,200 @@
+/**
+ * The connection of a stream: opened, watched, and opened again after a pause. Rules J1, J8, J15 and
+ * J17 (api/RULES.md).
+ */
+import { RefusedError } from './errors.ts';
+import type { StreamSocket, StreamSocketClass, StreamState } from './stream-types.ts';
+
+const OPENS_WITHIN_MS = 10_000;
+/** So many heartbeats may be missing. */
+const HEARTBEATS_MISSED = 2;
+const PAUSE_MS_MAX = 30_000;
+const WAIT_SECONDS_MAX = 60;
+/** Of bytes that the socket has not sent yet. */
+const UNSENT_MAX = 2 ** 20;
+const KEY_ENDED = 4401;
+/** Of a handshake: trying again does not help. */
+const FINAL_STATUSES = [401, 403, 404];
+
+export type LinkOptions = {
+  /** `ws://127.0.0.1:8080/v1/stream` */
+  url: string;
+  socketClass: StreamSocketClass;
+  /** Asked for each connection; null: no credential is sent. */
+  headers(): Promise<Record<string, string> | null>;
+  /** Why the server refuses a handshake, where it does. */
+  refusal(headers: Record<string, string> | null): Promise<Error | null>;
+  /** Whether another credential may come once one has ended. */
+  isRenewed: boolean;
+  heartbeatMs: number;
+  firstPauseMs: number;
+  onState(state: StreamState): void;
+  onMessage(message: object): void;
+  /** Called several times in a period of heartbeats while it is open. */
+  onTick(): void;
+};
+
+export class Link {
+  readonly #options: LinkOptions;
+  #state: StreamState = { state: 'connecting' };
+  #socket: StreamSocket | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Since the last one that lasted. */
+  #attempts = 0;
+  /** When something came, and when that was looked at, by `performance.now`. */
+  #heardAtMs = 0;
+  #lookedAtMs = 0;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  get state(): StreamState {
+    return this.#state;
+  }
+
+  /** Returns whether the message was sent. */
+  send(message: object): boolean {
+    const socket = this.#socket;
+    if (this.#state.state !== 'open' || socket === null) return false;
+    if (socket.bufferedAmount > UNSENT_MAX) return false;
+    socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  async connect(): Promise<void> {
+    if (this.#state.state === 'closed') return;
+    this.#enter({ state: 'connecting' });
+    let headers: Record<string, string> | null = null;
+    let failure: Error | null = null;
+    try {
+      headers = await this.#options.headers();
+    } catch (error) {
+      failure = error as Error;
+    }
+    // It may have been closed meanwhile.
+    if (this.state.state !== 'connecting') return;
+    if (failure !== null) return this.#retry(failure);
+    try {
+      this.#open(headers);
+    } catch (error) {
+      const why = `this WebSocket cannot be opened: ${(error as Error).message}`;
+      const hint = 'a browser sends no credential and no organization, but the cookie of a session';
+      this.close(new Error(headers === null ? why : `${why} (${hint})`, { cause: error }));
+    }
+  }
+
+  /** The connection is of no use any more: another one is opened. */
+  drop(error: Error): void {
+    if (this.#state.state !== 'open') return;
+    this.#release();
+    this.#retry(error);
+  }
+
+  /** For good. */
+  close(error: Error | null): void {
+    if (this.#state.state === 'closed') return;
+    this.#release();
+    this.#enter({ state: 'closed', error });
+  }
+
+  #open(headers: Record<string, string> | null): void {
+    const { url, socketClass: Socket } = this.#options;
+    const socket = headers === null ? new Socket(url) : new Socket(url, { headers });
+    this.#socket = socket;
+    const refused = () => void this.#refused(headers);
+    this.#timer = setTimeout(refused, OPENS_WITHIN_MS);
+    socket.onerror = refused;
+    socket.onclose = refused;
+    socket.onopen = () => this.#opened(socket);
+  }
+
+  async #refused(headers: Record<string, string> | null): Promise<void> {
+    this.#release();
+    const error = await this.#options.refusal(headers);
+    if (this.#state.state !== 'connecting') return;
+    if (error instanceof RefusedError && FINAL_STATUSES.includes(error.status)) {
+      return this.close(error);
+    }
+    this.#retry(error ?? new Error('the server could not be reached'));
+  }
+
+  #opened(socket: StreamSocket): void {
+    clearTimeout(this.#timer);
+    const lost = (error: Error) => {
+      this.#release();
+      this.#retry(error);
+    };
+    socket.onerror = () => lost(new Error('the connection was lost'));
+    socket.onclose = ({ code, reason }: { code: number; reason: string }) => {
+      const error = new Error(`the connection was closed: ${code} ${reason}`.trimEnd());
+      if (code !== KEY_ENDED || this.#options.isRenewed) return lost(error);
+      this.close(new RefusedError(401, 'invalid_token', 'the key has ended', null));
+    };
+    socket.onmessage = ({ data }: { data: unknown }) => this.#take(data);
+    this.#heardAtMs = performance.now();
+    this.#lookedAtMs = this.#heardAtMs;
+    const everyMs = this.#options.heartbeatMs / 4;
+    this.#timer = setInterval(() => this.#look(everyMs), everyMs);
+    this.#enter({ state: 'open' });
+  }
+
+  #take(data: unknown): void {
+    this.#heardAtMs = performance.now();
+    let message: unknown;
+    try {
+      message = JSON.parse(String(data));
+    } catch (error) {
+      return this.drop(new Error('the server sent what is not JSON', { cause: error }));
+    }
+    if (typeof message !== 'object' || message === null) return;
+    if ('heartbeat' in message) this.#attempts = 0;
+    this.#options.onMessage(message);
+  }
+
+  /** A connection over which nothing comes is lost. */
+  #look(everyMs: number): void {
+    const nowMs = performance.now();
+    // This program did nothing for a while, so that what has come was not read either.
+    if (nowMs - this.#lookedAtMs > 2 * everyMs) this.#heardAtMs = nowMs;
+    this.#lookedAtMs = nowMs;
+    const { heartbeatMs, onTick } = this.#options;
+    // Half a period more, so that one that is a little late is none that is missing.
+    if (nowMs - this.#heardAtMs > (HEARTBEATS_MISSED + 0.5) * heartbeatMs) {
+      return this.drop(new Error('the heartbeats of the server are missing'));
+    }
+    onTick();
+  }
+
+  /** Clients that lost a server together do not come back together: full jitter. */
+  #retry(error: Error): void {
+    const { firstPauseMs } = this.#options;
+    const atMostMs = Math.min(PAUSE_MS_MAX, firstPauseMs * 2 ** Math.min(this.#attempts, 20));
+    this.#attempts++;
+    const wait = error instanceof RefusedError ? (error.retryAfterSeconds ?? 0) : 0;
+    const retryInMs = Math.random() * atMostMs + 1000 * Math.min(wait, WAIT_SECONDS_MAX);
+    this.#timer = setTimeout(() => void this.connect(), retryInMs);
+    this.#enter({ state: 'waiting', error, retryInMs });
+  }
+
+  /** Nothing that its socket still does has an effect. */
+  #release(): void {
+    clearTimeout(this.#timer);
+    const socket = this.#socket;
+    this.#socket = null;
+    if (socket === null) return;
+    const nothing = () => {};
+    Object.assign(socket, {
+      onopen: nothing,
+      onmessage: nothing,
+      onclose: nothing,
+      onerror: nothing,
+    });
+    socket.close();
+  }
+
+  #enter(state: StreamState): void {
+    this.#state = state;
+    this.#options.onState(state);
+  }
+}

@@ -1,0 +1,106 @@
+/** What a stream is set up with, and what it sends to listeners. */
+import type { RefusedError } from './errors.ts';
+import type { Event, Game, Order, Portfolio, Quote, Trade } from './generated.js';
+export type QuotesChannel = `quotes:${string}`;
+/** `quotes:ins_…` is about one instrument, `orders` about the account of the stream. */
+export type Channel = QuotesChannel | 'games' | 'orders';
+/** What a stream needs of a WebSocket; that of browsers, of Node and of `ws` have it. */
+export type StreamSocket = {
+    readonly bufferedAmount: number;
+    onopen: ((event: any) => void) | null;
+    onmessage: ((event: any) => void) | null;
+    onclose: ((event: any) => void) | null;
+    onerror: ((event: any) => void) | null;
+    send(text: string): void;
+    close(): void;
+};
+/** @param options with `headers`; left out where there are none to send */
+export type StreamSocketClass = new (url: string, options?: any) => StreamSocket;
+export type StreamOptions = {
+    /** The eventId of the last event of `orders` that is known: `orders` goes on behind it. */
+    after?: string;
+    /**
+     * Orders placed over a connection of the stream are canceled when that is lost, or closed. Off by
+     * default.
+     */
+    cancelOnDisconnect?: boolean;
+    /** The id of an organization, whose sandbox `orders`, `place` and `cancel` are about. */
+    organization?: string;
+    /** In place of the global one. A browser's sends no credential, but the cookie of a session. */
+    WebSocket?: StreamSocketClass;
+    /** How often the server sends a heartbeat: 5 seconds. */
+    heartbeatMs?: number;
+    /** The first reconnection waits at most so long, each further one up to twice as long: 250. */
+    firstPauseMs?: number;
+};
+type Subject<Type> = Type extends `order_${string}` ? {
+    order: Order;
+} : Type extends `trade_${string}` ? {
+    trade: Trade;
+} : unknown;
+/** An event of an account: `type` says whether it has an order or a trade. */
+export type AccountEvent = {
+    [Type in Event['type']]: Pick<Event, 'eventId' | 'at'> & {
+        type: Type;
+    } & Subject<Type>;
+}[Event['type']];
+export type StreamState = {
+    state: 'connecting';
+} | {
+    state: 'open';
+}
+/** `error` says what ended the last connection, or refused it. */
+ | {
+    state: 'waiting';
+    error: Error;
+    retryInMs: number;
+}
+/** For good; `error` is null after `close()`. */
+ | {
+    state: 'closed';
+    error: Error | null;
+};
+/** By the name of an event, what a listener gets. `at` is a date-time of the server. */
+export type StreamEvents = {
+    /** A quote as it is now. `change` is what of it is new; null where all of it may be. */
+    quote: {
+        quote: Quote;
+        change: Partial<Quote> | null;
+        at: string;
+    };
+    /** The first hundred games, as `listGames` answers them. */
+    games: {
+        games: Game[];
+        nextCursor: string | null;
+        at: string;
+    };
+    /** A game that has changed. */
+    game: {
+        game: Game;
+        at: string;
+    };
+    /** Where `orders` begins anew: events before it may not have been sent. */
+    portfolio: {
+        portfolio: Portfolio;
+        at: string;
+    };
+    /** Each event once, in order, over all connections. `replayed`: it came while there was none. */
+    order: {
+        event: AccountEvent;
+        replayed: boolean;
+    };
+    /**
+     * Messages of a channel are missing: what it is about follows anew. Events of `orders` are asked
+     * for again, so that there it means that the server cannot send them any more.
+     */
+    gap: {
+        channel: Channel;
+    };
+    /** The server has ended a channel, which is subscribed to no more. */
+    ended: {
+        channel: Channel;
+        error: RefusedError;
+    };
+    state: StreamState;
+};
+export {};
