@@ -39,7 +39,7 @@ export class FeedThreadLink {
         resolve();
       });
     });
-    this.#listen();
+    this.#end.whenNews(this.#wake);
   }
 
   post(message: ToFeedThread): void {
@@ -55,16 +55,10 @@ export class FeedThreadLink {
     clearTimeout(timer);
   }
 
-  #listen(): void {
-    const sleeping = this.#end.sleepAsync();
-    if (sleeping === null) setImmediate(this.#wake);
-    else void sleeping.then(this.#wake);
-  }
-
   readonly #wake = (): void => {
     if (this.#isEnded) return;
     this.#receive(BATCHES_A_TURN);
-    this.#listen();
+    this.#end.whenNews(this.#wake);
   };
 
   #receive(atMost: number): void {

@@ -109,6 +109,13 @@ export class Endpoint {
     return this.isReady() ? null : this.#own.sleepAsync(this.#hasNews);
   }
 
+  /** Calls back once there may be news, always in a later turn of the event loop or its end. */
+  whenNews(callback: () => void): void {
+    const sleeping = this.sleepAsync();
+    if (sleeping === null) setImmediate(callback);
+    else void sleeping.then(callback);
+  }
+
   /** Wakes this end if it sleeps with its event loop running. */
   wakeOwn(): void {
     this.#own.ring();

@@ -29,7 +29,7 @@ export class ShardLink {
   constructor(end: Endpoint, onNews: () => void) {
     this.#end = end;
     this.#onNews = onNews;
-    this.#listen();
+    this.#end.whenNews(this.#wake);
   }
 
   /** True: no message is accepted until the shard makes room. */
@@ -70,15 +70,9 @@ export class ShardLink {
     return this.#waiting.clear();
   }
 
-  #listen(): void {
-    const sleeping = this.#end.sleepAsync();
-    if (sleeping === null) setImmediate(this.#wake);
-    else void sleeping.then(this.#wake);
-  }
-
   readonly #wake = (): void => {
     if (this.#isEnded) return;
     this.#onNews();
-    this.#listen();
+    this.#end.whenNews(this.#wake);
   };
 }

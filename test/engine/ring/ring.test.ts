@@ -71,6 +71,31 @@ test('a bell that rang before the sleep, or between the look and the sleep, ends
   t.pass('its time was over');
 });
 
+test('an end calls back when there is news, also news that is there already', async (t) => {
+  const memory = channelMemory(1024);
+  const caller = new Endpoint(memory, 'caller');
+  const shard = new Endpoint(memory, 'shard');
+  let calls = 0;
+  const called = () =>
+    new Promise<void>((resolve) => {
+      shard.whenNews(() => {
+        calls++;
+        resolve();
+      });
+    });
+  const first = called();
+  await turn();
+  t.is(calls, 0, 'there is none');
+  caller.send(numberedFrame(0, 10));
+  const alive = setInterval(() => undefined, 1000);
+  await first;
+  const second = called();
+  t.is(calls, 1, 'never within the call');
+  await second;
+  clearInterval(alive);
+  t.is(calls, 2);
+});
+
 for (const [name, sizes] of Object.entries({
   'one at a time': { window: 1, capacity: 1024, requestBytesMax: 40, answerBytesMax: 40 },
   'many at a time': { window: 100, capacity: 4096, requestBytesMax: 200, answerBytesMax: 300 },
