@@ -2,12 +2,12 @@
  * The bytes of the history's files: their header, and a block with its own. A change of anything
  * here is a new version. Rules D50, D51 (engine/RULES.md).
  */
-import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { crc32, zstdDecompressSync } from 'node:zlib';
 import { ByteReader, ByteWriter } from '../format/bytes.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { HISTORY_VERSION, KINDS, widthOf } from './kinds.ts';
-import { type Columns, packColumns, unpackColumns } from './record-columns.ts';
+import { type Columns, compressColumns, unpackColumns } from './record-columns.ts';
 
 /** A file is not what was written, from `offset` on. */
 export class HistoryDamage extends Error {
@@ -77,7 +77,7 @@ export function packBlock(head: BlockHead, columns: Columns): Buffer {
   invariant(columns.length === widthOf(head.kind), 'a block has other columns than its kind');
   invariant(columns[0]!.length === head.records, 'a block has another number of records');
   invariant(head.firstMs <= head.lastMs, 'a block ends before it begins');
-  const payload = zstdCompressSync(packColumns(columns));
+  const payload = compressColumns(columns);
   writer.begin();
   writer.u32(0);
   writer.u32(sizeCheck(payload.length));

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import path from 'node:path';
-import { crc32, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { crc32, zstdDecompressSync } from 'node:zlib';
 import { syncDirectory } from '../log/segment-file.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
@@ -26,7 +26,7 @@ import {
   sizeCheck,
 } from './block-format.ts';
 import { KINDS, widthOf } from './kinds.ts';
-import { type Columns, packColumns, unpackColumns } from './record-columns.ts';
+import { type Columns, compressColumns, unpackColumns } from './record-columns.ts';
 import { VarintReader, VarintWriter } from './varints.ts';
 
 export const JOURNAL_NAME = 'journal';
@@ -70,7 +70,7 @@ class RecordWriter {
     this.out.unsigned(seriesKey(kind, market));
     this.out.unsigned(number);
     this.out.unsigned(count);
-    if (count > 0) this.out.blob(zstdCompressSync(packColumns(records)));
+    if (count > 0) this.out.blob(compressColumns(records));
   }
 
   /** `number`: of the record in its series. */

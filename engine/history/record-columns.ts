@@ -2,6 +2,7 @@
  * Records as bytes, column after column: the first value, and then the difference of each from the
  * one before. Most columns change little, and many not at all. Rule D50 (engine/RULES.md).
  */
+import { zstdCompressSync } from 'node:zlib';
 import { invariant } from '../rules/invariant.ts';
 import { VarintReader, VarintWriter } from './varints.ts';
 
@@ -9,6 +10,8 @@ import { VarintReader, VarintWriter } from './varints.ts';
 export type Columns = readonly (readonly number[] | Float64Array)[];
 
 const writer = new VarintWriter();
+/** More than most of what is compressed. */
+const CHUNK_BYTES = 1024;
 const SAME = 0;
 const CHANGES = 1;
 
@@ -27,6 +30,14 @@ export function packColumns(columns: Columns): Buffer {
     for (let at = 1; at < records; at++) writer.signed(values[at]! - values[at - 1]!);
   }
   return writer.view();
+}
+
+/**
+ * Under zstd. Node makes a buffer of the size of a chunk for each call, 16 KiB by default, and a
+ * journal that is written anew makes thousands of calls at once.
+ */
+export function compressColumns(columns: Columns): Buffer {
+  return zstdCompressSync(packColumns(columns), { chunkSize: CHUNK_BYTES });
 }
 
 export function unpackColumns(bytes: Uint8Array, width: number, records: number): Float64Array[] {

@@ -9,9 +9,13 @@ import type { Journaled } from './journal.ts';
 import { BLOCK_RECORDS, widthOf } from './kinds.ts';
 import type { Columns } from './record-columns.ts';
 import type { StoredBlock } from './segments.ts';
+import { Tail, type TailPart } from './tail.ts';
 
 /** Records that lie behind each other: those from `from` to before `end` of these columns. */
 export type Part = { columns: Columns; from: number; end: number; first: number };
+
+/** What places some records in their series. */
+type Records = Pick<StoredBlock, 'first' | 'records' | 'firstMs' | 'lastMs'>;
 
 export type ReadBlock = (block: StoredBlock) => Float64Array[];
 
@@ -22,7 +26,7 @@ export class Series implements Journaled {
   readonly last: number[];
   readonly #blocks: StoredBlock[] = [];
   readonly #read: ReadBlock;
-  #tail: number[][];
+  #tail: Tail;
   /** The number of the first record of the tail. */
   #tailFirst = 0;
 
@@ -31,12 +35,12 @@ export class Series implements Journaled {
     this.market = market;
     this.last = new Array(widthOf(kind)).fill(0);
     this.#read = read;
-    this.#tail = emptyColumns(kind);
+    this.#tail = new Tail(widthOf(kind));
   }
 
   /** Of records in the unfinished block. */
   get tailLength(): number {
-    return this.#tail[0]!.length;
+    return this.#tail.length;
   }
 
   get tailFirst(): number {
@@ -53,13 +57,12 @@ export class Series implements Journaled {
   }
 
   get lastMs(): EpochMs {
-    const times = this.#tail[0]!;
-    return times.length > 0 ? times[times.length - 1]! : (this.#blocks.at(-1)?.lastMs ?? 0);
+    return this.#tail.lastMs ?? this.#blocks.at(-1)?.lastMs ?? 0;
   }
 
   /** The time of the first record that is kept; null without one. */
   get firstMs(): EpochMs | null {
-    return this.#blocks[0]?.firstMs ?? this.#tail[0]![0] ?? null;
+    return this.#blocks[0]?.firstMs ?? this.#tail.firstMs ?? null;
   }
 
   /** A block that is on disk already. */
@@ -82,19 +85,20 @@ export class Series implements Journaled {
   /** @returns whether the block is full. */
   push(values: readonly number[]): boolean {
     invariant(values[0]! >= this.lastMs, 'the time of a series goes back');
-    for (let at = 0; at < values.length; at++) this.#tail[at]!.push(values[at]!);
+    invariant(values.length === this.last.length, 'a series gets a record of another width');
+    this.#tail.push(values);
     invariant(this.tailLength <= BLOCK_RECORDS, 'a block has too many records');
     return this.tailLength === BLOCK_RECORDS;
   }
 
   get tail(): Columns {
-    return this.#tail;
+    return this.#tail.columns();
   }
 
   /** The unfinished block is on disk now. */
   sealed(block: StoredBlock): void {
     invariant(block.records === this.tailLength, 'another block was written');
-    this.#tail = emptyColumns(this.kind);
+    this.#tail = new Tail(widthOf(this.kind));
     this.addBlock(block);
   }
 
@@ -104,7 +108,7 @@ export class Series implements Journaled {
     this.#blocks.splice(0, kept === -1 ? this.#blocks.length : kept);
     if (this.#blocks.length > 0 || this.tailLength === 0 || this.lastMs >= beforeMs) return;
     this.#tailFirst = this.next;
-    this.#tail = emptyColumns(this.kind);
+    this.#tail = new Tail(widthOf(this.kind));
   }
 
   /** The last record before a moment; null without one. */
@@ -136,7 +140,7 @@ export class Series implements Journaled {
   }
 
   *#forward(
-    reaches: (block: StoredBlock) => boolean,
+    reaches: (block: Records) => boolean,
     startOf: (part: Omit<Part, 'from'>) => number,
   ): Generator<Part> {
     for (let at = firstIndex(this.#blocks, reaches); at < this.#blocks.length; at++) {
@@ -145,9 +149,12 @@ export class Series implements Journaled {
       const from = startOf(part);
       if (from < part.end) yield { ...part, from };
     }
-    const tail = { columns: this.#tail, end: this.tailLength, first: this.#tailFirst };
-    const from = startOf(tail);
-    if (from < tail.end) yield { ...tail, from };
+    for (const records of this.#tailParts()) {
+      if (!reaches(records)) continue;
+      const part = { columns: records.columns(), end: records.records, first: records.first };
+      const from = startOf(part);
+      if (from < part.end) yield { ...part, from };
+    }
   }
 
   /** The records before a moment, the newest part first; each part is in order. */
@@ -167,22 +174,27 @@ export class Series implements Journaled {
   }
 
   *#backward(
-    isBehind: (block: StoredBlock) => boolean,
+    isBehind: (block: Records) => boolean,
     endOf: (part: Omit<Part, 'from'>) => number,
   ): Generator<Part> {
-    const tail = { columns: this.#tail, end: this.tailLength, first: this.#tailFirst };
-    const end = endOf(tail);
-    if (end > 0) yield { ...tail, from: 0, end };
+    for (const records of this.#tailParts().reverse()) {
+      if (isBehind(records)) continue;
+      const part = { columns: records.columns(), end: records.records, first: records.first };
+      const end = endOf(part);
+      if (end > 0) yield { ...part, from: 0, end };
+    }
     for (let at = firstIndex(this.#blocks, isBehind) - 1; at >= 0; at--) {
       const block = this.#blocks[at]!;
       const part = { columns: this.#read(block), end: block.records, first: block.first };
       yield { ...part, from: 0, end: endOf(part) };
     }
   }
-}
 
-function emptyColumns(kind: number): number[][] {
-  return Array.from({ length: widthOf(kind) }, () => []);
+  /** Of the unfinished block, with their numbers in the series. */
+  #tailParts(): TailPart[] {
+    const first = this.#tailFirst;
+    return this.#tail.parts().map((part) => ({ ...part, first: first + part.first }));
+  }
 }
 
 /** The first index whose entry matches, where all behind it match too. */
