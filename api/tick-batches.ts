@@ -20,6 +20,9 @@ const BATCH = 1;
 export class TickBatches {
   readonly #end: Endpoint;
   readonly #outbox = new Outbox(TICKS_MAX);
+  /** Ticks of the batch that is being packed: kept as bytes, no object outlives its frame. */
+  #packed = 0;
+  #start = 0;
   /** The last of each connection: they leave behind the ticks, and none is lost in a flood. */
   readonly #heartbeats = new Map<SourceNumber, HeartbeatTick>();
   readonly #writer = new ByteWriter();
@@ -32,7 +35,8 @@ export class TickBatches {
 
   readonly add = (tick: Tick): void => {
     if (tick.kind === 'heartbeat') this.#heartbeats.set(tick.source, tick);
-    else this.#outbox.addTick(tick);
+    else if (this.#end.isFull) this.#outbox.addTick(tick);
+    else this.#pack(tick);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
@@ -44,22 +48,35 @@ export class TickBatches {
   /** Sends what there is room for. @returns whether that was all. */
   flush(): boolean {
     if (!this.#end.flush()) return false;
+    this.#send();
     while (this.#outbox.length > 0) {
-      this.#send(this.#outbox.take(BATCH_TICKS).messages as Tick[]);
       if (this.#end.isFull) return false;
+      for (const tick of this.#outbox.take(BATCH_TICKS).messages) this.#pack(tick as Tick);
+      this.#send();
     }
-    if (this.#heartbeats.size > 0) this.#send([...this.#heartbeats.values()]);
+    if (this.#end.isFull) return false;
+    for (const tick of this.#heartbeats.values()) this.#pack(tick);
     this.#heartbeats.clear();
+    this.#send();
     return !this.#end.isFull;
   }
 
-  #send(ticks: readonly Tick[]): void {
-    const writer = this.#writer;
-    writer.begin();
-    const start = beginFrame(writer, BATCH);
-    for (const tick of ticks) writeMessage(writer, tick);
-    endFrame(writer, start);
-    this.#end.send(writer.view(0, writer.length));
+  /** A batch that is full leaves at once. */
+  #pack(tick: Tick): void {
+    if (this.#packed === 0) {
+      this.#writer.begin();
+      this.#start = beginFrame(this.#writer, BATCH);
+    }
+    writeMessage(this.#writer, tick);
+    this.#packed++;
+    if (this.#packed === BATCH_TICKS) this.#send();
+  }
+
+  #send(): void {
+    if (this.#packed === 0) return;
+    this.#packed = 0;
+    endFrame(this.#writer, this.#start);
+    this.#end.send(this.#writer.view(0, this.#writer.length));
   }
 
   /** The other end rings when it has made room. */

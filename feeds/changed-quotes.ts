@@ -4,19 +4,23 @@
  * enough. Rule B13 (feeds/FORMATS.md).
  */
 import type { Depth, DepthLevel, QuoteTick, Tick, TimeTick } from '../engine/rules/messages.ts';
+import { isSameTop, replaceTop, topOf } from '../engine/rules/quote-top.ts';
 import type { EpochMs, SourceNumber } from '../engine/rules/units.ts';
 import { depthOf } from './engine-ticks.ts';
 import type { BookLevels } from './venue.ts';
 
 /** One that repeats the last is passed on so often all the same, since its time is shown. */
-const WHOLE_EVERY_MS = 1000;
+const REPEATED_EVERY_MS = 1000;
+/** All levels are passed on so often. Changes are enough: this bounds how long a fault of them stays. */
+const WHOLE_EVERY_MS = 10_000;
 
 /** What is known of a market's levels: all; `kept`, by a book that says what changes; null: none. */
 type Book = Depth | 'kept' | null;
 
+/** The last quote of a market, in place. */
 type Passed = {
-  /** As it was passed on. */
-  quote: QuoteTick;
+  /** As it was passed on, without levels. */
+  readonly quote: QuoteTick;
   book: Book;
   /** When it was last passed on with all its levels. */
   wholeAtMs: EpochMs;
@@ -26,7 +30,7 @@ type Passed = {
 
 export class ChangedQuotes {
   /** False: others quote the same markets, and nobody knows what the shards have of them. */
-  isOn = true;
+  #isOn = true;
   readonly #sink: (tick: Tick) => void;
   /** By market. */
   readonly #passed: (Passed | undefined)[] = [];
@@ -65,18 +69,30 @@ export class ChangedQuotes {
     const change = isFollowed ? changeOf(last.book, book, kept ?? null) : null;
     if (!isFollowed || change === null) {
       if (levels !== undefined) quote.depth = depthOf(levels);
-      this.#passed[market] = { quote, book, wholeAtMs: atMs, shownAtMs: atMs };
+      if (last === undefined) {
+        this.#passed[market] = { quote: topOf(quote), book, wholeAtMs: atMs, shownAtMs: atMs };
+      } else {
+        keep(last, quote, book);
+        last.wholeAtMs = atMs;
+      }
       return this.#pass(quote);
     }
     last.shownAtMs = atMs;
     const isSameBook = change.yesBids.length + change.yesAsks.length === 0;
-    if (isSameBook && isSameTop(last.quote, quote)) return this.#heartbeat(source, atMs);
+    const ageMs = atMs - last.quote.atMs;
+    const isYoung = ageMs >= 0 && ageMs < REPEATED_EVERY_MS;
+    if (isYoung && isSameBook && isSameTop(last.quote, quote)) return this.#heartbeat(source, atMs);
     if (book === null) last.wholeAtMs = atMs;
     else quote.depthChange = change;
-    last.quote = quote;
-    last.book = book;
+    keep(last, quote, book);
     this.#pass(quote);
   };
+
+  /** Others quote the same markets from now on, or no longer do. */
+  set isOn(isOn: boolean) {
+    this.#isOn = isOn;
+    this.forget();
+  }
 
   /** The next quote of each market is passed on, whatever it says. */
   forget(): void {
@@ -91,7 +107,7 @@ export class ChangedQuotes {
   /** Whether the shards can have `last`, and the quote may build on it. */
   #isFollowed({ quote, wholeAtMs }: Passed, tick: QuoteTick): boolean {
     const ageMs = tick.atMs - wholeAtMs;
-    return this.isOn && quote.source === tick.source && ageMs >= 0 && ageMs < WHOLE_EVERY_MS;
+    return this.#isOn && quote.source === tick.source && ageMs >= 0 && ageMs < WHOLE_EVERY_MS;
   }
 
   #heartbeat(source: SourceNumber, atMs: EpochMs): void {
@@ -103,9 +119,8 @@ export class ChangedQuotes {
     for (const [market, passed] of this.#passed.entries()) {
       if (passed === undefined || (source !== null && passed.quote.source !== source)) continue;
       const { book, shownAtMs } = passed;
-      const { depth: _, depthChange: __, ...top } = passed.quote;
-      if (shownAtMs !== top.atMs) {
-        const quote = { ...top, atMs: shownAtMs };
+      if (shownAtMs !== passed.quote.atMs) {
+        const quote = { ...passed.quote, atMs: shownAtMs };
         this.#pass(book === null ? quote : { ...quote, depthChange: UNCHANGED });
       }
       this.#passed[market] = undefined;
@@ -118,14 +133,10 @@ export class ChangedQuotes {
   }
 }
 
-function isSameTop(a: QuoteTick, b: QuoteTick): boolean {
-  return (
-    a.yesBidCents === b.yesBidCents &&
-    a.yesBidContracts === b.yesBidContracts &&
-    a.yesAskCents === b.yesAskCents &&
-    a.yesAskContracts === b.yesAskContracts &&
-    a.crossed === b.crossed
-  );
+function keep(passed: Passed, quote: QuoteTick, book: Book): void {
+  replaceTop(passed.quote, quote);
+  passed.book = book;
+  passed.shownAtMs = quote.atMs;
 }
 
 type Levels = readonly DepthLevel[];

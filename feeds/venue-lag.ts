@@ -14,8 +14,8 @@ const KEPT_MS = 60_000;
 
 export class VenueLag {
   readonly #maxMs: number;
-  /** By market: the venue's time of its last price. */
-  readonly #lastAtMs = new Map<string, EpochMs>();
+  /** By market: the venue's time of its last price, in place. */
+  readonly #last = new Map<string, { atMs: EpochMs }>();
   #leastMs = Number.POSITIVE_INFINITY;
   /** Since when every price judged was late, over connections; null: the last one was in time. */
   #lateSinceMs: number | null = null;
@@ -39,10 +39,13 @@ export class VenueLag {
     let isPrice = false;
     for (const tick of ticks) {
       if (tick.kind !== 'book') continue;
-      const last = this.#lastAtMs.get(tick.market);
+      const last = this.#last.get(tick.market);
       isPrice = true;
-      isJudged ||= last !== undefined && last !== venueAtMs;
-      this.#lastAtMs.set(tick.market, venueAtMs);
+      if (last === undefined) this.#last.set(tick.market, { atMs: venueAtMs });
+      else {
+        isJudged ||= last.atMs !== venueAtMs;
+        last.atMs = venueAtMs;
+      }
     }
     if (!isPrice) return null;
     const lagMs = steadyMs - venueAtMs;
@@ -77,7 +80,7 @@ export class VenueLag {
    * venue that is still behind must not pass for one whose clock is. After a minute it does.
    */
   lost(): void {
-    this.#lastAtMs.clear();
+    this.#last.clear();
     if (this.#lateSinceMs === null) this.#leastMs = Number.POSITIVE_INFINITY;
   }
 }

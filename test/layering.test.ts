@@ -126,6 +126,7 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
       'feeds',
       'engine/rules/units.ts',
       'engine/rules/messages.ts',
+      'engine/rules/quote-top.ts',
       'engine/rules/catalog-entries.ts',
       'engine/rules/fees.ts',
     ),

@@ -6,7 +6,7 @@ import { Packr } from 'msgpackr';
 import { invariant } from '../rules/invariant.ts';
 import type { Command, Refusal, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
-import { ByteReader, type ByteWriter } from './bytes.ts';
+import { ByteReader, type ByteWriter, bufferOf } from './bytes.ts';
 import { beginFrame, endFrame, FRAME_HEADER_BYTES, type Frame, framesIn } from './frame.ts';
 import { type Compiled, compile, type Layout } from './layout.ts';
 import { MESSAGE_LAYOUTS } from './message-layouts.ts';
@@ -19,10 +19,10 @@ export type Message = Tick | Command | Query;
  */
 export type Control = { kind: 'barrier' } | { kind: 'close' };
 /**
- * Ticks that are packed already, by `writeMessage`. `ticks`: the same ones, for a queue past its
- * bound; null: whoever sends them waits until they are taken.
+ * Ticks that are packed already, by `writeMessage`. `ticks`: how many; null: whoever sends them waits
+ * until they are taken, so that no queue of them needs a bound.
  */
-export type Packed = { kind: 'packed'; bytes: Uint8Array; ticks: readonly Tick[] | null };
+export type Packed = { kind: 'packed'; bytes: Uint8Array; ticks: number | null };
 export type Sent = Message | Control | Packed;
 
 // A writer must not learn the shapes of objects: another reader would not know them.
@@ -65,10 +65,10 @@ export function writeMessage(to: ByteWriter, message: Sent): void {
 }
 
 /** The ticks in bytes that `writeMessage` has written. */
-export function ticksIn(bytes: Buffer): Tick[] {
+export function ticksIn(bytes: Uint8Array): Tick[] {
   const decoder = new FrameDecoder();
   const ticks: Tick[] = [];
-  for (const frame of framesIn(bytes)) ticks.push(decoder.message(frame) as Tick);
+  for (const frame of framesIn(bufferOf(bytes))) ticks.push(decoder.message(frame) as Tick);
   return ticks;
 }
 

@@ -13,6 +13,7 @@ import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { moduleBeside } from '../shard/beside.ts';
 import { EngineBusy } from '../shard/busy.ts';
 import type { Log } from '../shard/log.ts';
+import { ChangedTops } from './changed-tops.ts';
 import type { Closings } from './market-watch.ts';
 import type { HistoryAnswer, Question } from './questions.ts';
 import type { RecorderConfig } from './recorder.ts';
@@ -45,6 +46,7 @@ type Waiting = { resolve(answer: HistoryAnswer): void; reject(error: Error): voi
 export class History {
   readonly #options: HistoryOptions;
   readonly #batch = new ByteWriter();
+  readonly #tops = new ChangedTops();
   readonly #waiting = new Map<number, Waiting>();
   readonly #timer: NodeJS.Timeout;
   #worker: Worker | null = null;
@@ -72,18 +74,9 @@ export class History {
 
   /** A venue's tick. Never waits, never fails. */
   tick(tick: Tick): void {
-    // Levels behind the top are not kept.
-    const hasLevels = tick.kind === 'quote' && tick.depth !== undefined;
-    if (hasLevels) {
-      const { depth, ...top } = tick;
-      writeMessage(this.#batch, top);
-    } else writeMessage(this.#batch, tick);
-    if (this.#batch.length >= BATCH_BYTES) this.#send();
-  }
-
-  /** `tick` of many, packed by `writeMessage`. */
-  packedTicks(bytes: Uint8Array): void {
-    this.#batch.packed(bytes);
+    const news = this.#tops.take(tick);
+    if (news === null) return;
+    writeMessage(this.#batch, news);
     if (this.#batch.length >= BATCH_BYTES) this.#send();
   }
 
@@ -156,6 +149,7 @@ export class History {
 
   #miss(bytes: number): void {
     if (bytes === 0) return;
+    this.#tops.forget();
     if (!this.#hasMissed && this.#worker !== null) {
       this.#options.log.error({ queuedBytes: this.#queuedBytes }, 'the history has fallen behind');
     }
@@ -172,6 +166,7 @@ export class History {
       workerData: { directory, quoteMaxAgeMs, days } satisfies RecorderConfig,
     });
     this.#worker = worker;
+    this.#tops.forget();
     worker.on('message', (message: FromHistory) => this.#take(message));
     worker.on('error', (error) => this.#failed(error));
     worker.on('exit', () => this.#ended());

@@ -14,10 +14,19 @@ import {
   type PricingContext,
   type QuotedMarket,
 } from '../rules/pricing.ts';
+import { showQuote } from '../rules/quote-top.ts';
 import type { Source } from '../rules/reference-data.ts';
-import { type EpochMs, type MarketNumber, NO_PRICE, type SourceNumber } from '../rules/units.ts';
+import type { EpochMs, MarketNumber, SourceNumber } from '../rules/units.ts';
 import type { GapReason, Mark } from './kinds.ts';
-import { isLiveTop, isSameTop, NOT_LIVE, type Top } from './top.ts';
+import {
+  copyOfTop,
+  isLiveTop,
+  isSameTop,
+  NOT_LIVE,
+  replaceTop,
+  type ShownTop,
+  type Top,
+} from './top.ts';
 
 /** Where rows go. */
 export type RowSink = {
@@ -29,8 +38,8 @@ export type RowSink = {
 /** What is known of a market; the engine's own `notLive` reads the first part. */
 type Watched = QuotedMarket & {
   number: MarketNumber;
-  /** Of its last row; null: it has none. */
-  shown: Top | null;
+  /** Of its last row, in place; null: it has none. */
+  shown: ShownTop | null;
   /** What its last mark says; null: it has none. */
   mark: Mark | null;
 };
@@ -74,7 +83,7 @@ export class MarketWatch {
     this.#nowMs = Math.max(this.#nowMs, atMs);
     for (const { market, shown, mark } of ended) {
       const watched = this.#watched(market);
-      watched.shown = shown;
+      watched.shown = copyOfTop(shown);
       watched.mark = mark;
       if (mark === 'resolved') watched.outcome = 'void';
     }
@@ -147,19 +156,8 @@ export class MarketWatch {
   }
 
   #quote(tick: QuoteTick): void {
-    const { source, atMs, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts } = tick;
     const market = this.#watched(tick.market);
-    const isCrossed = yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents;
-    market.quote = {
-      source,
-      epoch: this.#sourceOf(source).epoch,
-      atMs,
-      yesBidCents,
-      yesBidContracts,
-      yesAskCents,
-      yesAskContracts,
-      crossed: tick.crossed || isCrossed,
-    };
+    showQuote(market, tick, this.#sourceOf(tick.source).epoch);
     this.#update(market, null);
   }
 
@@ -246,7 +244,8 @@ export class MarketWatch {
   }
 
   #show(market: Watched, atMs: EpochMs, top: Top): void {
-    market.shown = top;
+    if (market.shown === null) market.shown = copyOfTop(top);
+    else replaceTop(market.shown, top);
     this.#sink.row(market.number, atMs, top);
   }
 

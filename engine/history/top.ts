@@ -2,10 +2,12 @@
 import type { QuoteTick } from '../rules/messages.ts';
 import { NO_PRICE } from '../rules/units.ts';
 
-/** The top of book that a row has; without a price it is not live. */
-export type Top = Readonly<
-  Pick<QuoteTick, 'yesBidCents' | 'yesAskCents' | 'yesBidContracts' | 'yesAskContracts'>
+export type ShownTop = Pick<
+  QuoteTick,
+  'yesBidCents' | 'yesAskCents' | 'yesBidContracts' | 'yesAskContracts'
 >;
+/** The top of book that a row has; without a price it is not live. */
+export type Top = Readonly<ShownTop>;
 
 export const NOT_LIVE: Top = {
   yesBidCents: NO_PRICE,
@@ -24,4 +26,21 @@ export function isSameTop(a: Top, b: Top): boolean {
     a.yesBidContracts === b.yesBidContracts &&
     a.yesAskContracts === b.yesAskContracts
   );
+}
+
+export function copyOfTop({
+  yesBidCents,
+  yesAskCents,
+  yesBidContracts,
+  yesAskContracts,
+}: Top): ShownTop {
+  return { yesBidCents, yesAskCents, yesBidContracts, yesAskContracts };
+}
+
+/** Makes a copy one of another top, in place: rows come many times a second. */
+export function replaceTop(copy: ShownTop, top: Top): void {
+  copy.yesBidCents = top.yesBidCents;
+  copy.yesAskCents = top.yesAskCents;
+  copy.yesBidContracts = top.yesBidContracts;
+  copy.yesAskContracts = top.yesAskContracts;
 }

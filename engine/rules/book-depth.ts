@@ -42,13 +42,13 @@ class BookDepth implements FillModel {
   readonly noLiquidity =
     'There is no live price on that side now, or too little is displayed for all of it.';
   /** By market number: the levels of its last quote. */
-  readonly #displayed = new Map<MarketNumber, Displayed>();
+  readonly #displayed: (Displayed | undefined)[] = [];
 
   quoteSeen(tick: QuoteTick): void {
-    let sides = this.#displayed.get(tick.market);
+    let sides = this.#displayed[tick.market];
     if (sides === undefined) {
       sides = { yes: new DisplayedSide(), no: new DisplayedSide() };
-      this.#displayed.set(tick.market, sides);
+      this.#displayed[tick.market] = sides;
     }
     const { depthChange } = tick;
     if (depthChange === undefined) {
@@ -84,7 +84,7 @@ class BookDepth implements FillModel {
   }
 
   displayed(market: MarketNumber): Record<Side, DepthLevel[]> {
-    const sides = this.#displayed.get(market);
+    const sides = this.#displayed[market];
     return { yes: sides?.yes.levels() ?? [], no: sides?.no.levels() ?? [] };
   }
 
@@ -122,7 +122,7 @@ class BookDepth implements FillModel {
   }
 
   #asksOf(market: MarketNumber, side: Side): DisplayedSide {
-    const sides = this.#displayed.get(market);
+    const sides = this.#displayed[market];
     invariant(sides !== undefined, 'a market has a live price but no quote');
     return sides[side];
   }

@@ -116,6 +116,7 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     status: 'open',
     closesAtMs: Number.POSITIVE_INFINITY,
     quote: null,
+    quotes: 0,
     lastTrade: null,
     lastTradeOf: { yes: null, no: null },
     book: null,

@@ -70,7 +70,8 @@ function fillInOrder(
   atMs: EpochMs,
   facts: FactSink,
 ): void {
-  if (!markets.some(hasBooks)) return;
+  // Most quotes are of markets that no order waits for.
+  if (!markets.some((market) => isMarketAwaited(state, market))) return;
   const books = new Set(markets.flatMap(booksOf));
   const all = [...books].flatMap((book) => reachedOn(state, book, atMs));
   const orders = all.flatMap((reached) => reached.orders.map((order) => ({ reached, order })));
@@ -78,9 +79,15 @@ function fillInOrder(
   for (const { reached, order } of orders) fillResting(state, reached, order, atMs, facts);
 }
 
-/** Whether orders have ever waited for the market's price. */
-function hasBooks({ book, routedBooks }: Market): boolean {
-  return book !== null || routedBooks.length > 0;
+/** Whether an order waits for the market's price. */
+function isMarketAwaited(state: ShardState, { book, routedBooks }: Market): boolean {
+  if (book !== null && isAwaited(state, book)) return true;
+  for (const routed of routedBooks) if (isAwaited(state, routed)) return true;
+  return false;
+}
+
+function isAwaited({ ladders }: ShardState, book: Book): boolean {
+  return ladders.best(ladderOf(book, 'yes')) !== 0 || ladders.best(ladderOf(book, 'no')) !== 0;
 }
 
 type ReachedOrder = { reached: Reached; order: OrderRow };
@@ -102,10 +109,10 @@ function priceLevelOf({ col }: ShardState['orders'], order: OrderRow): number {
 
 /** Read before the first fill, since a fill may remove its order. */
 function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reached[] {
+  if (!isAwaited(state, book)) return NONE;
   const { ladders } = state;
   const yesLadder = ladderOf(book, 'yes');
   const noLadder = ladderOf(book, 'no');
-  if (ladders.best(yesLadder) === 0 && ladders.best(noLadder) === 0) return NONE;
   const price = priceBook(state, book, atMs);
   const { yesAskCents, noAskCents } = price;
   const isYes = yesAskCents !== NO_PRICE && ladders.best(yesLadder) >= yesAskCents;

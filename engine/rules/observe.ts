@@ -12,13 +12,13 @@ import { invariant } from './invariant.ts';
 import { fillMarkets } from './matching.ts';
 import type { GameTick, QuoteTick, Tick, TradeTick } from './messages.ts';
 import { complement, isFresh } from './pricing.ts';
+import { showQuote } from './quote-top.ts';
 import type { LastTrade, Market, Source } from './reference-data.ts';
 import { settle, voidGame } from './settlement.ts';
 import type { ShardState } from './state.ts';
 import {
   type EpochMs,
   type MarketNumber,
-  NO_PRICE,
   NO_ROW,
   type OrderRow,
   PAYOUT_CENTS,
@@ -131,7 +131,8 @@ export function keepAges(state: ShardState, byMs: number): void {
   for (const source of state.sources) if (source !== undefined) source.lastHeardMs -= byMs;
   for (const market of state.markets) {
     const { quote, lastTrade, lastTradeOf } = market;
-    if (quote !== null) market.quote = { ...quote, atMs: quote.atMs - byMs };
+    if (quote !== null) quote.atMs -= byMs;
+    market.quotes++;
     market.lastTrade = earlier(lastTrade, byMs);
     market.lastTradeOf = { yes: earlier(lastTradeOf.yes, byMs), no: earlier(lastTradeOf.no, byMs) };
   }
@@ -186,22 +187,11 @@ function isPriceOrNone(cents: PriceCents): boolean {
 }
 
 function setQuote(state: ShardState, tick: QuoteTick): void {
-  const { atMs, source, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts, crossed } =
-    tick;
   const market = marketOf(state, tick.market);
-  invariant(isPriceOrNone(yesBidCents), 'the bid of a quote is not 1 to 99 cents');
-  invariant(isPriceOrNone(yesAskCents), 'the ask of a quote is not 1 to 99 cents');
-  market.quote = {
-    source,
-    epoch: sourceOf(state, source).epoch,
-    atMs,
-    yesBidCents,
-    yesBidContracts,
-    yesAskCents,
-    yesAskContracts,
-    // A venue's finer prices can cross where whole cents do not; then `crossed` is true.
-    crossed: crossed || (yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents),
-  };
+  invariant(isPriceOrNone(tick.yesBidCents), 'the bid of a quote is not 1 to 99 cents');
+  invariant(isPriceOrNone(tick.yesAskCents), 'the ask of a quote is not 1 to 99 cents');
+  showQuote(market, tick, sourceOf(state, tick.source).epoch);
+  market.quotes++;
   state.fillModel.quoteSeen(tick);
 }
 

@@ -42,7 +42,10 @@ export type Market = {
    * When the catalog closes it; infinite if the catalog has no time. Rule T129 (engine/RULES.md).
    */
   closesAtMs: EpochMs;
+  /** Changed in place: `quotes` counts. */
   quote: Quote | null;
+  /** Quotes of this market so far, and changes of their time: it shows that the last is another. */
+  quotes: number;
   /** In yes cents. */
   lastTrade: LastTrade | null;
   /** By the side that was bought, in that side's cents. */

@@ -4,7 +4,7 @@
  * (engine/RULES.md).
  */
 
-import type { Control, Message, Packed, Sent } from '../format/codec.ts';
+import { type Control, type Message, type Packed, type Sent, ticksIn } from '../format/codec.ts';
 import { invariant } from '../rules/invariant.ts';
 import type { Command, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
@@ -47,7 +47,7 @@ export class Outbox {
     const isFull = this.#messages.length + this.#packedTicks >= this.#ticksMax;
     if (tick.kind === 'packed') {
       if (!isFull || tick.ticks === null) this.#appendPacked(tick);
-      else for (const each of tick.ticks) this.addTick(each);
+      else for (const each of ticksIn(tick.bytes)) this.addTick(each);
     } else if (!isFull) this.#append(tick);
     else if (tick.kind === 'quote') this.#replaceQuote(tick);
     // Results, statuses, games and lost connections are few, and true only if they arrive.
@@ -112,7 +112,7 @@ export class Outbox {
 }
 
 function ticksBeyondOne({ ticks }: Packed): number {
-  return Math.max(0, (ticks?.length ?? 0) - 1);
+  return Math.max(0, (ticks ?? 0) - 1);
 }
 
 const isWaiter = (waiter: Waiter | null): waiter is Waiter => waiter !== null;

@@ -234,7 +234,7 @@ export class Shards {
   packedTicks(bytes: Uint8Array, newestMs: EpochMs, ticks: readonly Tick[] | null = null): void {
     this.#options.clock.heartbeat(newestMs);
     for (const tick of ticks ?? []) this.#startup.keep(tick);
-    this.#tickAll({ kind: 'packed', bytes, ticks });
+    this.#tickAll({ kind: 'packed', bytes, ticks: ticks?.length ?? null });
   }
 
   /** Gives every shard the catalog, durably on return; one that is down gets it at its start. */

@@ -17,18 +17,15 @@ import type {
   Tick,
 } from '../rules/messages.ts';
 import type { EpochMs, MarketNumber, SourceNumber, StreamConnection } from '../rules/units.ts';
-import { wholeQuote } from './whole-quote.ts';
-
-/** So many of a market are put together into one. */
-const QUOTES_MAX = 64;
+import { KeptQuote } from './kept-quote.ts';
 
 export class StartupState {
   #catalog: Catalog | null = null;
   #switches: SetSwitches | null = null;
   /** The open connections of the stream that orders end with. */
   readonly connections = new Set<StreamConnection>();
-  /** By market: its last quote with all levels or none, and those with changes since. */
-  readonly #quotes = new Map<MarketNumber, QuoteTick[]>();
+  /** By market. */
+  readonly #quotes = new Map<MarketNumber, KeptQuote>();
   readonly #statuses = new Map<number, StatusTick>();
   /** The last of each connection with quotes: they are as old as that, not as themselves. */
   readonly #heartbeats = new Map<SourceNumber, HeartbeatTick>();
@@ -90,7 +87,7 @@ export class StartupState {
     for (const kept of [this.#statuses, this.#heartbeats, this.#finals] as Map<unknown, Tick>[]) {
       for (const [key, tick] of kept) kept.set(key, earlier(tick));
     }
-    for (const [market, quotes] of this.#quotes) this.#quotes.set(market, quotes.map(earlier));
+    for (const quote of this.#quotes.values()) quote.setBack(byMs);
     if (this.#switches !== null) {
       this.#switches = { ...this.#switches, atMs: this.#switches.atMs - byMs };
     }
@@ -106,18 +103,15 @@ export class StartupState {
     if (this.#switches !== null) messages.push(this.#switches);
     messages.push(...this.#finals.values());
     messages.push(...this.#statuses.values());
-    for (const quotes of this.#quotes.values()) messages.push(...quotes);
+    for (const quote of this.#quotes.values()) messages.push(quote.tick());
     messages.push(...this.#heartbeats.values());
     return messages;
   }
 
   #keepQuote(tick: QuoteTick): void {
     const kept = this.#quotes.get(tick.market);
-    if (kept === undefined || tick.depthChange === undefined) {
-      this.#quotes.set(tick.market, [tick]);
-    } else if (kept.push(tick) > QUOTES_MAX) {
-      this.#quotes.set(tick.market, [kept.reduce((before, next) => wholeQuote(next, before))]);
-    }
+    if (kept === undefined) this.#quotes.set(tick.market, new KeptQuote(tick));
+    else kept.replace(tick);
   }
 
   #keepResult(tick: ResultTick): void {
@@ -136,8 +130,8 @@ export class StartupState {
 
   #forgetQuotesOf(source: SourceNumber): void {
     this.#heartbeats.delete(source);
-    for (const [market, quotes] of this.#quotes) {
-      if (quotes.at(-1)!.source === source) this.#quotes.delete(market);
+    for (const [market, quote] of this.#quotes) {
+      if (quote.source === source) this.#quotes.delete(market);
     }
   }
 }

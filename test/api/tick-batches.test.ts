@@ -42,6 +42,19 @@ test('D46: the ticks of one turn are one batch, and one heartbeat a connection c
   t.deepEqual(taken(), []);
 });
 
+test('D46: a batch that is full leaves before the turn is over', (t) => {
+  const { batches, taken } = world();
+  for (let market = 0; market < 600; market++) batches.add(quoteTick({ market }));
+  const all = taken();
+  t.is(all.length, 1);
+  t.deepEqual(
+    all[0]!.map((tick) => tick.kind === 'quote' && tick.market),
+    Array.from({ length: 512 }, (_, market) => market),
+  );
+  t.true(batches.flush());
+  t.is(taken().flat().length, 88);
+});
+
 test('D7, D46: without room each market keeps its newest quote, and no result or status is lost', async (t) => {
   const { batches, taken } = world(4096);
   const rounds = 60;

@@ -75,9 +75,11 @@ test('B13: another connection, or a lost one, builds on nothing', (t) => {
   t.deepEqual(give(quote(5)), [quote(5)]);
   changed.isOn = false;
   t.deepEqual(give(quote(6), quote(6)), [quote(6), quote(6)]);
+  changed.isOn = true;
+  t.deepEqual(give(quote(7), quote(7)), [quote(7)], 'others may have quoted it since');
 });
 
-test('B13, D44: of the levels those that have changed are passed on, and all of them every second', (t) => {
+test('B13, D44: of the levels those that have changed are passed on, and all of them every ten seconds', (t) => {
   const { give } = world();
   const levels = (...each: DepthLevel[]) => each;
   const deep = (ms: number, yesBids: DepthLevel[], yesAsks: DepthLevel[]) =>
@@ -94,11 +96,18 @@ test('B13, D44: of the levels those that have changed are passed on, and all of 
     change(3, levels([41, 0], [40, 5]), levels([43, 0], [45, 2], [46, 3])),
   ]);
   t.deepEqual(give(deep(4, bids, [])), [change(4, [], levels([45, 0], [46, 0]))]);
-  t.deepEqual(give(deep(1000, bids, asks), deep(1001, [], asks)), [
-    deep(1000, bids, asks),
-    change(1001, levels([40, 0], [38, 0]), []),
+  t.deepEqual(
+    give(deep(1003, bids, []), deep(1004, bids, [])),
+    [heartbeat(1003), change(1004, [], [])],
+    'its time is shown every second',
+  );
+  t.deepEqual(give(deep(9999, bids, asks), deep(10_000, bids, asks), deep(10_001, [], asks)), [
+    change(9999, [], asks),
+    deep(10_000, bids, asks),
+    change(10_001, levels([40, 0], [38, 0]), []),
   ]);
-  t.deepEqual(give(quote(1002), deep(1003, bids, asks)), [quote(1002), deep(1003, bids, asks)]);
+  const after = [quote(10_002), deep(10_003, bids, asks)];
+  t.deepEqual(give(...after), after);
 });
 
 test('B13, R9: at the end, and of a lost connection, a quote has the time when it was last shown', (t) => {

@@ -132,13 +132,14 @@ const NOT_LISTED = -1;
 const VERSION_HEX_DIGITS = 12;
 
 /**
- * Objects that a venue's message replaces as a whole and never changes, so identity shows a change.
+ * Objects that a venue's message replaces as a whole and never changes, so identity shows a change,
+ * and of a quote, which changes in place, its count.
  */
 function partsOf(state: ShardState, instrument: Described, atMs: EpochMs): unknown[] {
   const isOpen = atMs >= instrument.opensAtMs;
   const parts: unknown[] = [instrument.game, gameStatusOf(state, instrument), isOpen];
   for (const { market } of instrument.listings) {
-    parts.push(notLive(state, market, atMs), market.quote, market.lastTrade);
+    parts.push(notLive(state, market, atMs), market.quotes, market.lastTrade);
   }
   return parts;
 }

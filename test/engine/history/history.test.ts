@@ -6,7 +6,7 @@ import { History, type HistoryOptions } from '../../../engine/history/history.ts
 import type { QuotesQuestion } from '../../../engine/history/questions.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
 import { quoteTick } from '../fixtures.ts';
-import { after, packed, temporary } from './support.ts';
+import { after, temporary } from './support.ts';
 
 type Opened = { history: History; errors: string[]; directory: string };
 
@@ -51,7 +51,7 @@ async function untilListed(history: History) {
 test('H4: a question is answered behind all ticks that came before it', async (t) => {
   const { history } = open(t);
   for (let i = 1; i <= 2000; i++) history.tick(sized(i, i));
-  history.packedTicks(packed([sized(2001, 2001), sized(2002, 2002)]));
+  for (const last of [2001, 2002]) history.tick(sized(last, last));
   const { quotes } = await listed(history);
   t.is(quotes.length, 2002);
   t.is(quotes.at(-1).yesAskContracts, 2002);

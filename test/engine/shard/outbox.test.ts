@@ -1,4 +1,6 @@
 import test from 'ava';
+import { ByteWriter } from '../../../engine/format/bytes.ts';
+import { writeMessage } from '../../../engine/format/codec.ts';
 import type { Depth, DepthLevel, QuoteTick, Tick } from '../../../engine/rules/messages.ts';
 import { Outbox } from '../../../engine/shard/outbox.ts';
 import { NOON_MS, quoteTick } from '../fixtures.ts';
@@ -74,8 +76,11 @@ test('D7: past its bound a quote does not overtake a status, a result or the end
 
 test('D46: ticks packed together count one by one, and past the bound each is kept by itself', (t) => {
   const outbox = new Outbox(3);
-  const packed = (...ticks: Tick[]) =>
-    ({ kind: 'packed', bytes: new Uint8Array(), ticks }) as const;
+  const packed = (...ticks: Tick[]) => {
+    const writer = new ByteWriter();
+    for (const tick of ticks) writeMessage(writer, tick);
+    return { kind: 'packed', bytes: writer.copy(), ticks: ticks.length } as const;
+  };
   const first = packed(quoteTick({ yesBidCents: 1 }), heartbeat, heartbeat);
   outbox.addTick(first);
   outbox.addTick(packed(quoteTick({ yesBidCents: 2 }), heartbeat));
@@ -89,7 +94,7 @@ test('D46: ticks packed together count one by one, and past the bound each is ke
 
 test('D7: a packed batch without its ticks is bounded by who sends it', (t) => {
   const outbox = new Outbox(1);
-  const packed = { kind: 'packed', bytes: new Uint8Array(), ticks: null } as const;
+  const packed = { kind: 'packed', bytes: Buffer.alloc(0), ticks: null } as const;
   outbox.addTick(packed);
   outbox.addTick(packed);
   t.is(outbox.take(9).messages.length, 2);

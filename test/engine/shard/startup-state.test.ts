@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { Message } from '../../../engine/format/codec.ts';
-import type { QuoteTick, Tick } from '../../../engine/rules/messages.ts';
+import type { DepthLevel, Tick } from '../../../engine/rules/messages.ts';
 import { StartupState } from '../../../engine/shard/startup-state.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../fixtures.ts';
 
@@ -49,14 +49,49 @@ test('D44: a quote is kept with those that state what has changed since', (t) =>
     quoteTick({ depthChange: { yesBids: [], yesAsks: ask(contracts) } });
   startup.keep(whole);
   startup.keep(change(5));
-  t.deepEqual(ticksOf(startup), [whole, change(5)]);
-  for (let contracts = 6; contracts <= 80; contracts++) startup.keep(change(contracts));
-  const messages = ticksOf(startup);
-  t.true(messages.length <= 64);
-  t.is((messages[0] as QuoteTick).depth!.yesBids.length, 1, 'and never a great many');
-  t.deepEqual(messages.at(-1), change(80));
+  const deep = (yesBids: DepthLevel[], yesAsks: DepthLevel[]) =>
+    quoteTick({ depth: { yesBids, yesAsks } });
+  t.deepEqual(ticksOf(startup), [deep([[40, 1]], [[43, 5]])]);
+  const bids: DepthLevel[] = [
+    [41, 3],
+    [40, 0],
+    [39, 2],
+  ];
+  startup.keep(quoteTick({ depthChange: { yesBids: bids, yesAsks: [[44, 7]] } }));
+  t.deepEqual(ticksOf(startup), [
+    deep(
+      [
+        [41, 3],
+        [39, 2],
+      ],
+      [
+        [43, 5],
+        [44, 7],
+      ],
+    ),
+  ]);
+  startup.keep(quoteTick({ yesBidContracts: 9 }));
+  t.deepEqual(ticksOf(startup), [quoteTick({ yesBidContracts: 9 })], 'without levels');
+  startup.keep(change(4));
+  t.deepEqual(ticksOf(startup), [deep([[40, 9]], [[43, 4]])], 'on the top of the last');
   startup.setBack(5);
   t.true(ticksOf(startup).every((each) => each.kind === 'clock' || each.atMs < NOON_MS));
   startup.keep({ kind: 'down', atMs: NOON_MS, source: 0 });
   t.deepEqual(ticksOf(startup).slice(1), []);
+  const first = quoteTick({
+    depthChange: {
+      yesBids: [
+        [40, 0],
+        [39, 2],
+      ],
+      yesAsks: [],
+    },
+  });
+  startup.keep(first);
+  startup.keep(quoteTick({ market: 1 }));
+  t.deepEqual(
+    ticksOf(startup).slice(1),
+    [first, quoteTick({ market: 1 })],
+    'changes of nothing known stay changes',
+  );
 });

@@ -1,0 +1,59 @@
+/**
+ * The top of a market's book, kept in place: a market is quoted many times a second, and an object
+ * for each quote that is kept a moment would fill the old generation of the heap. Rule D48
+ * (engine/RULES.md).
+ */
+import type { QuoteTick } from './messages.ts';
+import type { Quote } from './reference-data.ts';
+import { NO_PRICE } from './units.ts';
+
+/** A copy of a quote without levels. */
+export function topOf(tick: QuoteTick): QuoteTick {
+  const { kind, atMs, source, market, crossed } = tick;
+  const { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts } = tick;
+  const prices = { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts };
+  return { kind, atMs, source, market, ...prices, crossed };
+}
+
+/** Makes a copy that `topOf` made one of a later quote of the market. */
+export function replaceTop(kept: QuoteTick, tick: QuoteTick): void {
+  kept.atMs = tick.atMs;
+  kept.source = tick.source;
+  kept.yesBidCents = tick.yesBidCents;
+  kept.yesBidContracts = tick.yesBidContracts;
+  kept.yesAskCents = tick.yesAskCents;
+  kept.yesAskContracts = tick.yesAskContracts;
+  kept.crossed = tick.crossed;
+}
+
+/** Whether two quotes of a market say the same, but for their time and their levels. */
+export function isSameTop(a: QuoteTick, b: QuoteTick): boolean {
+  return (
+    a.yesBidCents === b.yesBidCents &&
+    a.yesBidContracts === b.yesBidContracts &&
+    a.yesAskCents === b.yesAskCents &&
+    a.yesAskContracts === b.yesAskContracts &&
+    a.crossed === b.crossed
+  );
+}
+
+/** Shows a quote of a market. `epoch` is that of its connection. */
+export function showQuote(market: { quote: Quote | null }, tick: QuoteTick, epoch: number): void {
+  const { atMs, source, yesBidCents, yesBidContracts, yesAskCents, yesAskContracts } = tick;
+  // A venue's finer prices can cross where whole cents do not; then `crossed` is true.
+  const crossed = tick.crossed || (yesAskCents !== NO_PRICE && yesBidCents >= yesAskCents);
+  const { quote } = market;
+  if (quote === null) {
+    const prices = { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts };
+    market.quote = { source, epoch, atMs, ...prices, crossed };
+    return;
+  }
+  quote.source = source;
+  quote.epoch = epoch;
+  quote.atMs = atMs;
+  quote.yesBidCents = yesBidCents;
+  quote.yesBidContracts = yesBidContracts;
+  quote.yesAskCents = yesAskCents;
+  quote.yesAskContracts = yesAskContracts;
+  quote.crossed = crossed;
+}
