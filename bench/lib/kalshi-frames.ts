@@ -1,11 +1,36 @@
 /**
- * Made frames of Kalshi's books: a snapshot a market, then increments, of which one in five is at the
- * best level of its side, as most of a real day's change nothing that a shard prices.
+ * Made frames of Kalshi's books: a snapshot a market, then increments.
  */
 import { type EpochMs, isoOf } from '../../engine/rules/units.ts';
+import { DEPTH_LEVELS_MAX } from '../../feeds/engine-ticks.ts';
 import type { Random } from './random.ts';
 
 const LEVELS = 15;
+/** Of these five a side are not shown. */
+const DEEP_LEVELS = DEPTH_LEVELS_MAX + 5;
+
+/** Which levels the increments change. */
+export type Mix = 'recorded' | 'shown';
+/**
+ * In a recorded quarter of an hour of Kalshi (KXGOLD15M, 37,092 increments) 20.7% change the best
+ * level of a side, its price or its size, and 9.6% nothing that is shown: their level is not among
+ * the twenty best, or they are less than a contract. The others change shown levels behind the best.
+ */
+const RECORDED = { best: 0.207, hidden: 0.096 };
+
+/** By rank, the best is 0. */
+function changedLevel(random: Random, levels: number, mix: Mix): number {
+  // All are shown: the most that increments can cost.
+  if (mix === 'shown') return random.below(5) === 0 ? 0 : random.below(LEVELS);
+  const drawn = random.below(1000) / 1000;
+  if (drawn < RECORDED.best) return 0;
+  const behind = levels - DEPTH_LEVELS_MAX;
+  const isHidden = behind > 0 && drawn < RECORDED.best + RECORDED.hidden;
+  if (isHidden) return DEPTH_LEVELS_MAX + random.below(behind);
+  return 1 + random.below(Math.min(levels, DEPTH_LEVELS_MAX) - 1);
+}
+
+type Increment = { ticker: string; seq: number; atMs: EpochMs; mix?: Mix };
 
 /** Contracts by the cent of each side's bids. */
 export type KalshiBook = { yes: Map<number, number>; no: Map<number, number> };
@@ -13,9 +38,9 @@ export type KalshiBook = { yes: Map<number, number>; no: Map<number, number> };
 const priceText = (cents: number) => `0.${String(cents).padStart(2, '0')}00`;
 
 /** Its best yes bid and best no bid. */
-export function kalshiBook(yesCents: number, noCents: number): KalshiBook {
+export function kalshiBook(yesCents: number, noCents: number, levels = LEVELS): KalshiBook {
   const side = (best: number) =>
-    new Map(Array.from({ length: LEVELS }, (_, below) => [best - below, 500]));
+    new Map(Array.from({ length: levels }, (_, below) => [best - below, 500]));
   return { yes: side(yesCents), no: side(noCents) };
 }
 
@@ -26,15 +51,15 @@ export function snapshotFrame(ticker: string, seq: number, { yes, no }: KalshiBo
   return `{"type":"orderbook_snapshot","sid":1,"seq":${seq},"msg":{${msg}}}`;
 }
 
-/** An increment of a size, one in five at the best level of its side; prices stay. */
+/** An increment of a size; prices stay. */
 export function deltaFrame(
   random: Random,
   book: KalshiBook,
-  { ticker, seq, atMs }: { ticker: string; seq: number; atMs: EpochMs },
+  { ticker, seq, atMs, mix = 'shown' }: Increment,
 ): string {
   const side = random.below(2) === 0 ? 'yes' : 'no';
   const levels = book[side];
-  const nth = random.below(5) === 0 ? 0 : random.below(LEVELS);
+  const nth = changedLevel(random, levels.size, mix);
   const cents = [...levels.keys()][nth]!;
   const wished = random.below(200) - 100;
   const delta = levels.get(cents)! + wished < 10 ? 100 : wished;
@@ -51,6 +76,9 @@ export const tickerOf = (market: number) =>
   `KXMLBGAME-26JUL${String(market).padStart(6, '0')}MILPIT-MIL`;
 
 export const bookOf = (midCents: number) => kalshiBook(midCents - 1, 100 - midCents - 1);
+/** With levels that are not shown. */
+export const deepBookOf = (midCents: number) =>
+  kalshiBook(midCents - 1, 100 - midCents - 1, DEEP_LEVELS);
 
 /** Frame `seq` of the one subscription. */
 export function snapshotOf(market: number, book: KalshiBook, seq = market + 1): string {
@@ -63,10 +91,10 @@ export function deltaOf(
   books: readonly KalshiBook[],
   seq: number,
   atMs: EpochMs,
-  first = 0,
+  { first = 0, mix = 'shown' as Mix } = {},
 ): string {
   const market = first + random.below(books.length - first);
-  return deltaFrame(random, books[market]!, { ticker: tickerOf(market), seq: seq + 1, atMs });
+  return deltaFrame(random, books[market]!, { ticker: tickerOf(market), seq: seq + 1, atMs, mix });
 }
 
 /** A snapshot of a market with one level a side, of so many contracts. */

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Mix } from './kalshi-frames.ts';
 
 /** The market whose size is the time of its frame. */
 export const LAG_MARKET = 0;
@@ -9,7 +10,7 @@ export const LAG_MARKET = 0;
 export const FILL_MARKET = 1;
 
 export type ToVenue =
-  | { kind: 'rate'; perSecond: number; markersPerSecond: number }
+  | { kind: 'rate'; perSecond: number; markersPerSecond: number; mix: Mix }
   /** Moves the ask of the fill market. */
   | { kind: 'ask'; cents: number }
   /** Sends the lag market's book. */
@@ -38,8 +39,8 @@ export class KalshiVenue {
     this.url = `ws://127.0.0.1:${port}/trade-api/ws/v2`;
   }
 
-  send(perSecond: number, markersPerSecond: number): void {
-    this.#tell({ kind: 'rate', perSecond, markersPerSecond });
+  send(perSecond: number, markersPerSecond: number, mix: Mix = 'recorded'): void {
+    this.#tell({ kind: 'rate', perSecond, markersPerSecond, mix });
   }
 
   /** @returns when it was sent, in tenths of a millisecond. */

@@ -53,9 +53,13 @@ export async function startPaperbook(
 }
 
 /** `paperbook serve` with these variables, `sync` durability, one shard. */
-export async function startServe(dataDir: string, variables: NodeJS.ProcessEnv): Promise<Served> {
+export async function startServe(
+  dataDir: string,
+  variables: NodeJS.ProcessEnv,
+  nodeArgs: readonly string[] = [],
+): Promise<Served> {
   const adminPort = await freePort();
-  const { child, printed } = start([COMMAND, 'serve'], {
+  const { child, printed } = start([...nodeArgs, COMMAND, 'serve'], {
     ...outerVariables(),
     PAPERBOOK_DATA_DIR: dataDir,
     PAPERBOOK_PORT: '0',

@@ -5,7 +5,14 @@
  */
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { bookOf, deltaOf, snapshotOf, tickerOf, topOf } from '../lib/kalshi-frames.ts';
+import {
+  deepBookOf,
+  deltaOf,
+  type Mix,
+  snapshotOf,
+  tickerOf,
+  topOf,
+} from '../lib/kalshi-frames.ts';
 import { FILL_MARKET, type FromVenue, LAG_MARKET, type ToVenue } from '../lib/kalshi-venue.ts';
 import { seededRandom } from '../lib/random.ts';
 import { codeOf, nowTenths } from '../lib/venue-time.ts';
@@ -16,8 +23,10 @@ const EVERY_MS = 1;
 const WAITING_MAX = 64 * 1024 * 1024;
 
 const random = seededRandom(7);
-const books = Array.from({ length: Number(process.argv[2]) }, () => bookOf(20 + random.below(60)));
-const rate = { perSecond: 0, markersPerSecond: 0 };
+const books = Array.from({ length: Number(process.argv[2]) }, () =>
+  deepBookOf(30 + random.below(40)),
+);
+const rate = { perSecond: 0, markersPerSecond: 0, mix: 'recorded' as Mix };
 let seq = 0;
 let frames = 0;
 let waitingMost = 0;
@@ -67,7 +76,7 @@ setInterval(() => {
   const raw = (socket as unknown as { _socket: { cork(): void; uncork(): void } })._socket;
   raw.cork();
   for (; due >= 1; due--) {
-    socket.send(deltaOf(random, books, seq++, Date.now(), FIRST));
+    socket.send(deltaOf(random, books, seq++, Date.now(), { first: FIRST, mix: rate.mix }));
     frames++;
   }
   for (; markersDue >= 1; markersDue--) mark(socket);

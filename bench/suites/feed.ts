@@ -7,11 +7,13 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FillModelName } from '../../engine/rules/units.ts';
 import { FeedProbe } from '../lib/feed-probe.ts';
+import { type Flood, feedReport } from '../lib/feed-report.ts';
 import { Generator } from '../lib/generator.ts';
-import { catalogOf } from '../lib/kalshi-frames.ts';
+import { heapsTo, memoryOf } from '../lib/heaps.ts';
+import { catalogOf, type Mix } from '../lib/kalshi-frames.ts';
 import { FILL_MARKET, KalshiVenue, LAG_MARKET } from '../lib/kalshi-venue.ts';
-import { residentBytes, threadCpuMs, threadCpuSince } from '../lib/proc.ts';
-import { count, type Figures, mib, ms, type Report, ratio, type Suite } from '../lib/report.ts';
+import { threadCpuMs, threadCpuSince } from '../lib/proc.ts';
+import { count, type Report, type Suite } from '../lib/report.ts';
 import { type Served, startServe } from '../lib/server.ts';
 import type { LatencySummary } from '../lib/stats.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
@@ -21,6 +23,8 @@ export type FeedSizes = {
   markets: number;
   framesPerSecond: number;
   forMs: number;
+  /** Of the same flood, ahead of what is measured. */
+  warmUpMs: number;
   ordersPerSecond: number;
   ordersForMs: number;
   probes: number;
@@ -30,11 +34,11 @@ export const feed: Suite<FeedSizes> = {
   name: 'feed',
   about: 'live feeds: frames taken, how late quotes and fills are, and what orders feel of it',
   full: {
-    ...{ markets: 5000, framesPerSecond: 50_000, forMs: 60_000 },
+    ...{ markets: 5000, framesPerSecond: 50_000, forMs: 60_000, warmUpMs: 30_000 },
     ...{ ordersPerSecond: 1000, ordersForMs: 10_000, probes: 200 },
   },
   quick: {
-    ...{ markets: 500, framesPerSecond: 5000, forMs: 5000 },
+    ...{ markets: 500, framesPerSecond: 5000, forMs: 5000, warmUpMs: 2000 },
     ...{ ordersPerSecond: 300, ordersForMs: 3000, probes: 40 },
   },
   run,
@@ -46,16 +50,11 @@ const ORDERED = Array.from({ length: 8 }, (_, at) => `m-${at + 2}`);
 const MARKERS_PER_SECOND = 100;
 /** Frames a second while single frames are followed. */
 const LIGHT = 500;
-const SETTLING_MS = 1500;
-
-/** What one server was measured at. */
-type Measured = {
-  framesPerSecond: number;
-  sentPerSecond: number;
-  lag: LatencySummary;
-  cpuMicros: { all: number; main: number; others: number[] };
-  memory: { before: number; after: number };
-};
+/** What is sent: increments as a real day has them, and beside them those that cost the most. */
+const MIXES = [
+  { mix: 'recorded', name: 'as recorded', share: 1 },
+  { mix: 'shown', name: 'all shown', share: 1 / 3 },
+] as const;
 
 async function run(sizes: FeedSizes, progress: (line: string) => void): Promise<Report> {
   const top = await onServer(sizes, 'top_of_book', progress, async (world) => {
@@ -67,56 +66,23 @@ async function run(sizes: FeedSizes, progress: (line: string) => void): Promise<
     venue.send(0, 0);
     progress('feed: orders without frames');
     const quiet = await orders(world, sizes, 'quiet');
-    progress(`feed: ${count(sizes.framesPerSecond)} frames a second`);
-    const flood = await measure(world, sizes);
+    const floods = await measureBoth(world, sizes, progress);
     progress('feed: orders beside them');
     venue.send(sizes.framesPerSecond, MARKERS_PER_SECOND);
-    return { toQuote, toFill, quiet, flood, busy: await orders(world, sizes, 'busy') };
+    return { floods, times: { toQuote, toFill, quiet, busy: await orders(world, sizes, 'busy') } };
   });
-  const deep = await onServer(sizes, 'book_depth', progress, async (world) => {
-    progress('feed: the same with book_depth');
-    return await measure(world, sizes);
+  const deep = await onServer(sizes, 'book_depth', progress, (world) =>
+    measureBoth(world, sizes, progress),
+  );
+  const floods = MIXES.map(({ mix, name }) => ({
+    sent: `, ${name}`,
+    top: top.floods[mix],
+    deep: deep[mix],
+  }));
+  return feedReport(floods, top.times, {
+    light: LIGHT,
+    warmUpSeconds: sizes.warmUpMs / 1000,
   });
-  const figures: Figures = {};
-  const figure = (name: string, unit: string, value: number) => {
-    figures[name] = { unit, value };
-    return value;
-  };
-  const share = deep.cpuMicros.all / top.flood.cpuMicros.all;
-  const floods = floodTable({ top_of_book: top.flood, book_depth: deep }, figure);
-  floods.notes = [
-    `CPU of book_depth: ${ratio(figure('book_depth to top_of_book', 'times', share))}`,
-    'CPU of the main thread, and of the busiest others: the feed thread and the shard',
-  ];
-  return { tables: [floods, latencyTable(top, figure)], figures };
-}
-
-type Figure = (name: string, unit: string, value: number) => number;
-
-function latencyTable(
-  times: Record<'toQuote' | 'toFill' | 'quiet' | 'busy', LatencySummary>,
-  figure: Figure,
-): Report['tables'][number] {
-  const row = (name: string, { p50, p99 }: LatencySummary) => [
-    name,
-    ms(figure(`${name}/p50`, 'ms', p50)),
-    ms(figure(`${name}/p99`, 'ms', p99)),
-  ];
-  const { toQuote, toFill, quiet, busy } = times;
-  return {
-    title: `feed: single frames among ${LIGHT} a second, and orders, times in ms`,
-    columns: ['what', 'p50', 'p99'],
-    rows: [
-      row('frame to quote', toQuote),
-      row('frame to fill', toFill),
-      row('orders without frames', quiet),
-      row('orders beside frames', busy),
-    ],
-    notes: [
-      `p99 of orders: ${ratio(figure('orders/p99', 'times', busy.p99 / quiet.p99))}`,
-      'quotes and orders are asked for over HTTP, one request after another',
-    ],
-  };
 }
 
 type World = {
@@ -128,6 +94,7 @@ type World = {
   lagId: string;
   fillId: string;
   instruments: string[];
+  heapsFile: string;
 };
 
 async function onServer<T>(
@@ -144,22 +111,26 @@ async function onServer<T>(
   const generator = new Generator();
   let server: Served | undefined;
   try {
-    server = await startServe(path.join(dir, 'data'), {
+    const heapsFile = path.join(dir, 'heaps.json');
+    const { nodeArgs, variables } = heapsTo(heapsFile);
+    const settings = {
+      ...variables,
       PAPERBOOK_CATALOG: catalog,
       PAPERBOOK_FEEDS: JSON.stringify([{ venue: 'venue_a', adapter: 'kalshi', url: venue.url }]),
       PAPERBOOK_VENUE_DATA: 'on',
       PAPERBOOK_FILL_MODEL: fillModel,
       // A flood that is too much shows as lag, and does not end the connection.
       PAPERBOOK_FEED_LAG_MAX_MS: '3600000',
-    });
+    };
+    server = await startServe(path.join(dir, 'data'), settings, nodeArgs);
     const keys = await makeUsers(server, TRADERS, 'trader');
     const probe = await FeedProbe.open(server, keys[0]!);
     const lagId = await probe.instrumentId(`m-${LAG_MARKET}`);
     const fillId = await probe.instrumentId(`m-${FILL_MARKET}`);
     const instruments: string[] = [];
     for (const slug of ORDERED) instruments.push(await probe.instrumentId(slug));
-    const world = { server, venue, probe, generator, keys, lagId, fillId, instruments };
-    return await use(world);
+    const ids = { lagId, fillId, instruments };
+    return await use({ server, venue, probe, generator, keys, ...ids, heapsFile });
   } finally {
     generator.close();
     await server?.stop();
@@ -181,19 +152,36 @@ async function orders(world: World, sizes: FeedSizes, name: string): Promise<Lat
   return measured.latency;
 }
 
-async function measure(world: World, sizes: FeedSizes): Promise<Measured> {
-  const { server, venue, probe, lagId } = world;
-  venue.send(sizes.framesPerSecond, MARKERS_PER_SECOND);
-  await sleep(SETTLING_MS);
+type Floods = Record<Mix, Flood>;
+
+async function measureBoth(
+  world: World,
+  sizes: FeedSizes,
+  progress: (line: string) => void,
+): Promise<Floods> {
+  const floods: Partial<Floods> = {};
+  for (const { mix, name, share } of MIXES) {
+    progress(`feed: ${count(sizes.framesPerSecond)} frames a second, ${name}`);
+    floods[mix] = await measure(world, { ...sizes, forMs: sizes.forMs * share }, mix);
+  }
+  return floods as Floods;
+}
+
+async function measure(world: World, sizes: FeedSizes, mix: Mix): Promise<Flood> {
+  const { server, venue, probe, lagId, heapsFile } = world;
+  venue.send(sizes.framesPerSecond, MARKERS_PER_SECOND, mix);
+  await sleep(sizes.warmUpMs);
   const [taken, sent] = [await framesTaken(server), await venue.count()];
   const cpu = threadCpuMs(server.pid);
-  const before = residentBytes(server.pid).all;
+  const memory = () => memoryOf(server.pid, heapsFile);
+  const start = memory();
   const startedMs = performance.now();
+  const middle = sleep(sizes.forMs / 2).then(memory);
   const lag = (await probe.lag(lagId, sizes.forMs)).summary();
   const seconds = (performance.now() - startedMs) / 1000;
   const frames = (await framesTaken(server)) - taken;
   const { main, others } = threadCpuSince(server.pid, cpu);
-  const after = residentBytes(server.pid).all;
+  const end = memory();
   const sentSince = (await venue.count()).frames - sent.frames;
   venue.send(0, 0);
   const micros = (cpuMs: number) => (cpuMs * 1000) / frames;
@@ -202,8 +190,8 @@ async function measure(world: World, sizes: FeedSizes): Promise<Measured> {
     framesPerSecond: frames / seconds,
     sentPerSecond: sentSince / seconds,
     lag,
-    cpuMicros: { all, main: micros(main), others: others.slice(0, 2).map(micros) },
-    memory: { before, after },
+    cpuMicros: { all, main: micros(main), others: others.slice(0, 3).map(micros) },
+    memory: [start, await middle, end],
   };
 }
 
@@ -211,27 +199,4 @@ async function framesTaken({ adminUrl }: Served): Promise<number> {
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
   const counts = text.matchAll(/^paperbook_feed_frames_total\{.*\} (\d+)$/gm);
   return [...counts].reduce((sum, [, frames]) => sum + Number(frames), 0);
-}
-
-function floodTable(floods: Record<string, Measured>, figure: Figure): Report['tables'][number] {
-  const rows = Object.entries(floods).map(([name, flood]) => {
-    const { framesPerSecond, sentPerSecond, lag, cpuMicros, memory } = flood;
-    const micros = (thread: string, cpu: number) =>
-      figure(`${name}/CPU ${thread}`, 'us/frame', cpu).toFixed(1);
-    return [
-      ...[name, count(sentPerSecond), count(figure(`${name}/taken`, '1/s', framesPerSecond))],
-      ...[ms(lag.p50), ms(figure(`${name}/lag p99`, 'ms', lag.p99))],
-      ...[micros('all', cpuMicros.all), micros('main', cpuMicros.main)],
-      cpuMicros.others.map((each) => each.toFixed(1)).join(' '),
-      ...[mib(memory.before), mib(figure(`${name}/memory`, 'bytes', memory.after))],
-    ];
-  });
-  return {
-    title: 'feed: a flood of increments, CPU microseconds a frame, lag in ms',
-    columns: [
-      ...['fill model', 'sent/s', 'taken/s', 'lag p50', 'lag p99', 'CPU', 'main', 'others'],
-      ...['memory', 'at the end'],
-    ],
-    rows,
-  };
 }
