@@ -28,7 +28,28 @@ export interface Channel {
   /** Sends nothing more, until it begins again. Called between `begin` and the next one. */
   pause(member: Member): void;
   /** Called once, when a connection has unsubscribed or is closed. */
-  release(member: Member): void;
+  release(): void;
+}
+
+/** Counts the connections that have a channel: it does its work while there is one. */
+export abstract class SharedChannel {
+  #holders = 0;
+
+  /** One more connection has it, which will release it. */
+  taken(): this {
+    this.#holders++;
+    if (this.#holders === 1) this.firstTook();
+    return this;
+  }
+
+  release(): void {
+    this.#holders--;
+    if (this.#holders === 0) this.lastReleased();
+  }
+
+  protected firstTook(): void {}
+
+  protected abstract lastReleased(): void;
 }
 
 export type Publish = (topic: string, message: string | Uint8Array, isBinary: boolean) => void;
@@ -87,7 +108,7 @@ export type TopicChannelOptions = {
 };
 
 /** A channel whose messages are encoded once for all, and published. */
-export class TopicChannel implements Channel {
+export abstract class TopicChannel extends SharedChannel implements Channel {
   readonly name: string;
   readonly #options: TopicChannelOptions;
   readonly #topics: Record<Encoding['name'], string>;
@@ -98,6 +119,7 @@ export class TopicChannel implements Channel {
   readonly #following: Record<Encoding['name'], number> = { json: 0, msgpack: 0 };
 
   constructor(options: TopicChannelOptions) {
+    super();
     this.name = options.name;
     this.#options = options;
     this.#topics = { json: options.name, msgpack: `${options.name} msgpack` };
@@ -129,8 +151,6 @@ export class TopicChannel implements Channel {
     member.unfollow(this.#topics[name]);
     this.#following[name]--;
   }
-
-  release(_member: Member): void {}
 
   /** What a snapshot has is known now: JSON text, asked for whenever one is sent. */
   know(snapshot: () => string): void {

@@ -1,7 +1,7 @@
 /** The channel `games`: each game that a venue or the catalog has changed. Rule J14 (api/RULES.md). */
 import { type CatalogView, type GameEntry, gameText } from '../catalog-view.ts';
 import { firstGames } from '../routes/games.ts';
-import { type Member, TopicChannel, type TopicChannelOptions } from './channel.ts';
+import { TopicChannel, type TopicChannelOptions } from './channel.ts';
 
 const LOOK_EVERY_MS = 100;
 
@@ -12,7 +12,6 @@ export class GamesChannel extends TopicChannel {
   readonly #catalog: CatalogView;
   /** By their ids; empty while nobody has subscribed. */
   readonly #shown = new Map<string, Shown>();
-  #holders = 0;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(catalog: CatalogView, options: TopicChannelOptions) {
@@ -21,21 +20,15 @@ export class GamesChannel extends TopicChannel {
     this.know(() => firstGames(catalog, options.nowMs()));
   }
 
-  /** One more connection has it, which will release it. */
-  taken(): this {
-    this.#holders++;
-    if (this.#timer === null) {
-      this.#note(() => {});
-      // Nobody saw what changed since the last one left.
-      this.renumber();
-      this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
-    }
-    return this;
+  protected override firstTook(): void {
+    this.#note(() => {});
+    // Nobody saw what changed since the last one left.
+    this.renumber();
+    this.#timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
   }
 
-  override release(_member: Member): void {
-    this.#holders--;
-    if (this.#holders === 0) this.close();
+  protected override lastReleased(): void {
+    this.close();
   }
 
   close(): void {

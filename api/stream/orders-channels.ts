@@ -9,7 +9,14 @@ import type { Engine } from '../engine.ts';
 import type { PaperAccount } from '../identity/accounts.ts';
 import type { Log } from '../log.ts';
 import type { Switches } from '../switches.ts';
-import { type Channel, gapText, type Member, messageText, type Numbering } from './channel.ts';
+import {
+  type Channel,
+  gapText,
+  type Member,
+  messageText,
+  type Numbering,
+  SharedChannel,
+} from './channel.ts';
 
 export const ORDERS = 'orders';
 /** A client that is further behind gets a snapshot. */
@@ -54,7 +61,7 @@ type Numbered = { event: AccountEvent; seq: number };
 type Start = { news: Numbered[] };
 type Snapshot = { number: number; portfolio: string; venueData: boolean };
 
-class OrdersChannel implements Channel {
+class OrdersChannel extends SharedChannel implements Channel {
   readonly name = ORDERS;
   readonly #account: PaperAccount;
   readonly #options: OrdersChannelsOptions;
@@ -62,7 +69,6 @@ class OrdersChannel implements Channel {
   readonly #numbered: string;
   /** Null: it is sent the news as they come. */
   readonly #members = new Map<Member, Start | null>();
-  #holders = 0;
   readonly #drop: () => void;
   /** The number from which news come; null: nothing is watched. */
   #watched: Promise<number> | null = null;
@@ -70,6 +76,7 @@ class OrdersChannel implements Channel {
   #last = 0;
 
   constructor(account: PaperAccount, options: OrdersChannelsOptions, drop: () => void) {
+    super();
     this.#account = account;
     this.#options = options;
     this.#numbered = `${ORDERS} ${account.id}`;
@@ -80,15 +87,7 @@ class OrdersChannel implements Channel {
     return this.#options.numbering.last(this.#numbered);
   }
 
-  /** One more connection has it, which will release it. */
-  taken(): this {
-    this.#holders++;
-    return this;
-  }
-
-  release(): void {
-    this.#holders--;
-    if (this.#holders > 0) return;
+  protected override lastReleased(): void {
     this.#options.events.unwatch(this.#account.id);
     this.#drop();
   }

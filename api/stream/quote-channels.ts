@@ -176,7 +176,6 @@ export class QuoteChannel extends TopicChannel {
   version = 0;
   #quote: JsonObject | null = null;
   #text: string | null = null;
-  #holders = 0;
   readonly #drop: () => void;
 
   /** @param drop called when its last connection has released it */
@@ -186,15 +185,8 @@ export class QuoteChannel extends TopicChannel {
     this.#drop = drop;
   }
 
-  /** One more connection has it, which will release it. */
-  taken(): this {
-    this.#holders++;
-    return this;
-  }
-
-  override release(): void {
-    this.#holders--;
-    if (this.#holders === 0) this.#drop();
+  protected override lastReleased(): void {
+    this.#drop();
   }
 
   /** Sends what has changed; returns whether it was anything. `asOf` alone is nothing. */

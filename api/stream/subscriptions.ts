@@ -45,7 +45,7 @@ export class Subscriptions {
         added.set(name, channelOf(name));
       }
     } catch (error) {
-      for (const channel of added.values()) channel.release(this.#member);
+      for (const channel of added.values()) channel.release();
       throw error;
     }
     for (const [name, channel] of added) this.#channels.set(name, channel);
@@ -92,7 +92,7 @@ export class Subscriptions {
   #leave(channel: Channel): void {
     this.#channels.delete(channel.name);
     if (!this.#isPaused) channel.pause(this.#member);
-    channel.release(this.#member);
+    channel.release();
   }
 }
 
