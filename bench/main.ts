@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util';
 import { loadNow, machine, machineText } from './lib/machine.ts';
 import { type Figures, type Suite, tableText } from './lib/report.ts';
 import { coverage } from './suites/coverage.ts';
+import { entry } from './suites/entry.ts';
 import { feed } from './suites/feed.ts';
-import { frames } from './suites/frames.ts';
 import { history } from './suites/history.ts';
 import { http } from './suites/http.ts';
 import { lists } from './suites/lists.ts';
@@ -33,7 +33,7 @@ const SUITES: readonly AnySuite[] = [
   named(tick),
   named(shard),
   named(http),
-  named(frames),
+  named(entry),
   named(stream),
   named(memory),
   named(recovery),

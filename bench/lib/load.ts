@@ -6,10 +6,13 @@ import { type Random, seededRandom } from './random.ts';
 export interface Caller {
   next(): string;
   saw(answer: Answer): void;
+  /** Adds the statuses of what it asked for: one, or those of a batch. */
+  count(answer: Answer, statuses: Record<string, number>): void;
 }
 
-/** `frames`: orders as WebSocket messages. */
-export type LoadKind = 'orders' | 'quotes' | 'portfolio' | 'frames';
+/** `frames`: orders as WebSocket messages. `batches`: orders in batches of `BATCH_ORDERS`. */
+export type LoadKind = 'orders' | 'quotes' | 'portfolio' | 'frames' | 'batches';
+export const BATCH_ORDERS = 100;
 
 export type LoadOptions = {
   kind: LoadKind;
@@ -29,6 +32,8 @@ export function createCaller(options: LoadOptions, connection: number): Caller {
       return new Trader(options, `${options.name}-${connection}`, random, httpForm(options));
     case 'frames':
       return new Trader(options, `${options.name}-${connection}`, random, FRAME_FORM);
+    case 'batches':
+      return new Batcher(options, `${options.name}-${connection}`, random);
     case 'quotes': {
       const paths = options.instruments.map((id) => `/quotes?ids=${id}`);
       return new Reader(options, paths, random);
@@ -58,6 +63,12 @@ class Reader implements Caller {
   }
 
   saw(): void {}
+
+  readonly count = countOne;
+}
+
+function countOne({ status }: Answer, statuses: Record<string, number>): void {
+  statuses[status] = (statuses[status] ?? 0) + 1;
 }
 
 function anyKey({ keys }: LoadOptions, random: Random): string {
@@ -103,20 +114,74 @@ class Trader implements Caller {
     this.#resting.push({ key: this.#limitKey, id: text.slice(at, at + UUID_LENGTH) });
   }
 
+  readonly count = countOne;
+
   #post(isLimit: boolean): string {
-    const random = this.#random;
-    const { instruments } = this.#options;
-    const key = anyKey(this.#options, random);
+    const key = anyKey(this.#options, this.#random);
     if (isLimit) this.#limitKey = key;
-    const id = instruments[random.below(instruments.length)]!;
     const idempotencyKey = `${this.#name}-${(this.#orders++).toString(36)}`;
-    const kind = isLimit
-      ? `"type":"limit","limitPriceCents":${1 + random.below(LIMIT_CENTS_MAX)}`
-      : '"type":"market"';
-    const body =
-      `{"action":"buy",${kind},"instrumentId":"${id}","side":"yes","count":1,` +
-      `"idempotencyKey":"${idempotencyKey}"}`;
+    const body = orderText(this.#options, this.#random, isLimit, idempotencyKey);
     return this.#form.place(key, body);
+  }
+}
+
+function orderText(
+  { instruments }: LoadOptions,
+  random: Random,
+  isLimit: boolean,
+  idempotencyKey: string,
+): string {
+  const id = instruments[random.below(instruments.length)]!;
+  const kind = isLimit
+    ? `"type":"limit","limitPriceCents":${1 + random.below(LIMIT_CENTS_MAX)}`
+    : '"type":"market"';
+  return (
+    `{"action":"buy",${kind},"instrumentId":"${id}","side":"yes","count":1,` +
+    `"idempotencyKey":"${idempotencyKey}"}`
+  );
+}
+
+const RESULT = '{"status":';
+
+/** Batches of orders, of which two in three rest. */
+class Batcher implements Caller {
+  readonly #options: LoadOptions;
+  readonly #name: string;
+  readonly #random: Random;
+  readonly #head: string;
+  #orders = 0;
+
+  constructor(options: LoadOptions, name: string, random: Random) {
+    this.#options = options;
+    this.#name = name;
+    this.#random = random;
+    this.#head = postHead(options, '/portfolio/orders/batch');
+  }
+
+  next(): string {
+    const random = this.#random;
+    const orders = Array.from({ length: BATCH_ORDERS }, () => {
+      const idempotencyKey = `${this.#name}-${(this.#orders++).toString(36)}`;
+      const isLimit = random.below(LIMIT_BUYS + MARKET_BUYS) < LIMIT_BUYS;
+      return orderText(this.#options, random, isLimit, idempotencyKey);
+    });
+    const body = `{"orders":[${orders.join(',')}]}`;
+    const key = anyKey(this.#options, random);
+    return `${this.#head}${body.length}\r\n${keyText(key)}\r\n${body}`;
+  }
+
+  saw(): void {}
+
+  /** A result begins with its status as a number, and no object in it does. */
+  count(answer: Answer, statuses: Record<string, number>): void {
+    const { text, bodyStart, status } = answer;
+    if (status !== 200) return countOne(answer, statuses);
+    for (let at = text.indexOf(RESULT, bodyStart); at !== -1; at = text.indexOf(RESULT, at)) {
+      at += RESULT.length;
+      if (text[at] === '"') continue;
+      const result = text.slice(at, at + 3);
+      statuses[result] = (statuses[result] ?? 0) + 1;
+    }
   }
 }
 
@@ -126,14 +191,13 @@ type TradeForm = {
   cancel(key: string, orderId: string): string;
 };
 
-function httpForm({ port, basePath }: LoadOptions): TradeForm {
+function httpForm(options: LoadOptions): TradeForm {
+  const { port, basePath } = options;
   const host = hostText(port);
-  const postHead =
-    `POST ${basePath}/portfolio/orders HTTP/1.1\r\n${host}` +
-    'Content-Type: application/json\r\nContent-Length: ';
+  const head = postHead(options, '/portfolio/orders');
   const deleteHead = `DELETE ${basePath}/portfolio/orders/`;
   return {
-    place: (key, body) => `${postHead}${body.length}\r\n${keyText(key)}\r\n${body}`,
+    place: (key, body) => `${head}${body.length}\r\n${keyText(key)}\r\n${body}`,
     cancel: (key, id) => `${deleteHead}${id} HTTP/1.1\r\n${host}${keyText(key)}\r\n`,
   };
 }
@@ -143,6 +207,13 @@ const FRAME_FORM: TradeForm = {
   place: (_key, body) => `"op":"place","order":${body}}`,
   cancel: (_key, id) => `"op":"cancel","orderId":"${id}"}`,
 };
+
+function postHead({ port, basePath }: LoadOptions, path: string): string {
+  return (
+    `POST ${basePath}${path} HTTP/1.1\r\n${hostText(port)}` +
+    'Content-Type: application/json\r\nContent-Length: '
+  );
+}
 
 const hostText = (port: number) => `Host: 127.0.0.1:${port}\r\n`;
 const keyText = (key: string) => `Authorization: Bearer ${key}\r\n`;

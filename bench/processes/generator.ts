@@ -21,7 +21,7 @@ export type LoadJob = {
 
 export type LoadResult = {
   seconds: number;
-  /** Answers by status. */
+  /** Answers by status; of batches those of their orders. */
   statuses: Record<string, number>;
   /** Answers of 503 with Retry-After. */
   retryAfters: number;
@@ -190,7 +190,7 @@ class Load {
     const answeredMs = now();
     this.#answers++;
     this.#bytes += text.length - bodyStart;
-    this.#statuses[status] = (this.#statuses[status] ?? 0) + 1;
+    this.#callers[number]!.count(answer, this.#statuses);
     if (status === 200) this.#latencies.add(answeredMs - this.#connections[number]!.dueMs);
     else this.#countRefusal(answer);
     this.#callers[number]!.saw(answer);

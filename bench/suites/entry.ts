@@ -1,12 +1,12 @@
 /**
- * Orders and cancels as messages of `GET /v1/stream`, `sync` durability, beside single HTTP requests
- * to the same server and to a bare handler.
+ * Orders and cancels as messages of `GET /v1/stream`, and orders in batches, `sync` durability, beside
+ * single HTTP requests to the same server and to a bare handler.
  */
 import path from 'node:path';
 import { Generator, type Measured } from '../lib/generator.ts';
 import { answerBytes, INSTRUMENTS, type Market } from '../lib/http-market.ts';
 import { answersOf } from '../lib/http-report.ts';
-import type { LoadKind } from '../lib/load.ts';
+import { BATCH_ORDERS, type LoadKind } from '../lib/load.ts';
 import { loadNow } from '../lib/machine.ts';
 import { count, type Figures, ms, type Report, range, ratio, type Suite } from '../lib/report.ts';
 import { type Running, startBare, startPaperbook, type Target } from '../lib/server.ts';
@@ -14,23 +14,26 @@ import { spreadOf } from '../lib/stats.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
 import { makeUsers, tradableInstruments } from '../lib/users.ts';
 
-export type FramesSizes = {
+export type EntrySizes = {
   /** Sockets; each has a key of its own. */
   sockets: readonly number[];
   /** Frames that are outstanding, over all sockets. */
   outstanding: number;
+  /** Each has a batch of 100 orders outstanding. */
+  batchConnections: number;
   httpConnections: number;
   rounds: number;
   warmupMs: number;
   measureMs: number;
 };
 
-export const frames: Suite<FramesSizes> = {
-  name: 'frames',
-  about: 'orders as WebSocket frames, against single HTTP requests',
+export const entry: Suite<EntrySizes> = {
+  name: 'entry',
+  about: 'orders as WebSocket frames and in batches, against single HTTP requests',
   full: {
     sockets: [8, 64],
     outstanding: 512,
+    batchConnections: 5,
     httpConnections: 256,
     rounds: 5,
     warmupMs: 2000,
@@ -39,6 +42,7 @@ export const frames: Suite<FramesSizes> = {
   quick: {
     sockets: [64],
     outstanding: 512,
+    batchConnections: 5,
     httpConnections: 256,
     rounds: 3,
     warmupMs: 1000,
@@ -49,12 +53,12 @@ export const frames: Suite<FramesSizes> = {
 
 type Load = { label: string; target: Target; kind: LoadKind; connections: number; sockets: number };
 
-async function run(sizes: FramesSizes, progress: (line: string) => void): Promise<Report> {
+async function run(sizes: EntrySizes, progress: (line: string) => void): Promise<Report> {
   const dir = tempDir();
   const servers: Running[] = [];
   const generator = new Generator();
   try {
-    progress('frames: starting');
+    progress('entry: starting');
     const server = await startPaperbook(path.join(dir, 'data'));
     servers.push(server);
     const instruments = await tradableInstruments(server, INSTRUMENTS);
@@ -74,11 +78,15 @@ async function run(sizes: FramesSizes, progress: (line: string) => void): Promis
         connections: outstanding,
         sockets,
       })),
+      {
+        ...{ label: `server, batches of ${BATCH_ORDERS}`, target: server, kind: 'batches' },
+        ...{ connections: sizes.batchConnections, sockets: 0 },
+      },
     ];
     const taken = loads.map((): Measured[] => []);
     for (let round = 0; round < sizes.rounds; round++) {
       for (const [at, load] of loads.entries()) {
-        progress(`frames: ${load.label}, round ${round + 1}`);
+        progress(`entry: ${load.label}, round ${round + 1}`);
         taken[at]!.push(await measure(generator, load, market, sizes, `${round}-${at}`));
       }
     }
@@ -99,7 +107,7 @@ async function measure(
   generator: Generator,
   { target, kind, connections, sockets }: Load,
   { traders, instruments }: Market,
-  { warmupMs, measureMs }: FramesSizes,
+  { warmupMs, measureMs }: EntrySizes,
   name: string,
 ): Promise<Measured> {
   const { port, basePath } = target;
@@ -113,7 +121,8 @@ async function measure(
   });
   const all = answersOf(measured);
   if (all - (measured.statuses[200] ?? 0) > all * REFUSED_MAX) {
-    throw new Error(`answers were refusals: ${JSON.stringify(measured.refusals)}`);
+    const { statuses, refusals } = measured;
+    throw new Error(`answers were refusals: ${JSON.stringify({ statuses, refusals })}`);
   }
   return measured;
 }
@@ -164,11 +173,12 @@ function tableOf(rows: string[][]) {
   const rates = ['orders/s', 'min .. max', 'to bare', 'p50', 'p99'];
   const cpus = ['CPU us', 'to bare', 'main thread', 'busiest other', 'generator'];
   return {
-    title: 'frames: orders and cancels a second, times in ms, CPU microseconds an order',
+    title: 'entry: orders and cancels a second, times in ms, CPU microseconds an order',
     columns: ['load', ...rates, ...cpus],
     rows,
     notes: [
       'generator, server and its shard share the cores: CPU is the fairer figure',
+      'the times of batches are those of a whole batch; batches place, and cancel nothing',
       `generator: our own; load at the end: ${loadNow()}`,
     ],
   };
