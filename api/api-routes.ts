@@ -3,6 +3,7 @@ import type { Caller } from './access.ts';
 import type { Deps } from './deps.ts';
 import type { OrderEntry } from './order-entry.ts';
 import type { Route } from './route.ts';
+import { backtestRoute } from './routes/backtest.ts';
 import { descriptionRoute } from './routes/description.ts';
 import { eventRoutes } from './routes/events.ts';
 import { gameRoutes } from './routes/games.ts';
@@ -38,6 +39,7 @@ export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
     ...gameRoutes(deps),
     ...quoteRoutes(deps),
     ...historyRoutes(deps),
+    backtestRoute(deps),
     ...portfolioRoutes(deps),
     ...eventRoutes(deps),
     ...orderRoutes(deps),

@@ -50,6 +50,8 @@ export type Config = {
   historyDays: number;
   /** Null: the embedded history. */
   historyService: { url: string; token: string | null } | null;
+  /** Null: backtests run in this server. */
+  backtestUrl: string | null;
   /** Null: the embedded auth server. */
   outsideAuth: OutsideAuthConfig | null;
 };
@@ -202,6 +204,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
       read('HISTORY_TOKEN', s.HISTORY_TOKEN),
       problems,
     ),
+    backtestUrl: read('BACKTEST_URL', s.BACKTEST_URL),
     outsideAuth: outsideAuthOf(
       read('AUTH_JWKS_URL', s.AUTH_JWKS_URL),
       read('AUTH_ISSUER', s.AUTH_ISSUER),

@@ -12,6 +12,8 @@ type Settings = Pick<
   'dataDir' | 'history' | 'historyDays' | 'historyService' | 'quoteMaxAgeMs'
 >;
 
+export const historyDirectory = (dataDir: string): string => path.join(dataDir, 'history');
+
 /** Null: nothing is recorded here. */
 export function createHistory(
   { dataDir, history, historyDays, historyService, quoteMaxAgeMs }: Settings,
@@ -20,7 +22,7 @@ export function createHistory(
 ): History | null {
   if (!history || historyService !== null) return null;
   return new History({
-    directory: path.join(dataDir, 'history'),
+    directory: historyDirectory(dataDir),
     days: historyDays,
     quoteMaxAgeMs,
     nowMs: () => engine.nowMs(),

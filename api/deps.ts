@@ -2,6 +2,7 @@
 import type { FeeEntry } from '../engine/rules/fees.ts';
 import type { AccountEventSource } from '../engine/shard/account-event-source.ts';
 import type { FeedStatus } from '../feeds/connection-status.ts';
+import type { BacktestSource } from './backtest-source.ts';
 import type { CatalogView } from './catalog-view.ts';
 import type { Config } from './config.ts';
 import type { Engine } from './engine.ts';
@@ -36,6 +37,7 @@ export type Deps = {
   feeds: () => FeedStatus[];
   playback: Playback;
   history: HistorySource;
+  backtest: BacktestSource;
   log: Log;
   config: Config;
   identity: ControlStore;

@@ -15,9 +15,11 @@ import type { OpenReport } from '../engine/shard/open-report.ts';
 import { Shards } from '../engine/shard/shards.ts';
 import { createIngest } from '../feeds/ingest.ts';
 import { ensureAdminToken } from './admin-token.ts';
+import type { BacktestSource } from './backtest-source.ts';
 import { CatalogView } from './catalog-view.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import type { Config } from './config.ts';
+import { createBacktest } from './create-backtest.ts';
 import { createHistory, historyProblems, historySource } from './create-history.ts';
 import { createOrganizations } from './create-organizations.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
@@ -96,7 +98,6 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   const opening = engine.open();
   // What fails below ends the start before anyone waits for the shards.
   opening.catch(() => undefined);
-  const meter = createMeter(startup, identity);
   const reports = await opening;
   const history = createHistory(config, engine, log);
   if (history !== null) stack.add(() => history.close());
@@ -118,6 +119,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     playback: markets.playback,
     settleMarket: markets.settleMarket,
     history: historySource(config, history, catalog, log),
+    backtest: startBacktest(startup, history),
     log,
     config,
     identity,
@@ -125,7 +127,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     switches,
     events: createEvents(startup),
     changed,
-    meter,
+    meter: createMeter(startup, identity),
     problems: () => [
       ...engine.troubles(),
       ...clockProblems(engine),
@@ -152,6 +154,12 @@ async function openIdentity({ config, stack }: Startup): Promise<ControlStore> {
   await settleDirectoryId(config.dataDir, identity, Date.now());
   if (config.organizationsUrl !== null) await identity.noteOutsideOrganizations();
   return identity;
+}
+
+function startBacktest({ config, log, stack }: Startup, history: History | null): BacktestSource {
+  const { source, close } = createBacktest(config, history, log);
+  stack.add(close);
+  return source;
 }
 
 function createMeter({ config, log, stack }: Startup, identity: ControlStore): RequestMeter {

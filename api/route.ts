@@ -59,7 +59,15 @@ export type Result = string | Reply | CodedBody | StreamedBody | Upgrade;
 export type Access = 'open' | 'visitor' | 'key' | 'session';
 
 /** The groups of the API description. */
-export type Tag = 'Service' | 'Keys' | 'Markets' | 'History' | 'Portfolio' | 'Trading' | 'Stream';
+export type Tag =
+  | 'Service'
+  | 'Keys'
+  | 'Markets'
+  | 'History'
+  | 'Backtest'
+  | 'Portfolio'
+  | 'Trading'
+  | 'Stream';
 
 /** What the API description states about a route beyond what the server needs to run it. */
 export type About<Answer, Body> = {

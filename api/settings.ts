@@ -101,6 +101,10 @@ export const SETTINGS = {
     readServiceUrl,
   ),
   HISTORY_TOKEN: unset('credential for that service; no caller ever gets it', anyText),
+  BACKTEST_URL: unset(
+    'backtest service that gets the bodies of POST /backtest in place of this server',
+    readServiceUrl,
+  ),
   DEFAULT_PLAN: setting('none', `plan of who signs up: ${PLANS.join(', ')}`, choice(...PLANS)),
   LOG_LEVEL: setting(
     'info',
@@ -120,7 +124,7 @@ export const SETTINGS = {
  * Part of the contract too, but not implemented yet. Accepting one without any effect would be
  * worse than refusing it.
  */
-export const NOT_YET: readonly string[] = ['SELF_RESET', 'BACKTEST_URL'];
+export const NOT_YET: readonly string[] = ['SELF_RESET'];
 
 function setting<T>(defaultText: string, about: string, read: (text: string) => T): Setting<T> {
   return { defaultText, defaultShown: defaultText, about, read };

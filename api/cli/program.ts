@@ -38,6 +38,7 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./markets.ts')).addMarketCommands,
   },
   { names: ['history'], load: async () => (await import('./history.ts')).addHistoryCommands },
+  { names: ['backtest'], load: async () => (await import('./backtest.ts')).addBacktestCommand },
   {
     names: ['portfolio', 'trades', 'orders', 'order'],
     load: async () => (await import('./portfolio.ts')).addPortfolioCommands,

@@ -32,7 +32,6 @@
  * - Records: `GET /leaderboard`, `GET /traders/{traderId}`, `GET /traders/{traderId}/picks`, `GET /traders/{traderId}/track-record`, `GET /track-record/keys`, `GET /eval`, `GET /me/eval`
  * - Account: `GET /account`, `POST /account/reset`
  * - Portfolio: `GET /portfolio/equity`
- * - Backtest: `POST /backtest`
  * - Stream: `GET /stream`
  */
 export type Account = {
@@ -109,6 +108,253 @@ export type Action = "buy" | "sell";
 export declare const Action: {
     readonly buy: "buy";
     readonly sell: "sell";
+};
+export type Backtest = {
+    summary: {
+        /**
+         * @minimum 0
+         */
+        markets: number;
+        /**
+         * @minimum 0
+         */
+        trades: number;
+        /**
+         * @minimum 0
+         */
+        won: number;
+        /**
+         * @minimum 0
+         */
+        lost: number;
+        /**
+         * @minimum 0
+         */
+        "void": number;
+        /**
+         * @minimum 0
+         */
+        soldEarly: number;
+        pnlDollars: number;
+        feesDollars: number;
+        pnlAfterFeesDollars: number;
+        /**
+         * P&L of the cost; null without a trade.
+         */
+        roiPct: number | null;
+        maxDrawdownDollars: number;
+        /**
+         * Of entry prices, over trades held to a result; null without one.
+         */
+        brier: number | null;
+    };
+    /**
+     * Positions count at their cost; fees are taken off.
+     */
+    equity: {
+        /**
+         * @format date-time
+         */
+        at: string;
+        netWorthDollars: number;
+    }[];
+    /**
+     * In the order of their opening.
+     */
+    trades: BacktestTrade[];
+    /**
+     * Markets without a trade, by reason.
+     */
+    skipped: {
+        /**
+         * @minimum 0
+         */
+        not_settled?: number;
+        /**
+         * @minimum 0
+         */
+        no_history?: number;
+        /**
+         * @minimum 0
+         */
+        no_price?: number;
+        /**
+         * @minimum 0
+         */
+        no_favorite?: number;
+        /**
+         * @minimum 0
+         */
+        out_of_band?: number;
+        /**
+         * @minimum 0
+         */
+        no_cash?: number;
+    };
+    coverage: {
+        /**
+         * Settled ones.
+         * @minimum 0
+         */
+        markets: number;
+        /**
+         * @minimum 0
+         */
+        withQuotes: number;
+        /**
+         * Without a price that should have been, from the look on.
+         * @minimum 0
+         */
+        gapSeconds: number;
+    };
+    /**
+     * SHA-256 of all that the answer depends on: equal hashes, equal answers.
+     * @pattern ^[0-9a-f]{64}$
+     */
+    inputHash: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type BacktestRequest = {
+    /**
+     * Game winners (`moneyline`) that match all that is given.
+     */
+    markets: {
+        /**
+         * @minLength 1
+         * @maxLength 64
+         */
+        league?: string;
+        /**
+         * A date or date-time: games that start then or later.
+         * @minLength 1
+         * @maxLength 64
+         */
+        from?: string;
+        /**
+         * A date or date-time: games that start before then.
+         * @minLength 1
+         * @maxLength 64
+         */
+        to?: string;
+        /**
+         * @minItems 1
+         * @maxItems 20000
+         */
+        instrumentIds?: string[];
+    };
+    rule: {
+        /**
+         * home and away: that team wins. favorite: the side with the higher mid at entry.
+         */
+        side: "yes" | "no" | "home" | "away" | "favorite" | "underdog";
+        /**
+         * The least entry price, inclusive.
+         * @minimum 1
+         * @maximum 99
+         */
+        minPriceCents?: number;
+        /**
+         * The highest entry price, inclusive.
+         * @minimum 1
+         * @maximum 99
+         */
+        maxPriceCents?: number;
+        /**
+         * When to look, once; 0 when left out. Negative: after the start.
+         * @minimum -43200
+         * @maximum 43200
+         */
+        entryMinutesBeforeStart?: number;
+        /**
+         * Sells when the bid is there or above.
+         * @minimum 1
+         * @maximum 99
+         */
+        takeProfitCents?: number;
+        /**
+         * Sells when the bid is there or below.
+         * @minimum 1
+         * @maximum 99
+         */
+        stopLossCents?: number;
+        /**
+         * Sells then, or at the next live bid. Negative: after the start.
+         * @minimum -43200
+         * @maximum 43200
+         */
+        exitMinutesBeforeStart?: number;
+    };
+    /**
+     * For each market: exactly one of both. Dollars buy whole contracts.
+     */
+    stake: {
+        /**
+         * @minimum 1
+         * @maximum 1000000000
+         */
+        contracts?: number;
+        /**
+         * @minimum 0.01
+         * @maximum 1000000000
+         */
+        dollars?: number;
+    };
+    /**
+     * 100000 when left out.
+     * @minimum 0.01
+     * @maximum 1000000000
+     */
+    startBalanceDollars?: number;
+    /**
+     * none when left out; venue_a: what its dated fee table charges a taker.
+     */
+    fees?: "none" | "venue_a";
+    /**
+     * The server's own when left out.
+     */
+    fillModel?: "top_of_book" | "book_depth";
+};
+export type BacktestTrade = {
+    instrumentId: string;
+    label: string;
+    side: Side;
+    /**
+     * @minimum 1
+     */
+    contracts: number;
+    /**
+     * Present only while the venue-data switch is on.
+     * @minimum 1
+     * @maximum 99
+     */
+    entryCents?: number;
+    /**
+     * Present only while the venue-data switch is on.
+     * @minimum 0
+     * @maximum 100
+     */
+    exitCents?: number;
+    /**
+     * @format date-time
+     */
+    openedAt: string;
+    /**
+     * @format date-time
+     */
+    closedAt: string;
+    result: BacktestTradeResult;
+    pnlDollars: number;
+    feesDollars: number;
+};
+export type BacktestTradeResult = "won" | "lost" | "void" | "sold";
+export declare const BacktestTradeResult: {
+    readonly won: "won";
+    readonly lost: "lost";
+    readonly void: "void";
+    readonly sold: "sold";
 };
 export type Book = {
     /**
@@ -2829,6 +3075,32 @@ export type ExportHistoryVariables = {
     query?: ExportHistoryQuery;
     headers?: ExportHistoryHeaders;
 };
+export type RunBacktestResult = Backtest;
+export type RunBacktestBody = BacktestRequest;
+export type RunBacktestHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type RunBacktestResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type RunBacktestVariables = {
+    body: RunBacktestBody;
+    headers?: RunBacktestHeaders;
+};
 export type GetPortfolioResult = Portfolio;
 export type GetPortfolioHeaders = {
     /**
@@ -3639,6 +3911,26 @@ export type Ops = {
             headers?: ExportHistoryHeaders;
         };
         result: ExportHistoryResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    runBacktest: {
+        args: {
+            body: RunBacktestBody;
+            headers?: RunBacktestHeaders;
+        };
+        result: RunBacktestResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -5395,6 +5687,81 @@ export declare const OPERATIONS: {
             readonly type: "number";
         }];
     };
+    readonly runBacktest: {
+        readonly id: "runBacktest";
+        readonly method: "POST";
+        readonly path: "/backtest";
+        readonly tags: readonly ["Backtest"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
     readonly getPortfolio: {
         readonly id: "getPortfolio";
         readonly method: "GET";
@@ -6630,8 +6997,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "History" | "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "History" | "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "History" | "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -6908,6 +7275,21 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     query?: ExportHistoryQuery;
     headers?: ExportHistoryHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<string, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, runBacktest: (<Init extends RequestOptions | undefined = undefined>(args: {
+    body: RunBacktestBody;
+    headers?: RunBacktestHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<Backtest, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;

@@ -18,6 +18,7 @@ const TAGS: Record<Tag, string> = {
   Markets: 'What can be traded, and at which price. Needs the scope markets:read.',
   History:
     'What prices were: every change, candles, the state at a moment. Needs the scope markets:read.',
+  Backtest: 'A rule replayed on settled game winners. Needs the scope markets:read.',
   Portfolio: 'What the account has and did. Needs the scope portfolio:read.',
   Trading: 'Place and cancel paper orders. Needs the scope trade:write.',
   Stream: 'What happens, as it happens, over a WebSocket; and orders over it.',

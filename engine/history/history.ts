@@ -15,7 +15,7 @@ import { EngineBusy } from '../shard/busy.ts';
 import type { Log } from '../shard/log.ts';
 import { ChangedTops } from './changed-tops.ts';
 import type { Closings } from './market-watch.ts';
-import type { HistoryAnswer, Question } from './questions.ts';
+import type { HistoryAnswer, Question, StoredQuestion, StoredRows } from './questions.ts';
 import type { RecorderConfig } from './recorder.ts';
 import type { FromHistory, ToHistory } from './worker.ts';
 
@@ -41,7 +41,8 @@ const RESTART_MAX_MS = 60_000;
 const BUSY = new EngineBusy('the history has as many questions as it takes');
 const DOWN = new EngineBusy('the history is starting');
 
-type Waiting = { resolve(answer: HistoryAnswer): void; reject(error: Error): void };
+type Answer = Extract<FromHistory, { kind: 'answer' }>['answer'];
+type Waiting = { resolve(answer: Answer): void; reject(error: Error): void };
 
 export class History {
   readonly #options: HistoryOptions;
@@ -94,8 +95,17 @@ export class History {
 
   /** Rejects with `EngineBusy` while it cannot be asked, and with what is wrong with its data. */
   ask(question: Question): Promise<HistoryAnswer> {
+    return this.#askUnlessBusy((id) => ({ kind: 'ask', id, question }));
+  }
+
+  /** Where the rows of each market lie. Rejects as `ask` does. Rule H22 (api/RULES.md). */
+  stored(question: StoredQuestion): Promise<StoredRows[]> {
+    return this.#askUnlessBusy((id) => ({ kind: 'ask_stored', id, question }));
+  }
+
+  #askUnlessBusy<A extends Answer>(messageOf: (id: number) => ToHistory): Promise<A> {
     if (this.#waiting.size >= QUESTIONS_MAX) return Promise.reject(BUSY);
-    return this.#ask((id) => ({ kind: 'ask', id, question }));
+    return this.#ask(messageOf);
   }
 
   /** Resolves when the thread has taken everything that was passed before. */
@@ -103,15 +113,16 @@ export class History {
     await this.#ask((id) => ({ kind: 'barrier', id })).catch(() => undefined);
   }
 
-  #ask(messageOf: (id: number) => ToHistory): Promise<HistoryAnswer> {
+  /** `A`: what the thread answers this kind of message with. */
+  #ask<A extends Answer>(messageOf: (id: number) => ToHistory): Promise<A> {
     // A thread that is still opening its files answers once it has.
     if (this.#worker === null || this.#isClosing) return Promise.reject(DOWN);
     this.#send();
     const id = this.#questions++;
-    return new Promise((resolve, reject) => {
+    return new Promise<Answer>((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
       this.#post(messageOf(id));
-    });
+    }) as Promise<A>;
   }
 
   /** What was passed is on disk on return. */

@@ -1,6 +1,8 @@
-/** What is asked of a history. Rules H6 to H16 (api/RULES.md). */
+/** What is asked of a history. Rules H6 to H16, H22 (api/RULES.md). */
 import type { EpochMs, MarketNumber, Venue } from '../rules/units.ts';
 import type { Interval } from './kinds.ts';
+import type { Columns } from './record-columns.ts';
+import type { StoredBlock } from './segments.ts';
 
 /** A series, in the terms of an instrument of polarity 1 or -1, or of a ticker. */
 export type NamedSeries = {
@@ -56,6 +58,23 @@ export type ExportQuestion = NamedSeries & {
 };
 
 export type Question = QuotesQuestion | CandlesQuestion | AsOfQuestion | ExportQuestion;
+
+/** Where the rows of markets lie, for a reader in another thread. Rule H22 (api/RULES.md). */
+export type StoredQuestion = {
+  nowMs: EpochMs;
+  markets: readonly { market: MarketNumber; fromMs: EpochMs; toMs: EpochMs }[];
+};
+
+export type StoredRows = {
+  /** Oldest first. The row before `fromMs` is in the first of them, or in the tail. */
+  blocks: StoredBlock[];
+  /** Columns of the rows that are in no block yet. */
+  tail: Columns;
+  /** When the history took the result; null: it took none, or no row came before it. */
+  resolvedAtMs: EpochMs | null;
+  /** How long no price was live between `fromMs` and `toMs`, and should have been. Rule H5 (api/RULES.md). */
+  gapMs: number;
+};
 
 /** `next`: the cursor of the next piece of an export; null: this is all. */
 export type HistoryAnswer = { text: string; next: number | null };

@@ -138,12 +138,7 @@ export class Segments {
   read(block: StoredBlock): Float64Array[] {
     const segment = this.#segments.get(block.segment);
     invariant(segment !== undefined, 'a block lies in a file that is gone');
-    const bytes = Buffer.allocUnsafe(block.bytes);
-    const read = readSync(segment.fd, bytes, 0, block.bytes, block.offset);
-    if (read < block.bytes || blockAt(bytes, 0) === null) {
-      throw new HistoryDamage(segmentName(block.segment), block.offset, 'a block was changed');
-    }
-    return recordsOf(bytes, block);
+    return readStoredBlock(segment.fd, block);
   }
 
   /** Removes the files whose last record is older. @returns their numbers */
@@ -164,6 +159,16 @@ export class Segments {
     for (const { fd } of this.#segments.values()) closeSync(fd);
     this.#segments.clear();
   }
+}
+
+/** The records of a block in an open file. Throws `HistoryDamage`. */
+export function readStoredBlock(fd: number, block: StoredBlock): Float64Array[] {
+  const bytes = Buffer.allocUnsafe(block.bytes);
+  const read = readSync(fd, bytes, 0, block.bytes, block.offset);
+  if (read < block.bytes || blockAt(bytes, 0) === null) {
+    throw new HistoryDamage(segmentName(block.segment), block.offset, 'a block was changed');
+  }
+  return recordsOf(bytes, block);
 }
 
 /** What is wrong with a file of blocks, in words. A server may be writing the last one. */

@@ -111,6 +111,14 @@ export class Series implements Journaled {
     this.#tail = new Tail(widthOf(this.kind));
   }
 
+  /** The blocks with the records of a window and the one before it, and a copy of the tail. */
+  stored(fromMs: EpochMs, toMs: EpochMs): { blocks: StoredBlock[]; tail: Columns } {
+    const begins = firstIndex(this.#blocks, ({ firstMs }) => firstMs >= fromMs);
+    const ends = firstIndex(this.#blocks, ({ firstMs }) => firstMs >= toMs);
+    const blocks = this.#blocks.slice(Math.max(0, begins - 1), ends);
+    return { blocks, tail: this.#tail.columns() };
+  }
+
   /** The last record before a moment; null without one. */
   before(ms: EpochMs): number[] | null {
     for (const { columns, end } of this.backward(ms)) {

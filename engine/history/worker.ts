@@ -7,8 +7,9 @@ import { invariant } from '../rules/invariant.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { answerOf } from './answers.ts';
 import type { Closings } from './market-watch.ts';
-import type { HistoryAnswer, Question } from './questions.ts';
+import type { HistoryAnswer, Question, StoredQuestion, StoredRows } from './questions.ts';
 import { Recorder, type RecorderConfig } from './recorder.ts';
+import { storedRows } from './stored-rows.ts';
 
 export type ToHistory =
   /** `nowMs`: the engine's time, behind which no later tick lies. */
@@ -18,6 +19,7 @@ export type ToHistory =
   | { kind: 'closings'; closings: Closings }
   | { kind: 'resolved'; markets: readonly MarketNumber[] }
   | { kind: 'ask'; id: number; question: Question }
+  | { kind: 'ask_stored'; id: number; question: StoredQuestion }
   | { kind: 'barrier'; id: number }
   | { kind: 'close' };
 
@@ -25,7 +27,7 @@ export type FromHistory =
   | { kind: 'opened' }
   /** Of a message of ticks. */
   | { kind: 'taken'; bytes: number }
-  | { kind: 'answer'; id: number; answer: HistoryAnswer }
+  | { kind: 'answer'; id: number; answer: HistoryAnswer | StoredRows[] }
   | { kind: 'failed'; id: number; message: string }
   | { kind: 'closed' };
 
@@ -58,7 +60,9 @@ function take(message: ToHistory): void {
     case 'resolved':
       return recorder.resolved(message.markets);
     case 'ask':
-      return answer(message.id, message.question);
+      return answer(message.id, () => answerOf(recorder, message.question));
+    case 'ask_stored':
+      return answer(message.id, () => storedRows(recorder, message.question));
     case 'barrier':
       return say({ kind: 'answer', id: message.id, answer: { text: '', next: null } });
     case 'close':
@@ -81,9 +85,9 @@ function flush(): void {
 }
 
 /** A question that fails, as on a damaged block, fails alone. */
-function answer(id: number, question: Question): void {
+function answer(id: number, find: () => HistoryAnswer | StoredRows[]): void {
   try {
-    say({ kind: 'answer', id, answer: answerOf(recorder, question) });
+    say({ kind: 'answer', id, answer: find() });
   } catch (error) {
     say({ kind: 'failed', id, message: (error as Error).message });
   }

@@ -4,7 +4,7 @@
  */
 
 import type { PlaceOrder } from './messages.ts';
-import type { EpochMs, InstrumentNumber, Uuid } from './units.ts';
+import type { EpochMs, InstrumentNumber, MarketNumber, Uuid } from './units.ts';
 
 /** Newest first; `before` is the id of the last row of the previous page. */
 export type Page = { limit: number; before: Uuid | null; only?: RowFilter };
@@ -78,6 +78,12 @@ export type QuoteChangesQuery = {
  * What follows from later facts is not in it.
  */
 export type AccountSnapshotQuery = Omit<PortfolioQuery, 'kind'> & { kind: 'account_snapshot' };
+/** Answers `{results}`: of each market its `MarketResult`; null: it has none. */
+export type ResultsQuery = {
+  kind: 'market_results';
+  atMs: EpochMs;
+  markets: readonly MarketNumber[];
+};
 /** Answers with the `TradeUse` of a key in this shard. */
 export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
 /** Answers `{accounts, restingOrders, openPositions, problems: string[]}`. */
@@ -99,6 +105,7 @@ export type Query =
   | PricedQuery
   | QuoteChangesQuery
   | AccountSnapshotQuery
+  | ResultsQuery
   | KeyUseQuery
   | AuditQuery
   | DigestQuery;

@@ -16,6 +16,7 @@ import { UuidIndex } from '../memory/uuid-index.ts';
 import { bookDepth } from '../rules/book-depth.ts';
 import { Effects } from '../rules/effects.ts';
 import type { FillModel } from '../rules/fill-model.ts';
+import type { FinishedRecords } from '../rules/finished-records.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../rules/state.ts';
 import { topOfBook } from '../rules/top-of-book.ts';
@@ -27,7 +28,10 @@ import type { ShardRecords } from './shard-records.ts';
 export type StoredState = ShardState & { readonly records: ShardRecords };
 
 /** A shard that has seen nothing. Throws on a fill model that it does not know. */
-export function createState(config: CoreConfig, records: ShardRecords): StoredState {
+export function createState<Records extends FinishedRecords>(
+  config: CoreConfig,
+  records: Records,
+): ShardState & { readonly records: Records } {
   const accounts: AccountTable = new Table('accounts', ACCOUNT_COLUMNS, ACCOUNT_DERIVED);
   const orders: OrderTable = new Table('orders', ORDER_COLUMNS, ORDER_DERIVED, 'account');
   const positions: PositionTable = new Table(

@@ -18,12 +18,14 @@ import type {
   AccountSnapshotQuery,
   AuditQuery,
   DigestQuery,
+  KeyUseQuery,
   OrderQuery,
   Query,
+  ResultsQuery,
 } from '../rules/queries.ts';
 import { REJECTIONS, type RejectionCode } from '../rules/rejections.ts';
 import { resetAccount } from '../rules/reset.ts';
-import { settleAndCount } from '../rules/settlement.ts';
+import { resultOf, settleAndCount } from '../rules/settlement.ts';
 import type { ShardState } from '../rules/state.ts';
 import { dollarsOf, NO_ROW } from '../rules/units.ts';
 import { writeBook } from './views/book.ts';
@@ -135,9 +137,8 @@ export function answerQuery(
     case 'quote_changes':
       writeQuoteChanges(to, state, timed);
       return null;
+    case 'market_results':
     case 'key_use':
-      to.value(state.tradeCounts.use(timed.keyId, timed.atMs));
-      return null;
     case 'audit':
     case 'digest':
       to.value(inspect(state, timed));
@@ -162,8 +163,22 @@ function writeSnapshot(
   to.close(start);
 }
 
-function inspect(state: ShardState, query: AuditQuery | DigestQuery): unknown {
-  return query.kind === 'audit' ? audit(state) : digest(state, query);
+function inspect(
+  state: ShardState,
+  query: ResultsQuery | KeyUseQuery | AuditQuery | DigestQuery,
+): unknown {
+  switch (query.kind) {
+    case 'market_results':
+      return { results: query.markets.map((market) => resultOf(state.markets[market]!)) };
+    case 'key_use':
+      return state.tradeCounts.use(query.keyId, query.atMs);
+    case 'audit':
+      return audit(state);
+    case 'digest':
+      return digest(state, query);
+    default:
+      return query satisfies never;
+  }
 }
 
 function writeAnswer(

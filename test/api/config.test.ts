@@ -40,6 +40,7 @@ test('G1: the defaults', (t) => {
     history: true,
     historyDays: 90,
     historyService: null,
+    backtestUrl: null,
     outsideAuth: null,
   });
 });
@@ -75,6 +76,7 @@ const EVERYTHING = {
   PAPERBOOK_HISTORY_DAYS: '0',
   PAPERBOOK_HISTORY_URL: 'https://history.example/v2',
   PAPERBOOK_HISTORY_TOKEN: 'hush-hush',
+  PAPERBOOK_BACKTEST_URL: 'https://backtest.example/run',
   PAPERBOOK_AUTH_JWKS_URL: 'https://auth.example/jwks.json',
   PAPERBOOK_AUTH_ISSUER: 'https://auth.example',
 };
@@ -105,6 +107,7 @@ const EVERYTHING_READ = {
   history: false,
   historyDays: 0,
   historyService: { url: 'https://history.example/v2', token: 'hush-hush' },
+  backtestUrl: 'https://backtest.example/run',
   outsideAuth: { jwksUrl: 'https://auth.example/jwks.json', issuer: 'https://auth.example' },
 };
 
@@ -285,7 +288,6 @@ test('I42: the keys of an outside auth server and its issuer go together', (t) =
 
 const FOR_LATER = {
   PAPERBOOK_SELF_RESET: 'off',
-  PAPERBOOK_BACKTEST_URL: 'http://127.0.0.1:1',
 };
 
 test('G3: a setting whose feature is not there yet is refused, not ignored', (t) => {

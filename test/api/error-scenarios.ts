@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { generateKeyPair, SignJWT } from 'jose';
+import type { EmbeddedBacktest } from '../../api/backtest-source.ts';
 import type { ErrorCode } from '../../api/errors.ts';
 import type { HistorySource } from '../../api/history-source.ts';
 import { newKey, type Scope } from '../../api/identity/keys.ts';
@@ -41,6 +42,7 @@ const ALL_SCOPES: Scope[] = [
 ];
 const SOME_ID = '0195d3a0-0000-7000-8000-000000000001';
 const MARKET = { action: 'buy', type: 'market', instrumentId: AWAY, side: 'yes', count: 1 };
+const BACKTEST = { markets: {}, rule: { side: 'yes' }, stake: { contracts: 1 } };
 const RESTING = { ...MARKET, type: 'limit', limitPriceCents: 2 };
 
 /** Requests that are good as they stand. */
@@ -54,6 +56,7 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
   getCandles: { path: `/history/candles?instrumentId=${AWAY}` },
   getHistoryAsOf: { path: `/history/as_of?instrumentIds=${AWAY}&at=2026-11-21` },
   exportHistory: { path: `/history/export?instrumentId=${AWAY}` },
+  runBacktest: { body: BACKTEST },
   listQuotes: { path: `/quotes?ids=${AWAY}` },
   searchInstruments: { path: '/instruments/search?q=away' },
   getOrder: { path: `/portfolio/orders/${SOME_ID}` },
@@ -95,7 +98,8 @@ export const COMMON: Record<string, Reach> = {
   '413 invalid_request': (scenario) =>
     ask(scenario, {
       headers: { 'content-type': 'application/json' },
-      body: ' '.repeat(65_537),
+      // More than any route takes.
+      body: ' '.repeat(2 ** 20 + 1),
     }),
   '404 organization_not_found': (scenario) =>
     ask(scenario, { headers: { 'x-service-org': SOME_ID } }),
@@ -138,6 +142,17 @@ const HISTORY: (typeof OWN)[string] = {
 };
 const { market_not_found: _, ...HISTORY_AS_OF } = HISTORY;
 
+async function ofBacktest(scenario: Scenario, reason: string): Promise<Answer> {
+  const backtest: EmbeddedBacktest = {
+    kind: 'embedded',
+    pool: { run: () => Promise.reject(new EngineBusy(reason)) },
+    directory: '/nowhere',
+    stored: async () => [],
+  };
+  const api = await startApi(scenario.t, { catalog: CATALOG, backtest });
+  return ask({ ...scenario, api, token: api.token });
+}
+
 async function ofHistory(scenario: Scenario, history: HistorySource): Promise<Answer> {
   const api = await startApi(scenario.t, { catalog: CATALOG, history });
   return ask({ ...scenario, api, token: api.token });
@@ -178,6 +193,11 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
   getCandles: HISTORY,
   getHistoryAsOf: HISTORY_AS_OF,
   exportHistory: HISTORY,
+  // A server of the tests has no history on disk.
+  runBacktest: {
+    not_configured: (scenario) => ask(scenario),
+    '503 internal_error': (scenario) => ofBacktest(scenario, '10 backtests are running'),
+  },
   getOrder: { order_not_found: (scenario) => ask(scenario) },
   createKey: {
     scope_not_available: (scenario) => {

@@ -13,6 +13,7 @@ import type { Caller } from '../../api/access.ts';
 import { adminRoutes } from '../../api/admin.ts';
 import { ensureAdminToken } from '../../api/admin-token.ts';
 import { apiRoutes } from '../../api/api-routes.ts';
+import type { BacktestSource } from '../../api/backtest-source.ts';
 import { CatalogView } from '../../api/catalog-view.ts';
 import { type Config, loadConfig } from '../../api/config.ts';
 import { createOrganizations } from '../../api/create-organizations.ts';
@@ -117,6 +118,8 @@ type Options = {
   fees?: readonly FeeEntry[];
   /** In place of an empty one. */
   history?: HistorySource;
+  /** In place of none. */
+  backtest?: BacktestSource;
   /** Accounts of nobody, in words. */
   ownerless?: string[];
 };
@@ -167,6 +170,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
       settled: ({ market }) => catalog.setMarketStatus(market, 'resolved'),
     }),
     history: options.history ?? embeddedHistory(recorder, () => catalogNow),
+    backtest: options.backtest ?? { kind: 'off' },
     log: logInto(t, log),
     config,
     identity: store,

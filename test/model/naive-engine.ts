@@ -227,6 +227,8 @@ function answerQuery(state: ModelState, query: UserQuery): Reply {
       return book(state, query, nowMs);
     case 'priced':
       return answer({ priced: pricedBits(state, query.instruments, nowMs) });
+    case 'market_results':
+      return answer({ results: query.markets.map((market) => marketOf(state, market).result) });
     case 'key_use':
       return answer(keyUse(state, query.keyId, nowMs));
   }

@@ -22,6 +22,7 @@ export function randomQuery(world: RandomWorld): UserQuery {
     trades: 3,
     quote: 4,
     priced: 1,
+    results: 1,
     keyUse: 1,
     preview: 1,
   };
@@ -56,6 +57,10 @@ export function randomQuery(world: RandomWorld): UserQuery {
       const some = [...instrumentIds.keys()].filter(() => random.oneIn(3));
       const instruments = random.oneIn(2) ? null : [...some, instrumentIds.length];
       return { kind: 'priced', atMs: to.atMs, instruments };
+    }
+    case 'results': {
+      const markets = [...world.known.catalog.marketNames.keys()];
+      return { kind: 'market_results', atMs: to.atMs, markets };
     }
     case 'keyUse':
       return { kind: 'key_use', atMs: to.atMs, keyId: randomKeyOf(random, account) };

@@ -10,6 +10,17 @@ __all__ = [
     "Account",
     "Action",
     "AsyncOperations",
+    "Backtest",
+    "BacktestCoverage",
+    "BacktestEquityItem",
+    "BacktestRequest",
+    "BacktestRequestMarkets",
+    "BacktestRequestRule",
+    "BacktestRequestStake",
+    "BacktestSkipped",
+    "BacktestSummary",
+    "BacktestTrade",
+    "BacktestTradeResult",
     "Book",
     "CanceledOrders",
     "Candle",
@@ -138,6 +149,138 @@ class Account(TypedDict):
 
 
 Action: TypeAlias = Literal["buy", "sell"]
+
+
+class Backtest(TypedDict):
+    summary: BacktestSummary
+    # Positions count at their cost; fees are taken off.
+    equity: list[BacktestEquityItem]
+    # In the order of their opening.
+    trades: list[BacktestTrade]
+    # Markets without a trade, by reason.
+    skipped: BacktestSkipped
+    coverage: BacktestCoverage
+    # SHA-256 of all that the answer depends on: equal hashes, equal answers.
+    inputHash: str
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
+class BacktestCoverage(TypedDict):
+    # Settled ones.
+    markets: int
+    withQuotes: int
+    # Without a price that should have been, from the look on.
+    gapSeconds: int
+
+
+class BacktestEquityItem(TypedDict):
+    at: str
+    netWorthDollars: float
+
+
+class BacktestRequest(TypedDict):
+    # Game winners (`moneyline`) that match all that is given.
+    markets: BacktestRequestMarkets
+    rule: BacktestRequestRule
+    # For each market: exactly one of both. Dollars buy whole contracts.
+    stake: BacktestRequestStake
+    # 100000 when left out.
+    startBalanceDollars: NotRequired[float]
+    # none when left out; venue_a: what its dated fee table charges a taker.
+    fees: NotRequired[Literal["none", "venue_a"]]
+    # The server's own when left out.
+    fillModel: NotRequired[Literal["top_of_book", "book_depth"]]
+
+
+# Game winners (`moneyline`) that match all that is given.
+BacktestRequestMarkets = TypedDict(
+    "BacktestRequestMarkets",
+    {
+        "league": "NotRequired[str]",
+        # A date or date-time: games that start then or later.
+        "from": "NotRequired[str]",
+        # A date or date-time: games that start before then.
+        "to": "NotRequired[str]",
+        "instrumentIds": "NotRequired[list[str]]",
+    },
+)
+
+
+class BacktestRequestRule(TypedDict):
+    # home and away: that team wins. favorite: the side with the higher mid at entry.
+    side: Literal[
+        "yes",
+        "no",
+        "home",
+        "away",
+        "favorite",
+        "underdog",
+    ]
+    # The least entry price, inclusive.
+    minPriceCents: NotRequired[int]
+    # The highest entry price, inclusive.
+    maxPriceCents: NotRequired[int]
+    # When to look, once; 0 when left out. Negative: after the start.
+    entryMinutesBeforeStart: NotRequired[int]
+    # Sells when the bid is there or above.
+    takeProfitCents: NotRequired[int]
+    # Sells when the bid is there or below.
+    stopLossCents: NotRequired[int]
+    # Sells then, or at the next live bid. Negative: after the start.
+    exitMinutesBeforeStart: NotRequired[int]
+
+
+class BacktestRequestStake(TypedDict):
+    """For each market: exactly one of both. Dollars buy whole contracts."""
+    contracts: NotRequired[int]
+    dollars: NotRequired[float]
+
+
+class BacktestSkipped(TypedDict):
+    """Markets without a trade, by reason."""
+    not_settled: NotRequired[int]
+    no_history: NotRequired[int]
+    no_price: NotRequired[int]
+    no_favorite: NotRequired[int]
+    out_of_band: NotRequired[int]
+    no_cash: NotRequired[int]
+
+
+class BacktestSummary(TypedDict):
+    markets: int
+    trades: int
+    won: int
+    lost: int
+    void: int
+    soldEarly: int
+    pnlDollars: float
+    feesDollars: float
+    pnlAfterFeesDollars: float
+    # P&L of the cost; null without a trade.
+    roiPct: float | None
+    maxDrawdownDollars: float
+    # Of entry prices, over trades held to a result; null without one.
+    brier: float | None
+
+
+class BacktestTrade(TypedDict):
+    instrumentId: str
+    label: str
+    side: Side
+    contracts: int
+    # Present only while the venue-data switch is on.
+    entryCents: NotRequired[int]
+    # Present only while the venue-data switch is on.
+    exitCents: NotRequired[int]
+    openedAt: str
+    closedAt: str
+    result: BacktestTradeResult
+    pnlDollars: float
+    feesDollars: float
+
+
+BacktestTradeResult: TypeAlias = Literal["won", "lost", "void", "sold"]
 
 
 class Book(TypedDict):
@@ -1533,6 +1676,14 @@ class Operations:
         ))
         return answer
 
+    def run_backtest(self, body: BacktestRequest) -> Backtest:
+        """Replay settled game winners on paper. Looks once at each market, buys at the ask where
+        the rule says so, and sells or holds to the result, on an account of its own and by
+        the rules of live trading. Nothing of it is kept. At most 10 run at once.
+        """
+        answer: Backtest = self.call(Call("POST", "/backtest", body=body))
+        return answer
+
     def get_portfolio(self, *, org: str | None = None) -> Portfolio:
         """The paper account, its open positions and its resting orders."""
         answer: Portfolio = self.call(Call("GET", "/portfolio", org=org, repeatable=True))
@@ -1950,6 +2101,14 @@ class AsyncOperations:
             query={"instrumentIds": instrument_ids, "at": at, "venue": venue},
             repeatable=True,
         ))
+        return answer
+
+    async def run_backtest(self, body: BacktestRequest) -> Backtest:
+        """Replay settled game winners on paper. Looks once at each market, buys at the ask where
+        the rule says so, and sells or holds to the result, on an account of its own and by
+        the rules of live trading. Nothing of it is kept. At most 10 run at once.
+        """
+        answer: Backtest = await self.call(Call("POST", "/backtest", body=body))
         return answer
 
     async def get_portfolio(self, *, org: str | None = None) -> Portfolio:

@@ -1,0 +1,70 @@
+/**
+ * What a rule sees of a market's rows: the row of a moment, and those behind it, one an instant: of
+ * rows with one time only the last counts, as frames come before orders. Rules Z3 to Z6
+ * (engine/RULES.md).
+ */
+import type { Columns } from '../history/record-columns.ts';
+import { invariant } from '../rules/invariant.ts';
+import {
+  type EpochMs,
+  NO_PRICE,
+  oppositeSide,
+  PAYOUT_CENTS,
+  type PriceCents,
+  type Side,
+} from '../rules/units.ts';
+import type { Look } from './task.ts';
+
+/** The last row at `fromMs` or before it, then each later instant before `toMs`. */
+export function* looksFrom(
+  parts: Iterable<Columns>,
+  fromMs: EpochMs,
+  toMs: EpochMs,
+): Generator<Look> {
+  let pending: Look | null = null;
+  for (const columns of parts) {
+    const times = columns[0]!;
+    for (let at = 0; at < times.length; at++) {
+      const atMs = times[at]!;
+      if (atMs >= toMs) {
+        if (pending !== null) yield pending;
+        return;
+      }
+      invariant(pending === null || atMs >= pending.atMs, 'the rows of a market go back in time');
+      const isNext = pending !== null && atMs > pending.atMs && atMs > fromMs;
+      if (isNext) yield pending!;
+      pending = lookAt(columns, at);
+    }
+  }
+  if (pending !== null) yield pending;
+}
+
+function lookAt(columns: Columns, at: number): Look {
+  return {
+    atMs: columns[0]![at]!,
+    yesBidCents: columns[1]![at]!,
+    yesAskCents: columns[2]![at]!,
+    yesBidContracts: columns[3]![at]!,
+    yesAskContracts: columns[4]![at]!,
+  };
+}
+
+export const isTwoSided = ({ yesBidCents, yesAskCents }: Look): boolean =>
+  yesBidCents !== NO_PRICE && yesAskCents !== NO_PRICE;
+
+/** What a side of the market costs; `NO_PRICE`: nothing is offered. */
+export function askOf(look: Look, side: Side): PriceCents {
+  if (side === 'yes') return look.yesAskCents;
+  return look.yesBidCents === NO_PRICE ? NO_PRICE : PAYOUT_CENTS - look.yesBidCents;
+}
+
+/** What a side of the market brings; `NO_PRICE`: nobody bids. */
+export function bidOf(look: Look, side: Side): PriceCents {
+  const ask = askOf(look, oppositeSide(side));
+  return ask === NO_PRICE ? NO_PRICE : PAYOUT_CENTS - ask;
+}
+
+/** How many contracts are bid for at `bidOf`. */
+export function bidContractsOf(look: Look, side: Side): number {
+  return side === 'yes' ? look.yesBidContracts : look.yesAskContracts;
+}

@@ -1,0 +1,262 @@
+/**
+ * An account of its own on the rules of live trading: each order is decided, and each event
+ * applied, by the code that runs in a shard, on a state that nobody else has. Rule Z1
+ * (engine/RULES.md).
+ */
+import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
+import { decide } from '../rules/decide.ts';
+import type { Event, PositionSettled } from '../rules/events.ts';
+import { emit } from '../rules/evolve.ts';
+import type { FactSink } from '../rules/fact-sink.ts';
+import type { FinishedRecords } from '../rules/finished-records.ts';
+import { tradeIdOf } from '../rules/ids.ts';
+import { invariant } from '../rules/invariant.ts';
+import type { Command, MarketResult, PlaceOrder } from '../rules/messages.ts';
+import { advance, observe } from '../rules/observe.ts';
+import { USUAL_TERMS } from '../rules/order-terms.ts';
+import type { RejectionCode } from '../rules/rejections.ts';
+import type { ShardState } from '../rules/state.ts';
+import {
+  type Cents,
+  type Contracts,
+  type EpochMs,
+  HOME_VENUE,
+  isoOf,
+  type MarketNumber,
+  marketName,
+  NO_ROW,
+  type PositionRow,
+  type PriceCents,
+  type Side,
+  START_BALANCE_CENTS,
+  type Uuid,
+} from '../rules/units.ts';
+import { createState } from '../shard/create-state.ts';
+import type { BacktestMarket, BacktestTerms, Look } from './task.ts';
+
+const ACCOUNT: Uuid = '00000000-0000-7000-8000-000000000000';
+/** All quotes come by one connection, at the moment at which they are used. */
+const SOURCE = 0;
+const QUOTE_MAX_AGE_MS = 15_000;
+const ROUTING_BAND_CENTS = 10;
+
+export type Bought = { tradeId: Uuid; entryCents: PriceCents };
+export type Settled = { tradeId: Uuid; proceedsCents: Cents };
+
+export class PaperAccount {
+  readonly #state: ShardState;
+  readonly #facts: FactSink;
+  readonly #tradeOf = new Map<PositionRow, Uuid>();
+  #settled: Settled[] = [];
+  readonly #markets: readonly BacktestMarket[];
+  readonly #numbers: readonly MarketNumber[];
+  #orders = 0;
+
+  /** `atMs`: not after anything that follows. */
+  constructor(terms: BacktestTerms, markets: readonly BacktestMarket[], atMs: EpochMs) {
+    const config = {
+      quoteMaxAgeMs: QUOTE_MAX_AGE_MS,
+      routingBandCents: ROUTING_BAND_CENTS,
+      fillModel: terms.fillModel,
+    };
+    this.#state = createState(config, NOTHING_FINISHED);
+    this.#facts = {
+      record: 0,
+      offset: 0,
+      add: (_, event) => {
+        if (event.kind === 'position_settled') this.#noteSettled(event);
+      },
+    };
+    this.#markets = markets;
+    const catalog = catalogOf(markets);
+    this.#numbers = markets.map(({ ticker }) => catalog.numbers.get(ticker)!);
+    this.#command({ kind: 'catalog', atMs, catalog: catalog.catalog });
+    const account = this.#state.accounts.nextRow;
+    this.#emit([{ kind: 'account_opened', atMs, account, accountId: ACCOUNT }]);
+    const amountCents = terms.startBalanceCents - START_BALANCE_CENTS;
+    if (amountCents !== 0) {
+      const refused = this.#command({ kind: 'adjust', atMs, account: ACCOUNT, amountCents });
+      invariant(refused === null, 'an account of a backtest has no start balance');
+    }
+  }
+
+  get balanceCents(): Cents {
+    const { accountIds, accounts } = this.#state;
+    return accounts.col.balanceCents.get(accountIds.find(ACCOUNT));
+  }
+
+  /** A market buy at a look; a code: it is refused. `index`: of the market. */
+  buy(index: number, side: Side, contracts: Contracts, look: Look): Bought | RejectionCode {
+    this.#quote(index, look);
+    const order = this.#order(look.atMs);
+    const { instrumentId } = this.#markets[index]!;
+    const refused = this.#command({ ...order, instrumentId, side, contracts });
+    if (refused !== null) return refused;
+    const tradeId = tradeIdOf(order.orderId, look.atMs);
+    const { positionIds, positions } = this.#state;
+    const row = positionIds.find(tradeId);
+    invariant(row !== NO_ROW, 'a buy was accepted and opened no position');
+    const costCents = positions.col.costCents.get(row);
+    invariant(costCents % contracts === 0, 'a fill has no whole price');
+    this.#tradeOf.set(row, tradeId);
+    return { tradeId, entryCents: costCents / contracts };
+  }
+
+  /** A market sell of the whole position at a look; what it brings. */
+  sell(index: number, tradeId: Uuid, look: Look): Cents {
+    this.#quote(index, look);
+    const before = this.balanceCents;
+    this.#tradeOf.delete(this.#state.positionIds.find(tradeId));
+    const refused = this.#command({ ...this.#order(look.atMs), action: 'sell', tradeId });
+    invariant(refused === null, 'a sale at a bid that is there was refused');
+    return this.balanceCents - before;
+  }
+
+  /** The trades that the result of a market ends; none where it has its result already. */
+  settle(index: number, { outcome, ...payouts }: MarketResult, atMs: EpochMs): Settled[] {
+    this.#settled = [];
+    const market = this.#numbers[index]!;
+    observe(
+      this.#state,
+      { kind: 'result', atMs, source: SOURCE, market, outcome, ...payouts },
+      this.#facts,
+    );
+    return this.#settled;
+  }
+
+  #noteSettled({ position, proceedsCents }: PositionSettled): void {
+    const tradeId = this.#tradeOf.get(position);
+    invariant(tradeId !== undefined, 'a position is settled that nobody opened');
+    this.#tradeOf.delete(position);
+    this.#settled.push({ tradeId, proceedsCents });
+  }
+
+  #quote(index: number, look: Look): void {
+    const market = this.#numbers[index]!;
+    const tick = { kind: 'quote', source: SOURCE, market, crossed: false, ...look } as const;
+    observe(this.#state, tick, this.#facts);
+  }
+
+  #order(atMs: EpochMs): PlaceOrder {
+    const number = ++this.#orders;
+    return {
+      ...USUAL_TERMS,
+      kind: 'place',
+      atMs,
+      account: ACCOUNT,
+      orderId: orderIdOf(atMs, number),
+      idempotencyKey: String(number),
+      instrumentId: null,
+      ticker: null,
+      side: null,
+      contracts: null,
+      tradeId: null,
+      mayOpen: true,
+      mayTrade: true,
+      rejectIfLaterThanMs: null,
+      counting: null,
+    };
+  }
+
+  /** Null: it is done; else why it is refused. */
+  #command(command: Command): RejectionCode | null {
+    const state = this.#state;
+    const atMs = advance(state, command.atMs, this.#facts);
+    invariant(atMs === command.atMs, 'the time of a backtest goes back');
+    const decision = decide(state, command);
+    invariant(decision.kind !== 'replay', 'a backtest uses a key twice');
+    if (decision.kind === 'reject') return decision.rejection.code;
+    if (decision.consumption !== null) state.fillModel.consume(decision.consumption);
+    this.#emit(decision.events);
+    return null;
+  }
+
+  #emit(events: readonly Event[]): void {
+    for (const event of events) emit(this.#state, this.#facts, event);
+  }
+}
+
+/** A uuid of version 7, the same at every run. */
+function orderIdOf(atMs: EpochMs, number: number): Uuid {
+  const time = atMs.toString(16).padStart(12, '0');
+  // The last bit is that of the trade.
+  const tail = (2 * number).toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-${tail}`;
+}
+
+function catalogOf(markets: readonly BacktestMarket[]) {
+  const numbers = new Map<string, MarketNumber>();
+  for (const { ticker } of markets) {
+    if (!numbers.has(ticker)) numbers.set(ticker, numbers.size);
+  }
+  const catalog: Catalog = {
+    games: [],
+    instruments: markets.map(instrumentOf),
+    marketNames: [...numbers.keys()].map((ticker) => marketName(HOME_VENUE, ticker)),
+    instrumentIds: markets.map(({ instrumentId }) => instrumentId),
+  };
+  return { catalog, numbers };
+}
+
+/** As the rules need it; texts that they do not look at are empty. */
+function instrumentOf(market: BacktestMarket): CatalogInstrument {
+  const { instrumentId, label, polarity, ticker, startsAtMs, opensAtMs, closesAtMs } = market;
+  const buyForYes: Side = polarity === 1 ? 'yes' : 'no';
+  const buyForNo: Side = polarity === 1 ? 'no' : 'yes';
+  return {
+    id: instrumentId,
+    slug: instrumentId,
+    gameSlug: null,
+    league: '',
+    marketType: 'moneyline',
+    period: 'game',
+    line: null,
+    subject: null,
+    label,
+    oppositeLabel: null,
+    yesMeans: '',
+    startsAt: isoOf(startsAtMs),
+    opensAt: opensAtMs === null ? null : isoOf(opensAtMs),
+    ...(closesAtMs === null ? {} : { closesAt: isoOf(closesAtMs) }),
+    pushPossible: false,
+    stat: null,
+    tieRule: null,
+    settlesOn: null,
+    postponementWindowHours: null,
+    rulesVersion: 1,
+    listings: [
+      {
+        venue: HOME_VENUE,
+        polarity,
+        sideLabel: null,
+        fungibility: 'exact',
+        reviewed: true,
+        note: null,
+        buyForYes,
+        buyForNo,
+        venueMarketId: ticker,
+        venueSideRef: null,
+        venueEvent: null,
+      },
+    ],
+  };
+}
+
+const none = () => undefined;
+const never = () => {
+  throw new Error('a backtest keeps no finished orders');
+};
+
+/** No key is used twice, and nobody asks for what is over. */
+const NOTHING_FINISHED: FinishedRecords = {
+  noteKey: none,
+  noteOrder: none,
+  noteTrade: none,
+  orderByKey: none,
+  closedTrade: none,
+  endedOrder: none,
+  orderAt: never,
+  outcome: never,
+  endedOrders: () => [],
+  closedTrades: () => [],
+};

@@ -1,0 +1,29 @@
+/**
+ * A thread for backtests, as Piscina runs it: one task, one answer as text. It gives way to every
+ * thread that trades. Rule Z12 (engine/RULES.md).
+ */
+import os from 'node:os';
+import type { Columns } from '../history/record-columns.ts';
+import { StoredReader } from '../history/stored-rows.ts';
+import { runBacktest } from './backtest.ts';
+import { answerOf, InputHash } from './summary.ts';
+import type { BacktestMarket, BacktestTask } from './task.ts';
+
+/** On Linux a priority is a thread's own: that of the caller is lowered, and no other. */
+os.setPriority(0, os.constants.priority.PRIORITY_LOW);
+
+export function backtest(task: BacktestTask & { withPrices: boolean }): string {
+  const reader = new StoredReader(task.directory);
+  try {
+    const hash = new InputHash(task);
+    const partsOf = (market: BacktestMarket): readonly Columns[] => {
+      const parts = market.rows === null ? [] : [...reader.parts(market.rows)];
+      hash.market(market, parts);
+      return parts;
+    };
+    const run = runBacktest(task, partsOf);
+    return JSON.stringify(answerOf(task, run, hash.hex(), task.withPrices));
+  } finally {
+    reader.close();
+  }
+}
