@@ -276,3 +276,31 @@ test('J22: of many orders each is an event once, in the order of their answers',
   );
   t.deepEqual(client.waiting, []);
 });
+
+test('J18, J22: orders that end with their connection are events with that reason, in their order', async (t) => {
+  const trader = await newTrader(t, await startWhole(t));
+  const [watcher, client] = [await trader.open(), await trader.open()];
+  await watcher.ask({ op: 'subscribe', channels: ['orders'] });
+  await watcher.next();
+  await client.ask({ op: 'subscribe', channels: [], cancelOnDisconnect: true });
+  const fields = { action: 'buy', type: 'limit', side: 'yes', count: 5 };
+  const instrumentId = trader.server.instrumentIds[0];
+  for (const [key, limitPriceCents] of [20, 30, 10].entries()) {
+    const order = { ...fields, instrumentId, limitPriceCents, idempotencyKey: `own-${key}` };
+    t.is((await client.ask({ op: 'place', order })).body.status, 'resting');
+  }
+  const { engine } = trader.server.paperbook;
+  engine.tick(quoteTick({ atMs: NOON_MS + 1, market: 0, yesBidCents: 25, yesAskCents: 29 }));
+  await engine.drained();
+  client.close();
+  const events = (await take(watcher, 7)).map(({ data }) => data);
+  t.deepEqual(
+    events.map(({ type, order }) => `${type} ${order?.limitCents} ${order?.cancelReason ?? ''}`),
+    [
+      ...['order_placed 20 ', 'order_placed 30 ', 'order_placed 10 '],
+      ...['order_filled 30 ', 'trade_opened undefined '],
+      ...['order_canceled 20 disconnected', 'order_canceled 10 disconnected'],
+    ],
+  );
+  t.deepEqual(await trader.poll(), events);
+});
