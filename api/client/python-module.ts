@@ -2,7 +2,14 @@
  * The Python client's types and calls, from the API's description. `npm run client` writes them to
  * `python/paperbook_client/generated.py`.
  */
-import { argumentName, docstringOf, laidOut, PythonTypes, type Schema } from './python-types.ts';
+import {
+  argumentName,
+  capitalized,
+  docstringOf,
+  laidOut,
+  PythonTypes,
+  type Schema,
+} from './python-types.ts';
 
 type Parameter = { $ref?: string; name: string; in: string; required?: boolean; schema: Schema };
 type Content = { content?: Record<string, { schema: Schema }> };
@@ -41,25 +48,30 @@ export function pythonModule({ paths, components }: Description): string {
   types.annotation({ $ref: '#/components/schemas/ErrorCode' }, 'ErrorCode');
   const methods = methodsOf(paths);
   const classes = [
-    `class Operations:
-    """A method an operation, for \`Client\`."""
-
-    def call(self, call: Call) -> Any:
-        raise NotImplementedError
-`,
-    ...methods.map((method) => methodText(method, types, 'def', 'self.call')),
-    `
-class AsyncOperations:
-    """A method an operation, for \`AsyncClient\`."""
-
-    async def call(self, call: Call) -> Any:
-        raise NotImplementedError
-`,
-    ...methods.map((method) => methodText(method, types, 'async def', 'await self.call')),
+    classText(
+      '',
+      'def',
+      methods.map((method) => methodText(method, types, 'def', 'self.call')),
+    ),
+    classText(
+      'Async',
+      'async def',
+      methods.map((method) => methodText(method, types, 'async def', 'await self.call')),
+    ),
   ];
   const names = ['AsyncOperations', 'Operations', ...types.names()].sort();
   const all = `__all__ = [\n${names.map((name) => `    "${name}",\n`).join('')}]\n`;
-  return `${HEAD}\n${all}\n\n${types.definitions()}\n\n\n${classes.join('\n')}`;
+  return `${HEAD}\n${all}\n\n${types.definitions()}\n\n\n${classes.join('\n\n')}`;
+}
+
+function classText(kind: string, define: string, methods: readonly string[]): string {
+  const head = `class ${kind}Operations:
+    """A method an operation, for \`${kind}Client\`."""
+
+    ${define} call(self, call: Call) -> Any:
+        raise NotImplementedError
+`;
+  return [head, ...methods].join('\n');
 }
 
 /** Those that a key may call, or anyone, and that answer JSON. */
@@ -88,26 +100,26 @@ function methodText(
   call: string,
 ): string {
   const { operationId, parameters = [], requestBody } = operation;
-  const typeName = operationId[0]!.toUpperCase() + operationId.slice(1);
+  const typeName = capitalized(operationId);
   const given = (place: string) => parameters.filter((each) => each.in === place);
   const isOfAccount = parameters.some(({ $ref }) => $ref?.endsWith('/ServiceOrg'));
   const query = given('query');
-  const needed = [...given('path'), ...query.filter(({ required }) => required === true)];
+  const isNeeded = ({ required }: Parameter) => required === true;
+  const needed = [...given('path'), ...query.filter(isNeeded)];
   const typeOf = ({ name, schema }: Parameter) => {
     const isSwitch = JSON.stringify(schema.enum) === '["true","false"]';
-    const type = typeName + name[0]!.toUpperCase() + name.slice(1);
+    const type = typeName + capitalized(name);
     return isSwitch ? 'bool' : types.annotation(schema, type).replaceAll('\n', '\n        ');
   };
+  const argumentOf = (each: Parameter) => `${argumentName(each.name)}: ${typeOf(each)}`;
   const body = requestBody?.content?.['application/json']?.schema;
   const optional = [
-    ...query
-      .filter(({ required }) => required !== true)
-      .map((each) => `${argumentName(each.name)}: ${typeOf(each)} | None = None`),
+    ...query.filter((each) => !isNeeded(each)).map((each) => `${argumentOf(each)} | None = None`),
     ...(isOfAccount ? ['org: str | None = None'] : []),
   ];
   const signature = [
     'self',
-    ...needed.map((each) => `${argumentName(each.name)}: ${typeOf(each)}`),
+    ...needed.map(argumentOf),
     ...(body === undefined ? [] : [`body: ${types.annotation(body, `${typeName}Body`)}`]),
     ...(optional.length === 0 ? [] : ['*', ...optional]),
   ];

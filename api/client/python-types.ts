@@ -110,7 +110,7 @@ export class PythonTypes {
 
   #classOf(schema: Schema, properties: Record<string, Schema>, name: string): string {
     const fields = Object.entries(properties).map(([field, property]) => {
-      const nested = `${name}${field[0]!.toUpperCase()}${field.slice(1)}`;
+      const nested = name + capitalized(field);
       const type = this.annotation(property, nested);
       const isThere = schema.required?.includes(field) === true;
       const shown = (isThere ? type : `NotRequired[${type}]`).replaceAll('\n', '\n    ');
@@ -134,6 +134,11 @@ export class PythonTypes {
 
 export function isIdentifier(name: string): boolean {
   return IDENTIFIER.test(name) && !KEYWORDS.has(name);
+}
+
+/** As a part of a type's name. */
+export function capitalized(name: string): string {
+  return name[0]!.toUpperCase() + name.slice(1);
 }
 
 /** `GET /games?from=` has a parameter that is a word of Python: `from_`. */

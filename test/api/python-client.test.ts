@@ -1,5 +1,5 @@
 /** The Python client: generated from the description, and used by a program (python-bot.py). */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,8 +10,9 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { generatePython, PYTHON_FILE } from '../../api/client/generate.ts';
 import { argumentName, PythonTypes, type Schema } from '../../api/client/python-types.ts';
+import { pythonWith, runPython } from './python.ts';
 import { IDS } from './samples.ts';
-import { type Json, startApi } from './support.ts';
+import { startApi } from './support.ts';
 
 const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -71,30 +72,11 @@ test('the Python types say what a schema says', (t) => {
   t.throws(() => types.annotation(refOf('Gone'), 'X'), { message: /Gone is no schema/ });
 });
 
-/** A Python 3.11 or later that has what is asked for; else null, after saying so. */
-function pythonWith(t: ExecutionContext, module: string): string | null {
-  const check = `import sys, ${module}; sys.exit(sys.version_info < (3, 11))`;
-  const found = ['python3', '/usr/bin/python3'].find(
-    (python) => spawnSync(python, ['-c', check]).status === 0,
-  );
-  if (found !== undefined) return found;
-  t.log(`SKIPPED: there is no Python 3.11 with ${module}`);
-  t.pass();
-  return null;
-}
-
-async function runBot(python: string, ...args: string[]): Promise<Json> {
-  const env = { PATH: process.env.PATH, PYTHONPATH: path.join(CLIENT, 'python') };
-  const options = { env: { ...env, PYTHONDONTWRITEBYTECODE: '1' }, timeout: 60_000 };
-  const { stdout } = await runFile(python, [BOT, ...args], options);
-  return JSON.parse(stdout);
-}
-
 test('a Python program reads, trades and is refused', async (t) => {
-  const python = pythonWith(t, 'httpx');
+  const python = pythonWith(t, 'httpx, websockets');
   if (python === null) return;
   const api = await startApi(t);
-  const said = await runBot(python, 'trade', api.baseUrl, api.token, IDS.lions);
+  const said = await runPython(python, BOT, 'trade', api.baseUrl, api.token, IDS.lions);
   t.is(said.prefix, api.token.slice(0, 16));
   t.deepEqual([said.found, said.notTradable], [[IDS.total], [IDS.total]]);
   t.deepEqual(said.games, ['game_00000000B0']);
@@ -163,10 +145,10 @@ async function startFailing(t: ExecutionContext): Promise<{ baseUrl: string; see
 }
 
 test('a Python program sends again what is safe to send again, under one key', async (t) => {
-  const python = pythonWith(t, 'httpx');
+  const python = pythonWith(t, 'httpx, websockets');
   if (python === null) return;
   const { baseUrl, seen } = await startFailing(t);
-  const said = await runBot(python, 'fail', baseUrl, 'secret', IDS.lions);
+  const said = await runPython(python, BOT, 'fail', baseUrl, 'secret', IDS.lions);
   const sent = (call: string) => seen.filter((each) => each.call === call);
 
   const orders = sent('POST /v1/portfolio/orders').map(({ body }) => JSON.parse(body));
@@ -233,7 +215,7 @@ test('the Python client becomes a wheel by the command of its README', async (t)
   t.true(readme.includes(` ./${wheel}\n`));
   const list = ['-m', 'zipfile', '-l', path.join(directory, wheel!)];
   const { stdout } = await runFile(python, list);
-  for (const file of ['generated.py', 'client.py', 'py.typed', 'LICENSE']) {
+  for (const file of ['generated.py', 'client.py', 'stream.py', 'py.typed', 'LICENSE']) {
     t.true(stdout.includes(`/${file} `), file);
   }
 });

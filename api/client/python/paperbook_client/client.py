@@ -10,11 +10,14 @@ from typing import Any, NoReturn
 import httpx
 
 from .calls import Call
-from .errors import BadAnswerError, NoAnswerError, RefusedError
-from .generated import AsyncOperations, Operations
+from .errors import BadAnswerError, NoAnswerError, RefusedError, refusal_of
+from .generated import AsyncOperations, OrderBatchResults, OrderPlacement, Operations
+from .stream import Stream
 
 ANSWERS_WITHIN_SECONDS = 30.0
 FIRST_PAUSE_SECONDS = 0.25
+# How often the server sends a heartbeat over a stream.
+HEARTBEAT_SECONDS = 5.0
 # A server that asks for a longer wait is not waited for: its refusal is raised at once.
 WAITS_AT_MOST_SECONDS = 10.0
 
@@ -85,6 +88,9 @@ class AsyncClient(AsyncOperations):
         waits_at_most_seconds: float = WAITS_AT_MOST_SECONDS,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._key = key
+        self._timeout_seconds = timeout_seconds
         self._http = httpx.AsyncClient(
             base_url=base_url,
             headers=_headers(key),
@@ -118,6 +124,53 @@ class AsyncClient(AsyncOperations):
             return await self._http.request(call.method, call.path, **_request(call))
         except httpx.TransportError as error:
             return error
+
+    def stream(
+        self,
+        *,
+        after: str | None = None,
+        cancel_on_disconnect: bool = False,
+        org: str | None = None,
+        heartbeat_seconds: float = HEARTBEAT_SECONDS,
+        first_pause_seconds: float = FIRST_PAUSE_SECONDS,
+    ) -> Stream:
+        """The stream, which ``async with`` opens.
+
+        ``after`` is the eventId of the last event of ``orders`` that is known. With
+        ``cancel_on_disconnect`` orders placed over a connection are canceled when that is lost, or
+        closed. ``org`` is the id of an organization, whose sandbox it is about.
+        """
+        headers = _headers(self._key) | ({} if org is None else {"x-service-org": org})
+
+        async def refusal() -> Exception:
+            """The same request without a WebSocket is answered; 400 where that alone is wrong."""
+            try:
+                response = await self._http.get("/stream", headers=headers)
+                if response.status_code == 400:
+                    return ConnectionError("the handshake was refused")
+                return refusal_of(response.status_code, response.json())
+            except (httpx.TransportError, ValueError, KeyError, TypeError):
+                return ConnectionError("the server could not be reached")
+
+        return Stream(
+            f"ws{self._base_url.removeprefix('http')}/stream",
+            headers,
+            refusal,
+            after=after,
+            cancel_on_disconnect=cancel_on_disconnect,
+            timeout_seconds=self._timeout_seconds,
+            heartbeat_seconds=heartbeat_seconds,
+            first_pause_seconds=first_pause_seconds,
+        )
+
+
+def outcomes_of(batch: OrderBatchResults) -> list[OrderPlacement | RefusedError]:
+    """What became of each order of a batch, in their order: its placement, or its refusal."""
+    outcomes: list[OrderPlacement | RefusedError] = []
+    for result in batch["results"]:
+        body: Any = result["body"]
+        outcomes.append(refusal_of(result["status"], body) if "error" in body else body)
+    return outcomes
 
 
 _Result = httpx.Response | httpx.TransportError

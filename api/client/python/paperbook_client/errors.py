@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from .generated import ErrorCode
@@ -44,8 +44,8 @@ class RefusedError(PaperbookError):
         message: str,
         *,
         retry_after_seconds: int | None,
-        request_id: str | None,
-        sent: Mapping[str, Any] | None,
+        request_id: str | None = None,
+        sent: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message, request_id=request_id, sent=sent)
         self.status = status
@@ -70,3 +70,26 @@ class BadAnswerError(PaperbookError):
 
 class NoAnswerError(PaperbookError):
     """No server, or none in time. ``__cause__`` is the error of httpx."""
+
+
+class ConnectionLostError(PaperbookError):
+    """A message of a stream was not answered. ``outcome`` is "not_sent" where the server never got
+    it, else "unknown": it may have been done. Then ``place(error.sent)`` shows whether an order was
+    placed, and places it once; a cancel can be sent again as it is.
+    """
+
+    def __init__(
+        self, why: str, outcome: Literal["not_sent", "unknown"], *, sent: Mapping[str, Any] | None
+    ) -> None:
+        said = "the outcome is unknown" if outcome == "unknown" else "nothing was sent"
+        super().__init__(f"{why}: {said}", sent=sent)
+        self.outcome = outcome
+
+
+def refusal_of(status: int, body: Any, *, sent: Mapping[str, Any] | None = None) -> RefusedError:
+    """The refusal that a body of an error says."""
+    error = body["error"]
+    after = error.get("retryAfterSeconds")
+    return RefusedError(
+        status, error["code"], error["message"], retry_after_seconds=after, sent=sent
+    )

@@ -1,0 +1,89 @@
+"""What a stream yields. Times are date-times of the server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from .errors import RefusedError
+from .generated import Event, Game, Portfolio, Quote
+
+
+@dataclass(frozen=True)
+class QuoteEvent:
+    """A quote as it is now; ``change`` has what of it is new, None where all of it may be."""
+
+    quote: Quote
+    change: dict[str, Any] | None
+    at: str
+
+
+@dataclass(frozen=True)
+class GamesEvent:
+    """The first hundred games, as ``list_games`` answers them."""
+
+    games: list[Game]
+    next_cursor: str | None
+    at: str
+
+
+@dataclass(frozen=True)
+class GameEvent:
+    """A game that has changed."""
+
+    game: Game
+    at: str
+
+
+@dataclass(frozen=True)
+class PortfolioEvent:
+    """Where ``orders`` begins anew: events before it may not have been sent."""
+
+    portfolio: Portfolio
+    at: str
+
+
+@dataclass(frozen=True)
+class OrderEvent:
+    """Each event once, in order, over all connections. Replayed: it came while there was none."""
+
+    event: Event
+    replayed: bool
+
+
+@dataclass(frozen=True)
+class GapEvent:
+    """Messages of a channel are missing: what it is about follows anew. Events of ``orders`` are
+    asked for again, so that there it means that the server cannot send them any more.
+    """
+
+    channel: str
+
+
+@dataclass(frozen=True)
+class EndedEvent:
+    """The server has ended a channel, which is subscribed to no more."""
+
+    channel: str
+    error: RefusedError
+
+
+@dataclass(frozen=True)
+class StateEvent:
+    """``error`` says what ended the last connection; ``retry_in_seconds`` is of "waiting"."""
+
+    state: Literal["connecting", "open", "waiting", "closed"]
+    error: Exception | None = None
+    retry_in_seconds: float | None = None
+
+
+StreamEvent: TypeAlias = (
+    QuoteEvent
+    | GamesEvent
+    | GameEvent
+    | PortfolioEvent
+    | OrderEvent
+    | GapEvent
+    | EndedEvent
+    | StateEvent
+)

@@ -1,0 +1,406 @@
+"""The stream: quotes, games and own orders as they change, and orders placed over it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from websockets.exceptions import ConnectionClosed, WebSocketException
+
+from .calls import with_key
+from .channel import Channel
+from .connect import close_code, open_socket
+from .errors import ConnectionLostError, RefusedError, refusal_of
+from .events import EndedEvent, StateEvent, StreamEvent
+from .generated import CanceledOrders, OrderAnswer, OrderPlacement, OrderRequest
+
+HEARTBEATS_MISSED = 2
+PAUSE_SECONDS_MAX = 30.0
+WAIT_SECONDS_MAX = 60
+WAITING_MAX = 10_000
+# What was not iterated over yet; channels that bring more wait until half of it was.
+EVENTS_MAX = 10_000
+KEY_ENDED = 4401
+# Trying again does not help.
+FINAL_STATUSES = (400, 401, 403, 404)
+
+_Answered = Callable[[int, Any], None]
+
+
+class Stream:
+    """Made by ``AsyncClient.stream()``: ``async with`` opens it, ``async for`` yields its events.
+
+    It comes back by itself after a lost connection, subscribed to what it was; ``orders`` goes on
+    behind the last event.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        headers: dict[str, str],
+        refusal: Callable[[], Awaitable[Exception]],
+        *,
+        after: str | None,
+        cancel_on_disconnect: bool,
+        timeout_seconds: float,
+        heartbeat_seconds: float,
+        first_pause_seconds: float,
+    ) -> None:
+        self._url = url
+        self._headers = headers
+        self._refusal = refusal
+        self._after = after
+        self._cancel_on_disconnect = cancel_on_disconnect
+        self._timeout_seconds = timeout_seconds
+        self._heartbeat_seconds = heartbeat_seconds
+        self._first_pause_seconds = first_pause_seconds
+        self._state = StateEvent("connecting")
+        self._socket: Any = None
+        self._ready = asyncio.Event()
+        self._ended = asyncio.Event()
+        self._attempts = 0
+        self._channels: dict[str, _Subscribed] = {}
+        self._behind: set[str] = set()
+        self._ids = 0
+        self._waiting: dict[int, _Answered] = {}
+        self._events: deque[StreamEvent] = deque()
+        self._has_events = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Stream:
+        self._task = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __aiter__(self) -> Stream:
+        return self
+
+    async def __anext__(self) -> StreamEvent:
+        """The next event; it ends behind the StateEvent "closed"."""
+        while not self._events:
+            if self._ended.is_set():
+                raise StopAsyncIteration
+            self._has_events.clear()
+            await self._has_events.wait()
+        event = self._events.popleft()
+        if self._behind and len(self._events) <= EVENTS_MAX // 2:
+            await self._catch_up()
+        return event
+
+    @property
+    def state(self) -> StateEvent:
+        return self._state
+
+    @property
+    def last_event_id(self) -> str | None:
+        """The eventId of the last event of ``orders`` that came; None: none is known."""
+        orders = self._channels.get("orders")
+        return self._after if orders is None else orders.channel.after
+
+    async def ready(self) -> None:
+        """Returns once orders can be placed; raises when the stream is closed."""
+        waits = [asyncio.create_task(each.wait()) for each in (self._ready, self._ended)]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waits:
+                each.cancel()
+        if self._ended.is_set():
+            raise _closed_by(self._state.error)
+
+    async def subscribe(self, *names: str) -> None:
+        """To ``quotes:ins_…``, ``games``, ``orders``, also on every later connection. Returns once
+        each has begun; raises the first ``RefusedError``, or when the stream is closed.
+        """
+        if self._ended.is_set():
+            raise _closed_by(self._state.error)
+        for name in names:
+            if name in self._channels:
+                continue
+            channel = Channel(name, self._after if name == "orders" else None, self._emit)
+            self._channels[name] = subscribed = _Subscribed(channel)
+            if self._socket is not None:
+                await self._begin(subscribed)
+        begun = [self._channels[name].begun for name in names if name in self._channels]
+        await asyncio.gather(*(asyncio.shield(each) for each in begun))
+
+    async def unsubscribe(self, *names: str) -> None:
+        for name in names:
+            subscribed = self._channels.get(name)
+            if subscribed is not None:
+                self._forget(subscribed, RuntimeError(f"{name} was unsubscribed from"))
+                await self._send({"op": "unsubscribe", "channels": [name]})
+
+    async def place(self, order: OrderRequest) -> OrderPlacement:
+        """As ``place_order``. Raises ``RefusedError``, or ``ConnectionLostError``, which says
+        whether the order may have been placed.
+        """
+        keyed = with_key(order)
+        answer: OrderPlacement = await self._order({"op": "place", "order": keyed}, keyed)
+        return answer
+
+    async def cancel(self, order_id: str) -> OrderAnswer:
+        """As ``cancel_order``. Raises as ``place``."""
+        answer: OrderAnswer = await self._order({"op": "cancel", "orderId": order_id}, None)
+        return answer
+
+    async def cancel_all(self, *, instrument_id: str | None = None) -> CanceledOrders:
+        """As ``cancel_orders``. Raises as ``place``."""
+        which = {} if instrument_id is None else {"instrumentId": instrument_id}
+        answer: CanceledOrders = await self._order({"op": "cancel_all", **which}, None)
+        return answer
+
+    async def close(self) -> None:
+        """For good. The outcome of messages that wait for answers is unknown."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        self._end(None)
+
+    async def _order(self, message: dict[str, Any], sent: Any) -> Any:
+        socket = self._socket
+        if socket is None or not self._ready.is_set() or len(self._waiting) >= WAITING_MAX:
+            raise ConnectionLostError("the stream is not ready", "not_sent", sent=sent)
+        answer: asyncio.Future[tuple[int, Any]] = asyncio.get_running_loop().create_future()
+
+        def answered(status: int, body: Any) -> None:
+            if not answer.done():
+                answer.set_result((status, body))
+
+        number = self._numbered(answered)
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                await socket.send(json.dumps({"id": number, **message}))
+                status, body = await answer
+        except TimeoutError:
+            why = "the server did not answer in time"
+            raise ConnectionLostError(why, "unknown", sent=sent) from None
+        except ConnectionClosed as error:
+            raise ConnectionLostError("the connection was lost", "unknown", sent=sent) from error
+        finally:
+            self._waiting.pop(number, None)
+        if status == 0:
+            raise ConnectionLostError("the connection was lost", "unknown", sent=sent)
+        if status >= 300:
+            raise refusal_of(status, body, sent=sent)
+        return body
+
+    def _numbered(self, answered: _Answered) -> int:
+        self._ids += 1
+        self._waiting[self._ids] = answered
+        return self._ids
+
+    async def _send(self, message: dict[str, Any], answered: _Answered | None = None) -> None:
+        """On a connection that is lost nothing is sent: the next one brings what was asked for."""
+        socket = self._socket
+        if socket is None:
+            return
+        number = self._numbered(answered or (lambda _status, _body: None))
+        try:
+            await socket.send(json.dumps({"id": number, **message}))
+        except ConnectionClosed:
+            self._waiting.pop(number, None)
+
+    async def _run(self) -> None:
+        try:
+            await self._run_until_final()
+        except Exception as error:
+            # A fault of this program: whoever waits for the stream gets it.
+            self._end(error)
+
+    async def _run_until_final(self) -> None:
+        while True:
+            self._enter(StateEvent("connecting"))
+            try:
+                error = await self._connected()
+            finally:
+                self._lose()
+            if isinstance(error, RefusedError) and error.status in FINAL_STATUSES:
+                return self._end(error)
+            # Clients that lost a server together do not come back together: full jitter.
+            at_most = self._first_pause_seconds * 2 ** min(self._attempts, 20)
+            self._attempts += 1
+            wait = error.retry_after_seconds if isinstance(error, RefusedError) else None
+            pause = random.random() * min(PAUSE_SECONDS_MAX, at_most)
+            pause += min(wait or 0, WAIT_SECONDS_MAX)
+            self._enter(StateEvent("waiting", error, pause))
+            await asyncio.sleep(pause)
+
+    async def _connected(self) -> Exception:
+        """Why the connection ended."""
+        try:
+            socket = await open_socket(self._url, self._headers)
+        except (WebSocketException, OSError, TimeoutError):
+            return await self._refusal()
+        self._socket = socket
+        try:
+            return await self._read(socket)
+        except ValueError as error:
+            return ConnectionError(f"the server sent what is not JSON: {error}")
+        except ConnectionClosed as error:
+            if close_code(error) == KEY_ENDED:
+                why = "the key has ended"
+                return RefusedError(401, "invalid_token", why, retry_after_seconds=None)
+            return error
+        except TimeoutError:
+            return ConnectionError("the heartbeats of the server are missing")
+        finally:
+            self._socket = None
+            await socket.close()
+
+    async def _read(self, socket: Any) -> Exception:
+        if self._cancel_on_disconnect:
+            refused: list[Exception] = []
+
+            def accepted(status: int, body: Any) -> None:
+                if status < 300:
+                    self._ready.set()
+                else:
+                    refused.append(refusal_of(status, body))
+
+            # Before it is accepted nothing is placed.
+            subscribe = {"op": "subscribe", "channels": [], "cancelOnDisconnect": True}
+            await self._send(subscribe, accepted)
+        else:
+            refused = []
+            self._ready.set()
+        self._enter(StateEvent("open"))
+        for subscribed in list(self._channels.values()):
+            await self._begin(subscribed)
+        # Half a period more, so that one that is a little late is none that is missing.
+        limit = (HEARTBEATS_MISSED + 0.5) * self._heartbeat_seconds
+        while not refused:
+            async with asyncio.timeout(limit):
+                text = await socket.recv()
+            await self._take(json.loads(text))
+        return refused[0]
+
+    async def _take(self, message: dict[str, Any]) -> None:
+        if "channel" in message:
+            subscribed = self._channels.get(message["channel"])
+            if subscribed is not None:
+                await self._take_of_channel(subscribed, message)
+        elif "heartbeat" in message:
+            self._attempts = 0
+            for name, seq in message["heartbeat"]["seq"].items():
+                of_name = self._channels.get(name)
+                if of_name is not None and not of_name.channel.take_heartbeat(seq):
+                    await self._begin_again(of_name)
+        else:
+            answered = self._waiting.pop(message.get("id", 0), None)
+            if answered is not None:
+                answered(message["status"], message["body"])
+
+    async def _take_of_channel(self, subscribed: _Subscribed, message: dict[str, Any]) -> None:
+        name = subscribed.channel.name
+        if message.get("ended"):
+            error = refusal_of(403, message)
+            self._forget(subscribed, error)
+            self._emit(EndedEvent(name, error))
+        elif name in self._behind:
+            return
+        elif len(self._events) >= EVENTS_MAX:
+            # Nobody iterates over them: the channel goes on once that is made up for.
+            self._behind.add(name)
+            subscribed.channel.ask()
+            await self._send({"op": "unsubscribe", "channels": [name]})
+        elif not subscribed.channel.take(message):
+            await self._begin_again(subscribed)
+        elif "snapshot" in message:
+            subscribed.settle(None)
+
+    async def _catch_up(self) -> None:
+        for name in self._behind:
+            subscribed = self._channels.get(name)
+            if subscribed is not None:
+                subscribed.channel.miss()
+                await self._begin(subscribed)
+        self._behind.clear()
+
+    async def _begin_again(self, subscribed: _Subscribed) -> None:
+        await self._send({"op": "unsubscribe", "channels": [subscribed.channel.name]})
+        await self._begin(subscribed)
+
+    async def _begin(self, subscribed: _Subscribed) -> None:
+        channel = subscribed.channel
+        after = channel.after
+
+        def answered(status: int, body: Any) -> None:
+            if self._channels.get(channel.name) is not subscribed or status == 0:
+                return
+            if status < 300:
+                channel.begin()
+                # There is no snapshot, and there may be nothing to replay.
+                if after is not None:
+                    subscribed.settle(None)
+                return
+            error = refusal_of(status, body)
+            was_begun = subscribed.begun.done()
+            self._forget(subscribed, error)
+            if was_begun:
+                self._emit(EndedEvent(channel.name, error))
+
+        channel.ask()
+        on = {} if after is None else {"after": {"orders": after}}
+        await self._send({"op": "subscribe", "channels": [channel.name], **on}, answered)
+
+    def _forget(self, subscribed: _Subscribed, error: Exception) -> None:
+        channel = subscribed.channel
+        if channel.name == "orders":
+            self._after = channel.after
+        self._channels.pop(channel.name, None)
+        self._behind.discard(channel.name)
+        subscribed.settle(error)
+
+    def _lose(self) -> None:
+        self._ready.clear()
+        self._behind.clear()
+        waiting, self._waiting = self._waiting, {}
+        for answered in waiting.values():
+            answered(0, None)
+
+    def _end(self, error: Exception | None) -> None:
+        if self._ended.is_set():
+            return
+        self._ended.set()
+        for subscribed in list(self._channels.values()):
+            self._forget(subscribed, _closed_by(error))
+        self._enter(StateEvent("closed", error))
+
+    def _enter(self, state: StateEvent) -> None:
+        self._state = state
+        # Of a server that is away for long, only the last states are of interest.
+        if len(self._events) < 2 * EVENTS_MAX or state.state == "closed":
+            self._emit(state)
+
+    def _emit(self, event: StreamEvent) -> None:
+        self._events.append(event)
+        self._has_events.set()
+
+
+class _Subscribed:
+    """A channel, and whether it has begun."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        # Whoever waits for it gets the error; nobody needs to.
+        self.begun.add_done_callback(lambda begun: begun.cancelled() or begun.exception())
+
+    def settle(self, error: Exception | None) -> None:
+        if self.begun.done():
+            return
+        if error is None:
+            self.begun.set_result(None)
+        else:
+            self.begun.set_exception(error)
+
+
+def _closed_by(error: Exception | None) -> Exception:
+    return error or RuntimeError("the stream is closed")
