@@ -19,6 +19,7 @@ test.afterEach.always((t) => {
   limitFiles(t, 'unlimited');
 });
 
+const CONNECTION = 7;
 const fileIn = (dir: string) => path.join(dir, 'data.mdb');
 const sizeOf = (dir: string) => statSync(fileIn(dir)).size;
 
@@ -143,12 +144,15 @@ test.serial('D8: a shard that ends without room loses nothing that it acknowledg
   await again.abandon();
 });
 
-test.serial('D8: what came while there was no room follows once there is', async (t) => {
+test.serial('D8, T135: what came while there was no room follows once there is', async (t) => {
   const dir = tempDir(t);
   const engine = await openShards(dir);
   engine.tick(quoteTick());
   const order = placeOrder();
   t.true((await engine.call(order.account, order)).ok);
+  engine.connections.opened(CONNECTION);
+  const tied = limitBuy({ connection: CONNECTION });
+  t.true((await engine.call(tied.account, tied)).ok);
   if (!limitFiles(t, sizeOf(path.join(dir, 'shard-0')))) return;
   let isFull = false;
   for (let rounds = 0; rounds < 50 && !isFull; rounds++) {
@@ -164,6 +168,7 @@ test.serial('D8: what came while there was no room follows once there is', async
   t.deepEqual(engine.troubles(), ['shard 0: the data directory cannot be written: file too large']);
   await t.throwsAsync(engine.call(order.account, placeOrder()), { instanceOf: DiskFull });
 
+  engine.connections.ended(CONNECTION, [tied.account]);
   const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
   engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...pays });
   await engine.drained();
@@ -175,6 +180,10 @@ test.serial('D8: what came while there was no room follows once there is', async
   }
   await engine.drained();
   t.is(await openPositions(engine), 0, 'the result came again');
+  const { account, orderId } = tied;
+  const query = { kind: 'order', atMs: NOON_MS, account, orderId, organizationSlug: null } as const;
+  const reply = await engine.call(account, query);
+  t.like(JSON.parse(reply.ok ? reply.body : '{}').order, { cancelReason: 'disconnected' });
   await engine.close();
 });
 
