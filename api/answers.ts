@@ -2,11 +2,13 @@
  * Writes the answer to each exchange of a listener: the result of its route, or a refusal. Each
  * answer is counted under its route. Rules A17, A66, E6 (api/RULES.md).
  */
+import type { TradeLimitsLeft } from '../engine/rules/limits-left.ts';
 import { AT_ITS_LIMIT, EngineBusy } from '../engine/shard/busy.ts';
 import { CodedBody } from './asset.ts';
 import type { ErrorBody } from './errors.ts';
 import type { Exchange } from './exchange.ts';
 import { type HeaderLines, headerLines } from './header-lines.ts';
+import { tradeLimitLines } from './limits/trade-limit-headers.ts';
 import type { Log } from './log.ts';
 import type { Metrics, RouteCount } from './metrics.ts';
 import type { PacedRefusals } from './paced-refusals.ts';
@@ -94,9 +96,10 @@ export class Answers {
       this.#answerError(exchange, refusedBy(result), found);
       return;
     }
-    const body = typeof result === 'string' ? result : result.body;
     requests.add(status, exchange.startedMs);
-    exchange.answer(status, found.headers, status === 204 ? null : body);
+    if (typeof result === 'string') {
+      exchange.answer(status, found.headers, status === 204 ? null : result);
+    } else exchange.answer(status, withLimits(found.headers, result.limits), result.body);
   }
 
   refuseBusy(exchange: Exchange, error: EngineBusy, found: Found): void {
@@ -129,7 +132,7 @@ export class Answers {
   #answerError(exchange: Exchange, refusal: Refused, found: Found): void {
     const { headers, body } = this.#errorAnswer(refusal);
     (found?.requests ?? this.#unrouted).add(refusal.status, exchange.startedMs);
-    exchange.answer(refusal.status, headers, body);
+    exchange.answer(refusal.status, withLimits(headers, refusal.limits), body);
   }
 
   #errorAnswer({ status, code, message, retryAfterSeconds, headers }: Refused): ErrorAnswer {
@@ -139,6 +142,10 @@ export class Answers {
       body: this.#errorBody(code, message, retryAfterSeconds, status),
     };
   }
+}
+
+function withLimits(headers: HeaderLines, limits: TradeLimitsLeft | undefined): HeaderLines {
+  return limits === undefined ? headers : ((headers + tradeLimitLines(limits)) as HeaderLines);
 }
 
 function headersOf<C>({

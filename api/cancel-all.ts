@@ -4,6 +4,7 @@
  * T130, T131 (api/RULES.md, engine/RULES.md).
  */
 import { CANCEL_ALL_MAX } from '../engine/rules/decide.ts';
+import type { TradeLimitsLeft } from '../engine/rules/limits-left.ts';
 import type { CancelAll, Reply } from '../engine/rules/messages.ts';
 import type { Uuid } from '../engine/rules/units.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
@@ -17,13 +18,17 @@ export function cancelAll(
   waiter: Waiter<Reply>,
 ): undefined {
   const canceled: Uuid[] = [];
+  /** Of the first command, which counts. */
+  let limits: TradeLimitsLeft | undefined;
   const take = (reply: Reply): void => {
-    if (!reply.ok) return waiter.resolve(reply);
+    limits ??= reply.limits;
+    if (!reply.ok) return waiter.resolve(limits === undefined ? reply : { ...reply, limits });
     const some = (JSON.parse(reply.body) as { canceled: Uuid[] }).canceled;
     for (const orderId of some) canceled.push(orderId);
     if (some.length === CANCEL_ALL_MAX) return ask(null);
     const body = { canceled, count: canceled.length, mode: 'paper' };
-    waiter.resolve({ ok: true, body: JSON.stringify(body) });
+    const answer = { ok: true, body: JSON.stringify(body) } as const;
+    waiter.resolve(limits === undefined ? answer : { ...answer, limits });
   };
   const ask = (counting: CancelAll['counting']): undefined =>
     engine.trade(

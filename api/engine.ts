@@ -1,10 +1,11 @@
 /** The sharded engine as requests use it. `Shards` implements it; tests have other engines. */
+
+import type { KeyAndAccountUse } from '../engine/rules/decision.ts';
 import type { AdjustCash, Reply, SetSwitches, TradingCommand } from '../engine/rules/messages.ts';
 import type { Query, QuoteChangesQuery, QuoteKind } from '../engine/rules/queries.ts';
 import type { EpochMs, InstrumentNumber, StreamConnection, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
-import type { KeyAndAccountUse } from '../engine/shard/trade-use.ts';
 
 /** The sharded engine. It rejects with `EngineBusy` what it cannot accept now. */
 export interface Engine {

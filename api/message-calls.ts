@@ -3,6 +3,7 @@
  * calls, what body and which organization go in, status and body come out. The checks are those of
  * dispatch.ts behind the credential, in its order. Rule A17 (api/RULES.md).
  */
+import type { TradeLimitsLeft } from '../engine/rules/limits-left.ts';
 import { AT_ITS_LIMIT, EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
 import type { Caller } from './access.ts';
@@ -34,8 +35,11 @@ export type MessageCall = {
   isCounted: boolean;
 };
 
-/** Called once, maybe before the call returns. Errors too have the body of the HTTP route. */
-type Answer = (status: number, body: string) => void;
+/**
+ * Called once, maybe before the call returns. Errors too have the body of the HTTP route. `limits`:
+ * where the engine has answered an order or a cancel.
+ */
+type Answer = (status: number, body: string, limits?: TradeLimitsLeft) => void;
 
 /** What a route by key takes calls with that are messages. It never throws. */
 export class MessageCalls {
@@ -124,7 +128,7 @@ class Pending implements Waiter<Result> {
   resolve(result: Result): void {
     if (typeof result === 'string') this.#give(this.#route.status, result);
     else if (!('ok' in result)) this.reject(new Error('only JSON is a message'));
-    else if (result.ok) this.#give(this.#route.status, result.body);
+    else if (result.ok) this.#give(this.#route.status, result.body, result.limits);
     else this.#refuse(refusedBy(result));
     this.#options.paced.answered();
   }
@@ -136,13 +140,13 @@ class Pending implements Waiter<Result> {
     else this.#refuse(refusalOf(error, { ...this.#route, requestId: null }, log));
   }
 
-  #refuse({ status, code, message, retryAfterSeconds }: Refused): void {
-    this.#give(status, errorBody(code, message, retryAfterSeconds));
+  #refuse({ status, code, message, retryAfterSeconds, limits }: Refused): void {
+    this.#give(status, errorBody(code, message, retryAfterSeconds), limits);
   }
 
-  #give(status: number, body: string): void {
+  #give(status: number, body: string, limits?: TradeLimitsLeft): void {
     this.#reservation.commit(status);
     this.#requests.add(status, this.#startedMs);
-    this.#answer(status, body);
+    this.#answer(status, body, limits);
   }
 }

@@ -1,4 +1,5 @@
 /** What a caller is refused with, by what went wrong. Rules E1, E6 (api/RULES.md). */
+import type { TradeLimitsLeft } from '../engine/rules/limits-left.ts';
 import type { Reply } from '../engine/rules/messages.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import { ApiError, ERRORS, Refusal } from './errors.ts';
@@ -7,16 +8,17 @@ import type { Log } from './log.ts';
 export type Refused = Pick<
   Refusal,
   'status' | 'code' | 'message' | 'retryAfterSeconds' | 'headers'
->;
+> & { limits?: TradeLimitsLeft | undefined };
 
 type EngineRefusal = Extract<Reply, { ok: false }>;
 
 export const BUSY_STATUS = 503;
 
 /** A refusal by a rule of the engine; no Error is made, since refusals can be many. */
-export function refusedBy({ code, message, retryAfterSeconds }: EngineRefusal): Refused {
+export function refusedBy({ code, message, retryAfterSeconds, limits }: EngineRefusal): Refused {
   const { status } = ERRORS[code];
-  return { status, code, message, retryAfterSeconds: retryAfterSeconds ?? null, headers: [] };
+  const seconds = retryAfterSeconds ?? null;
+  return { status, code, message, retryAfterSeconds: seconds, headers: [], limits };
 }
 
 /** The refusal in an error. A fault of ours is logged with `request`, and answered as one. */

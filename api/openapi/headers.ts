@@ -10,6 +10,10 @@ import { reference } from './parts.ts';
 type Header = { name: string; description: string; schema: object };
 
 const WHOLE = { type: 'integer', minimum: 0 };
+const OF_ORDERS =
+  'Answers of the engine to orders and cancels have their hard trade limits, too: key-minute, ' +
+  'key-day, account-minute, account-day; for sells and cancels key-closing-minute, ' +
+  'account-closing-minute. They may stand in a second line of the field.';
 const DRAFT = 'A list of items, as draft-ietf-httpapi-ratelimit-headers-11 has it.';
 
 /** On every answer, whoever calls. */
@@ -37,13 +41,13 @@ const ANYWHERE: Header[] = [
   { name: 'RateLimit-Reset', description: 'Seconds until the minute ends.', schema: WHOLE },
   {
     name: 'RateLimit-Policy',
-    description: `Every limit, and its window in seconds. ${DRAFT}`,
-    schema: { type: 'string', pattern: '^"\\w+";q=\\d+;w=\\d+(, "\\w+";q=\\d+;w=\\d+)*$' },
+    description: `Every limit, and its window in seconds. ${OF_ORDERS} ${DRAFT}`,
+    schema: { type: 'string', pattern: '^"[\\w-]+";q=\\d+;w=\\d+(, "[\\w-]+";q=\\d+;w=\\d+)*$' },
   },
   {
     name: 'RateLimit',
-    description: `What is left of every limit, and for how many seconds. ${DRAFT}`,
-    schema: { type: 'string', pattern: '^"\\w+";r=\\d+;t=\\d+(, "\\w+";r=\\d+;t=\\d+)*$' },
+    description: `What is left of every limit, and for how many seconds. ${OF_ORDERS} ${DRAFT}`,
+    schema: { type: 'string', pattern: '^"[\\w-]+";r=\\d+;t=\\d+(, "[\\w-]+";r=\\d+;t=\\d+)*$' },
   },
 ];
 

@@ -1,5 +1,7 @@
 /** Several orders in one request, each of which stands alone. Rules J30 to J32 (api/RULES.md). */
 import { type Static, Type } from '@sinclair/typebox';
+import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
+import type { Reply } from '../../engine/rules/messages.ts';
 import type { Caller } from '../access.ts';
 import type { OrderEntry } from '../order-entry.ts';
 import { type Call, ofAccount, type Route } from '../route.ts';
@@ -53,18 +55,26 @@ const READ_BATCH: BodyReader<Orders> = Object.assign(
 function placeAll(
   place: OrderEntry['place'],
   { caller, organization, body: { orders } }: Call<unknown, Orders, Caller>,
-): Promise<string> {
+): Promise<Reply> {
   return new Promise((resolve) => {
     const results: string[] = [];
+    /** Of each order that the engine has answered. */
+    const limits: TradeLimitsLeft[] = [];
     let left = orders.length;
     for (const [at, order] of orders.entries()) {
       // The request has counted as one already.
       const call = { caller, param: '', body: order, organization, isCounted: at > 0 };
-      place.take(call, (status, body) => {
+      place.take(call, (status, body, ofOrder) => {
         results[at] = `{"status":${status},"body":${body}}`;
+        if (ofOrder !== undefined) limits[at] = ofOrder;
         left--;
-        if (left === 0) resolve(`{"results":[${results.join(',')}],"mode":"paper"}`);
+        if (left === 0) resolve(batchReply(results, limits.at(-1)));
       });
     }
   });
+}
+
+function batchReply(results: readonly string[], limits: TradeLimitsLeft | undefined): Reply {
+  const body = `{"results":[${results.join(',')}],"mode":"paper"}`;
+  return limits === undefined ? { ok: true, body } : { ok: true, body, limits };
 }

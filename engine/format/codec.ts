@@ -4,11 +4,20 @@
  */
 import { Packr } from 'msgpackr';
 import { invariant } from '../rules/invariant.ts';
+import type { TradeLimitsLeft } from '../rules/limits-left.ts';
 import type { Command, Refusal, Reply, Tick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import { ByteReader, type ByteWriter, bufferOf } from './bytes.ts';
-import { beginFrame, endFrame, FRAME_HEADER_BYTES, type Frame, framesIn } from './frame.ts';
+import {
+  beginFrame,
+  endFrame,
+  FRAME_HEADER_BYTES,
+  type Frame,
+  framesIn,
+  setFrameType,
+} from './frame.ts';
 import { type Compiled, compile, type Layout } from './layout.ts';
+import { LIMITS_BYTES, readLimits, writeLimits } from './limits-layout.ts';
 import { MESSAGE_LAYOUTS } from './message-layouts.ts';
 
 /** Messages to a shard. Ticks are not answered. */
@@ -88,6 +97,11 @@ export class FrameDecoder {
 
   reply({ type, bytes, at, end }: Frame): Reply | null {
     if (type === ANSWERED) return { ok: true, body: bytes.toString(undefined, at, end) };
+    if (type === ANSWERED_WITH_LIMITS) {
+      const bodyEnd = end - LIMITS_BYTES;
+      const limits = readLimits(bytes, bodyEnd);
+      return { ok: true, body: bytes.toString(undefined, at, bodyEnd), limits };
+    }
     if (type === NOT_TAKEN) return null;
     invariant(type === REFUSED, 'a shard sent a frame that is no reply');
     return packr.unpack(bytes.subarray(at, end));
@@ -97,25 +111,36 @@ export class FrameDecoder {
 const ANSWERED = 1;
 const REFUSED = 2;
 const NOT_TAKEN = 3;
+/** The limits follow the JSON. */
+const ANSWERED_WITH_LIMITS = 4;
 
 /** What is written until `endAnswer` is an answer's JSON. @returns where its frame begins. */
 export function beginAnswer(to: ByteWriter): number {
   return beginFrame(to, ANSWERED);
 }
 
-/** A refusal takes the place of what was written. */
-export function endAnswer(to: ByteWriter, start: number, refusal: Refusal | null): void {
+/** A refusal takes the place of what was written. `limits`: what is left of those that apply. */
+export function endAnswer(
+  to: ByteWriter,
+  start: number,
+  refusal: Refusal | null,
+  limits: TradeLimitsLeft | null,
+): void {
   if (refusal !== null) {
     to.backTo(start);
-    return writeReply(to, refusal);
+    return writeReply(to, limits === null ? refusal : { ...refusal, limits });
   }
   invariant(to.length > start + FRAME_HEADER_BYTES, 'an answer says nothing');
+  if (limits !== null) {
+    setFrameType(to, start, ANSWERED_WITH_LIMITS);
+    writeLimits(to, limits);
+  }
   endFrame(to, start);
 }
 
 /** False: a refusal, or a command that was not taken. */
 export function isAnswered({ type }: Frame): boolean {
-  return type === ANSWERED;
+  return type === ANSWERED || type === ANSWERED_WITH_LIMITS;
 }
 
 /** The replies in whole frames. */

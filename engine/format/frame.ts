@@ -23,6 +23,13 @@ export function beginFrame(to: ByteWriter, type: number): number {
   return start;
 }
 
+/** Another type than it was begun with. */
+export function setFrameType(to: ByteWriter, start: number, type: number): void {
+  const at = start + FRAME_HEADER_BYTES - 1;
+  invariant(at < to.length, 'a frame gets a type before it is begun');
+  to.memory.setUint8(at, type);
+}
+
 export function endFrame(to: ByteWriter, start: number): void {
   const bytes = to.length - start - FRAME_HEADER_BYTES;
   invariant(bytes >= 0, 'a frame ends before it begins');

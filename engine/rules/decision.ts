@@ -2,6 +2,7 @@
 import type { Event } from './events.ts';
 import type { Consumption } from './fill-model.ts';
 import { REJECTIONS, type RejectionCode } from './rejections.ts';
+import type { TradeUse } from './units.ts';
 
 export type Rejection = {
   code: RejectionCode;
@@ -9,7 +10,11 @@ export type Rejection = {
   /** Time until the window of a limit ends. */
   retryAfterSeconds?: number;
 };
-export type Decision =
+/** What the key and the account of a command have counted, in all shards. */
+export type KeyAndAccountUse = { key: TradeUse; account: TradeUse };
+/** `use`: once the command is counted; left out where nothing was counted. */
+export type Decision = { use?: KeyAndAccountUse } & Outcome;
+type Outcome =
   /** `consumption`: displayed sizes that the events use up. */
   | { kind: 'accept'; events: Event[]; consumption: Consumption | null }
   /** The command was accepted before, under this key; see finished-records.ts. */
@@ -27,10 +32,10 @@ export function reject(code: RejectionCode, message: string = REJECTIONS[code]):
 
 /**
  * The decision, accepted or refused, with an event in front of it: the attempt is counted before
- * its other events. A replay is not counted. Rule L3 (engine/RULES.md).
+ * its other events, and `use` contains it. A replay is not counted. Rule L3 (engine/RULES.md).
  */
-export function preceded(decision: Decision, event: Event): Decision {
+export function preceded(decision: Decision, event: Event, use: KeyAndAccountUse): Decision {
   return decision.kind === 'replay'
     ? decision
-    : { ...decision, events: [event, ...decision.events] };
+    : { ...decision, events: [event, ...decision.events], use };
 }

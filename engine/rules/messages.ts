@@ -5,6 +5,7 @@
  */
 
 import type { Catalog } from './catalog-entries.ts';
+import type { TradeLimitsLeft } from './limits-left.ts';
 import type { OrderTerms } from './order-terms.ts';
 import type { RejectionCode } from './rejections.ts';
 import type {
@@ -275,11 +276,15 @@ export type Command =
   | SetSwitches
   | SetClock;
 
-/** `body` is the JSON text of the answer, ready to send; a refusal names its rule. */
-export type Reply = { ok: true; body: string } | Refusal;
+/**
+ * `body` is the JSON text of the answer, ready to send; a refusal names its rule. `limits`: of a
+ * command with `counting`.
+ */
+export type Reply = { ok: true; body: string; limits?: TradeLimitsLeft } | Refusal;
 export type Refusal = {
   ok: false;
   code: RejectionCode;
   message: string;
   retryAfterSeconds?: number;
+  limits?: TradeLimitsLeft;
 };

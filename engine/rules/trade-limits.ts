@@ -1,13 +1,14 @@
 /**
  * Hard trade limits: how often a key, over all accounts that it trades, and an account, over all
  * its keys, may trade. Windows are the UTC minute and the UTC day. A command carries the counts of
- * its key in other shards. Rules L1 to L10 (engine/RULES.md).
+ * its key in other shards. Rules L1 to L10, L13 (engine/RULES.md).
  *
  * L3 lists what counts.
  */
 
-import { type Decision, preceded, type Rejection } from './decision.ts';
-import type { TradeCounting, TradeLimits } from './messages.ts';
+import { type Decision, type KeyAndAccountUse, preceded, type Rejection } from './decision.ts';
+import type { TradeLimitsLeft } from './limits-left.ts';
+import type { TradeCounting, TradeLimits, TradingCommand } from './messages.ts';
 import type { ShardState } from './state.ts';
 import { type EpochMs, type TradeUse, type Uuid, utcDayOf, utcMinuteOf } from './units.ts';
 
@@ -36,9 +37,12 @@ export function withinLimits(
   sellOrCancel: boolean,
   decide: () => Decision,
 ): Decision {
-  const over = overLimit(state, attempt, sellOrCancel);
-  if (over !== null) return { kind: 'reject', rejection: over, events: [] };
-  return counted(attempt, sellOrCancel, decide());
+  const { counting } = attempt;
+  if (counting === null) return decide();
+  const use = useOf(state, attempt.account, counting);
+  const over = overLimit(use, counting, sellOrCancel);
+  if (over !== null) return { kind: 'reject', rejection: over, events: [], use };
+  return counted(attempt, counting, sellOrCancel, decide(), use);
 }
 
 /**
@@ -50,29 +54,92 @@ export function countedRefusal(
   sellOrCancel: boolean,
   refusal: Decision,
 ): Decision {
-  return overLimit(state, attempt, sellOrCancel) === null
-    ? counted(attempt, sellOrCancel, refusal)
-    : refusal;
+  const { counting } = attempt;
+  if (counting === null) return refusal;
+  const use = useOf(state, attempt.account, counting);
+  return overLimit(use, counting, sellOrCancel) === null
+    ? counted(attempt, counting, sellOrCancel, refusal, use)
+    : { ...refusal, use };
 }
 
-function counted({ atMs, account, counting }: Attempt, sellOrCancel: boolean, decision: Decision) {
-  if (counting === null) return decision;
-  const { keyId } = counting;
-  return preceded(decision, { kind: 'trade_counted', atMs, account, keyId, closing: sellOrCancel });
+/**
+ * What is left of the limits of a command behind its decision; null: it has none. Rule L13
+ * (engine/RULES.md).
+ */
+export function limitsLeft(
+  state: ShardState,
+  command: TradingCommand,
+  decision: Decision,
+): TradeLimitsLeft | null {
+  const { counting, account } = command;
+  if (counting === null) return null;
+  const { keyLimits, accountLimits } = counting;
+  const { key, account: ofAccount } = decision.use ?? useOf(state, account, counting);
+  const { atMs } = ofAccount;
+  if (command.kind !== 'place' || command.action === 'sell') {
+    return {
+      ...{ atMs, closing: true },
+      keyPerMinute: keyLimits.closingPerMinute,
+      keyLeftInMinute: left(keyLimits.closingPerMinute, key.closingInMinute),
+      ...{ keyPerDay: 0, keyLeftInDay: 0 },
+      accountPerMinute: accountLimits.closingPerMinute,
+      accountLeftInMinute: left(accountLimits.closingPerMinute, ofAccount.closingInMinute),
+      ...{ accountPerDay: 0, accountLeftInDay: 0 },
+    };
+  }
+  return {
+    ...{ atMs, closing: false },
+    keyPerMinute: keyLimits.newPerMinute,
+    keyLeftInMinute: left(keyLimits.newPerMinute, key.newInMinute),
+    keyPerDay: keyLimits.newPerDay,
+    keyLeftInDay: left(keyLimits.newPerDay, key.newInDay),
+    accountPerMinute: accountLimits.newPerMinute,
+    accountLeftInMinute: left(accountLimits.newPerMinute, ofAccount.newInMinute),
+    accountPerDay: accountLimits.newPerDay,
+    accountLeftInDay: left(accountLimits.newPerDay, ofAccount.newInDay),
+  };
+}
+
+const left = (limit: number, used: number) => Math.max(0, limit - used);
+
+/** @param use before the attempt; it contains it then, where that is counted. */
+function counted(
+  { atMs, account }: Attempt,
+  { keyId }: TradeCounting,
+  sellOrCancel: boolean,
+  decision: Decision,
+  use: KeyAndAccountUse,
+): Decision {
+  if (decision.kind === 'replay') return decision;
+  for (const each of [use.key, use.account]) {
+    if (sellOrCancel) each.closingInMinute++;
+    else {
+      each.newInMinute++;
+      each.newInDay++;
+    }
+  }
+  const event = { kind: 'trade_counted', atMs, account, keyId, closing: sellOrCancel } as const;
+  return preceded(decision, event, use);
+}
+
+function useOf(
+  { tradeCounts, nowMs }: ShardState,
+  account: Uuid,
+  { keyId, elsewhere }: TradeCounting,
+): KeyAndAccountUse {
+  const here = tradeCounts.use(keyId, nowMs);
+  const key = elsewhere === null ? here : sumOfUse([here, elsewhere]);
+  return { key, account: tradeCounts.use(account, nowMs) };
 }
 
 function overLimit(
-  { tradeCounts, nowMs }: ShardState,
-  { account, counting }: Attempt,
+  use: KeyAndAccountUse,
+  { keyLimits, accountLimits }: TradeCounting,
   sellOrCancel: boolean,
 ): Rejection | null {
-  if (counting === null) return null;
-  const { keyId, keyLimits, accountLimits, elsewhere } = counting;
-  const here = tradeCounts.use(keyId, nowMs);
-  const ofKey = elsewhere === null ? here : sumOfUse([here, elsewhere]);
   return (
-    overOne(ofKey, 'key', keyLimits, sellOrCancel) ??
-    overOne(tradeCounts.use(account, nowMs), 'account', accountLimits, sellOrCancel)
+    overOne(use.key, 'key', keyLimits, sellOrCancel) ??
+    overOne(use.account, 'account', accountLimits, sellOrCancel)
   );
 }
 

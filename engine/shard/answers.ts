@@ -37,7 +37,8 @@ export class Answers {
 
   command(state: ShardState, command: Command, facts: FactSink): void {
     const start = this.#begin();
-    this.#end(start, execute(state, command, facts, this.#json));
+    const { refusal, limits } = execute(state, command, facts, this.#json);
+    endAnswer(this.#json.bytes, start, refusal, limits);
   }
 
   /** @param lastNumber of the last fact that the state contains */
@@ -63,6 +64,6 @@ export class Answers {
   }
 
   #end(start: number, refusal: Refusal | null): void {
-    endAnswer(this.#json.bytes, start, refusal);
+    endAnswer(this.#json.bytes, start, refusal, null);
   }
 }

@@ -12,6 +12,7 @@ import type { Event } from '../rules/events.ts';
 import { emit } from '../rules/evolve.ts';
 import type { FactSink } from '../rules/fact-sink.ts';
 import { invariant } from '../rules/invariant.ts';
+import type { TradeLimitsLeft } from '../rules/limits-left.ts';
 import type { Command, PlaceOrder, Refusal, SetSwitches } from '../rules/messages.ts';
 import { advance, afterCatalog, keepAges } from '../rules/observe.ts';
 import type {
@@ -27,6 +28,7 @@ import { REJECTIONS, type RejectionCode } from '../rules/rejections.ts';
 import { resetAccount } from '../rules/reset.ts';
 import { resultOf, settleAndCount } from '../rules/settlement.ts';
 import type { ShardState } from '../rules/state.ts';
+import { limitsLeft } from '../rules/trade-limits.ts';
 import { dollarsOf, NO_ROW } from '../rules/units.ts';
 import { writeBook } from './views/book.ts';
 import { writeOrders, writeTrades } from './views/lists.ts';
@@ -44,13 +46,16 @@ import { pricedBits, quotedInstrument, writeQuote, writeQuoteChanges } from './v
 
 const NAMES = memberNames('order', 'number', 'portfolio');
 
-/** Runs a command; applies its events and adds their facts to `facts`. Null: `to` has the answer. */
+/** `refusal` null: the answer is written. `limits`: of a command that counts towards some. */
+export type Executed = { refusal: Refusal | null; limits: TradeLimitsLeft | null };
+
+/** Runs a command; applies its events and adds their facts to `facts`. */
 export function execute(
   state: ShardState,
   command: Command,
   facts: FactSink,
   to: JsonWriter,
-): Refusal | null {
+): Executed {
   // The engine's time may be ahead of the caller's. Commands take effect at the engine's.
   const atMs = advance(state, command.atMs, facts);
   const timed = atMs === command.atMs ? command : { ...command, atMs };
@@ -64,15 +69,13 @@ export function execute(
   }
   if (timed.kind === 'catalog') afterCatalog(state, atMs, facts);
   if (timed.kind === 'clock') keepAges(state, Math.max(0, atMs - state.nowMs));
-  if (decision.kind === 'reject') return refuse(decision.rejection);
+  const limits = 'counting' in timed ? limitsLeft(state, timed, decision) : null;
+  if (decision.kind === 'reject') return { refusal: refuse(decision.rejection), limits };
   if (timed.kind === 'switches') setSwitches(state, timed);
-  if (timed.kind === 'settle') {
-    to.value(settleAndCount(state, timed, facts));
-    return null;
-  }
   if (timed.kind === 'reset') resetAccount(state, timed, facts);
-  writeAnswer(to, state, timed, decision);
-  return null;
+  if (timed.kind === 'settle') to.value(settleAndCount(state, timed, facts));
+  else writeAnswer(to, state, timed, decision);
+  return { refusal: null, limits };
 }
 
 /** Switches are not facts, so a shard that cannot write accepts them too. */

@@ -32,7 +32,7 @@ import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import { StartupState } from './startup-state.ts';
 import { StreamConnections } from './stream-connections.ts';
 import { askAll, sendToAll, settleInAll } from './to-all-shards.ts';
-import { type KeyAndAccountUse, tradeUseOf } from './trade-use.ts';
+import { tradeUseOf } from './trade-use.ts';
 
 export type ShardsOptions = CoreConfig & {
   dataDir: string;
@@ -200,7 +200,7 @@ export class Shards {
     });
   }
 
-  tradeUse(owner: Uuid, keyId: Uuid): Promise<KeyAndAccountUse> {
+  tradeUse(owner: Uuid, keyId: Uuid): ReturnType<typeof tradeUseOf> {
     return tradeUseOf(this.#clients, this.#clientOf(owner), { owner, keyId, atMs: this.nowMs() });
   }
 

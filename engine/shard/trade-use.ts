@@ -2,6 +2,7 @@
  * What a key and an account have counted towards the hard trade limits. Rules L5, L7 (engine/RULES.md).
  */
 import { awayIdOf } from '../memory/trade-counts.ts';
+import type { KeyAndAccountUse } from '../rules/decision.ts';
 import type { Reply } from '../rules/messages.ts';
 import type { KeyUseQuery } from '../rules/queries.ts';
 import { sumOfUse } from '../rules/trade-limits.ts';
@@ -9,10 +10,11 @@ import type { EpochMs, TradeUse, Uuid } from '../rules/units.ts';
 
 /** The parts of a shard's client that this uses. */
 type Shard = { call(query: KeyUseQuery): Promise<Reply> };
-/** Of the windows of `atMs`: over all shards the key's, and that of the personal account. */
-export type KeyAndAccountUse = { key: TradeUse; account: TradeUse };
-
-/** @param home the shard of `owner`. Rejects with `EngineBusy` where a shard cannot answer. */
+/**
+ * Of the windows of `atMs`: over all shards the key's, and that of the personal account.
+ *
+ * @param home the shard of `owner`. Rejects with `EngineBusy` where a shard cannot answer.
+ */
 export async function tradeUseOf(
   shards: readonly Shard[],
   home: Shard,

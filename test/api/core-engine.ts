@@ -1,10 +1,11 @@
 /** The real core behind the HTTP layer, without threads and disk: its refusals are its own. */
 import type { AuditReport, Engine, EngineState, OrderConnections } from '../../api/engine.ts';
+import type { KeyAndAccountUse } from '../../engine/rules/decision.ts';
 import type { Reply, SetSwitches, Tick, TradingCommand } from '../../engine/rules/messages.ts';
 import type { Query, QuoteChangesQuery, QuoteKind } from '../../engine/rules/queries.ts';
 import { isCommand } from '../../engine/shard/message-kinds.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
-import { type KeyAndAccountUse, tradeUseOf } from '../../engine/shard/trade-use.ts';
+import { tradeUseOf } from '../../engine/shard/trade-use.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 

@@ -4,6 +4,7 @@
  */
 import type { AuditReport, Engine, EngineState, OrderConnections } from '../../api/engine.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
+import type { KeyAndAccountUse } from '../../engine/rules/decision.ts';
 import type {
   AdjustCash,
   Reply,
@@ -17,7 +18,7 @@ import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
 import { isCommand } from '../../engine/shard/message-kinds.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
-import { type KeyAndAccountUse, tradeUseOf } from '../../engine/shard/trade-use.ts';
+import { tradeUseOf } from '../../engine/shard/trade-use.ts';
 import { quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 import * as samples from './samples.ts';

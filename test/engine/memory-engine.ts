@@ -10,6 +10,7 @@ import { pageWordsOf, ROW_WORDS_MAX } from '../../engine/memory/row-pages.ts';
 import type { Event } from '../../engine/rules/events.ts';
 import type { FactSink } from '../../engine/rules/fact-sink.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from '../../engine/rules/ledger.ts';
+import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { Refusal, Reply } from '../../engine/rules/messages.ts';
 import { observe } from '../../engine/rules/observe.ts';
 import type { Query } from '../../engine/rules/queries.ts';
@@ -79,7 +80,16 @@ export function createMemoryEngine(config: CoreConfig): MemoryEngine {
       return folded;
     },
     tick: (tick) => run((facts) => observe(state, tick, facts)),
-    command: (command) => run((facts) => replyOf((to) => execute(state, command, facts, to))),
+    command: (command) =>
+      run((facts) => {
+        let limits: TradeLimitsLeft | null = null;
+        const reply = replyOf((to) => {
+          const executed = execute(state, command, facts, to);
+          limits = executed.limits;
+          return executed.refusal;
+        });
+        return limits === null ? reply : { ...reply, limits };
+      }),
     query: (query) => replyOf((to) => answerQuery(state, query, to)),
     conservation: () => audit(state).problems,
     endings: () => [...endings.all],

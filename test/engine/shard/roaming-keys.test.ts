@@ -68,6 +68,28 @@ for (const shards of [1, 2, 4]) {
   });
 }
 
+test('L13: a reply has what is left of the limits, of a key over all shards', async (t) => {
+  const engine = await openShards(tempDir(t), { shards: 4 });
+  engine.tick(quoteTick());
+  for (let n = 0; n < 11; n++) {
+    const account = ACCOUNTS[n % 3]!;
+    const { ok, limits } = await trade(engine, buy(account));
+    t.is(ok, n < 10);
+    t.deepEqual(limits, {
+      ...{ atMs: NOON_MS, closing: false },
+      ...{ keyPerMinute: 10, keyLeftInMinute: Math.max(0, 9 - n) },
+      ...{ keyPerDay: 50, keyLeftInDay: Math.max(40, 49 - n) },
+      ...{ accountPerMinute: 20, accountLeftInMinute: n < 10 ? 19 - Math.floor(n / 3) : 17 },
+      ...{ accountPerDay: 100, accountLeftInDay: n < 10 ? 99 - Math.floor(n / 3) : 97 },
+    });
+  }
+  const { limits } = await trade(engine, cancelOf(ACME));
+  t.like(limits, { closing: true, keyLeftInMinute: 19, accountLeftInMinute: 39, keyPerDay: 0 });
+  const free = await trade(engine, { ...buy(ACME), counting: null });
+  t.false('limits' in free, 'what counts towards none has none');
+  await engine.close();
+});
+
 test('L7, hard trade limits: of a key, by the day, and anew on the next', async (t) => {
   const engine = await openShards(tempDir(t), { shards: 4 });
   for (let minute = 0; minute < 5; minute++) {
