@@ -4,6 +4,7 @@ import asyncio
 import json
 import sys
 
+import paperbook_client.stream
 from paperbook_client import (
     AsyncClient,
     ConnectionLostError,
@@ -89,6 +90,21 @@ async def main(direct: str, relayed: str, key: str, brief: str, instrument: str)
         await until(stream, lambda event: isinstance(event, StateEvent) and "heartbeats" in str(event.error))
         outcomes = outcomes_of(await client.place_orders({"orders": [order, {**order, "count": 0}]}))
         said["batch"] = [each.code if isinstance(each, RefusedError) else each["status"] for each in outcomes]
+    paperbook_client.stream.EVENTS_MAX = 4
+    async with AsyncClient(direct, key) as client, client.stream(after=said["all"][-1]) as stream:
+        await stream.subscribe("orders")
+        for _ in range(9):
+            await stream.place(order)
+        # Until the server has sent what it sends, nothing is iterated over.
+        await asyncio.sleep(1)
+        before = (await client.list_events(after=said["all"][-1]))["events"]
+        got = []
+        async for event in stream:
+            if isinstance(event, OrderEvent):
+                got.append(event.event["eventId"])
+            if len(got) == len(before):
+                break
+        said["bounded"] = got == [each["eventId"] for each in before]
     async with AsyncClient(relayed, brief) as client, client.stream() as stream:
         await stream.subscribe("games")
         # As before: the key is revoked.

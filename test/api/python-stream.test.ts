@@ -73,6 +73,7 @@ test('a Python program gets every event once, places over the stream, and comes 
   t.is(said.canceledAll, 8);
   t.deepEqual(said.states.at(-1), ['waiting', 'the heartbeats of the server are missing']);
   t.deepEqual(said.batch, ['resting', 'invalid_request']);
+  t.true(said.bounded, 'what nobody has iterated over comes later, each once');
   t.deepEqual([said.last, said.closed], ['closed', 'invalid_token']);
   t.is(said.refused, 'invalid_token');
 });

@@ -316,12 +316,12 @@ class Stream:
             subscribed.settle(None)
 
     async def _catch_up(self) -> None:
-        for name in self._behind:
+        behind, self._behind = self._behind, set()
+        for name in behind:
             subscribed = self._channels.get(name)
             if subscribed is not None:
                 subscribed.channel.miss()
                 await self._begin(subscribed)
-        self._behind.clear()
 
     async def _begin_again(self, subscribed: _Subscribed) -> None:
         await self._send({"op": "unsubscribe", "channels": [subscribed.channel.name]})
