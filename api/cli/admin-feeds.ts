@@ -4,6 +4,7 @@ import type { Static } from '@sinclair/typebox';
 import type { Command } from 'commander';
 import type { FeedsAnswer } from '../schemas/admin.ts';
 import { ask, type Connect, connected } from './admin-connection.ts';
+import { redraw } from './screen.ts';
 import { stopRequest } from './stop.ts';
 import { type Column, tableOf } from './table.ts';
 
@@ -11,8 +12,6 @@ type Feeds = Static<typeof FeedsAnswer>;
 type Feed = Feeds['feeds'][number];
 
 const EVERY_MS = 1000;
-/** The cursor goes home, and what is below it is erased. */
-const REDRAW = '\x1b[H\x1b[J';
 
 export function addFeedsCommand(admin: Command): void {
   connected(admin.command('feeds').description('the venue connections'))
@@ -36,7 +35,7 @@ async function watch(options: Connect, first: Feeds): Promise<void> {
   let [text, seen] = [textOf(options, first), seenOf(first)];
   let printed: string | null = null;
   while (!stop.signal.aborted) {
-    if (redraws) process.stdout.write(REDRAW + text);
+    if (redraws) redraw(text);
     else if (seen !== printed) process.stdout.write(text);
     printed = seen;
     await sleep(EVERY_MS, undefined, stop).catch(() => undefined);

@@ -52,10 +52,14 @@ async function quote(instrumentIds: string[], options: KeyFlags): Promise<void> 
   const { server, client } = byKey(options);
   const asked = client.listQuotes({ query: { ids: instrumentIds.join(',') } });
   const answer = await answerOf(server, asked);
-  show(options, answer, ({ quotes }) => tableOf(quotes.flatMap(pricesOf), PRICE_COLUMNS));
+  show(options, answer, ({ quotes }) => quoteTable(quotes));
   if (answer.notFound.length === 0) return;
   process.stderr.write(`not found: ${answer.notFound.join(' ')}\n`);
   process.exitCode = 1;
+}
+
+export function quoteTable(quotes: readonly Quote[]): string {
+  return tableOf(quotes.flatMap(pricesOf), PRICE_COLUMNS);
 }
 
 type Price = { quote: Quote; venue: string; price: VenueQuote | null; note: string | null };

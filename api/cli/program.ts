@@ -37,6 +37,7 @@ const GROUPS: readonly Group[] = [
     names: ['quote', 'games', 'instruments', 'search'],
     load: async () => (await import('./markets.ts')).addMarketCommands,
   },
+  { names: ['watch'], load: async () => (await import('./watch.ts')).addWatchCommand },
   { names: ['history'], load: async () => (await import('./history.ts')).addHistoryCommands },
   { names: ['backtest'], load: async () => (await import('./backtest.ts')).addBacktestCommand },
   {

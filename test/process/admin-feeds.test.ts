@@ -3,6 +3,7 @@ import test from 'ava';
 import { startSimulator } from '../../feeds/simulator/server.ts';
 import { runHere } from './run-here.ts';
 import { Command, eventually, startFor } from './server.ts';
+import { onTerminal } from './trader-commands.ts';
 
 test.serial('O15: admin feeds is a table, or JSON; --watch goes on until Ctrl-C', async (t) => {
   const simulator = await startSimulator({ seed: 1 });
@@ -70,8 +71,14 @@ test.serial('O12, O13: admin settle and adjust, and what they refuse', async (t)
   }
 });
 
-test.serial('O6, O7: lists are tables without --json', async (t) => {
-  const { dataDir, adminUrl } = await startFor(t, 'serve');
+test.serial('O6, O7, U12: lists are tables without --json, no wider than a terminal', async (t) => {
+  const feed = {
+    venue: 'venue_b',
+    adapter: 'native',
+    url: `ws://127.0.0.1:9/${'long/'.repeat(20)}`,
+  };
+  const env = { PAPERBOOK_FEEDS: JSON.stringify([feed]) };
+  const { dataDir, adminUrl } = await startFor(t, 'serve', { env });
   const admin = async (...args: string[]) => {
     const { stdout } = await runHere([
       'admin',
@@ -91,4 +98,12 @@ test.serial('O6, O7: lists are tables without --json', async (t) => {
   t.regex(await admin('user', 'list'), new RegExp(`^USER +EMAIL .*\n${user.id} +ann@example.com `));
   t.regex(await admin('key', 'list'), new RegExp(`^KEY +USER +LABEL .*\n\\S+ +${user.id} +bot `));
   t.regex(await admin('org', 'list'), /^ORGANIZATION +SLUG +NAME +MEMBERS .*\n\S+ +acme +Acme +0 /);
+  const label = 'Northumberland Wanderers and District Association Club';
+  await admin('key', 'create', '--user', user.id, '--label', label);
+  await admin('org', 'create', '--slug', 'northumberland-wanderers', '--name', label);
+  for (const args of [['user', 'list'], ['key', 'list'], ['org', 'list'], ['feeds']]) {
+    const table = await onTerminal(() => admin(...args));
+    t.not(table, '');
+    for (const line of table.split('\n')) t.true(line.length <= 80, `${args.join(' ')}: ${line}`);
+  }
 });

@@ -19,8 +19,8 @@ if (!mlb.present) {
 }
 const mlbTest = mlb.present ? test : test.skip;
 
-/** Twelve games end in it, and two are still played at its end. */
-const [FROM, TO] = ['2026-07-12T18:30:00Z', '2026-07-12T22:45:00Z'];
+/** Thirteen games end in it, and two are still played at its end. */
+const [FROM, TO] = ['2026-07-12T19:20:00Z', '2026-07-12T22:45:00Z'];
 const SPEED = 600;
 /** The polled prices of the day are two minutes apart. */
 const QUOTE_MAX_AGE_MS = 300_000;
@@ -29,7 +29,7 @@ const DISRUPTIONS = [
   ...['cut', 'cut', 'kill', 'cut', 'cut', 'cut', 'kill'],
   ...['cut', 'cut', 'cut', 'kill', 'cut', 'cut'],
 ];
-const ANSWERS_BETWEEN = 20;
+const ANSWERS_BETWEEN = 15;
 const WIDE = { newPerMinute: 1e6, newPerDay: 1e9, closingPerMinute: 1e6 };
 
 /** That part of the day, with heartbeats, since its prices do not say the time. */

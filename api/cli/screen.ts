@@ -1,0 +1,8 @@
+/** A terminal that shows one text, drawn anew as it changes. */
+
+/** The cursor goes home, and what is below it is erased. */
+const REDRAW = '\x1b[H\x1b[J';
+
+export function redraw(text: string): void {
+  process.stdout.write(REDRAW + text);
+}
