@@ -73,5 +73,5 @@ export function wholeBookTick(
  * trade at the last price. Rule B7 (feeds/FORMATS.md).
  */
 export function unknownBook(market: string): BookTick {
-  return bookTick(market, null, null);
+  return { ...bookTick(market, null, null), unknown: true };
 }

@@ -44,6 +44,7 @@ export function quoteOf(tick: BookTick, { atMs, source, market }: Place): QuoteT
     yesAskCents,
     yesAskContracts: yesAskCents === NO_PRICE ? 0 : wholeContracts(tick.yesAskSize),
     crossed: isCrossed(tick),
+    ...(tick.unknown && { unknown: true }),
   };
 }
 

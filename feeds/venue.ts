@@ -25,6 +25,8 @@ export type BookTick = {
   yesBidSize: ContractsE2;
   yesAsk: PriceE4 | null;
   yesAskSize: ContractsE2;
+  /** Nobody knows the book until the next frame that brings it. Rule B7 (feeds/FORMATS.md). */
+  unknown?: true;
   /** Every level of the frame, or of the book that it changed. Only with the option for it. */
   depth?: BookLevels;
 };

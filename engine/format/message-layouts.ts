@@ -81,11 +81,17 @@ const top = {
 } as const;
 const levels = record<Depth>({ yesBids: pairs, yesAsks: pairs });
 /** A quote without the levels behind its top. */
-const quote = record<Omit<QuoteTick, 'depth' | 'depthChange'>>(top);
+const quote = record<Omit<QuoteTick, 'depth' | 'depthChange' | 'unknown'>>(top);
 /** A quote with them. */
-const deepQuote = record<Required<Omit<QuoteTick, 'depthChange'>>>({ ...top, depth: levels });
+const deepQuote = record<Required<Omit<QuoteTick, 'depthChange' | 'unknown'>>>({
+  ...top,
+  depth: levels,
+});
 /** A quote with those that have changed. */
-const changedQuote = record<Required<Omit<QuoteTick, 'depth'>>>({ ...top, depthChange: levels });
+const changedQuote = record<Required<Omit<QuoteTick, 'depth' | 'unknown'>>>({
+  ...top,
+  depthChange: levels,
+});
 
 const trade = record<TradeTick>({
   kind: always('trade'),

@@ -158,7 +158,7 @@ export class MarketWatch {
   #quote(tick: QuoteTick): void {
     const market = this.#watched(tick.market);
     showQuote(market, tick, this.#sourceOf(tick.source).epoch);
-    this.#update(market, null);
+    this.#update(market, tick.unknown ? 'sequence_gap' : null);
   }
 
   /** @returns whether its quotes, silent until now, are fresh again. */

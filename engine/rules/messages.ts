@@ -39,6 +39,11 @@ export type QuoteTick = {
    */
   crossed: boolean;
   /**
+   * Nobody knows the book until the next quote: no side has a price. For the history. Rule H5
+   * (api/RULES.md).
+   */
+  unknown?: boolean;
+  /**
    * Present only if the fill model uses levels and the venue shows them; else only the top is
    * known.
    */

@@ -12,7 +12,7 @@ export function topOf(tick: QuoteTick): QuoteTick {
   const { kind, atMs, source, market, crossed } = tick;
   const { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts } = tick;
   const prices = { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts };
-  return { kind, atMs, source, market, ...prices, crossed };
+  return { kind, atMs, source, market, ...prices, crossed, ...(tick.unknown && { unknown: true }) };
 }
 
 /** Makes a copy that `topOf` made one of a later quote of the market. */
@@ -24,6 +24,7 @@ export function replaceTop(kept: QuoteTick, tick: QuoteTick): void {
   kept.yesAskCents = tick.yesAskCents;
   kept.yesAskContracts = tick.yesAskContracts;
   kept.crossed = tick.crossed;
+  if (tick.unknown !== kept.unknown) kept.unknown = tick.unknown === true;
 }
 
 /** Whether two quotes of a market say the same, but for their time and their levels. */
@@ -33,7 +34,8 @@ export function isSameTop(a: QuoteTick, b: QuoteTick): boolean {
     a.yesBidContracts === b.yesBidContracts &&
     a.yesAskCents === b.yesAskCents &&
     a.yesAskContracts === b.yesAskContracts &&
-    a.crossed === b.crossed
+    a.crossed === b.crossed &&
+    (a.unknown === true) === (b.unknown === true)
   );
 }
 

@@ -153,7 +153,7 @@ test('W34: a live gap ends the quotes and books of its subscription alone', (t) 
   t.true(reading.jump);
   t.is(reading.drop, undefined);
   const none = { yesBidContracts: 0, yesAskContracts: 0, yesBidCents: 0, yesAskCents: 0 };
-  t.deepEqual(taken(), [{ kind: 'quote', ...place, ...none, crossed: false }]);
+  t.deepEqual(taken(), [{ kind: 'quote', ...place, ...none, crossed: false, unknown: true }]);
   connection.frame({ type: 'orderbook_delta', sid: 1, seq: 4, msg: delta }, AT);
   t.deepEqual(taken(), [heartbeat]); // nothing to stand on until a fresh snapshot
   connection.frame({ type: 'orderbook_snapshot', sid: 1, seq: 5, msg: delta }, AT);

@@ -116,6 +116,15 @@ test('H5: a gap in the sequence is one from the frame that shows it, and keeps i
   t.deepEqual(gaps, ['12:00:01.000 12:00:03.000 sequence_gap']);
 });
 
+test('H5: a book that nobody knows is a gap in the sequence of its market alone', (t) => {
+  const unknown = quote(1000, { yesBidCents: NO_PRICE, yesAskCents: NO_PRICE, unknown: true });
+  const { rows, gaps } = kept(t, quote(0), unknown, heartbeat(2000), quote(3000));
+  t.deepEqual(rows.slice(1), ['12:00:01.000 not live', '12:00:03.000 40/43']);
+  t.deepEqual(gaps, ['12:00:01.000 12:00:03.000 sequence_gap']);
+  const empty = kept(t, quote(0), { ...unknown, unknown: false } as Tick, quote(3000));
+  t.deepEqual([empty.rows.length, empty.gaps], [3, []], 'an empty book is known');
+});
+
 test('H3, H5: paused, closed and crossed markets are not live, and that is no gap', (t) => {
   const { rows, gaps } = kept(
     t,

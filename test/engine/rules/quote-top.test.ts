@@ -25,6 +25,10 @@ test('D48: a copy has the top alone, and becomes that of a later quote', (t) => 
   t.deepEqual(kept, quoteTick());
   replaceTop(kept, { ...later, depthChange: { yesBids: [[39, 2]], yesAsks: [] } });
   t.deepEqual(kept, later);
+  replaceTop(kept, { ...later, unknown: true });
+  t.true(kept.unknown && topOf(kept).unknown);
+  replaceTop(kept, later);
+  t.false(kept.unknown);
 });
 
 test('B13: two quotes are the same by their prices, sizes and whether they cross', (t) => {
@@ -35,6 +39,7 @@ test('B13: two quotes are the same by their prices, sizes and whether they cross
     { yesAskCents: 46 },
     { yesAskContracts: 3 },
     { crossed: true },
+    { unknown: true },
   ];
   for (const over of others) t.false(isSameTop(quoteTick(), quoteTick(over)), Object.keys(over)[0]);
 });
