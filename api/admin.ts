@@ -9,6 +9,7 @@ import { keyAdminRoutes } from './admin-keys.ts';
 import { organizationAdminRoutes } from './admin-organizations.ts';
 import { playbackAdminRoutes } from './admin-playback.ts';
 import type { Operator } from './admin-token.ts';
+import { trackRecordAdminRoute } from './admin-track-record.ts';
 import { userAdminRoutes } from './admin-users.ts';
 import { venueKeyAdminRoutes } from './admin-venue-keys.ts';
 import { credentialHeader } from './credential-header.ts';
@@ -60,6 +61,7 @@ export function adminRoutes(deps: Deps, metrics: Metrics): Route<Operator>[] {
     ...clockAdminRoutes(deps),
     ...correctionAdminRoutes(deps),
     ...playbackAdminRoutes(deps),
+    trackRecordAdminRoute(deps),
     keyed({
       method: 'GET',
       path: '/admin/audit',

@@ -20,6 +20,7 @@ import { profileRoutes } from './routes/profile.ts';
 import { quoteRoutes } from './routes/quotes.ts';
 import { statusRoutes } from './routes/status.ts';
 import { streamRoute } from './routes/stream.ts';
+import { trackRecordKeysRoute } from './routes/track-record-keys.ts';
 import type { Streams } from './stream/streams.ts';
 
 export const BASE_PATH = '/v1';
@@ -35,6 +36,7 @@ export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
     ...organizationRoutes(deps),
     ...profileRoutes(deps),
     ...keyRoutes(deps),
+    trackRecordKeysRoute(deps),
     ...instrumentRoutes(deps),
     ...gameRoutes(deps),
     ...quoteRoutes(deps),

@@ -36,7 +36,8 @@ export type Backup = { directory: string; shards: number; files: number; bytes: 
 const ARRIVING = 'backup.partial';
 /** Secrets that a server creates again at its start, and files of the running process. */
 const LEFT_OUT = new Set([
-  ...['admin.token', 'auth-key.json', 'demo.json', 'server.lock', 'lock.mdb', ARRIVING],
+  ...['admin.token', 'auth-key.json', 'track-record-key.json', 'demo.json'],
+  ...['server.lock', 'lock.mdb', ARRIVING],
 ]);
 
 /**

@@ -10,6 +10,8 @@ import { DataDirError, readJsonFile, replaceFile } from './directory-files.ts';
 const FIELDS = {
   'paperbook.json': ['format', 'version', 'shards', 'id', 'fromReplay'],
   'auth-key.json': ['kty', 'crv', 'x', 'y', 'd'],
+  'track-record-key.json': ['kty', 'crv', 'x', 'd'],
+  'track-record-keys.json': ['publicKeys'],
   'demo.json': ['baseUrl', 'adminUrl', 'email', 'password', 'key'],
   'demo/simulator.json': ['seed', 'firstStartMs'],
 } as const;

@@ -15,6 +15,7 @@ import type { SettleMarketByName } from './operator-results.ts';
 import type { Organizations } from './organizations.ts';
 import type { ChangedMarkets } from './stream/changed-markets.ts';
 import type { Switches } from './switches.ts';
+import type { TrackRecordKeys } from './track-record-keys.ts';
 
 /** A feed file that an operator plays into the server. Rules R38, R39 (feeds/FORMATS.md). */
 export type Playback = {
@@ -42,6 +43,8 @@ export type Deps = {
   config: Config;
   identity: ControlStore;
   organizations: Organizations;
+  /** The keys that sign track records. */
+  trackRecordKeys: TrackRecordKeys;
   settleMarket: SettleMarketByName;
   switches: Switches;
   /** What happened to the orders and trades of accounts. */

@@ -39,6 +39,7 @@ import { ChangedMarkets } from './stream/changed-markets.ts';
 import { Switches } from './switches.ts';
 import { TickIntake } from './tick-intake.ts';
 import { checkTlsFiles } from './tls-files.ts';
+import { TrackRecordKeys } from './track-record-keys.ts';
 
 export type Paperbook = {
   /** `http://127.0.0.1:8080/v1` */
@@ -107,7 +108,6 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   // Before the feeds: what their end does to prices is the server's stop. Rule H5 (api/RULES.md).
   if (history !== null) stack.add(() => history.close());
 
-  const switches = new Switches(config, identity, engine, log);
   const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
   stack.add(() => checks.close());
   const server = await serve({
@@ -124,7 +124,8 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     config,
     identity,
     organizations: createOrganizations(config, identity, log),
-    switches,
+    switches: new Switches(config, identity, engine, log),
+    trackRecordKeys: new TrackRecordKeys(config.dataDir),
     events: createEvents(startup),
     changed,
     meter: createMeter(startup, identity),

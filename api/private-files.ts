@@ -15,10 +15,10 @@ import path from 'node:path';
 const OTHERS = 0o077;
 const OWNERS_DIRECTORY = 0o700;
 /** Secrets that remain useful to anyone who has read them. */
-const SECRETS = ['admin.token', 'auth-key.json', 'demo.json'];
+const SECRETS = ['admin.token', 'auth-key.json', 'track-record-key.json', 'demo.json'];
 /** Everything that a server creates in its data directory. */
 const OURS =
-  /^((paperbook|auth-key|demo)\.json(\.new)?|admin\.token(\.new)?|server\.lock|backup\.partial|control|demo|history|shard-\d+)$/;
+  /^((paperbook|auth-key|track-record-keys?|demo)\.json(\.new)?|admin\.token(\.new)?|server\.lock|backup\.partial|control|demo|history|shard-\d+)$/;
 /** Present at the top of every mounted volume. */
 const VOLUMES_OWN = 'lost+found';
 const FOREIGN_SHOWN = 3;

@@ -62,6 +62,7 @@ export type Access = 'open' | 'visitor' | 'key' | 'session';
 export type Tag =
   | 'Service'
   | 'Keys'
+  | 'Records'
   | 'Markets'
   | 'History'
   | 'Backtest'

@@ -19,6 +19,7 @@ import {
   withLimitFlags,
 } from './admin-limits.ts';
 import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizations.ts';
+import { addTrackRecordCommand } from './admin-track-record.ts';
 import { PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
 import { type Column, show, tableOf } from './table.ts';
 import { UsageError } from './usage.ts';
@@ -36,6 +37,7 @@ export function addAdminCommands(program: Command): void {
   addClockCommand(admin);
   addFeedsCommand(admin);
   addCorrectionCommands(admin);
+  addTrackRecordCommand(admin);
   connected(admin.command('audit').description('check every invariant of every account')).action(
     async (options: Connect) => {
       const report = await ask(options, 'GET', '/admin/audit');

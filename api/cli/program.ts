@@ -24,6 +24,10 @@ const GROUPS: readonly Group[] = [
   { names: ['catalog'], load: async () => (await import('./catalog.ts')).addCatalogCommands },
   { names: ['admin'], load: async () => (await import('./admin.ts')).addAdminCommands },
   { names: ['verify'], load: async () => (await import('./verify.ts')).addVerifyCommand },
+  {
+    names: ['verify-record'],
+    load: async () => (await import('./verify-record.ts')).addVerifyRecordCommand,
+  },
   { names: ['log'], load: async () => (await import('./log.ts')).addLogCommand },
   { names: ['backup'], load: async () => (await import('./backup.ts')).addBackupCommand },
   { names: ['rebuild'], load: async () => (await import('./rebuild.ts')).addRebuildCommand },

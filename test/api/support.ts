@@ -41,6 +41,7 @@ import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { startServer } from '../../api/server.ts';
 import { ChangedMarkets } from '../../api/stream/changed-markets.ts';
 import { Switches } from '../../api/switches.ts';
+import { TrackRecordKeys } from '../../api/track-record-keys.ts';
 import { createAjv } from '../../api/validation.ts';
 import { Recorder } from '../../engine/history/recorder.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
@@ -129,6 +130,15 @@ const NO_PLAYBACK: Playback = {
   close() {},
 };
 
+/** Runs it at the first call; later ones get what came of it. */
+function once(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  return () => {
+    running ??= run();
+    return running;
+  };
+}
+
 /** Starts a server for one test; it ends with the test. */
 export async function startApi(t: ExecutionContext, options: Options = {}): Promise<Api> {
   const dataDir = mkdtempSync(join(tmpdir(), 'paperbook-api-'));
@@ -164,6 +174,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     search: new InstrumentSearch(catalog),
     feeds: () => feeds,
     playback: NO_PLAYBACK,
+    trackRecordKeys: new TrackRecordKeys(dataDir),
     settleMarket: operatorResults({
       marketNumber: (venue, name) => numberOf(catalogNow, marketName(venue, name)),
       engine,
@@ -191,11 +202,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     rmSync(dataDir, { recursive: true });
   });
   const server = await startServer(deps);
-  let closing: Promise<void> | null = null;
-  const close = () => {
-    closing ??= server.close();
-    return closing;
-  };
+  const close = once(() => server.close());
   t.teardown(close);
 
   const user = newUser({ email: 'owner@example.com', displayName: 'Owner', plan: 'basic' }, 1);

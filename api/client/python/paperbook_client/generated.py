@@ -92,6 +92,8 @@ __all__ = [
     "Side",
     "Status",
     "Team",
+    "TrackRecordKey",
+    "TrackRecordKeys",
     "Trade",
     "TradeStatus",
     "TradesPage",
@@ -1204,6 +1206,22 @@ class Team(TypedDict):
     name: str
 
 
+class TrackRecordKey(TypedDict):
+    kty: Literal["OKP"]
+    crv: Literal["Ed25519"]
+    # The public key, 32 bytes in base64url.
+    x: str
+    # The keyId of records that it has signed.
+    kid: str
+    alg: Literal["EdDSA"]
+    use: Literal["sig"]
+
+
+class TrackRecordKeys(TypedDict):
+    # Every one that ever signed, the newest first.
+    keys: list[TrackRecordKey]
+
+
 class Trade(TypedDict):
     """A position, open or not any more. marketTicker, entryCents and exitCents are here only
     while the venue-data switch is on.
@@ -1460,6 +1478,13 @@ class Operations:
     def list_organizations(self) -> OrganizationsAnswer:
         """The organizations that the key can use, by slug."""
         answer: OrganizationsAnswer = self.call(Call("GET", "/organizations", repeatable=True))
+        return answer
+
+    def list_track_record_keys(self) -> TrackRecordKeys:
+        """The public keys of signed track records. A JWKS. Keys stay here when another one
+        signs, so that old records verify.
+        """
+        answer: TrackRecordKeys = self.call(Call("GET", "/track-record/keys", repeatable=True))
         return answer
 
     def list_instruments(
@@ -1885,6 +1910,17 @@ class AsyncOperations:
         answer: OrganizationsAnswer = await self.call(Call(
             "GET",
             "/organizations",
+            repeatable=True,
+        ))
+        return answer
+
+    async def list_track_record_keys(self) -> TrackRecordKeys:
+        """The public keys of signed track records. A JWKS. Keys stay here when another one
+        signs, so that old records verify.
+        """
+        answer: TrackRecordKeys = await self.call(Call(
+            "GET",
+            "/track-record/keys",
             repeatable=True,
         ))
         return answer

@@ -1,0 +1,90 @@
+/**
+ * The keys of signed track records: the private one at DATA_DIR/track-record-key.json, readable by
+ * its owner only, and every public one that ever was, at DATA_DIR/track-record-keys.json. A public key
+ * is on disk before anything is signed with it. Rules Y66, Y67 (engine/RULES.md).
+ */
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import {
+  jwkOf,
+  newPrivateKey,
+  type TrackRecordJwk,
+  type TrackRecordKey,
+  trackRecordKey,
+} from '../engine/records/track-record-signature.ts';
+import { readChecked, writeChecked } from './checked-file.ts';
+import { DataDirError } from './directory-files.ts';
+
+const SECRET = 'track-record-key.json';
+const PUBLIC = 'track-record-keys.json';
+
+export class TrackRecordKeys {
+  readonly #dataDir: string;
+  #current: TrackRecordKey;
+  #publicKeys: readonly string[];
+
+  /** The keys of a data directory; a new one where the private key is missing. */
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir;
+    this.#publicKeys = readPublic(dataDir);
+    const known = readSecret(dataDir);
+    this.#current = known === null ? this.#make() : trackRecordKey(known);
+    this.#publish(this.#current.publicKey);
+  }
+
+  /** What new records are signed with. */
+  get current(): TrackRecordKey {
+    return this.#current;
+  }
+
+  /** The newest first. */
+  jwks(): { keys: TrackRecordJwk[] } {
+    return { keys: [...this.#publicKeys].reverse().map(jwkOf) };
+  }
+
+  /** A new key signs from now on; the one before is gone, and its public part stays. */
+  rotate(): TrackRecordKey {
+    this.#current = this.#make();
+    return this.#current;
+  }
+
+  #make(): TrackRecordKey {
+    const privateKey = newPrivateKey();
+    const key = trackRecordKey(privateKey);
+    this.#publish(key.publicKey);
+    writeChecked(this.#dataDir, SECRET, privateKey.export({ format: 'jwk' }));
+    return key;
+  }
+
+  #publish(publicKey: string): void {
+    if (this.#publicKeys.includes(publicKey)) return;
+    this.#publicKeys = [...this.#publicKeys, publicKey];
+    writeChecked(this.#dataDir, PUBLIC, { publicKeys: this.#publicKeys });
+  }
+}
+
+function readSecret(dataDir: string): KeyObject | null {
+  const file = path.join(dataDir, SECRET);
+  if (!existsSync(file)) return null;
+  try {
+    const jwk = readChecked(dataDir, SECRET) as { kty: string; crv: string; x: string; d: string };
+    const key = createPrivateKey({ key: jwk, format: 'jwk' });
+    if (key.asymmetricKeyType === 'ed25519') return key;
+  } catch (error) {
+    if (error instanceof DataDirError) throw error;
+    // The library's own message could quote the key.
+  }
+  throw new DataDirError(`${file} does not hold the key that signs track records`);
+}
+
+function readPublic(dataDir: string): readonly string[] {
+  const { publicKeys = [] } = (readChecked(dataDir, PUBLIC) ?? {}) as { publicKeys?: unknown };
+  const isKeys =
+    Array.isArray(publicKeys) &&
+    publicKeys.every((key) => typeof key === 'string' && /^[\w-]{43}$/.test(key));
+  if (isKeys) return publicKeys;
+  throw new DataDirError(
+    `${path.join(dataDir, PUBLIC)} does not hold public keys of track records`,
+  );
+}
