@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import type { Quote } from 'paperbook/client';
+import { jsonView } from '../../api/cli/watch-views.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { newUser } from '../../api/identity/users.ts';
 import { type Relay, startRelay } from '../api/relay.ts';
@@ -216,4 +218,35 @@ test.serial('U18: on a terminal the quotes are a table, and no line is too long'
     for (const line of lines) t.true(line.length <= 80, line);
   }
   t.regex(screens.at(-2)! + screens.at(-1)!, /trade_opened {2}5 yes, cost \$2\.15/);
+});
+
+test.serial('U18: who reads slowly gets the newest quote, and every event', (t) => {
+  const { write } = process.stdout;
+  const printed: string[] = [];
+  let isFull = true;
+  process.stdout.write = ((line: string) => {
+    printed.push(line);
+    return !isFull;
+  }) as typeof write;
+  try {
+    const view = jsonView();
+    const quote = (instrumentId: string, at: string) => view.quote({ instrumentId } as Quote, at);
+    quote('ins_A', '1');
+    // The first line has filled the pipe.
+    for (const at of ['2', '3', '4']) {
+      quote('ins_A', at);
+      quote('ins_B', at);
+      view.event({ type: 'account_reset', eventId: at, at }, false);
+    }
+    t.is(printed.length, 1);
+    isFull = false;
+    process.stdout.emit('drain');
+  } finally {
+    process.stdout.write = write;
+  }
+  const lines = printed.map((line) => JSON.parse(line));
+  t.deepEqual(
+    lines.map(({ channel, at }) => `${channel} ${at}`),
+    ['quotes:ins_A 1', 'orders 2', 'orders 3', 'quotes:ins_A 4', 'quotes:ins_B 4', 'orders 4'],
+  );
 });
