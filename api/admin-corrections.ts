@@ -1,15 +1,16 @@
 /**
- * Admin routes by which an operator decides a market and corrects cash. Both are facts, on disk
- * before the answer. Rules O12, O13 (api/RULES.md).
+ * Admin routes by which an operator decides a market, corrects cash and marks trades. All are
+ * facts, on disk before the answer. Rules O12, O13, O17 (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
+import type { TradeMark } from '../engine/rules/events.ts';
 import type { Settled } from '../engine/rules/messages.ts';
 import type { Cents } from '../engine/rules/units.ts';
 import type { Operator } from './admin-token.ts';
 import type { Deps } from './deps.ts';
 import { ApiError, invalidRequest } from './errors.ts';
 import { keyed, type Route } from './route.ts';
-import { AdjustmentAnswer, SettlementAnswer } from './schemas/admin.ts';
+import { AdjustmentAnswer, MarkAnswer, SettlementAnswer } from './schemas/admin.ts';
 import { NoQuery, strict, Uuid } from './schemas/common.ts';
 import { bodyReader } from './validation.ts';
 
@@ -19,10 +20,18 @@ const readSettlement = bodyReader(
     result: Type.String({ minLength: 1, maxLength: 10 }),
   }),
 );
+const readMark = bodyReader(
+  strict({
+    tradeId: Uuid,
+    userId: Type.Optional(Uuid),
+    parlayId: Type.Optional(Uuid),
+    combine: Type.Optional(Type.Boolean()),
+  }),
+);
 const readAdjustment = bodyReader(strict({ userId: Uuid, dollars: Type.Number() }));
 
 export function correctionAdminRoutes(deps: Deps): Route<Operator>[] {
-  return [settlementRoute(deps), adjustmentRoute(deps)];
+  return [settlementRoute(deps), adjustmentRoute(deps), markRoute(deps)];
 }
 
 function settlementRoute({ settleMarket, log }: Deps): Route<Operator> {
@@ -78,6 +87,31 @@ function adjustmentRoute({ engine, identity, log }: Deps): Route<Operator> {
     },
   });
 }
+
+function markRoute({ engine, log }: Deps): Route<Operator> {
+  return keyed({
+    method: 'POST',
+    path: '/admin/marks',
+    query: NoQuery,
+    response: MarkAnswer,
+    mayBeUnavailable: true,
+    readBody: readMark,
+    run: async ({ body: { tradeId, userId, parlayId, combine = false } }) => {
+      const parlay = parlayId?.toLowerCase() ?? null;
+      if (parlay === null && !combine) throw invalidRequest('parlayId or combine must be given');
+      const [trade, account] = [tradeId.toLowerCase(), userId?.toLowerCase() ?? null];
+      const command = { kind: 'mark', atMs: engine.nowMs(), trade, account } as const;
+      const reply = await engine.mark({ ...command, parlay, combine });
+      if (!reply.ok) return { ...reply, message: NO_SUCH_TRADE };
+      const mark = JSON.parse(reply.body) as TradeMark;
+      const answer = { tradeId: trade, parlayId: mark.parlay, combine: mark.combine };
+      log.warn(answer, 'trade marked by the operator');
+      return JSON.stringify(answer);
+    },
+  });
+}
+
+const NO_SUCH_TRADE = 'No such open trade; one that is over is found with the id of its user.';
 
 /** What the engine's refusals mean here. */
 const REFUSED: Readonly<Record<string, string>> = {

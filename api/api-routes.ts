@@ -3,6 +3,7 @@ import type { Caller } from './access.ts';
 import type { Deps } from './deps.ts';
 import type { OrderEntry } from './order-entry.ts';
 import type { Route } from './route.ts';
+import { accountRoutes } from './routes/account.ts';
 import { backtestRoute } from './routes/backtest.ts';
 import { descriptionRoute } from './routes/description.ts';
 import { eventRoutes } from './routes/events.ts';
@@ -41,6 +42,7 @@ export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
     ...gameRoutes(deps),
     ...quoteRoutes(deps),
     ...historyRoutes(deps),
+    ...accountRoutes(deps),
     backtestRoute(deps),
     ...portfolioRoutes(deps),
     ...eventRoutes(deps),

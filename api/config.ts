@@ -6,14 +6,7 @@ import { readFileSync } from 'node:fs';
 import type { FillModelName } from '../engine/rules/units.ts';
 import type { OutsideAuthConfig } from './identity/outside-auth.ts';
 import type { Plan } from './identity/users.ts';
-import {
-  type FeedConfig,
-  isLoopback,
-  type LogLevel,
-  NOT_YET,
-  SETTINGS,
-  type Setting,
-} from './settings.ts';
+import { type FeedConfig, isLoopback, type LogLevel, SETTINGS, type Setting } from './settings.ts';
 
 export type Config = {
   host: string;
@@ -30,6 +23,8 @@ export type Config = {
   trading: boolean | null;
   /** The plan of new users, of this server or of the outside auth server. */
   defaultPlan: Plan;
+  /** Whether owners may reset their accounts. */
+  selfReset: boolean;
   /** Whether requests over the request limits are refused. */
   limitsEnforced: boolean;
   quoteMaxAgeMs: number;
@@ -131,7 +126,7 @@ function wrapped(words: readonly string[], columns: number): string[] {
 function isKnown(name: string): boolean {
   if (!name.startsWith(PREFIX)) return false;
   const setting = name.slice(PREFIX.length);
-  return Object.hasOwn(SETTINGS, setting) || NOT_YET.includes(setting);
+  return Object.hasOwn(SETTINGS, setting);
 }
 
 function readConfigFile(file: string, problems: string[]): Map<string, string> {
@@ -196,6 +191,7 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
     catalogFile: read('CATALOG', s.CATALOG),
     logLevel: must('LOG_LEVEL', s.LOG_LEVEL),
     requestLog: must('REQUEST_LOG', s.REQUEST_LOG),
+    selfReset: must('SELF_RESET', s.SELF_RESET),
     organizationsUrl: read('ORGANIZATIONS_URL', s.ORGANIZATIONS_URL),
     history: must('HISTORY', s.HISTORY),
     historyDays: must('HISTORY_DAYS', s.HISTORY_DAYS),
@@ -212,10 +208,6 @@ function readSettings(texts: Map<string, string>, problems: string[]): Config {
   };
   if (texts.has(`${PREFIX}AUTH_JWKS_URL`) !== texts.has(`${PREFIX}AUTH_ISSUER`)) {
     problems.push('PAPERBOOK_AUTH_JWKS_URL and PAPERBOOK_AUTH_ISSUER must be set together');
-  }
-  for (const name of NOT_YET) {
-    if (!texts.has(PREFIX + name)) continue;
-    problems.push(`${PREFIX + name} must be left out: this version does not use it yet`);
   }
   return config;
 }

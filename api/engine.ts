@@ -1,8 +1,15 @@
 /** The sharded engine as requests use it. `Shards` implements it; tests have other engines. */
-
 import type { KeyAndAccountUse } from '../engine/rules/decision.ts';
-import type { AdjustCash, Reply, SetSwitches, TradingCommand } from '../engine/rules/messages.ts';
-import type { Query, QuoteChangesQuery, QuoteKind } from '../engine/rules/queries.ts';
+import type {
+  AdjustCash,
+  MarkTrade,
+  Reply,
+  ResetAccount,
+  SetPrivacy,
+  SetSwitches,
+  TradingCommand,
+} from '../engine/rules/messages.ts';
+import type { AccountQuery, Query, QuoteChangesQuery, QuoteKind } from '../engine/rules/queries.ts';
 import type { EpochMs, InstrumentNumber, StreamConnection, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
@@ -21,8 +28,10 @@ export interface Engine {
   tradeUse(owner: Uuid, keyId: Uuid): Promise<KeyAndAccountUse>;
   /** Answers `PricedQuery`: which of these instruments, or of all, have a live price. */
   priced(instruments: readonly InstrumentNumber[] | null, atMs: EpochMs): Promise<Reply>;
-  /** Runs an operator's command in the account's shard. */
-  call(account: Uuid, command: AdjustCash): Promise<Reply>;
+  /** Runs a command or query without a key in the account's shard. */
+  call(account: Uuid, request: AccountRequest): Promise<Reply>;
+  /** Marks a trade, in whatever shard it is. */
+  mark(command: MarkTrade): Promise<Reply>;
   /** The connections of the stream that orders end with. */
   readonly connections: OrderConnections;
   /** Which quotes the asker does not know yet: `QuoteChangesQuery`. */
@@ -43,6 +52,8 @@ export interface Engine {
   /** What is wrong with the data of the shards, a line a shard; not empty when `degraded`. */
   troubles(): string[];
 }
+
+export type AccountRequest = AdjustCash | ResetAccount | SetPrivacy | AccountQuery;
 
 export type OrderConnections = {
   /** Before any order of it is placed. */

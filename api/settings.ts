@@ -106,6 +106,7 @@ export const SETTINGS = {
     readServiceUrl,
   ),
   DEFAULT_PLAN: setting('none', `plan of who signs up: ${PLANS.join(', ')}`, choice(...PLANS)),
+  SELF_RESET: setting('off', 'owners may reset their accounts, every 30 days', readSwitch),
   LOG_LEVEL: setting(
     'info',
     `least level of log lines: ${LOG_LEVELS.join(', ')}`,
@@ -119,12 +120,6 @@ export const SETTINGS = {
   ),
   AUTH_ISSUER: unset('issuer of that auth server, as its tokens name it', anyText),
 };
-
-/**
- * Part of the contract too, but not implemented yet. Accepting one without any effect would be
- * worse than refusing it.
- */
-export const NOT_YET: readonly string[] = ['SELF_RESET'];
 
 function setting<T>(defaultText: string, about: string, read: (text: string) => T): Setting<T> {
   return { defaultText, defaultShown: defaultText, about, read };

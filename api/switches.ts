@@ -15,6 +15,7 @@ const DEFAULTS = { venueData: false, trading: true };
 export class Switches {
   #venueData: boolean;
   #trading: boolean;
+  readonly #selfReset: boolean;
   readonly #store: ControlStore;
   readonly #engine: Pick<Engine, 'broadcast' | 'nowMs'>;
   readonly #log: Log;
@@ -23,7 +24,7 @@ export class Switches {
   #changes: Promise<void> = Promise.resolve();
 
   constructor(
-    config: Pick<Config, 'venueData' | 'trading'>,
+    config: Pick<Config, 'venueData' | 'trading' | 'selfReset'>,
     store: ControlStore,
     engine: Pick<Engine, 'broadcast' | 'nowMs'>,
     log: Log,
@@ -31,6 +32,7 @@ export class Switches {
     const stored = store.switches();
     this.#venueData = config.venueData ?? stored.venueData ?? DEFAULTS.venueData;
     this.#trading = config.trading ?? stored.trading ?? DEFAULTS.trading;
+    this.#selfReset = config.selfReset;
     this.#store = store;
     this.#engine = engine;
     this.#log = log;
@@ -82,8 +84,7 @@ export class Switches {
       kind: 'switches',
       atMs: this.#engine.nowMs(),
       venueData,
-      // No answer may say that a reset is possible while there is no route for it.
-      selfReset: false,
+      selfReset: this.#selfReset,
     });
   }
 }

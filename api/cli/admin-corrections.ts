@@ -1,9 +1,10 @@
-/** `paperbook admin settle` and `admin adjust`. Rules O12, O13 (api/RULES.md). */
+/** `paperbook admin settle`, `adjust` and `mark`. Rules O12, O13, O17 (api/RULES.md). */
 import type { Command } from 'commander';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
 import { UsageError } from './usage.ts';
 
 export function addCorrectionCommands(admin: Command): void {
+  addMarkCommand(admin);
   connected(
     admin
       .command('settle <market> <result>')
@@ -30,6 +31,27 @@ export function addCorrectionCommands(admin: Command): void {
     .action(async (userId: string, text: string, options: Connect) => {
       const body = { userId, dollars: dollarsIn(text) };
       print(options, await ask(options, 'POST', '/admin/adjustments', body));
+    });
+}
+
+type MarkFlags = Connect & { parlay?: string; combine?: true; user?: string };
+
+function addMarkCommand(admin: Command): void {
+  connected(
+    admin
+      .command('mark <tradeId>')
+      .description('mark a trade as a leg of a parlay, or of a Combine'),
+  )
+    .option('--parlay <id>', 'the parlay, a uuid')
+    .option('--combine', 'it is of a Combine')
+    .option('--user <userId>', 'whose trade: of a trade that is over')
+    .action(async (tradeId: string, options: MarkFlags) => {
+      const { parlay: parlayId, combine, user: userId } = options;
+      if (parlayId === undefined && combine === undefined) {
+        throw new UsageError('--parlay or --combine says what the trade is');
+      }
+      const body = { tradeId, userId, parlayId, combine };
+      print(options, await ask(options, 'POST', '/admin/marks', body));
     });
 }
 

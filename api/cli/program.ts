@@ -45,6 +45,10 @@ const GROUPS: readonly Group[] = [
   { names: ['history'], load: async () => (await import('./history.ts')).addHistoryCommands },
   { names: ['backtest'], load: async () => (await import('./backtest.ts')).addBacktestCommand },
   {
+    names: ['account', 'reset'],
+    load: async () => (await import('./paper-account.ts')).addPaperAccountCommands,
+  },
+  {
     names: ['portfolio', 'trades', 'orders', 'order'],
     load: async () => (await import('./portfolio.ts')).addPortfolioCommands,
   },

@@ -30,7 +30,6 @@
  * `route_not_found` or 405 `method_not_allowed`:
  *
  * - Records: `GET /leaderboard`, `GET /traders/{traderId}`, `GET /traders/{traderId}/picks`, `GET /traders/{traderId}/track-record`, `GET /eval`, `GET /me/eval`
- * - Account: `GET /account`, `POST /account/reset`
  * - Portfolio: `GET /portfolio/equity`
  * - Stream: `GET /stream`
  */
@@ -103,6 +102,34 @@ export type Account = {
      */
     busts: number;
     lastResetAt: string | null;
+};
+export type AccountPage = {
+    user: {
+        /**
+         * @format uuid
+         */
+        id: string;
+        displayName: string | null;
+        "private": boolean;
+    };
+    plan: Plan;
+    /**
+     * Equal to the net worth; the start balance before the first trade.
+     */
+    points: number;
+    /**
+     * Null before the first trade.
+     */
+    account: Account | null;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
 };
 export type Action = "buy" | "sell";
 export declare const Action: {
@@ -1800,6 +1827,9 @@ export type RequestLimits = {
      */
     enforced: boolean;
 };
+export type ResetResult = {
+    account: Account;
+};
 /**
  * A resting limit order. marketTicker is here only while the switch is on.
  */
@@ -3115,6 +3145,50 @@ export type ExportHistoryVariables = {
     query?: ExportHistoryQuery;
     headers?: ExportHistoryHeaders;
 };
+export type GetAccountResult = AccountPage;
+export type GetAccountHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetAccountResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetAccountVariables = {
+    headers?: GetAccountHeaders;
+};
+export type ResetAccountResult = ResetResult;
+export type ResetAccountHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ResetAccountResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+};
+export type ResetAccountVariables = {
+    headers?: ResetAccountHeaders;
+};
 export type RunBacktestResult = Backtest;
 export type RunBacktestBody = BacktestRequest;
 export type RunBacktestHeaders = {
@@ -3978,6 +4052,40 @@ export type Ops = {
             serviceQuotaLimit: number;
             serviceQuotaRemaining: number;
             serviceQuotaReset: number;
+        };
+    };
+    getAccount: {
+        args: {
+            headers?: GetAccountHeaders;
+        };
+        result: GetAccountResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    resetAccount: {
+        args: {
+            headers?: ResetAccountHeaders;
+        };
+        result: ResetAccountResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
         };
     };
     runBacktest: {
@@ -5781,6 +5889,126 @@ export declare const OPERATIONS: {
             readonly type: "number";
         }];
     };
+    readonly getAccount: {
+        readonly id: "getAccount";
+        readonly method: "GET";
+        readonly path: "/account";
+        readonly tags: readonly ["Portfolio"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly resetAccount: {
+        readonly id: "resetAccount";
+        readonly method: "POST";
+        readonly path: "/account/reset";
+        readonly tags: readonly ["Portfolio"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }];
+    };
     readonly runBacktest: {
         readonly id: "runBacktest";
         readonly method: "POST";
@@ -7091,8 +7319,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -7390,6 +7618,30 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     serviceQuotaLimit: number;
     serviceQuotaRemaining: number;
     serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getAccount: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: GetAccountHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<AccountPage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, resetAccount: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: ResetAccountHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<ResetResult, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
 }, Init>>) & OperationMethodIdentity, runBacktest: (<Init extends RequestOptions | undefined = undefined>(args: {
     body: RunBacktestBody;
     headers?: RunBacktestHeaders;

@@ -1,15 +1,33 @@
-/** PATCH /me: people change their own profile, by their session. Rule I51 (api/RULES.md). */
+/** PATCH /me: people change their own profile, by their session. Rules I51, M36 (api/RULES.md, engine/RULES.md). */
+
+import { EngineBusy } from '../../engine/shard/busy.ts';
 import type { Caller } from '../access.ts';
 import type { Deps } from '../deps.ts';
-import { ProfileChangeSchema } from '../identity/users.ts';
+import type { Engine } from '../engine.ts';
+import { ProfileChangeSchema, type User } from '../identity/users.ts';
+import type { Log } from '../log.ts';
 import { type Route, session } from '../route.ts';
 import { NoQuery } from '../schemas/common.ts';
 import { ProfileAnswer } from '../schemas/identity.ts';
 import { bodyReader } from '../validation.ts';
 
+/**
+ * The control store has the choice already. A shard that is down learns it from the owner's next
+ * change or order. Rule M36 (engine/RULES.md).
+ */
+async function logPrivacy(engine: Engine, { id: account, ...user }: User, log: Log): Promise<void> {
+  const command = { kind: 'set_privacy', atMs: engine.nowMs(), account } as const;
+  try {
+    await engine.call(account, { ...command, private: user.private });
+  } catch (error) {
+    if (!(error instanceof EngineBusy)) throw error;
+    log.warn({ userId: account, error: error.message }, 'privacy is not in the log yet');
+  }
+}
+
 const readProfileChange = bodyReader(ProfileChangeSchema);
 
-export function profileRoutes({ identity, log }: Deps): Route<Caller>[] {
+export function profileRoutes({ engine, identity, log }: Deps): Route<Caller>[] {
   return [
     session({
       method: 'PATCH',
@@ -34,6 +52,7 @@ export function profileRoutes({ identity, log }: Deps): Route<Caller>[] {
       run: async ({ caller: { user }, body }) => {
         const changed = await identity.changeUser(user.id, body);
         log.info({ userId: user.id, ...body }, 'profile changed');
+        await logPrivacy(engine, changed, log);
         const { id, displayName, private: isPrivate, showEarlierTrades } = changed;
         return JSON.stringify({ user: { id, displayName, private: isPrivate, showEarlierTrades } });
       },

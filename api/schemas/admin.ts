@@ -76,6 +76,13 @@ export const AdjustmentAnswer = strict({
   adjustmentsInRunDollars: Type.Number(),
 });
 
+/** All marks of a trade. */
+export const MarkAnswer = strict({
+  tradeId: Uuid,
+  parlayId: nullable(Uuid),
+  combine: Type.Boolean(),
+});
+
 /** What the lines that were sent came to. */
 export const PlayedAnswer = strict({ lines: Count, frames: Count, ticks: Count, skipped: Count });
 

@@ -215,7 +215,7 @@ export const TRADE: Static<typeof Trade> = {
   exitCents: null,
 };
 
-const ACCOUNT: Static<typeof Account> = {
+export const ACCOUNT: Static<typeof Account> = {
   balanceDollars: 99991.6,
   netWorthDollars: 99999.7,
   openStakeDollars: 4.4,

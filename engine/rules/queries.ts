@@ -25,6 +25,8 @@ export type PortfolioQuery = {
   account: Uuid;
   organizationSlug: string | null;
 };
+/** Answers `{points, account, asOf}`. */
+export type AccountQuery = { kind: 'account'; atMs: EpochMs; account: Uuid };
 export type OrderQuery = {
   kind: 'order';
   atMs: EpochMs;
@@ -96,6 +98,7 @@ export type DigestQuery = { kind: 'digest'; atMs: EpochMs; quotes: boolean };
 
 export type Query =
   | PortfolioQuery
+  | AccountQuery
   | OrderQuery
   | OrdersQuery
   | TradesQuery

@@ -40,7 +40,7 @@ import {
   writeOrder,
   writePlacement,
 } from './views/order.ts';
-import { writeEnvelope, writePortfolio } from './views/portfolio.ts';
+import { accountAnswer, writeEnvelope, writePortfolio } from './views/portfolio.ts';
 import { writePreview } from './views/preview.ts';
 import { pricedBits, quotedInstrument, writeQuote, writeQuoteChanges } from './views/quote.ts';
 
@@ -103,6 +103,9 @@ export function answerQuery(
   switch (timed.kind) {
     case 'portfolio':
       writePortfolio(to, state, timed);
+      return null;
+    case 'account':
+      to.value(accountAnswer(state, timed));
       return null;
     case 'account_snapshot':
       writeSnapshot(to, state, timed, lastNumber);

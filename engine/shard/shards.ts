@@ -8,6 +8,7 @@ import type { Packed } from '../format/codec.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
 import type {
   Command,
+  MarkTrade,
   Reply,
   ResultTick,
   SetSwitches,
@@ -31,7 +32,7 @@ import { refusalOf, stateOf, troublesOf } from './shard-health.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import { StartupState } from './startup-state.ts';
 import { StreamConnections } from './stream-connections.ts';
-import { askAll, sendToAll, settleInAll } from './to-all-shards.ts';
+import { askAll, markInOne, sendToAll, settleInAll } from './to-all-shards.ts';
 import { tradeUseOf } from './trade-use.ts';
 
 export type ShardsOptions = CoreConfig & {
@@ -78,8 +79,7 @@ export class Shards {
 
   /**
    * Starts every shard's thread. Returns a report per shard, null for one whose file is damaged:
-   * its accounts are unavailable, the others are served. Rejects when one cannot start for
-   * another reason.
+   * its accounts are unavailable, the others are served. Rejects when one cannot start otherwise.
    */
   async open(): Promise<(OpenReport | null)[]> {
     const reports = await Promise.all(this.#clients.map((client) => client.openOrLater()));
@@ -106,9 +106,8 @@ export class Shards {
   }
 
   /**
-   * Makes the machine's time the engine's, even where it is earlier: on disk in every shard on
-   * return, so that no later start continues from the old time. Expiries stay unchanged. Throws
-   * `EngineBusy` where a shard cannot accept it now.
+   * Makes the machine's time the engine's (C6): on disk in every shard on return, so that no later
+   * start continues from the old time. Throws `EngineBusy` where a shard cannot accept it now.
    */
   async acceptMachineTime(): Promise<void> {
     this.#requireAll();
@@ -121,17 +120,18 @@ export class Shards {
     this.#roaming.timeWasSet();
   }
 
-  /**
-   * Gives a market the operator's result: on disk in every shard on return, with a `Settled`. Refuses
-   * a market that has another one. Throws `EngineBusy` where a shard cannot accept it now. Rule T140
-   * (engine/RULES.md).
-   */
+  /** An operator's result (T140), on disk in every shard on return. Throws `EngineBusy`. */
   async settle(result: ResultTick): Promise<Reply> {
     this.#requireAll();
     // A shard that starts again meanwhile gets it too.
     this.#startup.keep(result);
     this.#coalescer.end();
     return await settleInAll(this.#clients, result);
+  }
+
+  /** Marks a trade in the shard that has it. Throws `EngineBusy` where one cannot accept it now. */
+  mark(command: MarkTrade): Promise<Reply> {
+    return markInOne(this.#clients, command);
   }
 
   /** Throws `EngineBusy` unless every shard accepts commands. */

@@ -1,5 +1,5 @@
-/** What all shards are sent, and what they reply. Rules D11, T140 (engine/RULES.md). */
-import type { Command, Reply, ResultTick } from '../rules/messages.ts';
+/** What all shards are sent, and what they reply. Rules D11, T140, T141 (engine/RULES.md). */
+import type { Command, MarkTrade, Reply, ResultTick } from '../rules/messages.ts';
 import type { Query } from '../rules/queries.ts';
 import { EngineBusy } from './busy.ts';
 import { sumOfSettled } from './merge-reports.ts';
@@ -37,6 +37,13 @@ export async function settleInAll(clients: Clients, result: ResultTick): Promise
     texts.push(reply.body);
   }
   return { ok: true, body: sumOfSettled(texts) };
+}
+
+/** Marks a trade in the one shard that has it. Throws `EngineBusy` where one is down. */
+export async function markInOne(clients: Clients, command: MarkTrade): Promise<Reply> {
+  const replies = await repliesOf(clients, command);
+  if (replies.includes(null)) throw new EngineBusy('a shard did not take the mark: ask again');
+  return replies.find((reply) => reply?.ok) ?? replies[0]!;
 }
 
 /** Null: the shard is down. */

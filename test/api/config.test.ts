@@ -36,6 +36,7 @@ test('G1: the defaults', (t) => {
     catalogFile: null,
     logLevel: 'info',
     requestLog: false,
+    selfReset: false,
     organizationsUrl: null,
     history: true,
     historyDays: 90,
@@ -71,6 +72,7 @@ const EVERYTHING = {
   PAPERBOOK_CATALOG: 'catalog.json',
   PAPERBOOK_LOG_LEVEL: 'silent',
   PAPERBOOK_REQUEST_LOG: 'on',
+  PAPERBOOK_SELF_RESET: 'on',
   PAPERBOOK_ORGANIZATIONS_URL: 'http://127.0.0.1:9/organizations',
   PAPERBOOK_HISTORY: 'off',
   PAPERBOOK_HISTORY_DAYS: '0',
@@ -103,6 +105,7 @@ const EVERYTHING_READ = {
   catalogFile: 'catalog.json',
   logLevel: 'silent',
   requestLog: true,
+  selfReset: true,
   organizationsUrl: 'http://127.0.0.1:9/organizations',
   history: false,
   historyDays: 0,
@@ -161,6 +164,7 @@ test('G2: a bad value is an error that names its variable', (t) => {
     { PAPERBOOK_LOG_LEVEL: 'INFO' },
     { PAPERBOOK_LOG_LEVEL: '30' },
     { PAPERBOOK_REQUEST_LOG: 'yes' },
+    { PAPERBOOK_SELF_RESET: 'yes' },
     { PAPERBOOK_ORGANIZATIONS_URL: 'organizations' },
     { PAPERBOOK_ORGANIZATIONS_URL: 'file:///organizations' },
     { PAPERBOOK_AUTH_JWKS_URL: 'jwks.json', PAPERBOOK_AUTH_ISSUER: 'me' },
@@ -286,27 +290,11 @@ test('I42: the keys of an outside auth server and its issuer go together', (t) =
   t.is(loadConfig(both, null).outsideAuth?.issuer, 'me');
 });
 
-const FOR_LATER = {
-  PAPERBOOK_SELF_RESET: 'off',
-};
-
-test('G3: a setting whose feature is not there yet is refused, not ignored', (t) => {
-  for (const [name, value] of Object.entries(FOR_LATER)) {
-    const message = `${name} must be left out: this version does not use it yet`;
-    t.throws(() => loadConfig({ [name]: value }, null), { instanceOf: ConfigError, message });
-    const file = fileWith(t, JSON.stringify({ [name]: value }));
-    t.throws(() => loadConfig({}, file), { instanceOf: ConfigError, message });
-  }
-});
-
 test('G1: `serve --help` lists every variable with its default', (t) => {
   const help = configHelp(Number.POSITIVE_INFINITY);
   const lines = help.split('\n');
   for (const name of Object.keys(EVERYTHING)) {
     t.is(lines.filter((line) => line.startsWith(`  ${name} `)).length, 1, name);
-  }
-  for (const name of Object.keys(FOR_LATER)) {
-    t.false(help.includes(`${name} `), `${name} does nothing yet`);
   }
   t.true(help.includes('port to listen on; 0 takes a free one (default 8080)'));
   t.true(help.includes('(default cores - 1, at least 1)'));

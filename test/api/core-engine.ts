@@ -1,7 +1,19 @@
 /** The real core behind the HTTP layer, without threads and disk: its refusals are its own. */
-import type { AuditReport, Engine, EngineState, OrderConnections } from '../../api/engine.ts';
+import type {
+  AccountRequest,
+  AuditReport,
+  Engine,
+  EngineState,
+  OrderConnections,
+} from '../../api/engine.ts';
 import type { KeyAndAccountUse } from '../../engine/rules/decision.ts';
-import type { Reply, SetSwitches, Tick, TradingCommand } from '../../engine/rules/messages.ts';
+import type {
+  MarkTrade,
+  Reply,
+  SetSwitches,
+  Tick,
+  TradingCommand,
+} from '../../engine/rules/messages.ts';
 import type { Query, QuoteChangesQuery, QuoteKind } from '../../engine/rules/queries.ts';
 import { isCommand } from '../../engine/shard/message-kinds.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
@@ -68,11 +80,15 @@ export class CoreEngine implements Engine {
     return this.#answer({ kind: 'priced', instruments, atMs });
   }
 
-  async call(): Promise<Reply> {
-    throw new Error('not asked for here');
+  async call(_account: string, request: AccountRequest): Promise<Reply> {
+    return this.#answer(request);
   }
 
-  async #answer(request: TradingCommand | Query): Promise<Reply> {
+  async mark(command: MarkTrade): Promise<Reply> {
+    return this.#core.command(command);
+  }
+
+  async #answer(request: TradingCommand | AccountRequest | Query): Promise<Reply> {
     if (this.fault !== null) throw this.fault;
     return isCommand(request) ? this.#core.command(request) : this.#core.query(request);
   }

@@ -185,6 +185,7 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
       return api.call('POST', '/portfolio/orders/batch', { body });
     },
   },
+  resetAccount: { reset_not_available: (scenario) => ask(scenario) },
   getInstrument: { instrument_not_found: at('/instruments/nobody') },
   getQuote: { instrument_not_found: at('/instruments/nobody/quote') },
   getBook: { instrument_not_found: at('/instruments/nobody/book') },

@@ -2,11 +2,17 @@
  * The engine without threads and disk, behind one object that writes down what it was asked. A test
  * replaces the replies that it is about; whatever it leaves, the engine answers.
  */
-import type { AuditReport, Engine, EngineState, OrderConnections } from '../../api/engine.ts';
+import type {
+  AccountRequest,
+  AuditReport,
+  Engine,
+  EngineState,
+  OrderConnections,
+} from '../../api/engine.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { KeyAndAccountUse } from '../../engine/rules/decision.ts';
 import type {
-  AdjustCash,
+  MarkTrade,
   Reply,
   ResultTick,
   SetSwitches,
@@ -109,7 +115,12 @@ export class FakeEngine implements Engine {
     return this.#core.query({ kind: 'priced', atMs, instruments });
   }
 
-  async call(_account: string, command: AdjustCash): Promise<Reply> {
+  async call(_account: string, request: AccountRequest): Promise<Reply> {
+    if (this.busy !== null) throw this.busy;
+    return isCommand(request) ? this.#core.command(request) : this.#core.query(request);
+  }
+
+  async mark(command: MarkTrade): Promise<Reply> {
     return this.#core.command(command);
   }
 

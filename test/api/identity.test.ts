@@ -171,7 +171,7 @@ test('V7: configured, else as set live, else default', async (t) => {
   t.teardown(() => store.close());
   const log = { info() {}, warn() {}, error() {} };
   const switchesOf = (venueData: boolean | null, trading: boolean | null) =>
-    new Switches({ venueData, trading }, store, new FakeEngine(), log);
+    new Switches({ venueData, trading, selfReset: false }, store, new FakeEngine(), log);
   t.like(switchesOf(null, null), { venueData: false, trading: true });
   await switchesOf(null, null).set('venueData', true);
   await switchesOf(null, null).set('trading', false);
@@ -184,7 +184,7 @@ test('V4: prices stop first here and start here last', async (t) => {
   t.teardown(() => store.close());
   const engine = new FakeEngine();
   const log = { info() {}, warn() {}, error() {} };
-  const config = { venueData: true, trading: true };
+  const config = { venueData: true, trading: true, selfReset: false };
   const switches = new Switches(config, store, engine, log);
   const shown: [said: boolean, here: boolean][] = [];
   engine.broadcast = async ({ venueData }) => {

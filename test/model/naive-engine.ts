@@ -22,7 +22,7 @@ import { keyUse } from './naive-limits.ts';
 import { bookOf, matchResting } from './naive-matching.ts';
 import { cancel, cancelAll, cancelDisconnected, place, refuse } from './naive-orders.ts';
 import { preview } from './naive-preview.ts';
-import { oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
+import { accountAlone, oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
 import { pricedBits, quote } from './naive-quote.ts';
 import { mark, reset } from './naive-reset.ts';
 import {
@@ -213,6 +213,8 @@ function answerQuery(state: ModelState, query: UserQuery): Reply {
   switch (query.kind) {
     case 'portfolio':
       return portfolio(state, query, nowMs);
+    case 'account':
+      return accountAlone(state, query, nowMs);
     case 'order':
       return oneOrder(state, query);
     case 'orders':

@@ -5,6 +5,7 @@
 import { cursorOf } from '../../engine/rules/ids.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import type {
+  AccountQuery,
   OrderQuery,
   OrdersQuery,
   PortfolioQuery,
@@ -52,6 +53,12 @@ export function portfolio(state: ModelState, query: PortfolioQuery, nowMs: Epoch
     mode: 'paper',
     ...organizationOf(query.organizationSlug),
   });
+}
+
+export function accountAlone(state: ModelState, query: AccountQuery, nowMs: EpochMs): Reply {
+  const found = state.accounts.get(query.account);
+  const account = found === undefined ? null : accountJson(state, found, nowMs);
+  return answer({ points: account?.netWorthDollars ?? 100_000, account, asOf: isoOf(nowMs) });
 }
 
 /** One limit order, in any status. */

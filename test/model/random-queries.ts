@@ -25,10 +25,13 @@ export function randomQuery(world: RandomWorld): UserQuery {
     results: 1,
     keyUse: 1,
     preview: 1,
+    account: 1,
   };
   switch (random.weighted(weights)) {
     case 'portfolio':
       return { kind: 'portfolio', ...to, organizationSlug };
+    case 'account':
+      return { kind: 'account', ...to };
     case 'order': {
       const ids = world.feedback.orderIds(account);
       const orderId = ids.length > 0 ? random.pick(ids) : account;

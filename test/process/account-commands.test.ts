@@ -78,7 +78,7 @@ async function untilTaken(command: () => Promise<Exit>): Promise<Exit> {
   });
 }
 
-test.serial('U5, U7: login, a key, quote, buy, sell, cancel, logout', async (t) => {
+test.serial('U5, U7, U25: login, a key, quote, buy, sell, cancel, logout', async (t) => {
   const demo = await startDemo(t);
   const { file, printed, command, json, fails, saved } = personOf(t);
   t.regex(await fails('portfolio'), /^paperbook: nobody is signed in: run paperbook login\n$/);
@@ -103,6 +103,9 @@ test.serial('U5, U7: login, a key, quote, buy, sell, cancel, logout', async (t) 
   const me = await json('whoami');
   t.like(me, { user, plan: 'enterprise', key: { prefix: made.key.tokenPrefix } });
   t.true(me.key.scopes.includes('trade:write'));
+  t.like(await json('account'), { plan: 'enterprise', points: 100_000, account: null });
+  t.is((await command(['reset'])).code, 2, 'it is asked whether really');
+  t.regex(await fails('reset', '--yes'), /^paperbook: reset_not_available: /);
 
   const { quotes } = await json('quote', demo.instrumentId);
   t.is(quotes[0].instrumentId, demo.instrumentId);

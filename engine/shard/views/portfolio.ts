@@ -1,6 +1,6 @@
 /** The portfolio on the wire. Rules A40, M20 to M27, M32 (api/RULES.md, engine/RULES.md). */
 import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
-import type { PortfolioQuery } from '../../rules/queries.ts';
+import type { AccountQuery, PortfolioQuery } from '../../rules/queries.ts';
 import { resetView } from '../../rules/reset.ts';
 import type { ShardState } from '../../rules/state.ts';
 import {
@@ -56,6 +56,14 @@ export function writePortfolio(to: JsonWriter, state: ShardState, query: Portfol
   to.time(NAMES.asOf, query.atMs);
   writeEnvelope(to, state, query);
   to.close(start);
+}
+
+/** Points equal net worth, also before the first trade. Rule M22 (engine/RULES.md). */
+export function accountAnswer(state: ShardState, { atMs, account: id }: AccountQuery) {
+  const row = state.accountIds.find(id);
+  const account = row === NO_ROW ? null : accountView(state, row, atMs);
+  const points = account?.netWorthDollars ?? dollarsOf(START_BALANCE_CENTS);
+  return { points, account, asOf: isoOf(atMs) };
 }
 
 /** Rules M20 to M27 (engine/RULES.md). */

@@ -8,6 +8,8 @@ from .calls import Call, path_of, with_key, with_keys
 
 __all__ = [
     "Account",
+    "AccountPage",
+    "AccountPageUser",
     "Action",
     "AsyncOperations",
     "Backtest",
@@ -148,6 +150,25 @@ class Account(TypedDict):
     # Runs whose net worth fell below a dollar.
     busts: int
     lastResetAt: str | None
+
+
+class AccountPage(TypedDict):
+    user: AccountPageUser
+    plan: Plan
+    # Equal to the net worth; the start balance before the first trade.
+    points: float
+    # Null before the first trade.
+    account: Account | None
+    # Time of this answer.
+    asOf: str
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
+class AccountPageUser(TypedDict):
+    id: str
+    displayName: str | None
+    private: bool
 
 
 Action: TypeAlias = Literal["buy", "sell"]
@@ -1701,6 +1722,11 @@ class Operations:
         ))
         return answer
 
+    def get_account(self) -> AccountPage:
+        """The personal account, its plan and its points."""
+        answer: AccountPage = self.call(Call("GET", "/account", repeatable=True))
+        return answer
+
     def run_backtest(self, body: BacktestRequest) -> Backtest:
         """Replay settled game winners on paper. Looks once at each market, buys at the ask where
         the rule says so, and sells or holds to the result, on an account of its own and by
@@ -2137,6 +2163,11 @@ class AsyncOperations:
             query={"instrumentIds": instrument_ids, "at": at, "venue": venue},
             repeatable=True,
         ))
+        return answer
+
+    async def get_account(self) -> AccountPage:
+        """The personal account, its plan and its points."""
+        answer: AccountPage = await self.call(Call("GET", "/account", repeatable=True))
         return answer
 
     async def run_backtest(self, body: BacktestRequest) -> Backtest:

@@ -1,0 +1,19 @@
+/** The personal account by itself. Rules A90, A91 (api/RULES.md). */
+import { Type } from '@sinclair/typebox';
+import { AsOf, Dollars, described, Mode, nullable, strict, Uuid } from './common.ts';
+import { PlanSchema } from './identity.ts';
+import { Account } from './trading.ts';
+
+export const AccountAnswer = strict(
+  {
+    user: strict({ id: Uuid, displayName: nullable(Type.String()), private: Type.Boolean() }),
+    plan: PlanSchema,
+    points: described(Dollars, 'Equal to the net worth; the start balance before the first trade.'),
+    account: nullable(Account, { description: 'Null before the first trade.' }),
+    asOf: AsOf,
+    mode: Mode,
+  },
+  { title: 'AccountPage' },
+);
+
+export const ResetAnswer = strict({ account: Account }, { title: 'ResetResult' });
