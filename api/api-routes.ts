@@ -6,6 +6,7 @@ import type { Route } from './route.ts';
 import { accountRoutes } from './routes/account.ts';
 import { backtestRoute } from './routes/backtest.ts';
 import { descriptionRoute } from './routes/description.ts';
+import { evalRoutes } from './routes/eval.ts';
 import { eventRoutes } from './routes/events.ts';
 import { gameRoutes } from './routes/games.ts';
 import { historyRoutes } from './routes/history.ts';
@@ -19,6 +20,7 @@ import { portfolioRoutes } from './routes/portfolio.ts';
 import { previewOrder } from './routes/preview.ts';
 import { profileRoutes } from './routes/profile.ts';
 import { quoteRoutes } from './routes/quotes.ts';
+import { recordRoutes } from './routes/records.ts';
 import { statusRoutes } from './routes/status.ts';
 import { streamRoute } from './routes/stream.ts';
 import { trackRecordKeysRoute } from './routes/track-record-keys.ts';
@@ -46,6 +48,8 @@ export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
     backtestRoute(deps),
     ...portfolioRoutes(deps),
     ...eventRoutes(deps),
+    ...recordRoutes(deps),
+    ...evalRoutes(deps),
     ...orderRoutes(deps),
     previewOrder(deps),
     orderBatchRoute(() => served().entry),

@@ -20,6 +20,7 @@ import {
 import path from 'node:path';
 import { open } from 'lmdb';
 import { checkLmdbFile, missingFile } from '../engine/lmdb/lmdb-file.ts';
+import { copyClosings } from '../engine/records/closings.ts';
 import { identityOf } from '../engine/shard/data-format.ts';
 import { logIn } from '../engine/shard/shard-log.ts';
 import { openSnapshot } from '../engine/shard/snapshot.ts';
@@ -32,12 +33,15 @@ import { makeDirectory } from './private-files.ts';
 /** `files` and `bytes`: what this run copied. */
 export type Backup = { directory: string; shards: number; files: number; bytes: number };
 
+/** Closing lines: SQLite writes them while they are copied. */
+const CLOSINGS = 'closings.db';
 /** Where new files wait before they move into an existing copy. */
 const ARRIVING = 'backup.partial';
-/** Secrets that a server creates again at its start, and files of the running process. */
+/** What a server creates again at its start, secrets too, and files of the running process. */
 const LEFT_OUT = new Set([
   ...['admin.token', 'auth-key.json', 'track-record-key.json', 'demo.json'],
   ...['server.lock', 'lock.mdb', ARRIVING],
+  ...['records.db', 'records.db-wal', 'records.db-shm', 'closings.db-wal', 'closings.db-shm'],
 ]);
 
 /**
@@ -201,7 +205,8 @@ async function copyEntry(from: string, to: string, copied: Copied): Promise<void
   if (LEFT_OUT.has(name) || name.endsWith('.new')) return;
   const stat = statSync(from, { throwIfNoEntry: false });
   if (stat?.isFile() === true) {
-    copyFileSync(from, to);
+    if (name === CLOSINGS) await copyClosings(from, to);
+    else copyFileSync(from, to);
     countFile(to, copied);
   }
   if (stat?.isDirectory() !== true) return;

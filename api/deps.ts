@@ -13,6 +13,7 @@ import type { RequestMeter } from './limits/request-meter.ts';
 import type { Log } from './log.ts';
 import type { SettleMarketByName } from './operator-results.ts';
 import type { Organizations } from './organizations.ts';
+import type { RecordsSource } from './records-source.ts';
 import type { ChangedMarkets } from './stream/changed-markets.ts';
 import type { Switches } from './switches.ts';
 import type { TrackRecordKeys } from './track-record-keys.ts';
@@ -45,6 +46,8 @@ export type Deps = {
   organizations: Organizations;
   /** The keys that sign track records. */
   trackRecordKeys: TrackRecordKeys;
+  /** What traders have done. */
+  records: RecordsSource;
   settleMarket: SettleMarketByName;
   switches: Switches;
   /** What happened to the orders and trades of accounts. */

@@ -9,7 +9,13 @@ import type {
   SetSwitches,
   TradingCommand,
 } from '../engine/rules/messages.ts';
-import type { AccountQuery, Query, QuoteChangesQuery, QuoteKind } from '../engine/rules/queries.ts';
+import type {
+  AccountQuery,
+  BidsQuery,
+  Query,
+  QuoteChangesQuery,
+  QuoteKind,
+} from '../engine/rules/queries.ts';
 import type { EpochMs, InstrumentNumber, StreamConnection, Uuid } from '../engine/rules/units.ts';
 import type { EngineBusy } from '../engine/shard/busy.ts';
 import type { Waiter } from '../engine/shard/outbox.ts';
@@ -34,8 +40,8 @@ export interface Engine {
   mark(command: MarkTrade): Promise<Reply>;
   /** The connections of the stream that orders end with. */
   readonly connections: OrderConnections;
-  /** Which quotes the asker does not know yet: `QuoteChangesQuery`. */
-  quoteChanges(query: QuoteChangesQuery): Promise<Reply>;
+  /** What any shard can answer: `QuoteChangesQuery`, `BidsQuery`. */
+  askAny(query: QuoteChangesQuery | BidsQuery): Promise<Reply>;
   /** Why no request can be accepted now; null: requests are accepted. */
   refusal(): EngineBusy | null;
   /** Sends every shard the switches that their answers depend on. */

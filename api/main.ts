@@ -20,8 +20,9 @@ import { CatalogView } from './catalog-view.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import type { Config } from './config.ts';
 import { createBacktest } from './create-backtest.ts';
-import { createHistory, historyProblems, historySource } from './create-history.ts';
+import { createHistory, historyProblems } from './create-history.ts';
 import { createOrganizations } from './create-organizations.ts';
+import { createReaders } from './create-records.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Deps, Playback } from './deps.ts';
 import { refuseLostControl, settleDirectoryId } from './directory-id.ts';
@@ -108,6 +109,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
   // Before the feeds: what their end does to prices is the server's stop. Rule H5 (api/RULES.md).
   if (history !== null) stack.add(() => history.close());
 
+  const readers = createReaders({ ...startup, identity, engine, history, catalog });
   const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, log });
   stack.add(() => checks.close());
   const server = await serve({
@@ -118,8 +120,9 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     feeds: () => feeds.statuses(),
     playback: markets.playback,
     settleMarket: markets.settleMarket,
-    history: historySource(config, history, catalog, log),
     backtest: startBacktest(startup, history),
+    history: readers.history,
+    records: readers.records,
     log,
     config,
     identity,
@@ -135,18 +138,14 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
       ...feeds.problems(Date.now()),
       ...checks.problems,
       ...historyProblems(history),
+      ...readers.records.problems(),
     ],
     ownerless: checks.ownerless,
     adminToken,
   });
   stack.add(() => server.close());
-  return {
-    engine,
-    baseUrl: server.baseUrl,
-    adminUrl: server.adminUrl,
-    identity,
-    close: () => stack.unwind(),
-  };
+  const { baseUrl, adminUrl } = server;
+  return { engine, baseUrl, adminUrl, identity, close: () => stack.unwind() };
 }
 
 async function openIdentity({ config, stack }: Startup): Promise<ControlStore> {

@@ -6,6 +6,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { Problems } from '../engine/audit/problems.ts';
 import { historyProblems } from '../engine/history/verify.ts';
+import { recordsProblems } from '../engine/records/check.ts';
 import type { ShardVerification } from '../engine/shard/verify.ts';
 import { readAdminToken } from './admin-token.ts';
 import { CHECKED_NAMES, readChecked } from './checked-file.ts';
@@ -49,6 +50,7 @@ export async function verifyDataDir(dataDir: string): Promise<Verification> {
     ...shards.flatMap((part, shard) => part.problems.map((line) => `shard-${shard}: ${line}`)),
     ...control.problems.map((line) => `control: ${line}`),
     ...historyProblems(path.join(dataDir, 'history')).map((line) => `history: ${line}`),
+    ...recordsProblems(dataDir, meta.shards).map((line) => `records: ${line}`),
     ...across.lines(),
   ];
   return {

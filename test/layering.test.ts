@@ -125,7 +125,8 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
   {
     layer: 'engine/records',
     may: inAny(
-      ...['engine/records', 'engine/rules', 'engine/memory', 'engine/format', 'engine/shard'],
+      ...['engine/records', 'engine/rules', 'engine/memory', 'engine/format', 'engine/log'],
+      'engine/shard',
     ),
   },
   {

@@ -29,7 +29,7 @@
  * **Not there yet.** Of this version no route answers these, so that they are 404
  * `route_not_found` or 405 `method_not_allowed`:
  *
- * - Records: `GET /leaderboard`, `GET /traders/{traderId}`, `GET /traders/{traderId}/picks`, `GET /traders/{traderId}/track-record`, `GET /eval`, `GET /me/eval`
+ * - Records: `GET /traders/{traderId}/track-record`
  * - Portfolio: `GET /portfolio/equity`
  * - Stream: `GET /stream`
  */
@@ -578,6 +578,121 @@ export declare const ErrorCode: {
     readonly internal_error: "internal_error";
     readonly not_configured: "not_configured";
 };
+export type EvalBoard = {
+    /**
+     * @maxItems 100
+     */
+    rows: EvalRow[];
+    /**
+     * Send it as cursor for the next page; null at the end.
+     */
+    nextCursor: string | null;
+    /**
+     * The window asked for.
+     */
+    window: string;
+    metric: "brier" | "log_loss" | "clv" | "pnl";
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type EvalPick = {
+    /**
+     * @format uuid
+     */
+    tradeId: string;
+    /**
+     * @format uuid
+     */
+    userId: string;
+    instrumentId: string | null;
+    gameId: string | null;
+    gameKey: null;
+    /**
+     * The first pick on its instrument that was placed before the game.
+     */
+    inSlate: boolean;
+    side: Side;
+    status: "settled" | "void";
+    /**
+     * @format date-time
+     */
+    createdAt: string;
+    /**
+     * @format date-time
+     */
+    closedAt: string;
+    outcome: number | null;
+    outcomeSource: ("venue_result" | "catalog" | "operator") | null;
+    /**
+     * Null: it is an entry price, and the venue-data switch is off.
+     */
+    forecastProb: number | null;
+    forecastSource: "stated" | "entry_price";
+    brier: number | null;
+    logLoss: number | null;
+    pnlDollars: number;
+    pnlAfterFeesDollars: number;
+    clvCents: number | null;
+};
+export type EvalRow = {
+    /**
+     * @minimum 1
+     */
+    rank: number;
+    /**
+     * @format uuid
+     */
+    traderId: string;
+    /**
+     * Null: no name was set.
+     */
+    displayName: string | null;
+    /**
+     * @minimum 0
+     */
+    picks: number;
+    /**
+     * @minimum 0
+     */
+    games: number;
+    /**
+     * The mean over slate picks.
+     */
+    value: number;
+    /**
+     * 95%, clustered by game.
+     */
+    interval: {
+        low: number;
+        high: number;
+    } | null;
+    /**
+     * Why there is no interval.
+     */
+    intervalNote: string | null;
+    rankInterval: {
+        /**
+         * @minimum 1
+         */
+        best: number;
+        /**
+         * @minimum 1
+         */
+        worst: number;
+    } | null;
+    /**
+     * The Brier score of the entry price less the trader's own.
+     */
+    skill: number | null;
+    tiedWithAbove: boolean | null;
+};
 /**
  * What happened to an order, a trade or the account.
  */
@@ -1056,6 +1171,80 @@ export type KeyView = {
 export type LastTrade = {
     priceCents: number | null;
     at: string | null;
+};
+export type Leaderboard = {
+    /**
+     * @maxItems 100
+     */
+    rows: LeaderboardRow[];
+    /**
+     * Send it as cursor for the next page; null at the end.
+     */
+    nextCursor: string | null;
+    /**
+     * The window asked for.
+     */
+    window: string;
+    kind: "pnl" | "roi" | "net_worth";
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type LeaderboardRow = {
+    /**
+     * @minimum 1
+     */
+    rank: number;
+    /**
+     * @format uuid
+     */
+    traderId: string;
+    /**
+     * Null: no name was set.
+     */
+    displayName: string | null;
+    /**
+     * Of trades that were over in the window, however they ended.
+     */
+    pnlDollars: number;
+    /**
+     * 100 × P&L / what those trades had cost.
+     */
+    roiPct: number | null;
+    /**
+     * As of now: open trades at live bids, at cost where there is none.
+     */
+    netWorthDollars: number;
+    /**
+     * @minimum 0
+     */
+    settledPicks: number;
+    /**
+     * @minimum 0
+     */
+    won: number;
+    /**
+     * @minimum 0
+     */
+    lost: number;
+    /**
+     * @minimum 0
+     */
+    "void": number;
+    /**
+     * @minimum 0
+     */
+    resets: number;
+    /**
+     * @minimum 0
+     */
+    busts: number;
 };
 /**
  * Where a venue trades the instrument. Venue references are here only while the venue-data switch is on.
@@ -1545,6 +1734,18 @@ export type OrganizationsAnswer = {
      */
     mode: "paper";
 };
+export type OwnEval = {
+    /**
+     * The window asked for.
+     */
+    window: string;
+    picks: EvalPick[];
+    notes: string[];
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
 export type Period = "game" | "h1" | "h2" | "q1" | "q2" | "q3" | "q4" | "p1" | "p2" | "p3" | "inning_1" | "set_1" | "regulation" | "season";
 export declare const Period: {
     readonly game: "game";
@@ -1561,6 +1762,49 @@ export declare const Period: {
     readonly set_1: "set_1";
     readonly regulation: "regulation";
     readonly season: "season";
+};
+export type Pick = {
+    /**
+     * @format uuid
+     */
+    pickId: string;
+    side: Side;
+    result: "won" | "lost" | "void";
+    stakeDollars: number | null;
+    pnlDollars: number;
+    /**
+     * @format date-time
+     */
+    openedAt: string;
+    /**
+     * @format date-time
+     */
+    closedAt: string;
+    instrumentId: string | null;
+    marketLabel: string | null;
+    marketLabelReason?: "no_service_label";
+    /**
+     * For the owner with portfolio:read alone.
+     */
+    placedPrivate?: boolean;
+    /**
+     * Whether the public sees it. For the owner alone.
+     */
+    shown?: boolean;
+};
+export type PicksPage = {
+    /**
+     * @maxItems 100
+     */
+    picks: Pick[];
+    /**
+     * Send it as cursor for the next page; null at the end.
+     */
+    nextCursor: string | null;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
 };
 export type Plan = "none" | "basic" | "builder" | "desk" | "enterprise";
 export declare const Plan: {
@@ -2051,6 +2295,83 @@ export declare const TradeStatus: {
     readonly settled: "settled";
     readonly void: "void";
     readonly reset: "reset";
+};
+export type Trader = {
+    /**
+     * @format uuid
+     */
+    id: string;
+    /**
+     * Null: no name was set.
+     */
+    displayName: string | null;
+    /**
+     * Then nothing else is said.
+     */
+    "private": boolean;
+    /**
+     * False: private, or trades placed while private are still hidden.
+     */
+    numbersShown: boolean;
+    /**
+     * When they signed up.
+     */
+    since: string | null;
+    /**
+     * Of all trades that are over, over all runs.
+     */
+    pnlDollars: number | null;
+    roiPct: number | null;
+    /**
+     * As of now: open trades at live bids, at cost where there is none. Null before the first trade.
+     */
+    netWorthDollars: number | null;
+    /**
+     * On the board of window `all`, kind `pnl`.
+     */
+    rank: number | null;
+    /**
+     * @minimum 0
+     */
+    settledPicks: number;
+    /**
+     * @minimum 0
+     */
+    won: number;
+    /**
+     * @minimum 0
+     */
+    lost: number;
+    /**
+     * @minimum 0
+     */
+    "void": number;
+    /**
+     * @minimum 0
+     */
+    resets: number;
+    resetHistory: {
+        /**
+         * @format date-time
+         */
+        at: string;
+        /**
+         * The run that it opened.
+         * @minimum 0
+         */
+        run: number;
+    }[];
+    /**
+     * @minimum 0
+     */
+    busts: number;
+};
+export type TraderAnswer = {
+    trader: Trader;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
 };
 export type TradesPage = {
     trades: Trade[];
@@ -3350,6 +3671,213 @@ export type ListEventsVariables = {
     query?: ListEventsQuery;
     headers?: ListEventsHeaders;
 };
+export type GetLeaderboardResult = Leaderboard;
+export type GetLeaderboardQuery = {
+    /**
+     * `all`, or so many days up to now: 1d to 3650d. By when trades were over.
+     * @pattern ^(all|[0-9]{1,4}d)$
+     */
+    window?: string;
+    /**
+     * What is ranked, the most first.
+     */
+    kind?: "pnl" | "roi" | "net_worth";
+    /**
+     * How many at most.
+     * @minimum 1
+     * @maximum 100
+     */
+    limit?: number;
+    /**
+     * The nextCursor of the page before. Opaque.
+     * @minLength 1
+     * @maxLength 256
+     */
+    cursor?: string;
+};
+export type GetLeaderboardHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetLeaderboardResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetLeaderboardVariables = {
+    query?: GetLeaderboardQuery;
+    headers?: GetLeaderboardHeaders;
+};
+export type GetTraderResult = TraderAnswer;
+export type GetTraderPath = {
+    /**
+     * A user id, or a display name: exactly, ignoring case.
+     * @minLength 2
+     */
+    traderId: string;
+};
+export type GetTraderHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetTraderResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetTraderVariables = {
+    path: GetTraderPath;
+    headers?: GetTraderHeaders;
+};
+export type ListPicksResult = PicksPage;
+export type ListPicksPath = {
+    /**
+     * A user id, or a display name: exactly, ignoring case.
+     * @minLength 2
+     */
+    traderId: string;
+};
+export type ListPicksQuery = {
+    /**
+     * How many at most.
+     * @minimum 1
+     * @maximum 100
+     */
+    limit?: number;
+    /**
+     * The nextCursor of the page before. Opaque.
+     * @minLength 1
+     * @maxLength 256
+     */
+    cursor?: string;
+};
+export type ListPicksHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListPicksResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ListPicksVariables = {
+    path: ListPicksPath;
+    query?: ListPicksQuery;
+    headers?: ListPicksHeaders;
+};
+export type GetOwnEvalResult = OwnEval;
+export type GetOwnEvalQuery = {
+    /**
+     * `all`, or so many days up to now: 1d to 3650d. By when trades were over.
+     * @pattern ^(all|[0-9]{1,4}d)$
+     */
+    window?: string;
+};
+export type GetOwnEvalHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetOwnEvalResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetOwnEvalVariables = {
+    query?: GetOwnEvalQuery;
+    headers?: GetOwnEvalHeaders;
+};
+export type GetEvalResult = EvalBoard;
+export type GetEvalQuery = {
+    /**
+     * `all`, or so many days up to now: 1d to 3650d. By when trades were over.
+     * @pattern ^(all|[0-9]{1,4}d)$
+     */
+    window?: string;
+    /**
+     * What is averaged.
+     */
+    metric?: "brier" | "log_loss" | "clv" | "pnl";
+    /**
+     * How many at most.
+     * @minimum 1
+     * @maximum 100
+     */
+    limit?: number;
+    /**
+     * The nextCursor of the page before. Opaque.
+     * @minLength 1
+     * @maxLength 256
+     */
+    cursor?: string;
+};
+export type GetEvalHeaders = {
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetEvalResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetEvalVariables = {
+    query?: GetEvalQuery;
+    headers?: GetEvalHeaders;
+};
 export type ListOrdersResult = OrdersPage;
 export type ListOrdersQuery = {
     /**
@@ -4153,6 +4681,107 @@ export type Ops = {
             headers?: ListEventsHeaders;
         };
         result: ListEventsResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getLeaderboard: {
+        args: {
+            query?: GetLeaderboardQuery;
+            headers?: GetLeaderboardHeaders;
+        };
+        result: GetLeaderboardResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getTrader: {
+        args: {
+            path: GetTraderPath;
+            headers?: GetTraderHeaders;
+        };
+        result: GetTraderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    listPicks: {
+        args: {
+            path: ListPicksPath;
+            query?: ListPicksQuery;
+            headers?: ListPicksHeaders;
+        };
+        result: ListPicksResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getOwnEval: {
+        args: {
+            query?: GetOwnEvalQuery;
+            headers?: GetOwnEvalHeaders;
+        };
+        result: GetOwnEvalResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getEval: {
+        args: {
+            query?: GetEvalQuery;
+            headers?: GetEvalHeaders;
+        };
+        result: GetEvalResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -6333,6 +6962,405 @@ export declare const OPERATIONS: {
             readonly type: "number";
         }];
     };
+    readonly getLeaderboard: {
+        readonly id: "getLeaderboard";
+        readonly method: "GET";
+        readonly path: "/leaderboard";
+        readonly tags: readonly ["Records"];
+        readonly params: readonly [{
+            readonly name: "window";
+            readonly in: "query";
+        }, {
+            readonly name: "kind";
+            readonly in: "query";
+        }, {
+            readonly name: "limit";
+            readonly in: "query";
+        }, {
+            readonly name: "cursor";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getTrader: {
+        readonly id: "getTrader";
+        readonly method: "GET";
+        readonly path: "/traders/{traderId}";
+        readonly tags: readonly ["Records"];
+        readonly params: readonly [{
+            readonly name: "traderId";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly listPicks: {
+        readonly id: "listPicks";
+        readonly method: "GET";
+        readonly path: "/traders/{traderId}/picks";
+        readonly tags: readonly ["Records"];
+        readonly params: readonly [{
+            readonly name: "traderId";
+            readonly in: "path";
+        }, {
+            readonly name: "limit";
+            readonly in: "query";
+        }, {
+            readonly name: "cursor";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getOwnEval: {
+        readonly id: "getOwnEval";
+        readonly method: "GET";
+        readonly path: "/me/eval";
+        readonly tags: readonly ["Records"];
+        readonly params: readonly [{
+            readonly name: "window";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly getEval: {
+        readonly id: "getEval";
+        readonly method: "GET";
+        readonly path: "/eval";
+        readonly tags: readonly ["Records"];
+        readonly params: readonly [{
+            readonly name: "window";
+            readonly in: "query";
+        }, {
+            readonly name: "metric";
+            readonly in: "query";
+        }, {
+            readonly name: "limit";
+            readonly in: "query";
+        }, {
+            readonly name: "cursor";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
     readonly listOrders: {
         readonly id: "listOrders";
         readonly method: "GET";
@@ -7319,8 +8347,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getMe" | "getOrder" | "getPortfolio" | "getQuote" | "getStatus" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/me" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -7690,6 +8718,82 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     query?: ListEventsQuery;
     headers?: ListEventsHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<EventsPage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getLeaderboard: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: GetLeaderboardQuery;
+    headers?: GetLeaderboardHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Leaderboard, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getTrader: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: GetTraderPath;
+    headers?: GetTraderHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<TraderAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listPicks: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: ListPicksPath;
+    query?: ListPicksQuery;
+    headers?: ListPicksHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<PicksPage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getOwnEval: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: GetOwnEvalQuery;
+    headers?: GetOwnEvalHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<OwnEval, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getEval: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: GetEvalQuery;
+    headers?: GetEvalHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<EvalBoard, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;

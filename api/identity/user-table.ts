@@ -11,6 +11,8 @@ export class UserTable {
   readonly #rows: ControlRows<User>;
   readonly #indexes: ControlIndexes;
   readonly #writer: ControlWriter;
+  /** Is called with everyone who is added or changed, once that is on disk. */
+  onWritten: (user: User) => void = () => {};
 
   constructor(table: ControlTable<User>, indexes: ControlIndexes, writer: ControlWriter) {
     this.#rows = new ControlRows(table);
@@ -29,6 +31,21 @@ export class UserTable {
   /** All users, the oldest first, in one turn of the event loop. */
   values(): Generator<User> {
     return this.#rows.values();
+  }
+
+  /** Up to `max` users on disk behind an id, without keeping them in memory. */
+  behind(id: Uuid, max: number): User[] {
+    return this.#rows.keysBehind(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
+  }
+
+  /** The user with that display name, ignoring case. */
+  byName(name: string): User | undefined {
+    const key = nameKey(name);
+    const id = this.#indexes.userNames.get(key);
+    if (id === undefined) return undefined;
+    const user = this.#rows.get(id);
+    if (user !== undefined && nameKey(user.displayName ?? '') === key) return user;
+    throw new ControlDamage(`userNames [${key}] is not the name of users [${id}]`);
   }
 
   /** The user of that address, ignoring case. */
@@ -65,12 +82,13 @@ export class UserTable {
     return changed;
   }
 
-  #write(user: User, before: User | undefined): Promise<void> {
+  async #write(user: User, before: User | undefined): Promise<void> {
     const entries = before === undefined ? [] : entriesOfUser(before);
-    return this.#writer.write([
+    await this.#writer.write([
       this.#rows.putting(user.id, user),
       ...this.#indexes.changes(user.id, entries, entriesOfUser(user)),
     ]);
+    this.onWritten(user);
   }
 
   #refuseTakenName(id: Uuid, displayName: string | null): void {

@@ -15,7 +15,7 @@ const DESCRIPTION_VERSION = '1.11.0';
 const TAGS: Record<Tag, string> = {
   Service: 'The service itself, and who is calling.',
   Keys: "A person's API keys. Needs a signed-in session, never a key.",
-  Records: 'What traders did, signed and unsigned.',
+  Records: 'What traders have done. Needs the scope records:read.',
   Markets: 'What can be traded, and at which price. Needs the scope markets:read.',
   History:
     'What prices were: every change, candles, the state at a moment. Needs the scope markets:read.',

@@ -24,7 +24,7 @@ const ASKED_MAX = 512;
 const MESSAGES_A_TURN = 2000;
 
 export type QuoteChannelsOptions = {
-  engine: Pick<Engine, 'quoteChanges' | 'nowMs'>;
+  engine: Pick<Engine, 'askAny' | 'nowMs'>;
   catalog: CatalogView;
   changed: ChangedMarkets;
   numbering: Numbering;
@@ -149,7 +149,7 @@ export class QuoteChannels {
   async #ask(asked: readonly QuoteChannel[]): Promise<void> {
     if (asked.length === 0) return;
     const { engine } = this.#options;
-    const reply = await engine.quoteChanges({
+    const reply = await engine.askAny({
       kind: 'quote_changes',
       atMs: engine.nowMs(),
       instruments: asked.map(({ id }) => id),

@@ -4,7 +4,7 @@
  */
 
 import type { Catalog } from '../rules/catalog-entries.ts';
-import { CANCEL_REASONS } from '../rules/events.ts';
+import { CANCEL_REASONS, OUTCOME_SOURCES } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
 import { GAME_STATUSES, type Side } from '../rules/units.ts';
@@ -182,7 +182,13 @@ export const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FactOf<K>> } = {
     key: uuid,
     closing: flag,
   }),
-  market_resolved: record({ kind: always('market_resolved'), atMs: u48, market: u32, outcome }),
+  market_resolved: record({
+    kind: always('market_resolved'),
+    atMs: u48,
+    market: u32,
+    outcome,
+    source: word(...OUTCOME_SOURCES),
+  }),
   market_valued: record({
     kind: always('market_valued'),
     atMs: u48,

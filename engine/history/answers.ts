@@ -1,5 +1,5 @@
 /** Answers of a history as the texts that are sent. Rules H6 to H14 (api/RULES.md). */
-import { type EpochMs, isoOf } from '../rules/units.ts';
+import { type EpochMs, isoOf, NO_PRICE } from '../rules/units.ts';
 import { cursorText, type PagedHistory } from './cursor.ts';
 import { exportPiece } from './export.ts';
 import { type Gap, gapsIn } from './gaps.ts';
@@ -7,6 +7,7 @@ import { GAP_MARKS, ROWS } from './kinds.ts';
 import type {
   AsOfQuestion,
   CandlesQuestion,
+  ClosingQuestion,
   HistoryAnswer,
   NamedSeries,
   Question,
@@ -29,6 +30,8 @@ export function answerOf(recorder: Recorder, question: Question): HistoryAnswer 
       return { text: candlesText(recorder, question), next: null };
     case 'as_of':
       return { text: asOfText(recorder, question), next: null };
+    case 'closing':
+      return { text: closingText(recorder, question), next: null };
     case 'export':
       return exportPiece(recorder, question);
     default:
@@ -150,6 +153,19 @@ function asOfText({ store }: Recorder, question: AsOfQuestion): string {
     `{"rows":[${rows.join(',')}],"notFound":${JSON.stringify(notFound)},` +
     `"at":"${isoOf(atMs)}","mode":"paper"}`
   );
+}
+
+/** In the market's terms. */
+function closingText({ store }: Recorder, { market, beforeMs }: ClosingQuestion): string {
+  for (const { columns, from, end } of store.series(ROWS, market)?.backward(beforeMs) ?? []) {
+    const [times, bids, asks] = columns;
+    for (let at = end - 1; at >= from; at--) {
+      const [yesBidCents, yesAskCents] = [bids![at]!, asks![at]!];
+      if (yesBidCents === NO_PRICE || yesAskCents === NO_PRICE) continue;
+      return JSON.stringify({ yesBidCents, yesAskCents, atMs: times![at]! });
+    }
+  }
+  return 'null';
 }
 
 function seriesText({ instrumentId, venue }: NamedSeries): string {

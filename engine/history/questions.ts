@@ -43,6 +43,14 @@ export type AsOfQuestion = {
   notFound: readonly string[];
 };
 
+/** Answers with the last live two-sided row before a moment, or null. Rule Y6 (engine/RULES.md). */
+export type ClosingQuestion = {
+  kind: 'closing';
+  market: MarketNumber;
+  beforeMs: EpochMs;
+  nowMs: EpochMs;
+};
+
 export const DATASETS = ['quotes', 'trades', 'candles'] as const;
 export type Dataset = (typeof DATASETS)[number];
 export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
@@ -57,7 +65,12 @@ export type ExportQuestion = NamedSeries & {
   cursor: number | null;
 };
 
-export type Question = QuotesQuestion | CandlesQuestion | AsOfQuestion | ExportQuestion;
+export type Question =
+  | QuotesQuestion
+  | CandlesQuestion
+  | AsOfQuestion
+  | ClosingQuestion
+  | ExportQuestion;
 
 /** Where the rows of markets lie, for a reader in another thread. Rule H22 (api/RULES.md). */
 export type StoredQuestion = {

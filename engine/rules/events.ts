@@ -155,7 +155,11 @@ export type MarketResolved = {
   atMs: EpochMs;
   market: MarketNumber;
   outcome: MarketOutcome;
+  source: OutcomeSource;
 };
+/** Who said it; `catalog`: its game is cancelled there. On disk its index: append, never reorder. */
+export const OUTCOME_SOURCES = ['venue_result', 'catalog', 'operator'] as const;
+export type OutcomeSource = (typeof OUTCOME_SOURCES)[number];
 
 /** What a contract of each side of a scalar market receives; its result comes next. */
 export type MarketValued = {

@@ -50,7 +50,7 @@ export function observe(state: ShardState, tick: Tick, facts: FactSink): void {
       return;
     }
     case 'result':
-      settle(state, { ...tick, atMs }, facts);
+      settle(state, { ...tick, atMs, source: 'venue_result' }, facts);
       break;
     case 'game':
       setGame(state, { ...tick, atMs }, facts);
@@ -210,7 +210,7 @@ function setGame(state: ShardState, tick: GameTick, facts: FactSink): void {
   // A venue may name games that no catalog has listed. They are not kept.
   if (!state.listedGames.has(slug) || state.games.get(slug)?.status === status) return;
   emit(state, facts, { kind: 'game_changed', atMs, game: slug, status });
-  if (status === 'cancelled') voidGame(state, slug, atMs, facts);
+  if (status === 'cancelled') voidGame(state, { slug, atMs, source: 'venue_result' }, facts);
 }
 
 /**
@@ -229,7 +229,7 @@ export function afterCatalog(state: ShardState, atMs: EpochMs, facts: FactSink):
 function voidCancelledGames(state: ShardState, atMs: EpochMs, facts: FactSink): void {
   for (const { slug, status } of state.catalog.games) {
     const shown = state.games.get(slug)?.status ?? status;
-    if (shown === 'cancelled') voidGame(state, slug, atMs, facts);
+    if (shown === 'cancelled') voidGame(state, { slug, atMs, source: 'catalog' }, facts);
   }
 }
 

@@ -65,6 +65,11 @@ export type PricedQuery = {
   instruments: readonly InstrumentNumber[] | null;
 };
 /**
+ * Answers `{bids}`: of each of these markets, or of all by number, the live bids of yes and of no in
+ * cents, two bytes in base64; 0: there is none. Rule M21 (engine/RULES.md).
+ */
+export type BidsQuery = { kind: 'bids'; atMs: EpochMs; markets: readonly MarketNumber[] | null };
+/**
  * Answers `{changes: [[place, version, Quote | null], …]}` with those whose quote does not have the
  * version that the asker knows (0: none); null: no catalog lists the instrument. Equal versions are
  * equal quotes, whatever shard answers; `asOf` is no part of it.
@@ -106,6 +111,7 @@ export type Query =
   | QuoteQuery
   | BookQuery
   | PricedQuery
+  | BidsQuery
   | QuoteChangesQuery
   | AccountSnapshotQuery
   | ResultsQuery

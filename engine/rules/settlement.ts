@@ -1,4 +1,5 @@
 /** What a result leads to: its market settles once. Rules S1 to S10, T140 (engine/RULES.md). */
+import type { OutcomeSource } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { sideOf } from './flags.ts';
@@ -19,36 +20,31 @@ import {
   type PositionRow,
 } from './units.ts';
 
+/** A result, and who gave it. */
+type SourcedResult = Omit<ResultTick, 'kind' | 'source'> & { source: OutcomeSource };
+
 const HAD_ITS_RESULT: Settled = { isNew: false, settledTrades: 0, canceledOrders: 0 };
 
 /**
  * A venue_a result settles its market once, whatever arrives later: what the batch has room for at
  * once, the rest in the next ones.
  */
-export function settle(
-  state: ShardState,
-  tick: Omit<ResultTick, 'kind' | 'source'>,
-  facts: FactSink,
-): void {
+export function settle(state: ShardState, tick: SourcedResult, facts: FactSink): void {
   const market = state.markets[tick.market]!;
   if (market.outcome !== null) return;
-  const { atMs, outcome, yesPayoutCents, noPayoutCents } = tick;
+  const { atMs, outcome, yesPayoutCents, noPayoutCents, source } = tick;
   const { number } = market;
   invariant(isPayout(yesPayoutCents) && isPayout(noPayoutCents), 'a contract pays 0 to 100 cents');
   if (outcome === 'scalar') {
     const payouts = { yesPayoutCents, noPayoutCents };
     emit(state, facts, { kind: 'market_valued', atMs, market: number, ...payouts });
   }
-  emit(state, facts, { kind: 'market_resolved', atMs, market: number, outcome });
+  emit(state, facts, { kind: 'market_resolved', atMs, market: number, outcome, source });
   if (market.venue === HOME_VENUE) continueSettlement(state, number, facts);
 }
 
 /** `settle`, and what it comes to. */
-export function settleAndCount(
-  state: ShardState,
-  tick: Omit<ResultTick, 'kind' | 'source'>,
-  facts: FactSink,
-): Settled {
+export function settleAndCount(state: ShardState, tick: SourcedResult, facts: FactSink): Settled {
   const market = state.markets[tick.market]!;
   if (market.outcome !== null) return HAD_ITS_RESULT;
   let canceledOrders = 0;
@@ -123,12 +119,16 @@ function firstOn(state: ShardState, book: Book): OrderRow | typeof NO_ROW {
 }
 
 /** A cancelled game voids every market of its instruments that has no result. */
-export function voidGame(state: ShardState, slug: string, atMs: EpochMs, facts: FactSink): void {
+export function voidGame(
+  state: ShardState,
+  { slug, atMs, source }: { slug: string; atMs: EpochMs; source: OutcomeSource },
+  facts: FactSink,
+): void {
   for (const instrument of state.instruments) {
     if (instrument.entry?.gameSlug !== slug) continue;
     for (const { market } of instrument.listings) {
       if (market.venue !== HOME_VENUE) continue;
-      settle(state, { ...VOID, atMs, market: market.number }, facts);
+      settle(state, { ...VOID, atMs, market: market.number, source }, facts);
     }
   }
 }

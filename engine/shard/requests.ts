@@ -18,9 +18,11 @@ import { advance, afterCatalog, keepAges } from '../rules/observe.ts';
 import type {
   AccountSnapshotQuery,
   AuditQuery,
+  BidsQuery,
   DigestQuery,
   KeyUseQuery,
   OrderQuery,
+  PricedQuery,
   Query,
   ResultsQuery,
 } from '../rules/queries.ts';
@@ -30,6 +32,7 @@ import { resultOf, settleAndCount } from '../rules/settlement.ts';
 import type { ShardState } from '../rules/state.ts';
 import { limitsLeft } from '../rules/trade-limits.ts';
 import { dollarsOf, NO_ROW } from '../rules/units.ts';
+import { liveBids } from './views/bids.ts';
 import { writeBook } from './views/book.ts';
 import { writeOrders, writeTrades } from './views/lists.ts';
 import {
@@ -73,8 +76,9 @@ export function execute(
   if (decision.kind === 'reject') return { refusal: refuse(decision.rejection), limits };
   if (timed.kind === 'switches') setSwitches(state, timed);
   if (timed.kind === 'reset') resetAccount(state, timed, facts);
-  if (timed.kind === 'settle') to.value(settleAndCount(state, timed, facts));
-  else writeAnswer(to, state, timed, decision);
+  if (timed.kind === 'settle') {
+    to.value(settleAndCount(state, { ...timed, source: 'operator' }, facts));
+  } else writeAnswer(to, state, timed, decision);
   return { refusal: null, limits };
 }
 
@@ -137,12 +141,11 @@ export function answerQuery(
       writeBook(to, state, instrument, timed.atMs);
       return null;
     }
-    case 'priced':
-      to.value({ priced: pricedBits(state, timed.instruments, timed.atMs) });
-      return null;
     case 'quote_changes':
       writeQuoteChanges(to, state, timed);
       return null;
+    case 'priced':
+    case 'bids':
     case 'market_results':
     case 'key_use':
     case 'audit':
@@ -171,9 +174,13 @@ function writeSnapshot(
 
 function inspect(
   state: ShardState,
-  query: ResultsQuery | KeyUseQuery | AuditQuery | DigestQuery,
+  query: PricedQuery | BidsQuery | ResultsQuery | KeyUseQuery | AuditQuery | DigestQuery,
 ): unknown {
   switch (query.kind) {
+    case 'priced':
+      return { priced: pricedBits(state, query.instruments, query.atMs) };
+    case 'bids':
+      return { bids: liveBids(state, query.markets, query.atMs) };
     case 'market_results':
       return { results: query.markets.map((market) => resultOf(state.markets[market]!)) };
     case 'key_use':

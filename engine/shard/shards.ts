@@ -15,7 +15,7 @@ import type {
   Tick,
   TradingCommand,
 } from '../rules/messages.ts';
-import type { Query, QuoteChangesQuery, QuoteKind } from '../rules/queries.ts';
+import type { BidsQuery, Query, QuoteChangesQuery, QuoteKind } from '../rules/queries.ts';
 import type { CoreConfig } from '../rules/reference-data.ts';
 import type { EpochMs, InstrumentNumber, Uuid } from '../rules/units.ts';
 import { EngineBusy } from './busy.ts';
@@ -212,9 +212,9 @@ export class Shards {
     return new Promise((resolve, reject) => this.coalesce('priced', find, { resolve, reject }));
   }
 
-  /** Which quotes differ from those that the asker knows. Any shard can answer. */
-  quoteChanges(query: QuoteChangesQuery): Promise<Reply> {
-    return this.#clientOfQuote(query.instruments[0]!).call(query);
+  /** What any shard can answer. */
+  askAny(query: QuoteChangesQuery | BidsQuery): Promise<Reply> {
+    return this.#clientOfQuote('instruments' in query ? query.instruments[0]! : '').call(query);
   }
 
   #clientOfQuote(instrumentId: string): ShardClient {

@@ -14,7 +14,7 @@ import type {
   Tick,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
-import type { Query, QuoteChangesQuery, QuoteKind } from '../../engine/rules/queries.ts';
+import type { BidsQuery, Query, QuoteChangesQuery, QuoteKind } from '../../engine/rules/queries.ts';
 import { isCommand } from '../../engine/shard/message-kinds.ts';
 import type { Waiter } from '../../engine/shard/outbox.ts';
 import { tradeUseOf } from '../../engine/shard/trade-use.ts';
@@ -67,7 +67,7 @@ export class CoreEngine implements Engine {
     return this.#answer({ kind, instrumentId, atMs });
   }
 
-  quoteChanges(query: QuoteChangesQuery): Promise<Reply> {
+  askAny(query: QuoteChangesQuery | BidsQuery): Promise<Reply> {
     return this.#answer(query);
   }
 

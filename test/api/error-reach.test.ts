@@ -14,7 +14,6 @@ import { type Api, type Json, startApi } from './support.ts';
 const NOT_YET: Partial<Record<ErrorCode, string>> = {
   venue_a_rejected: 'live trading',
   venue_c_intl_rejected: 'live trading',
-  trader_not_found: 'records',
 };
 /** Given where there is no operation: what the description says in its introduction. */
 const OF_NO_OPERATION: ErrorCode[] = ['route_not_found', 'method_not_allowed'];

@@ -57,6 +57,8 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
   getHistoryAsOf: { path: `/history/as_of?instrumentIds=${AWAY}&at=2026-11-21` },
   exportHistory: { path: `/history/export?instrumentId=${AWAY}` },
   runBacktest: { body: BACKTEST },
+  getTrader: { path: '/traders/owner' },
+  listPicks: { path: '/traders/owner/picks' },
   listQuotes: { path: `/quotes?ids=${AWAY}` },
   searchInstruments: { path: '/instruments/search?q=away' },
   getOrder: { path: `/portfolio/orders/${SOME_ID}` },
@@ -152,6 +154,16 @@ async function ofBacktest(scenario: Scenario, reason: string): Promise<Answer> {
   const api = await startApi(scenario.t, { catalog: CATALOG, backtest });
   return ask({ ...scenario, api, token: api.token });
 }
+const RECORDS: (typeof OWN)[string] = {
+  '503 internal_error': async (scenario) => {
+    const { records } = scenario.api.deps;
+    const { ask: answered } = records;
+    records.ask = () => Promise.reject(new EngineBusy('the records are being made'));
+    const answer = await ask(scenario);
+    records.ask = answered;
+    return answer;
+  },
+};
 
 async function ofHistory(scenario: Scenario, history: HistorySource): Promise<Answer> {
   const api = await startApi(scenario.t, { catalog: CATALOG, history });
@@ -190,6 +202,11 @@ export const OWN: Record<string, { [error in ErrorCode | '503 internal_error']?:
   getQuote: { instrument_not_found: at('/instruments/nobody/quote') },
   getBook: { instrument_not_found: at('/instruments/nobody/book') },
   getGame: { game_not_found: at('/games/nobody') },
+  getLeaderboard: RECORDS,
+  getEval: RECORDS,
+  getOwnEval: RECORDS,
+  getTrader: { ...RECORDS, trader_not_found: at('/traders/nobody') },
+  listPicks: { ...RECORDS, trader_not_found: at('/traders/nobody/picks') },
   getHistory: HISTORY,
   getCandles: HISTORY,
   getHistoryAsOf: HISTORY_AS_OF,

@@ -19,7 +19,7 @@ import type {
   Tick,
   TradingCommand,
 } from '../../engine/rules/messages.ts';
-import type { Query, QuoteChangesQuery, QuoteKind } from '../../engine/rules/queries.ts';
+import type { BidsQuery, Query, QuoteChangesQuery, QuoteKind } from '../../engine/rules/queries.ts';
 import { REJECTIONS } from '../../engine/rules/rejections.ts';
 import type { EngineBusy } from '../../engine/shard/busy.ts';
 import { isCommand } from '../../engine/shard/message-kinds.ts';
@@ -131,8 +131,8 @@ export class FakeEngine implements Engine {
   /** How often it was asked which quotes have changed. */
   changesAsked = 0;
 
-  async quoteChanges(query: QuoteChangesQuery): Promise<Reply> {
-    this.changesAsked++;
+  async askAny(query: QuoteChangesQuery | BidsQuery): Promise<Reply> {
+    if (query.kind === 'quote_changes') this.changesAsked++;
     return this.#answer(query);
   }
 

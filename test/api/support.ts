@@ -53,6 +53,7 @@ import { AnswerCheck, type SeenAnswer } from './answer-check.ts';
 import { cheapenHashes } from './cheap-hashes.ts';
 import { embeddedHistory } from './embedded-history.ts';
 import { FakeEngine } from './fake-engine.ts';
+import { recordsOf } from './records-of.ts';
 import * as samples from './samples.ts';
 
 export type LogLine = { level: string; fields: object; message: string };
@@ -150,8 +151,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     ...options.env,
   };
   const config = { ...loadConfig(env, null), ...options.config };
-  const log: LogLine[] = [];
-  const engine = new FakeEngine(options.catalog);
+  const [log, engine]: [LogLine[], FakeEngine] = [[], new FakeEngine(options.catalog)];
   const store = new ControlStore(dataDir);
   const asked = options.engine ?? engine;
   const switches = new Switches(config, store, asked, logInto(t, log));
@@ -165,8 +165,8 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   let feeds: FeedStatus[] = [];
   const catalog = new CatalogView(() => catalogNow);
   const events = new AccountEventSource({ dataDir, shards: 1, log: logInto(t, log) });
-  const directory = join(dataDir, 'history');
-  const recorder = new Recorder({ directory, quoteMaxAgeMs: config.quoteMaxAgeMs, days: 0 });
+  const { quoteMaxAgeMs } = config;
+  const recorder = new Recorder({ directory: join(dataDir, 'history'), quoteMaxAgeMs, days: 0 });
   const deps: Deps = {
     engine: asked,
     catalog,
@@ -175,6 +175,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     feeds: () => feeds,
     playback: NO_PLAYBACK,
     trackRecordKeys: new TrackRecordKeys(dataDir),
+    records: recordsOf(t, dataDir, store),
     settleMarket: operatorResults({
       marketNumber: (venue, name) => numberOf(catalogNow, marketName(venue, name)),
       engine,

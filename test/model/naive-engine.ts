@@ -23,7 +23,7 @@ import { bookOf, matchResting } from './naive-matching.ts';
 import { cancel, cancelAll, cancelDisconnected, place, refuse } from './naive-orders.ts';
 import { preview } from './naive-preview.ts';
 import { accountAlone, oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
-import { pricedBits, quote } from './naive-quote.ts';
+import { liveBids, pricedBits, quote } from './naive-quote.ts';
 import { mark, reset } from './naive-reset.ts';
 import {
   emptyState,
@@ -231,6 +231,8 @@ function answerQuery(state: ModelState, query: UserQuery): Reply {
       return answer({ priced: pricedBits(state, query.instruments, nowMs) });
     case 'market_results':
       return answer({ results: query.markets.map((market) => marketOf(state, market).result) });
+    case 'bids':
+      return answer({ bids: liveBids(state, query.markets, nowMs) });
     case 'key_use':
       return answer(keyUse(state, query.keyId, nowMs));
   }

@@ -69,6 +69,22 @@ export function pricedBits(
   return Buffer.from(bytes.map(byteOf)).toString('base64');
 }
 
+/** Two bytes a market: what a contract of either side would be sold at now. */
+export function liveBids(
+  state: ModelState,
+  numbers: readonly number[] | null,
+  nowMs: EpochMs,
+): string {
+  const asked = numbers ?? [...state.marketNames.keys()];
+  const bids = asked.flatMap((number) => {
+    if (state.marketNames[number] === undefined) return [0, 0];
+    return (['yes', 'no'] as const).map((side) => {
+      return livePrices(state, number, side, nowMs)?.bidCents ?? 0;
+    });
+  });
+  return Buffer.from(bids).toString('base64');
+}
+
 /** Whether the Quote shows a price of venue_a. */
 function isPriced(state: ModelState, instrumentId: string, nowMs: EpochMs): boolean {
   const reply = quote(state, { kind: 'instrument_quote', atMs: nowMs, instrumentId }, nowMs);

@@ -23,6 +23,7 @@ export function randomQuery(world: RandomWorld): UserQuery {
     quote: 4,
     priced: 1,
     results: 1,
+    bids: 1,
     keyUse: 1,
     preview: 1,
     account: 1,
@@ -64,6 +65,12 @@ export function randomQuery(world: RandomWorld): UserQuery {
     case 'results': {
       const markets = [...world.known.catalog.marketNames.keys()];
       return { kind: 'market_results', atMs: to.atMs, markets };
+    }
+    case 'bids': {
+      const { marketNames } = world.known.catalog;
+      const some = [...marketNames.keys()].filter(() => random.oneIn(3));
+      const markets = random.oneIn(2) ? null : [...some, marketNames.length];
+      return { kind: 'bids', atMs: to.atMs, markets };
     }
     case 'keyUse':
       return { kind: 'key_use', atMs: to.atMs, keyId: randomKeyOf(random, account) };

@@ -24,7 +24,13 @@ test('D3: results, game statuses and catalogs are what a checkpoint writes anew'
   const state = engineWithCatalog().state();
   const versions = new Set([state.referenceDataVersion]);
   const atMs = NOON_MS;
-  evolve(state, { kind: 'market_resolved', atMs, market: 0, outcome: 'yes' });
+  evolve(state, {
+    kind: 'market_resolved',
+    atMs,
+    market: 0,
+    outcome: 'yes',
+    source: 'venue_result',
+  });
   versions.add(state.referenceDataVersion);
   evolve(state, { kind: 'game_changed', atMs, game: 'awy-hom', status: 'inprogress' });
   versions.add(state.referenceDataVersion);

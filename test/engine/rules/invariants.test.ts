@@ -191,7 +191,7 @@ function tick(state: ShardState, over: Parameters<typeof quoteTick>[0]): void {
 }
 
 function payTooMuch(state: ShardState): void {
-  const result = { kind: 'result', outcome: 'scalar', yesPayoutCents: 101 } as const;
+  const result = { outcome: 'scalar', source: 'operator', yesPayoutCents: 101 } as const;
   settle(state, { ...result, noPayoutCents: 0, atMs: NOON_MS, market: 0 }, NO_FACTS);
 }
 
@@ -236,7 +236,13 @@ function fillAt(state: ShardState, priceCents: number): void {
 }
 
 function restSettled(state: ShardState): void {
-  evolve(state, { kind: 'market_resolved', atMs: NOON_MS, market: 1, outcome: 'void' });
+  evolve(state, {
+    kind: 'market_resolved',
+    atMs: NOON_MS,
+    market: 1,
+    outcome: 'void',
+    source: 'venue_result',
+  });
   place(state, { market: 1, instrument: 2 });
 }
 

@@ -31,6 +31,11 @@ __all__ = [
     "Error",
     "ErrorCode",
     "ErrorError",
+    "EvalBoard",
+    "EvalPick",
+    "EvalRow",
+    "EvalRowInterval",
+    "EvalRowRankInterval",
     "Event",
     "EventsPage",
     "EventsPageOrganization",
@@ -51,6 +56,8 @@ __all__ = [
     "InstrumentsPage",
     "Interval",
     "LastTrade",
+    "Leaderboard",
+    "LeaderboardRow",
     "Listing",
     "MarketType",
     "Me",
@@ -76,7 +83,10 @@ __all__ = [
     "OrdersPageOrganization",
     "Organization",
     "OrganizationsAnswer",
+    "OwnEval",
     "Period",
+    "Pick",
+    "PicksPage",
     "Plan",
     "Portfolio",
     "PortfolioOrganization",
@@ -98,6 +108,9 @@ __all__ = [
     "TrackRecordKeys",
     "Trade",
     "TradeStatus",
+    "Trader",
+    "TraderAnswer",
+    "TraderResetHistoryItem",
     "TradesPage",
     "TradesPageOrganization",
     "Usage",
@@ -431,6 +444,72 @@ class ErrorError(TypedDict):
     retryAfterSeconds: NotRequired[int]
 
 
+class EvalBoard(TypedDict):
+    rows: list[EvalRow]
+    # Send it as cursor for the next page; null at the end.
+    nextCursor: str | None
+    # The window asked for.
+    window: str
+    metric: Literal["brier", "log_loss", "clv", "pnl"]
+    # Time of this answer.
+    asOf: str
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
+class EvalPick(TypedDict):
+    tradeId: str
+    userId: str
+    instrumentId: str | None
+    gameId: str | None
+    gameKey: None
+    # The first pick on its instrument that was placed before the game.
+    inSlate: bool
+    side: Side
+    status: Literal["settled", "void"]
+    createdAt: str
+    closedAt: str
+    outcome: int | None
+    outcomeSource: Literal["venue_result", "catalog", "operator"] | None
+    # Null: it is an entry price, and the venue-data switch is off.
+    forecastProb: float | None
+    forecastSource: Literal["stated", "entry_price"]
+    brier: float | None
+    logLoss: float | None
+    pnlDollars: float
+    pnlAfterFeesDollars: float
+    clvCents: float | None
+
+
+class EvalRow(TypedDict):
+    rank: int
+    traderId: str
+    # Null: no name was set.
+    displayName: str | None
+    picks: int
+    games: int
+    # The mean over slate picks.
+    value: float
+    # 95%, clustered by game.
+    interval: EvalRowInterval | None
+    # Why there is no interval.
+    intervalNote: str | None
+    rankInterval: EvalRowRankInterval | None
+    # The Brier score of the entry price less the trader's own.
+    skill: float | None
+    tiedWithAbove: bool | None
+
+
+class EvalRowInterval(TypedDict):
+    low: float
+    high: float
+
+
+class EvalRowRankInterval(TypedDict):
+    best: int
+    worst: int
+
+
 class Event(TypedDict):
     """What happened to an order, a trade or the account."""
     # Orders all events of the account, also as text. (the eventId of an event)
@@ -673,6 +752,38 @@ Interval: TypeAlias = Literal["1m", "5m", "15m", "1h", "1d"]
 class LastTrade(TypedDict):
     priceCents: int | None
     at: str | None
+
+
+class Leaderboard(TypedDict):
+    rows: list[LeaderboardRow]
+    # Send it as cursor for the next page; null at the end.
+    nextCursor: str | None
+    # The window asked for.
+    window: str
+    kind: Literal["pnl", "roi", "net_worth"]
+    # Time of this answer.
+    asOf: str
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
+class LeaderboardRow(TypedDict):
+    rank: int
+    traderId: str
+    # Null: no name was set.
+    displayName: str | None
+    # Of trades that were over in the window, however they ended.
+    pnlDollars: float
+    # 100 × P&L / what those trades had cost.
+    roiPct: float | None
+    # As of now: open trades at live bids, at cost where there is none.
+    netWorthDollars: float
+    settledPicks: int
+    won: int
+    lost: int
+    void: int
+    resets: int
+    busts: int
 
 
 class Listing(TypedDict):
@@ -993,6 +1104,15 @@ class OrganizationsAnswer(TypedDict):
     mode: Literal["paper"]
 
 
+class OwnEval(TypedDict):
+    # The window asked for.
+    window: str
+    picks: list[EvalPick]
+    notes: list[str]
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
 Period: TypeAlias = Literal[
     "game",
     "h1",
@@ -1009,6 +1129,31 @@ Period: TypeAlias = Literal[
     "regulation",
     "season",
 ]
+
+
+class Pick(TypedDict):
+    pickId: str
+    side: Side
+    result: Literal["won", "lost", "void"]
+    stakeDollars: float | None
+    pnlDollars: float
+    openedAt: str
+    closedAt: str
+    instrumentId: str | None
+    marketLabel: str | None
+    marketLabelReason: NotRequired[Literal["no_service_label"]]
+    # For the owner with portfolio:read alone.
+    placedPrivate: NotRequired[bool]
+    # Whether the public sees it. For the owner alone.
+    shown: NotRequired[bool]
+
+
+class PicksPage(TypedDict):
+    picks: list[Pick]
+    # Send it as cursor for the next page; null at the end.
+    nextCursor: str | None
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
 
 
 Plan: TypeAlias = Literal[
@@ -1296,6 +1441,44 @@ TradeStatus: TypeAlias = Literal[
     "void",
     "reset",
 ]
+
+
+class Trader(TypedDict):
+    id: str
+    # Null: no name was set.
+    displayName: str | None
+    # Then nothing else is said.
+    private: bool
+    # False: private, or trades placed while private are still hidden.
+    numbersShown: bool
+    # When they signed up.
+    since: str | None
+    # Of all trades that are over, over all runs.
+    pnlDollars: float | None
+    roiPct: float | None
+    # As of now: open trades at live bids, at cost where there is none. Null before the first trade.
+    netWorthDollars: float | None
+    # On the board of window `all`, kind `pnl`.
+    rank: int | None
+    settledPicks: int
+    won: int
+    lost: int
+    void: int
+    resets: int
+    resetHistory: list[TraderResetHistoryItem]
+    busts: int
+
+
+class TraderAnswer(TypedDict):
+    trader: Trader
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
+class TraderResetHistoryItem(TypedDict):
+    at: str
+    # The run that it opened.
+    run: int
 
 
 class TradesPage(TypedDict):
@@ -1789,6 +1972,90 @@ class Operations:
         ))
         return answer
 
+    def get_leaderboard(
+        self,
+        *,
+        window: str | None = None,
+        kind: Literal["pnl", "roi", "net_worth"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Leaderboard:
+        """Public traders, the best first. Who is private, or hides earlier trades, is not on it.
+        `pnl` and `roi` have who had a trade end in the window; equal values are in the order
+        of the ids. It may lag by 5 seconds, and pages go on behind the last row, wherever
+        that has moved to.
+        """
+        answer: Leaderboard = self.call(Call(
+            "GET",
+            "/leaderboard",
+            query={"window": window, "kind": kind, "limit": limit, "cursor": cursor},
+            repeatable=True,
+        ))
+        return answer
+
+    def get_trader(self, trader_id: str) -> TraderAnswer:
+        """What a trader shows. By id or by name, ignoring case. A private trader shows nothing:
+        nulls, and counts of 0.
+        """
+        answer: TraderAnswer = self.call(Call(
+            "GET",
+            path_of("/traders/", trader_id),
+            repeatable=True,
+        ))
+        return answer
+
+    def list_picks(
+        self,
+        trader_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> PicksPage:
+        """A trader's settled picks, newest opened first. Of the 100 most recent that the public
+        sees. Never listed: open and sold trades, those of a Combine, and legs of a parlay
+        while another leg is open. The owner with portfolio:read sees those placed while
+        private, too.
+        """
+        answer: PicksPage = self.call(Call(
+            "GET",
+            path_of("/traders/", trader_id, "/picks"),
+            query={"limit": limit, "cursor": cursor},
+            repeatable=True,
+        ))
+        return answer
+
+    def get_own_eval(self, *, window: str | None = None) -> OwnEval:
+        """Own settled picks with their scores. Newest end first, those placed while private too,
+        at most 10,000.
+        """
+        answer: OwnEval = self.call(Call(
+            "GET",
+            "/me/eval",
+            query={"window": window},
+            repeatable=True,
+        ))
+        return answer
+
+    def get_eval(
+        self,
+        *,
+        window: str | None = None,
+        metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> EvalBoard:
+        """Public traders by the mean of a score, with intervals. Slate picks alone: the first on
+        each instrument, placed before its game, with an outcome. Intervals are of 95%,
+        clustered by game; too few games have none.
+        """
+        answer: EvalBoard = self.call(Call(
+            "GET",
+            "/eval",
+            query={"window": window, "metric": metric, "limit": limit, "cursor": cursor},
+            repeatable=True,
+        ))
+        return answer
+
     def place_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPlacement:
         """Place an order. A market order fills now at the live price or is refused. A limit
         order fills at its limit or better; else it rests (gtc) until it fills, is canceled or
@@ -2228,6 +2495,90 @@ class AsyncOperations:
             "/portfolio/events",
             query={"after": after, "limit": limit},
             org=org,
+            repeatable=True,
+        ))
+        return answer
+
+    async def get_leaderboard(
+        self,
+        *,
+        window: str | None = None,
+        kind: Literal["pnl", "roi", "net_worth"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> Leaderboard:
+        """Public traders, the best first. Who is private, or hides earlier trades, is not on it.
+        `pnl` and `roi` have who had a trade end in the window; equal values are in the order
+        of the ids. It may lag by 5 seconds, and pages go on behind the last row, wherever
+        that has moved to.
+        """
+        answer: Leaderboard = await self.call(Call(
+            "GET",
+            "/leaderboard",
+            query={"window": window, "kind": kind, "limit": limit, "cursor": cursor},
+            repeatable=True,
+        ))
+        return answer
+
+    async def get_trader(self, trader_id: str) -> TraderAnswer:
+        """What a trader shows. By id or by name, ignoring case. A private trader shows nothing:
+        nulls, and counts of 0.
+        """
+        answer: TraderAnswer = await self.call(Call(
+            "GET",
+            path_of("/traders/", trader_id),
+            repeatable=True,
+        ))
+        return answer
+
+    async def list_picks(
+        self,
+        trader_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> PicksPage:
+        """A trader's settled picks, newest opened first. Of the 100 most recent that the public
+        sees. Never listed: open and sold trades, those of a Combine, and legs of a parlay
+        while another leg is open. The owner with portfolio:read sees those placed while
+        private, too.
+        """
+        answer: PicksPage = await self.call(Call(
+            "GET",
+            path_of("/traders/", trader_id, "/picks"),
+            query={"limit": limit, "cursor": cursor},
+            repeatable=True,
+        ))
+        return answer
+
+    async def get_own_eval(self, *, window: str | None = None) -> OwnEval:
+        """Own settled picks with their scores. Newest end first, those placed while private too,
+        at most 10,000.
+        """
+        answer: OwnEval = await self.call(Call(
+            "GET",
+            "/me/eval",
+            query={"window": window},
+            repeatable=True,
+        ))
+        return answer
+
+    async def get_eval(
+        self,
+        *,
+        window: str | None = None,
+        metric: Literal["brier", "log_loss", "clv", "pnl"] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> EvalBoard:
+        """Public traders by the mean of a score, with intervals. Slate picks alone: the first on
+        each instrument, placed before its game, with an outcome. Intervals are of 95%,
+        clustered by game; too few games have none.
+        """
+        answer: EvalBoard = await self.call(Call(
+            "GET",
+            "/eval",
+            query={"window": window, "metric": metric, "limit": limit, "cursor": cursor},
             repeatable=True,
         ))
         return answer

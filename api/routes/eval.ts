@@ -1,0 +1,123 @@
+/** How well picks were: of the caller, and of all public traders. Rules Y78 to Y80 (api/RULES.md). */
+import type { Static } from '@sinclair/typebox';
+import type { EvalRow } from '../../engine/records/eval-rows.ts';
+import type { ScoredTrade } from '../../engine/records/settled.ts';
+import { dollarsOf, isoOf } from '../../engine/rules/units.ts';
+import type { Caller } from '../access.ts';
+import { boardCursor, boardPlace, daysOf } from '../board-cursor.ts';
+import type { Deps } from '../deps.ts';
+import type { User } from '../identity/users.ts';
+import { keyed, type Route } from '../route.ts';
+import { EvalAnswer, EvalQuery, OwnEvalAnswer, OwnEvalQuery } from '../schemas/records.ts';
+import { EVAL_EXAMPLE, OWN_EVAL_EXAMPLE } from '../schemas/records-examples.ts';
+
+/** More are left out, the oldest first. Rule Y78. */
+const PICKS_MAX = 10_000;
+
+export function evalRoutes(deps: Deps): Route<Caller>[] {
+  return [ownEvalRoute(deps), evalRoute(deps)];
+}
+
+function ownEvalRoute({ engine, records, fees, switches, history }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/me/eval',
+    about: {
+      operationId: 'getOwnEval',
+      tag: 'Records',
+      summary: 'Own settled picks with their scores',
+      description: 'Newest end first, those placed while private too, at most 10,000.',
+      example: OWN_EVAL_EXAMPLE,
+    },
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: OwnEvalQuery,
+    response: OwnEvalAnswer,
+    prepare: ({ window }) => ({ window, days: daysOf(window) }),
+    run: async ({ caller: { user }, query: { window, days } }) => {
+      const asked = { trader: user.id, days, nowMs: engine.nowMs(), fees: fees() };
+      const scored = await records.ask('scored', asked);
+      scored.sort((a, b) => b.closedAtMs - a.closedAtMs);
+      const picks = scored.slice(0, PICKS_MAX);
+      const notes = [];
+      if (scored.length > PICKS_MAX)
+        notes.push(`the newest ${PICKS_MAX} of ${scored.length} picks`);
+      if (history.kind !== 'embedded') notes.push('no closing lines: no history is recorded here');
+      return JSON.stringify({
+        window,
+        picks: picks.map((pick) => evalPick(pick, user, switches.venueData)),
+        ...{ notes, mode: 'paper' },
+      });
+    },
+  });
+}
+
+function evalPick(
+  pick: ScoredTrade,
+  user: User,
+  venueData: boolean,
+): Static<typeof OwnEvalAnswer>['picks'][number] {
+  const { tradeId, instrumentId, gameId, inSlate, side, status, outcome, outcomeSource } = pick;
+  const { forecastProb, forecastSource, brier, logLoss, clvCents } = pick;
+  const isPrice = forecastSource === 'entry_price';
+  return {
+    ...{ tradeId, userId: user.id, instrumentId, gameId, gameKey: null, inSlate, side, status },
+    createdAt: isoOf(pick.openedAtMs),
+    closedAt: isoOf(pick.closedAtMs),
+    ...{ outcome, outcomeSource },
+    // No answer has an entry price while the switch is off.
+    forecastProb: isPrice && !venueData ? null : forecastProb,
+    ...{ forecastSource, brier, logLoss },
+    pnlDollars: dollarsOf(pick.pnlCents),
+    pnlAfterFeesDollars: dollarsOf(pick.pnlAfterFeesCents),
+    clvCents,
+  };
+}
+
+function evalRoute({ engine, identity, records, fees }: Deps): Route<Caller> {
+  return keyed({
+    method: 'GET',
+    path: '/eval',
+    about: {
+      operationId: 'getEval',
+      tag: 'Records',
+      summary: 'Public traders by the mean of a score, with intervals',
+      description:
+        'Slate picks alone: the first on each instrument, placed before its game, with an outcome. ' +
+        'Intervals are of 95%, clustered by game; too few games have none.',
+      example: EVAL_EXAMPLE,
+    },
+    scope: 'records:read',
+    mayBeUnavailable: true,
+    query: EvalQuery,
+    response: EvalAnswer,
+    prepare: ({ window, metric, limit, cursor }) => ({
+      ...{ window, metric, limit, days: daysOf(window) },
+      after: boardPlace(`${metric}.${window}`, cursor),
+    }),
+    run: async ({ query: { window, metric, limit, days, after } }) => {
+      const asked = { metric, days, limit, after, nowMs: engine.nowMs(), fees: fees() };
+      const { rows, next, asOfMs } = await records.ask('eval', asked);
+      const shown = rows.flatMap((row) => {
+        const user = identity.users.get(row.trader);
+        return user === undefined || user.private ? [] : evalRow(row, user);
+      });
+      return JSON.stringify({
+        rows: shown,
+        nextCursor: next === null ? null : boardCursor(`${metric}.${window}`, next),
+        ...{ window, metric, asOf: isoOf(asOfMs), mode: 'paper' },
+      });
+    },
+  });
+}
+
+function evalRow(
+  { trader, rank, ...row }: EvalRow,
+  { displayName }: User,
+): Static<typeof EvalAnswer>['rows'][number] {
+  const { picks, games, value, interval, intervalNote, rankInterval, skill, tiedWithAbove } = row;
+  return {
+    ...{ rank, traderId: trader, displayName, picks, games, value, interval, intervalNote },
+    ...{ rankInterval, skill, tiedWithAbove },
+  };
+}

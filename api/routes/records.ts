@@ -1,0 +1,223 @@
+/** Leaderboard, traders and their picks. Rules Y71 to Y77 (api/RULES.md). */
+import type { Static } from '@sinclair/typebox';
+import { type LeaderboardRow, roiHundredths } from '../../engine/records/leaderboard.ts';
+import type { Pick } from '../../engine/records/picks.ts';
+import type { TraderRecord } from '../../engine/records/questions.ts';
+import { isUuid } from '../../engine/rules/ids.ts';
+import { dollarsOf, isoOf, type Uuid } from '../../engine/rules/units.ts';
+import type { Caller } from '../access.ts';
+import { boardCursor, boardPlace, daysOf } from '../board-cursor.ts';
+import type { Deps } from '../deps.ts';
+import { invalidRequest } from '../errors.ts';
+import type { User } from '../identity/users.ts';
+import { keyed, type Route } from '../route.ts';
+import { NoQuery } from '../schemas/common.ts';
+import {
+  LeaderboardAnswer,
+  LeaderboardQuery,
+  PicksAnswer,
+  PicksQuery,
+  TraderAnswer,
+  TraderRef,
+} from '../schemas/records.ts';
+import { LEADERBOARD_EXAMPLE, PICKS_EXAMPLE, TRADER_EXAMPLE } from '../schemas/records-examples.ts';
+import { isOwner, traderOf, WorthBids } from '../traders.ts';
+
+export function recordRoutes(deps: Deps): Route<Caller>[] {
+  const bids = new WorthBids(deps);
+  return [leaderboardRoute(deps, bids), traderRoute(deps, bids), picksRoute(deps)];
+}
+
+const SHARED = { method: 'GET', scope: 'records:read', mayBeUnavailable: true } as const;
+
+function leaderboardRoute(deps: Deps, bids: WorthBids): Route<Caller> {
+  const { engine, identity, records } = deps;
+  return keyed({
+    ...SHARED,
+    path: '/leaderboard',
+    about: {
+      operationId: 'getLeaderboard',
+      tag: 'Records',
+      summary: 'Public traders, the best first',
+      description:
+        'Who is private, or hides earlier trades, is not on it. `pnl` and `roi` have who had a ' +
+        'trade end in the window; equal values are in the order of the ids. It may lag by 5 ' +
+        'seconds, and pages go on behind the last row, wherever that has moved to.',
+      example: LEADERBOARD_EXAMPLE,
+    },
+    query: LeaderboardQuery,
+    response: LeaderboardAnswer,
+    prepare: ({ window, kind, limit, cursor }) => ({
+      ...{ window, kind, limit, days: daysOf(window) },
+      after: boardPlace(`${kind}.${window}`, cursor),
+    }),
+    run: async ({ query: { window, kind, limit, days, after } }) => {
+      await bids.refresh();
+      const asked = { board: kind, days, limit, after, nowMs: engine.nowMs() };
+      const { rows, next, asOfMs } = await records.ask('leaderboard', asked);
+      const shown = rows.flatMap((row) => {
+        const user = identity.users.get(row.trader);
+        return user === undefined || user.private ? [] : boardRow(row, user);
+      });
+      return JSON.stringify({
+        rows: shown,
+        nextCursor: next === null ? null : boardCursor(`${kind}.${window}`, next),
+        ...{ window, kind, asOf: isoOf(asOfMs), mode: 'paper' },
+      });
+    },
+  });
+}
+
+type Answered<T extends { static: unknown }> = T['static'];
+
+function boardRow(row: LeaderboardRow, { id, displayName }: User) {
+  const { rank, pnlCents, costCents, worthCents, won, lost, void: voided, resets, busts } = row;
+  const shown: Answered<typeof LeaderboardAnswer>['rows'][number] = {
+    rank,
+    traderId: id,
+    displayName,
+    pnlDollars: dollarsOf(pnlCents),
+    roiPct: roiPct(pnlCents, costCents),
+    netWorthDollars: dollarsOf(worthCents),
+    settledPicks: won + lost + voided,
+    ...{ won, lost, void: voided, resets, busts },
+  };
+  return shown;
+}
+
+function roiPct(pnlCents: number, costCents: number): number | null {
+  const hundredths = roiHundredths(pnlCents, costCents);
+  return hundredths === null ? null : hundredths / 100;
+}
+
+function traderRoute({ identity, records }: Deps, bids: WorthBids): Route<Caller> {
+  return keyed({
+    ...SHARED,
+    path: '/traders/{traderId}',
+    about: {
+      operationId: 'getTrader',
+      tag: 'Records',
+      param: TraderRef,
+      summary: 'What a trader shows',
+      description:
+        'By id or by name, ignoring case. A private trader shows nothing: nulls, and counts of 0.',
+      example: TRADER_EXAMPLE,
+    },
+    errors: ['trader_not_found'],
+    query: NoQuery,
+    response: TraderAnswer,
+    run: async ({ param }) => {
+      const { id } = traderOf(identity, param);
+      const open = await bids.of(id);
+      const showsEarlier = traderOf(identity, id).showEarlierTrades;
+      const record = await records.ask('trader', { trader: id, showsEarlier, ...open });
+      // The owner may have hidden meanwhile what was counted.
+      const now = traderOf(identity, id);
+      const shown = now.showEarlierTrades === showsEarlier ? now : { ...now, private: true };
+      return JSON.stringify({ trader: traderView(shown, record), mode: 'paper' });
+    },
+  });
+}
+
+type TraderView = Static<typeof TraderAnswer>['trader'];
+
+const NO_RESULTS = { settledPicks: 0, won: 0, lost: 0, void: 0 };
+const NO_NUMBERS = { pnlDollars: null, roiPct: null, netWorthDollars: null, rank: null };
+
+/** Rules Y74, Y75. */
+function traderView(user: User, record: TraderRecord | null): TraderView {
+  const { id, displayName, private: isPrivate, createdAtMs } = user;
+  const nothing = { ...NO_NUMBERS, ...NO_RESULTS, resets: 0, resetHistory: [], busts: 0 };
+  if (isPrivate) {
+    return { id, displayName, private: true, numbersShown: false, since: null, ...nothing };
+  }
+  const numbersShown = user.showEarlierTrades || record?.hasPrivateTrades !== true;
+  const known = { id, displayName, private: false, numbersShown, since: isoOf(createdAtMs) };
+  if (record === null) return { ...known, ...nothing, pnlDollars: 0 };
+  const { pnlCents, costCents, worthCents, rank, counts, resets, busts } = record;
+  const numbers = {
+    pnlDollars: dollarsOf(pnlCents),
+    roiPct: roiPct(pnlCents, costCents),
+    netWorthDollars: dollarsOf(worthCents),
+    rank,
+  };
+  return {
+    ...known,
+    ...(numbersShown ? numbers : NO_NUMBERS),
+    settledPicks: counts.won + counts.lost + counts.void,
+    ...counts,
+    resets: resets.length,
+    resetHistory: resets.map(({ atMs, run }) => ({ at: isoOf(atMs), run })),
+    busts,
+  };
+}
+
+function picksRoute({ identity, records }: Deps): Route<Caller> {
+  return keyed({
+    ...SHARED,
+    path: '/traders/{traderId}/picks',
+    about: {
+      operationId: 'listPicks',
+      tag: 'Records',
+      param: TraderRef,
+      summary: "A trader's settled picks, newest opened first",
+      description:
+        'Of the 100 most recent that the public sees. Never listed: open and sold trades, those of ' +
+        'a Combine, and legs of a parlay while another leg is open. The owner with portfolio:read ' +
+        'sees those placed while private, too.',
+      example: PICKS_EXAMPLE,
+    },
+    errors: ['trader_not_found'],
+    query: PicksQuery,
+    response: PicksAnswer,
+    prepare: ({ limit, cursor }) => ({ limit, after: pickOfCursor(cursor) }),
+    run: async ({ caller, param, query: { limit, after } }) => {
+      const user = traderOf(identity, param);
+      const seesAll = isOwner(caller, user);
+      const asked = { limit, after, seesPrivate: seesAll || user.showEarlierTrades };
+      const found = await records.ask('picks', { ...asked, trader: user.id });
+      const now = traderOf(identity, user.id);
+      const isHidden = now.private && !seesAll;
+      if (found.picks === null && !isHidden) throw invalidRequest('cursor is malformed');
+      const picks = isHidden ? [] : found.picks!.filter((pick) => seesAll || isShown(pick, now));
+      return JSON.stringify({
+        picks: picks.map((pick) => pickView(pick, seesAll ? now : null)),
+        nextCursor: found.next === null || isHidden ? null : cursorOfPick(found.next),
+        mode: 'paper',
+      });
+    },
+  });
+}
+
+function isShown(
+  { placedPrivate }: Pick,
+  { private: isPrivate, showEarlierTrades }: User,
+): boolean {
+  return !isPrivate && (!placedPrivate || showEarlierTrades);
+}
+
+/** `owner` null: what the public sees. */
+function pickView(pick: Pick, owner: User | null): Static<typeof PicksAnswer>['picks'][number] {
+  const { pickId, side, result, marketLabel, instrumentId, placedPrivate } = pick;
+  return {
+    ...{ pickId, side, result },
+    stakeDollars: dollarsOf(pick.stakeCents),
+    pnlDollars: dollarsOf(pick.pnlCents),
+    openedAt: isoOf(pick.openedAtMs),
+    closedAt: isoOf(pick.closedAtMs),
+    ...{ instrumentId, marketLabel },
+    ...(marketLabel === null ? { marketLabelReason: 'no_service_label' } : {}),
+    ...(owner === null ? {} : { placedPrivate, shown: isShown(pick, owner) }),
+  };
+}
+
+function cursorOfPick(id: Uuid): string {
+  return Buffer.from(id).toString('base64url');
+}
+
+function pickOfCursor(cursor: string | undefined): Uuid | null {
+  if (cursor === undefined) return null;
+  const id = Buffer.from(cursor, 'base64url').toString('latin1');
+  if (!isUuid(id) || cursorOfPick(id) !== cursor) throw invalidRequest('cursor is malformed');
+  return id;
+}

@@ -1,0 +1,211 @@
+/** What traders have done: boards, traders, picks, evaluation. Rules Y71 to Y80 (api/RULES.md). */
+import { Type } from '@sinclair/typebox';
+import { BOARD_KINDS } from '../../engine/records/leaderboard.ts';
+import { METRICS } from '../../engine/records/statistics.ts';
+import { OUTCOME_SOURCES } from '../../engine/rules/events.ts';
+import {
+  AsOf,
+  Count,
+  Cursor,
+  DateTime,
+  Dollars,
+  described,
+  limitOf,
+  Mode,
+  NextCursor,
+  nullable,
+  oneOf,
+  SideSchema,
+  strict,
+  Uuid,
+} from './common.ts';
+
+const window = (byDefault: string) =>
+  Type.String({
+    pattern: '^(all|[0-9]{1,4}d)$',
+    default: byDefault,
+    description: '`all`, or so many days up to now: 1d to 3650d. By when trades were over.',
+  });
+const WindowText = Type.String({ description: 'The window asked for.' });
+const Rank = Type.Integer({ minimum: 1 });
+const Name = nullable(Type.String(), { description: 'Null: no name was set.' });
+const Percent = Type.Number({ description: 'Two decimals.' });
+
+export const LeaderboardQuery = strict({
+  window: window('30d'),
+  kind: oneOf(BOARD_KINDS, { default: 'pnl', description: 'What is ranked, the most first.' }),
+  limit: limitOf(100, 25),
+  cursor: Type.Optional(Cursor),
+});
+
+export const TraderRef = Type.String({
+  minLength: 2,
+  description: 'A user id, or a display name: exactly, ignoring case.',
+});
+
+const Results = { settledPicks: Count, won: Count, lost: Count, void: Count };
+const NetWorth = 'As of now: open trades at live bids, at cost where there is none.';
+
+const LeaderboardRow = strict(
+  {
+    rank: Rank,
+    traderId: Uuid,
+    displayName: Name,
+    pnlDollars: described(Dollars, 'Of trades that were over in the window, however they ended.'),
+    roiPct: nullable(Percent, { description: '100 × P&L / what those trades had cost.' }),
+    netWorthDollars: described(Dollars, NetWorth),
+    ...Results,
+    resets: Count,
+    busts: Count,
+  },
+  { title: 'LeaderboardRow' },
+);
+
+export const LeaderboardAnswer = strict(
+  {
+    rows: Type.Array(LeaderboardRow, { maxItems: 100 }),
+    nextCursor: NextCursor,
+    window: WindowText,
+    kind: oneOf(BOARD_KINDS),
+    asOf: AsOf,
+    mode: Mode,
+  },
+  { title: 'Leaderboard' },
+);
+
+const Trader = strict(
+  {
+    id: Uuid,
+    displayName: Name,
+    private: Type.Boolean({ description: 'Then nothing else is said.' }),
+    numbersShown: Type.Boolean({
+      description: 'False: private, or trades placed while private are still hidden.',
+    }),
+    since: nullable(DateTime, { description: 'When they signed up.' }),
+    pnlDollars: nullable(Dollars, { description: 'Of all trades that are over, over all runs.' }),
+    roiPct: nullable(Percent),
+    netWorthDollars: nullable(Dollars, { description: `${NetWorth} Null before the first trade.` }),
+    rank: nullable(Rank, { description: 'On the board of window `all`, kind `pnl`.' }),
+    ...Results,
+    resets: Count,
+    resetHistory: Type.Array(
+      strict({ at: DateTime, run: described(Count, 'The run that it opened.') }),
+    ),
+    busts: Count,
+  },
+  { title: 'Trader' },
+);
+
+export const TraderAnswer = strict({ trader: Trader, mode: Mode }, { title: 'TraderAnswer' });
+
+export const PicksQuery = strict({ limit: limitOf(100, 20), cursor: Type.Optional(Cursor) });
+
+const Pick = strict(
+  {
+    pickId: Uuid,
+    side: SideSchema,
+    result: oneOf(['won', 'lost', 'void']),
+    stakeDollars: nullable(Dollars),
+    pnlDollars: Dollars,
+    openedAt: DateTime,
+    closedAt: DateTime,
+    instrumentId: nullable(Type.String()),
+    marketLabel: nullable(Type.String()),
+    marketLabelReason: Type.Optional(oneOf(['no_service_label'])),
+    placedPrivate: Type.Optional(
+      Type.Boolean({ description: 'For the owner with portfolio:read alone.' }),
+    ),
+    shown: Type.Optional(
+      Type.Boolean({ description: 'Whether the public sees it. For the owner alone.' }),
+    ),
+  },
+  { title: 'Pick' },
+);
+
+export const PicksAnswer = strict(
+  { picks: Type.Array(Pick, { maxItems: 100 }), nextCursor: NextCursor, mode: Mode },
+  { title: 'PicksPage' },
+);
+
+export const OwnEvalQuery = strict({ window: window('90d') });
+
+const Score = nullable(Type.Number());
+
+const EvalPick = strict(
+  {
+    tradeId: Uuid,
+    userId: Uuid,
+    instrumentId: nullable(Type.String()),
+    gameId: nullable(Type.String()),
+    gameKey: Type.Null(),
+    inSlate: Type.Boolean({
+      description: 'The first pick on its instrument that was placed before the game.',
+    }),
+    side: SideSchema,
+    status: oneOf(['settled', 'void']),
+    createdAt: DateTime,
+    closedAt: DateTime,
+    outcome: nullable(Type.Integer({ minimum: 0, maximum: 1 })),
+    outcomeSource: nullable(oneOf(OUTCOME_SOURCES)),
+    forecastProb: nullable(Type.Number({ minimum: 0, maximum: 1 }), {
+      description: 'Null: it is an entry price, and the venue-data switch is off.',
+    }),
+    forecastSource: oneOf(['stated', 'entry_price']),
+    brier: Score,
+    logLoss: Score,
+    pnlDollars: Dollars,
+    pnlAfterFeesDollars: Dollars,
+    clvCents: Score,
+  },
+  { title: 'EvalPick' },
+);
+
+export const OwnEvalAnswer = strict(
+  {
+    window: WindowText,
+    picks: Type.Array(EvalPick),
+    notes: Type.Array(Type.String()),
+    mode: Mode,
+  },
+  { title: 'OwnEval' },
+);
+
+export const EvalQuery = strict({
+  window: window('90d'),
+  metric: oneOf(METRICS, { default: 'brier', description: 'What is averaged.' }),
+  limit: limitOf(100, 25),
+  cursor: Type.Optional(Cursor),
+});
+
+const EvalRow = strict(
+  {
+    rank: Rank,
+    traderId: Uuid,
+    displayName: Name,
+    picks: Count,
+    games: Count,
+    value: described(Type.Number(), 'The mean over slate picks.'),
+    interval: nullable(strict({ low: Type.Number(), high: Type.Number() }), {
+      description: '95%, clustered by game.',
+    }),
+    intervalNote: nullable(Type.String(), { description: 'Why there is no interval.' }),
+    rankInterval: nullable(strict({ best: Rank, worst: Rank })),
+    skill: nullable(Type.Number(), {
+      description: "The Brier score of the entry price less the trader's own.",
+    }),
+    tiedWithAbove: nullable(Type.Boolean()),
+  },
+  { title: 'EvalRow' },
+);
+
+export const EvalAnswer = strict(
+  {
+    rows: Type.Array(EvalRow, { maxItems: 100 }),
+    nextCursor: NextCursor,
+    window: WindowText,
+    metric: oneOf(METRICS),
+    asOf: AsOf,
+    mode: Mode,
+  },
+  { title: 'EvalBoard' },
+);

@@ -1,0 +1,66 @@
+/**
+ * Who a trader is, and what others see of one. The control store says it at the moment of the
+ * answer: privacy never lags. Rules Y73 to Y77 (api/RULES.md).
+ */
+import { isUuid } from '../engine/rules/ids.ts';
+import type { MarketNumber, Uuid } from '../engine/rules/units.ts';
+import type { Caller } from './access.ts';
+import type { Deps } from './deps.ts';
+import { ApiError, invalidRequest } from './errors.ts';
+import type { ControlStore } from './identity/store.ts';
+import type { User } from './identity/users.ts';
+
+/** By id, or by name ignoring case. Throws 400 on one character, 404. Rule Y73. */
+export function traderOf({ users }: ControlStore, ref: string): User {
+  if (ref.length < 2)
+    throw invalidRequest('traderId must be an id, or a name of 2 characters or more');
+  const user = isUuid(ref.toLowerCase()) ? users.get(ref.toLowerCase()) : users.byName(ref);
+  if (user === undefined) throw new ApiError('trader_not_found');
+  return user;
+}
+
+/** Whether the caller may see what only the owner of an account sees. Rule Y76. */
+export function isOwner({ user, scopes }: Caller, { id }: User): boolean {
+  return user.id === id && scopes.includes('portfolio:read');
+}
+
+/** How often the bids of all markets are asked for. Rule Y12 (engine/RULES.md). */
+const BIDS_EVERY_MS = 1000;
+
+/** Live bids for net worths, as far as the switch lets them count. */
+export class WorthBids {
+  readonly #deps: Pick<Deps, 'engine' | 'records' | 'switches'>;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #wereShown = false;
+
+  constructor(deps: Pick<Deps, 'engine' | 'records' | 'switches'>) {
+    this.#deps = deps;
+  }
+
+  /** Of one trader's open trades, now; `bids` null: they count at cost. */
+  async of(trader: Uuid): Promise<{ markets: MarketNumber[]; bids: Uint8Array | null }> {
+    const { records, switches } = this.#deps;
+    if (!switches.venueData) return { markets: [], bids: null };
+    const markets = await records.ask('open_markets', { trader });
+    return { markets, bids: markets.length === 0 ? null : await this.#bids(markets) };
+  }
+
+  /** Of all markets, for the boards that are asked for next. */
+  async refresh(): Promise<void> {
+    const { records, switches } = this.#deps;
+    const areShown = switches.venueData;
+    const nowMs = performance.now();
+    if (areShown === this.#wereShown && nowMs - this.#askedAtMs < BIDS_EVERY_MS) return;
+    this.#askedAtMs = nowMs;
+    this.#wereShown = areShown;
+    records.setBids(areShown ? await this.#bids(null) : null);
+  }
+
+  async #bids(markets: readonly MarketNumber[] | null): Promise<Uint8Array> {
+    const { engine } = this.#deps;
+    const reply = await engine.askAny({ kind: 'bids', markets, atMs: engine.nowMs() });
+    if (!reply.ok) throw new Error(reply.message);
+    const { bids } = JSON.parse(String(reply.body)) as { bids: string };
+    return new Uint8Array(Buffer.from(bids, 'base64'));
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * What each fact does to the records. Facts of one shard come in their order, those of different
+ * shards in any: what all shards have, catalogs and results, is taken from the first of them. Rules
+ * Y1 to Y3, Y10 to Y16 (engine/RULES.md).
+ */
+import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
+import type { Fact } from '../rules/facts.ts';
+import { invariant } from '../rules/invariant.ts';
+import { HOME_VENUE, type MarketNumber, marketName, type Uuid } from '../rules/units.ts';
+import type { Database, Statement } from './database.ts';
+import { type TraderNumber, Traders } from './traders.ts';
+import { type Change, Trades } from './trades.ts';
+import { uuidBytes } from './uuid-bytes.ts';
+
+/** Where a shard's facts are folded up to, and how many of its names have numbers. */
+export type Position = {
+  fact: number;
+  /** Of the record that the fact is in: another log has another. */
+  factAtMs: number;
+  traders: number;
+  trades: number;
+};
+
+/** What is kept beside the file follows it. */
+export type FoldListeners = {
+  onChange?: ((change: Change) => void) | undefined;
+  onOpened?: ((trader: TraderNumber, id: Uuid) => void) | undefined;
+};
+
+/** Catalogs and results are equal in all shards. */
+const CATALOG_SHARD = 0;
+
+export class Fold {
+  readonly traders: Traders;
+  readonly positions: Position[];
+  readonly #trades: Trades;
+  readonly #shards: number;
+  readonly #rest: Statement;
+  readonly #unrest: Statement;
+  readonly #reset: Statement;
+  readonly #instrument: Statement;
+  readonly #market: Statement;
+  readonly #result: Statement;
+  readonly #place: Statement;
+
+  constructor(database: Database, shards: number, { onChange, onOpened }: FoldListeners = {}) {
+    this.#shards = shards;
+    this.traders = new Traders(database, onOpened);
+    this.#trades = new Trades(database, this.traders, onChange);
+    this.positions = positionsIn(database, shards);
+    this.#rest = database.prepare('INSERT INTO resting VALUES (?)');
+    this.#unrest = database.prepare('DELETE FROM resting WHERE id = ?');
+    this.#reset = database.prepare('INSERT INTO resets VALUES (?, ?, ?)');
+    this.#instrument = database.prepare(
+      'INSERT OR REPLACE INTO instruments VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    );
+    this.#market = database.prepare('INSERT OR IGNORE INTO markets VALUES (?, ?, NULL)');
+    this.#result = database.prepare('UPDATE markets SET source = ? WHERE market = ?');
+    this.#place = database.prepare('INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?, ?)');
+  }
+
+  /** The next fact of a shard. */
+  take(shard: number, number: number, fact: Fact): void {
+    const position = this.positions[shard];
+    invariant(position !== undefined, 'a fact is of a shard that there is not');
+    invariant(number === position.fact + 1, 'a fact was left out, or came twice');
+    position.fact = number;
+    switch (fact.kind) {
+      case 'account_opened':
+        return this.traders.add(this.#numberOf(shard, position.traders++), fact.account);
+      case 'cash_adjusted': {
+        const trader = this.traders.numberOf(fact.account);
+        this.traders.change(trader, 'worth_cents', fact.amountCents);
+        return this.traders.countBust(trader);
+      }
+      case 'order_placed':
+        return fact.rests ? this.#rests(fact) : undefined;
+      case 'order_filled':
+        this.#restsNoMore(fact);
+        return;
+      case 'order_ended':
+        this.#restsNoMore(fact);
+        return this.traders.countBust(this.traders.numberOf(fact.account));
+      case 'trade_opened':
+        return this.#trades.open(this.#numberOf(shard, position.trades++), fact);
+      case 'trade_grown':
+        return this.#trades.grow(fact);
+      case 'trade_reduced':
+        return this.#trades.reduce(fact);
+      case 'trade_closed':
+      case 'trade_settled':
+        this.#trades.end(fact);
+        return this.traders.countBust(this.traders.numberOf(fact.account));
+      case 'account_reset': {
+        const trader = this.traders.numberOf(fact.account);
+        this.traders.reset(trader, fact.run);
+        this.#reset.run(trader, fact.run, fact.atMs);
+        return;
+      }
+      case 'trade_marked':
+        return this.#trades.mark(fact.trade, fact);
+      case 'catalog_replaced':
+        return shard === CATALOG_SHARD ? this.#learn(fact.catalog) : undefined;
+      case 'market_resolved':
+        if (shard === CATALOG_SHARD) this.#result.run(fact.source, fact.market);
+        return;
+      // The control store owns who is private, and the rest counts nothing.
+      case 'privacy_changed':
+      case 'order_part_filled':
+      case 'trade_counted':
+      case 'market_valued':
+      case 'game_changed':
+      case 'clock_set':
+        return;
+      default:
+        fact satisfies never;
+    }
+  }
+
+  /** Writes what the facts since the last call have changed, in their transaction. */
+  write(): void {
+    this.traders.write();
+    for (const [shard, { fact, factAtMs, traders, trades }] of this.positions.entries()) {
+      this.#place.run(shard, fact, factAtMs, traders, trades);
+    }
+  }
+
+  #numberOf(shard: number, ordinal: number): number {
+    return ordinal * this.#shards + shard;
+  }
+
+  #rests({ account, order }: { account: Uuid; order: Uuid }): void {
+    this.#rest.run(uuidBytes(order));
+    this.traders.change(this.traders.numberOf(account), 'resting', 1);
+  }
+
+  #restsNoMore({ account, order }: { account: Uuid; order: Uuid }): void {
+    const { changes } = this.#unrest.run(uuidBytes(order));
+    if (changes > 0) this.traders.change(this.traders.numberOf(account), 'resting', -1);
+  }
+
+  /** An instrument that a catalog drops keeps what the last one said of it. */
+  #learn({ games, instruments, marketNames, instrumentIds }: Catalog): void {
+    const numbers = new Map(instrumentIds.map((id, number) => [id, number]));
+    const markets = new Map(marketNames.map((name, number) => [name, number]));
+    const gameIds = new Map(games.map(({ slug, id }) => [slug, id]));
+    for (const [name, market] of markets) {
+      if (name.startsWith(`${HOME_VENUE}/`)) {
+        this.#market.run(market, name.slice(HOME_VENUE.length + 1));
+      }
+    }
+    for (const entry of instruments) {
+      const number = numbers.get(entry.id);
+      invariant(number !== undefined, 'a catalog has an instrument without a number');
+      const { id, label, gameSlug, startsAt } = entry;
+      const gameId = gameSlug === null ? null : (gameIds.get(gameSlug) ?? null);
+      const home = homeListing(entry, markets);
+      this.#instrument.run(
+        ...[number, id, label, gameSlug, gameId, Date.parse(startsAt)],
+        ...[home?.market ?? null, home?.polarity ?? null],
+      );
+    }
+  }
+}
+
+function homeListing(
+  { listings }: CatalogInstrument,
+  markets: ReadonlyMap<string, MarketNumber>,
+): { market: MarketNumber; polarity: 1 | -1 } | null {
+  const listing = listings.find(({ venue }) => venue === HOME_VENUE);
+  if (listing === undefined) return null;
+  const market = markets.get(marketName(HOME_VENUE, listing.venueMarketId));
+  invariant(market !== undefined, 'a listing names a market without a number');
+  return { market, polarity: listing.polarity };
+}
+
+function positionsIn(database: Database, shards: number): Position[] {
+  const positions = Array.from({ length: shards }, () => {
+    return { fact: 0, factAtMs: 0, traders: 0, trades: 0 };
+  });
+  const rows = database.prepare('SELECT * FROM positions').raw().all() as number[][];
+  for (const [shard, fact, factAtMs, traders, trades] of rows) {
+    invariant(shard! < shards, 'the records know a shard that there is not');
+    positions[shard!] = {
+      fact: fact!,
+      factAtMs: factAtMs!,
+      traders: traders!,
+      trades: trades!,
+    };
+  }
+  return positions;
+}

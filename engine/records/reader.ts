@@ -1,0 +1,106 @@
+/**
+ * Answers from the records. What is asked of one trader has every fact of that account that was on
+ * disk when it was asked; boards have what was folded. Rules Y7, Y20 to Y28 (engine/RULES.md).
+ */
+import { invariant } from '../rules/invariant.ts';
+import type { EpochMs, MarketNumber, Uuid } from '../rules/units.ts';
+import type { Database, Statement } from './database.ts';
+import { EvalBoards } from './eval-rows.ts';
+import type { Instruments } from './instruments.ts';
+import { Leaderboard } from './leaderboard.ts';
+import { Picks } from './picks.ts';
+import type { Profiles } from './profiles.ts';
+import type { AnswerOf, QuestionName, QuestionOf, TraderRecord } from './questions.ts';
+import { Settled } from './settled.ts';
+import type { TraderNumber, Traders } from './traders.ts';
+import type { Change } from './trades.ts';
+import { startOf } from './windows.ts';
+import { Bids, type Worth } from './worth.ts';
+
+export type ReaderParts = {
+  database: Database;
+  traders: Traders;
+  profiles: Profiles;
+  worth: Worth;
+  instruments: Instruments;
+  /** In milliseconds, of this process. */
+  clock?: () => number;
+};
+
+export class RecordsReader {
+  readonly #parts: ReaderParts;
+  readonly #leaderboard: Leaderboard;
+  readonly #picks: Picks;
+  readonly #settled: Settled;
+  readonly #eval: EvalBoards;
+  readonly #resets: Statement<[run: number, atMs: EpochMs]>;
+  readonly #markets: Statement<MarketNumber>;
+
+  constructor(parts: ReaderParts) {
+    const { database, instruments } = parts;
+    this.#parts = parts;
+    this.#leaderboard = new Leaderboard(parts);
+    this.#picks = new Picks(database, instruments);
+    this.#settled = new Settled(database, instruments);
+    this.#eval = new EvalBoards({ ...parts, settled: this.#settled });
+    this.#resets = database
+      .prepare('SELECT run, at_ms FROM resets WHERE trader = ? ORDER BY run')
+      .raw() as never;
+    this.#markets = database
+      .prepare('SELECT DISTINCT market FROM trades WHERE state = 0 AND trader = ?')
+      .pluck() as never;
+  }
+
+  /** The sums of windows follow what was folded. */
+  note(change: Change): void {
+    this.#leaderboard.note(change);
+  }
+
+  answer<Name extends QuestionName>(name: Name, question: QuestionOf<Name>): AnswerOf<Name> {
+    const answers: { [N in QuestionName]: (question: QuestionOf<N>) => AnswerOf<N> } = {
+      trader: (asked) => this.#trader(asked),
+      open_markets: ({ trader }) => this.#openMarkets(trader),
+      picks: (asked) => {
+        const trader = this.#find(asked.trader);
+        const none = { picks: asked.after === null ? [] : null, next: null };
+        return trader === undefined ? none : (this.#picks.page(trader, asked) ?? none);
+      },
+      leaderboard: (asked) => this.#leaderboard.page(asked),
+      scored: ({ trader: id, days, nowMs, fees }) => {
+        const trader = this.#find(id);
+        if (trader === undefined) return [];
+        return this.#settled.of(trader, startOf({ days }, nowMs), fees);
+      },
+      eval: (asked) => this.#eval.page(asked),
+    };
+    return answers[name](question);
+  }
+
+  #find(id: Uuid): TraderNumber | undefined {
+    return this.#parts.traders.find(id);
+  }
+
+  #openMarkets(id: Uuid): MarketNumber[] {
+    const trader = this.#find(id);
+    return trader === undefined ? [] : this.#markets.all(trader);
+  }
+
+  #trader({ trader: id, showsEarlier, markets, bids }: QuestionOf<'trader'>): TraderRecord | null {
+    const trader = this.#find(id);
+    if (trader === undefined) return null;
+    const { col } = this.#parts.traders;
+    const resets = this.#resets.all(trader).map(([run, atMs]) => ({ atMs, run }));
+    invariant(resets.length === col.run[trader]! - 1, 'a run was opened by no reset');
+    const [won, lost, voided] = [col.won[trader]!, col.lost[trader]!, col.void[trader]!];
+    return {
+      pnlCents: col.pnl_cents[trader]!,
+      costCents: col.cost_cents[trader]!,
+      worthCents: this.#parts.worth.of(trader, new Bids(markets, bids)),
+      rank: this.#leaderboard.rankOf(trader),
+      counts: showsEarlier ? { won, lost, void: voided } : this.#picks.publicCounts(trader),
+      busts: col.busts[trader]!,
+      resets,
+      hasPrivateTrades: col.private_trades[trader]! > 0,
+    };
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Settled picks with their scores: those of one trader, and those of all in a window. Rules Y27,
+ * Y50 to Y54 (engine/RULES.md).
+ */
+import type { OutcomeSource } from '../rules/events.ts';
+import { type FeeEntry, pnlAfterFeesCents } from '../rules/fees.ts';
+import { invariant } from '../rules/invariant.ts';
+import { type Cents, type EpochMs, HOME_VENUE, type Side, type Uuid } from '../rules/units.ts';
+import type { Database, Statement } from './database.ts';
+import { type PickScores, pickScores, slateOf } from './eval-scores.ts';
+import type { Instruments, KnownInstrument } from './instruments.ts';
+import { OUTCOMES, VOID } from './tables.ts';
+import type { TraderNumber } from './traders.ts';
+import { uuidText } from './uuid-bytes.ts';
+
+export type ScoredTrade = PickScores & {
+  tradeId: Uuid;
+  instrumentId: string | null;
+  gameId: string | null;
+  /** Rows of one cluster move together. */
+  cluster: string;
+  inSlate: boolean;
+  side: Side;
+  status: 'settled' | 'void';
+  openedAtMs: EpochMs;
+  closedAtMs: EpochMs;
+  outcomeSource: OutcomeSource | null;
+  costCents: Cents;
+  pnlCents: Cents;
+  pnlAfterFeesCents: Cents;
+  /** Of venue_a; null: not known yet. */
+  ticker: string | null;
+};
+
+type Row = [
+  trade: number,
+  id: Buffer,
+  trader: number,
+  market: number,
+  instrument: number,
+  marketYes: number,
+  instrumentYes: number,
+  contracts: number,
+  costCents: number,
+  entryCents: number,
+  statedPct: number | null,
+  openedAtMs: number,
+  state: number,
+  outcome: number,
+  closedAtMs: number,
+  pnlCents: number,
+];
+
+const COLUMNS =
+  'trade, id, trader, market, instrument, market_yes, instrument_yes, contracts, cost_cents, ' +
+  'entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents';
+
+export class Settled {
+  readonly #instruments: Instruments;
+  readonly #of: Statement<Row>;
+  readonly #all: Statement<Row>;
+
+  constructor(database: Database, instruments: Instruments) {
+    this.#instruments = instruments;
+    this.#of = database
+      .prepare(
+        `SELECT ${COLUMNS} FROM trades
+         WHERE trader = ? AND state BETWEEN 1 AND 3 AND closed_at_ms > ? ORDER BY trade`,
+      )
+      .raw() as never;
+    this.#all = database
+      .prepare(
+        `SELECT ${COLUMNS} FROM trades
+         WHERE state > 0 AND closed_at_ms > ? AND state <= 2`,
+      )
+      .raw() as never;
+  }
+
+  /** Of one trader since a moment, in the order of their opening. */
+  of(trader: TraderNumber, afterMs: EpochMs, fees: readonly FeeEntry[]): ScoredTrade[] {
+    const rows = this.#of.all(trader, afterMs);
+    const known = rows.map((row) => this.#instruments.get(row[4]));
+    const inSlate = slateOf(
+      rows.map((row, at) => ({
+        instrument: row[4],
+        placedAtMs: row[11],
+        startsAtMs: known[at]?.startsAtMs ?? null,
+        hasOutcome: row[12] !== VOID,
+      })),
+    );
+    return rows.map((row, at) => this.#scored(row, known[at]!, inSlate[at]!, fees));
+  }
+
+  /** The slate picks of all traders of `isMember` since a moment, in any order. */
+  *slates(afterMs: EpochMs, isMember: (trader: TraderNumber) => boolean): Generator<SlatePick> {
+    const instruments = new Map<number, KnownInstrument | null>();
+    const instrumentOf = (number: number) => {
+      if (!instruments.has(number)) instruments.set(number, this.#instruments.get(number));
+      return instruments.get(number)!;
+    };
+    const first = new Map<number, Row>();
+    for (const row of this.#all.iterate(afterMs)) {
+      const [trade, , trader, , instrument] = row;
+      if (!isMember(trader)) continue;
+      const known = instrumentOf(instrument);
+      if (known === null || row[11] >= known.startsAtMs) continue;
+      invariant(
+        trader < 2 ** 27 && instrument < 2 ** 26,
+        'there are too many traders to tell apart',
+      );
+      const key = trader * 2 ** 26 + instrument;
+      const other = first.get(key);
+      if (other === undefined || trade < other[0]) first.set(key, row);
+    }
+    for (const row of first.values()) {
+      const known = instrumentOf(row[4])!;
+      yield { trader: row[2], cluster: known.cluster, row, known };
+    }
+  }
+
+  scoresOf({ row, known }: SlatePick): PickScores {
+    return scoresOf(row, this.#instruments.closing(row[3], known));
+  }
+
+  pnlAfterFees({ row }: SlatePick, fees: readonly FeeEntry[]): Cents {
+    return afterFees(row, this.#instruments.market(row[3])?.ticker ?? '', fees);
+  }
+
+  #scored(
+    row: Row,
+    known: KnownInstrument | null,
+    inSlate: boolean,
+    fees: readonly FeeEntry[],
+  ): ScoredTrade {
+    const [, id, , market, instrument, , instrumentYes, , costCents, , , openedAtMs, , outcome] =
+      row;
+    const listed = this.#instruments.market(market);
+    const closing = known === null ? null : this.#instruments.closing(market, known);
+    return {
+      ...scoresOf(row, closing),
+      tradeId: uuidText(id),
+      instrumentId: known?.id ?? null,
+      gameId: known?.gameId ?? null,
+      cluster: known?.cluster ?? String(instrument),
+      inSlate,
+      side: sideOf(instrumentYes),
+      status: OUTCOMES[outcome] === 'void' ? 'void' : 'settled',
+      openedAtMs,
+      closedAtMs: row[14],
+      outcomeSource: listed?.source ?? null,
+      costCents,
+      pnlCents: row[15],
+      pnlAfterFeesCents: afterFees(row, listed?.ticker ?? '', fees),
+      ticker: listed?.ticker ?? null,
+    };
+  }
+}
+
+export type SlatePick = { trader: TraderNumber; cluster: string; row: Row; known: KnownInstrument };
+
+const sideOf = (isYes: number): Side => (isYes === 1 ? 'yes' : 'no');
+
+function scoresOf(row: Row, closing: ReturnType<Instruments['closing']>): PickScores {
+  const [, , , , , marketYes, instrumentYes, , , entryCents, statedProbPct] = row;
+  const outcome = OUTCOMES[row[13]]!;
+  const isDecided = outcome === 'yes' || outcome === 'no';
+  // The result is in the market's terms; the side held is in both.
+  const hasWon = isDecided && (outcome === 'yes') === (marketYes === 1);
+  const side = sideOf(instrumentYes);
+  const resolvedOutcome = isDecided ? (hasWon ? side : side === 'yes' ? 'no' : 'yes') : null;
+  return pickScores({ side, entryCents, statedProbPct, resolvedOutcome, closing });
+}
+
+function afterFees(row: Row, ticker: string, fees: readonly FeeEntry[]): Cents {
+  return pnlAfterFeesCents(fees, {
+    venue: HOME_VENUE,
+    venueMarketId: ticker,
+    atMs: row[11],
+    priceCents: row[9],
+    contracts: row[7],
+    pnlCents: row[15],
+  });
+}

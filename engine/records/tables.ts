@@ -1,0 +1,119 @@
+/**
+ * The tables of the records, and the version of their form. A change of either is a new version,
+ * and the file is made anew from the facts. Rules Y1, Y4 (engine/RULES.md).
+ */
+
+/** 'PBRC': what the file says it is, in SQLite's own header. */
+export const APPLICATION_ID = 0x50425243;
+export const RECORDS_VERSION = 1;
+
+/** How a trade is. On disk each is its index here: append, never reorder. */
+export const TRADE_STATES = ['open', 'won', 'lost', 'void', 'sold', 'reset'] as const;
+export const OPEN = 0;
+export const WON = 1;
+export const LOST = 2;
+export const VOID = 3;
+export const SOLD = 4;
+export const RESET = 5;
+
+/** Of a settled trade, in the market's terms. On disk each is its index here. */
+export const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const;
+
+/**
+ * `trader` and `trade` are numbers: the n-th of a shard, times the number of shards, plus the shard.
+ * So they do not depend on how the shards were read, and order a trader's trades by their opening.
+ */
+export const TABLES = `
+CREATE TABLE positions (
+  shard INTEGER PRIMARY KEY,
+  fact INTEGER NOT NULL,
+  fact_at_ms INTEGER NOT NULL,
+  traders INTEGER NOT NULL,
+  trades INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE traders (
+  trader INTEGER PRIMARY KEY,
+  id BLOB NOT NULL UNIQUE,
+  worth_cents INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  busts INTEGER NOT NULL,
+  busted_run INTEGER NOT NULL,
+  open_trades INTEGER NOT NULL,
+  resting INTEGER NOT NULL,
+  private_trades INTEGER NOT NULL,
+  closed INTEGER NOT NULL,
+  pnl_cents INTEGER NOT NULL,
+  cost_cents INTEGER NOT NULL,
+  won INTEGER NOT NULL,
+  lost INTEGER NOT NULL,
+  void INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE resets (
+  trader INTEGER NOT NULL,
+  run INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL,
+  PRIMARY KEY (trader, run)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE trades (
+  trade INTEGER PRIMARY KEY,
+  id BLOB NOT NULL UNIQUE,
+  trader INTEGER NOT NULL,
+  market INTEGER NOT NULL,
+  instrument INTEGER NOT NULL,
+  market_yes INTEGER NOT NULL,
+  instrument_yes INTEGER NOT NULL,
+  contracts INTEGER NOT NULL,
+  cost_cents INTEGER NOT NULL,
+  entry_cents INTEGER NOT NULL,
+  stated_pct INTEGER,
+  placed_private INTEGER NOT NULL,
+  opened_at_ms INTEGER NOT NULL,
+  realized_cents INTEGER NOT NULL,
+  state INTEGER NOT NULL,
+  outcome INTEGER,
+  closed_at_ms INTEGER,
+  pnl_cents INTEGER,
+  parlay BLOB,
+  combine INTEGER NOT NULL,
+  held INTEGER NOT NULL
+) STRICT;
+CREATE INDEX trades_open ON trades (trader) WHERE state = 0;
+CREATE INDEX trades_settled ON trades (trader) WHERE state BETWEEN 1 AND 3;
+CREATE INDEX trades_over ON trades (closed_at_ms) WHERE state > 0;
+CREATE INDEX trades_parlay ON trades (parlay) WHERE parlay IS NOT NULL;
+
+CREATE TABLE resting (
+  id BLOB PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE instruments (
+  instrument INTEGER PRIMARY KEY,
+  id TEXT NOT NULL UNIQUE,
+  label TEXT NOT NULL,
+  game_slug TEXT,
+  game_id TEXT,
+  starts_at_ms INTEGER NOT NULL,
+  market INTEGER,
+  polarity INTEGER
+) STRICT;
+
+CREATE TABLE markets (
+  market INTEGER PRIMARY KEY,
+  ticker TEXT NOT NULL,
+  source TEXT
+) STRICT;
+`;
+
+/** The tables in the order in which they are compared, each with what its rows are ordered by. */
+export const TABLE_ORDER = {
+  positions: 'shard',
+  traders: 'trader',
+  resets: 'trader, run',
+  trades: 'trade',
+  resting: 'id',
+  instruments: 'instrument',
+  markets: 'market',
+} as const;

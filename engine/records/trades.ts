@@ -1,0 +1,202 @@
+/**
+ * The rows of trades, from their first fill to their end and after it, and what each counts towards
+ * its trader's sums. Rules Y2, Y10, Y13 to Y15 (engine/RULES.md).
+ */
+import type {
+  TradeClosedFact,
+  TradeGrownFact,
+  TradeOpenedFact,
+  TradeReducedFact,
+  TradeSettledFact,
+} from '../rules/facts.ts';
+import { invariant } from '../rules/invariant.ts';
+import type { MarketOutcome } from '../rules/messages.ts';
+import type { Cents, EpochMs, Side, Uuid } from '../rules/units.ts';
+import type { Database, Statement } from './database.ts';
+import { LOST, OPEN, OUTCOMES, RESET, SOLD, VOID, WON } from './tables.ts';
+import type { TraderNumber, Traders } from './traders.ts';
+import { uuidBytes } from './uuid-bytes.ts';
+
+/** What the sums of a trader, and of windows with this moment in them, change by. */
+export type Change = {
+  trader: TraderNumber;
+  closedAtMs: EpochMs;
+  closed: number;
+  pnlCents: Cents;
+  costCents: Cents;
+  won: number;
+  lost: number;
+  void: number;
+};
+
+type OverFact = TradeClosedFact | TradeSettledFact;
+type Marks = { parlay: Buffer | null; combine: number };
+type TradeRow = Marks & {
+  trade: number;
+  trader: TraderNumber;
+  realized_cents: Cents;
+  state: number;
+  closed_at_ms: EpochMs | null;
+  held: number;
+};
+
+const COLUMNS = 'trade, trader, realized_cents, state, closed_at_ms, parlay, combine, held';
+
+export class Trades {
+  readonly #traders: Traders;
+  readonly #onChange: (change: Change) => void;
+  readonly #open: Statement;
+  readonly #find: Statement<TradeRow>;
+  readonly #ofParlay: Statement<TradeRow>;
+  readonly #grow: Statement;
+  readonly #end: Statement;
+  readonly #mark: Statement;
+  readonly #hold: Statement;
+
+  constructor(database: Database, traders: Traders, onChange: (change: Change) => void = () => {}) {
+    this.#traders = traders;
+    this.#onChange = onChange;
+    this.#open = database.prepare(
+      `INSERT INTO trades VALUES (${'?, '.repeat(13)} 0, ${OPEN}, NULL, NULL, NULL, NULL, 0, 0)`,
+    );
+    this.#find = database.prepare(`SELECT ${COLUMNS} FROM trades WHERE id = ?`) as never;
+    this.#ofParlay = database.prepare(
+      `SELECT ${COLUMNS} FROM trades WHERE parlay = ? AND trader = ?`,
+    ) as never;
+    this.#grow = database.prepare(
+      `UPDATE trades SET contracts = contracts + ?, cost_cents = cost_cents + ?,
+         realized_cents = realized_cents + ? WHERE trade = ?`,
+    );
+    this.#end = database.prepare(
+      `UPDATE trades SET contracts = ?, cost_cents = ?, entry_cents = ?, state = ?, outcome = ?,
+         closed_at_ms = ?, pnl_cents = ? WHERE trade = ?`,
+    );
+    this.#mark = database.prepare('UPDATE trades SET parlay = ?, combine = ? WHERE trade = ?');
+    this.#hold = database.prepare('UPDATE trades SET held = ? WHERE trade = ?');
+  }
+
+  open(trade: number, fact: TradeOpenedFact): void {
+    const trader = this.#traders.numberOf(fact.account);
+    const { market, instrument, contracts, priceCents, statedProbPct, placedPrivate } = fact;
+    this.#open.run(
+      ...[trade, uuidBytes(fact.trade), trader, market, instrument],
+      ...[flag(fact.side === 'yes'), flag(fact.instrumentSide === 'yes')],
+      ...[contracts, priceCents * contracts, priceCents, statedProbPct, flag(placedPrivate)],
+      fact.atMs,
+    );
+    this.#traders.change(trader, 'open_trades', 1);
+    this.#traders.change(trader, 'private_trades', flag(placedPrivate));
+  }
+
+  grow({ trade, contracts, priceCents }: TradeGrownFact): void {
+    this.#grow.run(contracts, priceCents * contracts, 0, this.#rowOf(trade).trade);
+  }
+
+  reduce({ trade: id, contracts, priceCents, costCents }: TradeReducedFact): void {
+    const { trade, trader } = this.#rowOf(id);
+    invariant(contracts > 0 && costCents >= 0, 'a part of nothing was sold');
+    const realized = priceCents * contracts - costCents;
+    this.#grow.run(-contracts, -costCents, realized, trade);
+    this.#traders.change(trader, 'worth_cents', realized);
+  }
+
+  /** Rules Y10, Y13 (engine/RULES.md). */
+  end(fact: OverFact): void {
+    const row = this.#rowOf(fact.trade);
+    invariant(row.state === OPEN, 'a trade ended twice');
+    const { contracts, costCents, entryPriceCents, proceedsCents, atMs } = fact;
+    const state = stateOf(fact);
+    const outcome = fact.kind === 'trade_settled' ? OUTCOMES.indexOf(fact.outcome) : null;
+    invariant(proceedsCents >= 0, 'a trade ended with less than nothing');
+    const pnlCents = proceedsCents - costCents;
+    const { trade, trader } = row;
+    this.#end.run(contracts, costCents, entryPriceCents, state, outcome, atMs, pnlCents, trade);
+    this.#traders.change(trader, 'open_trades', -1);
+    this.#traders.change(trader, 'worth_cents', pnlCents - row.realized_cents);
+    const over = { ...row, state, closed_at_ms: atMs };
+    this.#count(over, { closed: 1, pnlCents, costCents, ...countsOf(over) });
+    if (row.parlay !== null) this.#holdLegs(row.parlay, trader);
+  }
+
+  /** An operator's marks, which may come at any time. Rules Y14, Y15 (engine/RULES.md). */
+  mark(id: Uuid, marks: { parlay: Uuid | null; combine: boolean }): void {
+    const row = this.#rowOf(id);
+    const parlay = marks.parlay === null ? null : uuidBytes(marks.parlay);
+    const marked = { ...row, parlay, combine: flag(marks.combine) };
+    this.#mark.run(parlay, marked.combine, row.trade);
+    this.#recount(row, marked);
+    if (row.parlay !== null) this.#holdLegs(row.parlay, row.trader);
+    if (parlay !== null) this.#holdLegs(parlay, row.trader);
+    else if (row.held === 1) this.#setHeld(marked, 0);
+  }
+
+  /** The settled legs of a parlay are held back while another is open. Rule Y14. */
+  #holdLegs(parlay: Buffer, trader: TraderNumber): void {
+    const legs = this.#ofParlay.all(parlay, trader);
+    const isOpen = legs.some(({ state }) => state === OPEN);
+    for (const leg of legs) {
+      const held = flag(isOpen && leg.state !== OPEN);
+      if (held !== leg.held) this.#setHeld(leg, held);
+    }
+  }
+
+  #setHeld(row: TradeRow, held: number): void {
+    this.#hold.run(held, row.trade);
+    this.#recount(row, { ...row, held });
+  }
+
+  #recount(before: TradeRow, after: TradeRow): void {
+    const [less, more] = [countsOf(before), countsOf(after)];
+    this.#count(after, {
+      closed: 0,
+      pnlCents: 0,
+      costCents: 0,
+      won: more.won - less.won,
+      lost: more.lost - less.lost,
+      void: more.void - less.void,
+    });
+  }
+
+  #count(row: TradeRow, change: Omit<Change, 'trader' | 'closedAtMs'>): void {
+    if (row.state === OPEN) return;
+    invariant(row.closed_at_ms !== null, 'a trade is over and has no end');
+    const { trader, closed_at_ms: closedAtMs } = row;
+    const traders = this.#traders;
+    traders.change(trader, 'closed', change.closed);
+    traders.change(trader, 'pnl_cents', change.pnlCents);
+    traders.change(trader, 'cost_cents', change.costCents);
+    for (const name of ['won', 'lost', 'void'] as const) traders.change(trader, name, change[name]);
+    this.#onChange({ trader, closedAtMs, ...change });
+  }
+
+  #rowOf(id: Uuid): TradeRow {
+    const row = this.#find.get(uuidBytes(id));
+    invariant(row !== undefined, 'a fact names a trade that was never opened');
+    return row;
+  }
+}
+
+/** What a trade counts as a pick that can be listed. Rules Y13 to Y15 (engine/RULES.md). */
+function countsOf({ state, combine, held }: Pick<TradeRow, 'state' | 'combine' | 'held'>) {
+  const isListed = combine === 0 && held === 0;
+  return {
+    won: flag(isListed && state === WON),
+    lost: flag(isListed && state === LOST),
+    void: flag(isListed && state === VOID),
+  };
+}
+
+function stateOf(fact: OverFact): number {
+  if (fact.kind === 'trade_closed') return fact.closeReason === 'sold' ? SOLD : RESET;
+  return resultOf(fact.outcome, fact.side);
+}
+
+/** A value between pays something, and is as a pick void. Rule Y13 (engine/RULES.md). */
+function resultOf(outcome: MarketOutcome, side: Side): number {
+  if (outcome === 'void' || outcome === 'scalar') return VOID;
+  return outcome === side ? WON : LOST;
+}
+
+function flag(is: boolean): 0 | 1 {
+  return is ? 1 : 0;
+}

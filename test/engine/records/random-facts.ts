@@ -1,0 +1,387 @@
+/**
+ * Random facts of some accounts, as engines with one shard or more would write them, and beside them
+ * what happened as plain objects, from which `naive-records.ts` calculates.
+ */
+import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
+import type { Fact, OrderEndedFact, OrderPlacedFact } from '../../../engine/rules/facts.ts';
+import type { MarketOutcome } from '../../../engine/rules/messages.ts';
+import type { EpochMs, Side, Uuid } from '../../../engine/rules/units.ts';
+import { shardOfAccount } from '../../../engine/shard/shard-of.ts';
+import { createRandomSource, type RandomSource } from '../../model/random-source.ts';
+import { CATALOG, NOON_MS } from '../fixtures.ts';
+import { append, openLog } from '../shard/logged-facts.ts';
+
+export type NaiveTrade = {
+  id: Uuid;
+  trader: Uuid;
+  instrument: number;
+  market: number;
+  side: Side;
+  instrumentSide: Side;
+  contracts: number;
+  costCents: number;
+  entryCents: number;
+  statedPct: number | null;
+  placedPrivate: boolean;
+  openedAtMs: EpochMs;
+  /** Null: it is open. */
+  end: {
+    how: 'sold' | 'settled' | 'reset';
+    outcome: MarketOutcome | null;
+    atMs: EpochMs;
+    proceedsCents: number;
+  } | null;
+  parlay: Uuid | null;
+  combine: boolean;
+};
+
+export type NaiveAccount = {
+  id: Uuid;
+  run: number;
+  resets: { atMs: EpochMs; run: number }[];
+  busts: number;
+  bustedRun: number;
+  /** Cash of the run with open trades at cost. */
+  worthCents: number;
+  resting: Uuid[];
+};
+
+export type World = {
+  /** In order; those without an account are in every shard. */
+  facts: Fact[];
+  accounts: NaiveAccount[];
+  /** In the order of opening. */
+  trades: NaiveTrade[];
+  catalog: Catalog;
+  nowMs: EpochMs;
+};
+
+const HOUR_MS = 3_600_000;
+export const GAMES = 30;
+const POLARITIES = [1, -1] as const;
+const WEIGHTS = {
+  ...{ buy: 50, grow: 4, reduce: 3, sell: 4, rest: 6, settle: 3, adjust: 2, bust: 1 },
+  ...{ reset: 1, mark: 6 },
+};
+const OUTCOMES = ['yes', 'no', 'yes', 'no', 'void', 'scalar'] as const;
+
+export function randomWorld(seed: number, steps: number, accounts = 7): World {
+  const random = createRandomSource(seed);
+  const catalog = randomCatalog();
+  const catalogFact: Fact = { kind: 'catalog_replaced', atMs: NOON_MS, catalog };
+  const world: World = { facts: [catalogFact], accounts: [], trades: [], catalog, nowMs: NOON_MS };
+  for (let at = 0; at < accounts; at++) openAccount(world, random.uuid(NOON_MS));
+  const results = new Map<number, MarketOutcome>();
+  for (let step = 0; step < steps; step++) {
+    world.nowMs += random.oneIn(3) ? 0 : random.int(1, 2 * HOUR_MS);
+    doSomething(world, random, results);
+  }
+  return world;
+}
+
+/** Two instruments of opposite polarity on each game's market, and one without a game. */
+function randomCatalog(): Catalog {
+  const [sample] = CATALOG.instruments;
+  const [listing] = sample!.listings;
+  const games = Array.from({ length: GAMES }, (_, at) => ({
+    ...CATALOG.games[0]!,
+    id: `game_${String(at).padStart(10, '0')}`,
+    slug: `game-${at}`,
+  }));
+  const instruments = Array.from({ length: GAMES * 2 }, (_, at) => {
+    const market = at >> 1;
+    const startsAt = new Date(NOON_MS + (market + 2) * 20 * HOUR_MS).toISOString();
+    return {
+      ...sample!,
+      id: `ins_${String(at).padStart(12, '0')}`,
+      slug: `i-${at}`,
+      label: `Instrument ${at}`,
+      gameSlug: market === 0 ? null : `game-${market}`,
+      startsAt,
+      listings: [{ ...listing!, venueMarketId: `M${market}`, polarity: POLARITIES[at & 1]! }],
+    };
+  });
+  return {
+    games,
+    instruments,
+    marketNames: games.map((_, market) => `venue_a/M${market}`),
+    instrumentIds: instruments.map(({ id }) => id),
+  };
+}
+
+function openAccount(world: World, id: Uuid): void {
+  world.facts.push({ kind: 'account_opened', atMs: world.nowMs, account: id });
+  const none = { busts: 0, bustedRun: 0, resting: [], resets: [] };
+  world.accounts.push({ id, run: 1, worthCents: 10_000_000, ...none });
+}
+
+function doSomething(world: World, random: RandomSource, results: Map<number, MarketOutcome>) {
+  const account = random.pick(world.accounts);
+  switch (random.weighted(WEIGHTS)) {
+    case 'buy':
+      return buy(world, random, account, results);
+    case 'grow':
+      return grow(world, random, account);
+    case 'reduce':
+      return reduce(world, random, account);
+    case 'sell': {
+      const trade = openOf(world, account, random);
+      if (trade === null) return;
+      const proceeds = random.int(1, 99) * trade.contracts;
+      return endTrade(world, trade, { how: 'sold', outcome: null, proceedsCents: proceeds });
+    }
+    case 'rest':
+      return restOrEnd(world, random, account);
+    case 'settle': {
+      const market = random.int(0, GAMES - 1);
+      if (!results.has(market)) settle(world, market, random.pick(OUTCOMES), results, random);
+      return;
+    }
+    case 'adjust':
+      return adjust(world, account, random.int(-5000, 5000));
+    case 'reset':
+      return reset(world, account);
+    case 'mark':
+      return mark(world, random, account);
+    case 'bust':
+      return adjust(world, account, 50 - account.worthCents);
+  }
+}
+
+function buy(
+  world: World,
+  random: RandomSource,
+  account: NaiveAccount,
+  results: ReadonlyMap<number, MarketOutcome>,
+): void {
+  const instrument = random.int(0, GAMES * 2 - 1);
+  const market = instrument >> 1;
+  if (results.has(market)) return;
+  const side = random.pick(['yes', 'no'] as const);
+  const instrumentSide = POLARITIES[instrument & 1] === 1 ? side : side === 'yes' ? 'no' : 'yes';
+  const contracts = random.int(1, 500);
+  const priceCents = random.int(1, 99);
+  const trade: NaiveTrade = {
+    id: random.uuid(world.nowMs),
+    ...{ trader: account.id, instrument, market, side, instrumentSide, contracts },
+    costCents: contracts * priceCents,
+    entryCents: priceCents,
+    statedPct: random.oneIn(2) ? random.int(1, 99) : null,
+    placedPrivate: random.oneIn(4) && world.accounts.indexOf(account) % 3 === 0,
+    openedAtMs: world.nowMs,
+    end: null,
+    parlay: null,
+    combine: false,
+  };
+  world.trades.push(trade);
+  world.facts.push({
+    kind: 'trade_opened',
+    atMs: world.nowMs,
+    account: account.id,
+    trade: trade.id,
+    order: random.uuid(world.nowMs),
+    ...{ market, instrument, contracts, side, instrumentSide, priceCents, venue: 0 },
+    statedProbPct: trade.statedPct,
+    placedVia: 'api',
+    placedPrivate: trade.placedPrivate,
+  });
+}
+
+function grow(world: World, random: RandomSource, account: NaiveAccount): void {
+  const trade = openOf(world, account, random);
+  if (trade === null) return;
+  const [contracts, priceCents] = [random.int(1, 50), random.int(1, 99)];
+  const order = random.uuid(world.nowMs);
+  const of = { atMs: world.nowMs, account: account.id, trade: trade.id, order, venue: 0 };
+  world.facts.push({ kind: 'trade_grown', ...of, contracts, priceCents });
+  trade.contracts += contracts;
+  trade.costCents += contracts * priceCents;
+  trade.entryCents = Math.ceil(trade.costCents / trade.contracts);
+}
+
+/** A part is sold: its end has the totals of all parts. */
+function reduce(world: World, random: RandomSource, account: NaiveAccount): void {
+  const trade = openOf(world, account, random);
+  if (trade === null || trade.contracts < 2) return;
+  const contracts = random.int(1, trade.contracts - 1);
+  const priceCents = random.int(1, 99);
+  const costCents = Math.floor((trade.costCents * contracts) / trade.contracts);
+  const order = random.uuid(world.nowMs);
+  const of = { atMs: world.nowMs, account: account.id, trade: trade.id, order, venue: 0 };
+  world.facts.push({ kind: 'trade_reduced', ...of, contracts, priceCents, costCents });
+  account.worthCents += contracts * priceCents - costCents;
+  parts.set(trade.id, {
+    contracts: contracts + (parts.get(trade.id)?.contracts ?? 0),
+    costCents: costCents + (parts.get(trade.id)?.costCents ?? 0),
+    proceedsCents: contracts * priceCents + (parts.get(trade.id)?.proceedsCents ?? 0),
+  });
+  trade.contracts -= contracts;
+  trade.costCents -= costCents;
+}
+
+/** What was sold of open trades. */
+const parts = new Map<Uuid, { contracts: number; costCents: number; proceedsCents: number }>();
+
+type End = Omit<NonNullable<NaiveTrade['end']>, 'atMs'>;
+
+function endTrade(world: World, trade: NaiveTrade, end: End): void {
+  const account = accountOf(world, trade);
+  account.worthCents += end.proceedsCents - trade.costCents;
+  const part = parts.get(trade.id);
+  parts.delete(trade.id);
+  trade.contracts += part?.contracts ?? 0;
+  trade.costCents += part?.costCents ?? 0;
+  const proceedsCents = end.proceedsCents + (part?.proceedsCents ?? 0);
+  trade.end = { ...end, proceedsCents, atMs: world.nowMs };
+  const fact = {
+    atMs: world.nowMs,
+    account: trade.trader,
+    trade: trade.id,
+    market: trade.market,
+    instrument: trade.instrument,
+    contracts: trade.contracts,
+    side: trade.side,
+    instrumentSide: trade.instrumentSide,
+    venue: 0,
+    statedProbPct: trade.statedPct,
+    placedVia: 'api',
+    placedPrivate: trade.placedPrivate,
+    costCents: trade.costCents,
+    entryPriceCents: trade.entryCents,
+    proceedsCents,
+    parlay: trade.parlay,
+  } as const;
+  world.facts.push(
+    end.outcome === null
+      ? {
+          kind: 'trade_closed',
+          ...fact,
+          closeReason: end.how === 'sold' ? 'sold' : 'account_reset',
+        }
+      : { kind: 'trade_settled', ...fact, outcome: end.outcome },
+  );
+  countBust(world, account);
+}
+
+function settle(
+  world: World,
+  market: number,
+  outcome: MarketOutcome,
+  results: Map<number, MarketOutcome>,
+  random: RandomSource,
+): void {
+  results.set(market, outcome);
+  world.facts.push({
+    kind: 'market_resolved',
+    atMs: world.nowMs,
+    market,
+    outcome,
+    source: 'venue_result',
+  });
+  const yesCents = outcome === 'scalar' ? random.int(1, 99) : outcome === 'yes' ? 100 : 0;
+  const open = world.trades.filter((trade) => trade.market === market && trade.end === null);
+  // A shard settles them in no order that anyone may rely on.
+  for (const trade of open.reverse()) {
+    const payout = trade.side === 'yes' ? yesCents : 100 - yesCents;
+    const proceeds = outcome === 'void' ? trade.costCents : payout * trade.contracts;
+    endTrade(world, trade, { how: 'settled', outcome, proceedsCents: proceeds });
+  }
+}
+
+function restOrEnd(world: World, random: RandomSource, account: NaiveAccount): void {
+  const order = account.resting.pop();
+  const of = { atMs: world.nowMs, account: account.id, market: 0, instrument: 0 };
+  if (order === undefined) {
+    const id = random.uuid(world.nowMs);
+    account.resting.push(id);
+    world.facts.push({ kind: 'order_placed', ...of, ...RESTING, order: id });
+    return;
+  }
+  world.facts.push({ kind: 'order_ended', ...of, ...CANCELED, order });
+  countBust(world, account);
+}
+
+const RESTING: Omit<
+  OrderPlacedFact,
+  'kind' | 'atMs' | 'account' | 'market' | 'instrument' | 'order'
+> = {
+  ...{ idempotencyKey: 'k', byTicker: false, contracts: 1, trade: null, rests: true },
+  ...{ side: 'yes', instrumentSide: 'yes', action: 'buy', routing: 'venue_a' },
+  ...{ timeInForce: 'gtc', limitPriceCents: 5, boundPriceCents: null, statedProbPct: null },
+  ...{ placedVia: 'api', placedPrivate: false, expiresAtMs: null, connection: null },
+};
+const CANCELED: Omit<
+  OrderEndedFact,
+  'kind' | 'atMs' | 'account' | 'market' | 'instrument' | 'order'
+> = {
+  ...{ status: 'canceled', reason: 'canceled_by_owner', fillPriceCents: null, fillVenue: null },
+  ...{ filledContracts: null, trade: null, placed: { record: 0, offset: 0 } },
+};
+
+function adjust(world: World, account: NaiveAccount, amountCents: number): void {
+  world.facts.push({ kind: 'cash_adjusted', atMs: world.nowMs, account: account.id, amountCents });
+  account.worthCents += amountCents;
+  countBust(world, account);
+}
+
+function countBust(world: World, account: NaiveAccount): void {
+  const isOpen = world.trades.some(({ trader, end }) => trader === account.id && end === null);
+  if (isOpen || account.resting.length > 0 || account.worthCents >= 100) return;
+  if (account.bustedRun === account.run) return;
+  account.bustedRun = account.run;
+  account.busts++;
+}
+
+/** Orders end, open trades are closed at some price, and the next run begins. */
+function reset(world: World, account: NaiveAccount): void {
+  for (const order of account.resting.splice(0)) {
+    const of = { atMs: world.nowMs, account: account.id, market: 0, instrument: 0 };
+    world.facts.push({ kind: 'order_ended', ...of, ...CANCELED, order });
+    countBust(world, account);
+  }
+  for (const trade of world.trades) {
+    if (trade.trader !== account.id || trade.end !== null) continue;
+    const proceedsCents = 40 * trade.contracts;
+    endTrade(world, trade, { how: 'reset', outcome: null, proceedsCents });
+  }
+  account.run++;
+  account.worthCents = 10_000_000;
+  account.resets.push({ atMs: world.nowMs, run: account.run });
+  const of = { atMs: world.nowMs, account: account.id };
+  world.facts.push({ kind: 'account_reset', ...of, run: account.run });
+}
+
+/** An operator marks any trade, whatever became of it. */
+function mark(world: World, random: RandomSource, account: NaiveAccount): void {
+  const own = world.trades.filter(({ trader }) => trader === account.id);
+  if (own.length === 0) return;
+  const trade = random.pick(own);
+  trade.parlay = random.oneIn(4) ? null : `${account.id.slice(0, -1)}${random.int(0, 2)}`;
+  trade.combine = random.oneIn(6);
+  const { id, parlay, combine } = trade;
+  const of = { atMs: world.nowMs, account: account.id };
+  world.facts.push({ kind: 'trade_marked', ...of, trade: id, parlay, combine });
+}
+
+function openOf(world: World, { id }: NaiveAccount, random: RandomSource): NaiveTrade | null {
+  const open = world.trades.filter(({ trader, end }) => trader === id && end === null);
+  return open.length === 0 ? null : random.pick(open);
+}
+
+function accountOf({ accounts }: World, { trader }: NaiveTrade): NaiveAccount {
+  return accounts.find(({ id }) => id === trader)!;
+}
+
+/** Writes the logs of so many shards, with records of one to five facts. */
+export function writeLogs(dataDir: string, { facts }: Pick<World, 'facts'>, shards: number): void {
+  for (let shard = 0; shard < shards; shard++) {
+    const log = openLog(dataDir, shard, 20_000);
+    const own = facts.filter((fact) => {
+      return !('account' in fact) || shardOfAccount(fact.account, shards) === shard;
+    });
+    for (let at = 0, size = 1; at < own.length; at += size, size = 1 + (at % 5)) {
+      append(log, own.slice(at, at + size));
+    }
+    log.close();
+  }
+}

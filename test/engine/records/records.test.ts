@@ -1,0 +1,209 @@
+/** The thread of the records: what it follows, what it asks for, and what damage leads to. */
+import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { recordsProblems } from '../../../engine/records/check.ts';
+import { type Closing, Closings, closingsFile } from '../../../engine/records/closings.ts';
+import { recordsFile } from '../../../engine/records/database.ts';
+import type { Profile } from '../../../engine/records/profiles.ts';
+import { Records, type RecordsOptions } from '../../../engine/records/records.ts';
+import type { Fact } from '../../../engine/rules/facts.ts';
+import { EngineBusy } from '../../../engine/shard/busy.ts';
+import { tempDir } from '../shard/engine-process.ts';
+import { append, openLog } from '../shard/logged-facts.ts';
+import { randomWorld, type World, writeLogs } from './random-facts.ts';
+
+const BOARD = { board: 'pnl', days: null, limit: 100, after: null } as const;
+
+type Started = { records: Records; dataDir: string; world: World; logged: string[] };
+
+function started(t: ExecutionContext, over: Partial<RecordsOptions> = {}, dataDir = tempDir(t)) {
+  const world = randomWorld(5, 300);
+  if (!existsSync(path.join(dataDir, 'shard-0'))) writeLogs(dataDir, world, 1);
+  const logged: string[] = [];
+  const everyone = world.accounts.map(({ id }) => ({ id, isPublic: true, showsEarlier: true }));
+  const records = new Records({
+    ...{ dataDir, directory: path.join(dataDir, 'records'), shards: 1 },
+    nowMs: () => world.nowMs,
+    log: {
+      info() {},
+      error: (fields, message) => logged.push(`${message} ${JSON.stringify(fields)}`),
+    },
+    everyone: async function* () {
+      yield everyone;
+    },
+    closingOf: async (wanted) => ({ ...wanted, quote: null }),
+    ...over,
+  });
+  t.teardown(() => records.close());
+  return { records, dataDir, world, logged } satisfies Started;
+}
+
+/** Asks until it is answered. */
+async function answered<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof EngineBusy)) throw error;
+      await sleep(20);
+    }
+  }
+}
+
+const boardOf = ({ records, world }: Pick<Started, 'records' | 'world'>) =>
+  answered(() => records.ask('leaderboard', { ...BOARD, nowMs: world.nowMs }));
+
+test('Y1, Y7: what is on disk of an account is in the next answer about it', async (t) => {
+  const { records, dataDir, world } = started(t);
+  t.true((await boardOf({ records, world })).rows.length > 3);
+  const account = world.accounts[0]!.id;
+  const asked = { trader: account, showsEarlier: true, markets: [], bids: null };
+  const before = await answered(() => records.ask('trader', asked));
+  const log = openLog(dataDir, 0);
+  for (let amount = 1; amount < 5; amount++) {
+    const fact: Fact = {
+      ...{ kind: 'cash_adjusted', atMs: world.nowMs, account },
+      amountCents: 100,
+    };
+    append(log, [fact]);
+    const now = await records.ask('trader', asked);
+    t.is(now!.worthCents, before!.worthCents + 100 * amount);
+  }
+  log.close();
+});
+
+test('Y23: boards wait until it was said of everyone who is public, and follow changes', async (t) => {
+  let everyoneIsKnown = () => {};
+  const known = new Promise<void>((resolve) => {
+    everyoneIsKnown = resolve;
+  });
+  const profiles: Profile[] = [];
+  const over = {
+    everyone: async function* () {
+      await known;
+      yield profiles;
+    },
+  };
+  const { records, world } = started(t, over);
+  const [first, second] = world.accounts;
+  const asked = { trader: first!.id, showsEarlier: true, markets: [], bids: null };
+  await answered(() => records.ask('trader', asked));
+  const tooEarly = records.ask('leaderboard', { ...BOARD, nowMs: world.nowMs });
+  await t.throwsAsync(tooEarly, { instanceOf: EngineBusy });
+  profiles.push({ id: first!.id, isPublic: true, showsEarlier: true });
+  profiles.push({ id: second!.id, isPublic: true, showsEarlier: true });
+  everyoneIsKnown();
+  const both = await boardOf({ records, world });
+  t.deepEqual(both.rows.map(({ trader }) => trader).sort(), [first!.id, second!.id].sort());
+  records.changed({ id: first!.id, isPublic: false, showsEarlier: true });
+  const one = await boardOf({ records, world });
+  t.deepEqual(
+    one.rows.map(({ trader }) => trader),
+    [second!.id],
+  );
+});
+
+test('Y6: each closing line is asked for until the history can say, and kept', async (t) => {
+  const asked: string[] = [];
+  let isReady = false;
+  const closingOf = async ({ market, startsAtMs }: { market: number; startsAtMs: number }) => {
+    asked.push(`${market} ${startsAtMs}`);
+    const quote = { yesBidCents: 40, yesAskCents: 44, atMs: startsAtMs - 1 };
+    const closing: Closing = { market, startsAtMs, quote };
+    if (!isReady) {
+      isReady = true;
+      return null;
+    }
+    return closing;
+  };
+  const { records, dataDir, world } = started(t, { closingOf });
+  const kept = () => {
+    const file = closingsFile(path.join(dataDir, 'records'));
+    return asked.length > new Set(asked).size && existsSync(file);
+  };
+  await boardOf({ records, world });
+  while (!kept()) await sleep(20);
+  const closings = new Set(asked);
+  for (const { id } of world.accounts) {
+    const question = { trader: id, days: null, nowMs: world.nowMs, fees: [] };
+    for (const pick of await answered(() => records.ask('scored', question))) {
+      if (pick.clvCents !== null) closings.add(`clv ${pick.tradeId}`);
+    }
+  }
+  await records.close();
+  t.true([...closings].some((name) => name.startsWith('clv')));
+  // Another start asks for none of them, and a backup's copy has them.
+  const again = started(t, { closingOf: async () => t.fail('it is known') as never }, dataDir);
+  await boardOf(again);
+  await sleep(50);
+});
+
+test('Y4, Y5: a file that is damaged, of another version or of other logs is named and made anew', async (t) => {
+  const first = started(t);
+  const board = await boardOf(first);
+  await first.records.close();
+  const { dataDir } = first;
+  const file = recordsFile(path.join(dataDir, 'records'));
+  const whole = readFileSync(file);
+  const breakings: [named: RegExp, breakIt: () => void][] = [
+    [/is damaged/, () => writeFileSync(file, 'this is no database, but a text of some length')],
+    [/is damaged|malformed/, () => writeFileSync(file, whole.fill(0x5a, 4096))],
+    [/has version 99/, () => writeFileSync(file, withVersion(readFileSync(file), 99))],
+    [/no file of records/, () => truncateSync(file, 0)],
+  ];
+  for (const [named, breakIt] of breakings) {
+    breakIt();
+    const again = started(t, {}, dataDir);
+    t.deepEqual((await boardOf(again)).rows, board.rows);
+    await again.records.close();
+    t.regex(again.logged.join('\n'), named);
+    t.deepEqual(recordsProblems(dataDir, 1), []);
+  }
+  rmSync(path.join(dataDir, 'shard-0'), { recursive: true });
+  writeLogs(dataDir, randomWorld(6, 30), 1);
+  const other = started(t, {}, dataDir);
+  await answered(() => other.records.ask('open_markets', { trader: other.world.accounts[0]!.id }));
+  t.regex(other.logged.join('\n'), /ahead of the log|of another log/);
+});
+
+/** Bytes 60 to 63 of SQLite's header are `user_version`. */
+function withVersion(bytes: Buffer, version: number): Buffer {
+  const changed = Buffer.from(bytes);
+  changed.writeUInt32BE(version, 60);
+  return changed;
+}
+
+test('Y8: rows that are not what the facts lead to, and closing lines that changed, are problems', async (t) => {
+  const { records, dataDir, world } = started(t);
+  await boardOf({ records, world });
+  await records.close();
+  t.deepEqual(recordsProblems(dataDir, 1), []);
+  const directory = path.join(dataDir, 'records');
+  const closings = new Closings(directory);
+  const quote = { yesBidCents: 33, yesAskCents: 36, atMs: 5 };
+  closings.put({ market: 99, startsAtMs: 77, quote });
+  closings.close();
+  const { default: Sqlite } = await import('better-sqlite3');
+  const change = (file: string, sql: string) => {
+    const database = new Sqlite(file);
+    database.exec(sql);
+    database.close();
+  };
+  change(closingsFile(directory), 'UPDATE closings SET yes_bid = 34 WHERE market = 99');
+  change(recordsFile(directory), 'UPDATE traders SET pnl_cents = pnl_cents + 1 WHERE trader = 1');
+  const problems = recordsProblems(dataDir, 1).join('\n');
+  t.regex(problems, /closings\.db is damaged: the closing line of market 99/);
+  t.regex(problems, /table traders is not what the facts lead to/);
+});
+
+test('Y3: what a catalog and a result say is taken from the first shard', (t) => {
+  const world = randomWorld(7, 200);
+  const [one, two] = [tempDir(t), tempDir(t)];
+  writeLogs(one, world, 1);
+  writeLogs(two, world, 3);
+  t.deepEqual(recordsProblems(one, 1), []);
+  t.deepEqual(recordsProblems(two, 3), []);
+  t.false(existsSync(recordsFile(path.join(two, 'records'))));
+});

@@ -1,0 +1,44 @@
+/** Records without a thread: what the worker puts together, in a test's hands. */
+import path from 'node:path';
+import { Closings } from '../../../engine/records/closings.ts';
+import { Follower } from '../../../engine/records/follower.ts';
+import { Instruments } from '../../../engine/records/instruments.ts';
+import { RecordsModel } from '../../../engine/records/model.ts';
+import { Profiles } from '../../../engine/records/profiles.ts';
+import { RecordsReader } from '../../../engine/records/reader.ts';
+import { Bids, Worth } from '../../../engine/records/worth.ts';
+
+export type OpenRecords = ReturnType<typeof openRecordsOf>;
+
+export function openRecordsOf(dataDir: string, shards: number, clock?: () => number) {
+  const directory = path.join(dataDir, 'records');
+  const model = RecordsModel.open({
+    ...{ dataDir, directory, shards },
+    onChange: (change) => reader?.note(change),
+    onOpened: (trader, id) => profiles?.opened(trader, id),
+  });
+  const { database, fold } = model;
+  const { traders } = fold;
+  const profiles: Profiles = new Profiles(traders);
+  const bids = new Bids();
+  const worth = new Worth(database, traders, bids);
+  const closings = new Closings(directory);
+  const instruments = new Instruments(database, closings);
+  const parts = { database, traders, profiles, worth, instruments };
+  const reader: RecordsReader = new RecordsReader(
+    clock === undefined ? parts : { ...parts, clock },
+  );
+  const follower = new Follower(model, shards);
+  return {
+    ...{ model, profiles, bids, closings, instruments, reader, follower },
+    close() {
+      closings.close();
+      model.close();
+    },
+  };
+}
+
+/** To the end of every log. */
+export function readAll({ follower }: Pick<OpenRecords, 'follower'>): void {
+  while (!follower.step());
+}
