@@ -6,6 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { loadNow, machine, machineText } from './lib/machine.ts';
 import { type Figures, type Suite, tableText } from './lib/report.ts';
+import { backtest } from './suites/backtest.ts';
 import { coverage } from './suites/coverage.ts';
 import { entry } from './suites/entry.ts';
 import { feed } from './suites/feed.ts';
@@ -44,6 +45,7 @@ const SUITES: readonly AnySuite[] = [
   named(history),
   named(replayed),
   named(feed),
+  named(backtest),
   named(coverage),
   named(profile),
 ];

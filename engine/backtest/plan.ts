@@ -82,7 +82,7 @@ export function planOf(
 
 /** Whether the history has anything of the market. */
 export function hasRows({ blocks, tail }: StoredRows): boolean {
-  return blocks.length > 0 || (tail[0]?.length ?? 0) > 0;
+  return blocks.length > 0 || tail.records > 0;
 }
 
 /** Null: the rule names no side of this market. Rule Z4 (engine/RULES.md). */

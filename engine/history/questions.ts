@@ -1,7 +1,6 @@
 /** What is asked of a history. Rules H6 to H16, H22 (api/RULES.md). */
 import type { EpochMs, MarketNumber, Venue } from '../rules/units.ts';
 import type { Interval } from './kinds.ts';
-import type { Columns } from './record-columns.ts';
 import type { StoredBlock } from './segments.ts';
 
 /** A series, in the terms of an instrument of polarity 1 or -1, or of a ticker. */
@@ -78,11 +77,16 @@ export type StoredQuestion = {
   markets: readonly { market: MarketNumber; fromMs: EpochMs; toMs: EpochMs }[];
 };
 
+/**
+ * The rows that are in no block yet, column after column, in memory that the rows of many markets
+ * share: messages pass it on without a copy.
+ */
+export type StoredTail = { memory: SharedArrayBuffer; firstValue: number; records: number };
+
 export type StoredRows = {
   /** Oldest first. The row before `fromMs` is in the first of them, or in the tail. */
   blocks: StoredBlock[];
-  /** Columns of the rows that are in no block yet. */
-  tail: Columns;
+  tail: StoredTail;
   /** When the history took the result; null: it took none, or no row came before it. */
   resolvedAtMs: EpochMs | null;
   /** How long no price was live between `fromMs` and `toMs`, and should have been. Rule H5 (api/RULES.md). */

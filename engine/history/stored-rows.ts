@@ -8,8 +8,8 @@ import path from 'node:path';
 import { invariant } from '../rules/invariant.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { gapsIn } from './gaps.ts';
-import { GAP_MARKS, markNumber, ROWS } from './kinds.ts';
-import type { StoredQuestion, StoredRows } from './questions.ts';
+import { GAP_MARKS, markNumber, ROWS, widthOf } from './kinds.ts';
+import type { StoredQuestion, StoredRows, StoredTail } from './questions.ts';
 import type { Columns } from './record-columns.ts';
 import type { Recorder } from './recorder.ts';
 import { readStoredBlock, segmentName } from './segments.ts';
@@ -17,14 +17,42 @@ import { readStoredBlock, segmentName } from './segments.ts';
 /** Where the rows of each market lie, in the order asked. */
 export function storedRows(recorder: Recorder, question: StoredQuestion): StoredRows[] {
   recorder.advance(question.nowMs);
-  return question.markets.map(({ market, fromMs, toMs }) => {
+  const found = question.markets.map(({ market, fromMs, toMs }) => {
     invariant(fromMs <= toMs, 'rows are asked for a window that ends before it begins');
-    const stored = recorder.store.series(ROWS, market)?.stored(fromMs, toMs);
+    return recorder.store.series(ROWS, market)?.stored(fromMs, toMs) ?? { blocks: [], tail: [] };
+  });
+  const tails = sharedTails(found.map(({ tail }) => tail));
+  return question.markets.map(({ market, fromMs, toMs }, at) => {
     return {
-      ...(stored ?? { blocks: [], tail: [] }),
+      blocks: found[at]!.blocks,
+      tail: tails[at]!,
       resolvedAtMs: resolvedAtMs(recorder, market),
       gapMs: gapMs(recorder, market, fromMs, Math.min(toMs, question.nowMs)),
     };
+  });
+}
+
+/** Copies all into one memory. */
+function sharedTails(tails: readonly Columns[]): StoredTail[] {
+  const recordsOf = (tail: Columns) => tail[0]?.length ?? 0;
+  const total = tails.reduce((sum, tail) => sum + tail.length * recordsOf(tail), 0);
+  const memory = new SharedArrayBuffer(total * Float64Array.BYTES_PER_ELEMENT);
+  const values = new Float64Array(memory);
+  let next = 0;
+  return tails.map((tail) => {
+    const firstValue = next;
+    for (const column of tail) {
+      values.set(column, next);
+      next += column.length;
+    }
+    return { memory, firstValue, records: recordsOf(tail) };
+  });
+}
+
+function columnsOf({ memory, firstValue, records }: StoredTail): Columns {
+  const bytes = Float64Array.BYTES_PER_ELEMENT;
+  return Array.from({ length: widthOf(ROWS) }, (_, column) => {
+    return new Float64Array(memory, (firstValue + column * records) * bytes, records);
   });
 }
 
@@ -53,7 +81,7 @@ export class StoredReader {
   /** The columns of each block, and of the tail, oldest first. Throws `HistoryDamage`. */
   *parts({ blocks, tail }: Pick<StoredRows, 'blocks' | 'tail'>): Generator<Columns> {
     for (const block of blocks) yield readStoredBlock(this.#file(block.segment), block);
-    if ((tail[0]?.length ?? 0) > 0) yield tail;
+    if (tail.records > 0) yield columnsOf(tail);
   }
 
   #file(segment: number): number {

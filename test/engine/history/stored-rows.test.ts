@@ -57,5 +57,8 @@ test('H22: a market without rows has none; gaps and the result are counted', (t)
   });
   t.is(rows!.gapMs, 20_000);
   t.is(rows!.resolvedAtMs, at(50));
-  t.deepEqual(none, { blocks: [], tail: [], resolvedAtMs: null, gapMs: 0 });
+  t.like(none, { blocks: [], resolvedAtMs: null, gapMs: 0 });
+  t.is(none!.tail.records, 0);
+  // One memory for all: a message does not copy it.
+  t.is(none!.tail.memory, rows!.tail.memory);
 });
