@@ -11,6 +11,7 @@ import { isBuy } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { fillMarkets } from './matching.ts';
 import type { GameTick, QuoteTick, Tick, TradeTick } from './messages.ts';
+import { nextVoidMs, voidPostponed } from './postponements.ts';
 import { complement, isFresh } from './pricing.ts';
 import { showQuote } from './quote-top.ts';
 import type { LastTrade, Market, Source } from './reference-data.ts';
@@ -95,19 +96,29 @@ export function showQuotes(state: ShardState, tick: Tick): void {
   }
 }
 
-/** Moves time on, never back, and ends what expired on the way. */
+/** Moves time on, never back; what falls due on the way ends in its order, at its own time. */
 export function advance(state: ShardState, atMs: EpochMs, facts: FactSink): EpochMs {
+  const beforeMs = state.nowMs;
   // Many messages have the same time, which was looked at when it came first.
   if (atMs !== state.nowMs) {
     invariant(Number.isSafeInteger(atMs), 'a message has no time in whole milliseconds');
     if (atMs > state.nowMs) state.nowMs = atMs;
   }
   const now = state.nowMs;
-  for (let order = state.expiries.nextDue(now); order !== NO_ROW; ) {
-    emit(state, facts, expiryOf(state, order));
-    order = state.expiries.nextDue(now);
+  for (let dueMs = nextVoidMs(state); dueMs <= now; dueMs = nextVoidMs(state)) {
+    const voidMs = Math.max(dueMs, beforeMs);
+    expire(state, voidMs, facts);
+    voidPostponed(state, voidMs, facts);
   }
+  expire(state, now, facts);
   return now;
+}
+
+function expire(state: ShardState, upToMs: EpochMs, facts: FactSink): void {
+  for (let order = state.expiries.nextDue(upToMs); order !== NO_ROW; ) {
+    emit(state, facts, expiryOf(state, order));
+    order = state.expiries.nextDue(upToMs);
+  }
 }
 
 /**

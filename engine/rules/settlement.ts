@@ -6,7 +6,7 @@ import { sideOf } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
 import type { MarketResult, ResultTick, Settled } from './messages.ts';
-import type { Book, Market } from './reference-data.ts';
+import type { Book, Instrument, Market } from './reference-data.ts';
 import { booksOf, ordersOn } from './resting.ts';
 import type { ShardState } from './state.ts';
 import {
@@ -125,11 +125,21 @@ export function voidGame(
   facts: FactSink,
 ): void {
   for (const instrument of state.instruments) {
-    if (instrument.entry?.gameSlug !== slug) continue;
-    for (const { market } of instrument.listings) {
-      if (market.venue !== HOME_VENUE) continue;
-      settle(state, { ...VOID, atMs, market: market.number, source }, facts);
-    }
+    if (instrument.entry?.gameSlug === slug)
+      voidMarkets(state, instrument, { atMs, source }, facts);
+  }
+}
+
+/** Voids the home markets of an instrument that have no result. */
+export function voidMarkets(
+  state: ShardState,
+  { listings }: Instrument,
+  from: { atMs: EpochMs; source: OutcomeSource },
+  facts: FactSink,
+): void {
+  for (const { market } of listings) {
+    if (market.venue !== HOME_VENUE) continue;
+    settle(state, { ...VOID, ...from, market: market.number }, facts);
   }
 }
 

@@ -118,6 +118,8 @@ export type ShardState = {
   /** The marks of trades, open or not; few, since an operator sets each. */
   readonly marks: Map<Uuid, TradeMark>;
   readonly unfinished: Unfinished;
+  /** When a postponed game's window ends next, as of a `referenceDataVersion`. */
+  readonly nextVoid: { version: number; atMs: EpochMs };
 };
 
 /** What a checkpoint writes page by page. */

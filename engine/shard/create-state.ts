@@ -75,6 +75,7 @@ export function createState<Records extends FinishedRecords>(
     switches: { venueData: false, selfReset: false },
     marks: new Map(),
     unfinished: new Unfinished(),
+    nextVoid: { version: -1, atMs: 0 },
   };
 }
 

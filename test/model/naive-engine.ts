@@ -3,6 +3,7 @@
  * obviously right. The engine proper is tested against it (test/README.md).
  */
 
+import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type { Command, QuoteTick, Reply, Tick } from '../../engine/rules/messages.ts';
 import {
   type Cents,
@@ -240,8 +241,32 @@ function answerQuery(state: ModelState, query: UserQuery): Reply {
 
 /** Time never goes back; what its passing ends, ends before anything else happens. */
 function advanceTo(state: ModelState, atMs: EpochMs): void {
-  state.nowMs = Math.max(state.nowMs, atMs);
-  expireOrders(state, state.nowMs);
+  const nowMs = Math.max(state.nowMs, atMs);
+  for (;;) {
+    const next = windowsOf(state).toSorted((a, b) => a.endMs - b.endMs)[0];
+    if (next === undefined || next.endMs >= nowMs) break;
+    const voidMs = Math.max(next.endMs + 1, state.nowMs);
+    expireOrders(state, voidMs);
+    state.nowMs = voidMs;
+    voidInstrument(state, next.instrument);
+  }
+  state.nowMs = nowMs;
+  expireOrders(state, nowMs);
+}
+
+/** Of instruments of postponed games that have no result. Rule S14 (engine/RULES.md). */
+function windowsOf(state: ModelState) {
+  return [...state.instruments.values()].flatMap((instrument) => {
+    const { gameSlug, startsAt, postponementWindowHours: hours, listings } = instrument;
+    const isOpen = listings.some((listing) => {
+      const number = listing.venue === HOME_VENUE ? marketNumberOfListing(state, listing) : null;
+      return number !== null && marketOf(state, number).result === null;
+    });
+    const slug = gameSlug ?? '';
+    const known = state.gameStatus.get(slug) ?? state.games.get(slug)?.status;
+    if (known !== 'postponed' || startsAt === null || hours === null || !isOpen) return [];
+    return [{ instrument, endMs: Date.parse(startsAt) + hours * 3_600_000 }];
+  });
 }
 
 function sourceOf(state: ModelState, number: SourceNumber): ModelSource {
@@ -285,13 +310,16 @@ function takeQuote(state: ModelState, tick: QuoteTick): void {
 /** A cancelled game voids what has no result. Rule S7 (engine/RULES.md). */
 function voidGame(state: ModelState, slug: string): void {
   for (const instrument of state.instruments.values()) {
-    if (instrument.gameSlug !== slug) continue;
-    for (const listing of instrument.listings) {
-      if (listing.venue !== HOME_VENUE) continue;
-      const number = marketNumberOfListing(state, listing);
-      if (number === null) continue;
-      settleMarket(state, number, { outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 });
-    }
+    if (instrument.gameSlug === slug) voidInstrument(state, instrument);
+  }
+}
+
+function voidInstrument(state: ModelState, { listings }: CatalogInstrument): void {
+  for (const listing of listings) {
+    if (listing.venue !== HOME_VENUE) continue;
+    const number = marketNumberOfListing(state, listing);
+    if (number === null) continue;
+    settleMarket(state, number, { outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 });
   }
 }
 

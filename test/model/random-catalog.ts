@@ -163,7 +163,7 @@ function instrumentsOfRound(round: number): CatalogInstrument[] {
     stat: null,
     tieRule: null,
     settlesOn: null,
-    postponementWindowHours: null,
+    postponementWindowHours: number % 3 === 0 ? null : 24 * (number % 3),
     rulesVersion: 1,
     listings: spots.map((spot) => listing(spot, round)),
   }));

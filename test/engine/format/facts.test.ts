@@ -103,7 +103,7 @@ for (const fillModel of FILL_MODELS) {
         t.deepEqual(to.copy(), bytes, fact.kind);
         facts++;
       }
-      t.true(facts > 200, `${facts} facts`);
+      t.true(facts > 150, `${facts} facts`);
     });
 
     test(`D5: one shard and two have the same facts of an account, ${fillModel}, seed ${seed}`, (t) => {

@@ -1,0 +1,51 @@
+/** Postponed games that are not played within their window. Rule S14 (engine/RULES.md). */
+import type { FactSink } from './fact-sink.ts';
+import { invariant } from './invariant.ts';
+import type { Instrument } from './reference-data.ts';
+import { voidMarkets } from './settlement.ts';
+import type { ShardState } from './state.ts';
+import { type EpochMs, HOME_VENUE } from './units.ts';
+
+const HOUR_MS = 3_600_000;
+
+/** When the next window ends; infinite: none does. Found anew once results, games or catalogs have changed. */
+export function nextVoidMs(state: ShardState): EpochMs {
+  const { nextVoid, referenceDataVersion } = state;
+  if (nextVoid.version === referenceDataVersion) return nextVoid.atMs;
+  let atMs = Number.POSITIVE_INFINITY;
+  for (const [, endMs] of windowsOf(state)) atMs = Math.min(atMs, endMs);
+  nextVoid.atMs = atMs;
+  nextVoid.version = referenceDataVersion;
+  return atMs;
+}
+
+/** Voids what has no result of the instruments whose window has ended by now. */
+export function voidPostponed(state: ShardState, atMs: EpochMs, facts: FactSink): void {
+  const { referenceDataVersion: before } = state;
+  for (const [instrument, endMs] of [...windowsOf(state)]) {
+    if (endMs <= atMs) voidMarkets(state, instrument, { atMs, source: 'catalog' }, facts);
+  }
+  invariant(state.referenceDataVersion > before, 'a window has ended and nothing was voided');
+}
+
+/** The instruments of postponed games without a result, and the first time past their windows. */
+function* windowsOf(state: ShardState): Generator<[Instrument, EpochMs]> {
+  const postponed = postponedGames(state);
+  if (postponed.size === 0) return;
+  for (const instrument of state.instruments) {
+    const { entry, listings } = instrument;
+    if (entry === null || !postponed.has(entry.gameSlug ?? '')) continue;
+    const { startsAt, postponementWindowHours: hours } = entry;
+    if (startsAt === null || hours === null) continue;
+    const isOpen = ({ market }: (typeof listings)[number]) =>
+      market.venue === HOME_VENUE && market.outcome === null;
+    if (listings.some(isOpen)) yield [instrument, Date.parse(startsAt) + hours * HOUR_MS + 1];
+  }
+}
+
+/** What a venue says of a game outranks the catalog. Rule T123 (engine/RULES.md). */
+function postponedGames({ games, catalog }: ShardState): Set<string> {
+  const statuses = new Map(catalog.games.map(({ slug, status }) => [slug, status]));
+  for (const [slug, { status }] of games) statuses.set(slug, status);
+  return new Set([...statuses].flatMap(([slug, status]) => (status === 'postponed' ? [slug] : [])));
+}
