@@ -10,7 +10,7 @@ import type { FactSink } from './fact-sink.ts';
 import { flagsOf, isBuy, isLimit, isSell } from './flags.ts';
 import { invariant } from './invariant.ts';
 import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
-import { costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
+import { averagePrice, costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
 import {
   markResetting,
   positionReset,
@@ -197,8 +197,7 @@ function sell(state: ShardState, event: OrderFilled | OrderPartFilled, contracts
   const soldCents = col.soldCents.get(position) - col.soldBeforeCents.get(position) + cents;
   const sold = all - col.contracts.get(position) + contracts;
   effects.position = position;
-  // Rules T72, M40 (engine/RULES.md).
-  effects.fillPriceCents = Math.floor(soldCents / sold);
+  effects.fillPriceCents = averagePrice('sell', soldCents, sold);
   effects.fillVenue = col.soldVenue.get(position);
   countPayable(state, account, -contracts);
   if (event.kind === 'order_filled') {

@@ -46,8 +46,18 @@ export function filledSoFar(state: ShardState, order: OrderRow): FilledSoFar {
   invariant(contracts >= 0, 'a position has more contracts than its sell');
   if (contracts === 0) return NOTHING;
   const cents = col.soldCents.get(position) - col.soldBeforeCents.get(position);
-  const priceCents = Math.floor(cents / contracts);
+  const priceCents = averagePrice('sell', cents, contracts);
   return { contracts, priceCents, venue: col.soldVenue.get(position) };
+}
+
+/** The average price, rounded against the trader. Rules T71, T72, M40 (engine/RULES.md). */
+export function averagePrice(
+  action: 'buy' | 'sell',
+  cents: Cents,
+  contracts: Contracts,
+): PriceCents {
+  invariant(contracts > 0, 'an average of no contracts');
+  return (action === 'buy' ? Math.ceil : Math.floor)(cents / contracts);
 }
 
 /**

@@ -8,6 +8,7 @@ import { positionFlagsOf } from './flags.ts';
 import { writeTradeId } from './ids.ts';
 import { invariant } from './invariant.ts';
 import { costCents } from './ledger.ts';
+import { averagePrice } from './partial-fills.ts';
 import { copyTradeTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
 import type { Cents, Contracts, OrderRow, PositionRow } from './units.ts';
@@ -64,7 +65,8 @@ export function growPosition(
   invariant(cents >= 0, 'a part of a position cost less than nothing');
   col.contracts.add(row, contracts);
   col.costCents.add(row, cents);
-  col.entryPriceCents.set(row, Math.ceil(col.costCents.get(row) / col.contracts.get(row)));
+  const entryPriceCents = averagePrice('buy', col.costCents.get(row), col.contracts.get(row));
+  col.entryPriceCents.set(row, entryPriceCents);
 }
 
 /**

@@ -14,6 +14,7 @@ import type {
 } from '../rules/facts.ts';
 import { isLimit } from '../rules/flags.ts';
 import { costCents } from '../rules/ledger.ts';
+import { averagePrice } from '../rules/partial-fills.ts';
 import {
   type AccountRow,
   type Cents,
@@ -114,9 +115,7 @@ export class AccountEvents {
 
   #standing(number: number, atMs: EpochMs, type: EventType, order: OpenOrder): AccountEvent {
     const { placed, contracts, cents, trade: tradeId } = order;
-    // Rule T72 (engine/RULES.md).
-    const round = placed.action === 'buy' ? Math.ceil : Math.floor;
-    const fillPriceCents = contracts === 0 ? null : round(cents / contracts);
+    const fillPriceCents = contracts === 0 ? null : averagePrice(placed.action, cents, contracts);
     const standing = { filledContracts: contracts, fillPriceCents, tradeId };
     return this.#event(number, atMs, type, 'order', (to, naming) => {
       writeStanding(to, naming, placementOf(placed), standing);
