@@ -113,9 +113,11 @@ export const COMMON: Record<string, Reach> = {
   },
   '403 venue_data_off': (scenario) => whileOff(scenario, 'venueData'),
   '403 trading_off': (scenario) => whileOff(scenario, 'trading'),
-  '503 internal_error': (scenario) => {
+  '503 internal_error': async (scenario) => {
     if (scenario.operation.isOfSession) return whileAuthIsAway(scenario);
-    return whileFailing(scenario, new EngineBusy('queue full'));
+    const answer = await whileFailing(scenario, new EngineBusy('queue full'));
+    // One that asks no engine takes a session too, whose keys cannot be fetched.
+    return answer.status === 503 ? answer : whileAuthIsAway(scenario);
   },
   '500 internal_error': async (scenario) => {
     const { users } = scenario.api.store;
