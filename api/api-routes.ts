@@ -23,6 +23,7 @@ import { quoteRoutes } from './routes/quotes.ts';
 import { recordRoutes } from './routes/records.ts';
 import { statusRoutes } from './routes/status.ts';
 import { streamRoute } from './routes/stream.ts';
+import { trackRecordRoute } from './routes/track-record.ts';
 import { trackRecordKeysRoute } from './routes/track-record-keys.ts';
 import type { Streams } from './stream/streams.ts';
 
@@ -50,6 +51,7 @@ export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
     ...eventRoutes(deps),
     ...recordRoutes(deps),
     ...evalRoutes(deps),
+    trackRecordRoute(deps),
     ...orderRoutes(deps),
     previewOrder(deps),
     orderBatchRoute(() => served().entry),

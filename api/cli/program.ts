@@ -54,6 +54,10 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./portfolio.ts')).addPortfolioCommands,
   },
   {
+    names: ['leaderboard', 'trader', 'eval'],
+    load: async () => (await import('./traders.ts')).addTraderCommands,
+  },
+  {
     names: ['buy', 'sell', 'cancel'],
     load: async () => (await import('./orders.ts')).addOrderCommands,
   },

@@ -9,7 +9,7 @@ import { type Cents, type EpochMs, HOME_VENUE, type Side, type Uuid } from '../r
 import type { Database, Statement } from './database.ts';
 import { type PickScores, pickScores, slateOf } from './eval-scores.ts';
 import type { Instruments, KnownInstrument } from './instruments.ts';
-import { OUTCOMES, VOID } from './tables.ts';
+import { OUTCOMES, TRADE_STATES, VOID } from './tables.ts';
 import type { TraderNumber } from './traders.ts';
 import { uuidText } from './uuid-bytes.ts';
 
@@ -20,6 +20,9 @@ export type ScoredTrade = PickScores & {
   /** Rows of one cluster move together. */
   cluster: string;
   inSlate: boolean;
+  /** Whether a list of picks may have it: Y14, Y15 (engine/RULES.md). */
+  isListed: boolean;
+  result: 'won' | 'lost' | 'void';
   side: Side;
   status: 'settled' | 'void';
   openedAtMs: EpochMs;
@@ -49,11 +52,13 @@ type Row = [
   outcome: number,
   closedAtMs: number,
   pnlCents: number,
+  combine: number,
+  held: number,
 ];
 
 const COLUMNS =
   'trade, id, trader, market, instrument, market_yes, instrument_yes, contracts, cost_cents, ' +
-  'entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents';
+  'entry_cents, stated_pct, opened_at_ms, state, outcome, closed_at_ms, pnl_cents, combine, held';
 
 export class Settled {
   readonly #instruments: Instruments;
@@ -143,6 +148,8 @@ export class Settled {
       gameId: known?.gameId ?? null,
       cluster: known?.cluster ?? String(instrument),
       inSlate,
+      isListed: row[16] === 0 && row[17] === 0,
+      result: TRADE_STATES[row[12]] as ScoredTrade['result'],
       side: sideOf(instrumentYes),
       status: OUTCOMES[outcome] === 'void' ? 'void' : 'settled',
       openedAtMs,

@@ -65,6 +65,7 @@ const PROBES: Record<string, Probe> = {
   'GET /me/eval': own('key'),
   'GET /traders/{traderId}': own('key'),
   'GET /traders/{traderId}/picks': own('key'),
+  'GET /traders/{traderId}/track-record': own('key'),
   'GET /portfolio': own('key'),
   'GET /portfolio/trades': own('key', { query: ({ cursors }) => `?cursor=${cursors.trades}` }),
   'GET /portfolio/orders': own('key', { query: ({ cursors }) => `?cursor=${cursors.orders}` }),

@@ -1,6 +1,7 @@
 /** Boards, traders, picks and evaluation over HTTP, on random facts. */
 import test, { type ExecutionContext } from 'ava';
 import { newUser, type User } from '../../api/identity/users.ts';
+import { recordProblem } from '../../engine/records/track-record-signature.ts';
 import {
   isListed,
   isPick,
@@ -210,4 +211,38 @@ test('Y78, Y79, Y80: own evaluation, and the board of it', async (t) => {
   t.true(board.rows.length > 1);
   for (const row of board.rows) t.is(row.interval === null, typeof row.intervalNote === 'string');
   t.is(await refused(t, api, '/eval?metric=luck'), 'invalid_request');
+});
+
+test('Y81: a track record of the visible picks, signed; none of who hides or does not exist', async (t) => {
+  const { world, api, users, shown } = await withRecords(t);
+  const answers = [];
+  for (const { id } of users) {
+    const { status, json, text } = await get(api, `/traders/${id}/track-record`);
+    if (!isListed(world, id, shown)) {
+      const nobody = await get(api, '/traders/0195d3a0-0000-7000-8000-0000000000ff/track-record');
+      t.is(status, 404);
+      t.is(text, nobody.text);
+      continue;
+    }
+    t.is(recordProblem(json, (await get(api, '/track-record/keys')).json.keys), null);
+    const altered = { ...json, record: { ...json.record, won: json.record.won + 1 } };
+    t.not(recordProblem(altered, null), null);
+    const afterMs = Date.parse(json.record.to) - 90 * 86_400_000;
+    const picks = world.trades.filter((trade) => {
+      return trade.trader === id && isPick(trade, world) && trade.end!.atMs > afterMs;
+    });
+    t.is(json.record.settledPicks, picks.length);
+    const pnlCents = picks.reduce(
+      (sum, { end, costCents }) => sum + end!.proceedsCents - costCents,
+      0,
+    );
+    t.is(json.record.pnlDollars, pnlCents / 100);
+    t.true(Array.isArray(json.record.bySeries));
+    answers.push(json);
+  }
+  t.true(answers.length > 2);
+  await api.switches.set('venueData', false);
+  const { record } = (await get(api, `/traders/${answers[0].record.traderId}/track-record`)).json;
+  t.false('bySeries' in record);
+  t.is(record.brier, answers[0].record.brier);
 });

@@ -102,8 +102,17 @@ __all__ = [
     "Role",
     "Scope",
     "Side",
+    "SignedTrackRecord",
+    "SignedTrackRecordEnvelope",
     "Status",
     "Team",
+    "TrackRecord",
+    "TrackRecordBySeriesItem",
+    "TrackRecordInterval",
+    "TrackRecordIntervalBrier",
+    "TrackRecordIntervalClvCents",
+    "TrackRecordIntervalLogLoss",
+    "TrackRecordIntervalPnlAfterFeesDollars",
     "TrackRecordKey",
     "TrackRecordKeys",
     "Trade",
@@ -1358,6 +1367,22 @@ Scope: TypeAlias = Literal[
 Side: TypeAlias = Literal["yes", "no"]
 
 
+class SignedTrackRecord(TypedDict):
+    envelope: SignedTrackRecordEnvelope
+    record: TrackRecord
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
+class SignedTrackRecordEnvelope(TypedDict):
+    # The canonical JSON of the record, in base64url.
+    payload: str
+    signature: str
+    publicKey: str
+    keyId: str
+    algorithm: Literal["Ed25519"]
+
+
 class Status(TypedDict):
     ok: Literal[True]
     version: Literal["v1"]
@@ -1370,6 +1395,73 @@ class Status(TypedDict):
 class Team(TypedDict):
     code: str
     name: str
+
+
+TrackRecord = TypedDict(
+    "TrackRecord",
+    {
+        "version": "Literal[1]",
+        "traderId": "str",
+        "days": "Literal[90]",
+        "from": "str",
+        "to": "str",
+        "issuedAt": "str",
+        "settledPicks": "int",
+        "won": "int",
+        "lost": "int",
+        "void": "int",
+        "pnlDollars": "float",
+        "pnlAfterFeesDollars": "float",
+        "roiPct": "float | None",
+        "games": "int",
+        "brier": "float | None",
+        "logLoss": "float | None",
+        "clvCents": "float | None",
+        "skill": "float | None",
+        "interval": "TrackRecordInterval",
+        # The day of the newest fee table in use.
+        "feeTable": "str | None",
+        "fillModel": "Literal[\"top_of_book\", \"book_depth\"]",
+        # While the venue-data switch is on.
+        "bySeries": "NotRequired[list[TrackRecordBySeriesItem]]",
+    },
+)
+
+
+class TrackRecordBySeriesItem(TypedDict):
+    series: str
+    settledPicks: int
+    pnlDollars: float
+
+
+class TrackRecordInterval(TypedDict):
+    method: Literal["CR2"]
+    level: Literal[0.95]
+    clusteredBy: Literal["game"]
+    brier: TrackRecordIntervalBrier | None
+    logLoss: TrackRecordIntervalLogLoss | None
+    clvCents: TrackRecordIntervalClvCents | None
+    pnlAfterFeesDollars: TrackRecordIntervalPnlAfterFeesDollars | None
+
+
+class TrackRecordIntervalBrier(TypedDict):
+    low: float
+    high: float
+
+
+class TrackRecordIntervalClvCents(TypedDict):
+    low: float
+    high: float
+
+
+class TrackRecordIntervalLogLoss(TypedDict):
+    low: float
+    high: float
+
+
+class TrackRecordIntervalPnlAfterFeesDollars(TypedDict):
+    low: float
+    high: float
 
 
 class TrackRecordKey(TypedDict):
@@ -2056,6 +2148,18 @@ class Operations:
         ))
         return answer
 
+    def get_track_record(self, trader_id: str, *, days: int | None = None) -> SignedTrackRecord:
+        """A trader's last 90 days, signed. Ed25519 over canonical JSON (RFC 8785): `paperbook
+        verify-record` checks it offline. Who is private, or hides earlier trades, is 404.
+        """
+        answer: SignedTrackRecord = self.call(Call(
+            "GET",
+            path_of("/traders/", trader_id, "/track-record"),
+            query={"days": days},
+            repeatable=True,
+        ))
+        return answer
+
     def place_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPlacement:
         """Place an order. A market order fills now at the live price or is refused. A limit
         order fills at its limit or better; else it rests (gtc) until it fills, is canceled or
@@ -2579,6 +2683,23 @@ class AsyncOperations:
             "GET",
             "/eval",
             query={"window": window, "metric": metric, "limit": limit, "cursor": cursor},
+            repeatable=True,
+        ))
+        return answer
+
+    async def get_track_record(
+        self,
+        trader_id: str,
+        *,
+        days: int | None = None,
+    ) -> SignedTrackRecord:
+        """A trader's last 90 days, signed. Ed25519 over canonical JSON (RFC 8785): `paperbook
+        verify-record` checks it offline. Who is private, or hides earlier trades, is 404.
+        """
+        answer: SignedTrackRecord = await self.call(Call(
+            "GET",
+            path_of("/traders/", trader_id, "/track-record"),
+            query={"days": days},
             repeatable=True,
         ))
         return answer
