@@ -17,6 +17,7 @@ import { match } from './suites/match.ts';
 import { memory } from './suites/memory.ts';
 import { overload } from './suites/overload.ts';
 import { profile } from './suites/profile.ts';
+import { records } from './suites/records.ts';
 import { recovery } from './suites/recovery.ts';
 import { replayed } from './suites/replay.ts';
 import { scale } from './suites/scale.ts';
@@ -46,6 +47,7 @@ const SUITES: readonly AnySuite[] = [
   named(replayed),
   named(feed),
   named(backtest),
+  named(records),
   named(coverage),
   named(profile),
 ];
