@@ -4,6 +4,10 @@ import { invalidRequest } from '../errors.ts';
 import { strict } from '../schemas/common.ts';
 import { valueReader } from '../validation.ts';
 
+/** Names of channels; that of a quote's ends with the instrument. */
+export const ORDERS = 'orders';
+export const GAMES = 'games';
+export const QUOTES = 'quotes:';
 /** At most so many channels a connection. */
 export const CHANNELS_MAX = 200;
 const ID_CHARACTERS_MAX = 128;
@@ -13,10 +17,14 @@ function messageOf<const Op extends string, P extends TProperties>(op: Op, field
 }
 
 const channels = Type.Array(Type.String(), { minItems: 1 });
+const channelName = Type.String({
+  pattern: `^(${ORDERS}|${GAMES}|${QUOTES}.*)$`,
+  description: `${QUOTES}ins_..., ${GAMES} or ${ORDERS}`,
+});
 const organization = Type.Optional(Type.String());
 const SCHEMAS = {
   subscribe: messageOf('subscribe', {
-    channels: Type.Array(Type.String()),
+    channels: Type.Array(channelName),
     after: Type.Optional(strict({ orders: Type.Optional(Type.String()) })),
     cancelOnDisconnect: Type.Optional(Type.Literal(true)),
   }),

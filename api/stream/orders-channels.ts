@@ -17,8 +17,8 @@ import {
   type Numbering,
   SharedChannel,
 } from './channel.ts';
+import { ORDERS } from './messages.ts';
 
-export const ORDERS = 'orders';
 /** A client that is further behind gets a snapshot. */
 const REPLAYED_MAX = 10_000;
 const RETRY_MS = 500;

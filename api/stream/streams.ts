@@ -5,7 +5,7 @@
 import { isoOf, type StreamConnection, type Uuid } from '../../engine/rules/units.ts';
 import { type Caller, permitScope } from '../access.ts';
 import type { Deps } from '../deps.ts';
-import { ApiError, ERRORS, invalidRequest } from '../errors.ts';
+import { ApiError, ERRORS } from '../errors.ts';
 import type { OrderEntry } from '../order-entry.ts';
 import { type Socket, Upgrade } from '../socket.ts';
 import { AnswerQueue } from './answer-queue.ts';
@@ -14,14 +14,13 @@ import { type Channel, Numbering, type Publish } from './channel.ts';
 import { Connection, type ConnectionParts, type Opened } from './connection.ts';
 import { encodingOf } from './encoding.ts';
 import { GamesChannel } from './games-channel.ts';
-import { ORDERS, OrdersChannels } from './orders-channels.ts';
+import { GAMES, ORDERS, QUOTES } from './messages.ts';
+import { OrdersChannels } from './orders-channels.ts';
 import { QuoteChannels } from './quote-channels.ts';
 
 const CONNECTIONS_MAX = 20;
 /** How long a caller with too many connections is told to wait. */
 const RETRY_SECONDS = 5;
-const QUOTES = 'quotes:';
-const GAMES = 'games';
 const HEARTBEAT_MS = 5000;
 const CHECK_MS = 1000;
 /** Heartbeats are spread over so many moments of their period. */
@@ -134,12 +133,8 @@ export class Streams {
       permitScope(caller, 'portfolio:read');
       return this.#orders.channel(account);
     }
-    const isQuotes = name.startsWith(QUOTES);
-    if (!isQuotes && name !== GAMES) {
-      throw invalidRequest('channels must be of quotes:ins_..., games, orders');
-    }
     permitScope(caller, 'markets:read');
-    if (!isQuotes) return this.#games.taken();
+    if (name === GAMES) return this.#games.taken();
     if (!this.#options.switches.venueData) throw new ApiError('venue_data_off');
     const channel = this.#quotes.channel(name);
     if (channel === undefined) throw new ApiError('instrument_not_found');

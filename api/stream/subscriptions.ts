@@ -35,15 +35,14 @@ export class Subscriptions {
     channelOf: (name: string) => Channel,
   ): () => void {
     const number = after.orders === undefined ? null : eventNumber(after.orders);
+    const wanted = new Set(names.filter((name) => !this.#channels.has(name)));
+    // The form of a message is looked at before what its channels are about.
+    if (this.#channels.size + wanted.size > CHANNELS_MAX) {
+      throw invalidRequest(`a connection has at most ${CHANNELS_MAX} channels`);
+    }
     const added = new Map<string, Channel>();
     try {
-      for (const name of new Set(names)) {
-        if (this.#channels.has(name)) continue;
-        if (this.#channels.size + added.size === CHANNELS_MAX) {
-          throw invalidRequest(`a connection has at most ${CHANNELS_MAX} channels`);
-        }
-        added.set(name, channelOf(name));
-      }
+      for (const name of wanted) added.set(name, channelOf(name));
     } catch (error) {
       for (const channel of added.values()) channel.release();
       throw error;

@@ -92,7 +92,7 @@ test('J3: answers repeat the id; what is no message is 400 and keeps the connect
     ['{"op":"ping","id":{}}', /id must be/],
     ['{"op":"subscribe"}', /channels is required/],
     ['{"op":"subscribe","channels":[]}', /channels must not be empty/],
-    ['{"op":"subscribe","channels":["quotes"]}', /channels must be of/],
+    ['{"op":"subscribe","channels":["quotes"]}', /^channels\[0\] must be quotes/],
     ['{"op":"cancel"}', /orderId is required/],
   ];
   for (const [sent, message] of wrong) {
@@ -175,6 +175,23 @@ test('J5: a connection has at most 200 channels', async (t) => {
   t.regex(body.error.message, /at most 200 channels/);
   await client.ask({ op: 'unsubscribe', channels: [channels[0]] });
   t.is((await client.ask({ op: 'subscribe', channels: [last] })).status, 200);
+});
+
+test('J4, J5: the form of a subscription is looked at before what its channels are about', async (t) => {
+  const api = await startApi(t, { catalog: CATALOG });
+  const client = await openStream(t, api.port, { token: api.token });
+  const unknown = (number: number) => `quotes:ins_${String(number).padStart(12, '0')}`;
+  const wrong = {
+    'a connection has at most 200 channels': Array.from({ length: 201 }, (_, at) => unknown(at)),
+    'channels[1] must be quotes:ins_..., games or orders': [unknown(0), 'trades'],
+  };
+  for (const [message, channels] of Object.entries(wrong)) {
+    const { status, body } = await client.ask({ op: 'subscribe', channels });
+    t.deepEqual([status, body.error], [400, { code: 'invalid_request', message }]);
+  }
+  await api.switches.set('venueData', false);
+  const { status } = await client.ask({ op: 'subscribe', channels: [QUOTES, 'quote:x'] });
+  t.is(status, 400);
 });
 
 test('J4: channels have their scopes, and what they are about must exist', async (t) => {
