@@ -191,6 +191,8 @@ function explain(error: ErrorObject, noun: string): string {
       return `${name} must have at most ${params.limit} characters`;
     case 'minItems':
       return `${name} must not be empty`;
+    case 'maxItems':
+      return `${name} must have at most ${params.limit} entries`;
     case 'pattern':
       return `${name} must be ${error.parentSchema?.description ?? params.pattern}`;
     case 'format':

@@ -152,8 +152,14 @@ test('J32: each order of a batch counts as a request', async (t) => {
     api.call('POST', '/portfolio/orders/batch', { body: { orders } });
   await batch([order('a'), order('b'), {}]);
   t.is(used(), 3);
-  for (const orders of [[], Array.from({ length: 101 }, () => ({})), 'none']) {
-    t.is((await batch(orders)).status, 400);
+  const wrong = {
+    'orders must not be empty': [],
+    'orders must have at most 100 entries': Array.from({ length: 101 }, () => ({})),
+    'orders must be an array': 'none',
+  };
+  for (const [message, orders] of Object.entries(wrong)) {
+    const { status, json } = await batch(orders);
+    t.deepEqual([status, json.error.message], [400, message]);
   }
   t.is(used(), 6, 'a batch that is refused as a whole counts as one');
 });
