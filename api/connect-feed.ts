@@ -7,6 +7,7 @@ import type { SourceNumber, Venue } from '../engine/rules/units.ts';
 import { createAdapter } from '../feeds/adapters/create.ts';
 import { type Feed, openFeed } from '../feeds/feed.ts';
 import type { Ingest } from '../feeds/ingest.ts';
+import type { QuotingFeeds } from '../feeds/unquoted.ts';
 import type { VenueAdapter } from '../feeds/venue.ts';
 import { ConfigError } from './config.ts';
 import type { Log } from './log.ts';
@@ -19,6 +20,8 @@ type FeedParts = {
     watchedMarkets(venue: Venue): readonly string[];
     awaitsQuote(venue: Venue, market: string): boolean;
   };
+  /** Shared by all entries. */
+  quoting: QuotingFeeds;
   /** Whether to read all levels rather than the top alone. */
   depth: boolean;
   /** A number for a source of ticks, different from every other. */
@@ -50,6 +53,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
     newAdapter,
     markets: () => parts.catalog.watchedMarkets(venue),
     awaitsQuote: (market) => parts.catalog.awaitsQuote(venue, market),
+    newUnquoted: () => parts.quoting.unquotedOf(venue, entry),
     ingest: parts.ingest,
     newSource: parts.newSource,
     restUrl,

@@ -9,6 +9,7 @@ import type { EpochMs } from '../engine/rules/units.ts';
 import { ChangedQuotes } from '../feeds/changed-quotes.ts';
 import type { Feed } from '../feeds/feed.ts';
 import { createIngest } from '../feeds/ingest.ts';
+import { QuotingFeeds } from '../feeds/unquoted.ts';
 import { WatchedMarkets } from '../feeds/watched-markets.ts';
 import { connectFeed } from './connect-feed.ts';
 import type { FeedThreadInput, FromFeedThread, ToFeedThread } from './feed-thread-messages.ts';
@@ -54,7 +55,9 @@ class FeedThread {
     };
     const { nowMs } = time;
     const onState = () => void setImmediate(() => this.#postStatuses());
-    const parts = { ingest, catalog: this.#markets, depth, newSource, nowMs, onState, log: LOG };
+    const catalog = this.#markets;
+    const quoting = new QuotingFeeds();
+    const parts = { ingest, catalog, quoting, depth, newSource, nowMs, onState, log: LOG };
     for (const [entry, feed] of feeds.entries()) this.#feeds.push(connectFeed(feed, entry, parts));
     this.#timer = setInterval(() => this.#postStatuses(), STATUSES_EVERY_MS);
     this.#postStatuses();

@@ -3,6 +3,7 @@
  */
 import type { EpochMs, Venue } from '../engine/rules/units.ts';
 import type { ConnectionStatus } from './connection-status.ts';
+import type { Unquoted } from './unquoted.ts';
 import type { FrameReading, VenueAdapter } from './venue.ts';
 
 /** The part of a pino logger that is used here. */
@@ -56,6 +57,8 @@ export type ConnectionOptions = {
   subscribe?(markets: readonly string[]): unknown[];
   /** Whether a quote of the market is expected; left out, of every market. */
   awaitsQuote?(market: string): boolean;
+  /** What keeps the markets without a quote; left out, one of its own. */
+  unquoted?: Unquoted;
   /** Takes one text frame at once, in order. A frame is also a heartbeat. */
   onFrame(text: string, atMs: EpochMs): FrameReading;
   /** A heartbeat without a frame to read: a ping, or the answer to a keepalive. */

@@ -34,7 +34,7 @@ class VenueConnection implements Connection {
   readonly #url: URL;
   readonly #wallMs: () => EpochMs;
   readonly #subscribed = new Set<string>();
-  readonly #unquoted = new Unquoted();
+  readonly #unquoted: Unquoted;
   #socket: WebSocket | null = null;
   #state: ConnectionState = 'connecting';
   #sinceMs: EpochMs;
@@ -66,6 +66,7 @@ class VenueConnection implements Connection {
     this.#timing = { ...DEFAULT_TIMING, ...options.timing };
     this.#url = feedUrlOf(options.url, options.venue);
     this.#wallMs = options.wallMs ?? Date.now;
+    this.#unquoted = options.unquoted ?? new Unquoted();
     this.#sinceMs = this.#wallMs();
     this.#downSinceMs = this.#sinceMs;
     this.#connect();
@@ -94,8 +95,7 @@ class VenueConnection implements Connection {
     if (this.#state !== 'open') return; // the next `open` reads markets() anyway
     const markets = this.#options.markets();
     this.#unquoted.keepOnly(this.#awaited(markets));
-    const added = markets.filter((market) => !this.#subscribed.has(market));
-    this.#subscribe(added);
+    this.#subscribe(markets.filter((market) => !this.#subscribed.has(market)));
   }
 
   learned(ticks: readonly VenueTick[]): void {

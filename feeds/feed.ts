@@ -9,6 +9,7 @@ import type { ConnectionTiming } from './connection-options.ts';
 import type { Connection, FeedStatus } from './connection-status.ts';
 import type { Ingest, IngestConnection } from './ingest.ts';
 import { MissedStates } from './missed-states.ts';
+import type { Unquoted } from './unquoted.ts';
 import type { FrameReading, VenueAdapter } from './venue.ts';
 
 /** Venues count connections too; markets beyond stay without a quote, and show. */
@@ -26,6 +27,8 @@ export type FeedOptions = {
   markets(): readonly string[];
   /** Whether a quote, and a result, of the market is still to come. */
   awaitsQuote(market: string): boolean;
+  /** What keeps a connection's markets without a quote. */
+  newUnquoted?(): Unquoted;
   ingest: Ingest;
   /** A number for a source of ticks that no other has. */
   newSource(): SourceNumber;
@@ -155,6 +158,7 @@ class VenueFeed implements Feed {
     const { adapter } = place;
     const { url, venue, ingest, log, nowMs, timing, awaitsQuote } = this.#options;
     const sink = ingest.connection(venue, adapter, this.#options.newSource());
+    const unquoted = this.#options.newUnquoted?.();
     place.connection = openConnection({
       url,
       venue,
@@ -180,6 +184,7 @@ class VenueFeed implements Feed {
       },
       nowMs,
       log,
+      ...(unquoted === undefined ? {} : { unquoted }),
       ...(timing === undefined ? {} : { timing }),
     });
   }

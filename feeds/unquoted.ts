@@ -2,15 +2,50 @@
  * Markets that were subscribed to and have no quote yet. They outlive connections that bring none.
  * Rule W9 (feeds/FORMATS.md).
  */
-import type { EpochMs } from '../engine/rules/units.ts';
+import { type EpochMs, marketName, type Venue } from '../engine/rules/units.ts';
 import type { VenueTick } from './venue.ts';
+
+/**
+ * Which entry of PAPERBOOK_FEEDS quotes a market. Several entries of a venue may ask for the same
+ * markets, as where one brings the books and another the results.
+ */
+export class QuotingFeeds {
+  readonly #entries = new Map<string, number>();
+
+  /** What a connection of the entry waits for. */
+  unquotedOf(venue: Venue, entry: number): Unquoted {
+    return new Unquoted({
+      quote: (market) => {
+        const quoting = this.#entries.get(marketName(venue, market));
+        return quoting !== undefined && quoting !== entry;
+      },
+      quotedHere: (market) => void this.#entries.set(marketName(venue, market), entry),
+    });
+  }
+}
+
+type Others = {
+  /** Whether another feed of the venue quotes the market. */
+  quote(market: string): boolean;
+  quotedHere(market: string): void;
+};
+
+const NO_OTHERS: Others = { quote: () => false, quotedHere() {} };
 
 /** A ticker that the venue does not know stays here. Nothing else would show it. */
 export class Unquoted {
   readonly #sinceMs = new Map<string, EpochMs>();
+  readonly #others: Others;
+
+  constructor(others = NO_OTHERS) {
+    this.#others = others;
+  }
 
   /** By market: the time of the subscription. */
   get markets(): ReadonlyMap<string, EpochMs> {
+    for (const market of this.#sinceMs.keys()) {
+      if (this.#others.quote(market)) this.#sinceMs.delete(market);
+    }
     return this.#sinceMs;
   }
 
@@ -27,7 +62,10 @@ export class Unquoted {
 
   take({ rejected, ticks }: { rejected: string | null; ticks: readonly VenueTick[] }): void {
     if (rejected !== null || this.#sinceMs.size === 0) return;
-    for (const tick of ticks) if (isAnswer(tick)) this.#sinceMs.delete(tick.market);
+    for (const tick of ticks) {
+      if (!isAnswer(tick) || !this.#sinceMs.delete(tick.market)) continue;
+      if (tick.kind === 'book') this.#others.quotedHere(tick.market);
+    }
   }
 }
 

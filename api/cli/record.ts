@@ -17,6 +17,7 @@ import type { Feed } from '../../feeds/feed.ts';
 import { createFeedWriter, type FeedWriter } from '../../feeds/feed-writer.ts';
 import { createIngest } from '../../feeds/ingest.ts';
 import { type RecordingIngest, recordingIngest } from '../../feeds/recorder.ts';
+import { QuotingFeeds } from '../../feeds/unquoted.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { connectFeed } from '../connect-feed.ts';
 import type { Log } from '../log.ts';
@@ -175,7 +176,8 @@ class Part {
     this.#ingest = recordingIngest(ingest, writer);
     let sources = 0;
     const newSource = () => sources++;
-    const parts = { ingest: this.#ingest, catalog, depth: false, newSource, nowMs: Date.now, log };
+    const shared = { ingest: this.#ingest, catalog, quoting: new QuotingFeeds(), log };
+    const parts = { ...shared, depth: false, newSource, nowMs: Date.now };
     this.#feeds = feeds.map((feed, entry) => connectFeed(feed, entry, parts));
     this.#flush = setInterval(() => writer.flush(), FLUSH_EVERY_MS);
   }

@@ -7,6 +7,7 @@ import { WebSocketServer } from 'ws';
 import { connectFeed } from '../../api/connect-feed.ts';
 import { createIngest } from '../../feeds/ingest.ts';
 import { startSimulator } from '../../feeds/simulator/server.ts';
+import { QuotingFeeds } from '../../feeds/unquoted.ts';
 import { until } from '../feeds/until.ts';
 import { startWhole } from './whole-server.ts';
 
@@ -119,6 +120,7 @@ test('W1, PAPERBOOK_FEEDS: ws:// to another host than loopback is warned of', (t
     const connection = connectFeed({ venue: 'venue_a', adapter: 'native', url }, 3, {
       ingest: createIngest({ marketNumber: () => 0, sink: () => {}, log: () => {} }),
       catalog: { watchedMarkets: () => [], awaitsQuote: () => false },
+      quoting: new QuotingFeeds(),
       depth: false,
       newSource: () => 0,
       nowMs: Date.now,

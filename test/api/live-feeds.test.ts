@@ -69,6 +69,28 @@ test('W60: connections live in a thread of their own, and their quotes come in i
   await until(() => venue.sockets[0]!.readyState === WebSocket.CLOSED, 'a closed socket');
 });
 
+test('W9: a market that another entry of its venue quotes is not without a quote', async (t) => {
+  const results = await openVenue(t);
+  const books = await openVenue(t);
+  books.onMessage = (socket) => socket.send(snapshot(1));
+  const feeds = [results, books].map(({ url }) => {
+    return { venue: 'venue_a', adapter: 'native', url } as const;
+  });
+  const config = { feeds, clock: 'wall', feedLagMaxMs: 2000, fillModel: 'top_of_book' } as const;
+  const { feeds: live, quotes } = await setUp(t, { config });
+  await live.start();
+  await until(() => quotes().length === 1 && results.received.length === 1, 'a quote');
+  const unquoted = () => live.statuses().map((feed) => [...feed.unquoted.keys()]);
+  await until(() => unquoted().every((markets) => markets.length === 1), 'T1 quoted');
+  t.deepEqual(unquoted(), [['T2'], ['T2']], 'nobody quotes this one');
+  results.sockets[0]!.terminate();
+  await until(() => results.received.length === 2, 'asked for again');
+  books.sockets[0]!.terminate();
+  books.onMessage = () => {};
+  await until(() => unquoted()[1]!.length === 2, 'the one that quoted it owes it anew');
+  t.deepEqual(unquoted()[0], ['T2'], 'the other never does');
+});
+
 test('W60: a feed thread that fails is started again, its quotes are lost, and operators see it', async (t) => {
   const { venue, feeds, ticks, quotes, errors } = await setUp(t, { module: FAILING });
   await feeds.start();
