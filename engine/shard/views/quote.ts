@@ -133,13 +133,13 @@ const VERSION_HEX_DIGITS = 12;
 
 /**
  * Objects that a venue's message replaces as a whole and never changes, so identity shows a change,
- * and of a quote, which changes in place, its count.
+ * and of a quote, which changes in place, its market and its count.
  */
 function partsOf(state: ShardState, instrument: Described, atMs: EpochMs): unknown[] {
   const isOpen = atMs >= instrument.opensAtMs;
   const parts: unknown[] = [instrument.game, gameStatusOf(state, instrument), isOpen];
   for (const { market } of instrument.listings) {
-    parts.push(notLive(state, market, atMs), market.quotes, market.lastTrade);
+    parts.push(market, notLive(state, market, atMs), market.quotes, market.lastTrade);
   }
   return parts;
 }

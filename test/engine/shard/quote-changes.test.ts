@@ -55,6 +55,18 @@ test('J11: of equal quotes the version is the same, whatever shard is asked; tim
   t.not(versionOf(one, NOON_MS + MAX_AGE_MS + 1), first, 'it is stale');
 });
 
+test('A51: engines of one thread that took one catalog show their own quotes', (t) => {
+  const [one, other] = [start(), start()];
+  for (const [{ engine }, yesBidCents] of [
+    [one, 30],
+    [other, 35],
+  ] as const) {
+    engine.tick(quoteTick({ yesBidCents }));
+  }
+  const bidOf = ({ quoteOf }: typeof one) => quoteOf(AWAY).venues[0].yesBidCents;
+  t.deepEqual([bidOf(one), bidOf(other)], [30, 35]);
+});
+
 test('J11: a version of an instrument without any listing is one, too', (t) => {
   const { ask } = start();
   const [[, version, quote]] = ask([NOWHERE], [0]) as [Change];
