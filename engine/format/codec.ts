@@ -152,8 +152,16 @@ export function repliesIn(frames: Buffer): (Reply | null)[] {
 
 /** Null: a command that the disk has no room for. */
 export function writeReply(to: ByteWriter, reply: Reply | null): void {
-  const start = beginFrame(to, reply === null ? NOT_TAKEN : reply.ok ? ANSWERED : REFUSED);
-  if (reply?.ok) to.rest(reply.body);
-  else if (reply !== null) to.packed(packr.pack(reply));
+  const start = beginFrame(to, typeOfReply(reply));
+  if (reply?.ok) {
+    to.rest(reply.body);
+    if (reply.limits !== undefined) writeLimits(to, reply.limits);
+  } else if (reply !== null) to.packed(packr.pack(reply));
   endFrame(to, start);
+}
+
+function typeOfReply(reply: Reply | null): number {
+  if (reply === null) return NOT_TAKEN;
+  if (!reply.ok) return REFUSED;
+  return reply.limits === undefined ? ANSWERED : ANSWERED_WITH_LIMITS;
 }

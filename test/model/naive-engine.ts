@@ -19,7 +19,7 @@ import { book } from './naive-book.ts';
 import { mayAdjust, roomCentsOf } from './naive-bounds.ts';
 import { booksOf, rememberTaken } from './naive-depth.ts';
 import { countBust, end, expireOrders, holdCentsOf, settleMarket } from './naive-ledger.ts';
-import { keyUse } from './naive-limits.ts';
+import { keyUse, limitsLeft } from './naive-limits.ts';
 import { bookOf, matchResting } from './naive-matching.ts';
 import { cancel, cancelAll, cancelDisconnected, place, refuse } from './naive-orders.ts';
 import { preview } from './naive-preview.ts';
@@ -81,7 +81,11 @@ export function createNaiveEngine(options: TradingOptions): NaiveModel {
     },
     restart: () => forgetLive(state),
     tick: (tick) => applyTick(state, tick),
-    command: (command) => applyCommand(state, command),
+    command: (command) => {
+      const reply = applyCommand(state, command);
+      const limits = 'counting' in command ? limitsLeft(state, command) : null;
+      return limits === null ? reply : { ...reply, limits };
+    },
     query: (query) => answerQuery(state, query),
     conservation: () => [...state.accounts.keys()].flatMap((id) => problemsOf(state, id)),
     digest: () => digestOf(state),

@@ -1,6 +1,12 @@
 /** Hard trade limits the slow way: every attempt is kept and counted anew. */
 
-import type { Reply, TradeCounting, TradeLimits } from '../../engine/rules/messages.ts';
+import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
+import type {
+  Reply,
+  TradeCounting,
+  TradeLimits,
+  TradingCommand,
+} from '../../engine/rules/messages.ts';
 import type { EpochMs, TradeUse, Uuid } from '../../engine/rules/units.ts';
 import type { ModelState } from './naive-state.ts';
 
@@ -24,6 +30,37 @@ export function countOrRefuse(state: ModelState, request: Request, closing: bool
   if (refusal !== null) return refusal;
   for (const id of [keyId, account]) state.attempts.push({ id, atMs: nowMs, closing });
   return null;
+}
+
+/** What a reply says of the limits that its command counts towards; null: it counts towards none. */
+export function limitsLeft(state: ModelState, command: TradingCommand): TradeLimitsLeft | null {
+  const { account, counting } = command;
+  if (counting === null) return null;
+  const { keyId, keyLimits, accountLimits, elsewhere } = counting;
+  const { nowMs } = state;
+  const closing = command.kind !== 'place' || command.action === 'sell';
+  const limitsOf = ({ closingPerMinute, newPerMinute, newPerDay }: TradeLimits) =>
+    closing ? [closingPerMinute, 0] : [newPerMinute, newPerDay];
+  const madeOf = (id: Uuid) =>
+    [MINUTE_MS, DAY_MS].map((windowMs) => countOf(state, id, nowMs, windowMs, closing));
+  const away = [MINUTE_MS, DAY_MS].map((ms) => countElsewhere(elsewhere, nowMs, ms, closing));
+  const left = (limits: number[], made: number[], at: number) =>
+    closing && at === 1 ? 0 : Math.max(0, limits[at]! - made[at]!);
+  const [ofKey, ofAccount] = [limitsOf(keyLimits), limitsOf(accountLimits)];
+  const byKey = madeOf(keyId).map((count, at) => count + away[at]!);
+  const byAccount = madeOf(account);
+  return {
+    atMs: nowMs,
+    closing,
+    keyPerMinute: ofKey[0]!,
+    keyLeftInMinute: left(ofKey, byKey, 0),
+    keyPerDay: ofKey[1]!,
+    keyLeftInDay: left(ofKey, byKey, 1),
+    accountPerMinute: ofAccount[0]!,
+    accountLeftInMinute: left(ofAccount, byAccount, 0),
+    accountPerDay: ofAccount[1]!,
+    accountLeftInDay: left(ofAccount, byAccount, 1),
+  };
 }
 
 /** How often a key has traded in the minute and the day of `nowMs`. */

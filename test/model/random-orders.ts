@@ -102,9 +102,9 @@ function randomCounting(
   return { keyId: randomKeyOf(random, account), keyLimits, accountLimits, elsewhere };
 }
 
-/** An account has two keys. */
+/** An account has two keys, whose ids are no account's. */
 export function randomKeyOf(random: RandomWorld['random'], account: Uuid): Uuid {
-  return `${account.slice(0, -1)}${random.oneIn(2) ? '1' : '2'}`;
+  return `${random.oneIn(2) ? 'e' : 'f'}${account.slice(1)}`;
 }
 
 /** What a key did in another shard: now, or in a minute or on a day that has passed. */

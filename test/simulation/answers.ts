@@ -33,7 +33,8 @@ export function answerOf(model: NaiveModel, step: Step): Reply | null {
 export function sameAnswers(asked: Message[], actual: Reply[], expected: Reply[]): void {
   strictEqual(actual.length, expected.length, 'as many answers as questions');
   for (const [at, message] of asked.entries()) {
-    const of = (reply: Reply) => (reply.ok ? JSON.parse(reply.body) : { ...reply, message: '' });
+    const of = (reply: Reply) =>
+      reply.ok ? { ...reply, body: JSON.parse(reply.body) } : { ...reply, message: '' };
     deepStrictEqual(
       { asked: message, answer: of(actual[at]!) },
       { asked: message, answer: of(expected[at]!) },

@@ -9,6 +9,7 @@ import {
   writeReply,
 } from '../../../engine/format/codec.ts';
 import { FRAME_HEADER_BYTES } from '../../../engine/format/frame.ts';
+import type { TradeLimitsLeft } from '../../../engine/rules/limits-left.ts';
 import type {
   CancelAll,
   CancelOrder,
@@ -23,6 +24,11 @@ const COUNTING: TradeCounting = {
   keyLimits: { newPerMinute: 1, newPerDay: 2, closingPerMinute: 3 },
   accountLimits: { newPerMinute: 40, newPerDay: 50_000, closingPerMinute: 2 ** 40 },
   elsewhere: { atMs: NOON_MS, newInMinute: 4, newInDay: 5, closingInMinute: 6 },
+};
+const LEFT: TradeLimitsLeft = {
+  ...{ atMs: NOON_MS, closing: false },
+  ...{ keyPerMinute: 1, keyLeftInMinute: 2, keyPerDay: 3, keyLeftInDay: 4 },
+  ...{ accountPerMinute: 5, accountLeftInMinute: 6, accountPerDay: 2 ** 40, accountLeftInDay: 8 },
 };
 const CANCEL: CancelOrder = {
   kind: 'cancel',
@@ -96,6 +102,8 @@ test('answers arrive as their text, refusals with their reason, and what was not
     null,
     { ok: false, code: 'order_not_found', message: 'No such order.' },
     { ok: true, body: '' },
+    { ok: true, body: '{}', limits: LEFT },
+    { ok: false, code: 'price_moved', message: 'Moved.', limits: LEFT },
     { ok: true, body: 'x'.repeat(100_000) },
   ];
   t.deepEqual(repliesThrough(replies), replies);
