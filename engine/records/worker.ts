@@ -77,6 +77,8 @@ function turn(): void {
 }
 
 function take(message: ToRecords): void {
+  // What was posted before `close` was taken arrives all the same.
+  if (isClosed) return;
   switch (message.kind) {
     case 'profiles':
       for (const profile of message.profiles) profiles!.set(profile);

@@ -55,6 +55,13 @@ async function answered<T>(ask: () => Promise<T>): Promise<T> {
 const boardOf = ({ records, world }: Pick<Started, 'records' | 'world'>) =>
   answered(() => records.ask('leaderboard', { ...BOARD, nowMs: world.nowMs }));
 
+test('Y1: records that are closed before they have read everything end without a fault', async (t) => {
+  const { records, logged } = started(t);
+  await records.close();
+  t.deepEqual(logged, []);
+  t.deepEqual(records.problems(), []);
+});
+
 test('Y1, Y7: what is on disk of an account is in the next answer about it', async (t) => {
   const { records, dataDir, world } = started(t);
   t.true((await boardOf({ records, world })).rows.length > 3);
