@@ -136,12 +136,9 @@ export const BacktestAnswer = strict(
       { description: 'Markets without a trade, by reason.' },
     ),
     coverage: strict({
-      markets: { ...Count, description: 'Settled ones.' },
+      markets: described(Count, 'Settled ones.'),
       withQuotes: Count,
-      gapSeconds: {
-        ...Count,
-        description: 'Without a price that should have been, from the look on.',
-      },
+      gapSeconds: described(Count, 'Without a price that should have been, from the look on.'),
     }),
     inputHash: Type.String({
       pattern: '^[0-9a-f]{64}$',
