@@ -50,7 +50,7 @@ async function runBot(project: string, packageName: string, args: string[]): Pro
     const me = await createClient({ baseUrl, credential }).getMe();
     // @ts-expect-error: an answer has the fields of the description and no other
     me.user.nickname;
-    const prefix: string = me.key.prefix;
+    const prefix: string = me.key?.prefix ?? 'by a session';
     console.log(prefix);
   `;
   writeFileSync(path.join(project, 'bot.ts'), bot);
