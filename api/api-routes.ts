@@ -6,6 +6,7 @@ import type { Route } from './route.ts';
 import { accountRoutes } from './routes/account.ts';
 import { backtestRoute } from './routes/backtest.ts';
 import { descriptionRoute } from './routes/description.ts';
+import { equityRoute } from './routes/equity.ts';
 import { evalRoutes } from './routes/eval.ts';
 import { eventRoutes } from './routes/events.ts';
 import { gameRoutes } from './routes/games.ts';
@@ -48,6 +49,7 @@ export function apiRoutes(deps: Deps, served = onlyDescribed): Route<Caller>[] {
     ...accountRoutes(deps),
     backtestRoute(deps),
     ...portfolioRoutes(deps),
+    equityRoute(deps),
     ...eventRoutes(deps),
     ...recordRoutes(deps),
     ...evalRoutes(deps),

@@ -43,6 +43,7 @@ export function historySource(
   return {
     kind: 'embedded',
     ask: (question) => history.ask(question),
+    tops: (question) => history.tops(question),
     marketNumber: (venue, ticker) => markets.marketNumber(venue, ticker),
   };
 }

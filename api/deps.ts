@@ -1,4 +1,5 @@
 /** Dependencies of the HTTP layer: the composition root creates these, tests fake them. */
+import type { EquitySource } from '../engine/equity/equity-source.ts';
 import type { FeeEntry } from '../engine/rules/fees.ts';
 import type { AccountEventSource } from '../engine/shard/account-event-source.ts';
 import type { FeedStatus } from '../feeds/connection-status.ts';
@@ -52,6 +53,8 @@ export type Deps = {
   switches: Switches;
   /** What happened to the orders and trades of accounts. */
   events: AccountEventSource;
+  /** What accounts were worth. */
+  equity: Pick<EquitySource, 'points'>;
   /** Markets of which venues have just spoken. */
   changed: ChangedMarkets;
   meter: RequestMeter;

@@ -1,5 +1,10 @@
 /** Where the history is asked: in this server, at a service, or nowhere. Rule H20 (api/RULES.md). */
-import type { HistoryAnswer, Question } from '../engine/history/questions.ts';
+import type {
+  HistoryAnswer,
+  MarketTops,
+  Question,
+  TopsQuestion,
+} from '../engine/history/questions.ts';
 import type { MarketNumber, Venue } from '../engine/rules/units.ts';
 import type { StreamedBody } from './streamed-body.ts';
 
@@ -8,6 +13,8 @@ export type EmbeddedHistory = {
   kind: 'embedded';
   /** Rejects with `EngineBusy` while it cannot be asked. */
   ask(question: Question): Promise<HistoryAnswer>;
+  /** Rejects as `ask` does. */
+  tops(question: TopsQuestion): Promise<MarketTops[]>;
   /** The number of a market that some catalog has named. */
   marketNumber(venue: Venue, ticker: string): MarketNumber | undefined;
 };

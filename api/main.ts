@@ -9,11 +9,11 @@ import { availableParallelism } from 'node:os';
 import { closingsOf } from '../engine/history/closings.ts';
 import type { History } from '../engine/history/history.ts';
 import type { MarketNumber } from '../engine/rules/units.ts';
-import { AccountEventSource } from '../engine/shard/account-event-source.ts';
 import { feedClock, wallClock } from '../engine/shard/clock.ts';
 import type { OpenReport } from '../engine/shard/open-report.ts';
 import { Shards } from '../engine/shard/shards.ts';
 import { createIngest } from '../feeds/ingest.ts';
+import { createAccountReaders } from './account-readers.ts';
 import { ensureAdminToken } from './admin-token.ts';
 import type { BacktestSource } from './backtest-source.ts';
 import { CatalogView } from './catalog-view.ts';
@@ -129,7 +129,7 @@ async function start(startup: Startup, serve: Serve): Promise<Paperbook> {
     organizations: createOrganizations(config, identity, log),
     switches: new Switches(config, identity, engine, log),
     trackRecordKeys: new TrackRecordKeys(config.dataDir),
-    events: createEvents(startup),
+    ...accountReaders(startup),
     changed,
     meter: createMeter(startup, identity),
     problems: () => [
@@ -193,11 +193,8 @@ function createEngine({ config, dataDir, log, stack }: Startup, identity: Contro
   return engine;
 }
 
-function createEvents({ dataDir, config, log, stack }: Startup): AccountEventSource {
-  const { shards } = dataDir;
-  const events = new AccountEventSource({ dataDir: config.dataDir, shards, log });
-  stack.add(() => events.close());
-  return events;
+function accountReaders({ dataDir: { shards }, config: { dataDir }, log, stack }: Startup) {
+  return createAccountReaders({ dataDir, shards, log }, stack);
 }
 
 /** The catalog as it changes, the connections to the venues, and what both say to the engine. */

@@ -27,6 +27,7 @@ const INVARIANT_FLOORS = [
     'history',
     'records',
     'backtest',
+    'equity',
   ].map((layer) => {
     return { layer: `engine/${layer}`, floor: 10 };
   }),
@@ -127,6 +128,14 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
     may: inAny(
       ...['engine/records', 'engine/rules', 'engine/memory', 'engine/format', 'engine/log'],
       'engine/shard',
+    ),
+  },
+  {
+    layer: 'engine/equity',
+    may: inAny(
+      ...['engine/equity', 'engine/history/questions.ts', 'engine/rules'],
+      ...['engine/shard/account-log.ts', 'engine/shard/beside.ts', 'engine/shard/busy.ts'],
+      'engine/shard/shard-of.ts',
     ),
   },
   {

@@ -29,7 +29,6 @@
  * **Not there yet.** Of this version no route answers these, so that they are 404
  * `route_not_found` or 405 `method_not_allowed`:
  *
- * - Portfolio: `GET /portfolio/equity`
  * - Stream: `GET /stream`
  */
 export type Account = {
@@ -511,6 +510,56 @@ export type CandlesPage = {
      * Every trade is a paper trade.
      */
     mode: "paper";
+};
+export type Equity = {
+    /**
+     * In order of time; the last one is now. Empty before the first trade.
+     * @maxItems 500
+     */
+    points: EquityPoint[];
+    /**
+     * The present one; null before the first trade.
+     */
+    run: number | null;
+    /**
+     * Time of this answer.
+     * @format date-time
+     */
+    asOf: string;
+    /**
+     * Whether the venue-data switch is on: else no venue reference or price is here.
+     */
+    venueData: boolean;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+    /**
+     * Present when an organization's sandbox answered, not the personal account.
+     */
+    organization?: {
+        slug: string;
+    };
+};
+/**
+ * The state of the account at that moment.
+ */
+export type EquityPoint = {
+    /**
+     * @format date-time
+     */
+    at: string;
+    netWorthDollars: number;
+    balanceDollars: number;
+    openStakeDollars: number;
+    /**
+     * Of its run.
+     */
+    realizedPnlDollars: number;
+    /**
+     * @minimum 1
+     */
+    run: number;
 };
 export type Error_2 = {
     error: {
@@ -3728,6 +3777,43 @@ export type ListTradesVariables = {
     query?: ListTradesQuery;
     headers?: ListTradesHeaders;
 };
+export type GetEquityResult = Equity;
+export type GetEquityQuery = {
+    /**
+     * all, or a number of days such as 30d
+     * @pattern ^(all|[0-9]{1,4}d)$
+     */
+    window?: string;
+};
+export type GetEquityHeaders = {
+    /**
+     * Id of an organization: the call is about its paper sandbox, not about the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Comes back on the response; without it a new one is made.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type GetEquityResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type GetEquityVariables = {
+    query?: GetEquityQuery;
+    headers?: GetEquityHeaders;
+};
 export type ListEventsResult = EventsPage;
 export type ListEventsQuery = {
     /**
@@ -4802,6 +4888,26 @@ export type Ops = {
             headers?: ListTradesHeaders;
         };
         result: ListTradesResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    getEquity: {
+        args: {
+            query?: GetEquityQuery;
+            headers?: GetEquityHeaders;
+        };
+        result: GetEquityResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -7043,6 +7149,84 @@ export declare const OPERATIONS: {
             readonly type: "number";
         }];
     };
+    readonly getEquity: {
+        readonly id: "getEquity";
+        readonly method: "GET";
+        readonly path: "/portfolio/equity";
+        readonly tags: readonly ["Portfolio"];
+        readonly params: readonly [{
+            readonly name: "window";
+            readonly in: "query";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
     readonly listEvents: {
         readonly id: "listEvents";
         readonly method: "GET";
@@ -8587,8 +8771,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "createKey" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTrader" | "getUsage" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/openapi.json" | "/organizations" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/trades" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -8943,6 +9127,21 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     query?: ListTradesQuery;
     headers?: ListTradesHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<TradesPage, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, getEquity: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    query?: GetEquityQuery;
+    headers?: GetEquityHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Equity, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;

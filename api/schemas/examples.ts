@@ -1,5 +1,6 @@
 /** Examples of each resource in the API description. Types and a test check them. */
 import type { Static } from '@sinclair/typebox';
+import type { EquityAnswer } from './equity.ts';
 import type { KeyAnswer, OrganizationsAnswer } from './identity.ts';
 import type { Game, Instrument, Quote } from './markets.ts';
 import type { Account, Order, PortfolioAnswer, Trade } from './trading.ts';
@@ -247,3 +248,23 @@ export const PORTFOLIO: Static<typeof PortfolioAnswer> = {
   ordersTruncated: false,
   ...ENVELOPE,
 };
+
+/** Of `ACCOUNT`, and of its moment. */
+export const EQUITY_POINTS: Static<typeof EquityAnswer>['points'] = [
+  {
+    at: '2026-11-21T04:55:00.000Z',
+    netWorthDollars: 100_000,
+    balanceDollars: 100_000,
+    openStakeDollars: 0,
+    realizedPnlDollars: 0,
+    run: 1,
+  },
+  {
+    at: AT,
+    netWorthDollars: ACCOUNT.netWorthDollars,
+    balanceDollars: ACCOUNT.balanceDollars,
+    openStakeDollars: ACCOUNT.openStakeDollars,
+    realizedPnlDollars: 0,
+    run: 1,
+  },
+];

@@ -15,7 +15,14 @@ import { EngineBusy } from '../shard/busy.ts';
 import type { Log } from '../shard/log.ts';
 import { ChangedTops } from './changed-tops.ts';
 import type { Closings } from './market-watch.ts';
-import type { HistoryAnswer, Question, StoredQuestion, StoredRows } from './questions.ts';
+import type {
+  HistoryAnswer,
+  MarketTops,
+  Question,
+  StoredQuestion,
+  StoredRows,
+  TopsQuestion,
+} from './questions.ts';
 import type { RecorderConfig } from './recorder.ts';
 import type { FromHistory, ToHistory } from './worker.ts';
 
@@ -101,6 +108,11 @@ export class History {
   /** Where the rows of each market lie. Rejects as `ask` does. Rule H22 (api/RULES.md). */
   stored(question: StoredQuestion): Promise<StoredRows[]> {
     return this.#askUnlessBusy((id) => ({ kind: 'ask_stored', id, question }));
+  }
+
+  /** What each market showed at its moments. Rejects as `ask` does. Rule H23 (api/RULES.md). */
+  tops(question: TopsQuestion): Promise<MarketTops[]> {
+    return this.#askUnlessBusy((id) => ({ kind: 'ask_tops', id, question }));
   }
 
   #askUnlessBusy<A extends Answer>(messageOf: (id: number) => ToHistory): Promise<A> {

@@ -1,5 +1,5 @@
-/** What is asked of a history. Rules H6 to H16, H22 (api/RULES.md). */
-import type { EpochMs, MarketNumber, Venue } from '../rules/units.ts';
+/** What is asked of a history. Rules H6 to H16, H22, H23 (api/RULES.md). */
+import type { EpochMs, MarketNumber, PriceCents, Venue } from '../rules/units.ts';
 import type { Interval } from './kinds.ts';
 import type { StoredBlock } from './segments.ts';
 
@@ -95,3 +95,11 @@ export type StoredRows = {
 
 /** `next`: the cursor of the next piece of an export; null: this is all. */
 export type HistoryAnswer = { text: string; next: number | null };
+
+/** What markets showed at some moments. Rule H23 (api/RULES.md). */
+export type TopsQuestion = {
+  nowMs: EpochMs;
+  markets: readonly { market: MarketNumber; atMs: readonly EpochMs[] }[];
+};
+/** Of each moment the yes prices of the newest row by then; `NO_PRICE`: none, or no row. */
+export type MarketTops = { yesBidCents: PriceCents[]; yesAskCents: PriceCents[] };

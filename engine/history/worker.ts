@@ -7,9 +7,17 @@ import { invariant } from '../rules/invariant.ts';
 import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { answerOf } from './answers.ts';
 import type { Closings } from './market-watch.ts';
-import type { HistoryAnswer, Question, StoredQuestion, StoredRows } from './questions.ts';
+import type {
+  HistoryAnswer,
+  MarketTops,
+  Question,
+  StoredQuestion,
+  StoredRows,
+  TopsQuestion,
+} from './questions.ts';
 import { Recorder, type RecorderConfig } from './recorder.ts';
 import { storedRows } from './stored-rows.ts';
+import { topsAt } from './tops-at.ts';
 
 export type ToHistory =
   /** `nowMs`: the engine's time, behind which no later tick lies. */
@@ -20,6 +28,7 @@ export type ToHistory =
   | { kind: 'resolved'; markets: readonly MarketNumber[] }
   | { kind: 'ask'; id: number; question: Question }
   | { kind: 'ask_stored'; id: number; question: StoredQuestion }
+  | { kind: 'ask_tops'; id: number; question: TopsQuestion }
   | { kind: 'barrier'; id: number }
   | { kind: 'close' };
 
@@ -27,7 +36,7 @@ export type FromHistory =
   | { kind: 'opened' }
   /** Of a message of ticks. */
   | { kind: 'taken'; bytes: number }
-  | { kind: 'answer'; id: number; answer: HistoryAnswer | StoredRows[] }
+  | { kind: 'answer'; id: number; answer: HistoryAnswer | StoredRows[] | MarketTops[] }
   | { kind: 'failed'; id: number; message: string }
   | { kind: 'closed' };
 
@@ -63,6 +72,8 @@ function take(message: ToHistory): void {
       return answer(message.id, () => answerOf(recorder, message.question));
     case 'ask_stored':
       return answer(message.id, () => storedRows(recorder, message.question));
+    case 'ask_tops':
+      return answer(message.id, () => topsAt(recorder, message.question));
     case 'barrier':
       return say({ kind: 'answer', id: message.id, answer: { text: '', next: null } });
     case 'close':
@@ -85,7 +96,7 @@ function flush(): void {
 }
 
 /** A question that fails, as on a damaged block, fails alone. */
-function answer(id: number, find: () => HistoryAnswer | StoredRows[]): void {
+function answer(id: number, find: () => HistoryAnswer | StoredRows[] | MarketTops[]): void {
   try {
     say({ kind: 'answer', id, answer: find() });
   } catch (error) {

@@ -2,6 +2,7 @@
 import type { EmbeddedHistory } from '../../api/history-source.ts';
 import { answerOf } from '../../engine/history/answers.ts';
 import type { Recorder } from '../../engine/history/recorder.ts';
+import { topsAt } from '../../engine/history/tops-at.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { marketNumbers } from '../../feeds/catalog.ts';
 
@@ -9,6 +10,7 @@ export function embeddedHistory(recorder: Recorder, catalog: () => Catalog): Emb
   return {
     kind: 'embedded',
     ask: async (question) => answerOf(recorder, question),
+    tops: async (question) => topsAt(recorder, question),
     marketNumber: (venue, ticker) => marketNumbers(catalog())(venue, ticker),
   };
 }

@@ -132,6 +132,7 @@ export const COMMON: Record<string, Reach> = {
   },
 };
 
+const starting = () => Promise.reject(new EngineBusy('the history is starting'));
 const HISTORY: (typeof OWN)[string] = {
   market_not_found: async (scenario) => {
     const [path] = scenario.operation.path.split('?');
@@ -141,8 +142,7 @@ const HISTORY: (typeof OWN)[string] = {
   '503 internal_error': (scenario) =>
     ofHistory(scenario, {
       kind: 'embedded',
-      ask: () => Promise.reject(new EngineBusy('the history is starting')),
-      marketNumber: () => 0,
+      ...{ ask: starting, tops: starting, marketNumber: () => 0 },
     }),
 };
 const { market_not_found: _, ...HISTORY_AS_OF } = HISTORY;

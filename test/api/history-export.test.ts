@@ -22,6 +22,7 @@ function exporting(pieces: number, failsAt = Number.POSITIVE_INFINITY): Endless 
         if (asked > failsAt) throw new Error('a damaged block');
         return { text: PIECE, next: asked >= pieces ? null : asked };
       },
+      tops: async () => [],
       marketNumber: () => 0,
     },
   };

@@ -43,6 +43,7 @@ import { ChangedMarkets } from '../../api/stream/changed-markets.ts';
 import { Switches } from '../../api/switches.ts';
 import { TrackRecordKeys } from '../../api/track-record-keys.ts';
 import { createAjv } from '../../api/validation.ts';
+import { EquitySource } from '../../engine/equity/equity-source.ts';
 import { Recorder } from '../../engine/history/recorder.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
@@ -165,6 +166,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   let feeds: FeedStatus[] = [];
   const catalog = new CatalogView(() => catalogNow);
   const events = new AccountEventSource({ dataDir, shards: 1, log: logInto(t, log) });
+  const equity = new EquitySource({ dataDir, shards: 1 });
   const { quoteMaxAgeMs } = config;
   const recorder = new Recorder({ directory: join(dataDir, 'history'), quoteMaxAgeMs, days: 0 });
   const deps: Deps = {
@@ -189,6 +191,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     organizations: createOrganizations(config, store, logInto(t, log)),
     switches,
     events,
+    equity,
     changed: new ChangedMarkets(),
     meter,
     problems: () => asked.troubles(),
@@ -197,6 +200,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   };
   t.teardown(async () => {
     await events.close();
+    await equity.close();
     await meter.close();
     await store.close();
     recorder.close();

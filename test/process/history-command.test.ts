@@ -207,6 +207,7 @@ function longHistory(pieces: number, { fails = false } = {}): HistorySource {
   return {
     kind: 'embedded',
     marketNumber: () => 0,
+    tops: async () => [],
     async ask(question) {
       const piece = question.kind === 'export' ? (question.cursor ?? 0) : 0;
       if (fails && piece === pieces - 1) throw new Error('a damaged block');

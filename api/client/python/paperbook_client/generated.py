@@ -28,6 +28,9 @@ __all__ = [
     "Candle",
     "CandleTrades",
     "CandlesPage",
+    "Equity",
+    "EquityOrganization",
+    "EquityPoint",
     "Error",
     "ErrorCode",
     "ErrorError",
@@ -390,6 +393,37 @@ class CandlesPage(TypedDict):
     asOf: str
     # Every trade is a paper trade.
     mode: Literal["paper"]
+
+
+class Equity(TypedDict):
+    # In order of time; the last one is now. Empty before the first trade.
+    points: list[EquityPoint]
+    # The present one; null before the first trade.
+    run: int | None
+    # Time of this answer.
+    asOf: str
+    # Whether the venue-data switch is on: else no venue reference or price is here.
+    venueData: bool
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+    # Present when an organization's sandbox answered, not the personal account.
+    organization: NotRequired[EquityOrganization]
+
+
+class EquityOrganization(TypedDict):
+    """Present when an organization's sandbox answered, not the personal account."""
+    slug: str
+
+
+class EquityPoint(TypedDict):
+    """The state of the account at that moment."""
+    at: str
+    netWorthDollars: float
+    balanceDollars: float
+    openStakeDollars: float
+    # Of its run.
+    realizedPnlDollars: float
+    run: int
 
 
 class Error(TypedDict):
@@ -2043,6 +2077,22 @@ class Operations:
         ))
         return answer
 
+    def get_equity(self, *, window: str | None = None, org: str | None = None) -> Equity:
+        """What the account was worth, of all its runs. The first and the last moment of the
+        window, and the changes between them, evenly chosen where they are many. Where they
+        are few, moments between them show what prices did to open positions. Positions count
+        at their live bid of the moment, at cost where there was none or this server has no
+        history of it, and while venue data is off.
+        """
+        answer: Equity = self.call(Call(
+            "GET",
+            "/portfolio/equity",
+            query={"window": window},
+            org=org,
+            repeatable=True,
+        ))
+        return answer
+
     def list_events(
         self,
         *,
@@ -2577,6 +2627,22 @@ class AsyncOperations:
                 "limit": limit,
                 "cursor": cursor,
             },
+            org=org,
+            repeatable=True,
+        ))
+        return answer
+
+    async def get_equity(self, *, window: str | None = None, org: str | None = None) -> Equity:
+        """What the account was worth, of all its runs. The first and the last moment of the
+        window, and the changes between them, evenly chosen where they are many. Where they
+        are few, moments between them show what prices did to open positions. Positions count
+        at their live bid of the moment, at cost where there was none or this server has no
+        history of it, and while venue data is off.
+        """
+        answer: Equity = await self.call(Call(
+            "GET",
+            "/portfolio/equity",
+            query={"window": window},
             org=org,
             repeatable=True,
         ))

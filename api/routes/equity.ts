@@ -1,0 +1,102 @@
+/** What an account was worth, and is. Rules A92 to A95 (api/RULES.md). */
+import type { Static } from '@sinclair/typebox';
+import { worthAtBids, worthAtCost } from '../../engine/equity/marks.ts';
+import type { EquityPoints } from '../../engine/equity/points.ts';
+import { type Cents, DAY_MS, dollarsOf, type EpochMs, isoOf } from '../../engine/rules/units.ts';
+import type { Caller } from '../access.ts';
+import type { Deps } from '../deps.ts';
+import { ofAccount, type Route } from '../route.ts';
+import { EquityAnswer, EquityQuery } from '../schemas/equity.ts';
+import { ENVELOPE, EQUITY_POINTS } from '../schemas/examples.ts';
+import type { Account } from '../schemas/trading.ts';
+
+type Point = Static<typeof EquityAnswer>['points'][number];
+type AccountView = Static<typeof Account>;
+type State = { account: AccountView | null; asOf: string };
+
+export function equityRoute(deps: Deps): Route<Caller> {
+  return ofAccount({
+    method: 'GET',
+    path: '/portfolio/equity',
+    about: {
+      operationId: 'getEquity',
+      tag: 'Portfolio',
+      summary: 'What the account was worth, of all its runs',
+      description:
+        'The first and the last moment of the window, and the changes between them, evenly chosen ' +
+        'where they are many. Where they are few, moments between them show what prices did to ' +
+        'open positions. Positions count at their live bid of the moment, at cost where there was ' +
+        'none or this server has no history of it, and while venue data is off.',
+      example: { points: EQUITY_POINTS, run: 1, ...ENVELOPE },
+    },
+    scope: 'portfolio:read',
+    mayBeUnavailable: true,
+    query: EquityQuery,
+    response: EquityAnswer,
+    prepare: ({ window }) => window,
+    run: async ({ account: { id, organizationSlug: slug }, query: window }) => {
+      const { engine, switches, history } = deps;
+      const wasOn = switches.venueData;
+      const reply = await engine.call(id, { kind: 'account', atMs: engine.nowMs(), account: id });
+      if (!reply.ok) return reply;
+      const { account, asOf } = JSON.parse(reply.body) as State;
+      const nowMs = Date.parse(asOf);
+      const isMarked = wasOn && history.kind === 'embedded';
+      const bounds = { fromMs: fromOf(window, nowMs), nowMs, isMarked };
+      const before = account === null ? null : await deps.equity.points(id, bounds);
+      const worth =
+        before === null || !isMarked
+          ? null
+          : await worthAtBids(before, (question) => history.tops(question), nowMs);
+      // What was read while it was on is not shown once it is off (V4).
+      const venueData = wasOn && switches.venueData;
+      const points = before === null ? [] : pointsOf(before, venueData ? worth : null);
+      if (account !== null) points.push(lastPoint(account, asOf, venueData));
+      return JSON.stringify({
+        points,
+        run: account?.run ?? null,
+        asOf,
+        venueData,
+        mode: 'paper',
+        ...(slug === null ? {} : { organization: { slug } }),
+      });
+    },
+  });
+}
+
+/** The first moment of a window. */
+function fromOf(window: string, nowMs: EpochMs): EpochMs {
+  return window === 'all' ? 0 : nowMs - Number(window.slice(0, -1)) * DAY_MS;
+}
+
+/** `worth` null: positions count at cost. */
+function pointsOf(before: EquityPoints, worth: readonly Cents[] | null): Point[] {
+  const { atMs, money } = before;
+  const cents = worth ?? worthAtCost(before);
+  return atMs.map((at, index) => ({
+    at: isoOf(at),
+    netWorthDollars: dollarsOf(cents[index]!),
+    balanceDollars: dollarsOf(money.balance[index]!),
+    openStakeDollars: dollarsOf(money.stake[index]!),
+    realizedPnlDollars: dollarsOf(money.realized[index]!),
+    run: money.run[index]!,
+  }));
+}
+
+/** As `GET /portfolio` answers it. */
+function lastPoint(account: AccountView, at: string, venueData: boolean): Point {
+  const { balanceDollars, openStakeDollars, run } = account;
+  const has = centsOf(balanceDollars) + centsOf(account.heldDollars) + centsOf(openStakeDollars);
+  const given = centsOf(account.startBalanceDollars) + centsOf(account.adjustmentsInRunDollars);
+  return {
+    at,
+    netWorthDollars: venueData ? account.netWorthDollars : dollarsOf(has),
+    balanceDollars,
+    openStakeDollars,
+    // Rule M20 (engine/RULES.md).
+    realizedPnlDollars: dollarsOf(has - given),
+    run,
+  };
+}
+
+const centsOf = (dollars: number): Cents => Math.round(dollars * 100);

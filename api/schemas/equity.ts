@@ -1,0 +1,51 @@
+/** What an account was worth. Rules A92 to A95 (api/RULES.md). */
+import { Type } from '@sinclair/typebox';
+import { POINTS_MAX } from '../../engine/equity/points.ts';
+import {
+  AsOf,
+  DateTime,
+  Dollars,
+  described,
+  Mode,
+  nullable,
+  strict,
+  VenueDataOn,
+} from './common.ts';
+import { Organization } from './trading.ts';
+
+export const EquityQuery = strict({
+  window: Type.String({
+    pattern: '^(all|[0-9]{1,4}d)$',
+    default: '30d',
+    description: 'all, or a number of days such as 30d',
+  }),
+});
+
+const Run = Type.Integer({ minimum: 1 });
+
+const EquityPoint = strict(
+  {
+    at: DateTime,
+    netWorthDollars: Dollars,
+    balanceDollars: Dollars,
+    openStakeDollars: Dollars,
+    realizedPnlDollars: described(Dollars, 'Of its run.'),
+    run: Run,
+  },
+  { title: 'EquityPoint', description: 'The state of the account at that moment.' },
+);
+
+export const EquityAnswer = strict(
+  {
+    points: Type.Array(EquityPoint, {
+      maxItems: POINTS_MAX,
+      description: 'In order of time; the last one is now. Empty before the first trade.',
+    }),
+    run: nullable(Run, { description: 'The present one; null before the first trade.' }),
+    asOf: AsOf,
+    venueData: VenueDataOn,
+    mode: Mode,
+    organization: Organization,
+  },
+  { title: 'Equity' },
+);

@@ -1,0 +1,80 @@
+/**
+ * Asks the thread that reads the money of accounts; there is none while nobody asks. Rule A95
+ * (api/RULES.md).
+ */
+import { Piscina } from 'piscina';
+import type { Uuid } from '../rules/units.ts';
+import { moduleBeside } from '../shard/beside.ts';
+import { EngineBusy } from '../shard/busy.ts';
+import { shardOfAccount } from '../shard/shard-of.ts';
+import type { EquityPoints } from './points.ts';
+import type { EquityQuestion } from './reader.ts';
+
+export type EquityOptions = {
+  dataDir: string;
+  shards: number;
+  /** How long a question reads at most. 10 seconds when left out. */
+  withinMs?: number;
+};
+
+const WITHIN_MS = 10_000;
+const QUESTIONS_MAX = 32;
+const RETRY_AFTER_SECONDS = 2;
+const HEAP_MIB = 1024;
+/** The thread ends, and with it what it has kept, after this long without a question. */
+const IDLE_MS = 60_000;
+
+export class EquitySource {
+  readonly #options: EquityOptions;
+  readonly #pool: Piscina<EquityQuestion, EquityPoints | null>;
+  #asked = 0;
+
+  constructor(options: EquityOptions) {
+    this.#options = options;
+    this.#pool = new Piscina({
+      filename: moduleBeside(import.meta.url, './worker').href,
+      name: 'points',
+      minThreads: 0,
+      maxThreads: 1,
+      concurrentTasksPerWorker: QUESTIONS_MAX,
+      idleTimeout: IDLE_MS,
+      atomics: 'disabled',
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
+    });
+    // Its tasks are rejected with the same error.
+    this.#pool.on('error', () => undefined);
+  }
+
+  /**
+   * The points of an account before now. Rejects with `EngineBusy` where there is more to read than
+   * is possible in time: asked again, it goes on from there.
+   */
+  async points(
+    account: Uuid,
+    window: Pick<EquityQuestion, 'fromMs' | 'nowMs' | 'isMarked'>,
+  ): Promise<EquityPoints> {
+    const { dataDir, shards, withinMs = WITHIN_MS } = this.#options;
+    if (this.#asked === QUESTIONS_MAX) throw busy('as many accounts as may be are being read');
+    this.#asked++;
+    try {
+      const shard = shardOfAccount(account, shards);
+      const points = await this.#pool.run({ dataDir, shard, account, withinMs, ...window });
+      if (points === null) throw busy('the facts of the account are still being read');
+      return points;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ERR_WORKER_OUT_OF_MEMORY') throw busy('the account has too many facts');
+      throw error;
+    } finally {
+      this.#asked--;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+}
+
+function busy(reason: string): EngineBusy {
+  return new EngineBusy(reason, RETRY_AFTER_SECONDS);
+}

@@ -1,0 +1,98 @@
+/**
+ * Reads the facts of accounts from the shards' logs, and keeps what it made of them for the next
+ * question, which reads on from there. Rules A93, A95 (api/RULES.md), D60 (engine/RULES.md).
+ */
+import { setImmediate as others } from 'node:timers/promises';
+import type { Uuid } from '../rules/units.ts';
+import { AccountLog } from '../shard/account-log.ts';
+import { EquityFold } from './fold.ts';
+import { type EquityPoints, type EquityWindow, equityPoints } from './points.ts';
+
+export type EquityQuestion = EquityWindow & {
+  dataDir: string;
+  shard: number;
+  account: Uuid;
+  /** It stops reading after this long. */
+  withinMs: number;
+};
+
+/** Others are read in between. */
+const SLICE_BYTES = 4 * 2 ** 20;
+/** Of folds that are kept. */
+const KEPT_BYTES = 128 * 2 ** 20;
+
+type Reading = {
+  fold: EquityFold;
+  /** Every fact up to this number is in it. */
+  last: number;
+  /** It is read by one question at a time: the end of the last one. */
+  turn: Promise<unknown>;
+};
+
+export class EquityReader {
+  readonly #logs = new Map<string, AccountLog>();
+  /** By account; the one used last comes last. */
+  readonly #readings = new Map<Uuid, Reading>();
+  readonly #keptBytes: number;
+
+  constructor(keptBytes = KEPT_BYTES) {
+    this.#keptBytes = keptBytes;
+  }
+
+  /** Null: there is more to read than was possible in time. The next question goes on from there. */
+  async points(question: EquityQuestion): Promise<EquityPoints | null> {
+    const endMs = performance.now() + question.withinMs;
+    const reading = this.#readingOf(question.account);
+    const isRead = reading.turn.then(() => this.#readOn(reading, question, endMs));
+    // What a failure has left behind would be read twice.
+    reading.turn = isRead.catch(() => this.#readings.delete(question.account));
+    if (!(await isRead)) return null;
+    const points = equityPoints(reading.fold, question);
+    this.#forgetOthers(question.account);
+    return points;
+  }
+
+  #readingOf(account: Uuid): Reading {
+    const known = this.#readings.get(account);
+    const reading = known ?? { fold: new EquityFold(), last: 0, turn: Promise.resolve() };
+    this.#readings.delete(account);
+    this.#readings.set(account, reading);
+    return reading;
+  }
+
+  /** @returns whether all was read */
+  async #readOn(reading: Reading, question: EquityQuestion, endMs: number): Promise<boolean> {
+    const log = this.#logOf(question);
+    const bounds = { upTo: Number.POSITIVE_INFINITY, limit: 1, bytesMax: SLICE_BYTES };
+    for (;;) {
+      const { last: after } = reading;
+      const { last } = log.page(question.account, { ...bounds, after }, ({ fact }) => {
+        reading.fold.take(fact);
+        return null;
+      });
+      reading.last = last;
+      if (last === after) return true;
+      if (performance.now() > endMs) return false;
+      await others();
+    }
+  }
+
+  #logOf({ dataDir, shard }: EquityQuestion): AccountLog {
+    const key = `${dataDir} ${shard}`;
+    const log = this.#logs.get(key) ?? new AccountLog({ dataDir, shard });
+    this.#logs.set(key, log);
+    return log;
+  }
+
+  /** Those that were used longest ago, until the others fit. */
+  #forgetOthers(account: Uuid): void {
+    let bytes = 0;
+    for (const { fold } of this.#readings.values()) bytes += fold.bytes;
+    for (const [id, { fold }] of this.#readings) {
+      if (bytes <= this.#keptBytes) return;
+      if (id === account) continue;
+      bytes -= fold.bytes;
+      this.#readings.delete(id);
+    }
+  }
+}

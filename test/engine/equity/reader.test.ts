@@ -1,0 +1,86 @@
+/** The money of accounts, as a thread beside the shard reads it from the log. */
+import test from 'ava';
+import { EquitySource } from '../../../engine/equity/equity-source.ts';
+import { EquityReader } from '../../../engine/equity/reader.ts';
+import type { Uuid } from '../../../engine/rules/units.ts';
+import { EngineBusy } from '../../../engine/shard/busy.ts';
+import type { Shard } from '../../../engine/shard/shard.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
+import { tempDir } from '../shard/engine-process.ts';
+import { openShard } from '../shard/environment.ts';
+
+const ALICE = uuidOf(1);
+const BOB = uuidOf(2);
+const LATER_MS = NOON_MS + 3_600_000;
+
+async function start(dataDir: string): Promise<Shard> {
+  const shard = await openShard(`${dataDir}/shard-0`);
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  return shard;
+}
+
+/** A buy of 10 contracts at 43 cents, a second after the one before. */
+function buy(shard: Shard, account: Uuid, second: number): void {
+  const [reply] = shard.run([placeOrder({ account, atMs: NOON_MS + second * 1000 })]);
+  if (!reply?.ok) throw new Error(JSON.stringify(reply));
+}
+
+const asked = (dataDir: string, account: Uuid) => ({
+  ...{ dataDir, shard: 0, account, withinMs: 10_000 },
+  ...{ fromMs: 0, nowMs: LATER_MS, isMarked: false },
+});
+
+test('A95: each question reads on where the last one of its account ended', async (t) => {
+  const dataDir = tempDir(t);
+  const shard = await start(dataDir);
+  t.teardown(() => shard.abandon());
+  const reader = new EquityReader();
+  // What is kept of one goes for the other.
+  const forgetful = new EquityReader(0);
+  for (const second of [1, 2, 3]) {
+    buy(shard, ALICE, second);
+    buy(shard, BOB, second);
+    buy(shard, BOB, second + 0.5);
+    for (const each of [reader, forgetful]) {
+      const both = [ALICE, ALICE, BOB].map((account) => each.points(asked(dataDir, account)));
+      const [alice, again, bob] = await Promise.all(both);
+      t.deepEqual(alice!.money.stake, [430, 860, 1290].slice(0, second));
+      t.deepEqual(again, alice);
+      t.is(bob!.money.stake.at(-1), 860 * second);
+    }
+  }
+  const nobody = await reader.points(asked(dataDir, uuidOf(3)));
+  t.deepEqual(nobody!.atMs, []);
+});
+
+test('A95: what takes too long is read on by the next question', async (t) => {
+  const dataDir = tempDir(t);
+  const shard = await start(dataDir);
+  t.teardown(() => shard.abandon());
+  buy(shard, ALICE, 1);
+  const reader = new EquityReader();
+  const late = { ...asked(dataDir, ALICE), withinMs: -1 };
+  t.is(await reader.points(late), null);
+  t.deepEqual((await reader.points(late))!.money.stake, [430], 'all was read by then');
+  const source = new EquitySource({ dataDir, shards: 1, withinMs: -1 });
+  t.teardown(() => source.close());
+  const error = await t.throwsAsync(source.points(ALICE, late), { instanceOf: EngineBusy });
+  t.regex(error!.message, /still being read/);
+  t.deepEqual((await source.points(ALICE, late)).money.stake, [430]);
+});
+
+test('A95: so many questions at once, and no more', async (t) => {
+  const dataDir = tempDir(t);
+  const shard = await start(dataDir);
+  t.teardown(() => shard.abandon());
+  buy(shard, ALICE, 1);
+  const source = new EquitySource({ dataDir, shards: 1 });
+  t.teardown(() => source.close());
+  const window = { fromMs: 0, nowMs: LATER_MS, isMarked: false };
+  const answers = await Promise.allSettled(
+    Array.from({ length: 33 }, () => source.points(ALICE, window)),
+  );
+  const refused = answers.filter(({ status }) => status === 'rejected');
+  t.is(refused.length, 1);
+  t.true((refused[0] as PromiseRejectedResult).reason instanceof EngineBusy);
+});
