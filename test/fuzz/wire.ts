@@ -86,8 +86,12 @@ export class Wire {
       const colon = line.indexOf(': ');
       if (colon < 1) throw new Error(`not a header: ${line}`);
       const name = line.slice(0, colon).toLowerCase();
-      if (headers.has(name)) throw new Error(`twice in an answer: ${line}`);
-      headers.set(name, line.slice(colon + 2));
+      const value = line.slice(colon + 2);
+      const before = headers.get(name);
+      // Of a list each line has some entries, and none stands in two (Q14).
+      const isMore = LISTS.has(name) && before !== undefined && !hasAny(before, keysOf(value));
+      if (before !== undefined && !isMore) throw new Error(`twice in an answer: ${line}`);
+      headers.set(name, before === undefined ? value : `${before}, ${value}`);
     }
     const isBare = isHead || status === 204;
     const isOurs = headers.has('x-request-id');
@@ -131,3 +135,9 @@ function chunksIn(received: Buffer, from: number): Body | null {
     chunks.push(chunk.bytes);
   }
 }
+
+/** Fields that are lists, whose entries may stand in several lines. */
+const LISTS = new Set(['ratelimit-policy', 'ratelimit']);
+
+const keysOf = (value: string) => value.match(/"[^"]*"/g) ?? [];
+const hasAny = (value: string, keys: readonly string[]) => keys.some((key) => value.includes(key));
