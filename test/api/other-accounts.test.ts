@@ -77,6 +77,7 @@ const PROBES: Record<string, Probe> = {
   'GET /portfolio': own('key'),
   'GET /portfolio/trades': own('key', { query: ({ cursors }) => `?cursor=${cursors.trades}` }),
   'GET /portfolio/orders': own('key', { query: ({ cursors }) => `?cursor=${cursors.orders}` }),
+  'GET /portfolio/equity': own('key'),
   'GET /portfolio/events': own('key'),
   'POST /portfolio/orders': named('key', '404 trade_not_found', sell),
   'POST /portfolio/orders/batch': own('key', { body: (other) => ({ orders: [sell(other)] }) }),
