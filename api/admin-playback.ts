@@ -1,11 +1,11 @@
-/** Admin routes that play a feed file into the server. Rules R38, R39 (feeds/FORMATS.md). */
+/** Admin routes that play a feed file into the server. Rules R38 to R40 (feeds/FORMATS.md). */
 import { Type } from '@sinclair/typebox';
 import type { Operator } from './admin-token.ts';
 import type { Deps } from './deps.ts';
 import { invalidRequest } from './errors.ts';
 import { keyed, type Route } from './route.ts';
 import { PlayedAnswer } from './schemas/admin.ts';
-import { NoQuery, strict } from './schemas/common.ts';
+import { DateTime, NoQuery, strict } from './schemas/common.ts';
 
 /** A line of a feed file has at most 16 MiB. */
 const BODY_BYTES_MAX = 24 * 1024 * 1024;
@@ -20,17 +20,22 @@ const readLines = Object.assign((text: string) => text, {
   isRequired: true,
 });
 
+const PlaybackQuery = strict({ from: Type.Optional(DateTime) });
+
 export function playbackAdminRoutes({ playback, log }: Deps): Route<Operator>[] {
   return [
     keyed({
       method: 'POST',
       path: '/admin/playback',
-      query: NoQuery,
+      query: PlaybackQuery,
       response: PlayedAnswer,
       mayBeUnavailable: true,
       readBody: readLines,
       bodyBytesMax: BODY_BYTES_MAX,
-      run: async ({ body }) => JSON.stringify(await playback.take(body)),
+      run: async ({ body, query }) => {
+        const fromMs = query.from === undefined ? Number.NEGATIVE_INFINITY : Date.parse(query.from);
+        return JSON.stringify(await playback.take(body, fromMs));
+      },
     }),
     keyed({
       method: 'DELETE',

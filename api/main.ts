@@ -26,6 +26,7 @@ import { createReaders } from './create-records.ts';
 import { type DataDir, openDataDir } from './data-dir.ts';
 import type { Deps, Playback } from './deps.ts';
 import { refuseLostControl, settleDirectoryId } from './directory-id.ts';
+import { HeldTicks } from './held-ticks.ts';
 import { ControlStore } from './identity/store.ts';
 import { InstrumentSearch } from './instrument-search.ts';
 import { RequestMeter } from './limits/request-meter.ts';
@@ -262,10 +263,12 @@ function playbackInto(to: {
   log: Log;
 }): Playback {
   const { config, engine, history, catalog, intake, feeds, log } = to;
+  const held = new HeldTicks(intake.take);
   return createPlayback({
+    held,
     ingest: createIngest({
       marketNumber: (venue, market) => catalog.marketNumber(venue, market),
-      sink: intake.take,
+      sink: held.take,
       log: ({ reason, detail }) => log.warn({ reason, detail }, 'feed input not used'),
     }),
     engine: {

@@ -1,5 +1,5 @@
 /**
- * Takes the lines of a feed file from an operator, as a venue's frames are taken. Rules R38, R39
+ * Takes the lines of a feed file from an operator, as a venue's frames are taken. Rules R38 to R40
  * (feeds/FORMATS.md).
  */
 import type { EpochMs, SourceNumber } from '../engine/rules/units.ts';
@@ -9,6 +9,7 @@ import type { Ingest } from '../feeds/ingest.ts';
 import { FeedPlayer } from '../feeds/replay.ts';
 import type { Playback } from './deps.ts';
 import { invalidRequest } from './errors.ts';
+import type { HeldTicks } from './held-ticks.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';
 
 /** How many lines are sent before waiting for the shards to take them. */
@@ -16,6 +17,8 @@ const LINES_AHEAD_MAX = 5000;
 
 type PlaybackParts = {
   ingest: Ingest;
+  /** The sink of `ingest`. */
+  held: HeldTicks;
   engine: Pick<Shards, 'nowMs' | 'drained'>;
   /** Levels are wanted, and not the top alone. */
   depth: boolean;
@@ -26,7 +29,7 @@ type PlaybackParts = {
 };
 
 export function createPlayback(parts: PlaybackParts): Playback {
-  const { ingest, engine, depth, isFeedClock, onActive } = parts;
+  const { ingest, held, engine, depth, isFeedClock, onActive } = parts;
   let lastSource = OPERATOR_SOURCE;
   // Live connections have the even numbers.
   const newSource = (): SourceNumber => {
@@ -37,7 +40,7 @@ export function createPlayback(parts: PlaybackParts): Playback {
   // On the wall's clock a recorded quote is as old as its arrival here.
   const timeOf = (atMs: EpochMs) => (isFeedClock ? Math.max(atMs, engine.nowMs()) : engine.nowMs());
   return {
-    async take(text) {
+    async take(text, fromMs) {
       onActive(true);
       const before = ingest.counts();
       let lines = 0;
@@ -46,6 +49,8 @@ export function createPlayback(parts: PlaybackParts): Playback {
           const line = readLine(index + 1, each);
           if (line === null) continue;
           if (typeof line === 'string') throw new FeedFileError(index + 1, line);
+          if (line.atMs < fromMs) held.hold();
+          else held.release();
           player.play({ ...line, atMs: timeOf(line.atMs) });
           lines++;
           if (lines % LINES_AHEAD_MAX === 0) await engine.drained();
@@ -65,6 +70,7 @@ export function createPlayback(parts: PlaybackParts): Playback {
     },
     close() {
       player.close(engine.nowMs());
+      held.release();
       onActive(false);
     },
   };

@@ -39,7 +39,7 @@ const BATCH_CHARACTERS = 256 * 1024;
 export async function sendFeed(options: SendOptions): Promise<SendSummary> {
   const { feed, server, speed, skipBad, allowJumps, markets, fromMs, toMs, close } = options;
   const startedMs = performance.now();
-  const sender = new Sender(server);
+  const sender = new Sender(server, fromMs === null ? PATH : `${PATH}?from=${isoOf(fromMs)}`);
   const selection = markets === null ? null : new Selection(markets);
   const pace = paceOf(speed);
   const progress = progressOn();
@@ -88,11 +88,13 @@ export async function sendFeed(options: SendOptions): Promise<SendSummary> {
 class Sender {
   readonly taken = { lines: 0, frames: 0, ticks: 0, skipped: 0 };
   readonly #server: Connect;
+  readonly #path: string;
   #texts: string[] = [];
   #characters = 0;
 
-  constructor(server: Connect) {
+  constructor(server: Connect, path: string) {
     this.#server = server;
+    this.#path = path;
   }
 
   /** Characters that are not sent. */
@@ -111,7 +113,7 @@ class Sender {
     if (this.#texts.length === 0) return;
     const text = this.#texts.splice(0).join('\n');
     this.#characters = 0;
-    const answer = await ask(this.#server, 'POST', PATH, text);
+    const answer = await ask(this.#server, 'POST', this.#path, text);
     for (const name of ['lines', 'frames', 'ticks', 'skipped'] as const) {
       this.taken[name] += answer[name] as number;
     }

@@ -80,6 +80,46 @@ test.serial('R38, C7: a replayed day expires and settles at its own times', asyn
   t.like((await ask('trades'))[0], { status: 'settled', closedAt: at(30), pnlDollars: 5.7 });
 });
 
+test.serial(
+  'R40: what rests in a running server does not fill at prices before --from',
+  async (t) => {
+    const running = await startRunning(t);
+    const { engine } = running.paperbook;
+    const first = feedLine(at(0), quote('A', 40, 43));
+    await running.replay([first]);
+    const rests = await engine.call(ACCOUNT, {
+      ...placeOrder({ account: ACCOUNT, atMs: engine.nowMs(), counting: null }),
+      ...{
+        instrumentId: null,
+        ticker: 'A',
+        type: 'limit',
+        timeInForce: 'gtc',
+        limitPriceCents: 30,
+      },
+    } as const);
+    t.true(rests.ok, JSON.stringify(rests));
+    const orders = async () => {
+      const page = { limit: 10, before: null, status: null, organizationSlug: null } as const;
+      const query = { kind: 'orders', atMs: engine.nowMs(), account: ACCOUNT, ...page } as const;
+      const reply = await engine.call(ACCOUNT, query);
+      return reply.ok ? JSON.parse(reply.body).orders[0] : reply;
+    };
+    const lines = [
+      first,
+      feedLine(at(1), quote('A', 20, 25)),
+      feedLine(at(2), quote('A', 50, 55)),
+      feedLine(at(4), quote('B', 50, 53)),
+    ];
+    const part = await running.replay(lines, '--from', at(3));
+    t.like(JSON.parse(part.stdout), { lines: 4, frames: 4 }, part.stderr);
+    t.is(running.clock(), at(4));
+    t.deepEqual(await running.shown(0), { venue_a: [50, 55], venue_b: 'no quote' });
+    t.like(await orders(), { status: 'resting' }, 'it was at 25 before');
+    await running.replay([feedLine(at(5), quote('A', 20, 25))]);
+    t.like(await orders(), { status: 'executed', executedAt: at(5) });
+  },
+);
+
 test.serial('R38: on the wall’s clock a recorded quote is as old as its arrival', async (t) => {
   const running = await startRunning(t, { PAPERBOOK_CLOCK: 'wall' });
   const sent = await running.replay([
