@@ -133,11 +133,11 @@ for (const args of [
 }
 
 for (const [args, unknown] of [
-  [['leaderboard', '--help'], 'leaderboard'],
+  [['ranking', '--help'], 'ranking'],
   [['admin', 'elsewhere', '--help'], 'elsewhere'],
   [['admin', 'elsewhere', '-h'], 'elsewhere'],
   [['admin', 'user', 'frobnicate', '--help'], 'frobnicate'],
-  [['--help', 'leaderboard'], 'leaderboard'],
+  [['--help', 'ranking'], 'ranking'],
 ] as const) {
   const title = `U1: no help of what is no command: paperbook ${args.join(' ')}`;
   test.serial(title, async (t) => {

@@ -207,7 +207,9 @@ for (const { name, diskOf } of [
       t.is(ready.status, 503);
       t.regex(ready.body.error.message, new RegExp(`degraded. shard 0: .*${disk.says}`));
       const { problems } = await trader.admin('GET', '/healthz');
-      t.is(problems.length, 1);
+      // The records need room, too (Y1).
+      const ofShards = problems.filter((text: string) => !text.startsWith('records: '));
+      t.is(ofShards.length, 1, String(problems));
 
       // Killed and started on the disk that is still full: it reads, and says why it does not write.
       await trader.server.command.end('SIGKILL');
@@ -221,6 +223,9 @@ for (const { name, diskOf } of [
       disk.makeRoom(trader.server);
       await eventually('readiness', async () =>
         (await trader.ready()).status === 200 ? true : null,
+      );
+      await eventually('health', async () =>
+        (await trader.admin('GET', '/healthz')).problems.length === 0 ? true : null,
       );
       const retried = await trader.place(again!.key);
       t.is(retried.status, 200);
