@@ -5,6 +5,9 @@ import type { NaiveTrade, World } from './random-facts.ts';
 
 const DAY_MS = 86_400_000;
 
+/** What of a world the records are calculated from. */
+export type Known = Pick<World, 'trades' | 'accounts' | 'nowMs'>;
+
 export type Shown = { isPublic: boolean; showsEarlier: boolean };
 
 export function resultOf({ end, side }: NaiveTrade): 'won' | 'lost' | 'void' | null {
@@ -14,7 +17,7 @@ export function resultOf({ end, side }: NaiveTrade): 'won' | 'lost' | 'void' | n
 }
 
 /** Whether a list of picks may have it, whoever asks. */
-export function isPick(trade: NaiveTrade, { trades }: World): boolean {
+export function isPick(trade: NaiveTrade, { trades }: Pick<World, 'trades'>): boolean {
   if (resultOf(trade) === null || trade.combine) return false;
   const { parlay, trader } = trade;
   if (parlay === null) return true;
@@ -23,7 +26,7 @@ export function isPick(trade: NaiveTrade, { trades }: World): boolean {
   });
 }
 
-export function isListed(world: World, trader: Uuid, shown: Map<Uuid, Shown>): boolean {
+export function isListed(world: Known, trader: Uuid, shown: Map<Uuid, Shown>): boolean {
   const profile = shown.get(trader);
   if (profile?.isPublic !== true) return false;
   const isHidden = world.trades.some((trade) => trade.trader === trader && trade.placedPrivate);
@@ -33,7 +36,7 @@ export function isListed(world: World, trader: Uuid, shown: Map<Uuid, Shown>): b
 const pnlOf = ({ end, costCents }: NaiveTrade) => end!.proceedsCents - costCents;
 const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0);
 
-export function sumsOf(world: World, trader: Uuid, afterMs: EpochMs) {
+export function sumsOf(world: Known, trader: Uuid, afterMs: EpochMs) {
   const over = world.trades.filter((trade) => {
     return trade.trader === trader && trade.end !== null && trade.end.atMs > afterMs;
   });
@@ -58,7 +61,7 @@ export function roiPct(pnlCents: number, costCents: number): number | null {
 
 /** Open trades at these bids; `bidOf` null: at cost. */
 export function worthOf(
-  world: World,
+  world: Known,
   trader: Uuid,
   bidOf: (trade: NaiveTrade) => number | null,
 ): number {
@@ -72,7 +75,7 @@ export function worthOf(
 }
 
 export function leaderboard(
-  world: World,
+  world: Known,
   shown: Map<Uuid, Shown>,
   {
     kind,
