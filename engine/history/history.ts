@@ -13,6 +13,7 @@ import type { EpochMs, MarketNumber } from '../rules/units.ts';
 import { moduleBeside } from '../shard/beside.ts';
 import { EngineBusy } from '../shard/busy.ts';
 import type { Log } from '../shard/log.ts';
+import { WaitingAnswers } from '../shard/waiting-answers.ts';
 import { ChangedTops } from './changed-tops.ts';
 import type { Closings } from './market-watch.ts';
 import type {
@@ -49,20 +50,18 @@ const BUSY = new EngineBusy('the history has as many questions as it takes');
 const DOWN = new EngineBusy('the history is starting');
 
 type Answer = Extract<FromHistory, { kind: 'answer' }>['answer'];
-type Waiting = { resolve(answer: Answer): void; reject(error: Error): void };
 
 export class History {
   readonly #options: HistoryOptions;
   readonly #batch = new ByteWriter();
   readonly #tops = new ChangedTops();
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new WaitingAnswers();
   readonly #timer: NodeJS.Timeout;
   #worker: Worker | null = null;
   #isClosing = false;
   #queuedBytes = 0;
   #hasMissed = false;
   #sentAtMs = 0;
-  #questions = 0;
   #restartMs = RESTART_MS;
   #problem: string | null = null;
   #closings: Closings = { closings: [], games: new Map() };
@@ -130,11 +129,7 @@ export class History {
     // A thread that is still opening its files answers once it has.
     if (this.#worker === null || this.#isClosing) return Promise.reject(DOWN);
     this.#send();
-    const id = this.#questions++;
-    return new Promise<Answer>((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#post(messageOf(id));
-    }) as Promise<A>;
+    return this.#waiting.ask<A>((id) => this.#post(messageOf(id)));
   }
 
   /** What was passed is on disk on return. */
@@ -208,24 +203,17 @@ export class History {
         invariant(this.#queuedBytes >= 0, 'the history took more than was sent');
         return;
       case 'answer':
-        return this.#waiter(message.id).resolve(message.answer);
+        return this.#waiting.resolve(message.id, message.answer);
       case 'failed': {
         const { id, message: problem } = message;
         this.#options.log.error({ error: problem }, 'the history cannot answer');
-        return this.#waiter(id).reject(new Error(problem));
+        return this.#waiting.reject(id, new Error(problem));
       }
       case 'closed':
         return;
       default:
         message satisfies never;
     }
-  }
-
-  #waiter(id: number): Waiting {
-    const waiter = this.#waiting.get(id);
-    invariant(waiter !== undefined, 'the history answers what nobody has asked');
-    this.#waiting.delete(id);
-    return waiter;
   }
 
   #failed(error: unknown): void {
@@ -236,8 +224,7 @@ export class History {
   #ended(): void {
     this.#worker = null;
     this.#queuedBytes = 0;
-    for (const { reject } of this.#waiting.values()) reject(DOWN);
-    this.#waiting.clear();
+    this.#waiting.rejectAll(DOWN);
     if (!this.#isClosing) void this.#restart();
   }
 

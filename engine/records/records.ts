@@ -4,11 +4,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { invariant } from '../rules/invariant.ts';
 import type { EpochMs } from '../rules/units.ts';
 import { moduleBeside } from '../shard/beside.ts';
 import { EngineBusy } from '../shard/busy.ts';
 import type { Log } from '../shard/log.ts';
+import { WaitingAnswers } from '../shard/waiting-answers.ts';
 import type { Closing, WantedClosing } from './closings.ts';
 import type { Profile } from './profiles.ts';
 import type { AnswerOf, QuestionName, QuestionOf } from './questions.ts';
@@ -23,8 +23,6 @@ export type RecordsOptions = RecordsData & {
   closingOf: (wanted: WantedClosing) => Promise<Closing | null>;
 };
 
-type Waiting = { resolve(answer: never): void; reject(error: Error): void };
-
 const QUESTIONS_MAX = 256;
 /** How often the thread gets the time, and may ask for closing lines. */
 const TIME_EVERY_MS = 1000;
@@ -35,11 +33,10 @@ const DOWN = new EngineBusy('the records are being made');
 
 export class Records {
   readonly #options: RecordsOptions;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new WaitingAnswers();
   readonly #timer: NodeJS.Timeout;
   #worker: Worker | null = null;
   #isClosing = false;
-  #questions = 0;
   #restartMs = RESTART_MS;
   #problem: string | null = null;
   #problems: readonly string[] = [];
@@ -60,11 +57,7 @@ export class Records {
   ask<Name extends QuestionName>(name: Name, question: QuestionOf<Name>): Promise<AnswerOf<Name>> {
     if (this.#waiting.size >= QUESTIONS_MAX) return Promise.reject(BUSY);
     if (this.#worker === null || this.#isClosing) return Promise.reject(DOWN);
-    const id = this.#questions++;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#post({ kind: 'ask', id, name, question });
-    });
+    return this.#waiting.ask((id) => this.#post({ kind: 'ask', id, name, question }));
   }
 
   /** Somebody is new, or has changed what others see. */
@@ -136,9 +129,9 @@ export class Records {
         for (const wanted of message.wanted) void this.#findClosing(wanted);
         return;
       case 'answer':
-        return this.#waiter(message.id).resolve(message.answer as never);
+        return this.#waiting.resolve(message.id, message.answer);
       case 'busy':
-        return this.#waiter(message.id).reject(DOWN);
+        return this.#waiting.reject(message.id, DOWN);
       case 'closed':
         return;
       default:
@@ -156,13 +149,6 @@ export class Records {
     }
   }
 
-  #waiter(id: number): Waiting {
-    const waiter = this.#waiting.get(id);
-    invariant(waiter !== undefined, 'the records answer what nobody has asked');
-    this.#waiting.delete(id);
-    return waiter;
-  }
-
   #failed(error: unknown): void {
     this.#problem = `records: ${(error as Error).message}`;
     this.#options.log.error({ err: error }, 'the records have failed, and start again');
@@ -170,8 +156,7 @@ export class Records {
 
   #ended(): void {
     this.#worker = null;
-    for (const { reject } of this.#waiting.values()) reject(DOWN);
-    this.#waiting.clear();
+    this.#waiting.rejectAll(DOWN);
     if (!this.#isClosing) void this.#restart();
   }
 
