@@ -15,7 +15,7 @@ import type { About, Call } from '../route.ts';
 import { INSTRUMENT_ID, TRADE } from '../schemas/examples.ts';
 import type { OrderBody } from '../schemas/order-body.ts';
 import type { PlacementAnswer } from '../schemas/placing.ts';
-import { newUuid } from '../uuid.ts';
+import { newOrderId } from '../uuid.ts';
 
 /** The refusals of the operation's own rules: the API's first, then the engine's in its order. */
 export const PLACING_ERRORS: readonly ErrorCode[] = [
@@ -115,7 +115,7 @@ export function commandOf(
   return placeOrderOf(body, {
     atMs,
     account: account.id,
-    orderId: newUuid(atMs),
+    orderId: newOrderId(atMs),
     placedVia,
     placedPrivate: account.isPrivate,
     connection: connection?.placing(account.id) ?? null,

@@ -145,6 +145,23 @@ test('J30, J31: orders of a batch stand alone, in their order', async (t) => {
   t.deepEqual(results[1].body, alone.json);
 });
 
+test('P7: orders and trades of one batch are listed in its order, newest first', async (t) => {
+  const api = await startApi(t, { catalog: CATALOG });
+  const counts = Array.from({ length: 5 }, (_, at) => at + 1);
+  const newest = counts.toReversed();
+  const list = async (name: 'orders' | 'trades') => {
+    const { json } = await api.call('GET', `/portfolio/${name}`);
+    return json[name].map(({ contracts }: Json) => contracts);
+  };
+  const buys = counts.map((count) => ({ ...order(`limit-${count}`), count }));
+  await api.call('POST', '/portfolio/orders/batch', { body: { orders: buys } });
+  t.deepEqual(await list('orders'), newest);
+  const { limitPriceCents: _, ...market } = { ...order(''), type: 'market' };
+  const bought = counts.map((count) => ({ ...market, count, idempotencyKey: `market-${count}` }));
+  await api.call('POST', '/portfolio/orders/batch', { body: { orders: bought } });
+  t.deepEqual(await list('trades'), newest);
+});
+
 test('J32: each order of a batch counts as a request', async (t) => {
   const api = await startApi(t, { catalog: CATALOG });
   const used = () => api.meter.usage(api.user).month.used;

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { newUuid } from '../../api/uuid.ts';
+import { newOrderId, newUuid } from '../../api/uuid.ts';
 import { uuidTimeMs } from '../../engine/memory/uuid-words.ts';
 
 test('A6, ids: version 7, variant 2, carrying their time', (t) => {
@@ -8,6 +8,18 @@ test('A6, ids: version 7, variant 2, carrying their time', (t) => {
     t.regex(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     t.is(uuidTimeMs(id), atMs);
   }
+});
+
+test('P7: ids of orders of one millisecond rise, and are random behind that', (t) => {
+  for (const atMs of [7, 8, 7]) {
+    const ids = Array.from({ length: 40_000 }, () => newOrderId(atMs));
+    t.deepEqual(ids, ids.toSorted());
+    t.is(new Set(ids.map((id) => id.slice(-12))).size, ids.length);
+    t.is(uuidTimeMs(ids[0]!), atMs);
+    t.regex(ids.at(-1)!, /^00000000-000\d-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  }
+  const firsts = Array.from({ length: 50 }, (_, ms) => newOrderId(ms).slice(14, 23));
+  t.true(new Set(firsts).size > 45, 'where a millisecond begins is random');
 });
 
 test('ids of one millisecond differ in every random bit', (t) => {
