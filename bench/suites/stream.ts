@@ -3,10 +3,12 @@
  * rate.
  */
 import { type ChildProcess, fork } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { catalogOf } from '../lib/catalog.ts';
+import { heapsTo, type Memory, memoryOf } from '../lib/heaps.ts';
 import { loadNow } from '../lib/machine.ts';
 import { cpuMsOf, threadCpuMs, threadCpuSince } from '../lib/proc.ts';
 import { seededRandom } from '../lib/random.ts';
@@ -63,18 +65,24 @@ async function run(sizes: StreamSizes, progress: (line: string) => void): Promis
     const catalog = catalogOf(sizes.instruments);
     const file = path.join(dir, 'catalog.json');
     writeFileSync(file, JSON.stringify({ games: [], instruments: catalog.instruments }));
-    server = await startServe(path.join(dir, 'data'), {
+    const heapsFile = path.join(dir, 'heaps.json');
+    const { nodeArgs, variables } = heapsTo(heapsFile);
+    const settings = {
+      ...variables,
       PAPERBOOK_CATALOG: file,
       PAPERBOOK_VENUE_DATA: 'on',
       PAPERBOOK_QUOTE_MAX_AGE_MS: '600000',
-    });
+    };
+    server = await startServe(path.join(dir, 'data'), settings, nodeArgs);
+    const { pid } = server;
+    const memory = () => memoryOf(pid, heapsFile);
     const keys = await makeUsers(server, Math.ceil(sizes.subscribers / SOCKETS_A_KEY), 'reader');
     feed = new Feed(server, sizes);
     await feed.quoteAll();
-    const idleMib = rssMib(server.pid);
+    const idle = memory();
     progress('stream: subscribing');
     await ask(child, { ...jobOf(sizes, server, keys) });
-    return await measure(sizes, server, child, feed, idleMib, progress);
+    return await measure({ sizes, server, child, feed, memory, idle }, progress);
   } finally {
     await feed?.stop();
     child.disconnect();
@@ -96,33 +104,38 @@ function jobOf(sizes: StreamSizes, { port, basePath }: Served, keys: string[]): 
   return { port, path: `${basePath}/stream`, keys, channels };
 }
 
-async function measure(
-  sizes: StreamSizes,
-  server: Served,
-  child: ChildProcess,
-  feed: Feed,
-  idleMib: number,
-  progress: (line: string) => void,
-): Promise<Report> {
+type World = {
+  sizes: StreamSizes;
+  server: Served;
+  child: ChildProcess;
+  feed: Feed;
+  memory(): Memory;
+  /** Before anybody subscribes. */
+  idle: Memory;
+};
+
+async function measure(world: World, progress: (line: string) => void): Promise<Report> {
+  const { sizes, server, child, feed, memory, idle } = world;
   const { pid } = server;
   // What the server does without a quote: heartbeats, and looking for changes.
   progress('stream: without quotes');
-  const quiet = await during(pid, child, sizes.warmupMs, () => Promise.resolve());
+  const quiet = await during(pid, child, sizes.warmupMs);
   feed.start();
   progress('stream: warming up');
-  await during(pid, child, sizes.warmupMs, () => Promise.resolve());
-  const startMib = rssMib(pid);
+  await during(pid, child, sizes.warmupMs);
+  const first = memory();
   progress('stream: measuring');
-  const busy = await during(pid, child, sizes.measureMs, () => Promise.resolve());
-  const endMib = rssMib(pid);
+  const middle = sleep(sizes.measureMs / 2).then(memory);
+  const busy = await during(pid, child, sizes.measureMs);
+  const last = memory();
   const perMessage =
     ((busy.mainMs - quiet.mainMs * (busy.seconds / quiet.seconds)) * 1000) / busy.messages;
   const figures: Figures = {
     'stream/messages': { unit: 'messages/s', value: busy.messages / busy.seconds },
     'stream/cpu': { unit: 'CPU us/message, main thread', value: perMessage },
     'stream/gaps': { unit: 'gaps', value: busy.gaps },
-    'stream/memory at first': { unit: 'MiB', value: startMib },
-    'stream/memory at last': { unit: 'MiB', value: endMib },
+    'stream/memory at first': { unit: 'MiB', value: first.resident / MIB },
+    'stream/memory at last': { unit: 'MiB', value: last.resident / MIB },
   };
   const row = [
     `${sizes.subscribers} x ${sizes.instrumentsEach} of ${sizes.instruments}`,
@@ -133,7 +146,6 @@ async function measure(
     (busy.mainMs / busy.seconds / 10).toFixed(0),
     (busy.otherMs / busy.seconds / 10).toFixed(0),
     String(busy.gaps),
-    `${idleMib.toFixed(0)}, ${startMib.toFixed(0)}, ${endMib.toFixed(0)}`,
   ];
   const cpus = ['CPU us', 'main, quiet', 'main', 'busiest other'];
   return {
@@ -141,29 +153,36 @@ async function measure(
       {
         title:
           'stream: quotes to subscribers; CPU of the main thread a message; shares of a core in %',
-        columns: [
-          'subscribers',
-          'quotes/s',
-          'messages/s',
-          ...cpus,
-          'gaps',
-          'MiB before, first, last',
-        ],
+        columns: ['subscribers', 'quotes/s', 'messages/s', ...cpus, 'gaps'],
         rows: [row],
         notes: [`subscribers and server share the cores; load at the end: ${loadNow()}`],
+      },
+      {
+        title: 'stream: memory of the server, MiB',
+        columns: ['moment', 'resident', 'heaps', 'in use', 'buffers'],
+        rows: [
+          memoryRow('without subscribers', idle),
+          memoryRow('start', first),
+          memoryRow('middle', await middle),
+          memoryRow('end', last),
+        ],
+        notes: ['heaps of all threads, what of them is in use, and the buffers outside of them'],
       },
     ],
     figures,
   };
 }
 
-async function during(pid: number, child: ChildProcess, ms: number, run: () => Promise<void>) {
+function memoryRow(moment: string, { resident, heaps, used, external }: Memory): string[] {
+  return [moment, ...[resident, heaps, used, external].map((bytes) => (bytes / MIB).toFixed(0))];
+}
+
+async function during(pid: number, child: ChildProcess, ms: number) {
   const before = await ask(child, 'count');
   const threads = threadCpuMs(pid);
   const cpuMs = cpuMsOf(pid);
   const startedMs = performance.now();
-  await run();
-  await new Promise((resolve) => setTimeout(resolve, ms));
+  await sleep(ms);
   const { main, others } = threadCpuSince(pid, threads);
   const seconds = (performance.now() - startedMs) / 1000;
   const after = await ask(child, 'count');
@@ -187,11 +206,6 @@ function ask(child: ChildProcess, question: SubscribersJob | 'count'): Promise<C
     });
     child.send(question);
   });
-}
-
-function rssMib(pid: number): number {
-  const [, pages] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ');
-  return (Number(pages) * 4096) / MIB;
 }
 
 /** Native quotes through the operator's listener, in slices, at a rate. */
@@ -241,7 +255,7 @@ class Feed {
       );
       if (markets.length > 0) await this.#post(markets);
       this.sent += markets.length;
-      await new Promise((resolve) => setTimeout(resolve, SLICE_MS));
+      await sleep(SLICE_MS);
     }
   }
 
