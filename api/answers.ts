@@ -157,8 +157,8 @@ function headersOf<C>({
 }: Route<C>): string[] {
   const kept = `max-age=${cacheSeconds}${isAsset ? ', immutable' : ''}`;
   const cache = cacheSeconds === 0 ? NO_STORE : ['Cache-Control', kept];
-  // A streamed body names its own, and a WebSocket has none.
-  const isTyped = status !== 204 && status !== 101 && streamed === null;
+  // A streamed body and an asset name their own, and a WebSocket has none.
+  const isTyped = status !== 204 && status !== 101 && streamed === null && !isAsset;
   const type = isTyped ? ['Content-Type', contentType] : [];
   const vary = isAsset ? ['Vary', 'Accept-Encoding'] : [];
   return [...type, ...cache, ...vary];

@@ -10,9 +10,15 @@ export class CodedBody {
   readonly headers: HeaderLines;
   readonly bytes: Uint8Array;
 
-  /** @param coding null: not encoded */
-  constructor(coding: string | null, bytes: Uint8Array) {
-    this.headers = headerLines(coding === null ? [] : ['Content-Encoding', coding]);
+  /**
+   * @param coding null: not encoded
+   * @param type null: its route states the content type
+   */
+  constructor(coding: string | null, bytes: Uint8Array, type: string | null = null) {
+    this.headers = headerLines([
+      ...(type === null ? [] : ['Content-Type', type]),
+      ...(coding === null ? [] : ['Content-Encoding', coding]),
+    ]);
     this.bytes = bytes;
   }
 }
@@ -32,20 +38,33 @@ const CODINGS: readonly Coding[] = [
   { name: 'gzip', encode: (bytes) => promisify(gzip)(bytes, { level: 9 }) },
 ];
 const HASH_CHARACTERS = 12;
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+};
 
 /** A file whose name changes with its content, so that clients may cache it forever. */
 export class Asset {
-  /** `page.css` as `page.3f0a….css` */
   readonly name: string;
+  readonly #type: string;
   readonly #plain: CodedBody;
   /** Each is built on another thread at the first request for it, and kept. */
   readonly #coded = new Map<string, CodedBody | Promise<CodedBody>>();
 
-  constructor(name: string, bytes: Buffer) {
+  /** @param name that changes with the content: `page.3f0a….css` */
+  constructor(name: string, bytes: Uint8Array) {
+    const type = TYPES[path.extname(name)];
+    if (type === undefined) throw new Error(`${name} has no known content type`);
+    this.name = name;
+    this.#type = type;
+    this.#plain = new CodedBody(null, bytes, type);
+  }
+
+  /** Of a file by its own name: `page.css`. */
+  static of(name: string, bytes: Buffer): Asset {
     const hash = createHash('sha256').update(bytes).digest('hex').slice(0, HASH_CHARACTERS);
     const { name: stem, ext } = path.parse(name);
-    this.name = `${stem}.${hash}${ext}`;
-    this.#plain = new CodedBody(null, bytes);
+    return new Asset(`${stem}.${hash}${ext}`, bytes);
   }
 
   /** @param accepted the Accept-Encoding header of the caller; empty where none was sent */
@@ -60,7 +79,7 @@ export class Asset {
   }
 
   async #make({ name, encode }: Coding): Promise<CodedBody> {
-    const body = new CodedBody(name, await encode(this.#plain.bytes));
+    const body = new CodedBody(name, await encode(this.#plain.bytes), this.#type);
     this.#coded.set(name, body);
     return body;
   }

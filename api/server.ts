@@ -17,9 +17,12 @@ import { namingVariables } from './listen-error.ts';
 import { Metrics } from './metrics.ts';
 import { orderEntry } from './order-entry.ts';
 import { PacedRefusals } from './paced-refusals.ts';
+import { PAGE_POLICY } from './page-policy.ts';
 import { requestLog } from './request-log.ts';
+import type { Route } from './route.ts';
 import { authRoutes, visitorOf } from './routes/auth.ts';
-import { DOCS_POLICY, docsRoutes, entryHandler } from './routes/docs.ts';
+import { docsRoutes } from './routes/docs.ts';
+import { pageRoutes, wantsPage } from './routes/page.ts';
 import { Streams } from './stream/streams.ts';
 
 export type Server = {
@@ -33,6 +36,7 @@ export type Server = {
 
 const AUTH_PATH = '/auth/v1';
 const DOCS_PATH = '/docs';
+const PARTS_PATH = '/web';
 const ADMIN_HOST = '127.0.0.1';
 const ADMIN_NAMES = [ADMIN_HOST, 'localhost', '[::1]'];
 const CLOSE_GRACE_MS = 5000;
@@ -77,13 +81,12 @@ export async function startServer(deps: Deps): Promise<Server> {
   };
 }
 
-/** The public listener: the API, sign-in, the documentation. */
+/** The public listener: the API, sign-in, the page, the documentation. */
 async function listenForApi(deps: Deps, auth: Auth, metrics: Metrics): Promise<Listener> {
   const { config, log } = deps;
   const { handle: handleApi, streams } = apiHandler(deps, auth, metrics);
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
-  const handleDocs = docsHandler(log, metrics);
-  const handleEntry = entryHandler(handleApi, NO_PAGE, metrics);
+  const handlePages = pagesHandler([...pageRoutes('page'), ...docsRoutes()], log, metrics);
   const listener = await listen({
     host: config.host,
     port: config.port,
@@ -93,9 +96,10 @@ async function listenForApi(deps: Deps, auth: Auth, metrics: Metrics): Promise<L
     isBehindProxy: config.behindTlsProxy,
     onAnswer: config.requestLog ? requestLog(log) : null,
     handle: (exchange) => {
-      if (isBelow(AUTH_PATH, exchange.path)) handleAuth(exchange);
-      else if (isBelow(DOCS_PATH, exchange.path)) handleDocs(exchange);
-      else if (exchange.path === '/') handleEntry(exchange);
+      const { path } = exchange;
+      if (isBelow(AUTH_PATH, path)) handleAuth(exchange);
+      else if (isBelow(PARTS_PATH, path) || isBelow(DOCS_PATH, path)) handlePages(exchange);
+      else if (path === '/' && wantsPage(exchange)) handlePages(exchange);
       else handleApi(exchange);
     },
   }).catch((error: unknown) => {
@@ -225,14 +229,18 @@ function authHandler(
   });
 }
 
-/** The page of the API description. */
-function docsHandler(log: Deps['log'], metrics: Metrics): (exchange: Exchange) => void {
+/** Pages for people, which anyone may load. */
+function pagesHandler(
+  routes: Route<null>[],
+  log: Deps['log'],
+  metrics: Metrics,
+): (exchange: Exchange) => void {
   return createDispatcher({
     ...UNCOUNTED,
     prefix: '',
-    routes: docsRoutes(),
+    routes,
     authorize: () => null,
-    policy: DOCS_POLICY,
+    policy: PAGE_POLICY,
     errorBody,
     metrics,
     log,

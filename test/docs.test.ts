@@ -15,7 +15,7 @@ const filesIn = (pattern: string) =>
 const pages = [...globSync('*.md', { cwd: ROOT }), ...filesIn('*.md')];
 /** The changelog names files as they were called then. */
 const current = pages.filter((page) => page !== 'CHANGELOG.md');
-const sources = [...filesIn('*.ts'), ...filesIn('*.js')].filter(
+const sources = [...filesIn('*.{ts,tsx}'), ...filesIn('*.js')].filter(
   (file) => !file.startsWith('api/client/generated.'),
 );
 

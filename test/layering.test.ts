@@ -51,7 +51,7 @@ function* filesIn(folder: string): Generator<string> {
   for (const entry of readdirSync(path.join(ROOT, folder), { withFileTypes: true })) {
     const file = `${folder}/${entry.name}`;
     if (entry.isDirectory()) yield* filesIn(file);
-    else if (/\.(ts|js)$/.test(entry.name)) yield file;
+    else if (/\.(tsx?|js)$/.test(entry.name)) yield file;
   }
 }
 
@@ -157,6 +157,7 @@ const LAYERS: { layer: string; may: (file: string) => boolean }[] = [
       'engine/rules/fees.ts',
     ),
   },
+  { layer: 'api/web', may: inAny('api/web', 'api/client') },
   { layer: 'api', may: inAny('api', 'engine', 'feeds') },
 ];
 
@@ -234,6 +235,28 @@ test('uWebSockets.js is known where it listens, and where a request of it is ans
     ['api/exchange.ts', 'api/http.ts'],
   );
 });
+
+test('the page is made of itself, the client, and three packages, and only its bundle reaches it', (t) => {
+  const known = /^(preact(\/hooks)?|@preact\/signals|uplot)$/;
+  const [page, others] = [sources.filter(isOfPage), sources.filter((one) => !isOfPage(one))];
+  t.true(page.length > 30);
+  for (const { file, packages, values } of page) {
+    t.deepEqual(
+      packages.filter((name) => !known.test(name)),
+      [],
+      file,
+    );
+    // Its table of all calls alone is larger than the page.
+    t.false(values.includes('api/client/generated.js'), file);
+  }
+  for (const { file, imports } of others.filter(({ file }) => !under('test/api/web')(file))) {
+    t.deepEqual(imports.filter(under('api/web')), [], file);
+  }
+});
+
+function isOfPage({ file }: Source): boolean {
+  return under('api/web')(file);
+}
 
 test('nothing imports test or bench', (t) => {
   for (const { file, imports } of sources.filter(({ file }) => !inAny('test', 'bench')(file))) {

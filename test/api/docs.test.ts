@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { type IncomingMessage, request as send } from 'node:http';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import test from 'ava';
 import { type Api, type Json, startApi } from './support.ts';
+import { DECODE, wireOf } from './wire.ts';
 
 test('A72: /docs, a page for anyone, all of it from this server', async (t) => {
   const api = await startApi(t);
@@ -30,22 +28,6 @@ async function partOf(api: Api, stem: string): Promise<string> {
   const { text } = await api.page('GET', '/docs');
   const found = new RegExp(`"(docs/${stem}\\.[0-9a-f]{12}\\.\\w+)"`).exec(text);
   return `/${found![1]}`;
-}
-
-const DECODE = {
-  br: brotliDecompressSync,
-  gzip: gunzipSync,
-  identity: (bytes: Buffer) => bytes,
-};
-
-/** What comes over the wire, as it is: fetch would decode it. */
-async function wireOf(api: Api, path: string, accepted: string | null, method = 'GET') {
-  const headers = accepted === null ? {} : { 'accept-encoding': accepted };
-  const request = send(new URL(path, api.baseUrl), { method, headers }).end();
-  const [response] = (await once(request, 'response')) as [IncomingMessage];
-  const chunks: Buffer[] = [];
-  for await (const chunk of response) chunks.push(chunk as Buffer);
-  return { headers: response.headers, bytes: Buffer.concat(chunks) };
 }
 
 test('/docs: its own settings ask nobody outside, and it is dark where that is wanted', async (t) => {
@@ -133,34 +115,4 @@ test('/docs: other methods, parameters and paths are refused as everywhere', asy
   for (const path of ['/docs/', '/docs/package.json', '/docs/..%2fpackage.json', '/docsx']) {
     t.is((await api.page('GET', path)).json.error.code, 'route_not_found', path);
   }
-});
-
-test('A72: /: a browser is sent to /docs, anyone else gets the 404 of an unknown path', async (t) => {
-  const api = await startApi(t);
-  const url = new URL('/', api.baseUrl);
-  const ask = (method: string, accept: string) => {
-    return fetch(url, { method, headers: { accept }, redirect: 'manual' });
-  };
-  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
-  const sent = await ask('GET', accept);
-  t.is(sent.status, 302);
-  t.is(new URL(sent.headers.get('location')!, url).pathname, '/docs');
-  t.is(sent.headers.get('cache-control'), 'no-store');
-  t.is(sent.headers.get('x-content-type-options'), 'nosniff');
-  t.regex(sent.headers.get('content-security-policy')!, /^default-src 'none'/);
-  t.regex(await sent.text(), /<a href="docs">/);
-  t.is((await ask('HEAD', accept)).status, 302);
-  const followed = await fetch(url, { headers: { accept } });
-  t.regex(await followed.text(), /swagger-ui/);
-  for (const [method, other] of [
-    ['GET', '*/*'],
-    ['GET', 'application/json'],
-    ['POST', accept],
-  ] as const) {
-    const answer = await ask(method, other);
-    t.is(answer.status, 404, `${method} ${other}`);
-    t.like(await answer.json(), { error: { code: 'route_not_found' } });
-  }
-  const metrics = await (await fetch(`${api.adminUrl}/metrics`)).text();
-  t.regex(metrics, /requests_total\{method="GET",route="\/",status="302"\} 3/);
 });

@@ -36,6 +36,7 @@ import type { Route } from '../../api/route.ts';
 import { createRouter } from '../../api/router.ts';
 import { authRoutes } from '../../api/routes/auth.ts';
 import { docsRoutes } from '../../api/routes/docs.ts';
+import { pageRoutes } from '../../api/routes/page.ts';
 import { AuthErrorAnswer } from '../../api/schemas/auth.ts';
 import { ErrorAnswer } from '../../api/schemas/common.ts';
 import { startServer } from '../../api/server.ts';
@@ -89,7 +90,7 @@ export type Api = {
   /** A request of the admin listener, with the admin token. */
   admin(method: string, path: string, options?: CallOptions): Promise<Answer>;
   /** A request of the public listener outside /v1 and /auth/v1. */
-  page(method: string, path: string): Promise<Answer>;
+  page(method: string, path: string, options?: CallOptions): Promise<Answer>;
 };
 
 export type CallOptions = {
@@ -222,7 +223,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   const signIn = new SignIn(store, signingKey, deps.log, config.defaultPlan);
   const authV1 = surface(`${origin}/auth/v1`, authRoutes(signIn), AuthErrorAnswer);
   const admin = surface(server.adminUrl, adminRoutes(deps, new Metrics()), ErrorAnswer);
-  const pages = surface(origin, docsRoutes(), ErrorAnswer);
+  const pages = surface(origin, [...pageRoutes('page'), ...docsRoutes()], ErrorAnswer);
   return {
     deps,
     engine,
@@ -264,7 +265,7 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
     },
     admin: (method, path, call = {}) =>
       send(t, admin, method, path, { token: deps.adminToken, ...call }),
-    page: (method, path) => send(t, pages, method, path, {}),
+    page: (method, path, call = {}) => send(t, pages, method, path, call),
   };
 }
 
@@ -362,7 +363,7 @@ function checkCommon(t: ExecutionContext, { method, path, headers, status, text 
   t.is(headers.get('cross-origin-resource-policy'), 'same-origin', at);
   const policy = headers.get('content-security-policy') ?? '';
   t.regex(policy, /^default-src 'none'; .*frame-ancestors 'none'$/, at);
-  if (!path.startsWith('/docs')) t.is(policy, "default-src 'none'; frame-ancestors 'none'", at);
+  if (!/^\/(docs|web|$)/.test(path)) t.is(policy, "default-src 'none'; frame-ancestors 'none'", at);
   t.truthy(headers.get('cache-control'), at);
   if (status === 204 || method === 'HEAD') t.is(text, '', at);
 }

@@ -124,6 +124,9 @@ test.serial('U2: npx paperbook demo from the tarball, in an empty folder', async
   const page = await (await fetch(new URL('/docs', baseUrl))).text();
   const script = /src="(docs\/swagger-ui-bundle[^"]*)"/.exec(page)![1]!;
   t.is((await fetch(new URL(`/${script}`, baseUrl))).status, 200);
+  const entry = await fetch(new URL('/', baseUrl), { headers: { accept: 'text/html' } });
+  const bundled = /src="(web\/page[^"]*)"/.exec(await entry.text())![1]!;
+  t.is((await fetch(new URL(`/${bundled}`, baseUrl))).status, 200);
   process.kill(-child.pid!, 'SIGTERM');
   await ended;
   await eventually('the end', async () => ((await isAnswering(baseUrl)) ? null : true));

@@ -1,0 +1,158 @@
+/** The frame of the page: where one can go, whether prices are live, who is signed in. */
+import { FaultBoundary } from './parts/fault-boundary.tsx';
+import { LazyView } from './parts/lazy-view.tsx';
+import { Skeleton } from './parts/loading.tsx';
+import { Notice } from './parts/notice.tsx';
+import { useNow } from './parts/now.ts';
+import { connectionWords } from './state/connection-words.ts';
+import { connection } from './state/live.ts';
+import { dismiss, problems } from './state/problems.ts';
+import { route } from './state/route.ts';
+import { hrefOf, type ViewName } from './state/route-text.ts';
+import { session, signOut } from './state/session.ts';
+import { SignInView } from './views/sign-in.tsx';
+import { VIEW_OF } from './views.ts';
+
+const PLACES: readonly { view: ViewName; text: string }[] = [
+  { view: 'markets', text: 'Markets' },
+  { view: 'portfolio', text: 'Portfolio' },
+  { view: 'boards', text: 'Boards' },
+  { view: 'backtest', text: 'Backtest' },
+  { view: 'settings', text: 'Settings' },
+];
+/** The place that a view without one of its own belongs to. */
+const PLACE_OF: Partial<Record<ViewName, ViewName>> = { market: 'markets', trader: 'boards' };
+
+export function App() {
+  return (
+    <div class="app" data-connection={connection.value.state}>
+      <button type="button" class="button skip" onClick={skip}>
+        Skip to the content
+      </button>
+      <Header />
+      <main id="main" tabIndex={-1}>
+        <Problems />
+        <FaultBoundary key={`${route.value.view}/${route.value.param}`}>
+          <CurrentView />
+        </FaultBoundary>
+      </main>
+      <footer class="foot">
+        Paper trading: no order goes to a venue, and no money is real. Times are of your own zone.
+      </footer>
+    </div>
+  );
+}
+
+/** Not a link: the fragment of the address is the view's. */
+function skip(): void {
+  document.getElementById('main')!.focus();
+}
+
+function Header() {
+  const isIn = session.value.state === 'in';
+  return (
+    <header class="head">
+      <a class="brand" href={hrefOf('markets')}>
+        Paperbook
+      </a>
+      {isIn && <ConnectionState />}
+      <Person />
+      <nav class="places" aria-label="Views">
+        {isIn && <Places />}
+        <a href="docs">API docs</a>
+      </nav>
+    </header>
+  );
+}
+
+function Places() {
+  const { view } = route.value;
+  const here = view === null ? null : (PLACE_OF[view] ?? view);
+  return (
+    <>
+      {PLACES.map((place) => (
+        <a
+          key={place.view}
+          href={hrefOf(place.view)}
+          aria-current={place.view === here ? 'page' : undefined}
+        >
+          {place.text}
+        </a>
+      ))}
+    </>
+  );
+}
+
+function ConnectionState() {
+  const nowMs = useNow(1000);
+  const { word, detail } = connectionWords(connection.value, nowMs);
+  const { state } = connection.value;
+  return (
+    <span class={`connection is-${state}`} title={detail ?? undefined}>
+      <span aria-hidden="true">{word}</span>
+      {/* Without the seconds, which would be read aloud each time. */}
+      <span class="sr" role="status">
+        {state === 'waiting' ? `Reconnecting. ${detail}` : word}
+      </span>
+    </span>
+  );
+}
+
+function Person() {
+  const { value: now } = session;
+  if (now.state !== 'in') return null;
+  return (
+    <details class="person">
+      <summary>{now.email ?? 'Signed in'}</summary>
+      <div class="person-menu">
+        <button type="button" class="button quiet" onClick={() => void signOut()}>
+          Sign out
+        </button>
+        <button type="button" class="button quiet" onClick={() => void signOut(true)}>
+          Sign out everywhere
+        </button>
+      </div>
+    </details>
+  );
+}
+
+function Problems() {
+  return (
+    <div class="problems" role="alert">
+      {problems.value.map(({ id, sentence, requestId }) => (
+        <Notice key={id} kind="error">
+          <p>{sentence}</p>
+          {requestId !== null && (
+            <p class="hint">
+              Request <code>{requestId}</code>
+            </p>
+          )}
+          <button type="button" class="button quiet" onClick={() => dismiss(id)}>
+            Dismiss
+          </button>
+        </Notice>
+      ))}
+    </div>
+  );
+}
+
+function CurrentView() {
+  const { view, param, query } = route.value;
+  const { state } = session.value;
+  if (state === 'starting') return <Skeleton lines={10} of="your session" />;
+  if (state === 'out') return <SignInView />;
+  if (view === null) {
+    return (
+      <Notice>
+        <h1>Nothing is here</h1>
+        <p>
+          There is no view of this address. <a href={hrefOf('markets')}>Go to the markets</a>
+        </p>
+      </Notice>
+    );
+  }
+  const shown = VIEW_OF[view === 'sign-in' ? 'markets' : view];
+  const props = { param, query };
+  if ('view' in shown) return <shown.view key={param} {...props} />;
+  return <LazyView key={`${view}/${param}`} load={shown.load} props={props} />;
+}

@@ -1,0 +1,15 @@
+/** The entry of the page. */
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { startLive } from './state/live.ts';
+import { startMarkets } from './state/markets.ts';
+import { report } from './state/problems.ts';
+import { startRoute } from './state/route.ts';
+import { startSession } from './state/session.ts';
+
+addEventListener('unhandledrejection', ({ reason }) => report(reason));
+startRoute();
+startMarkets();
+startLive();
+render(<App />, document.getElementById('page')!);
+void startSession();

@@ -1,0 +1,139 @@
+/** Draws a chart by uPlot, in the colors of the page. */
+import uPlot from 'uplot';
+
+export type ChartSeries = {
+  name: string;
+  color: 'accent' | 'gain' | 'loss' | 'muted';
+  /** As many as times; null: there is no value, and the line has a gap. */
+  values: readonly (number | null)[];
+  /** A value holds until the next one. */
+  isStepped?: boolean;
+};
+export type ChartData = {
+  /** Rising. */
+  timesMs: readonly number[];
+  series: readonly ChartSeries[];
+  /** `43¢` */
+  valueText(value: number): string;
+};
+
+export type Plot = {
+  show(data: ChartData): void;
+  /** Moves the cursor to a value. */
+  point(index: number): void;
+  end(): void;
+};
+
+const LINE_PX = 1.5;
+const LETTER_PX = 12;
+const AXIS_PX = 60;
+
+/** @param onPoint the value under the cursor; null: there is none */
+export function drawPlot(
+  place: HTMLElement,
+  first: ChartData,
+  heightPx: number,
+  onPoint: (index: number | null) => void,
+): Plot {
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  let data = first;
+  let plot = create();
+
+  function create(): uPlot {
+    const options = optionsOf(place, data, heightPx, onPoint);
+    return new uPlot(options, alignedOf(data), place);
+  }
+  function createAgain(): void {
+    plot.destroy();
+    plot = create();
+  }
+  const sizes = new ResizeObserver(() => {
+    plot.setSize({ width: place.clientWidth, height: heightPx });
+  });
+  sizes.observe(place);
+  dark.addEventListener('change', createAgain);
+  return {
+    show(next) {
+      const isSame = shapeOf(next) === shapeOf(data);
+      if (next.timesMs === data.timesMs && next.series === data.series) return;
+      data = next;
+      if (isSame) plot.setData(alignedOf(next));
+      else createAgain();
+    },
+    point(index) {
+      const left = plot.valToPos(plot.data[0][index]!, 'x');
+      plot.setCursor({ left, top: heightPx / 2 });
+    },
+    end() {
+      sizes.disconnect();
+      dark.removeEventListener('change', createAgain);
+      plot.destroy();
+    },
+  };
+}
+
+/** What a plot cannot take other data for. */
+function shapeOf({ series }: ChartData): string {
+  return series.map(({ name, color, isStepped }) => `${name} ${color} ${isStepped}`).join();
+}
+
+function alignedOf({ timesMs, series }: ChartData): uPlot.AlignedData {
+  const seconds = timesMs.map((ms) => ms / 1000);
+  return [seconds, ...series.map(({ values }) => [...values])];
+}
+
+function optionsOf(
+  place: HTMLElement,
+  { series, valueText }: ChartData,
+  height: number,
+  onPoint: (index: number | null) => void,
+): uPlot.Options {
+  const styles = getComputedStyle(place);
+  const colorOf = (name: string) => resolved(place, `var(--${name})`);
+  const axis = {
+    stroke: colorOf('muted'),
+    grid: { stroke: colorOf('rule'), width: 1 },
+    ticks: { stroke: colorOf('rule'), width: 1 },
+    font: `${LETTER_PX}px ${styles.fontFamily}`,
+  };
+  return {
+    width: place.clientWidth,
+    height,
+    legend: { show: false },
+    cursor: { y: false, points: { size: 6 } },
+    scales: { x: { time: true } },
+    axes: [
+      axis,
+      {
+        ...axis,
+        size: AXIS_PX,
+        values: (_plot, splits) => splits.map((value) => valueText(value)),
+      },
+    ],
+    series: [
+      {},
+      ...series.map(({ name, color, isStepped = false }): uPlot.Series => {
+        const steps = isStepped ? uPlot.paths.stepped?.({ align: 1 }) : undefined;
+        return {
+          label: name,
+          stroke: colorOf(color),
+          width: LINE_PX,
+          spanGaps: false,
+          points: { show: false },
+          ...(steps === undefined ? {} : { paths: steps }),
+        };
+      }),
+    ],
+    hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+  };
+}
+
+/** A color as the canvas takes it: without variables, of the scheme that is shown. */
+function resolved(place: HTMLElement, color: string): string {
+  const probe = document.createElement('span');
+  probe.style.color = color;
+  place.append(probe);
+  const { color: found } = getComputedStyle(probe);
+  probe.remove();
+  return found;
+}

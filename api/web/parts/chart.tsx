@@ -1,0 +1,93 @@
+/**
+ * A chart over time: lines, or steps, with gaps where there is no value. uPlot draws it, and comes
+ * with the first chart. Arrow keys move along it, and its values are read in words.
+ */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { report } from '../state/problems.ts';
+import type { ChartData, Plot } from './chart-plot.ts';
+
+type Props = ChartData & {
+  /** What it shows. */
+  label: string;
+  /** What one sees in it at a glance, in a sentence. */
+  summary: string;
+  heightPx?: number;
+  /** `19:05` of a time in milliseconds. */
+  timeText(atMs: number): string;
+};
+
+const HEIGHT_PX = 240;
+const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 };
+
+export function Chart({ label, summary, heightPx = HEIGHT_PX, timeText, ...data }: Props) {
+  const { timesMs, series } = data;
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<Plot | null>(null);
+  const latest = useRef(data);
+  const [at, setAt] = useState<number | null>(null);
+  latest.current = data;
+
+  useEffect(() => {
+    let isGone = false;
+    import('./chart-plot.ts').then(({ drawPlot }) => {
+      if (!isGone) plot.current = drawPlot(place.current!, latest.current, heightPx, setAt);
+    }, report);
+    return () => {
+      isGone = true;
+      plot.current?.end();
+      plot.current = null;
+    };
+  }, [heightPx]);
+  useEffect(() => plot.current?.show(data));
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const end = { Home: 0, End: timesMs.length - 1 }[event.key];
+    const step = STEPS[event.key];
+    if (end === undefined && step === undefined) return;
+    event.preventDefault();
+    const next = end ?? (at ?? timesMs.length - 1) + step!;
+    plot.current?.point(Math.min(Math.max(next, 0), timesMs.length - 1));
+  };
+  const values = at === null ? null : valuesAt(data, at, timeText);
+  return (
+    <figure class="chart">
+      <div
+        ref={place}
+        class="chart-place"
+        role="img"
+        aria-label={`${label}. ${summary} Arrow keys read its values.`}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is read by keyboard
+        tabIndex={0}
+        onKeyDown={onKeyDown}
+        style={{ height: `${heightPx}px` }}
+      />
+      <figcaption>
+        <ul class="chart-key">
+          {series.map(({ name, color }) => (
+            <li key={name} class={`key-${color}`}>
+              {name}
+            </li>
+          ))}
+        </ul>
+        <p class="chart-values" aria-live="polite">
+          {values ?? summary}
+        </p>
+      </figcaption>
+    </figure>
+  );
+}
+
+/** `19:05: Bid 43¢, Ask none`; null: the data is another one since. */
+function valuesAt(
+  { timesMs, series, valueText }: ChartData,
+  at: number,
+  timeText: Props['timeText'],
+): string | null {
+  const atMs = timesMs[at];
+  if (atMs === undefined) return null;
+  const each = series.map(({ name, values }) => {
+    const value = values[at] ?? null;
+    return `${name} ${value === null ? 'none' : valueText(value)}`;
+  });
+  return `${timeText(atMs)}: ${each.join(', ')}`;
+}

@@ -1,0 +1,12 @@
+/** The time, for what is shown in relation to it. */
+import { useEffect, useState } from 'preact/hooks';
+
+/** This machine's time; the component is drawn again so often. */
+export function useNow(everyMs: number): number {
+  const [nowMs, setNowMs] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return nowMs;
+}

@@ -1,0 +1,26 @@
+/** The heading of a view: it names the document, and takes the focus as the view opens. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** @param children what stands beside the heading */
+export function ViewHead({ title, children }: { title: string; children?: ComponentChildren }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · Paperbook`;
+  }, [title]);
+  useEffect(() => {
+    // Of the first view a reader begins at the top.
+    if (hasOpened) heading.current?.focus({ preventScroll: true });
+    hasOpened = true;
+  }, []);
+  return (
+    <div class="view-head">
+      <h1 ref={heading} tabIndex={-1}>
+        {title}
+      </h1>
+      {children}
+    </div>
+  );
+}
+
+let hasOpened = false;

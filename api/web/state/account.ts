@@ -1,0 +1,38 @@
+/** The signed-in person's account: what it holds now, and what has just happened to it. */
+import { signal } from '@preact/signals';
+import type { Portfolio } from '../../client/generated.js';
+import type { AccountEvent } from '../../client/stream-types.ts';
+import { call } from './calls.ts';
+import { report } from './problems.ts';
+
+/** Null: it has not come yet. Marks are of its own moment. */
+export const portfolio = signal<Portfolio | null>(null);
+/** The latest of this visit, the newest first. */
+export const events = signal<readonly AccountEvent[]>([]);
+
+const EVENTS_MAX = 50;
+/** Several events come of one order. */
+const TOGETHER_MS = 150;
+
+let timer: number | undefined;
+
+export function takePortfolio(next: Portfolio): void {
+  portfolio.value = next;
+}
+
+export function takeEvent(event: AccountEvent): void {
+  events.value = [event, ...events.value].slice(0, EVENTS_MAX);
+  clearTimeout(timer);
+  timer = setTimeout(() => void refreshPortfolio().catch(report), TOGETHER_MS);
+}
+
+/** Asks for it anew, as after what the stream does not send: cash from the operator, or marks. */
+export async function refreshPortfolio(): Promise<void> {
+  takePortfolio(await call('getPortfolio'));
+}
+
+export function forgetAccount(): void {
+  clearTimeout(timer);
+  portfolio.value = null;
+  events.value = [];
+}

@@ -1,0 +1,41 @@
+/** The calls of /auth/v1 that the page makes. They reject with a `CallError`. */
+import { CallError } from './call-error.ts';
+import { send } from './request.ts';
+
+/** What it answers to a sign-in, as far as the page reads it. */
+export type Signed = {
+  access_token: string;
+  refresh_token: string;
+  expires_in: number;
+  user: { id: string; email: string; is_anonymous: boolean };
+};
+
+export async function signUpCall(email: string, password: string): Promise<Signed> {
+  return (await post('signup', { email, password })) as Signed;
+}
+
+export async function passwordCall(email: string, password: string): Promise<Signed> {
+  return (await post('token?grant_type=password', { email, password })) as Signed;
+}
+
+export async function refreshCall(refreshToken: string): Promise<Signed> {
+  return (await post('token?grant_type=refresh_token', { refresh_token: refreshToken })) as Signed;
+}
+
+/** @param scope `local`: this session; `global`: all of the person's */
+export async function signOutCall(token: string, scope: 'local' | 'global'): Promise<void> {
+  await post(`logout?scope=${scope}`, {}, token);
+}
+
+async function post(route: string, body: object, token?: string): Promise<unknown> {
+  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+  try {
+    return await send({ method: 'POST', address: `auth/v1/${route}`, headers, body });
+  } catch (error) {
+    if (!(error instanceof CallError) || error.code !== 'route_not_found') throw error;
+    throw new CallError(
+      'This server has no sign-in of its own: its operator has chosen another one. Sign in there.',
+      error,
+    );
+  }
+}

@@ -1,0 +1,41 @@
+/** Calls of the API with the session of the page: `await call('getGame', { path: { ref } })`. */
+import { CallError } from './call-error.ts';
+import { type CallName, type Input, type Output, requestLine } from './operations.ts';
+import { type Request, send } from './request.ts';
+import { leave, leaveAsGuest, renew } from './session.ts';
+
+export const API = 'v1';
+const REFUSED = 'The server has refused your session. Sign in again.';
+
+/** The body of a success. Rejects with a `CallError`. An access token that has ended is renewed once. */
+export async function call<Name extends CallName>(
+  name: Name,
+  ...[input]: Record<never, never> extends Input<Name> ? [input?: Input<Name>] : [Input<Name>]
+): Promise<Output<Name>> {
+  const { headers, body, ...parts } = (input ?? {}) as Parameters<typeof requestLine>[1] &
+    Pick<Request, 'headers' | 'body'>;
+  const { method, address } = requestLine(name, parts);
+  const request = {
+    method,
+    address: `${API}${address}`,
+    ...(headers === undefined ? {} : { headers }),
+    body,
+  };
+  try {
+    return (await send(request)) as Output<Name>;
+  } catch (error) {
+    if (!(error instanceof CallError)) throw error;
+    if (error.code === 'guest_account') leaveAsGuest();
+    if (error.status !== 401 || !(await renew())) throw error;
+  }
+  return (await sendAgain(request)) as Output<Name>;
+}
+
+async function sendAgain(request: Request): Promise<unknown> {
+  try {
+    return await send(request);
+  } catch (error) {
+    if (error instanceof CallError && error.status === 401) leave(REFUSED);
+    throw error;
+  }
+}

@@ -1,0 +1,146 @@
+/** The stream of the page: one connection for quotes, games and the own account. */
+import { effect, signal, untracked } from '@preact/signals';
+import { RefusedError } from '../../client/errors.ts';
+import type { Game } from '../../client/generated.js';
+import { Stream } from '../../client/stream.ts';
+import { streamParts } from '../../client/stream-parts.ts';
+import type { Channel, StreamState } from '../../client/stream-types.ts';
+import { forgetAccount, takeEvent, takePortfolio } from './account.ts';
+import { API, call } from './calls.ts';
+import { forgetQuotes, quotesFrom, takeQuote } from './quotes.ts';
+import { BASE } from './request.ts';
+import { leaveAsGuest, renew, session } from './session.ts';
+import { venueData } from './venue-data.ts';
+
+export type Connection =
+  | { state: 'off' }
+  | { state: 'connecting' }
+  | { state: 'open' }
+  /** `untilMs`: when it is tried again, by this machine's clock. */
+  | { state: 'waiting'; why: string; untilMs: number }
+  /** For good. */
+  | { state: 'refused'; why: string };
+
+export const connection = signal<Connection>({ state: 'off' });
+
+const ANSWERS_WITHIN_MS = 30_000;
+/** While venue data is off: whether it is on again. */
+const ASKED_AGAIN_MS = 15_000;
+
+type GameListener = (games: readonly Game[]) => void;
+const gameListeners = new Set<GameListener>();
+let stream: Stream | null = null;
+
+/** Opens it whenever somebody is signed in. */
+export function startLive(): void {
+  effect(() => {
+    const isIn = session.value.state === 'in';
+    untracked(() => {
+      close();
+      if (isIn) open(null);
+    });
+  });
+  // A pause between two attempts can be long; a network that is back need not wait for it.
+  addEventListener('online', () => {
+    if (connection.value.state !== 'waiting') return;
+    const after = stream?.lastEventId ?? null;
+    stream?.close();
+    open(after);
+  });
+  setInterval(() => {
+    if (venueData.value === false && document.visibilityState === 'visible') void askForSwitch();
+  }, ASKED_AGAIN_MS);
+}
+
+/** Calls the listener with games that have changed; returns what ends that. */
+export function onGames(listener: GameListener): () => void {
+  gameListeners.add(listener);
+  return () => gameListeners.delete(listener);
+}
+
+/** An answer says whether venue data is on. */
+export function noteVenueData(isOn: boolean): void {
+  const before = venueData.value;
+  venueData.value = isOn;
+  if (!isOn) forgetQuotes();
+  else if (before === false && stream !== null) carryQuotes(stream);
+}
+
+function open(after: string | null): void {
+  const baseUrl = new URL(API, BASE).href;
+  const server = { baseUrl, credential: undefined, timeoutMs: ANSWERS_WITHIN_MS };
+  const opened = new Stream(streamParts(server, after === null ? {} : { after }));
+  stream = opened;
+  const isCurrent = () => stream === opened;
+  opened.on('state', (state) => {
+    if (isCurrent()) enter(state);
+  });
+  opened.on('quote', ({ quote }) => takeQuote(quote));
+  opened.on('portfolio', ({ portfolio }) => {
+    takePortfolio(portfolio);
+    noteVenueData(portfolio.venueData);
+  });
+  opened.on('order', ({ event }) => takeEvent(event));
+  opened.on('games', ({ games }) => passOn(games));
+  opened.on('game', ({ game }) => passOn([game]));
+  opened.on('ended', ({ error }) => refusedChannel(error));
+  subscribe(opened, 'orders');
+  subscribe(opened, 'games');
+  carryQuotes(opened);
+}
+
+function close(): void {
+  stream?.close();
+  stream = null;
+  connection.value = { state: 'off' };
+  quotesFrom({ open() {}, close() {} });
+  forgetQuotes();
+  forgetAccount();
+}
+
+function carryQuotes(carrier: Stream): void {
+  quotesFrom({
+    open: (id) => subscribe(carrier, `quotes:${id}`),
+    close: (id) => carrier.unsubscribe(`quotes:${id}`),
+  });
+}
+
+/** What the stream itself tries again is no refusal. */
+function subscribe(carrier: Stream, channel: Channel): void {
+  carrier.subscribe(channel).catch((error: unknown) => {
+    if (error instanceof RefusedError && carrier === stream) refusedChannel(error);
+  });
+}
+
+function refusedChannel(error: RefusedError): void {
+  if (error.code === 'venue_data_off') noteVenueData(false);
+}
+
+function passOn(games: readonly Game[]): void {
+  for (const listener of gameListeners) listener(games);
+}
+
+function enter(state: StreamState): void {
+  if (state.state === 'waiting') {
+    const untilMs = Date.now() + state.retryInMs;
+    connection.value = { state: 'waiting', why: state.error.message, untilMs };
+  } else if (state.state !== 'closed') connection.value = { state: state.state };
+  else if (state.error !== null) void refused(state.error, stream?.lastEventId ?? null);
+}
+
+/** The handshake is refused for good: with this access token, at least. */
+async function refused(error: Error, after: string | null): Promise<void> {
+  connection.value = { state: 'refused', why: error.message };
+  if (!(error instanceof RefusedError)) return;
+  if (error.code === 'guest_account') return leaveAsGuest();
+  const ended = stream;
+  if (error.status === 401 && (await renew()) && stream === ended) open(after);
+}
+
+async function askForSwitch(): Promise<void> {
+  try {
+    noteVenueData((await call('listInstruments', { query: { limit: 1 } })).venueData);
+  } catch {
+    // The connection's own state says what is wrong; it is asked again.
+  }
+}

@@ -1,0 +1,133 @@
+/** The list of games and the search of the markets view. */
+import { type Signal, signal } from '@preact/signals';
+import type { Game, Instrument } from '../../client/generated.js';
+import { CallError } from './call-error.ts';
+import { call } from './calls.ts';
+import { type GameFilter, type Winners, winnersOf, withChanged } from './game-list.ts';
+import { noteVenueData, onGames } from './live.ts';
+import { Loader, type Rows } from './loaded.ts';
+import { report } from './problems.ts';
+
+/** Leagues that any answer had, by name. */
+export const leagues = signal<readonly string[]>([]);
+
+const PAGE_ROWS = 100;
+const FOUND_MAX = 25;
+const winners = new Map<string, Signal<Winners | null>>();
+let filter: GameFilter = { league: null, status: null };
+
+const gameLoader = new Loader(async (of: GameFilter): Promise<Rows<Game>> => {
+  const [page] = await Promise.all([gamePage(of, null), loadWinners(of)]);
+  return page;
+});
+export const games = gameLoader.now;
+
+const searcher = new Loader(async (text: string, league: string | null) => {
+  const query = { q: text, limit: FOUND_MAX, ...(league === null ? {} : { league }) };
+  const { instruments, venueData } = await call('searchInstruments', { query });
+  noteVenueData(venueData);
+  return instruments;
+});
+export const found = searcher.now;
+
+export function startMarkets(): void {
+  onGames((changed) => {
+    gameLoader.change(({ rows, nextCursor }) => {
+      const last = rows.at(-1);
+      const isWhole = nextCursor === null || last === undefined;
+      const untilMs = isWhole ? null : Date.parse(last.startsAt);
+      return { rows: withChanged(rows, changed, filter, untilMs), nextCursor };
+    });
+    noteLeagues(changed);
+  });
+}
+
+export async function loadGames(of: GameFilter): Promise<void> {
+  if (of.league !== filter.league || of.status !== filter.status) gameLoader.clear();
+  filter = of;
+  await gameLoader.load(of);
+}
+
+/** The next page, behind those that are listed. */
+export async function loadMoreGames(): Promise<void> {
+  const { value: now } = games;
+  if (now.state !== 'ready' || now.value.nextCursor === null) return;
+  const asked = filter;
+  try {
+    const page = await gamePage(asked, now.value.nextCursor);
+    if (filter !== asked) return;
+    gameLoader.change(({ rows }) => {
+      return { rows: withChanged(rows, page.rows, asked, null), nextCursor: page.nextCursor };
+    });
+  } catch (error) {
+    report(error);
+  }
+}
+
+/** The winners' instruments of a game; null: not known yet. */
+export function winnersOfGame(gameId: string): Signal<Winners | null> {
+  const known = winners.get(gameId);
+  if (known !== undefined) return known;
+  const made = signal<Winners | null>(null);
+  winners.set(gameId, made);
+  return made;
+}
+
+/** Asks for the winners' instruments of a game that is on the screen, unless they are known. */
+export async function needWinners(game: Game): Promise<void> {
+  const known = winnersOfGame(game.id);
+  if (known.value !== null) return;
+  try {
+    const { instruments, venueData } = await call('getGame', { path: { ref: game.id } });
+    noteVenueData(venueData);
+    known.value = winnersOf(game, instruments);
+  } catch (error) {
+    // It has left the catalog; its row goes with the next list.
+    if (error instanceof CallError && error.code === 'game_not_found') return;
+    report(error);
+  }
+}
+
+/** @param text of at least one character */
+export async function search(text: string, league: string | null): Promise<void> {
+  await searcher.load(text, league);
+}
+
+export function endSearch(): void {
+  searcher.clear();
+}
+
+async function gamePage(of: GameFilter, cursor: string | null): Promise<Rows<Game>> {
+  const query = { ...given(of), limit: PAGE_ROWS, ...(cursor === null ? {} : { cursor }) };
+  const page = await call('listGames', { query });
+  noteLeagues(page.games);
+  return { rows: page.games, nextCursor: page.nextCursor };
+}
+
+/** Those of the first games in one answer; what is missing is asked for game by game. */
+async function loadWinners(of: GameFilter): Promise<void> {
+  const kind = { marketType: 'moneyline', tradable: 'true', limit: PAGE_ROWS } as const;
+  const { instruments, venueData } = await call('listInstruments', {
+    query: { ...given(of), ...kind },
+  });
+  noteVenueData(venueData);
+  for (const [gameId, rows] of Map.groupBy(instruments, (one) => one.gameId)) {
+    const [{ home, away }] = rows as [Instrument];
+    if (gameId === null || home === null || away === null) continue;
+    const both = winnersOf({ id: gameId, home, away }, rows);
+    // The other one may be on the next page.
+    if (both.home !== null && both.away !== null) winnersOfGame(gameId).value = both;
+  }
+}
+
+function given({ league, status }: GameFilter) {
+  return {
+    ...(league === null ? {} : { league }),
+    ...(status === null ? {} : { status }),
+  };
+}
+
+function noteLeagues(of: readonly Game[]): void {
+  const all = new Set([...leagues.value, ...of.map(({ league }) => league)]);
+  if (all.size > leagues.value.length) leagues.value = [...all].sort();
+}

@@ -1,0 +1,76 @@
+/** Quotes by instrument, as they come: put into signals together, once a frame. */
+import { batch, type Signal, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Quote } from '../../client/generated.js';
+import { QuoteSlots } from './quote-slots.ts';
+import { nextShown, type ShownQuote } from './shown-quote.ts';
+
+/** A connection has at most 200 channels; two of them are the games and the orders. */
+const QUOTES_MAX = 198;
+const LINGER_MS = 3000;
+
+type Source = { open(id: string): void; close(id: string): void };
+
+const shown = new Map<string, Signal<ShownQuote | null>>();
+/** What came since the last frame: of each the newest. */
+const arrived = new Map<string, Quote>();
+let frame: number | null = null;
+let source: Source = { open() {}, close() {} };
+
+const slots = new QuoteSlots({
+  max: QUOTES_MAX,
+  lingerMs: LINGER_MS,
+  open: (id) => source.open(id),
+  close: (id) => {
+    source.close(id);
+    shown.delete(id);
+    arrived.delete(id);
+  },
+  later: setTimeout,
+});
+
+/** The live quote of an instrument, for as long as the component is there; null: none came yet. */
+export function useQuote(instrumentId: string | null): ShownQuote | null {
+  useEffect(() => {
+    return instrumentId === null ? undefined : slots.show(instrumentId);
+  }, [instrumentId]);
+  return instrumentId === null ? null : signalOf(instrumentId).value;
+}
+
+/** What is shown comes from another stream from now on. */
+export function quotesFrom(next: Source): void {
+  source = next;
+  slots.reopen();
+}
+
+export function takeQuote(quote: Quote): void {
+  arrived.set(quote.instrumentId, quote);
+  if (frame === null) frame = requestAnimationFrame(show);
+}
+
+/** Prices of before are none any more, as once venue data is off. */
+export function forgetQuotes(): void {
+  arrived.clear();
+  batch(() => {
+    for (const one of shown.values()) one.value = null;
+  });
+}
+
+function show(): void {
+  frame = null;
+  batch(() => {
+    for (const [id, quote] of arrived) {
+      const one = signalOf(id);
+      one.value = nextShown(one.value, quote);
+    }
+  });
+  arrived.clear();
+}
+
+function signalOf(id: string): Signal<ShownQuote | null> {
+  const known = shown.get(id);
+  if (known !== undefined) return known;
+  const made = signal<ShownQuote | null>(null);
+  shown.set(id, made);
+  return made;
+}

@@ -1,0 +1,55 @@
+/** One request of the page to its own server. */
+import { refusedCall, unansweredCall } from './call-error.ts';
+
+/** The page's own folder, so that it works below a proxy's path: `https://paper.example/`. */
+export const BASE = new URL('.', location.href);
+const ANSWERS_WITHIN_MS = 30_000;
+
+export type Request = {
+  method: string;
+  /** Below the page's folder: `v1/games`. */
+  address: string;
+  headers?: Readonly<Record<string, string | undefined>>;
+  /** Sent as JSON. */
+  body?: unknown;
+};
+
+/** The JSON of a success, null without a body. Rejects with a `CallError`. */
+export async function send({ method, address, headers = {}, body }: Request): Promise<unknown> {
+  const requestId = crypto.randomUUID();
+  const sent = new Headers({ 'X-Request-Id': requestId });
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) sent.set(name, value);
+  }
+  // The cookie of a session counts on requests that change something only with this type.
+  if (method !== 'GET' && method !== 'DELETE') sent.set('Content-Type', 'application/json');
+  let status: number;
+  let answered: string;
+  try {
+    const response = await fetch(new URL(address, BASE), {
+      method,
+      headers: sent,
+      // No server of this API redirects.
+      redirect: 'error',
+      signal: AbortSignal.timeout(ANSWERS_WITHIN_MS),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    status = response.status;
+    answered = await response.text();
+  } catch (error) {
+    throw unansweredCall(error, requestId);
+  }
+  const parsed = parsedOf(answered);
+  if (status >= 200 && status < 300 && parsed !== undefined) return parsed;
+  throw refusedCall(status, parsed, requestId);
+}
+
+/** Undefined: it is no JSON, and so none of our server's answers. */
+function parsedOf(text: string): unknown {
+  if (text === '') return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

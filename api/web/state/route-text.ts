@@ -1,0 +1,47 @@
+/** Addresses of views, as text. */
+
+/** The names of views. */
+export const VIEWS = [
+  ...(['markets', 'market', 'portfolio', 'boards', 'trader', 'backtest', 'settings'] as const),
+  'sign-in',
+] as const;
+export type ViewName = (typeof VIEWS)[number];
+
+export type Route = {
+  /** Null: there is no such view. */
+  view: ViewName | null;
+  /** `ins_…` of `#/market/ins_…`; empty without one. */
+  param: string;
+  query: Readonly<Record<string, string>>;
+};
+
+/** What each view gets. It begins anew where `param` is another one. */
+export type ViewProps = Pick<Route, 'param' | 'query'>;
+
+/** @param hash `#/market/ins_…?window=7d`; an empty one is that of the markets */
+export function routeOf(hash: string): Route {
+  const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?');
+  const [name = '', param = ''] = path.split('/');
+  const view = name === '' ? 'markets' : (VIEWS.find((one) => one === name) ?? null);
+  return { view, param: decoded(param), query: Object.fromEntries(new URLSearchParams(search)) };
+}
+
+/** What is null or empty in the query is left out. */
+export function hrefOf(
+  view: ViewName,
+  param = '',
+  query: Readonly<Record<string, string | null>> = {},
+): string {
+  const given = Object.entries(query).filter(([, value]) => value !== null && value !== '');
+  const search = new URLSearchParams(given as [string, string][]).toString();
+  const path = param === '' ? view : `${view}/${encodeURIComponent(param)}`;
+  return `#/${path}${search === '' ? '' : `?${search}`}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,22 @@
+/** Where the page is: the fragment of its address, `#/market/ins_…?window=7d`. */
+import { signal } from '@preact/signals';
+import { type Route, routeOf } from './route-text.ts';
+
+export const route = signal<Route>(routeOf(location.hash));
+
+export function startRoute(): void {
+  addEventListener('hashchange', () => {
+    route.value = routeOf(location.hash);
+  });
+}
+
+/** Goes to an address that `hrefOf` has made. */
+export function go(href: string): void {
+  location.hash = href;
+}
+
+/** As `go`, without an entry in the history: for what is changed as one types. */
+export function replace(href: string): void {
+  history.replaceState(null, '', href);
+  route.value = routeOf(href);
+}

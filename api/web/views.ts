@@ -1,0 +1,19 @@
+/** The views by name. The first one comes with the page, each other one when it is opened. */
+import type { ComponentType } from 'preact';
+import type { ViewName, ViewProps } from './state/route-text.ts';
+import { MarketsView } from './views/markets/markets.tsx';
+
+type View = ComponentType<ViewProps>;
+
+/** The view itself, or what loads it. The sign-in is shown in place of all of them. */
+export const VIEW_OF: Readonly<
+  Record<Exclude<ViewName, 'sign-in'>, { view: View } | { load(): Promise<View> }>
+> = {
+  markets: { view: MarketsView },
+  market: { load: async () => (await import('./views/market/market.tsx')).MarketView },
+  portfolio: { load: async () => (await import('./views/portfolio/portfolio.tsx')).PortfolioView },
+  boards: { load: async () => (await import('./views/boards/boards.tsx')).BoardsView },
+  trader: { load: async () => (await import('./views/trader/trader.tsx')).TraderView },
+  backtest: { load: async () => (await import('./views/backtest/backtest.tsx')).BacktestView },
+  settings: { load: async () => (await import('./views/settings/settings.tsx')).SettingsView },
+};

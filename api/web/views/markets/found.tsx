@@ -1,0 +1,53 @@
+/** What the search finds: instruments, each with its live price. */
+import type { Instrument } from '../../../client/generated.js';
+import { Loading, Skeleton } from '../../parts/loading.tsx';
+import { Empty } from '../../parts/notice.tsx';
+import { Price } from '../../parts/price.tsx';
+import { type Column, Table } from '../../parts/table.tsx';
+import { When } from '../../parts/when.tsx';
+import { found, search } from '../../state/markets.ts';
+import { useQuote } from '../../state/quotes.ts';
+import { hrefOf } from '../../state/route-text.ts';
+
+const COLUMNS: readonly Column<Instrument>[] = [
+  {
+    head: 'Market',
+    isHead: true,
+    cell: ({ id, label }) => <a href={hrefOf('market', id)}>{label}</a>,
+  },
+  { head: 'Starts', cell: ({ startsAt }) => <When iso={startsAt} /> },
+  { head: 'Bid', isNumber: true, cell: ({ id }) => <Side id={id} side="bid" /> },
+  { head: 'Ask', isNumber: true, cell: ({ id }) => <Side id={id} side="ask" /> },
+];
+
+export function Found({ text, league }: { text: string; league: string | null }) {
+  return (
+    <Loading
+      of={found.value}
+      skeleton={<Skeleton lines={8} of="what is found" />}
+      again={() => void search(text, league)}
+    >
+      {(rows) =>
+        rows.length === 0 ? (
+          <Empty>
+            Nothing is called “{text}”{league === null ? '' : ' in this league'}. Try the name of a
+            team, or a part of it.
+          </Empty>
+        ) : (
+          <Table caption="Markets found" columns={COLUMNS} rows={rows} keyOf={({ id }) => id} />
+        )
+      }
+    </Loading>
+  );
+}
+
+function Side({ id, side }: { id: string; side: 'bid' | 'ask' }) {
+  const quote = useQuote(id);
+  if (quote === null) return <Price price={null} />;
+  const { bidCents, bidMove, bidBeat, askCents, askMove, askBeat, note } = quote;
+  return side === 'bid' ? (
+    <Price price={bidCents} move={bidMove} beat={bidBeat} why={note} />
+  ) : (
+    <Price price={askCents} move={askMove} beat={askBeat} why={note} />
+  );
+}

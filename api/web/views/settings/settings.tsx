@@ -1,0 +1,6 @@
+/** The settings view. */
+import { ViewHead } from '../../parts/view-head.tsx';
+
+export function SettingsView() {
+  return <ViewHead title="Settings" />;
+}

@@ -1,0 +1,6 @@
+/** The trader view. */
+import { ViewHead } from '../../parts/view-head.tsx';
+
+export function TraderView() {
+  return <ViewHead title="Trader" />;
+}

@@ -1,0 +1,145 @@
+/**
+ * The page in a real browser: Chromium against a server in a process of its own. What a page logs as
+ * an error, throws, or may not load by its policy fails the test.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Server, startServer } from '../../process/server.ts';
+
+/** Of Debian's package; another one by PAPERBOOK_TEST_BROWSER. */
+const CHROMIUM = process.env.PAPERBOOK_TEST_BROWSER ?? '/usr/bin/chromium';
+const AXE = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'));
+const WAITS_MS = 20_000;
+export const WIDE = { width: 1280, height: 800 };
+export const NARROW = { width: 375, height: 740 };
+
+export type Visit = { page: Page; context: BrowserContext };
+type Options = {
+  /** The fragment to begin at: `#/boards`. */
+  at?: string;
+  colorScheme?: 'light' | 'dark';
+  viewport?: { width: number; height: number };
+  /** Faults that the test wants, as of a request that is refused. */
+  expected?: RegExp;
+};
+
+/** One browser and one demo for the tests of a file, which run one after another. */
+export type Stage = Server & {
+  browser: Browser;
+  /** The address of the page. */
+  pageUrl: string;
+};
+
+let stage: Promise<Stage> | null = null;
+const ends: (() => unknown)[] = [];
+test.after.always('the browser and the demo', async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+/** A test of the page; where no browser is installed its log says so, and there is nothing to test. */
+export function onStage(
+  run: (t: ExecutionContext, stage: Stage) => Promise<void>,
+): (t: ExecutionContext) => Promise<void> {
+  return async (t) => {
+    if (!existsSync(CHROMIUM)) {
+      t.log(`SKIPPED: no browser at ${CHROMIUM}; PAPERBOOK_TEST_BROWSER names another one`);
+      t.pass();
+      return;
+    }
+    stage ??= startStage();
+    await run(t, await stage);
+  };
+}
+
+async function startStage(): Promise<Stage> {
+  const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-page-'));
+  ends.push(() => rmSync(directory, { recursive: true }));
+  const server = await startServer('demo', path.join(directory, 'data'));
+  ends.push(() => server.command.end('SIGKILL'));
+  const browser = await chromium.launch({
+    executablePath: CHROMIUM,
+    // Chromium has no sandbox for root.
+    args: process.getuid?.() === 0 ? ['--no-sandbox'] : [],
+  });
+  ends.push(() => browser.close());
+  return { ...server, browser, pageUrl: new URL('/', server.baseUrl).href };
+}
+
+/** A new visitor, with a storage of its own. What fails on the page fails the test at its end. */
+export async function visit(
+  t: ExecutionContext,
+  { browser, pageUrl }: Stage,
+  { at = '', colorScheme = 'light', viewport = WIDE, expected }: Options = {},
+): Promise<Visit> {
+  const context = await browser.newContext({
+    colorScheme,
+    viewport,
+    reducedMotion: 'reduce',
+    timezoneId: 'Europe/Berlin',
+    locale: 'en-GB',
+  });
+  const faults: string[] = [];
+  const note = (fault: string) => {
+    if (expected?.test(fault) !== true) faults.push(fault);
+  };
+  // A violation of the policy is such an error, too.
+  context.on('console', (message) => {
+    if (message.type() === 'error') note(`${message.text()} (${message.location().url})`);
+  });
+  context.on('weberror', (error) => note(String(error.error().stack)));
+  const page = await context.newPage();
+  page.setDefaultTimeout(WAITS_MS);
+  t.teardown(async () => {
+    await context.close();
+    if (faults.length > 0) throw new Error(`the page has failed:\n${faults.join('\n')}`);
+  });
+  await page.goto(pageUrl + at);
+  return { page, context };
+}
+
+let people = 0;
+export const PASSWORD = 'correct horse battery';
+
+/** Signs a new person up on the page that is open, and returns the address. */
+export async function signUp(page: Page): Promise<string> {
+  people += 1;
+  const email = `person${people}-${process.pid}@example.com`;
+  await page.getByRole('tab', { name: 'Create an account' }).click();
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password').fill(PASSWORD);
+  await page.getByRole('button', { name: 'Create the account' }).click();
+  await page.getByRole('navigation').getByRole('link', { name: 'Portfolio' }).waitFor();
+  return email;
+}
+
+export async function signIn(page: Page, email: string, password = PASSWORD): Promise<void> {
+  await page.getByLabel('Email').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('tabpanel').getByRole('button', { name: 'Sign in' }).click();
+}
+
+type AxeResult = {
+  violations: { id: string; nodes: { target: string[]; failureSummary?: string }[] }[];
+};
+
+/** What axe finds wrong with what is shown, in words; empty where it finds nothing. */
+export async function axeFindings({ page }: Visit): Promise<string[]> {
+  // The page's policy allows no script of a test, so it runs in the page by the browser's protocol.
+  if (!(await page.evaluate('"axe" in window'))) {
+    await page.evaluate(readFileSync(AXE, 'utf8'));
+  }
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResult;
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target.join(' ')}: ${failureSummary}`),
+  );
+}
+
+/** Whether something is wider than the window, so that the whole page scrolls sideways. */
+export async function scrollsSideways({ page }: Visit): Promise<boolean> {
+  const wider = 'document.documentElement.scrollWidth > document.documentElement.clientWidth';
+  return (await page.evaluate(wider)) as boolean;
+}

@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs';
+import test from 'ava';
+import type { Page } from 'playwright-core';
+import { eventually } from '../../process/server.ts';
+import { axeFindings, NARROW, onStage, scrollsSideways, signUp, visit, WIDE } from './browser.ts';
+
+/** Live prices of the games that are shown. */
+const PRICES = '.game .price:not(.is-none)';
+const ALL_PRICES = `[...document.querySelectorAll('${PRICES}')].map((one) => one.textContent).join()`;
+
+async function waitForPrices(page: Page): Promise<void> {
+  await page.locator(PRICES).first().waitFor();
+}
+
+test.serial(
+  'games show live prices of both teams, which tick',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    await signUp(page);
+    await waitForPrices(page);
+    t.is(await page.locator('.connection').getByRole('status').textContent(), 'Live');
+    const game = page.locator('.game').filter({ has: page.locator('tbody .price:not(.is-none)') });
+    const [text] = await game.allInnerTexts();
+    t.regex(
+      text!,
+      /(Scheduled|In progress) .*Bid\s+Ask\s+(.+\s+\d+¢\s+\d+¢\s+){1}.+\s+\d+¢\s+\d+¢/s,
+    );
+
+    const before = await page.evaluate(ALL_PRICES);
+    await eventually('a tick', async () => {
+      return (await page.evaluate(ALL_PRICES)) === before ? null : true;
+    });
+    await page.locator('.price.is-up, .price.is-down').first().waitFor();
+  }),
+);
+
+test.serial(
+  'a search finds as one types, filters stay in the address, and a market is a link',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage);
+    await signUp(page);
+    await page.getByLabel('Search').pressSequentially('heron');
+    const table = page.getByRole('table', { name: 'Markets found' });
+    await table
+      .getByRole('link', { name: /Herons/ })
+      .first()
+      .waitFor();
+    await page.waitForURL(/#\/markets\?q=heron$/);
+    await page.getByLabel('Search').fill('nobody is called that');
+    await page.getByText('Nothing is called “nobody is called that”').waitFor();
+    await page.getByLabel('Search').fill('');
+    await page.locator('.game').first().waitFor();
+
+    await page.getByLabel('Status').selectOption('Cancelled');
+    await page.getByText('No game matches these filters.').waitFor();
+    t.regex(page.url(), /#\/markets\?status=cancelled$/);
+    await page.reload();
+    await page.getByText('No game matches these filters.').waitFor();
+    await page.getByLabel('Status').selectOption('Any status');
+    await page.locator('.game a').first().click();
+    await page.waitForURL(/#\/market\/ins_/);
+    await page.getByRole('heading', { level: 1, name: 'Market' }).waitFor();
+  }),
+);
+
+test.serial(
+  'venue data that is turned off takes the prices away, and brings them back',
+  onStage(async (t, stage) => {
+    const { adminUrl, dataDir } = stage;
+    const { page } = await visit(t, stage);
+    await signUp(page);
+    await waitForPrices(page);
+    await turn(adminUrl, dataDir, false);
+    await page.getByText('Venue data is off:').waitFor();
+    t.is(await page.locator(PRICES).count(), 0);
+    await turn(adminUrl, dataDir, true);
+    await waitForPrices(page);
+    await page.getByText('Venue data on').waitFor();
+  }),
+);
+
+test.serial(
+  'a server that is gone is said, and comes back by itself',
+  onStage(async (t, stage) => {
+    const { command } = stage;
+    const { page } = await visit(t, stage, { expected: /ERR_|WebSocket/ });
+    await signUp(page);
+    await waitForPrices(page);
+    command.signal('SIGSTOP');
+    await page.locator('.connection.is-waiting, .connection.is-connecting').waitFor();
+    command.signal('SIGCONT');
+    await page.locator('.connection.is-open').waitFor({ timeout: 60_000 });
+    await t.notThrowsAsync(waitForPrices(page));
+  }),
+);
+
+test.serial(
+  'the markets are clean to axe, in light and dark, wide and narrow',
+  onStage(async (t, stage) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const viewport of [WIDE, NARROW]) {
+        const seen = await visit(t, stage, { colorScheme, viewport });
+        await signUp(seen.page);
+        await waitForPrices(seen.page);
+        t.deepEqual(await axeFindings(seen), [], `games, ${colorScheme}, ${viewport.width}`);
+        t.false(await scrollsSideways(seen));
+        await seen.page.getByLabel('Search').fill('otters');
+        await seen.page.getByRole('table', { name: 'Markets found' }).waitFor();
+        t.deepEqual(await axeFindings(seen), [], `search, ${colorScheme}, ${viewport.width}`);
+        t.false(await scrollsSideways(seen));
+      }
+    }
+  }),
+);
+
+async function turn(adminUrl: string, dataDir: string, on: boolean): Promise<void> {
+  const token = readFileSync(`${dataDir}/admin.token`, 'utf8').trim();
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const body = JSON.stringify({ on });
+  const answer = await fetch(`${adminUrl}/admin/venue-data`, { method: 'PUT', headers, body });
+  if (!answer.ok) throw new Error(await answer.text());
+}

@@ -1,0 +1,78 @@
+import test from 'ava';
+import {
+  axeFindings,
+  NARROW,
+  onStage,
+  PASSWORD,
+  scrollsSideways,
+  signIn,
+  signUp,
+  visit,
+  WIDE,
+} from './browser.ts';
+
+const SIGN_IN = 'Trade prediction markets on paper';
+
+test.serial(
+  'one signs up, reloads, signs out in all tabs, and signs in again',
+  onStage(async (t, stage) => {
+    const { page, context } = await visit(t, stage, {
+      expected: /status of 400 .*auth\/v1\/token/,
+    });
+    const email = await signUp(page);
+    const [cookie] = await context.cookies();
+    t.like(cookie, { name: 'sb-access-token', sameSite: 'Strict', path: '/' });
+
+    await page.reload();
+    await page.getByText(email).waitFor();
+    const other = await context.newPage();
+    await other.goto(`${stage.pageUrl}#/portfolio`);
+    await other.getByRole('heading', { level: 1, name: 'Portfolio' }).waitFor();
+
+    await page.getByText(email).click();
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+    await page.getByRole('heading', { name: SIGN_IN }).waitFor();
+    await other.getByRole('heading', { name: SIGN_IN }).waitFor();
+    t.deepEqual(await context.cookies(), []);
+
+    await signIn(page, email, 'not the password');
+    const refusal = page.getByRole('alert').filter({ hasText: 'Invalid login credentials.' });
+    await refusal.waitFor();
+    t.regex((await refusal.textContent())!, /Request [0-9a-f-]{36}/);
+    await signIn(page, email, PASSWORD);
+    await page.getByRole('heading', { level: 1, name: 'Markets' }).waitFor();
+    // The other tab goes on where it was.
+    await other.getByRole('heading', { level: 1, name: 'Portfolio' }).waitFor();
+  }),
+);
+
+test.serial(
+  'a session that has ended elsewhere leads to the sign-in, and back to where one was',
+  onStage(async (t, stage) => {
+    const first = await visit(t, stage, { expected: /status of 40[013]|WebSocket/ });
+    const email = await signUp(first.page);
+    const second = await visit(t, stage, { at: '#/markets?status=final' });
+    await signIn(second.page, email);
+    await second.page.getByText(email).click();
+    await second.page.getByRole('button', { name: 'Sign out everywhere' }).click();
+
+    await first.page.getByText('Your session has ended. Sign in again.').waitFor();
+    await signIn(first.page, email);
+    const heading = first.page.getByRole('heading', { level: 1, name: 'Markets' });
+    await t.notThrowsAsync(heading.waitFor());
+  }),
+);
+
+test.serial(
+  'the sign-in is clean to axe, in light and dark, wide and narrow',
+  onStage(async (t, stage) => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      for (const viewport of [WIDE, NARROW]) {
+        const seen = await visit(t, stage, { colorScheme, viewport });
+        await seen.page.getByRole('tab', { name: 'Create an account' }).click();
+        t.deepEqual(await axeFindings(seen), [], `${colorScheme}, ${viewport.width}`);
+        t.false(await scrollsSideways(seen));
+      }
+    }
+  }),
+);
