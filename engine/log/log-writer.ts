@@ -20,6 +20,7 @@ import {
   type SegmentHeader,
 } from './log-format.ts';
 import { Reserve } from './reserve.ts';
+import { checkChain, endOf } from './segment-chain.ts';
 import {
   createSegment,
   SegmentFile,
@@ -51,6 +52,8 @@ export class LogWriter {
   readonly #reserve: Reserve;
   readonly #frame = new RecordFrame();
   #file: SegmentFile;
+  /** Of the segments before. */
+  #closedBytes: number;
   #size: number;
   #offset: number;
   #nextNumber: number;
@@ -67,7 +70,7 @@ export class LogWriter {
   static open(directory: string, options: LogWriterOptions): LogWriter {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const segments = segmentsIn(directory);
-    checkChain(directory, segments, options);
+    const closedBytes = checkChain(directory, segments, options);
     if (segments.length === 0) {
       if ((options.reaches ?? 0) > 0) throw new LogDamage(segmentName(0), 0, 'it is missing');
       try {
@@ -78,12 +81,18 @@ export class LogWriter {
       syncDirectory(directory);
       syncDirectory(path.dirname(directory));
     }
-    return new LogWriter(directory, options, Math.max(0, segments.length - 1));
+    return new LogWriter(directory, options, Math.max(0, segments.length - 1), closedBytes);
   }
 
-  private constructor(directory: string, options: LogWriterOptions, last: number) {
+  private constructor(
+    directory: string,
+    options: LogWriterOptions,
+    last: number,
+    closedBytes: number,
+  ) {
     this.#directory = directory;
     this.#options = options;
+    this.#closedBytes = closedBytes;
     this.#file = new SegmentFile(directory, last, options, 'r+');
     try {
       const end = endOf(this.#file);
@@ -108,6 +117,11 @@ export class LogWriter {
   /** The number of the next fact. */
   get nextNumber(): number {
     return this.#nextNumber;
+  }
+
+  /** Of all segments, up to the last record. */
+  get bytes(): number {
+    return this.#closedBytes + this.#offset;
   }
 
   /** Where the next record will begin, whatever its size. */
@@ -239,6 +253,7 @@ export class LogWriter {
     const file = new SegmentFile(this.#directory, segment, this.#options, 'r+');
     this.#file.close();
     this.#file = file;
+    this.#closedBytes += this.#offset;
     this.#file.noteDurable(SEGMENT_HEADER_BYTES);
     this.#offset = SEGMENT_HEADER_BYTES;
     this.#size = SEGMENT_HEADER_BYTES;
@@ -258,34 +273,4 @@ function startSegment(
   );
   const identity = { shard, formatVersion, fingerprint };
   createSegment(directory, { ...identity, segmentBytes, ...next });
-}
-
-/** Checks that every segment exists, and that each begins behind the one before. */
-function checkChain(directory: string, segments: readonly number[], identity: LogIdentity): void {
-  let before = 0;
-  for (const [at, segment] of segments.entries()) {
-    if (segment !== at) throw new LogDamage(segmentName(at), 0, 'it is missing');
-    const file = new SegmentFile(directory, segment, identity, 'r');
-    file.close();
-    const { firstNumber } = file.header;
-    if (firstNumber <= before) throw new LogDamage(file.name, 0, 'it does not follow the last');
-    before = firstNumber;
-  }
-}
-
-/** The place behind the last whole record. Throws `LogDamage` if records were lost. */
-function endOf(file: SegmentFile): { offset: number; number: number; landmark: LogPosition } {
-  let offset = SEGMENT_HEADER_BYTES;
-  let { firstNumber: number, landmark } = file.header;
-  for (;;) {
-    const record = file.recordAt(offset, number);
-    if (record === null) break;
-    if (record.isLandmark) landmark = positionOf(file.header.segment, offset);
-    offset += record.bytes;
-    number += record.count;
-  }
-  if (file.hasLostRecordAt(offset, number)) {
-    throw new LogDamage(file.name, offset, 'a record is not what was written');
-  }
-  return { offset, number, landmark };
 }

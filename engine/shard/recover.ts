@@ -25,6 +25,8 @@ export interface RecordSource {
 
 /** The number of the last fact in the state, and how much of the log was replayed. */
 export type Recovered = { lastNumber: number; records: number; facts: number };
+/** `head`: of the checkpoint that it began with; null: there was none. */
+export type FromDisk = Recovered & { head: CheckpointHead | null };
 
 /** Loads everything into an empty state. Throws when the log ends before the checkpoint. */
 export function recover(
@@ -32,10 +34,10 @@ export function recover(
   read: CheckpointReader,
   log: RecordSource,
   facts: FactBuffer,
-): Recovered {
+): FromDisk {
   const head = loadTables(state, read);
   rebuildDerived(state);
-  return replay(state, head, log, facts);
+  return { ...replay(state, head, log, facts), head };
 }
 
 /** Loads the newest finished checkpoint as it was written; returns its head, if there is one. */

@@ -4,17 +4,21 @@
  * feed or a caller, and a shard that fails at it each time must not look healthy. Rule D10
  * (engine/RULES.md).
  */
+import type { EpochMs } from '../rules/units.ts';
 
 const DELAY_MS = 250;
 const DELAY_MAX_MS = 10_000;
 /** A shard that has been open for this long counts as repaired. */
 const LASTED_MS = 60_000;
 
+/** When its thread ended or did not start, on the machine's clock, and why. */
+export type ShardFailure = { atMs: EpochMs; reason: string };
+
 export class Restarts {
   /** In milliseconds of a clock that never goes back. */
   readonly #now: () => number;
   #failures = 0;
-  #reason = '';
+  #last: ShardFailure | null = null;
   /** Null: it is not open. */
   #openedAtMs: number | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -33,7 +37,7 @@ export class Restarts {
   failed(reason: string): number {
     if (this.#hasLasted()) this.#failures = 0;
     this.#openedAtMs = null;
-    this.#reason = reason;
+    this.#last = { atMs: Date.now(), reason };
     this.#failures++;
     return Math.min(DELAY_MS * 2 ** (this.#failures - 1), DELAY_MAX_MS);
   }
@@ -52,10 +56,15 @@ export class Restarts {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
+  /** Of this process; null: it has not failed. */
+  get last(): ShardFailure | null {
+    return this.#last;
+  }
+
   /** From the second failure in a row on: `failed 3 times in a row: REASON`; null: nothing to say. */
   get trouble(): string | null {
     if (this.#failures < 2 || this.#hasLasted()) return null;
-    return `failed ${this.#failures} times in a row: ${this.#reason}`;
+    return `failed ${this.#failures} times in a row: ${this.#last?.reason}`;
   }
 
   #hasLasted(): boolean {

@@ -18,13 +18,12 @@ import { Restarts } from './restarts.ts';
 import type { ShardClientOptions } from './shard-client-options.ts';
 import { isDamage } from './shard-damage.ts';
 import { ShardLink } from './shard-link.ts';
+import type { ShardStatus } from './shard-status.ts';
 import { ShardThread } from './thread.ts';
 
 /** Messages published to the shard at a time: it decides the first while the next are packed. */
 const SENT_TOGETHER = 64;
 const TICKS_MAX = 50_000;
-
-type ClientState = 'opening' | 'open' | 'restarting' | 'closed';
 
 export class ShardClient {
   readonly #options: ShardClientOptions;
@@ -32,7 +31,7 @@ export class ShardClient {
   readonly #outbox = new Outbox(TICKS_MAX);
   /** Why no order can be placed here now; null: orders can be placed. */
   #trouble: string | null = null;
-  #state: ClientState = 'opening';
+  #state: ShardStatus['state'] = 'opening';
   readonly #bound: QueueBound;
   #scheduled = false;
   /** Null: no thread is served. */
@@ -56,19 +55,17 @@ export class ShardClient {
     return this.#state === 'open';
   }
 
-  /** What is wrong with the shard's data; null: nothing. */
-  get trouble(): string | null {
-    return this.#trouble;
-  }
-
-  /** A message that the shard fails again and again; null: it does not. */
-  get failing(): string | null {
-    return this.#restarts.trouble;
-  }
-
-  /** Requests waiting or in flight. */
-  get depth(): number {
-    return this.#bound.waiting;
+  get status(): ShardStatus {
+    return {
+      state: this.#state,
+      trouble: this.#trouble,
+      failing: this.#restarts.trouble,
+      lastFailure: this.#restarts.last,
+      queued: this.#bound.waiting,
+      queuedMax: Math.floor(this.#bound.requests),
+      progress: this.#thread.gauges.read(),
+      batches: this.#thread.gauges.batches.read(Date.now()),
+    };
   }
 
   /** Starts the thread; rejects when the shard's data cannot be read. */
@@ -128,7 +125,7 @@ export class ShardClient {
     if (this.#state !== 'open') {
       return new EngineBusy(this.#trouble ?? `the engine is ${this.#state}`);
     }
-    return this.depth >= this.#bound.requests ? AT_ITS_LIMIT : null;
+    return this.#bound.waiting >= this.#bound.requests ? AT_ITS_LIMIT : null;
   }
 
   /** Answers once all in the answer is durable; or with `EngineBusy`, maybe at once. */

@@ -1,22 +1,23 @@
 /** What is wrong with the shards, and whether they take requests. Rules D6, D9, D10 (engine/RULES.md). */
 import type { EngineBusy } from './busy.ts';
 import type { ShardClient } from './shard-client.ts';
+import type { ShardStatus } from './shard-status.ts';
 
-type Shown = Pick<ShardClient, 'trouble' | 'failing' | 'isOpen'>;
+type Shown = Pick<ShardStatus, 'state' | 'trouble' | 'failing'>;
 
 /** A line a shard: damaged data, no room, or repeated failures. */
-export function troublesOf(clients: readonly Shown[]): string[] {
-  return clients.flatMap(({ trouble, failing }, shard) => {
+export function troublesOf(shards: readonly Shown[]): string[] {
+  return shards.flatMap(({ trouble, failing }, shard) => {
     if (trouble !== null) return [`shard ${shard}: ${trouble}`];
     return failing === null ? [] : [`shard ${shard} ${failing}`];
   });
 }
 
-export function stateOf(clients: readonly Shown[]): 'starting' | 'ready' | 'degraded' {
-  const inTrouble = ({ isOpen, trouble, failing }: Shown) =>
-    trouble !== null || (failing !== null && !isOpen);
-  if (clients.some(inTrouble)) return 'degraded';
-  return clients.every((client) => client.isOpen) ? 'ready' : 'starting';
+export function stateOf(shards: readonly Shown[]): 'starting' | 'ready' | 'degraded' {
+  const inTrouble = ({ state, trouble, failing }: Shown) =>
+    trouble !== null || (failing !== null && state !== 'open');
+  if (shards.some(inTrouble)) return 'degraded';
+  return shards.every(({ state }) => state === 'open') ? 'ready' : 'starting';
 }
 
 /** Why no shard accepts a request now; null: at least one does. */

@@ -43,6 +43,11 @@ export class ShardLog implements FactLog {
     return this.#writer.nextNumber - 1;
   }
 
+  /** Of all segments, up to the last record. */
+  get bytes(): number {
+    return this.#writer.bytes;
+  }
+
   /** The position of the next record. */
   get tail(): LogPosition {
     return this.#writer.tail;

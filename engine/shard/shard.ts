@@ -23,6 +23,7 @@ import { isCommand } from './message-kinds.ts';
 import { type OpenReport, openReportOf } from './open-report.ts';
 import { isTick } from './outbox.ts';
 import { recover } from './recover.ts';
+import { ShardGauges } from './shard-gauges.ts';
 import type { ShardLog } from './shard-log.ts';
 import { ShardRecords } from './shard-records.ts';
 import { openStore, type ShardConfig, type ShardStore } from './shard-store.ts';
@@ -61,12 +62,13 @@ export class Shard {
   /** `state.referenceDataVersion` of the last checkpoint; none since the start. */
   #referenceDataVersion = -1;
   readonly #disk: DiskStatus;
+  readonly #gauges: ShardGauges;
   #probedAtMs = 0;
 
-  static async open(config: ShardConfig, disk?: DiskStatus): Promise<Shard> {
+  static async open(config: ShardConfig, disk?: DiskStatus, gauges?: ShardGauges): Promise<Shard> {
     const store = await openStore(config);
     try {
-      return new Shard(config, store, disk);
+      return new Shard(config, store, disk, gauges);
     } catch (error) {
       // Closed, since the next try opens it again, and no process may open it twice.
       store.log.close();
@@ -76,11 +78,17 @@ export class Shard {
   }
 
   /** Loads the state from the store: a checkpoint, then the facts behind it. */
-  constructor(config: ShardConfig, { log, checkpoints }: ShardStore, disk = new DiskStatus()) {
+  constructor(
+    config: ShardConfig,
+    { log, checkpoints }: ShardStore,
+    disk = new DiskStatus(),
+    gauges = new ShardGauges(),
+  ) {
     this.#config = config;
     this.#log = log;
     this.#checkpoints = checkpoints;
     this.#disk = disk;
+    this.#gauges = gauges;
     const seed = new Uint32Array(Uint8Array.from(randomBytes(16)).buffer);
     const records = new ShardRecords(new RecordIndex(checkpoints.runs, seed), log);
     this.state = createState(config, records);
@@ -88,6 +96,7 @@ export class Shard {
     log.begin();
     this.#factsSinceCheckpoint = recovered.facts;
     this.report = openReportOf(this.state, recovered.records);
+    gauges.opened(log, recovered.head);
   }
 
   /**
@@ -96,6 +105,7 @@ export class Shard {
    * fault of ours or of the disk: memory is then ahead of the log, and the shard must start again.
    */
   answer(messages: Batch, answers: Answers): void {
+    const startedMs = performance.now();
     this.#throwFault();
     invariant(!this.#isAhead, 'a batch is taken while another is, or after one has failed');
     if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) return this.#readOnly(messages, answers);
@@ -107,7 +117,7 @@ export class Shard {
       else if (isCommand(message)) answers.command(this.state, message, facts);
       else answers.query(this.state, message, this.#log.lastNumber + facts.count);
     }
-    if (facts.count > 0) this.#commit();
+    if (facts.count > 0) this.#commit(startedMs);
     this.#isAhead = false;
   }
 
@@ -211,7 +221,7 @@ export class Shard {
   }
 
   /** Memory is ahead of the log here, so a full disk is now a fault. */
-  #commit(): void {
+  #commit(startedMs: number): void {
     const { count } = this.#log.facts;
     try {
       this.#log.commit(this.state.nowMs);
@@ -222,6 +232,7 @@ export class Shard {
     }
     this.#isAhead = false;
     this.#factsSinceCheckpoint += count;
+    this.#gauges.committed(this.#log, performance.now() - startedMs);
     if (this.#isDue && this.#writing === null) this.#beginCheckpoint();
   }
 
@@ -244,8 +255,9 @@ export class Shard {
     this.#referenceDataVersion = state.referenceDataVersion;
     this.#factsSinceCheckpoint = 0;
     const { lastNumber: facts, tail } = this.#log;
+    const head = { ...headOf(state), facts, tail };
     const written = this.#checkpoints.write({
-      head: { ...headOf(state), facts, tail },
+      head,
       referenceData: isReferenceDataNew ? referenceDataOf(state) : null,
       tables,
       seal: state.records.index.beginSeal(),
@@ -253,8 +265,10 @@ export class Shard {
     this.#writing = written.then(
       (isWhole) => {
         this.#writing = null;
-        if (isWhole) state.records.index.endSeal();
-        else this.#isCutOff = true;
+        if (isWhole) {
+          state.records.index.endSeal();
+          this.#gauges.checkpointed(this.#log, head);
+        } else this.#isCutOff = true;
       },
       (error: unknown) => {
         this.#writing = null;

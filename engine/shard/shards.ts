@@ -30,6 +30,7 @@ import { RoamingKeys } from './roaming-keys.ts';
 import { ShardClient } from './shard-client.ts';
 import { refusalOf, stateOf, troublesOf } from './shard-health.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
+import type { ShardStatus } from './shard-status.ts';
 import { StartupState } from './startup-state.ts';
 import { StreamConnections } from './stream-connections.ts';
 import { askAll, markInOne, sendToAll, settleInAll } from './to-all-shards.ts';
@@ -134,7 +135,6 @@ export class Shards {
     return markInOne(this.#clients, command);
   }
 
-  /** Throws `EngineBusy` unless every shard accepts commands. */
   #requireAll(): void {
     const state = this.state();
     if (state !== 'ready') throw new EngineBusy(`${state}. ${this.troubles().join(' ')}`);
@@ -142,16 +142,16 @@ export class Shards {
 
   /** What is wrong with the shards, a line a shard: damaged data, or repeated failures. */
   troubles(): string[] {
-    return troublesOf(this.#clients);
+    return troublesOf(this.statuses());
   }
 
   state(): 'starting' | 'ready' | 'stopping' | 'degraded' {
-    return this.#stopping ? 'stopping' : stateOf(this.#clients);
+    return this.#stopping ? 'stopping' : stateOf(this.statuses());
   }
 
-  /** Requests waiting or in flight, by shard. */
-  get depths(): number[] {
-    return this.#clients.map((client) => client.depth);
+  /** By shard. */
+  statuses(): ShardStatus[] {
+    return this.#clients.map(({ status }) => status);
   }
 
   /** Why no shard accepts a request now; null: at least one does. */

@@ -8,6 +8,7 @@ import { DiskStatus } from './disk-reserve.ts';
 import { FaultNote } from './fault-note.ts';
 import type { OpenReport } from './open-report.ts';
 import { ShardDamage } from './shard-damage.ts';
+import { ShardGauges } from './shard-gauges.ts';
 import type { ShardConfig } from './shard-store.ts';
 import type { Opened, Task, WorkerData } from './worker.ts';
 
@@ -16,6 +17,7 @@ const ENDING_MS = 50;
 
 export class ShardThread {
   readonly disk = new DiskStatus();
+  readonly gauges = new ShardGauges();
   readonly #fault = new FaultNote();
   readonly #pool: Piscina<Task, unknown>;
   /** The last thread has failed, and no task has been rejected for it yet. */
@@ -34,6 +36,7 @@ export class ShardThread {
         config,
         disk: this.disk.memory,
         fault: this.#fault.memory,
+        gauges: this.gauges.memory,
       } satisfies WorkerData,
       minThreads: 1,
       maxThreads: 1,

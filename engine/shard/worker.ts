@@ -10,6 +10,7 @@ import type { OpenReport } from './open-report.ts';
 import { serve } from './serve.ts';
 import { Shard } from './shard.ts';
 import { damageOf } from './shard-damage.ts';
+import { ShardGauges } from './shard-gauges.ts';
 import type { ShardConfig } from './shard-store.ts';
 
 /** `serve` ends once it is asked to close, with a checkpoint; or with what the shard failed at. */
@@ -18,11 +19,12 @@ export type Task = { kind: 'open' } | { kind: 'serve'; channel: ChannelMemory };
 /** What `open` comes to; a damaged shard says what is wrong. */
 export type Opened = OpenReport | 'ending' | { damage: string };
 
-/** The memory of a `DiskStatus`, and of a `FaultNote`. */
+/** The memory of a `DiskStatus`, of a `FaultNote` and of `ShardGauges`. */
 export type WorkerData = {
   config: ShardConfig;
   disk: SharedArrayBuffer;
   fault: SharedArrayBuffer;
+  gauges: SharedArrayBuffer;
 };
 
 let shard: Shard | null = null;
@@ -54,8 +56,8 @@ export default async function run(task: Task): Promise<Opened | null> {
   }
 }
 
-function openShard({ config, disk }: WorkerData): Promise<Shard> {
-  return Shard.open(config, new DiskStatus(disk));
+function openShard({ config, disk, gauges }: WorkerData): Promise<Shard> {
+  return Shard.open(config, new DiskStatus(disk), new ShardGauges(gauges));
 }
 
 /**

@@ -1,7 +1,13 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { LogMismatch, offsetOf, segmentOf } from '../../../engine/log/log-format.ts';
+import {
+  LogMismatch,
+  offsetOf,
+  RECORD_HEADER_BYTES,
+  SEGMENT_HEADER_BYTES,
+  segmentOf,
+} from '../../../engine/log/log-format.ts';
 import { LogReader } from '../../../engine/log/log-reader.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
 import { InvariantError } from '../../../engine/rules/invariant.ts';
@@ -52,6 +58,23 @@ for (const bytes of [2 ** 18, 2 ** 20 + 1, 5_000_000]) {
     t.deepEqual(readAll(dir), written.map(plain));
   });
 }
+
+test('O18: the size of a log is that of all its records, over segments and starts', (t) => {
+  const dir = logIn(tempDir(t));
+  const random = randomOf(4);
+  let recordBytes = 0;
+  const segments = () => readdirSync(dir).filter((name) => name.endsWith('.log')).length;
+  for (let start = 0; start < 3; start++) {
+    const log = LogWriter.open(dir, OPTIONS);
+    for (let at = 0; at < 20; at++) {
+      const { payload } = fill(log, 1, random)[0]!;
+      recordBytes += RECORD_HEADER_BYTES + payload.length;
+      t.is(log.bytes, recordBytes + segments() * SEGMENT_HEADER_BYTES);
+    }
+    log.close();
+  }
+  t.true(segments() > 3);
+});
 
 test('D19: the place of the next record is known before its size', (t) => {
   const dir = logIn(tempDir(t));

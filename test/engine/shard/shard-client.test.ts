@@ -100,7 +100,10 @@ test('D6: when a thread ends amid a flood, everybody is answered or busy, and wh
     const again = await engine.call(order.account, order);
     t.true(again.ok && JSON.parse(again.body).replayed);
   }
-  t.deepEqual(engine.depths, [0]);
+  t.deepEqual(
+    engine.statuses().map(({ queued }) => queued),
+    [0],
+  );
   await engine.close();
 });
 

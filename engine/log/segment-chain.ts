@@ -1,0 +1,56 @@
+/**
+ * The segments of a log as its writer finds them: all there, and where the last record ends. Rules D19,
+ * D21 (engine/RULES.md).
+ */
+import {
+  LogDamage,
+  type LogIdentity,
+  type LogPosition,
+  positionOf,
+  SEGMENT_HEADER_BYTES,
+} from './log-format.ts';
+import { SegmentFile, segmentName } from './segment-file.ts';
+
+/**
+ * Checks that every segment exists, and that each begins behind the one before. @returns the bytes of
+ * all but the last.
+ */
+export function checkChain(
+  directory: string,
+  segments: readonly number[],
+  identity: LogIdentity,
+): number {
+  let before = 0;
+  let closedBytes = 0;
+  for (const [at, segment] of segments.entries()) {
+    if (segment !== at) throw new LogDamage(segmentName(at), 0, 'it is missing');
+    const file = new SegmentFile(directory, segment, identity, 'r');
+    if (at < segments.length - 1) closedBytes += file.size();
+    file.close();
+    const { firstNumber } = file.header;
+    if (firstNumber <= before) throw new LogDamage(file.name, 0, 'it does not follow the last');
+    before = firstNumber;
+  }
+  return closedBytes;
+}
+
+/** The place behind the last whole record. Throws `LogDamage` if records were lost. */
+export function endOf(file: SegmentFile): {
+  offset: number;
+  number: number;
+  landmark: LogPosition;
+} {
+  let offset = SEGMENT_HEADER_BYTES;
+  let { firstNumber: number, landmark } = file.header;
+  for (;;) {
+    const record = file.recordAt(offset, number);
+    if (record === null) break;
+    if (record.isLandmark) landmark = positionOf(file.header.segment, offset);
+    offset += record.bytes;
+    number += record.count;
+  }
+  if (file.hasLostRecordAt(offset, number)) {
+    throw new LogDamage(file.name, offset, 'a record is not what was written');
+  }
+  return { offset, number, landmark };
+}
